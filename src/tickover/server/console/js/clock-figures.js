@@ -26,7 +26,7 @@ export class Figure {
     // Long amounts get a smaller font.
     this.#value.dataset.length =
       typeof value !== "string" || value.length < 11 ? "short" : value.length < 15 ? "long" : "longest";
-    render(this.#value, value);
+    if (this.#value.textContent !== value) render(this.#value, value);
     render(this.#note, note);
   }
 }
@@ -66,6 +66,7 @@ export class ClockFigures {
   #next = new Figure("Next event", "");
   #lowest = new Figure("Lowest ahead", "");
   #checks = new Figure("Expectations", "");
+  #drawnView = null;
   element = h(
     "dl",
     { class: "figures", "aria-label": "Summary" },
@@ -82,6 +83,8 @@ export class ClockFigures {
       isPreview ? [preview(formatDay(instant)), " ", nowrap(distance(now, instant))] : time,
     );
     this.#drawBalance(model, currentView, view, isPreview);
+    if (this.#drawnView === currentView) return;
+    this.#drawnView = currentView;
     this.#drawNext(model, currentView);
     this.#drawLowest(model, now);
   }

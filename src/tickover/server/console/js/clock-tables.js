@@ -17,27 +17,29 @@ class TransactionTable extends HTMLElement {
   #opening = null;
   #isComplete = false;
   #now = 0;
+  #instant = 0;
 
   setModel(model) {
     this.#now = model.now;
     if (!this.search) this.#build();
+    this.items = model.items.filter((item) => item.currency);
     // Only an amendment changes the rows.
     if (this.#scheduleKey !== model.scheduleKey) this.#buildRows(model);
-    if (this.#opening !== model.opening) this.#drawBalances(model);
+    if (this.#opening !== model.opening) this.rows.forEach((row, index) => drawBalance(row, this.items[index]));
+    this.#opening = model.opening;
     this.#filter();
   }
 
   #buildRows(model) {
     this.#scheduleKey = model.scheduleKey;
-    this.#opening = null;
     const hadFocus = this.body.contains(document.activeElement);
-    this.items = model.items.filter((item) => item.currency);
-    this.rows = this.items.map(transactionRow);
+    // Each row is built when the table first shows it.
+    this.rows = new Array(this.items.length);
     this.states = new RowStates(
       this.items.map((item) => item.at),
       this.rows,
     );
-    render(this.body, this.rows);
+    this.body.replaceChildren();
     this.table.hidden = this.filters.hidden = this.items.length === 0;
     if (hadFocus) this.add.focus();
   }
@@ -51,7 +53,7 @@ class TransactionTable extends HTMLElement {
       class: "plain show-all",
       onclick: () => {
         this.#isComplete = true;
-        this.#filter();
+        this.#refilter();
         this.search.focus();
       },
     });
@@ -61,11 +63,11 @@ class TransactionTable extends HTMLElement {
       type: "search",
       placeholder: "Search",
       autocomplete: "off",
-      oninput: () => this.#filter(),
+      oninput: () => this.#refilter(),
     });
     this.type = h(
       "select",
-      { "aria-label": "Type", onchange: () => this.#filter() },
+      { "aria-label": "Type", onchange: () => this.#refilter() },
       [
         ["", "All types"],
         ["income", "Income"],
@@ -125,19 +127,15 @@ class TransactionTable extends HTMLElement {
   }
 
   preview(now, instant) {
+    this.#instant = instant;
     this.states.update(now, instant);
     const count = this.rows.length ? countsText(this.states.times, now) : "";
     if (this.count.textContent !== count) this.count.textContent = count;
   }
 
-  #drawBalances(model) {
-    this.#opening = model.opening;
-    this.rows.forEach((row, index) => {
-      const { balance, currency } = this.items[index];
-      const cell = row.querySelector(".balance");
-      cell.textContent = formatMoney(balance, currency);
-      cell.classList.toggle("below-zero", balance < 0);
-    });
+  #refilter() {
+    this.#filter();
+    this.states.update(this.#now, this.#instant);
   }
 
   /** Return the cancel buttons of the shown rows. They are one tab stop; arrow keys move between them. */
@@ -169,17 +167,21 @@ class TransactionTable extends HTMLElement {
     const posted = countUntil(this.states.times, this.#now);
     const from = posted - MAX_EARLIER > MIN_HIDDEN ? posted - MAX_EARLIER : 0;
     const isNear = (index) => this.#isComplete || (index >= from && index < posted + MAX_LATER);
-    let shown = 0;
-    this.rows.forEach((row, index) => {
-      const isShown = isFiltered ? this.#matches(this.items[index]) : isNear(index);
+    let [shown, next] = [0, null];
+    for (let index = this.items.length - 1; index >= 0; index -= 1) {
+      const item = this.items[index];
+      const isShown = isFiltered ? this.#matches(item) : isNear(index);
       shown += isShown;
-      if (row.hidden === isShown) row.hidden = !isShown;
-      if (isShown && index >= posted && !row.cancel) {
-        row.cancel = cancelButton(this.items[index]);
-        row.querySelector(".state-cell").append(row.cancel);
+      let row = this.rows[index];
+      if (isShown && !row) {
+        row = this.rows[index] = transactionRow(item, index >= posted);
+        this.body.insertBefore(row, next);
       }
+      if (!row) continue;
+      next = row;
+      if (row.hidden === isShown) row.hidden = !isShown;
       if (row.cancel) row.cancel.tabIndex = -1;
-    });
+    }
     const [first] = this.#cancelButtons();
     if (first) first.tabIndex = 0;
     this.nothing.hidden = shown > 0;
@@ -203,9 +205,16 @@ class TransactionTable extends HTMLElement {
   }
 }
 
-function transactionRow(item) {
+function drawBalance(row, { balance, currency }) {
+  const cell = row.querySelector(".balance");
+  cell.textContent = formatMoney(balance, currency);
+  cell.classList.toggle("below-zero", balance < 0);
+}
+
+function transactionRow(item, isPending) {
   const [mark, state] = stateMark(item.kind);
-  return h(
+  const cancel = isPending && cancelButton(item);
+  const row = h(
     "tr",
     {},
     h(
@@ -221,10 +230,12 @@ function transactionRow(item) {
       item.name,
       item.category ? h("span", { class: "muted detail" }, item.category) : null,
     ),
-    h("td", { class: "state-cell" }, state),
+    h("td", { class: "state-cell" }, state, cancel),
     h("td", { class: `number amount ${item.kind}` }, signedAmount(item)),
     h("td", { class: "number balance" }),
   );
+  drawBalance(row, item);
+  return Object.assign(row, { cancel });
 }
 
 customElements.define("tick-transactions", TransactionTable);

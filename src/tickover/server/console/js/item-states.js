@@ -9,7 +9,7 @@ import { icon } from "./icons.js";
 
 const STATE_TEXTS = { posted: "posted", next: "would post", pending: "pending", later: "posted later" };
 
-/** Shows the state of each row, in order of time. Updates only rows whose state changes. */
+/** Shows the state of each row, in order of time. Updates only rows whose state changes. Some rows may be missing. */
 export class RowStates {
   #states;
 
@@ -25,10 +25,10 @@ export class RowStates {
     for (let index = 0; index < this.nodes.length; index += 1) {
       const state =
         index < previewedCount ? (index < postedCount ? "posted" : "next") : index < postedCount ? "later" : "pending";
-      if (this.#states[index] === state) continue;
+      const node = this.nodes[index];
+      if (!node || this.#states[index] === state) continue;
       const isNewlyPosted = state === "posted" && ["next", "pending"].includes(this.#states[index]);
       this.#states[index] = state;
-      const node = this.nodes[index];
       node.dataset.state = state;
       node.classList.toggle("newly-posted", isNewlyPosted);
       node.querySelector(".state").textContent = STATE_TEXTS[state];
