@@ -17,10 +17,13 @@ function nextTime({ times, now, maxTime }) {
 
 export class AdvanceBar {
   #model = null;
-  #instant = 0;
+  #hide;
+  instant = 0; // of the preview
+  isGone = false;
 
-  /** Call `onAdvance(instant)`, `onFork(instant)` and `onBack()`. */
-  constructor({ steps, onAdvance, onFork, onBack }) {
+  /** Call `onAdvance(instant)`, `onFork(instant)`, `onBack()`, and `hide(node, hidden)`. */
+  constructor({ steps, onAdvance, onFork, onBack, hide }) {
+    this.#hide = hide;
     const advanceBy = (move) => () => onAdvance(Math.min(move(this.#model), this.#model.maxTime));
     this.advance = h(
       "button",
@@ -42,7 +45,7 @@ export class AdvanceBar {
         onSelect: advanceBy((model) => Math.max(model.now, model.times.at(-1) ?? model.maxTime)),
       },
     ]);
-    this.forkHere = h("button", { class: "primary", onclick: () => onFork(this.#instant) }, "Fork here");
+    this.forkHere = h("button", { class: "primary", onclick: () => onFork(this.instant) }, "Fork here");
     this.backToNow = h(
       "button",
       {
@@ -68,12 +71,13 @@ export class AdvanceBar {
 
   /** The time to which the main button advances. */
   get target() {
-    return this.#instant > this.#model.now ? this.#instant : nextTime(this.#model);
+    return this.instant > this.#model.now ? this.instant : nextTime(this.#model);
   }
 
-  draw(model, currentView, view, { isGone, hide }) {
+  draw(model, currentView, view) {
+    const { isGone } = this;
     this.#model = model;
-    this.#instant = view.instant;
+    this.instant = view.instant;
     const [isNow, isPast] = [view.instant === model.now, view.instant < model.now];
     this.summary.textContent = `${describePreview(model, currentView, view)}.`;
     const hasNext = countUntil(model.times, model.now) < model.times.length;
@@ -85,8 +89,8 @@ export class AdvanceBar {
     this.advance.setAttribute("aria-disabled", String(isGone || (isNow && model.now >= model.maxTime)));
     const canAdvance = !isGone && !isPast && this.target > model.now;
     showNextCommand(canAdvance ? advanceCommand(model.id, toTimestamp(this.target)) : "");
-    hide(this.split, isPast);
-    hide(this.forkHere, !isPast || isGone);
-    hide(this.backToNow, isNow);
+    this.#hide(this.split, isPast);
+    this.#hide(this.forkHere, !isPast || isGone);
+    this.#hide(this.backToNow, isNow);
   }
 }

@@ -1,6 +1,6 @@
 // The plot of one currency: its balance as a filled step curve, with its expectations and its lowest point.
 
-import { areaPath, curvePath, stepCurve, textWidth, valueGrid, valueRange, valueScale } from "./chart-paths.js";
+import { areaPath, Chunks, curvePath, stepCurve, textWidth, valueGrid, valueRange, valueScale } from "./chart-paths.js";
 import { balanceAt, lowestPoint } from "./clock-model.js";
 import { newId, s } from "./dom.js";
 import { formatDay, formatMoney, formatShortDay } from "./format.js";
@@ -64,25 +64,6 @@ export const drawBreaches = (curve, rules, x, box) =>
       );
     });
 
-/** A part of the curve: the past, the preview or the rest. */
-class CurvePart {
-  #edges = "";
-  #area = s("path", { class: "area" });
-  #line = s("path", { class: "line" });
-
-  constructor(name) {
-    this.node = s("g", { class: `curve ${name}` }, this.#area, this.#line);
-  }
-
-  draw(curve, zero, left, right) {
-    if (this.#edges === `${left} ${right}`) return;
-    this.#edges = `${left} ${right}`;
-    const line = right > left ? curvePath(curve, left, right) : "";
-    this.#line.setAttribute("d", line);
-    this.#area.setAttribute("d", line && areaPath(line, zero, left));
-  }
-}
-
 export class BalancePlot {
   constructor({ model, balance, rules, isTitled }, x, box) {
     Object.assign(this, { model, balance, x, box });
@@ -90,7 +71,7 @@ export class BalancePlot {
     const grid = valueGrid(box, box.unit, box);
     this.y = box.y;
     this.curve = stepCurve(balance, x, this.y, from, to);
-    this.parts = ["rest", "past", "preview"].map((name) => new CurvePart(name));
+    this.chunks = new Chunks(this.curve.xs, box.right, ["curve past", "curve preview", "curve rest"]);
     this.nowDot = s("circle", { class: "dot now", r: 4 });
     this.dot = s("circle", { class: "dot", r: 5 });
     this.node = s(
@@ -98,7 +79,7 @@ export class BalancePlot {
       { class: "balance-plot" },
       grid.lines,
       drawForbidden(rules, x, box),
-      this.parts.map((part) => part.node),
+      this.chunks.nodes,
       drawBreaches(this.curve, rules, x, box),
       grid.labels,
       isTitled && s("text", { class: "title halo", x: left + 6, y: top + 14 }, balance.currency),
@@ -138,12 +119,10 @@ export class BalancePlot {
     const { now } = this.model;
     const clamp = (time) => Math.min(Math.max(this.x(time), left), right);
     const [nowX, endX] = [clamp(now), clamp(Math.max(instant, now))];
-    const edges = [
-      [endX, right],
-      [left, nowX],
-      [nowX, endX],
-    ];
-    this.parts.forEach((part, index) => part.draw(this.curve, this.y(0), ...edges[index]));
+    this.chunks.update([left, nowX, endX, right], (from, to) => {
+      const line = curvePath(this.curve, from, to);
+      return [s("path", { class: "area", d: areaPath(line, this.y(0), from) }), s("path", { class: "line", d: line })];
+    });
     this.#place(this.nowDot, now, now >= from && now <= to);
     this.#place(this.dot, instant, instant !== now && instant >= from && instant <= to);
   }

@@ -1,11 +1,12 @@
 // Scales, ticks, paths and legends of the charts.
 
-import { balanceAt, countUntil } from "./clock-model.js";
+import { countUntil } from "./clock-model.js";
 import { h, s } from "./dom.js";
 import { formatAxisMoney } from "./format.js";
 
 const COLUMN = 2; // pixels, the width of a curve's line
 const HIDDEN = 0.5; // pixels, hidden by the line
+const CHUNK = 40;
 const MAX_WIDTHS = 1000;
 const canvas = document.createElement("canvas").getContext("2d");
 const widths = new Map();
@@ -32,14 +33,39 @@ export function scale(from, to, first, last) {
 export const legendItem = (name, text = name) =>
   h("li", {}, h("span", { class: `swatch ${name}`, "aria-hidden": "true" }), text);
 
-/** Return the lowest and highest of some values and of all balances between two times. */
-export function valueRange(balances, { from, to }, [...values]) {
-  for (const balance of balances) {
-    values.push(balanceAt(balance, from));
-    for (let index = countUntil(balance.times, from); balance.times[index] <= to; index += 1)
-      values.push(balance.values[index + 1]);
+/** The posted, the previewed and the other part of a chart, in chunks. A frame draws only the chunks that it changes. */
+export class Chunks {
+  /** A chunk starts at some of the positions. The parts have class names. */
+  constructor(positions, end, names) {
+    this.parts = positions
+      .filter((_, index) => index % CHUNK === 0)
+      .flatMap((start, chunk, starts) =>
+        names.map((name, index) => ({ start, end: starts[chunk + 1] ?? end, index, node: s("g", { class: name }) })),
+      );
+    this.nodes = this.parts.map(({ node }) => node);
   }
-  const [low, high] = values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [0, 0]);
+
+  /** Move the bounds of the parts. `draw(from, to)` returns the nodes of a range. */
+  update(bounds, draw) {
+    for (const part of this.parts) {
+      const [from, to] = [Math.max(part.start, bounds[part.index]), Math.min(part.end, bounds[part.index + 1])];
+      const key = from < to && `${from} ${to}`;
+      if (part.key === key) continue;
+      part.key = key;
+      part.node.replaceChildren(...(key ? draw(from, to) : []));
+    }
+  }
+}
+
+/** Return the lowest and highest of some values and of all balances between two times. */
+export function valueRange(balances, { from, to }, values) {
+  let [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+  for (const { times, values } of balances) {
+    for (let index = countUntil(times, from); index === 0 || times[index - 1] <= to; index += 1) {
+      low = Math.min(low, values[index]);
+      high = Math.max(high, values[index]);
+    }
+  }
   return [low, high === low ? low + 1 : high];
 }
 

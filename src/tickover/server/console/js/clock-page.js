@@ -33,6 +33,7 @@ class ClockPage extends HTMLElement {
   #instant = null;
   #watcher = null;
   #frame = 0;
+  #staleParts = 0;
   #lastMove = 0;
   #urlTimer = 0;
   #hash = location.hash; // the URL fragment that the page shows
@@ -40,6 +41,7 @@ class ClockPage extends HTMLElement {
   #retryTimer = 0;
   #isUnreachable = false;
   #notice = new Notice();
+  #parts = ["figures", "bar", "transactions", "goals"];
   #actions = new ClockActions(this, {
     model: () => this.#model,
     checks: () => this.#checks,
@@ -154,16 +156,14 @@ class ClockPage extends HTMLElement {
       onAdvance: (instant) => this.#actions.advance(instant),
       onFork: (instant) => this.#actions.fork(instant),
       onBack: () => this.#preview(this.#model.now),
+      hide: (node, hidden) => this.#hide(node, hidden),
     });
     this.transactions = h("tick-transactions", {
       class: "card",
       onadditem: () => this.#actions.askItem(Math.max(this.#instant, this.#model.now)),
       oncancelitem: (event) => this.#actions.askCancel(event.detail),
     });
-    this.goals = h("tick-goals", {
-      class: "card",
-      oncancelitem: (event) => this.#actions.askCancel(event.detail),
-    });
+    this.goals = h("tick-goals", { class: "card", oncancelitem: ({ detail }) => this.#actions.askCancel(detail) });
     this.expectations = new ExpectationsPanel({
       onChange: (checks) => this.#check(checks),
       onShow: (instant) => this.#preview(clampToClock(this.#model, instant)),
@@ -190,7 +190,7 @@ class ClockPage extends HTMLElement {
     this.#currentView = viewAt(model, model.now);
     this.header.setModel(model);
     this.timeline.setModel(model, this.#instant);
-    this.transactions.setModel(model);
+    this.transactions.setModel(model, this.#instant);
     this.goals.setModel(model);
     this.#drawChecks();
     this.#draw();
@@ -229,28 +229,27 @@ class ClockPage extends HTMLElement {
     this.#checkAgain();
   }
 
-  /** Preview another instant. Draw at most once per frame. */
+  /** Preview another instant. */
   #preview(instant) {
-    this.#instant = instant;
+    this.#instant = this.bar.instant = instant;
     this.#lastMove = performance.now();
-    this.#frame ||= requestAnimationFrame(() => {
-      this.#frame = 0;
-      this.#draw();
-    });
+    this.#staleParts = this.#parts.length;
+    this.#frame ||= requestAnimationFrame(() => this.#drawFrame());
     this.#updateUrl();
   }
 
-  #draw() {
+  /** Draw the timeline and one other part of the page. All at once would take longer than a frame. */
+  #drawFrame() {
+    this.#parts.push(this.#parts.shift());
+    this.#draw(this.#parts.slice(-1));
+    this.#frame = --this.#staleParts && requestAnimationFrame(() => this.#drawFrame());
+  }
+
+  #draw(parts = this.#parts) {
     const [model, currentView, instant] = [this.#model, this.#currentView, this.#instant];
     const view = instant === model.now ? currentView : viewAt(model, instant);
     this.timeline.preview(instant, spokenPreview(model, currentView, view));
-    this.transactions.preview(model.now, instant);
-    this.goals.preview(currentView, view);
-    this.figures.draw(model, currentView, view);
-    this.bar.draw(model, currentView, view, {
-      isGone: Boolean(this.isGone),
-      hide: (node, hidden) => this.#hide(node, hidden),
-    });
+    for (const name of parts) this[name].draw(model, currentView, view);
   }
 
   /** Hide a node. If it has the focus, move the focus to the slider. */
@@ -333,6 +332,7 @@ class ClockPage extends HTMLElement {
       return;
     }
     this.classList.add("gone");
+    this.bar.isGone = true;
     this.header.setStatus(expired ? "EXPIRED" : "DELETED");
     this.#draw();
     this.#showNotice(

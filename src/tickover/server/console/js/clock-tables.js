@@ -19,19 +19,19 @@ class TransactionTable extends HTMLElement {
   #now = 0;
   #instant = 0;
 
-  setModel(model) {
+  setModel(model, instant) {
     this.#now = model.now;
+    this.#instant = instant;
     if (!this.search) this.#build();
     this.items = model.items.filter((item) => item.currency);
-    // Only an amendment changes the rows.
-    if (this.#scheduleKey !== model.scheduleKey) this.#buildRows(model);
-    if (this.#opening !== model.opening) this.rows.forEach((row, index) => drawBalance(row, this.items[index]));
-    this.#opening = model.opening;
+    // Only an amendment and another opening balance change the rows.
+    if (this.#scheduleKey !== model.scheduleKey || this.#opening !== model.opening) this.#buildRows(model);
     this.#filter();
   }
 
   #buildRows(model) {
     this.#scheduleKey = model.scheduleKey;
+    this.#opening = model.opening;
     const hadFocus = this.body.contains(document.activeElement);
     // Each row is built when the table first shows it.
     this.rows = new Array(this.items.length);
@@ -53,7 +53,7 @@ class TransactionTable extends HTMLElement {
       class: "plain show-all",
       onclick: () => {
         this.#isComplete = true;
-        this.#refilter();
+        this.#filter();
         this.search.focus();
       },
     });
@@ -63,11 +63,11 @@ class TransactionTable extends HTMLElement {
       type: "search",
       placeholder: "Search",
       autocomplete: "off",
-      oninput: () => this.#refilter(),
+      oninput: () => this.#filter(),
     });
     this.type = h(
       "select",
-      { "aria-label": "Type", onchange: () => this.#refilter() },
+      { "aria-label": "Type", onchange: () => this.#filter() },
       [
         ["", "All types"],
         ["income", "Income"],
@@ -126,16 +126,11 @@ class TransactionTable extends HTMLElement {
     );
   }
 
-  preview(now, instant) {
+  draw({ now }, _currentView, { instant }) {
     this.#instant = instant;
     this.states.update(now, instant);
     const count = this.rows.length ? countsText(this.states.times, now) : "";
     if (this.count.textContent !== count) this.count.textContent = count;
-  }
-
-  #refilter() {
-    this.#filter();
-    this.states.update(this.#now, this.#instant);
   }
 
   /** Return the cancel buttons of the shown rows. They are one tab stop; arrow keys move between them. */
@@ -170,7 +165,7 @@ class TransactionTable extends HTMLElement {
     let [shown, next] = [0, null];
     for (let index = this.items.length - 1; index >= 0; index -= 1) {
       const item = this.items[index];
-      const isShown = isFiltered ? this.#matches(item) : isNear(index);
+      const isShown = this.#matches(item) && (isFiltered || isNear(index));
       shown += isShown;
       let row = this.rows[index];
       if (isShown && !row) {
@@ -179,9 +174,10 @@ class TransactionTable extends HTMLElement {
       }
       if (!row) continue;
       next = row;
-      if (row.hidden === isShown) row.hidden = !isShown;
+      row.hidden = !isShown;
       if (row.cancel) row.cancel.tabIndex = -1;
     }
+    this.states.update(this.#now, this.#instant);
     const [first] = this.#cancelButtons();
     if (first) first.tabIndex = 0;
     this.nothing.hidden = shown > 0;
@@ -192,9 +188,8 @@ class TransactionTable extends HTMLElement {
 
   #copyCsv() {
     const quote = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-    const isFiltered = this.search.value.trim() !== "" || this.type.value !== "";
     const lines = this.items
-      .filter((item) => !isFiltered || this.#matches(item))
+      .filter((item) => this.#matches(item))
       .map(({ at, name, category = "", kind, amount, currency, balance }) =>
         [toTimestamp(at), name, category, kind.toUpperCase(), amount, currency, balance].map((value) =>
           quote(String(value)),
@@ -203,12 +198,6 @@ class TransactionTable extends HTMLElement {
     const header = ["at", "name", "category", "type", "amount", "currency", "balance"];
     return copyText(`${[header, ...lines].join("\n")}\n`, `${formatCount(lines.length)} transactions as CSV`);
   }
-}
-
-function drawBalance(row, { balance, currency }) {
-  const cell = row.querySelector(".balance");
-  cell.textContent = formatMoney(balance, currency);
-  cell.classList.toggle("below-zero", balance < 0);
 }
 
 function transactionRow(item, isPending) {
@@ -232,9 +221,12 @@ function transactionRow(item, isPending) {
     ),
     h("td", { class: "state-cell" }, state, cancel),
     h("td", { class: `number amount ${item.kind}` }, signedAmount(item)),
-    h("td", { class: "number balance" }),
+    h(
+      "td",
+      { class: `number balance${item.balance < 0 ? " below-zero" : ""}` },
+      formatMoney(item.balance, item.currency),
+    ),
   );
-  drawBalance(row, item);
   return Object.assign(row, { cancel });
 }
 

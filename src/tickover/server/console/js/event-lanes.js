@@ -1,6 +1,6 @@
 // The lanes below the balance: bars of income and expenses, diamonds of goals, and a strip for each expectation.
 
-import { pixel, textWidth } from "./chart-paths.js";
+import { Chunks, pixel, textWidth } from "./chart-paths.js";
 import { countUntil } from "./clock-model.js";
 import { plural } from "./clock-text.js";
 import { s } from "./dom.js";
@@ -8,7 +8,7 @@ import { breachRanges, deadline } from "./expectations.js";
 import { formatWholeMoney } from "./format.js";
 import { DAY, parseInstant } from "./instants.js";
 
-// Items that are too close together share one mark. Each lane draws its marks with three paths.
+// Items that are too close together share one mark.
 
 const [BAR_WIDTH, BAR_DISTANCE, DIAMOND_DISTANCE] = [5, 7, 9];
 const MIN_SEGMENT = 3.5;
@@ -82,23 +82,20 @@ class Lane {
         size: sums[end] - sums[start],
       }));
     this.firstTimes = this.marks.map((mark) => mark.first);
-    this.postedCount = this.previewedCount = countUntil(this.firstTimes, now);
     this.shapes = this.marks.map(shape);
-    this.next = s("path", { class: "next-items" });
-    this.node = s(
-      "g",
-      { class: `lane ${kind}` },
-      s("path", { class: "pending-items", d: this.shapes.slice(this.postedCount).join("") }),
-      this.next,
-      s("path", { class: "posted-items", d: this.shapes.slice(0, this.postedCount).join("") }),
-    );
+    this.chunks = new Chunks([...this.shapes.keys()], this.shapes.length, [
+      "posted-items",
+      "next-items",
+      "pending-items",
+    ]);
+    this.node = s("g", { class: `lane ${kind}` }, this.chunks.nodes);
   }
 
   preview(instant) {
-    const count = Math.max(this.postedCount, countUntil(this.firstTimes, instant));
-    if (count === this.previewedCount) return;
-    this.previewedCount = count;
-    this.next.setAttribute("d", this.shapes.slice(this.postedCount, count).join(""));
+    const [posted, end] = [this.now, Math.max(this.now, instant)].map((time) => countUntil(this.firstTimes, time));
+    this.chunks.update([0, posted, end, this.shapes.length], (from, to) => [
+      s("path", { d: this.shapes.slice(from, to).join("") }),
+    ]);
   }
 
   /** Return the mark near an x coordinate, or undefined. */

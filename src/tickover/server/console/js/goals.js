@@ -42,7 +42,7 @@ class GoalList extends HTMLElement {
     for (const { goal, list } of this.goals) list.open = open.includes(goal.id);
   }
 
-  preview(currentView, view) {
+  draw(_model, currentView, view) {
     this.goals.forEach((goal, index) => goal.preview(currentView, view, index));
   }
 }

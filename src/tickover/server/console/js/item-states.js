@@ -11,28 +11,20 @@ const STATE_TEXTS = { posted: "posted", next: "would post", pending: "pending", 
 
 /** Shows the state of each row, in order of time. Updates only rows whose state changes. Some rows may be missing. */
 export class RowStates {
-  #states;
-
   constructor(times, nodes) {
-    this.times = times;
-    this.nodes = nodes;
-    this.#states = new Array(nodes.length);
+    Object.assign(this, { times, nodes });
   }
 
   /** Update the rows for a clock at `now` with a preview at `instant`. */
   update(now, instant) {
     const [postedCount, previewedCount] = [countUntil(this.times, now), countUntil(this.times, instant)];
-    for (let index = 0; index < this.nodes.length; index += 1) {
+    this.nodes.forEach((node, index) => {
       const state =
         index < previewedCount ? (index < postedCount ? "posted" : "next") : index < postedCount ? "later" : "pending";
-      const node = this.nodes[index];
-      if (!node || this.#states[index] === state) continue;
-      const isNewlyPosted = state === "posted" && ["next", "pending"].includes(this.#states[index]);
-      this.#states[index] = state;
+      if (node.dataset.state === state) return;
       node.dataset.state = state;
-      node.classList.toggle("newly-posted", isNewlyPosted);
       node.querySelector(".state").textContent = STATE_TEXTS[state];
-    }
+    });
   }
 }
 

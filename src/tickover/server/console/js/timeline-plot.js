@@ -1,7 +1,7 @@
 // Draws the timeline: pills for now and the preview, one plot per currency, lanes of items, and the axis.
 
 import { BalancePlot, plotScale } from "./balance-plot.js";
-import { scale, textWidth } from "./chart-paths.js";
+import { Chunks, scale, textWidth } from "./chart-paths.js";
 import { render, s } from "./dom.js";
 import { barLane, expectationStrip, goalLane, idleMarks, laneScale } from "./event-lanes.js";
 import { balanceRules, shortLabel } from "./expectations.js";
@@ -99,7 +99,7 @@ class Pill {
     if (avoid && middle + half + 2 > avoid.from && middle - half - 2 < avoid.to + avoid.space)
       middle = x <= avoid.x && avoid.from > 2 * half + 2 ? avoid.from - half - 2 : avoid.to + avoid.space + half + 2;
     middle = Math.min(Math.max(middle, half), right - half - space + 8);
-    this.#text.textContent = text;
+    if (this.#text.textContent !== text) this.#text.textContent = text;
     this.#text.setAttribute("x", middle);
     this.#rect.setAttribute("x", middle - half);
     this.#rect.setAttribute("width", half * 2);
@@ -137,7 +137,7 @@ export function drawTimeline(
   const base = layout.lanes.expense?.top ?? bottom;
   const box = { ...edges, bottom, height, fontScale };
   const [nowPill, previewPill] = [new Pill("now"), new Pill("preview")];
-  const shade = s("rect", { class: "preview-shade", y: TOP, height: bottom - TOP });
+  const shade = new Chunks(plots[0]?.curve.xs ?? [left], right, ["preview-shade"]);
   const viewBox = `0 0 ${width} ${height}`;
   if (svg.getAttribute("viewBox") !== viewBox) {
     svg.setAttribute("width", pixels);
@@ -147,7 +147,7 @@ export function drawTimeline(
   render(
     svg,
     s("defs", {}, hatch()),
-    shade,
+    shade.nodes,
     axis(x, { left, right, top: TOP, bottom }),
     s("path", { class: "base", d: `M${left} ${base}H${right}` }),
     [nowPill, previewPill].map(({ stem }) => stem),
@@ -178,8 +178,7 @@ export function drawTimeline(
     const [first, last] = [model.now, Math.max(instant, model.now)].map((time) =>
       Math.min(Math.max(x(time), left), right),
     );
-    shade.setAttribute("x", first);
-    shade.setAttribute("width", last - first);
+    shade.update([first, last], (from, to) => [s("path", { d: `M${from} ${TOP}H${to}V${bottom}H${from}z` })]);
     for (const part of [...plots, ...lanes]) part.preview(instant);
     return placed;
   };
