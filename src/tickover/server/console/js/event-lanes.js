@@ -115,7 +115,7 @@ export function barLane(kind, model, x, box) {
     const segment = total / count;
     return Array.from({ length: count }, (_, index) => {
       const y = base + direction * (1 + index * segment);
-      return `M${pixel(middle - BAR_WIDTH / 2)} ${pixel(y)}h${BAR_WIDTH}v${pixel(direction * (segment - 1))}h${-BAR_WIDTH}z`;
+      return `M${pixel(middle - BAR_WIDTH / 2)} ${pixel(y)}h${BAR_WIDTH}v${pixel(direction * (segment - 2))}h${-BAR_WIDTH}z`;
     }).join("");
   };
   return new Lane({ kind, model, group: itemsOfKind(model, kind), distance: BAR_DISTANCE, shape }, x, box);
