@@ -93,7 +93,7 @@ export function menuButton({ label, content, className = "" }, items) {
 function nameOf(node) {
   const texts = [...node.childNodes].map((child) => (child.ariaHidden ? "" : child.textContent));
   const group = node.closest("[role=group][aria-label]");
-  const prefix = group ? `${group.ariaLabel}: ` : node.matches("#header a") ? "Go to " : "";
+  const prefix = group ? `${group.ariaLabel}: ` : node.matches("#header a, h2 a") ? "Go to " : "";
   return prefix + (node.ariaLabel ?? texts.join(""));
 }
 
@@ -103,7 +103,9 @@ function findActions() {
     ...document.querySelectorAll(selector),
   ]);
   return nodes
-    .filter((node) => !node.matches("[aria-haspopup], .cancel-item, :disabled, [aria-disabled=true], [hidden]"))
+    .filter(
+      (node) => !node.matches("[aria-haspopup], .cancel-item, .rename, :disabled, [aria-disabled=true], [hidden]"),
+    )
     .filter((node) => (node.closest(".menu-box") ?? node).checkVisibility())
     .sort((left, right) => right.matches(".primary") - left.matches(".primary"));
 }
