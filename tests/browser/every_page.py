@@ -52,8 +52,7 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     page = console.page
     console.tab.ignored_prefixes = (HTTP_ERROR,)
     await console.store_session()
-    clock = console.create(HOSTILE_CLOCK)
-    console.create()
+    clock, other = console.create(HOSTILE_CLOCK), console.create()
     await console.open_clock(clock, "?t=2027-01-09T00:00:00Z")
     await console.goals.first.get_by_text("1 contribution").click()
     yield "clock"
@@ -92,8 +91,8 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await console.open(f"#/compare/{clock}")
     await expect(page.get_by_role("slider", name="Date to compare")).to_be_visible()
     yield "two clocks"
-    await console.open_clock(clock)
-    console.call("deleteTestClock", id=clock)
+    await console.open_clock(other)
+    console.call("deleteTestClock", id=other)
     await console.poll()
     await expect(console.alert).to_be_visible()
     yield "deleted clock"

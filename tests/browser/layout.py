@@ -10,10 +10,13 @@ SMALL: ViewportSize = {"width": 320, "height": 568}
 LARGE: ViewportSize = {"width": 1280, "height": 800}
 
 
-# Returns the elements that make the page wider than its window.
+# Returns the elements that make the page wider than its window. Charts follow its width some frames later.
 OVERFLOWING = """async () => {
-  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-  const excess = document.documentElement.scrollWidth - innerWidth;
+  let excess;
+  for (let frames = 0; frames < 2 || (frames < 60 && excess > 0); frames++) {
+    await new Promise(requestAnimationFrame);
+    excess = document.documentElement.scrollWidth - innerWidth;
+  }
   if (excess <= 0) return [];
   const all = [...document.querySelectorAll("body *")];
   const outside = all.filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5);
