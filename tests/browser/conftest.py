@@ -8,7 +8,7 @@ from playwright.async_api import Browser, async_playwright, expect
 
 from tests.support.chromium import require_chromium
 from tests.support.program import Program
-from tests.support.tabs import TIMEOUT_MS, Tab, create_shared_profile, open_tab
+from tests.support.tabs import TIMEOUT_MS, Tab, open_loaded_tab, open_tab
 
 _ARGUMENTS = (
     "--no-sandbox",
@@ -41,7 +41,6 @@ async def browser(chromium: str) -> AsyncIterator[Browser]:
     expect.set_options(timeout=TIMEOUT_MS)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=_ARGUMENTS)
-        await create_shared_profile(browser)
         yield browser
         await browser.close()
 
@@ -49,4 +48,11 @@ async def browser(chromium: str) -> AsyncIterator[Browser]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def tab(browser: Browser) -> AsyncIterator[Tab]:
     async with open_tab(browser) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def loaded_tab(browser: Browser, program: Program) -> AsyncIterator[Tab]:
+    """A tab with the console and no session. It may have been the tab of another test."""
+    async with open_loaded_tab(browser, program.url) as opened:
         yield opened

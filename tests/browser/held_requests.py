@@ -1,4 +1,4 @@
-"""Holds back requests of a page, and counts its timers and responses."""
+"""Holds back requests of a page."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,41 +11,12 @@ from tests.support.console import HTTP_ERROR, Console, open_console
 from tests.support.program import Program
 from tests.support.tabs import TIMEOUT_MS
 
-# A response counts as handled when all its promise callbacks have run.
-_INSTRUMENT = """
-window.intervals = new Set();
-const [start, stop, read] = [setInterval, clearInterval, Response.prototype.json];
-window.setInterval = (...args) => {
-  const id = start(...args);
-  intervals.add(id);
-  return id;
-};
-window.clearInterval = (id) => {
-  intervals.delete(id);
-  stop(id);
-};
-window.responsesHandled = 0;
-Response.prototype.json = async function () {
-  try {
-    return await read.call(this);
-  } finally {
-    setTimeout(() => (responsesHandled += 1));
-  }
-};
-"""
-
-
-async def instrument_page(page: Page) -> None:
-    """Prepare the next documents of the page for `active_intervals` and `HeldRequests.release`."""
-    await page.add_init_script(_INSTRUMENT)
-
 
 @asynccontextmanager
-async def open_instrumented_console(browser: Browser, program: Program) -> AsyncIterator[Console]:
-    """Open a console with a session and count its timers and responses."""
+async def open_console_with_errors(browser: Browser, program: Program) -> AsyncIterator[Console]:
+    """Open a console with a session, to which the server may respond with errors."""
     async with open_console(browser, program) as console:
         console.tab.ignored_prefixes = (HTTP_ERROR,)
-        await instrument_page(console.page)
         yield console
 
 
@@ -65,7 +36,7 @@ class HeldRequests:
         self._arrived = asyncio.Event()
 
     async def __aenter__(self) -> Self:
-        await self._page.route("**/*", self._handle)
+        await self._page.route(f"**{self._target}" if self._target.startswith("/") else "**/rpc", self._handle)
         return self
 
     async def __aexit__(self, *_: object) -> None:

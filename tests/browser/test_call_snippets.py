@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.program import Program
 from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
@@ -26,8 +25,7 @@ async def write(tab: Tab, kind: str, method: str, params: dict[str, Any]) -> str
     return str(await tab.page.evaluate(_WRITE, [kind, method, params]))
 
 
-async def test_values_are_single_words_of_the_shell(program: Program, tab: Tab) -> None:
-    await tab.page.goto(program.url)
+async def test_values_are_single_words_of_the_shell(loaded_tab: Tab) -> None:
     for method, params, count in (
         ("getTestClock", {"id": HOSTILE}, 1),
         ("advanceTestClock", {"id": HOSTILE, "frozenTime": AT}, 1),
@@ -43,13 +41,12 @@ async def test_values_are_single_words_of_the_shell(program: Program, tab: Tab) 
         ("amendTestClock", {"id": "c", "cancel": [HOSTILE]}, 1),
         ("sendLoginCodeEmail", {"email": HOSTILE}, 1),
     ):
-        _, command = (await write(tab, "cli", method, params)).strip().split("\n")
+        _, command = (await write(loaded_tab, "cli", method, params)).strip().split("\n")
         words = shlex.split(command)
         assert (words[0], words.count(HOSTILE)) == ("tickover", count), command
 
 
-async def test_parameters_that_no_code_can_send_give_advice(program: Program, tab: Tab) -> None:
-    await tab.page.goto(program.url)
+async def test_parameters_that_no_code_can_send_give_advice(loaded_tab: Tab) -> None:
     for kind, method, params in (
         ("cli", "getTestClock", {}),
         ("cli", "getTestClock", {"id": "a\x15b"}),
@@ -60,11 +57,10 @@ async def test_parameters_that_no_code_can_send_give_advice(program: Program, ta
         ("python", "createTestClock", {"transactions": [{**ITEM, "type": "print('pwned')#"}]}),
         ("python", "checkTestClock", {"id": "c", "expectations": [{}]}),
     ):
-        assert await write(tab, kind, method, params) == NO_CODE, (kind, method, params)
+        assert await write(loaded_tab, kind, method, params) == NO_CODE, (kind, method, params)
 
 
-async def test_code_does_what_the_call_does(program: Program, tab: Tab) -> None:
-    await tab.page.goto(program.url)
+async def test_code_does_what_the_call_does(loaded_tab: Tab) -> None:
     link = {"email": "ana@example.test", "loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}
     code = {"email": "ana@example.test", "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
     for kind, method, params, expected in (
@@ -75,4 +71,4 @@ async def test_code_does_what_the_call_does(program: Program, tab: Tab) -> None:
         ("python", "expandScenario", {"text": "#", "start": AT}, f'tickover.expand_scenario("#", start="{AT}")'),
         ("python", "listTestClocks", {"limit": 5, "x=1": 2}, "tickover.list_page(limit=5)"),
     ):
-        assert expected in await write(tab, kind, method, params)
+        assert expected in await write(loaded_tab, kind, method, params)

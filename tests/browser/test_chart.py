@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.program import Program
 from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
@@ -124,20 +123,21 @@ _MONTHS = """async ({ params }) => {
 }"""
 
 
-async def run(tab: Tab, program: Program, script: str, params: dict[str, Any]) -> Any:
-    await tab.page.goto(f"{program.url}/")
+async def run(tab: Tab, script: str, params: dict[str, Any]) -> Any:
     return await tab.page.evaluate(script, params)
 
 
-@pytest.mark.parametrize("seed", range(3))
-async def test_curve_of_many_changes_shows_every_extreme_value(tab: Tab, program: Program, seed: int) -> None:
+async def test_curve_of_many_changes_shows_every_extreme_value(loaded_tab: Tab) -> None:
+    for seed in range(3):
+        await check_curve(loaded_tab, seed)
+
+
+async def check_curve(loaded_tab: Tab, seed: int) -> None:
     random_source = random.Random(seed)
     times = sorted(random_source.sample(range(10_000), 2_000))
     values = [random_source.randint(-500, 500) for _ in range(2_001)]
     start, end, width = 1_000, 9_000, 300
-    curve = await run(
-        tab, program, _CURVE, {"times": times, "values": values, "from": start, "to": end, "width": width}
-    )
+    curve = await run(loaded_tab, _CURVE, {"times": times, "values": values, "from": start, "to": end, "width": width})
     visible = [index for index, time in enumerate(times) if start < time <= end]
     for index in visible:
         low, high = curve["columns"][index]
@@ -150,13 +150,12 @@ async def test_curve_of_many_changes_shows_every_extreme_value(tab: Tab, program
     assert len(drawn) <= width / 2 * 3 + 1
 
 
-async def test_marks_keep_their_items_while_the_plot_moves(tab: Tab, program: Program) -> None:
+async def test_marks_keep_their_items_while_the_plot_moves(loaded_tab: Tab) -> None:
     random_source = random.Random(1)
     times = sorted(random_source.sample(range(10_000), 1_000))
     now = times[500]
     whole, left, right = await run(
-        tab,
-        program,
+        loaded_tab,
         _MARKS,
         {"times": times, "now": now, "width": 500, "windows": [[0, 10_000], [2_000, 5_000], [2_003, 5_003]]},
     )
@@ -168,27 +167,25 @@ async def test_marks_keep_their_items_while_the_plot_moves(tab: Tab, program: Pr
     assert right[: len(in_both)] == in_both
 
 
-@pytest.mark.parametrize(
-    ("days", "shown", "texts"),
-    [
-        ([1, 61], 100, []),
-        ([1, 63], 100, ["idle 2 months"]),
-        ([70, 71], 100, ["idle 2 months"]),
-        ([1, 154, 155, 308], 400, ["idle 5 months", "idle 5 months"]),
-        ([1, 1_000], 1_000, ["idle 3 years"]),
-        ([1, 63], 2_000, []),  # too narrow for the text
-    ],
-)
-async def test_long_time_without_items_is_marked(
-    tab: Tab, program: Program, days: list[int], shown: int, texts: list[str]
-) -> None:
-    times = [day * DAY for day in days]
-    assert await run(tab, program, _IDLE, {"times": times, "from": 0, "to": shown * DAY}) == texts
+IDLE_TIMES: list[tuple[list[int], int, list[str]]] = [
+    ([1, 61], 100, []),
+    ([1, 63], 100, ["idle 2 months"]),
+    ([70, 71], 100, ["idle 2 months"]),
+    ([1, 154, 155, 308], 400, ["idle 5 months", "idle 5 months"]),
+    ([1, 1_000], 1_000, ["idle 3 years"]),
+    ([1, 63], 2_000, []),  # too narrow for the text
+]
 
 
-async def test_values_have_enough_round_ticks_up_to_the_highest(tab: Tab, program: Program) -> None:
+async def test_long_time_without_items_is_marked(loaded_tab: Tab) -> None:
+    for days, shown, texts in IDLE_TIMES:
+        times = [day * DAY for day in days]
+        assert await run(loaded_tab, _IDLE, {"times": times, "from": 0, "to": shown * DAY}) == texts, days
+
+
+async def test_values_have_enough_round_ticks_up_to_the_highest(loaded_tab: Tab) -> None:
     ranges = [(0, 4_000), (-735, 4_100), (-0.9, 1.9), (-1_150, 0), (0, 1), (-3, 999_999_999.99), (0, 1e-12)]
-    scales = await run(tab, program, _TICKS, {"ranges": ranges, "minCount": 4})
+    scales = await run(loaded_tab, _TICKS, {"ranges": ranges, "minCount": 4})
     for (low, high), (ticks, bottom, top) in zip(ranges, scales, strict=True):
         assert 4 <= len(ticks) <= 9
         assert 0 in ticks
@@ -196,14 +193,14 @@ async def test_values_have_enough_round_ticks_up_to_the_highest(tab: Tab, progra
         assert (bottom, top) == (100, 0)
     assert scales[1][0] == [0, 2_000, 4_000, 6_000]
     # No number is small enough for these ticks.
-    assert (await run(tab, program, _TICKS, {"ranges": [(0, 5e-324)], "minCount": 4}))[0][0] == []
+    assert (await run(loaded_tab, _TICKS, {"ranges": [(0, 5e-324)], "minCount": 4}))[0][0] == []
 
 
-async def test_slider_stops_at_the_times_of_items(tab: Tab, program: Program) -> None:
+async def test_slider_stops_at_the_times_of_items(loaded_tab: Tab) -> None:
     hour = 3_600_000
     times = [2 * DAY + 8 * hour, 2 * DAY + 9 * hour, 3 * DAY + 12 * hour, 5 * DAY - hour, 9 * DAY]
     now = 6 * DAY + 10 * hour
-    steps = await run(tab, program, _STEPS, {"times": times, "now": now, "days": 30})
+    steps = await run(loaded_tab, _STEPS, {"times": times, "now": now, "days": 30})
     # Of two items in a step, the slider stops at the last.
     stops = {2: times[1], 4: times[2], 5: times[3], 6: now, 9: times[4]}
     assert [instant for instant, _ in steps] == [stops.get(day, day * DAY) for day in range(31)]
@@ -211,7 +208,7 @@ async def test_slider_stops_at_the_times_of_items(tab: Tab, program: Program) ->
     assert [thumb for _, thumb in steps] == list(range(31))
 
 
-async def test_labels_are_amounts_of_money(tab: Tab, program: Program) -> None:
+async def test_labels_are_amounts_of_money(loaded_tab: Tab) -> None:
     pay = {"kind": "income", "at": 0, "currency": "EUR"}
     rents = [{**pay, "kind": "expense", "amount": 300, "currency": currency} for currency in ("EUR", "CHF")]
     items = [{**pay, "amount": 20}, {**pay, "amount": 2800.5}, *rents]
@@ -221,11 +218,11 @@ async def test_labels_are_amounts_of_money(tab: Tab, program: Program) -> None:
         {"total": {"type": "EXPENSE", "currency": "USD", "atMost": 1500}},
         {"posted": {"name": "Rent"}},
     ]
-    labels = await run(tab, program, _LABELS, {"items": items, "expectations": expectations})
+    labels = await run(loaded_tab, _LABELS, {"items": items, "expectations": expectations})
     assert labels == ["up to €2,800.50", "per currency", "≥ −€500", "≤ €0.50", "Spent ≤ $1,500", "Rent"]
 
 
-async def test_sparkline_starts_with_the_first_balance(tab: Tab, program: Program) -> None:
+async def test_sparkline_starts_with_the_first_balance(loaded_tab: Tab) -> None:
     entry = {"name": "Pay", "type": "INCOME", "amount": 10}
     items = [
         {**entry, "currency": "EUR", "at": "2027-01-02T00:00:00Z"},
@@ -233,26 +230,26 @@ async def test_sparkline_starts_with_the_first_balance(tab: Tab, program: Progra
         {**entry, "currency": "USD", "at": "2027-01-07T00:00:00Z"},
     ]
     params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": items}
-    assert await run(tab, program, _SPARKLINE, {"params": params, "opening": {}}) == ["M0 50", "M48.5 6"]
+    assert await run(loaded_tab, _SPARKLINE, {"params": params, "opening": {}}) == ["M0 50", "M48.5 6"]
     # An opening balance is a fact from the start on.
-    assert await run(tab, program, _SPARKLINE, {"params": params, "opening": {"EUR": 20}}) == ["M0 50", "M53 6"]
+    assert await run(loaded_tab, _SPARKLINE, {"params": params, "opening": {"EUR": 20}}) == ["M0 50", "M53 6"]
 
 
-async def test_comparison_shows_what_the_expectations_forbid(tab: Tab, program: Program) -> None:
+async def test_comparison_shows_what_the_expectations_forbid(loaded_tab: Tab) -> None:
     balances = [{"currency": "EUR", "times": [DAY], "values": [0, value]} for value in (100, -300)]
     rule = {"atLeast": 0, "from": 0, "to": 200 * DAY}
     hatched, first, second = await run(
-        tab, program, _COMPARISON, {"balances": balances, "rules": [[rule], [{**rule, "from": 50 * DAY}]]}
+        loaded_tab, _COMPARISON, {"balances": balances, "rules": [[rule], [{**rule, "from": 50 * DAY}]]}
     )
     assert hatched == 1
     # The rule of the second clock holds later.
     widths = [float(match[1]) for node in (first, second) if (match := re.search(r'width="([\d.]+)"', node))]
     assert widths[0] > 1.9 * widths[1]
-    hatched, *breaches = await run(tab, program, _COMPARISON, {"balances": balances, "rules": [[rule], [rule]]})
+    hatched, *breaches = await run(loaded_tab, _COMPARISON, {"balances": balances, "rules": [[rule], [rule]]})
     assert (hatched, len(breaches)) == (1, 2)
 
 
-async def test_broken_expectation_is_explained_with_amounts_of_money(tab: Tab, program: Program) -> None:
+async def test_broken_expectation_is_explained_with_amounts_of_money(loaded_tab: Tab) -> None:
     spent = {"type": "EXPENSE", "currency": "USD", "per": "MONTH"}
     broken = [
         [
@@ -267,7 +264,7 @@ async def test_broken_expectation_is_explained_with_amounts_of_money(tab: Tab, p
         [{"posted": {"name": "Rent"}}, {"actual": 1, "message": ""}],
         [{"posted": {"name": "Rent"}}, {"actual": 0, "message": ""}],
     ]
-    assert await run(tab, program, _VIOLATIONS, {"broken": broken}) == [
+    assert await run(loaded_tab, _VIOLATIONS, {"broken": broken}) == [
         "The EUR balance is −€1,150.00, below −€500.00.",
         'Expenses in USD for "$&, a 1" in 2027-01: $1,200.50, above $1,000.00.',
         "The goal has 2,100.00.",
@@ -280,29 +277,29 @@ RENT = {"name": "Rent", "type": "EXPENSE", "amount": 10, "currency": "EUR", "at"
 TRIP = {"name": "Trip", "targetAmount": 9, "contributions": [{"amount": 1, "at": "2027-01-12T00:00:00Z"}]}
 
 
-async def test_clock_with_only_goals_has_no_lanes_of_transactions(tab: Tab, program: Program) -> None:
+async def test_clock_with_only_goals_has_no_lanes_of_transactions(loaded_tab: Tab) -> None:
     params: dict[str, Any] = {"frozenTime": "2027-01-01T00:00:00Z", "goals": [TRIP]}
-    [lanes, *_] = await run(tab, program, _TIMELINE, {"params": params, "days": 9, "width": 900})
+    [lanes, *_] = await run(loaded_tab, _TIMELINE, {"params": params, "days": 9, "width": 900})
     assert lanes == ["goal"]
     params["transactions"] = [RENT]
-    [lanes, *_] = await run(tab, program, _TIMELINE, {"params": params, "days": 9, "width": 900})
+    [lanes, *_] = await run(loaded_tab, _TIMELINE, {"params": params, "days": 9, "width": 900})
     assert lanes == ["income", "expense", "goal"]
 
 
-@pytest.mark.parametrize("days", [1, 15, 60, 100])
-async def test_pill_of_now_is_left_of_a_preview(tab: Tab, program: Program, days: int) -> None:
+async def test_pill_of_now_is_left_of_a_preview(loaded_tab: Tab) -> None:
     params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [RENT]}
-    _, now, preview = await run(tab, program, _TIMELINE, {"params": params, "days": days, "width": 330})
-    assert 0 <= now[0] < now[1] < preview[0]
+    for days in (1, 15, 60, 100):
+        _, now, preview = await run(loaded_tab, _TIMELINE, {"params": params, "days": days, "width": 330})
+        assert 0 <= now[0] < now[1] < preview[0], days
 
 
-async def test_months_of_a_currency_have_a_total(tab: Tab, program: Program) -> None:
+async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
     rents = [
         {**RENT, "currency": currency, "at": f"2027-{day}T00:00:00Z"}
         for currency, day in (("USD", "01-02"), ("EUR", "01-03"), ("EUR", "02-02"), ("USD", "02-03"))
     ]
     params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": rents, "goals": [TRIP]}
-    months = await run(tab, program, _MONTHS, {"params": params})
+    months = await run(loaded_tab, _MONTHS, {"params": params})
     assert months == [
         ["USD"],
         ["Jan 2027projected", "", "$10.00"],

@@ -151,43 +151,41 @@ def _server_balances(program: Program, token: str, id: str, instants: list[str])
     return [response["result"] for response in program.batch("getTestClockBalances", params, token)]
 
 
-async def test_previews_equal_the_views_of_the_server(program: Program, token: str, tab: Tab) -> None:
-    await tab.page.goto(f"{program.url}/login")
+async def test_previews_equal_the_views_of_the_server(program: Program, token: str, loaded_tab: Tab) -> None:
     rng = random.Random(0)
     for _ in range(25):
-        await _compare_previews(program, token, tab, rng)
+        await _compare_previews(program, token, loaded_tab, rng)
 
 
-async def _compare_previews(program: Program, token: str, tab: Tab, rng: random.Random) -> None:
+async def _compare_previews(program: Program, token: str, loaded_tab: Tab, rng: random.Random) -> None:
     params = _random_clock(rng, _AMOUNTS)
     created = program.result("createTestClock", params, token)["clock"]
     instants = _random_instants(rng, params)
-    views = await tab.page.evaluate(_VIEWS, {"snapshot": created, "instants": instants, "opening": _OPENING})
+    views = await loaded_tab.page.evaluate(_VIEWS, {"snapshot": created, "instants": instants, "opening": _OPENING})
     assert [_normalize(view) for view in views] == _server_views(program, token, created["id"], instants)
     # The same for an advanced clock with an earlier model.
     middle = instants[len(instants) // 2]
     advanced = program.result("advanceTestClock", {"id": created["id"], "frozenTime": middle}, token)["clock"]
     instants = _random_instants(rng, params, since=middle)
-    views = await tab.page.evaluate(
+    views = await loaded_tab.page.evaluate(
         _VIEWS, {"snapshot": advanced, "before": created, "instants": instants, "opening": _OPENING}
     )
     assert [_normalize(view) for view in views] == _server_views(program, token, created["id"], instants)
 
 
-async def test_past_previews_equal_forks(program: Program, token: str, tab: Tab) -> None:
-    await tab.page.goto(f"{program.url}/login")
+async def test_past_previews_equal_forks(program: Program, token: str, loaded_tab: Tab) -> None:
     rng = random.Random(1_000)
     for _ in range(12):
-        await _compare_with_forks(program, token, tab, rng)
+        await _compare_with_forks(program, token, loaded_tab, rng)
 
 
-async def _compare_with_forks(program: Program, token: str, tab: Tab, rng: random.Random) -> None:
+async def _compare_with_forks(program: Program, token: str, loaded_tab: Tab, rng: random.Random) -> None:
     """Compare views of an advanced clock without an earlier model."""
     params = _random_clock(rng, _SIMPLE_AMOUNTS)
     created = program.result("createTestClock", params, token)["clock"]
     instants = _random_instants(rng, params)
     advanced = program.result("advanceTestClock", {"id": created["id"], "frozenTime": instants[-1]}, token)["clock"]
-    views = await tab.page.evaluate(_VIEWS, {"snapshot": advanced, "instants": instants, "opening": _OPENING})
+    views = await loaded_tab.page.evaluate(_VIEWS, {"snapshot": advanced, "instants": instants, "opening": _OPENING})
     forks = program.batch("forkTestClock", [{"id": created["id"], "at": at} for at in instants], token)
     balances = _server_balances(program, token, created["id"], instants)
     for view, fork, at in zip(views, forks, balances, strict=True):
@@ -196,31 +194,29 @@ async def _compare_with_forks(program: Program, token: str, tab: Tab, rng: rando
         assert {**_normalize(view), "posted_ids": []} == {**expected, "posted_ids": []}
 
 
-async def test_params_preview_equals_the_created_clock(program: Program, token: str, tab: Tab) -> None:
-    await tab.page.goto(f"{program.url}/login")
+async def test_params_preview_equals_the_created_clock(program: Program, token: str, loaded_tab: Tab) -> None:
     rng = random.Random(2_000)
     for _ in range(10):
-        await _compare_with_params(program, token, tab, rng)
+        await _compare_with_params(program, token, loaded_tab, rng)
 
 
-async def _compare_with_params(program: Program, token: str, tab: Tab, rng: random.Random) -> None:
+async def _compare_with_params(program: Program, token: str, loaded_tab: Tab, rng: random.Random) -> None:
     params = _random_clock(rng, _AMOUNTS)
     created = program.result("createTestClock", params, token)["clock"]
     instants = _random_instants(rng, params)
-    views = await tab.page.evaluate(_VIEWS, {"params": params, "instants": instants, "opening": _OPENING})
+    views = await loaded_tab.page.evaluate(_VIEWS, {"params": params, "instants": instants, "opening": _OPENING})
     for view, expected in zip(views, _server_views(program, token, created["id"], instants), strict=True):
         assert len(view["posted_ids"]) == len(expected["posted_ids"])
         assert {**_normalize(view), "posted_ids": []} == {**expected, "posted_ids": []}
 
 
-async def test_model_can_be_converted_back_to_params(program: Program, token: str, tab: Tab) -> None:
-    await tab.page.goto(f"{program.url}/login")
+async def test_model_can_be_converted_back_to_params(program: Program, token: str, loaded_tab: Tab) -> None:
     rng = random.Random(3_000)
     for _ in range(5):
         created = program.result("createTestClock", _random_clock(rng, _SIMPLE_AMOUNTS), token)["clock"]
         far = _timestamp(_START + timedelta(days=200, microseconds=1))
         advanced = program.result("advanceTestClock", {"id": created["id"], "frozenTime": far}, token)["clock"]
-        written = await tab.page.evaluate(_TO_PARAMS, advanced)
+        written = await loaded_tab.page.evaluate(_TO_PARAMS, advanced)
         copied = program.result("createTestClock", written, token)["clock"]
         assert (copied["frozenTime"], copied["maxTime"]) == (created["frozenTime"], created["maxTime"])
         for at in (_timestamp(_START), far, _timestamp(_START + timedelta(days=500))):
@@ -233,8 +229,7 @@ async def test_model_can_be_converted_back_to_params(program: Program, token: st
             assert original == copy
 
 
-async def test_timestamps_are_parsed_and_formatted_like_on_the_server(program: Program, tab: Tab) -> None:
-    await tab.page.goto(f"{program.url}/login")
+async def test_timestamps_are_parsed_and_formatted_like_on_the_server(loaded_tab: Tab) -> None:
     script = """async (texts) => {
       const { parseInstant, toTimestamp } = await import("/assets/000000000000/js/instants.js");
       return texts.map((text) => toTimestamp(parseInstant(text)));
@@ -245,17 +240,16 @@ async def test_timestamps_are_parsed_and_formatted_like_on_the_server(program: P
         "2046-12-31T23:59:59.999999Z",
         "2016-02-29T00:00:00.500000Z",
     ]
-    assert await tab.page.evaluate(script, same) == same
+    assert await loaded_tab.page.evaluate(script, same) == same
     others = {
         "2027-01-31t10:00:00.25+01:00": "2027-01-31T09:00:00.250000Z",
         "2027-01-31T09:00:00.1234569z": "2027-01-31T09:00:00.123456Z",
         "2026-12-31T23:59:60Z": "2027-01-01T00:00:00Z",
     }
-    assert await tab.page.evaluate(script, list(others)) == list(others.values())
+    assert await loaded_tab.page.evaluate(script, list(others)) == list(others.values())
 
 
-async def test_adding_a_month_stays_in_the_next_month(program: Program, tab: Tab) -> None:
-    await tab.page.goto(f"{program.url}/login")
+async def test_adding_a_month_stays_in_the_next_month(loaded_tab: Tab) -> None:
     script = """async (texts) => {
       const { addMonths, parseInstant, toTimestamp } = await import("/assets/000000000000/js/instants.js");
       return texts.map((text) => toTimestamp(addMonths(parseInstant(text), 1)));
@@ -265,4 +259,4 @@ async def test_adding_a_month_stays_in_the_next_month(program: Program, tab: Tab
         "2028-01-31T00:00:00Z": "2028-02-29T00:00:00Z",
         "2027-12-15T12:00:00Z": "2028-01-15T12:00:00Z",
     }
-    assert await tab.page.evaluate(script, list(expected)) == list(expected.values())
+    assert await loaded_tab.page.evaluate(script, list(expected)) == list(expected.values())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.held_requests import HeldRequests, open_instrumented_console
+from tests.browser.held_requests import HeldRequests, open_console_with_errors
 from tests.support.console import HTTP_ERROR, Console, open_console
 from tests.support.program import Program
 
@@ -21,7 +21,6 @@ NEVER_BELOW_ZERO = {"balance": {"currency": "EUR", "atLeast": 0}}
 
 async def open_with_checks(console: Console, clock: str, checks: dict[str, Any]) -> None:
     """Open a clock with opening balances and expectations that the tab has stored."""
-    await console.open("#/nowhere")
     stored = json.dumps(json.dumps({clock: checks}))
     await console.tab.evaluate(f"() => sessionStorage.setItem('tickover-checks', {stored})")
     await console.open_clock(clock)
@@ -116,7 +115,7 @@ async def test_expectations_can_be_added_and_removed(browser: Browser, program: 
 
 
 async def test_late_results_do_not_discard_a_new_expectation(browser: Browser, program: Program) -> None:
-    async with open_instrumented_console(browser, program) as console:
+    async with open_console_with_errors(browser, program) as console:
         page, clock = console.page, console.create()
         await open_with_checks(console, clock, {"expectations": [NEVER_BELOW_ZERO]})
         async with HeldRequests(page, "checkTestClock", only_first=True) as held:
@@ -225,7 +224,7 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
 
 
 async def test_item_can_be_added_after_a_running_action(browser: Browser, program: Program) -> None:
-    async with open_instrumented_console(browser, program) as console:
+    async with open_console_with_errors(browser, program) as console:
         page = console.page
         await console.open_clock(console.create())
         dialog = page.get_by_role("dialog", name="Add item")

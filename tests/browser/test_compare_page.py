@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.browser.held_requests import HeldRequests, open_instrumented_console
+from tests.browser.held_requests import HeldRequests, open_console_with_errors
 from tests.support.console import HTTP_ERROR, open_console
 from tests.support.program import Program
 
@@ -69,7 +69,7 @@ async def test_changes_elsewhere_are_shown_and_the_cursor_stays(browser: Browser
 
 
 async def test_late_response_does_not_replace_a_newer_choice(browser: Browser, program: Program) -> None:
-    async with open_instrumented_console(browser, program) as console:
+    async with open_console_with_errors(browser, program) as console:
         first, second, third = (console.create() for _ in range(3))
         async with HeldRequests(console.page, "getTestClock", only_first=True) as held:
             await console.open(f"#/compare/{first}?with={second}")

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.browser.held_requests import HeldRequests, active_intervals, instrument_page, open_instrumented_console
+from tests.browser.held_requests import HeldRequests, active_intervals, open_console_with_errors
 from tests.support.console import Console, new_address, open_console
 from tests.support.program import Program
 from tests.support.tabs import Tab
@@ -53,7 +53,7 @@ async def methods_in_history(console: Console) -> list[str]:
 async def test_call_history_ends_with_the_session(
     browser: Browser, program: Program, end: Callable[[Console], Awaitable[None]]
 ) -> None:
-    async with open_instrumented_console(browser, program) as console:
+    async with open_console_with_errors(browser, program) as console:
         await console.open_clock(console.create())
         await end(console)
         await sign_in_as_another(console)
@@ -61,24 +61,8 @@ async def test_call_history_ends_with_the_session(
         assert await methods_in_history(console) == expected
 
 
-async def test_call_history_ends_with_a_session_that_ended_in_another_tab(program: Program, tab: Tab) -> None:
-    console = Console(tab, program)
-    await console.open()
-    await console.page.get_by_label("Stay signed in").check()
-    await console.request_code(new_address())
-    await console.button("Fill in").click()
-    await expect(console.heading("Start with a scenario")).to_be_visible()
-    second_page = await tab.page.context.new_page()
-    await second_page.goto(program.url)
-    await second_page.get_by_role("button", name="Sign out").click()
-    await expect(console.notification).to_have_text("Your session ended in another tab.")
-    await sign_in_as_another(console)
-    await expect(console.heading("Start with a scenario")).to_be_visible()
-    assert (await methods_in_history(console)).count("listTestClocks") == 1
-
-
 async def test_late_401_neither_ends_nor_enters_the_next_session(browser: Browser, program: Program) -> None:
-    async with open_instrumented_console(browser, program) as console:
+    async with open_console_with_errors(browser, program) as console:
         async with HeldRequests(console.page, "getTestClock") as held:
             await console.open(f"#/clock/{console.create()}")
             await held.arrived()
@@ -91,7 +75,7 @@ async def test_late_401_neither_ends_nor_enters_the_next_session(browser: Browse
 
 
 async def test_late_error_is_not_shown_to_the_next_session(browser: Browser, program: Program) -> None:
-    async with open_instrumented_console(browser, program) as console:
+    async with open_console_with_errors(browser, program) as console:
         async with HeldRequests(console.page, "createTestClock") as held:
             await console.open("#/api/createTestClock")
             await console.page.get_by_role("button", name=re.compile("^Send")).click()
@@ -109,7 +93,7 @@ async def test_late_error_is_not_shown_to_the_next_session(browser: Browser, pro
 
 
 async def test_late_sign_out_does_not_end_the_next_session(browser: Browser, program: Program) -> None:
-    async with open_instrumented_console(browser, program) as console:
+    async with open_console_with_errors(browser, program) as console:
         await console.open_clock(console.create())
         async with HeldRequests(console.page, "logout") as held:
             await console.button("Sign out").click()
@@ -137,9 +121,8 @@ async def confirm_delete(console: Console) -> None:
 async def test_late_response_stores_no_checks_for_the_next_session(
     browser: Browser, program: Program, method: str, act: Callable[[Console], Awaitable[None]]
 ) -> None:
-    async with open_instrumented_console(browser, program) as console:
+    async with open_console_with_errors(browser, program) as console:
         clock = console.create()
-        await console.open("#/nowhere")
         checks = json.dumps(json.dumps({clock: {"opening": {"EUR": 1}, "expectations": []}}))
         await console.tab.evaluate(f"() => sessionStorage.setItem('tickover-checks', {checks})")
         await console.open_clock(clock)
@@ -157,38 +140,55 @@ async def test_late_response_stores_no_checks_for_the_next_session(
 # Pages
 
 
-@pytest.mark.parametrize("page_name", ["clock", "mailbox"])
-async def test_polling_ends_with_its_page(browser: Browser, program: Program, page_name: str) -> None:
+_SET_VISIBILITY = """(value) => {
+  Object.defineProperty(document, "visibilityState", { value, configurable: true });
+  Object.defineProperty(document, "hidden", { value: value === "hidden", configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+async def test_polling_ends_with_its_page(browser: Browser, program: Program, subtests: pytest.Subtests) -> None:
     async with open_console(browser, program, new_profile=True) as console:
         await console.page.clock.install()
-        path = f"#/clock/{console.create()}" if page_name == "clock" else "#/mailbox"
+        for path, polled in ((f"#/clock/{console.create()}", "getTestClock"), ("#/mailbox", "/mailbox/emails.json")):
+            with subtests.test(path):
+                await check_polling(console, path, polled)
+
+
+async def check_polling(console: Console, path: str, polled: str) -> None:
+    page, polls = console.page, re.compile(r"/mailbox/emails\.json$" if polled.startswith("/") else "/rpc$")
+    await console.open(path)
+    await expect(console.title).to_be_visible()
+    for _ in range(2):
+        async with page.expect_response(polls):
+            await page.clock.run_for(2_500)
+
+    # A hidden tab doesn't poll.
+    await page.evaluate(_SET_VISIBILITY, "hidden")
+    before = len(console.tab.requests)
+    await page.clock.run_for(10_000)
+    assert await console.tab.requests_since(before) == []
+    async with page.expect_response(polls):
+        await page.evaluate(_SET_VISIBILITY, "visible")
+
+    await open_other_page(console)
+    await assert_no_requests(console)
+
+    # The same if a response is late.
+    async with page.expect_response(polls):
         await console.open(path)
-        await expect(console.title).to_be_visible()
-        for _ in range(2):
-            async with console.page.expect_response(polls(page_name)):
-                await console.page.clock.run_for(2_500)
+    await expect(console.title).to_be_visible()
+    async with HeldRequests(page, polled) as held:
+        await page.clock.run_for(2_500)
+        await held.arrived()
         await open_other_page(console)
-        await assert_no_requests(console)
-        # The same if a response is late.
-        async with console.page.expect_response(polls(page_name)):
-            await console.open(path)
-        await expect(console.title).to_be_visible()
-        method_or_path = "getTestClock" if page_name == "clock" else "/mailbox/emails.json"
-        async with HeldRequests(console.page, method_or_path) as held:
-            await console.page.clock.run_for(2_500)
-            await held.arrived()
-            await open_other_page(console)
-            held.drop()
-        await assert_no_requests(console)
+        held.drop()
+    await assert_no_requests(console)
 
 
 async def open_other_page(console: Console) -> None:
     await console.open(OTHER_PAGE)
     await expect(console.heading("Page not found")).to_be_visible()
-
-
-def polls(page_name: str) -> re.Pattern[str]:
-    return re.compile("/rpc$" if page_name == "clock" else r"/mailbox/emails\.json$")
 
 
 async def assert_no_requests(console: Console) -> None:
@@ -202,7 +202,7 @@ async def assert_no_requests(console: Console) -> None:
 
 
 async def test_timers_end_with_their_page(browser: Browser, program: Program, subtests: pytest.Subtests) -> None:
-    async with open_instrumented_console(browser, program) as console:
+    async with open_console_with_errors(browser, program) as console:
         clock = console.create()
         for path in ("#/clocks", "#/clocks/new", f"#/clock/{clock}", "#/mailbox", "#/api/createTestClock"):
             with subtests.test(path):
@@ -214,7 +214,6 @@ async def test_timers_end_with_their_page(browser: Browser, program: Program, su
 
 async def test_countdown_ends_with_the_sign_in_page(program: Program, tab: Tab) -> None:
     console = Console(tab, program)
-    await instrument_page(tab.page)
     await console.open()
     async with HeldRequests(tab.page, "sendLoginCodeEmail") as held:
         await console.page.get_by_label("Email").fill(new_address())

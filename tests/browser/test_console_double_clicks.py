@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.held_requests import HeldRequests, instrument_page, open_instrumented_console
+from tests.browser.held_requests import HeldRequests, open_console_with_errors
 from tests.support.console import Console, new_address
 from tests.support.program import Program
 from tests.support.tabs import Tab
@@ -99,7 +99,7 @@ BUTTONS: list[tuple[Callable[[Console], Awaitable[Locator]], str]] = [
 
 
 async def test_double_click_makes_one_call(browser: Browser, program: Program, subtests: pytest.Subtests) -> None:
-    async with open_instrumented_console(browser, program) as console:
+    async with open_console_with_errors(browser, program) as console:
         for prepare, method in BUTTONS:
             with subtests.test(prepare.__name__):
                 button = await prepare(console)
@@ -114,9 +114,9 @@ async def test_double_click_makes_one_call(browser: Browser, program: Program, s
 
 
 @pytest.mark.parametrize("kind", ["code", "link"])
-async def test_double_click_signs_in_once(program: Program, tab: Tab, kind: str) -> None:
+async def test_double_click_signs_in_once(program: Program, loaded_tab: Tab, kind: str) -> None:
+    tab = loaded_tab
     console, email = Console(tab, program), new_address()
-    await instrument_page(tab.page)
     await console.open()
     await console.page.get_by_label("Email").fill(email)
     async with HeldRequests(tab.page, "sendLoginCodeEmail") as held:

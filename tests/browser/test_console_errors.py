@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Route, expect
 
-from tests.browser.held_requests import HeldRequests, open_instrumented_console
+from tests.browser.held_requests import HeldRequests, open_console_with_errors
 from tests.support.console import HTTP_ERROR, JANUARY, NETWORK_ERROR, Console, new_address, open_console
 from tests.support.program import Program
 from tests.support.tabs import Tab, open_tab
@@ -175,7 +175,9 @@ MISSING_CLOCKS = {
 }
 
 
-async def test_missing_clock_shows_a_message(browser: Browser, program: Program, subtests: pytest.Subtests) -> None:
+async def test_missing_clock_or_page_shows_a_message(
+    browser: Browser, program: Program, subtests: pytest.Subtests
+) -> None:
     async with open_console(browser, program) as console:
         console.tab.ignored_prefixes = (HTTP_ERROR,)
         for id, message in MISSING_CLOCKS.items():
@@ -184,14 +186,10 @@ async def test_missing_clock_shows_a_message(browser: Browser, program: Program,
                 await expect(console.alert).to_contain_text(message)
                 await console.page.get_by_role("link", name="Back to your clocks").click()
                 await expect(console.heading("Start with a scenario")).to_be_visible()
-
-
-async def test_unknown_page_is_not_found(program: Program, tab: Tab) -> None:
-    console = Console(tab, program)
-    await console.open("#/nowhere/at-all")
-    await expect(console.heading("Page not found")).to_be_visible()
-    await console.page.get_by_role("link", name="go to your clocks").click()
-    await expect(console.heading("Sign in")).to_be_visible()
+        await console.open("#/nowhere/at-all")
+        await expect(console.heading("Page not found")).to_be_visible()
+        await console.page.get_by_role("link", name="go to your clocks").click()
+        await expect(console.heading("Start with a scenario")).to_be_visible()
 
 
 async def test_deleted_clock_is_created_once_after_a_lost_response(browser: Browser, program: Program) -> None:
@@ -268,7 +266,7 @@ async def test_lost_fork_response_says_the_fork_may_exist(browser: Browser, prog
 
 
 async def test_late_response_does_not_change_the_next_page(browser: Browser, program: Program) -> None:
-    async with open_instrumented_console(browser, program) as console:
+    async with open_console_with_errors(browser, program) as console:
         clock = console.create()
         await console.open_clock(clock, "?t=2027-01-31T00:00:00Z")
         async with HeldRequests(console.page, "advanceTestClock") as held:
@@ -309,9 +307,9 @@ async def test_dialog_closes_with_its_page(browser: Browser, program: Program) -
 # Sign-in
 
 
-async def test_second_code_request_is_limited_and_the_first_code_still_works(program: Program, tab: Tab) -> None:
-    tab.ignored_prefixes = (HTTP_ERROR,)
-    console, email = Console(tab, program), new_address()
+async def test_second_code_request_is_limited_and_the_first_code_still_works(program: Program, loaded_tab: Tab) -> None:
+    loaded_tab.ignored_prefixes = (HTTP_ERROR,)
+    console, email = Console(loaded_tab, program), new_address()
     await console.open()
     await console.page.get_by_label("Email").fill("nobody")
     await console.button("Send me a code").click()

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from playwright.async_api import Browser, Locator, expect
 
 from tests.support.program import Program
-from tests.support.tabs import Tab, open_tab
+from tests.support.tabs import Tab, open_loaded_tab, open_tab
 
 JANUARY = {
     "frozenTime": "2027-01-01T00:00:00Z",
@@ -77,6 +77,13 @@ if (window === top && !window.name) {
   sessionStorage.setItem("tickover", SESSION);
 }
 """
+
+# Tells a loaded console that the session of its tab has changed. An earlier session ends first.
+_START_SESSION = """(session) => {
+  dispatchEvent(new StorageEvent("storage", { key: null }));
+  sessionStorage.setItem("tickover", session);
+  dispatchEvent(new StorageEvent("storage", { key: null }));
+}"""
 
 _numbers = count(1)
 
@@ -165,10 +172,16 @@ class Console:
 
     async def store_session(self) -> None:
         """Sign in as a new user, unless there is a token, and let the next document store the session."""
+        await self.page.add_init_script(_STORE_SESSION.replace("SESSION", json.dumps(self._new_session())))
+
+    async def start_session(self) -> None:
+        """Sign in a loaded console as a new user, unless there is a token."""
+        await self.page.evaluate(_START_SESSION, self._new_session())
+
+    def _new_session(self) -> str:
         email = new_address()
         self.token = self.token or self.program.sign_in(email)
-        session = json.dumps({"token": self.token, "email": email, "userId": ""})
-        await self.page.add_init_script(_STORE_SESSION.replace("SESSION", json.dumps(session)))
+        return json.dumps({"token": self.token, "email": email, "userId": ""})
 
     async def session(self, storage: str) -> Any:
         return json.loads(await self.tab.evaluate(f"() => {storage}.getItem('tickover')") or "null")
@@ -195,9 +208,20 @@ class Console:
 
 
 @asynccontextmanager
-async def open_console(browser: Browser, program: Program, token: str = "", **options: Any) -> AsyncIterator[Console]:
-    """Open a tab with a session of a new user, or of the user with this token. Open no page."""
-    async with open_tab(browser, **options) as tab:
-        console = Console(tab, program, token)
-        await console.store_session()
-        yield console
+async def open_console(
+    browser: Browser, program: Program, token: str = "", *, permissions: Sequence[str] = (), **options: Any
+) -> AsyncIterator[Console]:
+    """Open a console with a session of a new user, or of the user with this token.
+
+    With options, it has no page yet.
+    """
+    if options:
+        async with open_tab(browser, permissions=permissions, **options) as tab:
+            console = Console(tab, program, token)
+            await console.store_session()
+            yield console
+    else:
+        async with open_loaded_tab(browser, program.url, permissions=permissions) as tab:
+            console = Console(tab, program, token)
+            await console.start_session()
+            yield console

@@ -1,5 +1,6 @@
 """A browser tab that records console messages and requests."""
 
+import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Sequence
@@ -7,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog, Locator, Page, Request
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog, Locator, Page, Request, ViewportSize
 
 # Long enough for a busy machine.
 TIMEOUT_MS = 60_000
@@ -19,6 +20,53 @@ _REPORT_VIOLATIONS = """
 addEventListener("securitypolicyviolation", (violation) =>
   console.error(`${violation.violatedDirective} forbids ${violation.blockedURI}`));
 """
+
+# A response counts as handled when all its promise callbacks have run.
+_COUNT_TIMERS_AND_RESPONSES = """{
+  window.intervals = new Set();
+  const [start, stop, read] = [setInterval, clearInterval, Response.prototype.json];
+  window.setInterval = (...args) => {
+    const id = start(...args);
+    intervals.add(id);
+    return id;
+  };
+  window.clearInterval = (id) => {
+    intervals.delete(id);
+    stop(id);
+  };
+  window.responsesHandled = 0;
+  Response.prototype.json = async function () {
+    try {
+      return await read.call(this);
+    } finally {
+      setTimeout(() => (responsesHandled += 1));
+    }
+  };
+}"""
+
+# Leaves the page, ends the session, and resets the few things that the console keeps longer.
+_RESET = """async () => {
+  if (location.hash !== "#/nowhere") {
+    const left = new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
+    location.hash = "#/nowhere";
+    await left;
+  }
+  // The end of a session clears requests and drafts, so let there be one.
+  sessionStorage.setItem("tickover", '{ "token": "ended" }');
+  dispatchEvent(new StorageEvent("storage", { key: null }));
+  sessionStorage.clear();
+  localStorage.clear();
+  dispatchEvent(new StorageEvent("storage", { key: null }));
+  document.querySelector("#request-inspector details").open = false;
+  document.documentElement.removeAttribute("style");
+  document.getElementById("notification").textContent = "";
+}"""
+
+_VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
+
+_profiles: dict[tuple[Browser, str], BrowserContext] = {}
+_loaded_pages: list[Page] = []
+"""Pages with a loaded console that no test uses."""
 
 
 class Tab:
@@ -35,30 +83,46 @@ class Tab:
         self.expected_messages: list[str] = []
         self.ignored_prefixes: tuple[str, ...] = ()
         self.requests: list[Request] = []
+        self._unfinished: set[Request] = set()
+        self._is_idle = asyncio.Event()
+        self._is_idle.set()
 
-        def record_message(message: ConsoleMessage) -> None:
-            self.messages.append(message.text)
-            self.log.append(f"{message.type}: {message.text} ({message.location['url']})")
+        self._listeners: dict[Any, Any] = {
+            "console": self._record_message,
+            "pageerror": self._record_error,
+            "dialog": self._dismiss,
+            "request": self._record_request,
+            "requestfinished": self._record_end,
+            "requestfailed": self._record_failure,
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
 
-        def record_error(error: Exception) -> None:
-            self.messages.append(str(error))
-            self.log.append(f"uncaught: {error} (at {page.url})")
+    def _record_message(self, message: ConsoleMessage) -> None:
+        self.messages.append(message.text)
+        self.log.append(f"{message.type}: {message.text} ({message.location['url']})")
 
-        async def dismiss(dialog: Dialog) -> None:
-            self.messages.append(f"a dialog: {dialog.message}")
-            await dialog.dismiss()
+    def _record_error(self, error: Exception) -> None:
+        self.messages.append(str(error))
+        self.log.append(f"uncaught: {error} (at {self.page.url})")
 
-        def record_request(request: Request) -> None:
-            self.requests.append(request)
+    async def _dismiss(self, dialog: Dialog) -> None:
+        self.messages.append(f"a dialog: {dialog.message}")
+        await dialog.dismiss()
 
-        def record_failure(request: Request) -> None:
-            self.log.append(f"request failed: {request.method} {request.url}: {request.failure}")
+    def _record_request(self, request: Request) -> None:
+        self.requests.append(request)
+        self._unfinished.add(request)
+        self._is_idle.clear()
 
-        page.on("console", record_message)
-        page.on("pageerror", record_error)
-        page.on("dialog", dismiss)
-        page.on("request", record_request)
-        page.on("requestfailed", record_failure)
+    def _record_end(self, request: Request) -> None:
+        self._unfinished.discard(request)
+        if not self._unfinished:
+            self._is_idle.set()
+
+    def _record_failure(self, request: Request) -> None:
+        self._record_end(request)
+        self.log.append(f"request failed: {request.method} {request.url}: {request.failure}")
 
     @property
     def status(self) -> Locator:
@@ -92,19 +156,41 @@ class Tab:
         """Return the result of a JavaScript function."""
         return await self.page.evaluate(script)
 
+    def check(self) -> None:
+        """Fail if there are unexpected messages or requests to other hosts."""
+        unexpected = [message for message in self.messages if not message.startswith(self.ignored_prefixes)]
+        assert unexpected == self.expected_messages, "\n".join(
+            [f"the page wrote to its console, at {self.page.url}:", *self.log]
+        )
+        assert len(self.hosts) <= 1, self.hosts
 
-async def create_shared_profile(browser: Browser) -> None:
-    """Create the profile that tests share, so that the browser loads the files of the console only once."""
-    context = await _create_profile(browser)
-    # This page stays open to clear the storage after each test.
-    await context.new_page()
+    async def reset(self) -> None:
+        """Let the page look like a new one, so that the next test can use it. Its responses and messages end here."""
+        await self.page.unroute_all()
+        await self.page.mouse.move(0, 0)
+        await self.page.set_viewport_size(_VIEWPORT)
+        await self.page.emulate_media(reduced_motion="reduce")
+        await self.page.evaluate(_RESET)
+        await asyncio.wait_for(self._is_idle.wait(), TIMEOUT_MS / 1000)
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+
+
+async def _shared_profile(browser: Browser, **options: Any) -> BrowserContext:
+    """Return the profile with these options, so that the browser loads the files of the console only once."""
+    key = (browser, json.dumps(options, sort_keys=True))
+    if key not in _profiles:
+        _profiles[key] = await _create_profile(browser, **options)
+        # This page stays open to clear the storage after each test.
+        await _profiles[key].new_page()
+    return _profiles[key]
 
 
 async def _create_profile(browser: Browser, **options: Any) -> BrowserContext:
     # Motion is the subject of few tests, which emulate it.
-    context = await browser.new_context(**{"reduced_motion": "reduce", **options})
+    context = await browser.new_context(**{"reduced_motion": "reduce", "viewport": _VIEWPORT, **options})
     context.set_default_timeout(TIMEOUT_MS)
-    await context.add_init_script(_REPORT_VIOLATIONS)
+    await context.add_init_script(_REPORT_VIOLATIONS + _COUNT_TIMERS_AND_RESPONSES)
     return context
 
 
@@ -112,34 +198,72 @@ async def _create_profile(browser: Browser, **options: Any) -> BrowserContext:
 async def open_tab(
     browser: Browser, *, new_profile: bool = False, permissions: Sequence[str] = (), **options: Any
 ) -> AsyncIterator[Tab]:
-    """Open a tab in the shared profile, or in a new one if there are options.
+    """Open a tab in a new profile, or in the one that all tabs with the same options share.
 
     When it closes, fail if it has unexpected messages or requests to other hosts.
     """
-    is_shared = not (new_profile or options)
-    context = browser.contexts[0] if is_shared else await _create_profile(browser, **options)
+    create = _create_profile if new_profile else _shared_profile
+    context = await create(browser, **options)
     other_pages = set(context.pages)
     await context.grant_permissions(permissions)
-    tab = Tab(await context.new_page())
-    if _CPU_SLOWDOWN > 1:
-        devtools = await context.new_cdp_session(tab.page)
-        await devtools.send("Emulation.setCPUThrottlingRate", {"rate": _CPU_SLOWDOWN})
+    tab = Tab(await _new_page(context))
     try:
         yield tab
-        unexpected = [message for message in tab.messages if not message.startswith(tab.ignored_prefixes)]
-        assert unexpected == tab.expected_messages, "\n".join(
-            [f"the page wrote to its console, at {tab.page.url}:", *tab.log]
-        )
-        assert len(tab.hosts) <= 1, tab.hosts
+        tab.check()
     finally:
-        if is_shared:
-            await _close_pages(context, set(context.pages) - other_pages, tab.hosts)
-        else:
+        if new_profile:
             await context.close()
+        else:
+            await _close_pages(context, set(context.pages) - other_pages - set(_loaded_pages), tab.hosts)
+
+
+async def _new_page(context: BrowserContext) -> Page:
+    page = await context.new_page()
+    if _CPU_SLOWDOWN > 1:
+        devtools = await context.new_cdp_session(page)
+        await devtools.send("Emulation.setCPUThrottlingRate", {"rate": _CPU_SLOWDOWN})
+    return page
+
+
+@asynccontextmanager
+async def open_loaded_tab(browser: Browser, url: str, *, permissions: Sequence[str] = ()) -> AsyncIterator[Tab]:
+    """Open a tab with the console at this URL, and no session.
+
+    Loading the console takes longer than most tests. So a tab that passes its test stays open for another one.
+    """
+    context = await _shared_profile(browser)
+    await context.grant_permissions(permissions)
+    page = await _take_loaded_page(context, url)
+    other_pages = set(context.pages)
+    tab, hosts = Tab(page), {urlsplit(url).netloc}
+    is_reusable = False
+    try:
+        yield tab
+        if page.url.startswith(f"{url}/#/"):
+            await tab.reset()
+            is_reusable = True
+        tab.check()
+    finally:
+        pages = set(context.pages) - other_pages - set(_loaded_pages)
+        await _close_pages(context, pages if is_reusable else {page, *pages}, hosts)
+        if is_reusable:
+            _loaded_pages.append(page)
+
+
+async def _take_loaded_page(context: BrowserContext, url: str) -> Page:
+    while _loaded_pages:
+        page = _loaded_pages.pop()
+        if page.context == context and page.url.startswith(f"{url}/#/"):
+            return page
+        await page.close()
+    page = await _new_page(context)
+    await page.goto(f"{url}/#/nowhere")
+    await page.get_by_role("heading", name="Page not found").wait_for()
+    return page
 
 
 async def _close_pages(context: BrowserContext, pages: set[Page], hosts: set[str]) -> None:
-    """Close pages of the shared profile and delete their data."""
+    """Close pages of a shared profile and delete their data."""
     for page in pages:
         await page.close()
     await context.clear_permissions()
