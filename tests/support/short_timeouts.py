@@ -8,7 +8,7 @@ from tickover.cli import main
 from tickover.server.storage.postgres import batcher, connections, sessions, store
 
 _LIMITS = {
-    (connections, "_POOL_WAIT_SECONDS"): 2.0,
+    (connections, "_POOL_WAIT_SECONDS"): 2.4,
     (connections, "_COMMAND_SECONDS"): 2.0,
     (batcher, "_MAX_WAIT_SECONDS"): 1.5,
     (store, "_MAX_WAIT_SECONDS"): 1.5,

@@ -71,6 +71,8 @@ async def _no_standby_confirms(server: PostgresServer) -> AsyncIterator[None]:
 def _configure(server: PostgresServer, standbys: str) -> None:
     server.configure(synchronous_standby_names=standbys)
     wait_until(lambda: server.execute(_STANDBYS) == standbys)
+    # The checkpointer reads the new setting before its next checkpoint. Only then do commits wait.
+    server.execute("checkpoint")
 
 
 async def _outcome(call: Call, store: Store) -> object:
