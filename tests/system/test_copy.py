@@ -2,9 +2,8 @@
 
 import asyncio
 import json
+import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
+from tests.support.forked_programs import ForkedProcess
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program, run_tickover, verify_params, wait_until
 from tickover.server.storage import open_store
@@ -70,12 +70,11 @@ def copy_until_it_waits(folder: Path, target: str, postgres: PostgresServer, num
     """Send the signal when the copy waits for a lock. Return its exit code and output."""
     waits = f"""select 1 from pg_locks join pg_database as d on d.oid = database
                 where not granted and datname = '{urlsplit(target).path[1:]}'"""
-    command = [sys.executable, "-m", "tickover", "copy", SOURCE, target]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as copying:
-        wait_until(lambda: postgres.execute(waits))
-        copying.send_signal(number)
-        output, _ = copying.communicate(timeout=120)
-    return copying.returncode, output
+    output = folder / "copy.txt"
+    copying = ForkedProcess(("copy", SOURCE, target), folder, dict(os.environ), output)
+    wait_until(lambda: postgres.execute(waits))
+    copying.send_signal(number)
+    return copying.wait(120), output.read_text()
 
 
 async def test_server_continues_on_a_database_whose_copy_was_interrupted(
