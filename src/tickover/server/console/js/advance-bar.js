@@ -3,7 +3,7 @@
 import { advanceCommand } from "./call-snippets.js";
 import { countUntil } from "./clock-model.js";
 import { describePreview } from "./clock-text.js";
-import { h } from "./dom.js";
+import { h, render } from "./dom.js";
 import { formatInstant } from "./format.js";
 import { icon } from "./icons.js";
 import { addMonths, DAY, toTimestamp } from "./instants.js";
@@ -79,7 +79,14 @@ export class AdvanceBar {
     this.#model = model;
     this.instant = view.instant;
     const [isNow, isPast] = [view.instant === model.now, view.instant < model.now];
-    this.summary.textContent = `${describePreview(model, currentView, view)}.`;
+    const [first, ...others] = describePreview(model, currentView, view).split("; ");
+    const isDip = (text) => text.startsWith("dips");
+    render(
+      this.summary,
+      others.length ? h("strong", {}, first) : first,
+      others.map((text) => ["; ", h("span", { class: isDip(text) ? "below-zero" : undefined }, text)]),
+      ".",
+    );
     const hasNext = countUntil(model.times, model.now) < model.times.length;
     this.label.textContent = isNow
       ? hasNext

@@ -19,7 +19,7 @@ const PILL_SPACE = 30; // for the button beside the preview's pill
 /** The layout is for a font size of 16 px and scales with the font size of the browser. Reading it in a frame is slow. */
 export const rootFontScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 
-const plotHeight = (count, isNarrow) => (count === 1 ? 220 : count === 2 ? 160 : 124) * (isNarrow ? 0.75 : 1);
+const plotHeight = (count, isNarrow) => (count === 1 ? 208 : count === 2 ? 128 : 112) * (isNarrow ? 0.8 : 1);
 
 /** Return the pattern of what an expectation forbids. */
 export function hatch() {
