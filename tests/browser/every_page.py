@@ -62,6 +62,7 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await expect(page.get_by_role("group", name="Request")).to_be_visible()
     yield "timeline table and request as JSON"
     await page.get_by_role("tab", name="curl").click()
+    await console.open_clock(other)
     await console.button("Fork…").click()
     yield "fork dialog"
     await console.button("Cancel").click()

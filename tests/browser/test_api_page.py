@@ -60,23 +60,24 @@ async def to_json(tab: Tab) -> Any:
 # Reference
 
 
-# Opens the reference of each operation, and returns its link, whether its heading has the focus, and all its text.
-_REFERENCES = """async () => {
+# Opens the reference of each operation, and returns its link, whether its heading has the focus, all its text, and the
+# elements that make it wider than the window.
+_REFERENCES = f"""async () => {{
   const references = [];
   const links = () => document.querySelectorAll("nav[aria-label=Operations] li a");
-  for (let index = 0; index < links().length; index++) {
+  for (let index = 0; index < links().length; index++) {{
     const link = links()[index];
-    const name = decodeURIComponent(link.hash.split("/").at(-1));
-    const text = link.innerText;
+    const [name, linkText] = [decodeURIComponent(link.hash.split("/").at(-1)), link.innerText];
     link.click();
-    const heading = () => [...document.querySelectorAll("main h2")].find(({ textContent }) => textContent === name);
+    const heading = () => [...document.querySelectorAll("main h2")].find(({{ textContent }}) => textContent === name);
     for (let frames = 0; frames < 3600 && !heading(); frames++) await new Promise(requestAnimationFrame);
+    const isFocused = heading() === document.activeElement;
     document.querySelectorAll("[aria-label=Reference] details").forEach((details) => (details.open = true));
-    const reference = document.querySelector("main").innerText.replace(/\\s+/g, " ");
-    references.push({ link: text, isFocused: heading() === document.activeElement, text: reference });
-  }
+    const text = document.querySelector("main").innerText.replace(/\\s+/g, " ");
+    references.push({{ link: linkText, isFocused, text, overflowing: await ({OVERFLOWING})() }});
+  }}
   return references;
-}"""
+}}"""
 
 
 async def test_every_operation_is_listed_with_its_reference(program: Program, tab: Tab) -> None:
@@ -90,6 +91,7 @@ async def test_every_operation_is_listed_with_its_reference(program: Program, ta
         assert ("extension" in reference["link"]) == method["x-extension"]
         assert ("needs a token" in reference["link"]) == method["x-needs-token"]
         assert reference["isFocused"], method["name"]
+        assert reference["overflowing"] == [], method["name"]
         described = [f"{method['summary']}.", *(param["description"].replace("`", "") for param in method["params"])]
         texts = [" ".join(text.split()) for text in described] + method["x-reasons"]
         assert [text for text in texts if text not in reference["text"]] == []
@@ -471,25 +473,20 @@ _OVERFLOWING_OPERATIONS = f"""async (methods) => {{
 }}"""
 
 
-async def test_operations_fit_small_and_large_screens(
-    program: Program, browser: Browser, subtests: pytest.Subtests
-) -> None:
+async def test_operations_and_results_fit_a_small_screen(program: Program, browser: Browser) -> None:
     async with open_signed_in_tab(browser, program) as (tab, _):
-        await choose(tab, program, "createTestClock")
-        for viewport in (SMALL, LARGE):
-            with subtests.test(f"operations at {viewport['width']} px"):
-                await tab.page.set_viewport_size(viewport)
-                assert await tab.page.evaluate(_OVERFLOWING_OPERATIONS, list(DESCRIBED_OPERATIONS)) == {}
-        await choose(tab, program, "createTestClock")
-        for summary in await tab.page.locator("summary").all():
-            await summary.click()
+        await tab.page.set_viewport_size(SMALL)
+        # The first operation is the largest, so it comes last and shows its result.
+        assert await tab.page.evaluate(_OVERFLOWING_OPERATIONS, list(DESCRIBED_OPERATIONS)[::-1]) == {}
+        await tab.page.evaluate(
+            "() => document.querySelectorAll('details').forEach((details) => (details.open = true))"
+        )
         await send(tab)
         await expect(request_form(tab).get_by_role("region", name="Result")).to_be_visible()
         for viewport in (SMALL, LARGE):
-            with subtests.test(f"result at {viewport['width']} px"):
-                assert await overflowing_elements(tab, viewport["width"]) == []
-                # A small screen hides the list.
-                navigation = tab.page.get_by_role("navigation", name="Operations")
-                assert await navigation.is_visible() == (viewport == LARGE)
-                back = tab.page.get_by_role("link", name="‹ All operations")
-                assert await back.is_visible() == (viewport == SMALL)
+            assert await overflowing_elements(tab, viewport["width"]) == []
+            # A small screen hides the list.
+            navigation = tab.page.get_by_role("navigation", name="Operations")
+            assert await navigation.is_visible() == (viewport == LARGE)
+            back = tab.page.get_by_role("link", name="‹ All operations")
+            assert await back.is_visible() == (viewport == SMALL)

@@ -166,7 +166,7 @@ async def test_opening_a_link_does_not_redeem_it(program: Program, browser: Brow
 
 
 async def test_page_without_a_link_has_no_button(program: Program, tab: Tab, subtests: pytest.Subtests) -> None:
-    for path in ("/login", "/login#", "/login#token=", "/login#other=1", "/login?token=abc"):
+    for path in ("/login", "/login#token=", "/login?token=abc"):
         with subtests.test(path):
             await tab.page.goto("about:blank")
             await tab.page.goto(program.url + path)
@@ -215,14 +215,10 @@ async def test_rejected_link_is_forgotten_and_a_new_one_works_in_the_same_tab(pr
 
 
 HOSTILE_TEXTS = {
-    "markup": "<img src=x onerror=alert(1)>",
+    "markup": "\"'></p><script>alert(1)</script><img src=x onerror=alert(1)>${alert(1)}{{alert(1)}}",
     "markup in percent signs": "%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E",
-    "a script": "\"'></p><script>alert(1)</script>",
-    "a javascript URL": "javascript:alert(1)",
-    "templates": "${alert(1)}{{alert(1)}}",
-    "two tokens": "__proto__&token=other",
-    "a null character": "%00",
-    "invalid UTF-8": "%ED%A0%80%FF",
+    "two tokens": "__proto__&token=javascript:alert(1)",
+    "invalid characters": "%00%ED%A0%80%FF",
     "a long one": "a" * 20_000,
 }
 

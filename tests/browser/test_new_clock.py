@@ -91,34 +91,30 @@ async def test_json_that_the_form_cannot_show_stays_unchanged(
 ) -> None:
     async with open_console(browser, program) as console:
         page = console.page
+        await console.open("#/clocks/new")
+        await page.get_by_role("tab", name="JSON").click()
         for text in INVALID_FOR_THE_FORM:
             with subtests.test(text):
-                await console.open("#/nowhere")
-                await console.open("#/clocks/new")
-                await page.get_by_role("tab", name="JSON").click()
                 await page.get_by_label("Parameters").fill(text)
                 await page.get_by_role("tab", name="Form").click()
                 await expect(console.alert).to_contain_text("The form")
                 await expect(page.get_by_label("Parameters")).to_have_value(text)
-                await page.get_by_role("tab", name="Scenarios").click()
-                await page.get_by_role("tab", name="Form").click()
-                await expect(console.alert).to_contain_text("The form")
-                await expect(page.get_by_label("Parameters")).to_have_value(text)
+        await page.get_by_role("tab", name="Scenarios").click()
+        await page.get_by_role("tab", name="Form").click()
+        await expect(console.alert).to_contain_text("The form")
+        await expect(page.get_by_label("Parameters")).to_have_value(INVALID_FOR_THE_FORM[-1])
 
 
-@pytest.mark.parametrize("locale", ["en-GB", "de-DE"])
-async def test_json_that_the_form_can_show_is_unchanged_after_a_visit(
-    browser: Browser, program: Program, locale: str
-) -> None:
+async def test_json_that_the_form_can_show_is_unchanged_after_a_visit(browser: Browser, program: Program) -> None:
     text = json.dumps({"frozenTime": "2027-01-01T00:00:00+01:00", "goals": [], "transactions": [COFFEE]})
-    async with open_console(browser, program, locale=locale) as console:
+    async with open_console(browser, program, locale="de-DE") as console:
         page = console.page
         await console.open("#/clocks/new")
         await page.get_by_role("tab", name="JSON").click()
         await page.get_by_label("Parameters").fill(text)
         await page.get_by_role("tab", name="Form").click()
         await expect(page.get_by_label("Start (UTC)")).to_have_value("2026-12-31T23:00")
-        await expect(page.get_by_label("Amount")).to_have_value("2.805" if locale == "en-GB" else "2,805")
+        await expect(page.get_by_label("Amount")).to_have_value("2,805")
         await page.get_by_role("tab", name="JSON").click()
         await expect(page.get_by_label("Parameters")).to_have_value(text)
         await page.get_by_role("tab", name="Form").click()
