@@ -3,32 +3,23 @@ import { test } from "node:test";
 import { Rejection } from "tickover";
 import { start } from "tickover/testing";
 
-test("a stopped server is gone, and its settings were used", async () => {
+test("a server has its settings, can be used by others, and is gone when it is stopped", async () => {
   const server = await start({ settings: { TICKOVER_MAX_CLOCKS_PER_USER: "1" } });
   try {
-    const tickover = await server.client("ana@example.test");
+    const same = await start({ url: server.url });
+    const tickover = await same.client("ana@example.test");
     assert.equal((await tickover.getCurrentUser()).email, "ana@example.test");
     await tickover.createTestClock();
     await assert.rejects(
       tickover.createTestClock(),
       (error) => error instanceof Rejection && error.reason === "RATE_LIMITED",
     );
-  } finally {
-    await server.stop();
-  }
-  await assert.rejects(fetch(server.url));
-});
-
-test("a running server can be used", async () => {
-  const server = await start();
-  try {
-    const same = await start({ url: server.url });
-    await same.client();
     await same.stop();
     await server.client();
   } finally {
     await server.stop();
   }
+  await assert.rejects(fetch(server.url));
 });
 
 test("a program that can't start says why", async () => {
