@@ -19,7 +19,7 @@ help:
 	@echo 'make check    run the linters, the type checker and the import checks'
 	@echo 'make fmt      format the code'
 	@echo 'make bench    run the benchmarks (10 minutes, or 2 minutes with QUICK=1)'
-	@echo 'make soak     run the robustness targets in full (140 minutes, or 10 minutes with QUICK=1)'
+	@echo 'make soak     run the robustness targets in full (140 minutes, or 7 minutes with QUICK=1)'
 	@echo 'make timing   measure whether response times of failed sign-ins reveal the cause'
 	@echo 'make types    generate the types of the TypeScript client from the OpenRPC document'
 	@echo 'make npm      build the TypeScript client as an npm package in dist/'

@@ -37,7 +37,7 @@ def _save(soak: Soak, is_quick: bool) -> None:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Smaller counts: about 10 minutes for all rows. The report goes to .soak.")
+@click.option("--quick", is_flag=True, help="Smaller counts: about 7 minutes for all rows. The report goes to .soak.")
 @click.option("--only", type=click.Choice([row.name for row in ROWS]), multiple=True, help="Run only this row.")
 @click.option("--store", type=click.Choice(STORES), multiple=True, help="Run only on this store.")
 def main(quick: bool, only: tuple[str, ...], store: tuple[StoreName, ...]) -> None:

@@ -120,10 +120,10 @@ def run(context: Context) -> Iterator[Figure]:
     ):
         token = program.sign_in()
         yield from _send_corpora(context, program, token)
-        count = context.scale(200_000, 1_500)
+        count = context.scale(200_000, 2_500)
         bodies = hostile_requests.generate(1, count)
         yield from _send_all(context, "generated requests", Requests(program, token), bodies, count, (0.05, 0.45))
-        addresses = context.scale(100_000, 1_000)
+        addresses = context.scale(100_000, 2_000)
         batches = map(_batch, _chunks(hostile_addresses.generate(2, addresses), MAX_BATCH))
         requests = Requests(program, token)
         shares = (0.45, 0.75)
@@ -131,7 +131,7 @@ def run(context: Context) -> Iterator[Figure]:
         assert "Traceback" not in program.output
     # The parser doesn't depend on the store.
     if context.store == "sqlite":
-        yield from _check_addresses(context, context.scale(1_000_000, 5_000))
+        yield from _check_addresses(context, context.scale(1_000_000, 10_000))
 
 
 def _send_corpora(context: Context, program: Program, token: str) -> Iterator[Figure]:
@@ -139,7 +139,7 @@ def _send_corpora(context: Context, program: Program, token: str) -> Iterator[Fi
     if not folder:
         yield Figure("corpora", "not run: CORPORA_DIR doesn't name their folder", "all", met=False)
         return
-    bodies = list(corpora.bodies(Path(folder)))[:: context.scale(1, 20)]
+    bodies = list(corpora.bodies(Path(folder)))[:: context.scale(1, 10)]
     yield from _send_all(context, "corpora", Requests(program, token), bodies, len(bodies), (0.0, 0.05))
 
 

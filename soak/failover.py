@@ -64,6 +64,6 @@ ROW = Row(
     "lost, calls succeed within 5 s of the new primary",
     run,
     minutes=15,
-    quick_minutes=1,
+    quick_minutes=0.8,
     stores=("postgres",),
 )

@@ -30,7 +30,7 @@ def run(context: Context) -> Iterator[Figure]:
         honest = Honest(program)
         hostile_token = program.sign_in("hostile@example.test")
         clock = program.result("createTestClock", largest(), hostile_token)["clock"]["id"]
-        seconds = context.scale(30, 3)
+        seconds = context.scale(30, 4)
         for number in context.rounds(len(ATTACKS), "attack"):
             name = list(ATTACKS)[number]
             wait_until(lambda: cpu_share(program.process.pid) < _IDLE_SHARE)

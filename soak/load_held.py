@@ -49,7 +49,7 @@ def _run_async(work: Coroutine[Any, Any, _Result]) -> _Result:
 
 
 def _hold_load(context: Context, program: Program, tokens: list[str]) -> Iterator[Figure]:
-    seconds = context.scale(600, 10)
+    seconds = context.scale(600, 15)
     mix = MixedRequests(tokens)
     memory: list[float] = []
 
@@ -96,7 +96,7 @@ def _overload(context: Context, program: Program, tokens: list[str]) -> Iterator
 
     peaks: list[float] = []
     overloads: list[Measured] = []
-    count = context.scale(5, 1)
+    count = context.scale(5, 2)
     for _ in context.rounds(count, "overload", _STEADY_SHARE):
         peaks.append(_run_async(load(_CONNECTIONS).run_at_peak(context.scale(4, 2))).rate(200))
         overload = load(_OVERLOAD_CONNECTIONS)
@@ -123,5 +123,5 @@ ROW = Row(
     "at three times its capacity the server sheds with UNAVAILABLE and keeps at least 80 % of its peak",
     run,
     minutes=11.5,
-    quick_minutes=0.5,
+    quick_minutes=0.6,
 )

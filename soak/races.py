@@ -11,7 +11,7 @@ from tests.support.races import KINDS, Race
 
 
 def run(context: Context) -> Iterator[Figure]:
-    rounds = context.scale(1_000, 6)
+    rounds = context.scale(1_000, 12)
     # Two processes race for the same rows.
     workers = {} if context.store == "sqlite" else {"TICKOVER_WORKERS": "2"}
     with context.database() as settings, Program(context.folder, **settings, **workers) as program:
@@ -39,5 +39,5 @@ ROW = Row(
     "6 kinds of races, 1,000 rounds of 50 concurrent calls each, with exact results",
     run,
     minutes=5,
-    quick_minutes=0.3,
+    quick_minutes=0.2,
 )

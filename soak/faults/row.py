@@ -76,7 +76,7 @@ FAULTS = (
 
 def run(context: Context) -> Iterator[Figure]:
     faults = [fault for fault in FAULTS if context.store in fault.stores]
-    faults = faults[:: context.scale(1, 3)]
+    faults = faults[:: context.scale(1, 2)]
     done = 0
     with deploy(context) as deployment:
         for number in context.rounds(len(faults), "fault"):
@@ -116,5 +116,5 @@ ROW = Row(
     "normal again within 10 s",
     run,
     minutes=3,
-    quick_minutes=1,
+    quick_minutes=1.2,
 )

@@ -21,7 +21,7 @@ from soak.rows import Context, Figure, Row, at_least, at_most
 from tests.support.postgres import PostgresServer
 
 _HISTORIES = 3_000
-_QUICK_HISTORIES = 48
+_QUICK_HISTORIES = 96
 _PUBLIC_HISTORIES = 108
 _MAX_QUICK_BYTES = 50_000
 
