@@ -71,7 +71,7 @@ export class BalancePlot {
     const grid = valueGrid(box, box.unit, box);
     this.y = box.y;
     this.curve = stepCurve(balance, x, this.y, from, to);
-    this.chunks = new Chunks(this.curve.xs, box.right, ["curve past", "curve preview", "curve rest"]);
+    this.chunks = new Chunks(this.curve.xs, box.right, "", ["curve past", "curve preview", "curve rest"]);
     this.nowDot = s("circle", { class: "dot now", r: 4 });
     this.dot = s("circle", { class: "dot", r: 5 });
     this.node = s(
@@ -79,7 +79,7 @@ export class BalancePlot {
       { class: "balance-plot" },
       grid.lines,
       drawForbidden(rules, x, box),
-      this.chunks.nodes,
+      this.chunks.node,
       drawBreaches(this.curve, rules, x, box),
       grid.labels,
       isTitled && s("text", { class: "title halo", x: left + 6, y: top + 14 }, balance.currency),

@@ -6,7 +6,7 @@ import { formatAxisMoney } from "./format.js";
 
 const COLUMN = 2; // pixels, the width of a curve's line
 const HIDDEN = 0.5; // pixels, hidden by the line
-const CHUNK = 40;
+const CHUNK = 50;
 const MAX_WIDTHS = 1000;
 const canvas = document.createElement("canvas").getContext("2d");
 const widths = new Map();
@@ -35,14 +35,14 @@ export const legendItem = (name, text = name) =>
 
 /** The posted, the previewed and the other part of a chart, in chunks. A frame draws only the chunks that it changes. */
 export class Chunks {
-  /** A chunk starts at some of the positions. The parts have class names. */
-  constructor(positions, end, names) {
+  /** A chunk starts at some of the positions. The chart and its parts have class names. */
+  constructor(positions, end, name, partNames) {
+    this.node = s("g", { class: name });
     this.parts = positions
       .filter((_, index) => index % CHUNK === 0)
       .flatMap((start, chunk, starts) =>
-        names.map((name, index) => ({ start, end: starts[chunk + 1] ?? end, index, node: s("g", { class: name }) })),
+        partNames.map((name, index) => ({ start, end: starts[chunk + 1] ?? end, index, name })),
       );
-    this.nodes = this.parts.map(({ node }) => node);
   }
 
   /** Move the bounds of the parts. `draw(from, to)` returns the nodes of a range. */
@@ -52,7 +52,8 @@ export class Chunks {
       const key = from < to && `${from} ${to}`;
       if (part.key === key) continue;
       part.key = key;
-      part.node.replaceChildren(...(key ? draw(from, to) : []));
+      if (part.node) part.node.remove();
+      part.node = key && this.node.appendChild(s("g", { class: part.name }, draw(from, to)));
     }
   }
 }

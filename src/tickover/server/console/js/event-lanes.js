@@ -1,6 +1,6 @@
 // The lanes below the balance: bars of income and expenses, diamonds of goals, and a strip for each expectation.
 
-import { Chunks, pixel, textWidth } from "./chart-paths.js";
+import { Chunks, textWidth } from "./chart-paths.js";
 import { countUntil } from "./clock-model.js";
 import { plural } from "./clock-text.js";
 import { s } from "./dom.js";
@@ -8,9 +8,9 @@ import { breachRanges, deadline } from "./expectations.js";
 import { formatWholeMoney } from "./format.js";
 import { DAY, parseInstant } from "./instants.js";
 
-// Items that are too close together share one mark.
+// Items that are too close together share one mark. Pending marks have a hole, because outlines are slow to draw.
 
-const [BAR_WIDTH, BAR_DISTANCE, DIAMOND_DISTANCE] = [5, 7, 9];
+const [BAR_WIDTH, BAR_DISTANCE, DIAMOND_DISTANCE] = [6, 7, 9];
 const MIN_SEGMENT = 3.5;
 const MAX_SEGMENTS = 5;
 const MONTH = 30.4 * DAY;
@@ -82,20 +82,18 @@ class Lane {
         size: sums[end] - sums[start],
       }));
     this.firstTimes = this.marks.map((mark) => mark.first);
-    this.shapes = this.marks.map(shape);
-    this.chunks = new Chunks([...this.shapes.keys()], this.shapes.length, [
-      "posted-items",
-      "next-items",
-      "pending-items",
-    ]);
-    this.node = s("g", { class: `lane ${kind}` }, this.chunks.nodes);
+    this.shape = shape;
+    const names = ["posted-items", "next-items", "pending-items"];
+    this.chunks = new Chunks([...this.marks.keys()], this.marks.length, `lane ${kind}`, names);
+    this.node = this.chunks.node;
   }
 
   preview(instant) {
     const [posted, end] = [this.now, Math.max(this.now, instant)].map((time) => countUntil(this.firstTimes, time));
-    this.chunks.update([0, posted, end, this.shapes.length], (from, to) => [
-      s("path", { d: this.shapes.slice(from, to).join("") }),
-    ]);
+    this.chunks.update([0, posted, end, this.marks.length], (from, to) => {
+      const shapes = this.marks.slice(from, to).map((mark) => this.shape(mark, from >= end));
+      return s("path", { d: shapes.join("") });
+    });
   }
 
   /** Return the mark near an x coordinate, or undefined. */
@@ -109,13 +107,16 @@ export function barLane(kind, model, x, box) {
   const height = box.bottom - box.top - 2;
   const direction = kind === "income" ? -1 : 1;
   const base = kind === "income" ? box.bottom : box.top;
-  const shape = ({ x: middle, items, size }) => {
+  const rect = (width, height) => `h${width}v${direction * height}h${-width}z`;
+  const shape = ({ x: middle, items, size }, isHollow) => {
     const count = Math.min(items.length, MAX_SEGMENTS);
     const total = Math.max(count * MIN_SEGMENT, Math.min(1, Math.sqrt(size)) * height);
-    const segment = total / count;
     return Array.from({ length: count }, (_, index) => {
-      const y = base + direction * (1 + index * segment);
-      return `M${pixel(middle - BAR_WIDTH / 2)} ${pixel(y)}h${BAR_WIDTH}v${pixel(direction * (segment - 2))}h${-BAR_WIDTH}z`;
+      // Edges between two pixels are slower to draw.
+      const [start, end] = [index, index + 1].map((number) => Math.round((total / count) * number));
+      const hole = isHollow ? `m1 ${direction}${rect(BAR_WIDTH - 2, end - start - 3)}` : "";
+      const y = base + direction * (1 + start);
+      return `M${Math.round(middle) - BAR_WIDTH / 2} ${y}${rect(BAR_WIDTH, end - start - 1)}${hole}`;
     }).join("");
   };
   return new Lane({ kind, model, group: itemsOfKind(model, kind), distance: BAR_DISTANCE, shape }, x, box);
@@ -124,7 +125,8 @@ export function barLane(kind, model, x, box) {
 /** Create the lane of contributions to goals. */
 export function goalLane(model, x, box) {
   const middle = (box.top + box.bottom) / 2;
-  const shape = (mark) => `M${mark.x} ${middle}m0-5 5 5-5 5-5-5z`;
+  const shape = (mark, isHollow) =>
+    `M${mark.x} ${middle}m0-5 5 5-5 5-5-5z${isHollow ? "m0 1.5 3.5 3.5-3.5 3.5-3.5-3.5z" : ""}`;
   return new Lane(
     { kind: "goal", model, group: itemsOfKind(model, "goal"), distance: DIAMOND_DISTANCE, shape },
     x,

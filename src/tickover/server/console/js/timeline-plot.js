@@ -137,7 +137,7 @@ export function drawTimeline(
   const base = layout.lanes.expense?.top ?? bottom;
   const box = { ...edges, bottom, height, fontScale };
   const [nowPill, previewPill] = [new Pill("now"), new Pill("preview")];
-  const shade = new Chunks(plots[0]?.curve.xs ?? [left], right, ["preview-shade"]);
+  const shade = new Chunks(plots[0]?.curve.xs ?? [left], right, "preview-shade", [""]);
   const viewBox = `0 0 ${width} ${height}`;
   if (svg.getAttribute("viewBox") !== viewBox) {
     svg.setAttribute("width", pixels);
@@ -147,7 +147,7 @@ export function drawTimeline(
   render(
     svg,
     s("defs", {}, hatch()),
-    shade.nodes,
+    shade.node,
     axis(x, { left, right, top: TOP, bottom }),
     s("path", { class: "base", d: `M${left} ${base}H${right}` }),
     [nowPill, previewPill].map(({ stem }) => stem),
@@ -178,7 +178,7 @@ export function drawTimeline(
     const [first, last] = [model.now, Math.max(instant, model.now)].map((time) =>
       Math.min(Math.max(x(time), left), right),
     );
-    shade.update([first, last], (from, to) => [s("path", { d: `M${from} ${TOP}H${to}V${bottom}H${from}z` })]);
+    shade.update([first, last], (from, to) => s("path", { d: `M${from} ${TOP}H${to}V${bottom}H${from}z` }));
     for (const part of [...plots, ...lanes]) part.preview(instant);
     return placed;
   };
