@@ -22,6 +22,7 @@ import "./timeline.js";
 
 const SCRUB_PAUSE_MS = 400; // polling waits this long after a move of the scrubber
 const RETRY_MS = 3_000;
+const TWO_COLUMNS = 1168; // pixels, as in clock.css
 const URL_UPDATE_MS = 300; // browsers limit how often a page changes its URL
 
 class ClockPage extends HTMLElement {
@@ -168,17 +169,18 @@ class ClockPage extends HTMLElement {
       onChange: (checks) => this.#check(checks),
       onShow: (instant) => this.#preview(clampToClock(this.#model, instant)),
     });
+    const aside = h("div", { class: "clock-aside" }, this.expectations.element, this.goals);
     render(
       this,
       this.header.element,
       this.figures.element,
       this.#notice.element,
       this.timeline,
+      // In one column, the long list comes last.
       h(
         "div",
         { class: "clock-columns" },
-        this.transactions,
-        h("div", { class: "clock-aside" }, this.expectations.element, this.goals),
+        innerWidth < TWO_COLUMNS ? [aside, this.transactions] : [this.transactions, aside],
       ),
     );
     this.timeline.append(this.bar.element);
