@@ -5,7 +5,7 @@ import { field } from "./clock-form-fields.js";
 import { faultList, faultsIn } from "./create-clock.js";
 import { copyText, h, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatDay } from "./format.js";
-import { call, RpcError, ServerUnavailable } from "./rpc.js";
+import { CallError, call } from "./rpc.js";
 import { currentSession } from "./session.js";
 
 const MAX_NAME_LENGTH = 100;
@@ -75,7 +75,7 @@ class AccountPage extends HTMLElement {
   /** Show an error, unless the user has left the page. */
   #showError(error, ...actions) {
     if (this.#abortController.signal.aborted) return;
-    if (!(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
+    if (!(error instanceof CallError)) throw error;
     render(this.#error, h("p", {}, error.message), faultList(faultsIn(error)), actions);
   }
 

@@ -3,7 +3,7 @@
 import { badges, keyIcon, reference } from "./api-reference.js";
 import { h, notify, render } from "./dom.js";
 import { requestForm } from "./request-form.js";
-import { call, RpcError, ServerUnavailable } from "./rpc.js";
+import { CallError, call } from "./rpc.js";
 import { breakableName, withInlineCode } from "./schema-text.js";
 import { currentSession, onSessionChange } from "./session.js";
 
@@ -37,7 +37,7 @@ class ApiPage extends HTMLElement {
     try {
       openrpc = await loadDocument();
     } catch (error) {
-      if (!(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
+      if (!(error instanceof CallError)) throw error;
       if (this.isConnected) this.showError(error);
       return;
     }

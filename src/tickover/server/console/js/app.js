@@ -10,7 +10,7 @@ import { h, notify, render } from "./dom.js";
 import { logo } from "./icons.js";
 import "./mailbox-page.js";
 import "./request-inspector.js";
-import { RpcError, ServerUnavailable, serverFeatures, signOut } from "./rpc.js";
+import { CallError, ServerUnavailable, serverFeatures, signOut } from "./rpc.js";
 import { currentSession, onSessionChange } from "./session.js";
 import "./sign-in-page.js";
 
@@ -113,7 +113,7 @@ async function signOutHere() {
   updateHeader();
   const { error, superseded } = await signOut();
   if (superseded) return;
-  if (error && !(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
+  if (error && !(error instanceof CallError)) throw error;
   const message =
     error instanceof ServerUnavailable
       ? "You are signed out here. Can't reach the server, so your token was not revoked."

@@ -7,7 +7,7 @@ import { faultsIn, newIdempotencyKey } from "./create-clock.js";
 import { h, onSubmit, withBusyState } from "./dom.js";
 import { formatInstant } from "./format.js";
 import { toTimestamp } from "./instants.js";
-import { RpcError, ServerUnavailable } from "./rpc.js";
+import { CallError, ServerUnavailable } from "./rpc.js";
 
 /** Show a dialog and return the value of the pressed button, or null if it was cancelled. */
 export function openDialog(label, content, { onsubmit } = {}) {
@@ -202,7 +202,7 @@ export function askItem(model, instant, onAdd) {
   }
 
   function showError(caught, path) {
-    if (!(caught instanceof RpcError || caught instanceof ServerUnavailable)) throw caught;
+    if (!(caught instanceof CallError)) throw caught;
     const faults = faultsIn(caught);
     for (const element of fields)
       element.setFault(faults.find((fault) => fault.path === path + element.key)?.message ?? "");

@@ -7,7 +7,7 @@ import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatDuration, formatInstant, formatMoney, formatPercent } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
-import { call, RpcError, ServerUnavailable } from "./rpc.js";
+import { CallError, call } from "./rpc.js";
 import { scenarioEditor } from "./scenario-editor.js";
 import { scenarioGallery } from "./scenario-gallery.js";
 import { sparkline } from "./sparkline.js";
@@ -97,7 +97,7 @@ class ClocksPage extends HTMLElement {
   /** Show an error with a retry button, unless the user has left the page. */
   #showError(error, load, container) {
     if (this.#abortController.signal.aborted) return;
-    if (!(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
+    if (!(error instanceof CallError)) throw error;
     const retry = async () => {
       await withBusyState(button, load);
       if (document.activeElement === document.body) this.#title.focus();
@@ -236,7 +236,7 @@ class ClocksPage extends HTMLElement {
           clock.name = (await withBusyState(button, () => renameClock(clock.id, input.value))).name;
         close();
       } catch (error) {
-        if (!(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
+        if (!(error instanceof CallError)) throw error;
         notify(error.message, { error: true });
       }
     };
@@ -288,7 +288,7 @@ class ClocksPage extends HTMLElement {
       }
     } catch (error) {
       if (this.#abortController.signal.aborted) return;
-      if (!(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
+      if (!(error instanceof CallError)) throw error;
       const retry = () => withBusyState(retryButton, () => this.#fetch(this.#cards.get(details.parentElement)));
       const retryButton = h("button", { onclick: retry }, "Try again");
       render(

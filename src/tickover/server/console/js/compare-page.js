@@ -12,7 +12,7 @@ import { balanceRules } from "./expectations.js";
 import { formatDay, formatMoney, spokenInstant, spokenMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { endOfDay, parseInstant, startOfDay } from "./instants.js";
-import { call, RpcError, ServerUnavailable } from "./rpc.js";
+import { CallError, call } from "./rpc.js";
 import { alignSlider, moveThumb, sliderStep, snapToItem } from "./scrubber.js";
 import { readChecks } from "./storage.js";
 import { segmentedButtons } from "./tabs.js";
@@ -77,7 +77,7 @@ class ComparePage extends HTMLElement {
       this.#show();
       this.#watch();
     } catch (error) {
-      if (!(error instanceof RpcError || error instanceof ServerUnavailable)) throw error;
+      if (!(error instanceof CallError)) throw error;
       if (isNewest()) this.#showMessage(error.message);
     }
   }
@@ -117,7 +117,7 @@ class ComparePage extends HTMLElement {
 
   /** Return whether polling continues. */
   #handleError(error, index) {
-    if (!(error instanceof RpcError || error instanceof ServerUnavailable)) throw error;
+    if (!(error instanceof CallError)) throw error;
     if (error.reason === "UNAUTHENTICATED") return false;
     const isGone = ["CLOCK_NOT_FOUND", "CLOCK_EXPIRED"].includes(error.reason);
     this.#isUnreachable = !isGone;

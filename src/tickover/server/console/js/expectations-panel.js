@@ -8,7 +8,7 @@ import { describeExpectation, describeViolation } from "./expectations.js";
 import { formatInstant, formatMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { parseInstant } from "./instants.js";
-import { RpcError, ServerUnavailable } from "./rpc.js";
+import { CallError } from "./rpc.js";
 
 const PERIODS = [
   ["MONTH", "month"],
@@ -110,7 +110,7 @@ export function expectationForm(model, { onAdd, onCancel }) {
     try {
       await onAdd(choices[Number(kind.value)].read(controls));
     } catch (caught) {
-      if (!(caught instanceof ServerUnavailable || caught instanceof RpcError)) throw caught;
+      if (!(caught instanceof CallError)) throw caught;
       error.textContent = errorDetails(caught);
     }
   }

@@ -6,7 +6,7 @@ import { field } from "./clock-form-fields.js";
 import { codeBlock, toJson } from "./code-block.js";
 import { faultList, newIdempotencyKey, sameParams } from "./create-clock.js";
 import { copyText, h, notify, render, withBusyState } from "./dom.js";
-import { call, callHistory, onCall, RpcError, ServerUnavailable } from "./rpc.js";
+import { CallError, call, callHistory, onCall, RpcError, ServerUnavailable } from "./rpc.js";
 import { objectField } from "./schema-form.js";
 import { captureSession, currentSession, endSession, onSessionEnd } from "./session.js";
 import { tabList } from "./tabs.js";
@@ -27,7 +27,7 @@ async function recentClockIds() {
   try {
     return (await call("listTestClocks", {}, { quiet: true })).clocks.map((clock) => clock.id);
   } catch (error) {
-    if (error instanceof RpcError || error instanceof ServerUnavailable) return [];
+    if (error instanceof CallError) return [];
     throw error;
   }
 }

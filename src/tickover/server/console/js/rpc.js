@@ -2,8 +2,11 @@
 
 import { captureSession, currentSession, endSession, onSessionEnd } from "./session.js";
 
+/** A call that failed. */
+export class CallError extends Error {}
+
 /** An error response: `reason` is for programs, `message` for people, and `data` has the details. */
-export class RpcError extends Error {
+export class RpcError extends CallError {
   constructor({ code, message, data }) {
     super(message);
     Object.assign(this, { code, reason: data?.reason ?? "UNKNOWN", data: data ?? {} });
@@ -11,7 +14,7 @@ export class RpcError extends Error {
 }
 
 /** The server sent no response, or no JSON-RPC response. */
-export class ServerUnavailable extends Error {
+export class ServerUnavailable extends CallError {
   constructor() {
     super("Can't reach the server. Is it running?");
   }

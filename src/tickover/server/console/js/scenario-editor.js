@@ -3,7 +3,7 @@
 import { parseParams } from "./clock-model.js";
 import { createClock, creationErrorMessage, faultsIn } from "./create-clock.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
-import { call, RpcError, ServerUnavailable } from "./rpc.js";
+import { CallError, call } from "./rpc.js";
 import { MAX_SCENARIOS, saveScenario, scenarioTags } from "./scenario-gallery.js";
 import { sparkline } from "./sparkline.js";
 
@@ -76,7 +76,7 @@ export function scenarioEditor(draft) {
       showFault("");
       return expanded;
     } catch (error) {
-      if (!(error instanceof RpcError || error instanceof ServerUnavailable)) throw error;
+      if (!(error instanceof CallError)) throw error;
       const [first] = faultsIn(error);
       showFault(first?.message ?? error.message, first?.line);
       render(summary);

@@ -3,7 +3,7 @@
 import "./demo-clock.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatDuration } from "./format.js";
-import { call, latestEmail, RpcError, ServerUnavailable, serverFeatures } from "./rpc.js";
+import { CallError, call, latestEmail, RpcError, ServerUnavailable, serverFeatures } from "./rpc.js";
 import { startSession } from "./session.js";
 
 const EMAIL_PARAMS = {
@@ -262,7 +262,7 @@ class SignIn extends HTMLElement {
       notify(wasSent ? `We sent a new ${kind} to ${progress.email}.` : "");
       this.#draw();
     } catch (error) {
-      if (!(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
+      if (!(error instanceof CallError)) throw error;
       this.#showSendError(error, kind, field);
     }
   }
@@ -297,7 +297,7 @@ class SignIn extends HTMLElement {
       startSession({ token, email, userId }, { stay });
       notify(`You are signed in as ${email}.`);
     } catch (error) {
-      if (!(error instanceof ServerUnavailable || error instanceof RpcError)) throw error;
+      if (!(error instanceof CallError)) throw error;
       if (error instanceof RpcError) field.value = "";
       field.readOnly = false;
       this.#showError(errorMessage(error), field);
