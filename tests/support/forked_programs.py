@@ -1,18 +1,22 @@
-"""Starts programs from a process that has imported the server, because imports take most of the time of a start."""
+"""Starts programs from a process that has imported Tickover, because imports take most of the time of a start."""
 
+import fcntl
+import io
 import multiprocessing
 import os
 import runpy
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Sequence
 from multiprocessing.reduction import DupFd
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(["tests.support.imported_server"])
+_STREAMS = (("stdin", "rb"), ("stdout", "wb"), ("stderr", "wb"))
 
 
 class ForkedProcess:
@@ -23,16 +27,22 @@ class ForkedProcess:
         arguments: Sequence[str],
         folder: Path,
         environment: dict[str, str],
-        log: Path,
+        streams: Sequence[int | None],
         *,
-        errors: Path | None = None,
         script: Path | None = None,
         inherited_files: Sequence[int] = (),
+        has_terminal: bool = False,
     ) -> None:
-        """Start `tickover` with these arguments, or a script that runs it. `errors` is for stderr."""
-        run = _Run((*arguments,), folder, environment, log, errors or log, script)
+        """Start `tickover` with these arguments, or a script that runs it.
+
+        `streams` are open files for stdin, stdout and stderr, or None for closed ones. With `has_terminal`, stdin is
+        the terminal of a new session.
+        """
+        run = _Run((*arguments,), folder, environment, script, has_terminal)
+        opened = [None if stream is None else _File(stream) for stream in streams]
+        inherited = [_File(number) for number in inherited_files]
         # A daemon ends with this process.
-        self._process = _CONTEXT.Process(target=_run, args=(run, [*map(_File, inherited_files)]), daemon=True)
+        self._process = _CONTEXT.Process(target=_run, args=(run, opened, inherited), daemon=True)
         self._process.start()
 
     @property
@@ -57,33 +67,39 @@ class ForkedProcess:
         self.send_signal(signal.SIGKILL)
 
 
+def open_nothing() -> IO[bytes]:
+    """Open an empty input."""
+    return Path(os.devnull).open("rb")
+
+
 class _Run(NamedTuple):
     arguments: tuple[str, ...]
     folder: Path
     environment: dict[str, str]
-    log: Path
-    errors: Path
     script: Path | None
+    has_terminal: bool
 
 
 class _File:
     """An open file that the new process inherits."""
 
     def __init__(self, number: int) -> None:
-        self._number = number
+        self.number = number
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _open_inherited, (DupFd(self._number),)
+        return _open_inherited, (DupFd(self.number),)
 
 
 def _open_inherited(file: Any) -> _File:
     return _File(file.detach())
 
 
-def _run(run: _Run, _: list[_File]) -> None:
-    for number, path in ((1, run.log), (2, run.errors)):
-        with path.open("ab") as file:
-            os.dup2(file.fileno(), number)
+def _run(run: _Run, streams: list[_File | None], _: list[_File]) -> None:
+    if run.has_terminal:
+        os.setsid()
+    _open_streams(streams)
+    if run.has_terminal:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     os.chdir(run.folder)
     os.environ.clear()
     os.environ.update(run.environment)
@@ -92,3 +108,18 @@ def _run(run: _Run, _: list[_File]) -> None:
         runpy.run_path(str(run.script), run_name="__main__")
     else:
         runpy.run_module("tickover", run_name="__main__", alter_sys=True)
+
+
+def _open_streams(streams: list[_File | None]) -> None:
+    """Replace the standard streams, as Python does when it starts."""
+    for number, (stream, (name, mode)) in enumerate(zip(streams, _STREAMS, strict=True)):
+        if stream is None:
+            os.close(number)
+            setattr(sys, name, None)
+            continue
+        os.dup2(stream.number, number)
+        os.close(stream.number)
+        file = open(number, mode, closefd=False)  # noqa: SIM115 - a file descriptor
+        is_error = name == "stderr"
+        errors = "backslashreplace" if is_error else "strict"
+        setattr(sys, name, io.TextIOWrapper(file, "utf-8", errors, line_buffering=is_error or os.isatty(number)))

@@ -1,15 +1,26 @@
-"""Imports the server and loads its pages, for processes that are forked from this one."""
+"""Imports the server and the commands, and loads the server's pages, for processes that are forked from this one."""
 
 import gc
 
+import tickover.cli.commands.auth
+import tickover.cli.commands.clocks
+import tickover.cli.commands.list_clocks
+import tickover.cli.commands.listen
+import tickover.cli.commands.money
 import tickover.cli.commands.serve
-import tickover.cli.root
-import tickover.cli.run_server  # noqa: F401
+import tickover.cli.commands.watch
+import tickover.cli.run_server
+import tickover.cli.watch_views
+import tickover.cli.webhooks  # noqa: F401
+from tickover.client import Tickover
 from tickover.server.http.pages import load_pages
 from tickover.server.openrpc import describe
 
 # Every server caches the parts that don't depend on its URL.
 load_pages(describe("http://127.0.0.1"))
+
+# A client imports its HTTP library when it opens.
+Tickover("http://127.0.0.1:9").close()
 
 # A forked process that searches or frees these objects would copy their memory.
 gc.freeze()

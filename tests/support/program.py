@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryFile
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
-from tests.support.forked_programs import ForkedProcess
+from tests.support.forked_programs import ForkedProcess, open_nothing
 from tests.support.world import HttpResponse
 
 _WAIT_SECONDS = 120.0  # a busy machine takes long to start a program
@@ -85,9 +85,11 @@ class Program:
         arguments = ("serve", *self._flags)
         # Python reads its own variables only when it starts.
         if self.is_forked and not any(name.startswith("PYTHON") for name in self.environment):
-            self._process = ForkedProcess(
-                arguments, self.folder, environment, self._log, script=self.script, inherited_files=self.inherited_files
-            )
+            with open_nothing() as nothing, self._log.open("a") as log:
+                self._process = ForkedProcess(
+                    arguments, self.folder, environment, (nothing.fileno(), log.fileno(), log.fileno()),
+                    script=self.script, inherited_files=self.inherited_files,
+                )  # fmt: skip
             return
         # Without -P, modules of this folder would shadow others.
         command = (sys.executable, "-P", str(self.script)) if self.script else TICKOVER
@@ -192,10 +194,12 @@ def run_tickover(folder: Path, *arguments: str, **environment: str) -> "subproce
         return subprocess.run(
             command, cwd=folder, env=complete, capture_output=True, text=True, timeout=_WAIT_SECONDS, check=False
         )
-    with TemporaryDirectory() as name:
-        output, errors = Path(name, "output"), Path(name, "errors")
-        code = ForkedProcess(arguments, folder, complete, output, errors=errors).wait(_WAIT_SECONDS)
-        return subprocess.CompletedProcess(command, code, output.read_text(), errors.read_text())
+    with open_nothing() as nothing, TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
+        streams = (nothing.fileno(), output.fileno(), errors.fileno())
+        code = ForkedProcess(arguments, folder, complete, streams).wait(_WAIT_SECONDS)
+        output.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess(command, code, output.read(), errors.read())
 
 
 def code_params(email: str) -> dict[str, str]:

@@ -9,21 +9,21 @@ import re
 import select
 import signal
 import struct
-import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import pytest
 
+from tests.support.forked_programs import ForkedProcess
 from tests.support.program import wait_until
 from tickover.cli.root import run
 
-_TICKOVER = (sys.executable, "-m", "tickover")
 _SECONDS_BETWEEN_KEYS = 3.0
 
 
@@ -90,12 +90,9 @@ class Shell:
         inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         return {**inherited, **self.variables, **variables}
 
-    def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
-        """Start a new process. Its output goes to pipes."""
-        return subprocess.Popen(
-            [*_TICKOVER, *arguments], env=self.environment(**variables),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+    def start(self, *arguments: str, folder: Path | None = None, **variables: str) -> "Pipes":
+        """Start a new process in a folder. Its output goes to pipes."""
+        return Pipes(arguments, folder or Path.cwd(), self.environment(**variables))
 
     @contextmanager
     def open_terminal(
@@ -103,7 +100,7 @@ class Shell:
     ) -> Iterator["Terminal"]:
         environment = self.environment(**{"TERM": "xterm-256color", **variables})
         del environment["COLUMNS"]
-        with Terminal([*_TICKOVER, *arguments], environment, columns, rows) as terminal:
+        with Terminal(arguments, environment, columns, rows) as terminal:
             yield terminal
 
 
@@ -113,17 +110,42 @@ def _read_all(stream: io.TextIOWrapper) -> str:
     return stream.read()
 
 
+class Pipes(ForkedProcess):
+    """A process whose streams are pipes. Its input stays open until `stdin` is closed."""
+
+    def __init__(self, arguments: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
+        pipes = [os.pipe() for _ in range(3)]
+        own, other = (pipes[0][1], pipes[1][0], pipes[2][0]), (pipes[0][0], pipes[1][1], pipes[2][1])
+        super().__init__(arguments, folder, environment, other)
+        for end in other:
+            os.close(end)
+        self.stdin = os.fdopen(own[0], "w", encoding="utf-8")
+        self.stdout, self.stderr = (os.fdopen(end, encoding="utf-8") for end in own[1:])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self.wait(120)
+        for stream in (self.stdin, self.stdout, self.stderr):
+            stream.close()
+
+    def end(self) -> Result:
+        """Wait for the end, and return the rest of the output."""
+        with ThreadPoolExecutor(2) as threads:
+            out, err = (threads.submit(stream.read) for stream in (self.stdout, self.stderr))
+            return Result(self.wait(120), out.result(), err.result())
+
+
 class Terminal:
     """A process at its own terminal."""
 
-    def __init__(self, command: list[str], environment: dict[str, str], columns: int, rows: int) -> None:
+    def __init__(self, arguments: Sequence[str], environment: dict[str, str], columns: int, rows: int) -> None:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         # A new session with this controlling terminal, so that Ctrl-C reaches the process.
-        self.process = subprocess.Popen(
-            command, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - the child starts no threads
-        )  # fmt: skip
+        self.process = ForkedProcess(arguments, Path.cwd(), environment, (slave, slave, slave), has_terminal=True)
         os.close(slave)
         self._raw = b""
 

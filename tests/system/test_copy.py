@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
-from tests.support.forked_programs import ForkedProcess
+from tests.support.forked_programs import ForkedProcess, open_nothing
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program, run_tickover, verify_params, wait_until
 from tickover.server.storage import open_store
@@ -71,7 +71,9 @@ def copy_until_it_waits(folder: Path, target: str, postgres: PostgresServer, num
     waits = f"""select 1 from pg_locks join pg_database as d on d.oid = database
                 where not granted and datname = '{urlsplit(target).path[1:]}'"""
     output = folder / "copy.txt"
-    copying = ForkedProcess(("copy", SOURCE, target), folder, dict(os.environ), output)
+    with open_nothing() as nothing, output.open("a") as file:
+        streams = (nothing.fileno(), file.fileno(), file.fileno())
+        copying = ForkedProcess(("copy", SOURCE, target), folder, dict(os.environ), streams)
     wait_until(lambda: postgres.execute(waits))
     copying.send_signal(number)
     return copying.wait(120), output.read_text()

@@ -245,12 +245,11 @@ def test_revoked_token_asks_to_sign_in_again(shell: Shell, email: str, program: 
 def test_concurrent_logins_are_both_stored(signed_out_shell: Shell, email: str, smtp_server: SmtpServer) -> None:
     other = smtp_server.program.url
     signed_out_shell("login", email, "--url", other)
-    logins = [
-        signed_out_shell.start("login", email),
-        signed_out_shell.start("login", email, "--code", smtp_server.code(email), "--url", other),
-    ]
-    ended: list[tuple[str, str]] = [login.communicate(timeout=120) for login in logins]
-    assert [login.returncode for login in logins] == [0, 0], ended
+    with (
+        signed_out_shell.start("login", email) as one,
+        signed_out_shell.start("login", email, "--code", smtp_server.code(email), "--url", other) as another,
+    ):
+        assert [login.end().code for login in (one, another)] == [0, 0]
     assert set(json.loads(signed_out_shell.credentials_file.read_text())["servers"]) == {signed_out_shell.url, other}
 
 

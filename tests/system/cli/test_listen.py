@@ -1,8 +1,7 @@
 """`tickover listen`: signed webhooks for a real HTTP handler."""
 
 import json
-import os
-import subprocess
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,9 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from tests.support.program import TICKOVER, Program, run_tickover, wait_until
+from tests.support.forked_programs import ForkedProcess, open_nothing
+from tests.support.program import Program, wait_until
+from tests.support.shells import Shell
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 START = "2027-01-01T00:00:00Z"
@@ -53,7 +54,7 @@ def handler() -> Iterator[tuple[Handler, str]]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Requests) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=[0.01])
         thread.start()
         yield taken, f"http://127.0.0.1:{server.server_port}/webhook?from=tickover&from=again&debug"
         server.shutdown()
@@ -72,18 +73,19 @@ def listening(program: Program, token: str, folder: Path, url: str, *options: st
     params = {"frozenTime": START, "transactions": transactions}
     id = program.result("createTestClock", params, token)["clock"]["id"]
     output = folder / "listen.txt"
-    environment = os.environ | {
-        "TICKOVER_URL": program.url, "TICKOVER_TOKEN": token, "XDG_CONFIG_HOME": str(folder), "PYTHONUNBUFFERED": "1",
-    }  # fmt: skip
+    shell = Shell(folder, program.url)
     quick = ("--every", "0.05", "--retry-delay", "0.05")
-    command = [*TICKOVER, "listen", "--forward-to", url, "--clock", id, *quick, *options]
-    with output.open("w") as file, subprocess.Popen(command, env=environment, stdout=file, stderr=file) as process:
-        try:
-            wait_until(lambda: "Ready." in output.read_text() or process.poll() is not None)
-            assert process.poll() is None, output.read_text()
-            yield id, output
-        finally:
-            process.terminate()
+    command = ["listen", "--forward-to", url, "--clock", id, *quick, *options]
+    with open_nothing() as nothing, output.open("w") as file:
+        streams = (nothing.fileno(), file.fileno(), file.fileno())
+        process = ForkedProcess(command, folder, shell.environment(TICKOVER_TOKEN=token), streams)
+    try:
+        wait_until(lambda: "Ready." in output.read_text() or process.poll() is not None)
+        assert process.poll() is None, output.read_text()
+        yield id, output
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(120)
 
 
 def advance(program: Program, token: str, id: str, to: str) -> None:
@@ -176,6 +178,6 @@ def test_deleted_clock_ends_the_command(
     ],
 )
 def test_wrong_option_is_explained(tmp_path: Path, options: tuple[str, ...], message: str) -> None:
-    ran = run_tickover(tmp_path, "listen", *options, TICKOVER_TOKEN="tko_1")
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert message.lower() in ran.stderr.lower()
+    ran = Shell(tmp_path, "http://127.0.0.1:9")("listen", *options, TICKOVER_TOKEN="tko_1")
+    assert (ran.code, ran.out) == (2, "")
+    assert message.lower() in ran.err.lower()

@@ -4,7 +4,6 @@ import csv
 import json
 import re
 import signal
-import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -93,11 +92,7 @@ def test_conflicting_options_are_rejected(shell: Shell, clock: str, options: lis
 
 def test_follow_prints_new_events(shell: Shell, clock: str) -> None:
     shell("clock", "advance", "--next")
-    following = shell.start("clock", "events", "--follow", "--json", PYTHONUNBUFFERED="1")
-    assert following.stdout
-    killer = threading.Timer(30, following.kill)
-    killer.start()
-    try:
+    with shell.start("clock", "events", "--follow", "--json") as following:
         assert json.loads(following.stdout.readline())["transaction"]["name"].startswith("=HYPERLINK")
         shell("clock", "advance", clock, "--next")
         assert json.loads(following.stdout.readline())["balance"] == -118.05
@@ -105,10 +100,7 @@ def test_follow_prints_new_events(shell: Shell, clock: str) -> None:
         shell("clock", "add", "--clock", clock, "--expense", "Coffee", "3.50", "EUR")
         assert json.loads(following.stdout.readline())["transaction"]["name"] == "Coffee"
         following.send_signal(signal.SIGINT)
-        following.communicate(timeout=30)
-    finally:
-        killer.cancel()
-    assert following.returncode == 130
+        assert following.end().code == 130
 
 
 def test_violation_names_the_item_and_exits_with_9(shell: Shell, clock: str) -> None:

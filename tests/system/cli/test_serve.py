@@ -4,14 +4,12 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.shells import Result, Shell
+from tests.support.shells import Pipes, Result, Shell
 from tickover.server.storage.migrations import migrations
 
 
@@ -20,24 +18,12 @@ def offline_shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path / "config", "http://127.0.0.1:9")
 
 
-@contextmanager
-def running_server(shell: Shell, folder: Path, *flags: str) -> "Iterator[subprocess.Popen[str]]":
-    environment = {**shell.environment(), "TICKOVER_PORT": "0"}
-    server = subprocess.Popen(
-        [sys.executable, "-m", "tickover", "serve", *flags],
-        cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        yield server
-    finally:
-        server.kill()
-        server.communicate(timeout=120)
+def start_server(shell: Shell, folder: Path, *flags: str) -> Pipes:
+    return shell.start("serve", "--port", "0", *flags, folder=folder)
 
 
 def test_attached_server_prints_its_url_and_stops_with_its_input(offline_shell: Shell, tmp_path: Path) -> None:
-    with running_server(offline_shell, tmp_path, "--attached") as server:
-        assert server.stdin
-        assert server.stdout
+    with start_server(offline_shell, tmp_path, "--attached") as server:
         url = json.loads(server.stdout.readline())["url"]
         assert url.startswith("http://127.0.0.1:")
         assert offline_shell("login", "ana@example.test", "--url", url).code == 0
@@ -46,9 +32,8 @@ def test_attached_server_prints_its_url_and_stops_with_its_input(offline_shell: 
         server.stdin.flush()
         assert offline_shell("clock", "list", "--url", url).code == 0
         server.stdin.close()
-        server.stdin = None
-        out, err = server.communicate(timeout=120)
-        assert (server.returncode, out) == (0, "")
+        code, out, err = server.end()
+        assert (code, out) == (0, "")
         # Text for people goes to standard error.
         assert "✉ ana@example.test" in err
         assert err.endswith("Tickover has stopped.\n")
@@ -56,47 +41,36 @@ def test_attached_server_prints_its_url_and_stops_with_its_input(offline_shell: 
 
 
 def test_attached_server_with_closed_input_stops_when_ready(offline_shell: Shell, tmp_path: Path) -> None:
-    result = subprocess.run(
-        [sys.executable, "-m", "tickover", "serve", "--attached", "--port", "0"],
-        cwd=tmp_path, env=offline_shell.environment(), stdin=subprocess.DEVNULL,
-        capture_output=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert (result.returncode, result.stdout.count(b"\n")) == (0, 1)
+    with start_server(offline_shell, tmp_path, "--attached") as server:
+        server.stdin.close()
+        code, out, _ = server.end()
+        assert (code, out.count("\n")) == (0, 1)
 
 
 def test_attached_server_stops_on_signals(offline_shell: Shell, tmp_path: Path) -> None:
-    with running_server(offline_shell, tmp_path, "--attached") as server:
-        assert server.stdout
+    with start_server(offline_shell, tmp_path, "--attached") as server:
         assert "url" in json.loads(server.stdout.readline())
         server.send_signal(signal.SIGINT)
         assert server.wait(120) == 0
 
 
 def test_attached_server_stops_all_workers(offline_shell: Shell, tmp_path: Path, postgres_url: str) -> None:
-    with running_server(
-        offline_shell, tmp_path, "--attached", "--workers", "2", "--database-url", postgres_url
-    ) as server:
-        assert server.stdin
-        assert server.stdout
+    flags = ("--attached", "--workers", "2", "--database-url", postgres_url)
+    with start_server(offline_shell, tmp_path, *flags) as server:
         url = json.loads(server.stdout.readline())["url"]
         assert offline_shell("login", "ana@example.test", "--url", url).code == 0
         server.stdin.close()
-        server.stdin = None
-        out, _ = server.communicate(timeout=120)
-        assert (server.returncode, out) == (0, "")
+        # The output ends when no worker has it open.
+        assert server.end()[:2] == (0, "")
 
 
 def test_json_banner(offline_shell: Shell, tmp_path: Path) -> None:
-    with running_server(offline_shell, tmp_path, "--json") as server:
-        assert server.stdin
-        assert server.stdout
+    with start_server(offline_shell, tmp_path, "--json") as server:
         url = json.loads(server.stdout.readline())["url"]
         server.stdin.close()
-        server.stdin = None
         assert offline_shell("login", "ana@example.test", "--url", url).code == 0
         server.send_signal(signal.SIGTERM)
-        out, _ = server.communicate(timeout=120)
-        assert (server.returncode, out) == (0, "")
+        assert server.end()[:2] == (0, "")
 
 
 def test_database_commands_print_json(offline_shell: Shell, tmp_path: Path) -> None:

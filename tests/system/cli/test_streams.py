@@ -5,9 +5,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 import pytest
 
+from tests.support.forked_programs import ForkedProcess, open_nothing
 from tests.support.shells import Result, Shell
 
 FULL = Path("/dev/full")
@@ -19,7 +22,7 @@ def clock(shell: Shell) -> str:
 
 
 def run_in_sh(shell: Shell, command: str, **variables: str) -> Result:
-    """Run a command with redirections in sh."""
+    """Run a command with redirections in sh, in a new Python."""
     result = subprocess.run(
         ["sh", "-c", f'"$0" -m tickover {command}', sys.executable],
         env=shell.environment(**variables), capture_output=True, text=True, timeout=60, check=False,
@@ -27,53 +30,66 @@ def run_in_sh(shell: Shell, command: str, **variables: str) -> Result:
     return Result(result.returncode, result.stdout, result.stderr)
 
 
+def run_with(shell: Shell, command: str, streams: dict[int, IO[bytes] | None], **variables: str) -> Result:
+    """Run a command with other standard streams. None is a closed one."""
+    with open_nothing() as nothing, TemporaryFile() as out, TemporaryFile() as err:
+        opened = [{0: nothing, 1: out, 2: err, **streams}[number] for number in range(3)]
+        numbers = [None if stream is None else stream.fileno() for stream in opened]
+        code = ForkedProcess(command.split(), Path.cwd(), shell.environment(**variables), numbers).wait(60)
+        out.seek(0)
+        err.seek(0)
+        return Result(code, out.read().decode(), err.read().decode())
+
+
 @pytest.mark.parametrize("command", ["clock list --json", "clock delete --yes", "--help"])
 def test_closed_stdout_is_ignored(shell: Shell, clock: str, command: str) -> None:
-    assert run_in_sh(shell, f"{command} >&-") == (0, "", "")
+    assert run_with(shell, command, {1: None}) == (0, "", "")
     assert (shell.clock == "") == command.startswith("clock delete")
 
 
 def test_closed_stdin_is_empty(shell: Shell, clock: str) -> None:
-    result = run_in_sh(shell, "clock create --params - <&-")
+    result = run_with(shell, "clock create --params -", {0: None})
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("tickover: The parameters aren't valid JSON")
-    assert run_in_sh(shell, "clock delete --yes <&-") == (0, f"✓ Deleted {clock}\n", "")
+    assert run_with(shell, "clock delete --yes", {0: None}) == (0, f"✓ Deleted {clock}\n", "")
 
 
 def test_unreadable_stdin_is_reported(shell: Shell) -> None:
-    result = run_in_sh(shell, "clock create --params - 0> /dev/null")
+    with Path(os.devnull).open("wb") as unreadable:
+        result = run_with(shell, "clock create --params -", {0: unreadable})
     assert result == (2, "", "tickover: Can't read the parameters: Bad file descriptor.\n")
 
 
-@pytest.mark.parametrize("streams", ["2>&-", "<&- >&- 2>&-"])
-def test_closed_stderr_keeps_the_exit_code(shell: Shell, clock: str, streams: str) -> None:
-    assert run_in_sh(shell, f"clock show zzzz {streams}") == (5, "", "")
+def test_closed_stderr_keeps_the_exit_code(shell: Shell, clock: str) -> None:
+    assert run_with(shell, "clock show zzzz", {2: None}) == (5, "", "")
+    assert run_in_sh(shell, "clock show zzzz <&- >&- 2>&-") == (5, "", "")
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize(
-    ("command", "unbuffered"), [("clock list", ""), ("clock list", "1"), ("clock show --json", ""), ("--help", "1")]
-)
-def test_full_disk_is_reported(shell: Shell, clock: str, command: str, unbuffered: str) -> None:
-    result = run_in_sh(shell, f"{command} > {FULL}", PYTHONUNBUFFERED=unbuffered)
+def test_full_disk_is_reported(shell: Shell, clock: str) -> None:
     message = f"Can't write to standard output: {os.strerror(errno.ENOSPC)}."
-    if "--json" in command:
-        assert (result.code, result.error["message"], result.error["reason"]) == (1, message, "UNEXPECTED")
-    else:
-        assert result == (1, "", f"tickover: {message}\n")
+    with FULL.open("wb", buffering=0) as full:
+        assert run_with(shell, "clock list", {1: full}) == (1, "", f"tickover: {message}\n")
+        result = run_with(shell, "clock show --json", {1: full})
+    assert (result.code, result.error["message"], result.error["reason"]) == (1, message, "UNEXPECTED")
+    for command in ("clock list", "--help"):
+        unbuffered = run_in_sh(shell, f"{command} > {FULL}", PYTHONUNBUFFERED="1")
+        assert unbuffered == (1, "", f"tickover: {message}\n")
 
 
 def test_read_only_stdout_is_reported(shell: Shell) -> None:
     message = f"tickover: Can't write to standard output: {os.strerror(errno.EBADF)}.\n"
-    assert run_in_sh(shell, "scenarios 1< /dev/null") == (1, "", message)
+    with open_nothing() as read_only:
+        assert run_with(shell, "scenarios", {1: read_only}) == (1, "", message)
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
 def test_full_stderr_keeps_the_exit_code(shell: Shell, clock: str, tmp_path: Path) -> None:
-    assert run_in_sh(shell, f"clock show zzzz 2> {FULL}") == (5, "", "")
     # A note that can't be written doesn't fail the command.
     (tmp_path / "file").touch()
     elsewhere = {"TICKOVER_TOKEN": shell.token, "XDG_CONFIG_HOME": str(tmp_path / "file")}
-    assert run_in_sh(shell, "clock create", **elsewhere).err.startswith("Can't save this clock as the default. ")
-    result = run_in_sh(shell, f"clock create 2> {FULL}", **elsewhere)
+    assert run_with(shell, "clock create", {}, **elsewhere).err.startswith("Can't save this clock as the default. ")
+    with FULL.open("wb", buffering=0) as full:
+        assert run_with(shell, "clock show zzzz", {2: full}) == (5, "", "")
+        result = run_with(shell, "clock create", {2: full}, **elsewhere)
     assert (result.code, result.out.startswith("  ✓ Created clock_")) == (0, True)

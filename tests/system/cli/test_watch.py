@@ -2,16 +2,14 @@
 
 import json
 import signal
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.support.ports import reusable_port
 from tests.support.program import Program, wait_until
-from tests.support.shells import Shell, Terminal
+from tests.support.shells import Pipes, Shell, Terminal
 
 START = "2027-01-01T00:00:00Z"
 PARAMS = {
@@ -39,17 +37,15 @@ def move(shell: Shell, clock: str, program: Program) -> Callable[[str], None]:
 
 
 def test_pipe_gets_one_line_per_change(shell: Shell, clock: str, move: Callable[[str], None], program: Program) -> None:
-    watching = shell.start("clock", "watch", "--every", "0.1")
-    assert watching.stdout
-    assert watching.stderr
-    assert watching.stdout.readline() == "2027-01-01  2 to come\n"
-    move("2027-01-02T00:00:00Z")
-    assert watching.stdout.readline() == "2027-01-02  nothing happened  2 to come\n"
-    move("2027-02-01T09:30:00Z")
-    assert watching.stdout.readline() == "2027-02-01 09:30 UTC  2 transactions  nothing to come\n"
-    program.result("deleteTestClock", {"id": clock}, shell.token)
-    out, err = watching.communicate(timeout=120)
-    assert (watching.returncode, out) == (5, "")
+    with shell.start("clock", "watch", "--every", "0.1") as watching:
+        assert watching.stdout.readline() == "2027-01-01  2 to come\n"
+        move("2027-01-02T00:00:00Z")
+        assert watching.stdout.readline() == "2027-01-02  nothing happened  2 to come\n"
+        move("2027-02-01T09:30:00Z")
+        assert watching.stdout.readline() == "2027-02-01 09:30 UTC  2 transactions  nothing to come\n"
+        program.result("deleteTestClock", {"id": clock}, shell.token)
+        code, out, err = watching.end()
+    assert (code, out) == (5, "")
     assert err.splitlines() == [
         "tickover: The clock has been deleted.",
         "  List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent",
@@ -57,16 +53,15 @@ def test_pipe_gets_one_line_per_change(shell: Shell, clock: str, move: Callable[
 
 
 def test_json_gets_one_line_per_change(shell: Shell, clock: str, move: Callable[[str], None], program: Program) -> None:
-    watching = shell.start("clock", "watch", clock, "--every", "0.1", "--json")
-    assert watching.stdout
-    first = json.loads(watching.stdout.readline())
-    assert first == shell("clock", "show", "--json").json
-    move("2027-01-03T08:00:00Z")
-    second = json.loads(watching.stdout.readline())
-    assert [one["name"] for one in second["transactions"]] == ["Rent"]
-    program.result("deleteTestClock", {"id": clock}, shell.token)
-    out, err = watching.communicate(timeout=120)
-    assert (watching.returncode, out, json.loads(err)["error"]["reason"]) == (5, "", "CLOCK_NOT_FOUND")
+    with shell.start("clock", "watch", clock, "--every", "0.1", "--json") as watching:
+        first = json.loads(watching.stdout.readline())
+        assert first == shell("clock", "show", "--json").json
+        move("2027-01-03T08:00:00Z")
+        second = json.loads(watching.stdout.readline())
+        assert [one["name"] for one in second["transactions"]] == ["Rent"]
+        program.result("deleteTestClock", {"id": clock}, shell.token)
+        ended = watching.end()
+    assert (ended.code, ended.out, ended.error["reason"]) == (5, "", "CLOCK_NOT_FOUND")
 
 
 def test_terminal_is_redrawn_and_restored_after_ctrl_c(shell: Shell, clock: str, move: Callable[[str], None]) -> None:
@@ -128,33 +123,14 @@ def test_watch_retries_until_the_server_is_back(tmp_path: Path, email: str) -> N
         assert shell("clock", "create", "--params", "-", input=json.dumps(PARAMS).encode()).code == 0
         watch = ("clock", "watch", "--every", "0.1")
         with (
-            _killed_at_the_end(shell.start(*watch)) as pipe,
-            _killed_at_the_end(shell.start(*watch, "--json")) as as_json,
+            shell.start(*watch) as pipe,
+            shell.start(*watch, "--json") as as_json,
             shell.open_terminal(*watch) as terminal,
         ):
             _watch_an_outage(program, shell, pipe, as_json, terminal)
 
 
-@contextmanager
-def _killed_at_the_end(process: "subprocess.Popen[str]") -> Iterator["subprocess.Popen[str]"]:
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def _watch_an_outage(
-    program: Program,
-    shell: Shell,
-    pipe: "subprocess.Popen[str]",
-    as_json: "subprocess.Popen[str]",
-    terminal: Terminal,
-) -> None:
-    assert pipe.stdout
-    assert pipe.stderr
-    assert as_json.stdout
-    assert as_json.stderr
+def _watch_an_outage(program: Program, shell: Shell, pipe: Pipes, as_json: Pipes, terminal: Terminal) -> None:
     assert pipe.stdout.readline() == "2027-01-01  2 to come\n"
     as_json.stdout.readline()
     terminal.wait_for("Watching.")
@@ -176,11 +152,9 @@ def _watch_an_outage(
     assert pipe.stdout.readline() == "2027-01-03 08:00 UTC  1 transaction  1 to come\n"
 
     pipe.send_signal(signal.SIGINT)
-    out, err = pipe.communicate(timeout=120)
-    assert (pipe.returncode, out, err) == (130, "", "")
+    assert pipe.end() == (130, "", "")
     as_json.send_signal(signal.SIGINT)
-    as_json.communicate(timeout=120)
-    assert as_json.returncode == 130
+    assert as_json.end().code == 130
     assert terminal.interrupt() == 130
 
 
