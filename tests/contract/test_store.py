@@ -1,7 +1,7 @@
 """The contract of every store: tokens, secret keys, readiness and closing."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 
 import pytest
@@ -37,6 +37,15 @@ from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Amendment, ExistingClock, LabelSearch, NameChanges, Quota, Store
+
+
+@pytest.fixture
+async def own_store(database_url: str) -> AsyncIterator[Store]:
+    """A store that closes its connections, as a server does. Later tests don't reuse them."""
+    opened = await open_store(database_url)
+    yield opened
+    await opened.close()
+
 
 METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "ping": lambda store: store.ping(),
@@ -149,35 +158,35 @@ async def test_pings_write_at_most_once_a_second(store: Store, probe_writes: Cal
     assert await probe_writes() <= before + 2 + seconds
 
 
-async def test_closed_store_is_unavailable_right_after_a_ping(store: Store) -> None:
-    await store.ping()
-    await store.close()
+async def test_closed_store_is_unavailable_right_after_a_ping(own_store: Store) -> None:
+    await own_store.ping()
+    await own_store.close()
     with pytest.raises(Rejection):
-        await store.ping()
+        await own_store.ping()
 
 
-async def test_closed_store_is_unavailable(store: Store) -> None:
-    await store.close()
+async def test_closed_store_is_unavailable(own_store: Store) -> None:
+    await own_store.close()
     for name, method in METHODS.items():
         with pytest.raises(Rejection) as error:
-            await method(store)
+            await method(own_store)
         assert error.value.reason is Reason.UNAVAILABLE, name
         assert error.value.details["retryAfterSeconds"] >= 1, name
 
 
-async def test_closing_twice_succeeds(store: Store) -> None:
-    await store.close()
-    await store.close()
+async def test_closing_twice_succeeds(own_store: Store) -> None:
+    await own_store.close()
+    await own_store.close()
 
 
-async def test_concurrent_closing_succeeds(store: Store) -> None:
-    await asyncio.gather(store.close(), store.close())
+async def test_concurrent_closing_succeeds(own_store: Store) -> None:
+    await asyncio.gather(own_store.close(), own_store.close())
 
 
-async def test_close_finishes_accepted_calls(store: Store, database_url: str) -> None:
-    creations = [asyncio.create_task(add_clock(store, clock(number), user(1))) for number in range(300)]
+async def test_close_finishes_accepted_calls(own_store: Store, database_url: str) -> None:
+    creations = [asyncio.create_task(add_clock(own_store, clock(number), user(1))) for number in range(300)]
     await asyncio.sleep(0)  # one iteration of the event loop, in which every creation is accepted
-    await store.close()
+    await own_store.close()
     assert all(creation.done() for creation in creations)
     await asyncio.gather(*creations)
     reopened = await open_store(database_url)
@@ -187,15 +196,15 @@ async def test_close_finishes_accepted_calls(store: Store, database_url: str) ->
         await reopened.close()
 
 
-async def test_data_survives_a_restart(store: Store, database_url: str) -> None:
-    await add_clock(store, clock(1), user(7))
-    await advance(store, key(1), user(7), START + WEEK)
-    assert await add_clock_once(store, make_record(2), clock(2), user(7)) is None
-    await add_clock(store, clock(3), user(7))
-    assert await store.delete_clock(key(3), user(7))
-    await sent(store, code(1))
-    await store.redeem_code(ANA, digest(1), session(7))
-    await store.close()
+async def test_data_survives_a_restart(own_store: Store, database_url: str) -> None:
+    await add_clock(own_store, clock(1), user(7))
+    await advance(own_store, key(1), user(7), START + WEEK)
+    assert await add_clock_once(own_store, make_record(2), clock(2), user(7)) is None
+    await add_clock(own_store, clock(3), user(7))
+    assert await own_store.delete_clock(key(3), user(7))
+    await sent(own_store, code(1))
+    await own_store.redeem_code(ANA, digest(1), session(7))
+    await own_store.close()
     reopened = await open_store(database_url)
     try:
         assert await user_of_token(reopened, digest(7), NOW) == user(7)

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 
 from tests.support.postgres import PostgresServer
 from tests.support.sqlite_files import create_database
+from tests.support.stores import close_idle_pools
 from tickover.server.storage import open_store
 
 _RUN = pytest.StashKey[Path]()
@@ -175,8 +176,14 @@ def _reused_database(postgres: PostgresServer) -> Iterator[ReusedDatabase]:
     database.close()
 
 
+@pytest.fixture(scope="session")
+async def _idle_pools() -> AsyncIterator[None]:
+    yield
+    await close_idle_pools()
+
+
 @pytest.fixture
-def postgres_url(_reused_database: ReusedDatabase) -> str:
+def postgres_url(_reused_database: ReusedDatabase, _idle_pools: None) -> str:
     """An empty database with the store's schema. For one without a schema, use `postgres.create_database`."""
     return _reused_database.url()
 

@@ -1,17 +1,75 @@
 """Stores on databases that are known to be usable."""
 
+import asyncio
+from typing import Any, cast
+
+import asyncpg
+
 from tickover.server.storage import is_postgres, open_store
 from tickover.server.storage.postgres.connections import Connections
 from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.store import Store
 
 _MAX_CONNECTIONS = 10
+_CLOSE_SECONDS = 5.0
+
+_idle_pools: dict[str, asyncpg.Pool] = {}
+"""Pools of closed stores, by URL."""
 
 
 async def open_checked_store(url: str) -> Store:
-    """Open a database that another store has opened before. Checking it again would take longer than most tests."""
+    """Open a database that another store has opened before. Checking it again would take longer than most tests.
+
+    In PostgreSQL, it uses the sessions of an earlier store of the same URL, because a new session has to load its
+    catalog and plan all statements again.
+    """
     if not is_postgres(url):
         return await open_store(url)
-    connections = Connections(url, _MAX_CONNECTIONS)
+    connections = _ReusedConnections(url)
     await connections.open_pool()
     return PostgresStore(connections, _MAX_CONNECTIONS // 2)
+
+
+async def close_idle_pools() -> None:
+    for pool in _idle_pools.values():
+        await pool.close()
+    _idle_pools.clear()
+
+
+class _ReusedConnections(Connections):
+    def __init__(self, url: str) -> None:
+        super().__init__(url, _MAX_CONNECTIONS)
+
+    async def open_pool(self) -> None:
+        if self._url in _idle_pools:
+            self._pool = _idle_pools.pop(self._url)
+        else:
+            await super().open_pool()
+
+    async def close(self) -> None:
+        await asyncio.gather(*self._releases)
+        pool, self._pool = self._pool, cast("asyncpg.Pool", _ClosedPool())
+        if pool is None or isinstance(pool, _ClosedPool):
+            return
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                # A running statement holds its connection.
+                while pool.get_idle_size() < pool.get_size():  # noqa: ASYNC110 - the pool has no event for it
+                    await asyncio.sleep(0.001)
+        except TimeoutError:
+            pool.terminate()
+            return
+        if self._url in _idle_pools:
+            await pool.close()
+        else:
+            _idle_pools[self._url] = pool
+
+
+class _ClosedPool:
+    async def acquire(self, **_: Any) -> None:
+        raise asyncpg.InterfaceError("pool is closed")
+
+    def get_size(self) -> int:
+        return 0
+
+    get_idle_size = get_size
