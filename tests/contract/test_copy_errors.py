@@ -96,15 +96,14 @@ async def test_target_in_use_is_rejected(urls: tuple[str, str]) -> None:
         assert await user_of_token(store, session(1000).token_digest, NOW) is None
 
 
-@pytest.mark.parametrize("harm", ["changed", "lost"])
 @both_directions
-async def test_damage_to_the_copy_is_detected(urls: tuple[str, str], execute: Execute, harm: str) -> None:
+async def test_damage_to_the_copy_is_detected(urls: tuple[str, str], execute: Execute) -> None:
+    """Rows of every second table are changed, and others are lost. It is the other way round in the other database."""
     source, target = urls
     await fill(source)
-    for table in TABLES:
-        sql = (
-            change_sql(table.name, target) if harm == "changed" else f"delete from {table.name} where {table.condition}"
-        )
+    for number, table in enumerate(TABLES):
+        is_changed = number % 2 == target.startswith("sqlite")
+        sql = change_sql(table.name, target) if is_changed else f"delete from {table.name} where {table.condition}"
 
         def report(doing: str, done: int, of: int, sql: str = sql) -> None:
             if doing == "checking users" and done == of / 2:
