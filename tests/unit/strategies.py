@@ -117,6 +117,8 @@ def schedules(draw: DrawFn, now: datetime, amounts: Amounts = written_amounts) -
 ADDRESSES = st.sampled_from(["ana@example.test", "Ána@Bücher.test", '"a b"@localhost', "a@localhost"])
 TYPES = st.sampled_from([("SHORT_LIVED", "LOGIN_CODE"), ("LONG_LIVED", "WEB_LOGIN_LINK")])
 CODES = st.from_regex("[0-9]{6}", fullmatch=True)
+CHARACTERS = st.characters(exclude_categories=["Cs"])
+"""The default of `st.text`, which Hypothesis finds by encoding every character, once in every new clone."""
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=50)
 
 INSTANTS = written_instants(st.sampled_from(NOWS))

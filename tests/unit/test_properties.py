@@ -19,6 +19,7 @@ from msgspec import Raw
 from tests.unit import model
 from tests.unit.model import read_instant, read_seen, read_sent
 from tests.unit.strategies import (
+    CHARACTERS,
     MICROSECOND,
     NOWS,
     REQUESTS,
@@ -196,7 +197,7 @@ def test_text_is_parsed_in_utc_or_raises_value_error(start: int, length: int, pu
 
 
 PIECES = ["a", "A", ".", "@", "-", '"', "\\", "[", "]", "IPv6:", "::1", "xn--", "test", "ß", "א", "1", "。", " ", "\n"]
-ALMOST_ADDRESS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=4).map("".join)
+ALMOST_ADDRESS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(CHARACTERS, max_size=3)), max_size=4).map("".join)
 
 
 @many
@@ -238,8 +239,12 @@ def test_valid_request_has_no_faults(kind: type[Params], data: st.DataObject) ->
 
 
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(CHARACTERS, max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(CHARACTERS, max_size=5), inner, max_size=3),
     max_leaves=5,
 )
 NUMBERS = [
@@ -288,7 +293,7 @@ def leave_out(draw: DrawFn, holder: Json, key: Any) -> None:
 
 def add(draw: DrawFn, holder: Json, key: Any) -> None:
     if isinstance(holder, dict):
-        holder[draw(st.one_of(st.sampled_from(NAMES), st.text(max_size=5)))] = draw(ALMOST)
+        holder[draw(st.one_of(st.sampled_from(NAMES), st.text(CHARACTERS, max_size=5)))] = draw(ALMOST)
     else:
         holder.insert(key, draw(ALMOST))
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.cases import each_case
+from tests.unit.strategies import CHARACTERS
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 
@@ -32,7 +33,7 @@ def test_sanitize_replaces_control_characters(text: str, shown: str) -> None:
     assert sanitize(text) == shown
 
 
-@given(st.text())
+@given(st.text(CHARACTERS))
 def test_sanitized_text_has_no_control_characters(text: str) -> None:
     shown = sanitize(text)
     assert not {unicodedata.category(character) for character in shown} & {"Cc", "Cs", "Zl", "Zp"}

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from rich.text import Text
 
 from tests.support.cases import each_case
+from tests.unit.strategies import CHARACTERS
 from tickover.api.terminal import sanitize
 from tickover.cli.render.lines import Column, table, truncate, wrap
 
@@ -65,7 +66,7 @@ def test_table_shrinks_columns_to_fit(width: int, lines: list[str]) -> None:
 
 
 @given(
-    st.lists(st.tuples(st.text(max_size=60), st.text(max_size=60)), min_size=1, max_size=5),
+    st.lists(st.tuples(st.text(CHARACTERS, max_size=60), st.text(CHARACTERS, max_size=60)), min_size=1, max_size=5),
     st.integers(min_value=8, max_value=90),
 )
 def test_table_never_exceeds_the_width(rows: list[tuple[str, str]], width: int) -> None:

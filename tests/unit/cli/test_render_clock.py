@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from tests.support.cases import each_case
 from tests.support.snapshots import EXPIRES_AT, NOW, contribution, day, goal, household, snapshot, transaction
+from tests.unit.strategies import CHARACTERS
 from tickover.api.results import Goal, Snapshot
 from tickover.cli.render.clock import (
     expiry,
@@ -248,7 +249,9 @@ amounts = st.decimals(min_value="0.01", max_value=10**9, places=2)
 
 @given(
     frozen_time=instants,
-    flows=st.lists(st.tuples(instants, st.text(max_size=40), amounts, st.sampled_from(["EUR", "USD"])), max_size=8),
+    flows=st.lists(
+        st.tuples(instants, st.text(CHARACTERS, max_size=40), amounts, st.sampled_from(["EUR", "USD"])), max_size=8
+    ),
     contributions=st.lists(st.tuples(instants, amounts), max_size=4),
     width=st.integers(min_value=20, max_value=200),
 )

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.support.cases import each_case
 from tests.support.transcripts import ROOT
 from tests.unit.scenarios.strategies import rent
+from tests.unit.strategies import CHARACTERS
 from tickover.scenarios import ScenarioError, load, names, read
 from tickover.scenarios.files import MAX_DOTS_PER_LINE, MAX_FILE_BYTES
 from tickover.scenarios.timings import EXPECTED_DAY
@@ -214,9 +215,14 @@ keys = st.sampled_from(
      "every", "rrule", "from", "until", "times", "at", "time", "target", "initial", "contributions", "timezone",
      "weekend", "holidays", "jitter_days", "chance", "seed", "late_by", "skipped", "reversed_after", "opening",
      "expect"]
-) | st.text(max_size=5)  # fmt: skip
+) | st.text(CHARACTERS, max_size=5)  # fmt: skip
 scalars = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["day", "EUR", "income"])
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(CHARACTERS)
+    | st.sampled_from(["day", "EUR", "income"])
 )
 json_values = st.recursive(
     scalars,
@@ -236,7 +242,7 @@ def test_any_values_give_a_plan_or_a_scenario_error(values: dict[str, Any]) -> N
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
-@given(st.text() | st.text("[]{}=.\"'\n#a1:-+ "), st.sampled_from(["toml", "json"]))
+@given(st.text(CHARACTERS) | st.text("[]{}=.\"'\n#a1:-+ "), st.sampled_from(["toml", "json"]))
 def test_any_other_text_is_rejected(text: str, format: str) -> None:
     with pytest.raises(ScenarioError, match=r"^f"):
         read(text, format, "f")
