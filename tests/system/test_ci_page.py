@@ -7,7 +7,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from check_jsonschema import main as check_jsonschema  # type: ignore[import-untyped]
 from click.testing import CliRunner
 
 from tests.support.ci_page import FILES, PAGE, run_job
@@ -36,6 +35,8 @@ createLinter().then((lint) => {
 
 @pytest.mark.parametrize("schema", sorted(set(SCHEMAS.values())))
 def test_files_match_the_public_schemas(schema: str, tmp_path: Path) -> None:
+    from check_jsonschema import main as check_jsonschema  # type: ignore[import-untyped]
+
     assert FILES.keys() == SCHEMAS.keys()
     files = [tmp_path / Path(file).name for file in SCHEMAS if SCHEMAS[file] == schema]
     for file in files:

@@ -9,8 +9,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from mcp import Client, StdioServerParameters
-
 from tests.support.npm_packages import install_project
 from tests.support.program import Program, run_tickover
 from tests.support.shells import Shell
@@ -54,6 +52,8 @@ def test_configurations_on_the_page_start_the_command() -> None:
 
 
 async def test_sdk_client_uses_the_token_of_the_last_sign_in(program: Program, tmp_path: Path) -> None:
+    from mcp import Client, StdioServerParameters
+
     environment = {"XDG_CONFIG_HOME": str(tmp_path)}
     assert Shell(tmp_path, program.url)("login", "stdio-agent@example.test").code == 0
     variables = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
