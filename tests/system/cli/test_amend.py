@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.support.shells import Shell
 from tests.support.transcripts import ROOT
 
@@ -87,7 +88,7 @@ def test_items_are_cancelled_by_name_and_by_id(shell: Shell, clock: str) -> None
     assert (gone.code, "Pending: Rent, Salary" in gone.err) == (5, True)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "code", "message"),
     [
         (["add"], 2, "Use FILE, --expense, --income or --contribution."),

@@ -3,8 +3,7 @@
 import json
 import stat
 
-import pytest
-
+from tests.support.cases import each_case
 from tests.support.program import Program
 from tests.support.shells import Shell
 from tests.system.cli.conftest import SmtpServer
@@ -72,7 +71,7 @@ def test_resend_too_soon_says_how_long_to_wait(shell: Shell, email: str) -> None
     assert shell("login", email, "--json").error["reason"] == "RESEND_TOO_SOON"
 
 
-@pytest.mark.parametrize(("code", "exit", "reason"), [("000000", 3, "LOGIN_REFUSED"), ("12345", 4, "INVALID_PARAMS")])
+@each_case(("code", "exit", "reason"), [("000000", 3, "LOGIN_REFUSED"), ("12345", 4, "INVALID_PARAMS")])
 def test_invalid_code_stores_nothing(signed_out_shell: Shell, code: str, exit: int, reason: str) -> None:
     result = signed_out_shell("login", "nobody@example.test", "--code", code, "--json")
     assert (result.code, result.out, result.error["reason"]) == (exit, "", reason)
@@ -220,7 +219,7 @@ def test_environment_token_overrides_the_stored_token(signed_out_shell: Shell, s
     assert shell("clock", "list").code == 0
 
 
-@pytest.mark.parametrize("token", ["two words", "über"])
+@each_case("token", ["two words", "über"])
 def test_invalid_environment_token_is_rejected(signed_out_shell: Shell, token: str) -> None:
     result = signed_out_shell("clock", "list", TICKOVER_TOKEN=token)
     assert result.code == 2

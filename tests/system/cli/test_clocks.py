@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.support.program import Program
 from tests.support.shells import Shell
 
@@ -66,7 +67,7 @@ def test_create_from_shipped_scenario(shell: Shell) -> None:
     assert result.out.splitlines()[-2].startswith("  Next: tickover clock advance --next")
 
 
-@pytest.mark.parametrize("options", [["salary-and-rent"], ["--scenario", "salary-and-rent"]])
+@each_case("options", [["salary-and-rent"], ["--scenario", "salary-and-rent"]])
 def test_scenario_starts_on_the_first_of_this_month_by_default(shell: Shell, options: list[str]) -> None:
     before = datetime.now(UTC)
     started = shell("clock", "create", *options, "--json").json["frozenTime"]
@@ -91,7 +92,7 @@ def test_empty_clock_starts_now_or_at_the_given_time(shell: Shell) -> None:
     assert started["frozenTime"] == f"{YEAR}-01-01T09:30:00Z"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "exit", "message"),
     [
         (["salary-and-rant"], 2, 'did you mean "salary-and-rent"?'),
@@ -154,7 +155,7 @@ def test_preview_does_not_move_the_clock(shell: Shell, clock: str) -> None:
     assert shell("clock", "show", "--at", f"{YEAR + 11}-01-01").code == 4
 
 
-@pytest.mark.parametrize("width", [40, 80, 160])
+@each_case("width", [40, 80, 160])
 def test_drawing_is_as_wide_as_the_terminal(shell: Shell, clock: str, width: int) -> None:
     lines = shell("clock", "show", COLUMNS=str(width)).out.splitlines()
     axis = next(line for line in lines if "──" in line)
@@ -231,7 +232,7 @@ def test_clock_does_not_move_back(shell: Shell, clock: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "exit", "message"),
     [
         ([], 2, "Use exactly one of --to, --by and --next."),
@@ -303,7 +304,7 @@ def test_unreachable_server_is_reported(shell: Shell, clock: str) -> None:
         assert second == "  If your server isn't at http://127.0.0.1:9, pass its address with --url."
 
 
-@pytest.mark.parametrize("url", ["ftp://127.0.0.1", "127.0.0.1:8000", "http://", "http://two words"])
+@each_case("url", ["ftp://127.0.0.1", "127.0.0.1:8000", "http://", "http://two words"])
 def test_invalid_server_address_is_rejected(signed_out_shell: Shell, url: str) -> None:
     result = signed_out_shell("login", "ana@example.test", "--url", url)
     assert (result.code, result.out) == (2, "")

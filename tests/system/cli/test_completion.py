@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.support.debian_packages import require_program
 from tests.support.shells import Shell
 from tickover.cli.root import COMPLETE_VARIABLE
@@ -30,7 +31,7 @@ def plain(offered: list[list[str]]) -> set[str]:
     return {value for kind, value in offered if kind == "plain"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("words", "offered"),
     [
         ("tickover clo", {"clock"}),
@@ -48,10 +49,8 @@ def test_commands_options_and_scenarios_are_complete(offline_shell: Shell, words
     assert plain(complete(offline_shell, words)) == offered
 
 
-@pytest.mark.parametrize(
-    "words", ["tickover clock create", "tickover clock create --scenario", "tickover scenarios show"]
-)
-@pytest.mark.parametrize("begun", ["my/l", "tr"])
+@each_case("words", ["tickover clock create", "tickover clock create --scenario", "tickover scenarios show"])
+@each_case("begun", ["my/l", "tr"])
 def test_scenario_argument_completes_files(offline_shell: Shell, words: str, begun: str) -> None:
     # Files come first because bash drops items before them.
     assert complete(offline_shell, f"{words} {begun}")[0] == ["file", begun]
@@ -65,7 +64,7 @@ def test_zsh_completion_has_no_empty_items(offline_shell: Shell) -> None:
     assert "" not in lines[:-1]
 
 
-@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+@each_case("name", ["bash", "zsh", "fish"])
 def test_each_shell_can_parse_its_script(offline_shell: Shell, name: str, tmp_path: Path) -> None:
     result = offline_shell("completion", name)
     assert result.code == 0

@@ -10,6 +10,7 @@ import apsw
 import pytest
 from aiosmtpd.smtp import LoginPassword
 
+from tests.support.cases import each_case
 from tests.support.mail_servers import mail_server, reply_with
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program, run_tickover
@@ -82,7 +83,7 @@ def test_text_has_a_mark_and_advice(run: Any) -> None:
     assert lines[at + 1].startswith(" " * 16 + "Check the host, port and TLS in TICKOVER_MAIL_URL")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("user", "line", "message", "setting"),
     [
         ("", "250 OK", "accepts the sender tickover@example.test.", ""),
@@ -138,15 +139,13 @@ def test_schemas_and_modes_of_an_existing_file(run: Any, tmp_path: Path) -> None
     assert statuses(run("--json"))["schema"] == "error"
 
 
-@pytest.mark.parametrize(
-    ("found", "status"), [(5, Status.WARNING), (6, Status.OK), (7, Status.ERROR), (0, Status.WARNING)]
-)
+@each_case(("found", "status"), [(5, Status.WARNING), (6, Status.OK), (7, Status.ERROR), (0, Status.WARNING)])
 def test_schema_version_is_compared(found: int, status: Status) -> None:
     assert check_schema(found, 6).status is status
     assert schema_version("sqlite:///x") >= 6
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("free", "status"),
     [
         (100 * 2**20 - 1, Status.ERROR),
@@ -159,7 +158,7 @@ def test_free_space_has_limits(free: int, status: Status) -> None:
     assert check_disk(free, Path("data")).status is status
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("skew", "status"),
     [(None, Status.OK), (0.9, Status.OK), (-1.0, Status.WARNING), (59.9, Status.WARNING), (-60, Status.ERROR)],
 )
@@ -168,7 +167,7 @@ def test_clock_skew_has_limits(skew: float | None, status: Status) -> None:
     assert check_clock(datetime(1970, 1, 1, tzinfo=UTC), skew).status is Status.ERROR
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("proxies", "public_url", "status"),
     [
         ("", "", Status.OK),

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
+from tests.support.cases import each_case
 from tests.support.shells import Shell
 from tickover import __version__
 from tickover.cli.root import clock, root
@@ -70,7 +71,7 @@ def test_command_list() -> None:
     }
 
 
-@pytest.mark.parametrize("words", ALL_COMMANDS, ids=" ".join)
+@each_case("words", ALL_COMMANDS)
 def test_help_fits_80_columns(offline_shell: Shell, words: tuple[str, ...]) -> None:
     result = offline_shell(*words, "--help")
     assert (result.code, result.err) == (0, "")
@@ -79,14 +80,12 @@ def test_help_fits_80_columns(offline_shell: Shell, words: tuple[str, ...]) -> N
     assert "--json" in result.out
 
 
-@pytest.mark.parametrize(
-    "words", [words for words in ALL_COMMANDS if words[0] in ("login", "clock", "scenarios")], ids=" ".join
-)
+@each_case("words", [words for words in ALL_COMMANDS if words[0] in ("login", "clock", "scenarios")])
 def test_help_has_examples(offline_shell: Shell, words: tuple[str, ...]) -> None:
     assert f"\n  tickover {' '.join(words[:1])}" in offline_shell(*words, "--help").out
 
 
-@pytest.mark.parametrize("group", [(root, ()), (clock, ("clock",))], ids=["tickover", "tickover clock"])
+@each_case("group", [(root, ()), (clock, ("clock",))])
 def test_group_without_command_prints_help(offline_shell: Shell, group: tuple[click.Group, tuple[str, ...]]) -> None:
     result = offline_shell(*group[1])
     assert (result.code, result.err, result.out) == (0, "", offline_shell(*group[1], "--help").out)
@@ -111,7 +110,7 @@ print(*sys.modules, sep='\\n')
     assert "click" in result.stdout.splitlines()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "message", "hint"),
     [
         (["clok"], "Unknown command 'clok'; did you mean 'clock'?", "tickover --help"),
@@ -149,7 +148,7 @@ def test_usage_error_as_json(offline_shell: Shell) -> None:
         assert result.error["exitCode"] == 2
 
 
-@pytest.mark.parametrize("arguments", [["login", "\udcff@example.test"], ["clock", "show", "\ud800" * 4], ["\udfff"]])
+@each_case("arguments", [["login", "\udcff@example.test"], ["clock", "show", "\ud800" * 4], ["\udfff"]])
 def test_arguments_must_be_utf_8(offline_shell: Shell, arguments: list[str]) -> None:
     result = offline_shell(*arguments)
     assert (result.code, result.out, result.err) == (2, "", "tickover: The arguments aren't valid UTF-8.\n")

@@ -3,12 +3,11 @@
 import json
 from typing import Any
 
-import pytest
-
+from tests.support.cases import each_case
 from tests.support.shells import Shell
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("params", "exit", "message"),
     [
         (b"{", 2, "The parameters aren't valid JSON"),
@@ -51,7 +50,7 @@ CONTRIBUTION = {"at": "2027-01-03T08:00:00Z", "amount": 5}
 GOAL = {"name": "Trip", "targetAmount": 10, "initialAmount": 5, "contributions": [CONTRIBUTION]}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("params", "paths"),
     [
         ({"transactions": [TRANSACTION, TRANSACTION | {"amount": "5"}]}, ["transactions[1].amount"]),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.support.program import Program
 from tests.support.shells import Shell
 
@@ -24,7 +25,7 @@ def test_list_is_newest_first_and_marks_the_last_used_clock(shell: Shell, clocks
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("width", "first"),
     [
         (74, "* {id}  2027-01-03 09:30  6 d 23 h"),
@@ -45,7 +46,7 @@ def test_list_json_matches_the_server(shell: Shell, clocks: list[str], program: 
     assert shell("clock", "list", "--json").json == {"clocks": expected["clocks"], "hasMore": False}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "number", "has_more"),
     [(["--limit", "2"], 2, True), (["--limit", "3"], 3, False), (["--limit", "101"], 3, False), (["--all"], 3, False)],
 )
@@ -74,7 +75,7 @@ def test_empty_list_names_the_create_command(shell: Shell) -> None:
     assert shell("clock", "list", "--json").json == {"clocks": [], "hasMore": False}
 
 
-@pytest.mark.parametrize("arguments", [["--limit", "0"], ["--limit", "2", "--all"], ["--limit", "many"]])
+@each_case("arguments", [["--limit", "0"], ["--limit", "2", "--all"], ["--limit", "many"]])
 def test_invalid_limit_is_rejected(shell: Shell, arguments: list[str]) -> None:
     assert shell("clock", "list", *arguments).code == 2
 
@@ -93,7 +94,7 @@ def test_delete_without_id_deletes_the_last_used_clock(shell: Shell, clocks: lis
     assert shell("clock", "delete", "--yes").code == 2
 
 
-@pytest.mark.parametrize("options", [[], ["--all"], ["--all", "--yes", "903ac1d4"]])
+@each_case("options", [[], ["--all"], ["--all", "--yes", "903ac1d4"]])
 def test_script_must_name_the_clocks_or_confirm(shell: Shell, clocks: list[str], options: list[str]) -> None:
     assert shell("clock", "delete", *options).code == 2
     assert remaining(shell) == clocks

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from tests.support.cases import each_case
 from tests.support.forked_programs import ForkedProcess, open_nothing
 from tests.support.program import Program, wait_until
 from tests.support.shells import Shell
@@ -168,7 +169,7 @@ def test_deleted_clock_ends_the_command(
         wait_until(lambda: "All clocks have been deleted or have expired." in output.read_text())
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "message"),
     [
         (("--forward-to", "localhost:3000"), "invalid server URL"),

@@ -11,6 +11,7 @@ from typing import Any
 import click
 import pytest
 
+from tests.support.cases import each_case
 from tests.support.program import Program
 from tests.support.shells import Shell
 from tickover.cli.option_values import parse_total
@@ -85,7 +86,7 @@ def test_csv_has_no_formulas(shell: Shell, clock: str) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("options", [["--csv", "--json"], ["--follow", "--until", f"{YEAR}-03-01"]])
+@each_case("options", [["--csv", "--json"], ["--follow", "--until", f"{YEAR}-03-01"]])
 def test_conflicting_options_are_rejected(shell: Shell, clock: str, options: list[str]) -> None:
     assert shell("clock", "events", *options).code == 2
 
@@ -129,7 +130,7 @@ def test_long_violation_is_shown_completely_on_a_narrow_terminal(shell: Shell, c
     assert " ".join(" ".join(lines).split()).count("Rent of the flat") == 14
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "message"),
     [
         ([], "Pass at least one expectation"),
@@ -161,7 +162,7 @@ def test_check_totals_and_the_expectations_of_a_scenario(shell: Shell, clock: st
     assert (result.code, result.err.splitlines()[0]) == (2, "tickover: The scenario has no expectations.")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "total",
     ["", "expense", "costs EUR at_most=1", "expense eur at_most=1", "expense EUR", "expense EUR at_most=x",
      "expense EUR at_most=1 per=year", "expense EUR at_most=1 most=2", "expense EUR 'at_most=1"],

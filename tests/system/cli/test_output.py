@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from rich.text import Text
 
+from tests.support.cases import each_case
 from tests.support.program import Program
 from tests.support.shells import Shell
 from tests.system.client.servers import CLOCK, RESULTS, Handler, scripted_server
@@ -45,7 +46,7 @@ def test_terminal_output_has_colours_and_the_terminals_width(shell: Shell, clock
         assert max(map(len, terminal.text.splitlines())) == 100
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("arguments", "variables"),
     [
         (["--no-color"], {}),
@@ -70,7 +71,7 @@ def test_names_with_escape_sequences_are_sanitized(shell: Shell, clock: str) -> 
             assert "[bold]日本語[/bold] 🎉" in terminal.text
 
 
-@pytest.mark.parametrize("command", ["create", "fork", "show", "advance", "delete", "list"])
+@each_case("command", ["create", "fork", "show", "advance", "delete", "list"])
 def test_ids_with_escape_sequences_are_sanitized(shell: Shell, command: str) -> None:
     hostile_clock = CLOCK | {"id": f"clock_{HOSTILE}"}
     responses = {name: {"clock": hostile_clock} for name in RESULTS} | {"listTestClocks": {"clocks": [hostile_clock]}}
@@ -109,13 +110,13 @@ def test_json_is_indented_only_at_a_terminal(shell: Shell, clock: str) -> None:
         assert terminal.text.startswith('{\n  "id": ')
 
 
-@pytest.mark.parametrize("control", ["\x7f", "\x80", "\x9b", "\x9f"])
+@each_case("control", ["\x7f", "\x80", "\x9b", "\x9f"])
 def test_json_escapes_c1_controls(control: str) -> None:
     assert to_json({"name": control}) == f'{{"name":"\\u{ord(control):04x}"}}'
     assert json.loads(to_json({"name": control})) == {"name": control}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("encoding", "variables"),
     [("ascii", {}), ("latin-1", {}), ("utf-8", {"LC_ALL": "C"}), ("utf-8", {"LANG": "POSIX"})],
 )
@@ -142,7 +143,7 @@ def test_errors_fall_back_to_ascii(signed_out_shell: Shell) -> None:
     assert result.err.isascii()
 
 
-@pytest.mark.parametrize("arguments", [["clock", "show"], ["--help"]])
+@each_case("arguments", [["clock", "show"], ["--help"]])
 def test_closed_pipe_is_not_an_error(shell: Shell, clock: str, arguments: list[str]) -> None:
     with shell.start(*arguments) as command:
         command.stdout.close()

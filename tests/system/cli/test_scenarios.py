@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.support.shells import Shell
 from tickover.scenarios import load, names
 
@@ -15,7 +16,7 @@ def offline_shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path / "config", "http://127.0.0.1:9")
 
 
-@pytest.mark.parametrize("width", [40, 80])
+@each_case("width", [40, 80])
 def test_list_shows_names_titles_and_descriptions(offline_shell: Shell, width: int) -> None:
     result = offline_shell("scenarios", COLUMNS=str(width))
     assert (result.code, result.err) == (0, "")
@@ -29,14 +30,14 @@ def test_list_shows_names_titles_and_descriptions(offline_shell: Shell, width: i
     ]
 
 
-@pytest.mark.parametrize("name", names())
+@each_case("name", names())
 def test_show_prints_the_file(offline_shell: Shell, name: str) -> None:
     result = offline_shell("scenarios", "show", name)
     assert (result.code, result.err) == (0, "")
     assert result.out == (files("tickover.scenarios") / "shipped" / f"{name}.toml").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", names())
+@each_case("name", names())
 def test_show_json_can_create_a_clock(shell: Shell, name: str) -> None:
     start = datetime(datetime.now(UTC).year + 1, 1, 1, tzinfo=UTC)
     params = shell("scenarios", "show", name, "--from", f"{start:%Y-%m-%d}", "--json")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.support.shells import Shell
 
 
@@ -41,7 +42,7 @@ def test_last_used_clock_is_the_default(shell: Shell, clock: str) -> None:
     assert shell.clock == copy != clock
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("id", "exit", "message"),
     [
         ("abc", 2, "'abc' is too short. Use at least 4 characters of the ID."),

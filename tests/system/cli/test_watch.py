@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.support.ports import reusable_port
 from tests.support.program import Program, wait_until
 from tests.support.shells import Pipes, Shell, Terminal
@@ -78,7 +79,7 @@ def test_terminal_is_redrawn_and_restored_after_ctrl_c(shell: Shell, clock: str,
         assert terminal.raw.rindex("\x1b[?25l") < terminal.raw.rindex("\x1b[?25h")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@each_case("number", [signal.SIGTERM, signal.SIGHUP])
 def test_terminal_is_restored_after_a_signal(shell: Shell, clock: str, number: signal.Signals) -> None:
     with shell.open_terminal("clock", "watch") as terminal:
         terminal.wait_for("Watching.")
@@ -158,7 +159,7 @@ def _watch_an_outage(program: Program, shell: Shell, pipe: Pipes, as_json: Pipes
     assert terminal.interrupt() == 130
 
 
-@pytest.mark.parametrize("every", ["0", "-1", "often"])
+@each_case("every", ["0", "-1", "often"])
 def test_invalid_interval_is_rejected(shell: Shell, clock: str, every: str) -> None:
     result = shell("clock", "watch", "--every", every)
     assert (result.code, result.out) == (2, "")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.system.client.clients import Client, catch, resolve
 from tickover.client import Plan, Reason, Rejection, contribution, expense, goal, income
 
@@ -82,7 +83,7 @@ async def test_fork_with_a_rejected_amendment_is_deleted(client: Client, clock: 
     assert [each.id for each in page.clocks] == [clock.id]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("item", "message"),
     [
         (contribution(1, START), "needs the goal"),

@@ -7,8 +7,7 @@ from contextlib import redirect_stdout
 from itertools import count
 from typing import Any
 
-import pytest
-
+from tests.support.cases import each_case
 from tests.support.program import Program
 from tests.support.transcripts import ROOT
 from tickover.client import Clock, Tickover
@@ -58,7 +57,7 @@ def test_examples_of_balances_print_what_they_show(program: Program) -> None:
     assert re.sub("clock_[-0-9a-f]+", "ID", message) == re.sub("clock_[-0-9a-f]+", "ID", documented).strip()
 
 
-@pytest.mark.parametrize("cls", [Tickover, Clock])
+@each_case("cls", [Tickover, Clock])
 def test_method_tables_list_every_method_with_its_parameters(cls: type) -> None:
     methods = [value for name, value in inspect.getmembers(cls, inspect.isfunction) if not name.startswith("_")]
     table = PAGE.partition(f"| Method of `{cls.__name__}` |")[2].partition("\n\n")[0]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import trustme
 
+from tests.support.cases import each_case
 from tests.support.program import Program
 from tests.system.client.clients import OpenClient, catch, collect, resolve
 from tests.system.client.servers import (
@@ -30,7 +31,7 @@ TOKEN = "tko_secret_token"
 # URLs
 
 
-@pytest.mark.parametrize(
+@each_case(
     "url",
     [
         "",
@@ -65,14 +66,14 @@ def test_an_invalid_url_is_rejected(client_class: type, url: str) -> None:
     assert repr(url) in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["http://me@127.0.0.1", "http://me:my-password@127.0.0.1"])
+@each_case("url", ["http://me@127.0.0.1", "http://me:my-password@127.0.0.1"])
 def test_a_url_with_a_password_is_rejected_without_repeating_it(client_class: type, url: str) -> None:
     with pytest.raises(ValueError, match="can't contain a user name or a password") as caught:
         client_class(url)
     assert "me" not in str(caught.value).replace("name", "")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "url",
     [
         "http://localhost",
@@ -92,7 +93,7 @@ def test_the_default_url_is_a_local_server(client_class: type) -> None:
     assert client_class().url == "http://127.0.0.1:8000"
 
 
-@pytest.mark.parametrize("path", ["", "/", "/behind/a/proxy", "/behind/a/proxy/"])
+@each_case("path", ["", "/", "/behind/a/proxy", "/behind/a/proxy/"])
 async def test_a_server_url_may_have_a_path(open_client: OpenClient, path: str) -> None:
     with scripted_server(respond_normally) as server:
         async with open_client(server.url + path) as client:
@@ -109,7 +110,7 @@ async def test_a_url_that_ends_in_rpc_is_explained(open_client: OpenClient, prog
     assert str(error).endswith("Check that the URL is the address of a Tickover server, without /rpc.")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("options", "message"),
     [
         ({"timeout": 0}, "timeout must be a number of seconds greater than 0"),

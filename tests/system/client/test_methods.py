@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.support.program import Program
 from tests.system.client.clients import Client, OpenClient, catch, collect, resolve
 from tickover.client import NothingLeft, Plan, Reason, Rejection, contribution, expense, goal, income
@@ -148,7 +149,7 @@ async def test_an_empty_clock_starts_now(client: Client) -> None:
     assert clock.next_at is None
 
 
-@pytest.mark.parametrize("part", ["frozen_time", "transactions", "goals"])
+@each_case("part", ["frozen_time", "transactions", "goals"])
 async def test_a_plan_with_parts_is_rejected(client: Client, part: str) -> None:
     with pytest.raises(ValueError, match="pass either a plan or frozen_time, transactions and goals"):
         await resolve(client.create_clock(Plan(), **{part: getattr(PLAN, part)}))
@@ -167,12 +168,12 @@ async def test_the_same_idempotency_key_returns_the_same_clock(client: Client) -
     assert first.id == again.id != other.id
 
 
-@pytest.mark.parametrize("length", [1, 255])
+@each_case("length", [1, 255])
 async def test_idempotency_keys_of_minimum_and_maximum_length(client: Client, length: int) -> None:
     assert await resolve(client.create_clock(idempotency_key="k" * length))
 
 
-@pytest.mark.parametrize("key", ["", "k" * 256, "ключ", "a\nb", " k", "k ", "a\x7fb"])
+@each_case("key", ["", "k" * 256, "ключ", "a\nb", " k", "k ", "a\x7fb"])
 async def test_an_invalid_idempotency_key_is_rejected_by_the_client(client: Client, key: str) -> None:
     with pytest.raises(ValueError, match="an idempotency key must have 1 to 255 printable ASCII characters"):
         await resolve(client.create_clock(idempotency_key=key))
@@ -216,7 +217,7 @@ async def test_advance_returns_posted_items_in_order_of_time(client: Client) -> 
     assert (later.before, later.transactions, later.contributions) == (result.after, [], [])
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("duration", "expected"),
     [
         ({"years": 1}, utc(2028, 1, 31, 8)),
@@ -235,7 +236,7 @@ async def test_advance_by_a_duration(client: Client, duration: dict[str, int], e
     assert clock.frozen_time == clock.snapshot.frozen_time == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     "to",
     [
         utc(2027, 2, 1),
@@ -245,7 +246,6 @@ async def test_advance_by_a_duration(client: Client, duration: dict[str, int], e
         "2027-02-01",
         date(2027, 2, 1),
     ],
-    ids=repr,
 )
 async def test_advance_to_an_instant(client: Client, to: datetime | str) -> None:
     clock = await resolve(client.create_clock(PLAN))
@@ -254,7 +254,7 @@ async def test_advance_to_an_instant(client: Client, to: datetime | str) -> None
     assert clock.frozen_time.tzinfo is UTC
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("to", "duration", "message"),
     [
         (None, {}, "advance takes either an instant or a duration"),
@@ -273,7 +273,7 @@ async def test_advance_rejects_invalid_arguments(
         await resolve(clock.advance(to, **duration))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("to", "reason", "detail"),
     [
         (START - timedelta(microseconds=1), Reason.TIME_BEFORE_CURRENT, {"currentFrozenTime": "2027-01-01T00:00:00Z"}),
@@ -333,7 +333,7 @@ async def test_get_a_clock_by_id(client: Client) -> None:
     assert (await resolve(client.get_clock(clock.id, RENT))).snapshot == await resolve(clock.preview(RENT))
 
 
-@pytest.mark.parametrize("through", ["client", "clock"])
+@each_case("through", ["client", "clock"])
 async def test_a_fork_starts_at_the_requested_instant(client: Client, through: str) -> None:
     clock = await resolve(client.create_clock(PLAN))
     await resolve(clock.advance(years=1))
@@ -344,7 +344,7 @@ async def test_a_fork_starts_at_the_requested_instant(client: Client, through: s
     assert [item.name for item in (await resolve(copy.advance_to_next())).transactions] == ["Rent"]
 
 
-@pytest.mark.parametrize("through", ["client", "clock"])
+@each_case("through", ["client", "clock"])
 async def test_a_deleted_clock_is_not_found(client: Client, through: str) -> None:
     clock = await resolve(client.create_clock(PLAN))
     assert await resolve(clock.delete() if through == "clock" else client.delete_clock(clock.id)) is None

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.system.client.clients import OpenClient, catch, resolve
 from tests.system.client.servers import (
     CLOCK,
@@ -59,7 +60,7 @@ WRONG_ID = "returned the response to another call. Check for a faulty proxy in f
 UNKNOWN_ERROR = "returned an error that this client doesn't know. Upgrade the client."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("step", "message"),
     [
         pytest.param(respond_with(PAGE, content_type="text/html"), NOT_TICKOVER.format(200), id="HTML page"),
@@ -102,7 +103,7 @@ async def test_invalid_response_raises_with_the_url(open_client: OpenClient, ste
         assert str(await catch_invalid_response(open_client, server)) == f"{server.url}/rpc {message}"
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@each_case("status", [301, 302, 303, 307, 308])
 async def test_a_redirect_is_not_followed(open_client: OpenClient, status: int) -> None:
     with (
         scripted_server(respond_with("{}")) as other,
@@ -114,14 +115,14 @@ async def test_a_redirect_is_not_followed(open_client: OpenClient, status: int) 
         assert other.requests == []
 
 
-@pytest.mark.parametrize(("path", "base_path"), [("/tickover/rpc", "/tickover"), ("/elsewhere?secret=1", "")])
+@each_case(("path", "base_path"), [("/tickover/rpc", "/tickover"), ("/elsewhere?secret=1", "")])
 async def test_a_redirect_is_reported_with_its_base_path(open_client: OpenClient, path: str, base_path: str) -> None:
     with scripted_server(respond_with("", 301, Location=f"https://apps.example.test{path}")) as server:
         error = await catch_invalid_response(open_client, server)
     assert f"redirects to https://apps.example.test{base_path}. The client doesn't" in str(error)
 
 
-@pytest.mark.parametrize("location", ["mailto:ana@example.test", "http://elsewhere.test:port"])
+@each_case("location", ["mailto:ana@example.test", "http://elsewhere.test:port"])
 async def test_a_redirect_to_an_invalid_url_raises_unreachable(open_client: OpenClient, location: str) -> None:
     with scripted_server(respond_with("", 302, Location=location)) as server:
         async with open_client(server.url, TOKEN, retries=0) as client:
@@ -129,7 +130,7 @@ async def test_a_redirect_to_an_invalid_url_raises_unreachable(open_client: Open
         assert str(error).startswith(f"{server.url} closed the connection or doesn't speak HTTP.")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("step", "message"),
     [
         (respond_with(PAGE, 404, "text/html"), NOT_TICKOVER.format(404)),
@@ -152,7 +153,7 @@ async def test_a_mailbox_error_raises_rejection(open_client: OpenClient) -> None
         assert error.reason is Reason.INVALID_REQUEST
 
 
-@pytest.mark.parametrize("status", [200, 401, 429, 500])
+@each_case("status", [200, 401, 429, 500])
 async def test_an_error_raises_rejection_at_any_http_status(open_client: OpenClient, status: int) -> None:
     with scripted_server(reject("RATE_LIMITED", status, retryAfterSeconds=45)) as server:
         async with open_client(server.url) as client:
@@ -162,7 +163,7 @@ async def test_an_error_raises_rejection_at_any_http_status(open_client: OpenCli
         assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("reason", Reason)
+@each_case("reason", Reason)
 def test_every_reason_is_decoded(reason: Reason) -> None:
     error = {"code": -32000, "message": "No.", "data": {"reason": reason}}
     response = Response("http://x/rpc", 200, json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode())
@@ -196,7 +197,7 @@ async def test_unknown_members_are_ignored(open_client: OpenClient) -> None:
             assert (await resolve(client.get_clock("clock_1"))).id == "clock_1"
 
 
-@pytest.mark.parametrize("digits", ["0.1", "1.10", "1000000000", "12345678.12", "1e-7", "-0.3"])
+@each_case("digits", ["0.1", "1.10", "1000000000", "12345678.12", "1e-7", "-0.3"])
 async def test_amounts_are_exact_decimals(open_client: OpenClient, digits: str) -> None:
     names = ("targetAmount", "currentAmount", "remainingAmount", "progressPercent")
     members = ", ".join(f'"{name}": {digits}' for name in names)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each_case
 from tests.system.client.clients import Client, OpenClient, catch, collect, resolve
 from tests.system.client.servers import (
     Step,
@@ -68,8 +69,8 @@ def timeout_for(failure: str) -> float:
     return SHORT_TIMEOUT if failure in ("silent", "slow") else 120
 
 
-@pytest.mark.parametrize("failure", FAST_FAILURES)
-@pytest.mark.parametrize("name", IDEMPOTENT)
+@each_case("failure", FAST_FAILURES)
+@each_case("name", IDEMPOTENT)
 async def test_idempotent_calls_are_retried(open_client: OpenClient, name: str, failure: str) -> None:
     with scripted_server(FAILURES[failure], respond_normally) as server:
         async with open_client(server.url, "tko_1") as client:
@@ -79,7 +80,7 @@ async def test_idempotent_calls_are_retried(open_client: OpenClient, name: str, 
         assert (first.call, first.headers) == (second.call, second.headers), "the retry must be the same request"
 
 
-@pytest.mark.parametrize("failure", FAILURES)
+@each_case("failure", FAILURES)
 async def test_advance_is_retried(open_client: OpenClient, failure: str) -> None:
     with scripted_server(respond_normally, FAILURES[failure], respond_normally) as server:
         async with open_client(server.url, "tko_1", timeout=timeout_for(failure)) as client:
@@ -97,18 +98,18 @@ async def assert_sent_once(open_client: OpenClient, name: str, failure: str) -> 
         assert str(error).endswith("The server may or may not have processed the call.")
 
 
-@pytest.mark.parametrize("failure", FAST_FAILURES)
-@pytest.mark.parametrize("name", NOT_IDEMPOTENT)
+@each_case("failure", FAST_FAILURES)
+@each_case("name", NOT_IDEMPOTENT)
 async def test_calls_that_are_not_idempotent_are_sent_once(open_client: OpenClient, name: str, failure: str) -> None:
     await assert_sent_once(open_client, name, failure)
 
 
-@pytest.mark.parametrize("failure", FAILURES)
+@each_case("failure", FAILURES)
 async def test_sign_out_is_sent_once_after_any_failure(open_client: OpenClient, failure: str) -> None:
     await assert_sent_once(open_client, "logout", failure)
 
 
-@pytest.mark.parametrize("retries", [0, 1, 2])
+@each_case("retries", [0, 1, 2])
 async def test_the_client_gives_up_after_the_last_retry(open_client: OpenClient, retries: int) -> None:
     with scripted_server(close_connection_early) as server:
         async with open_client(server.url, retries=retries) as client:
@@ -134,7 +135,7 @@ async def test_attempts_may_fail_in_different_ways(open_client: OpenClient) -> N
         assert len(server.requests) == 3
 
 
-@pytest.mark.parametrize("reason", ["RATE_LIMITED", "RESEND_TOO_SOON", "INTERNAL", "MAIL_NOT_SENT"])
+@each_case("reason", ["RATE_LIMITED", "RESEND_TOO_SOON", "INTERNAL", "MAIL_NOT_SENT"])
 async def test_other_errors_are_not_retried(open_client: OpenClient, reason: str) -> None:
     with scripted_server(reject(reason, 429, retryAfterSeconds=0.01), respond_normally) as server:
         async with open_client(server.url) as client:
@@ -169,7 +170,7 @@ async def test_every_creation_has_a_new_idempotency_key(open_client: OpenClient)
 # Deletions
 
 
-@pytest.mark.parametrize("failure", FAST_FAILURES)
+@each_case("failure", FAST_FAILURES)
 async def test_not_found_after_a_retried_deletion_counts_as_deleted(open_client: OpenClient, failure: str) -> None:
     with scripted_server(FAILURES[failure], reject("CLOCK_NOT_FOUND")) as server:
         async with open_client(server.url) as client:
@@ -216,7 +217,7 @@ def test_delays_double() -> None:
         state.is_finished(NoResponse("Gone.", may_have_arrived=True))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("retry_after", "delay"),
     [
         ("1", 1),

@@ -5,9 +5,8 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
 import tickover.client
+from tests.support.cases import each_case
 from tests.support.transcripts import ROOT
 from tickover.client import AsyncClock, AsyncTickover, Clock, Tickover
 
@@ -28,7 +27,7 @@ def parameters(value: Any) -> list[tuple[str, Any, Any]]:
     ]
 
 
-@pytest.mark.parametrize(("sync", "asynchronous"), PAIRS)
+@each_case(("sync", "asynchronous"), PAIRS)
 def test_both_clients_have_the_same_methods(sync: type, asynchronous: type) -> None:
     sync_members, async_members = public_members(sync), public_members(asynchronous)
     assert list(sync_members) == list(async_members)
@@ -41,13 +40,13 @@ def test_both_constructors_have_the_same_parameters() -> None:
     assert parameters(Tickover) == parameters(AsyncTickover)
 
 
-@pytest.mark.parametrize(("sync", "asynchronous"), PAIRS)
+@each_case(("sync", "asynchronous"), PAIRS)
 def test_both_clients_have_the_same_docstrings(sync: type, asynchronous: type) -> None:
     docstrings = {name: value.__doc__ for name, value in public_members(sync).items()}
     assert docstrings == {name: value.__doc__ for name, value in public_members(asynchronous).items()}
 
 
-@pytest.mark.parametrize(("sync", "asynchronous"), PAIRS)
+@each_case(("sync", "asynchronous"), PAIRS)
 def test_sync_methods_are_coroutines_in_the_async_client(sync: type, asynchronous: type) -> None:
     methods = {name: value for name, value in public_members(sync).items() if callable(value)}
     assert methods

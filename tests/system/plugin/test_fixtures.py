@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.cases import each_case
 from tickover.api.arguments import to_instant
 from tickover.client import Plan, Reason, Rejection, Tickover, contribution, expense, goal, income
 from tickover.pytest_plugin import ClockFactory, Mailbox, Server
@@ -91,7 +92,7 @@ def test_parts_without_a_frozen_time_start_at_the_default_start(clock: ClockFact
     assert clock(transactions=[RENT]).frozen_time == START
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("plan", "start"),
     [
         (Plan(transactions=[RENT]), START),
@@ -104,7 +105,7 @@ def test_a_clock_from_a_plan(plan: Plan, start: datetime, clock: ClockFactory) -
     assert len(made.pending_transactions) == len(plan.transactions)
 
 
-@pytest.mark.parametrize("name", names())
+@each_case("name", names())
 def test_a_clock_from_any_scenario(name: str, clock: ClockFactory) -> None:
     made = clock(name)
     assert made.frozen_time == (load(name).start or START)
@@ -122,7 +123,7 @@ def test_a_clock_from_a_scenario_file(clock: ClockFactory, tmp_path: Path) -> No
         assert [item.name for item in clock(source).pending_transactions] == ["Coffee"]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("source", "arguments", "message"),
     [
         ("salary-and-rent", {"frozen_time": START}, "frozen_time, transactions and goals can't be combined"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import each_case
 from tickover.pytest_plugin.process import run_server
 
 
@@ -39,7 +40,7 @@ def test_environment_settings_do_not_reach_the_server(tmp_path: Path, monkeypatc
     assert "'TICKOVER_RESEND_SECONDS': '1'" in environment
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("lines", "message"),
     [
         (("import sys", "sys.exit('Full.')"), ": it exited with code 1.\nLast output:\nFull."),
@@ -48,7 +49,6 @@ def test_environment_settings_do_not_reach_the_server(tmp_path: Path, monkeypatc
         (("pass",), ": it exited with code 0.\nIt printed nothing."),
         (("print('hello', flush=True)", "input()"), ".\nLast output:\nhello"),
     ],
-    ids=["error on stderr", "error on stdout", "other JSON", "no output", "other output and still running"],
 )
 def test_a_server_that_does_not_start_is_reported_with_its_output(
     lines: tuple[str, ...], message: str, tmp_path: Path

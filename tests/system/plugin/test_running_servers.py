@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import tickover.pytest_plugin as plugin
+from tests.support.cases import each_case
 from tests.support.program import Program
 from tickover.pytest_plugin.server import use_server
 
@@ -41,7 +42,7 @@ def test_a_run_can_use_a_running_server(
     assert program.result("rpc.discover", {})
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("option", "variable", "setting", "expected"),
     [
         ("http://option", "http://variable", "http://setting", "http://option"),
