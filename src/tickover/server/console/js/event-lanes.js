@@ -108,16 +108,22 @@ export function barLane(kind, model, x, box) {
   const direction = kind === "income" ? -1 : 1;
   const base = kind === "income" ? box.bottom : box.top;
   const rect = (width, height) => `h${width}v${direction * height}h${-width}z`;
+  // Many bars are equal, so their paths are relative.
+  const bars = new Map();
+  const bar = (count, total, isHollow) =>
+    Array.from({ length: count }, (_, index) => {
+      const [start, end] = [index, index + 1].map((number) => Math.round((total * number) / count));
+      const move = direction * (1 + start);
+      const hole = isHollow ? `m1 ${direction}${rect(BAR_WIDTH - 2, end - start - 3)}m-1 ${-direction}` : "";
+      return `m0 ${move}${rect(BAR_WIDTH, end - start - 1)}${hole}m0 ${-move}`;
+    }).join("");
   const shape = ({ x: middle, items, size }, isHollow) => {
     const count = Math.min(items.length, MAX_SEGMENTS);
-    const total = Math.max(count * MIN_SEGMENT, Math.min(1, Math.sqrt(size)) * height);
-    return Array.from({ length: count }, (_, index) => {
-      // Edges between two pixels are slower to draw.
-      const [start, end] = [index, index + 1].map((number) => Math.round((total / count) * number));
-      const hole = isHollow ? `m1 ${direction}${rect(BAR_WIDTH - 2, end - start - 3)}` : "";
-      const y = base + direction * (1 + start);
-      return `M${Math.round(middle) - BAR_WIDTH / 2} ${y}${rect(BAR_WIDTH, end - start - 1)}${hole}`;
-    }).join("");
+    // Edges between two pixels are slower to draw.
+    const total = Math.round(Math.max(count * MIN_SEGMENT, Math.min(1, Math.sqrt(size)) * height));
+    const key = `${count} ${total} ${isHollow}`;
+    if (!bars.has(key)) bars.set(key, bar(count, total, isHollow));
+    return `M${Math.round(middle) - BAR_WIDTH / 2} ${base}${bars.get(key)}`;
   };
   return new Lane({ kind, model, group: itemsOfKind(model, kind), distance: BAR_DISTANCE, shape }, x, box);
 }
