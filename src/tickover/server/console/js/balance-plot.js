@@ -119,9 +119,14 @@ export class BalancePlot {
     const { now } = this.model;
     const clamp = (time) => Math.min(Math.max(this.x(time), left), right);
     const [nowX, endX] = [clamp(now), clamp(Math.max(instant, now))];
-    this.chunks.update([left, nowX, endX, right], (from, to) => {
+    this.chunks.update([left, nowX, endX, right], (from, to, name) => {
       const line = curvePath(this.curve, from, to);
-      return [s("path", { class: "area", d: areaPath(line, this.y(0), from) }), s("path", { class: "line", d: line })];
+      return s(
+        "g",
+        { class: name },
+        s("path", { class: "area", d: areaPath(line, this.y(0), from) }),
+        s("path", { class: "line", d: line }),
+      );
     });
     this.#place(this.nowDot, now, now >= from && now <= to);
     this.#place(this.dot, instant, instant !== now && instant >= from && instant <= to);

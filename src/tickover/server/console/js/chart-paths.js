@@ -45,7 +45,7 @@ export class Chunks {
       );
   }
 
-  /** Move the bounds of the parts. `draw(from, to)` returns the nodes of a range. */
+  /** Move the bounds of the parts. `draw(from, to, name)` returns the node of a range. */
   update(bounds, draw) {
     for (const part of this.parts) {
       const [from, to] = [Math.max(part.start, bounds[part.index]), Math.min(part.end, bounds[part.index + 1])];
@@ -53,7 +53,7 @@ export class Chunks {
       if (part.key === key) continue;
       part.key = key;
       if (part.node) part.node.remove();
-      part.node = key && this.node.appendChild(s("g", { class: part.name }, draw(from, to)));
+      part.node = key && this.node.appendChild(draw(from, to, part.name));
     }
   }
 }

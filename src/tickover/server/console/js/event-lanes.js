@@ -90,9 +90,9 @@ class Lane {
 
   preview(instant) {
     const [posted, end] = [this.now, Math.max(this.now, instant)].map((time) => countUntil(this.firstTimes, time));
-    this.chunks.update([0, posted, end, this.marks.length], (from, to) => {
+    this.chunks.update([0, posted, end, this.marks.length], (from, to, name) => {
       const shapes = this.marks.slice(from, to).map((mark) => this.shape(mark, from >= end));
-      return s("path", { d: shapes.join("") });
+      return s("path", { class: name, d: shapes.join("") });
     });
   }
 
