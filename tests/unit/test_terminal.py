@@ -1,12 +1,15 @@
-"""Escaping text for a terminal."""
+"""Escaping and sanitizing text for a terminal."""
 
 import sys
 import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.cases import each_case
-from tickover.api.terminal import escape
+from tests.unit.strategies import CHARACTERS
+from tickover.api.terminal import escape, sanitize
 
 
 @each_case(
@@ -38,3 +41,30 @@ def test_all_of_unicode_is_safe() -> None:
     shown = set(escape("".join(characters)))
     assert {unicodedata.category(character) for character in shown} & {"Cc", "Cf", "Cs", "Zl", "Zp"} == set()
     assert len(shown) > 50_000
+
+
+@each_case(
+    ("text", "shown"),
+    [
+        ("Rent", "Rent"),
+        ("Miete für März", "Miete für März"),
+        ("日本語 🎉", "日本語 🎉"),
+        ("a\x1b[31mred", "a�[31mred"),
+        ("line\nbreak\r\ttab", "line�break��tab"),
+        ("bell\x07 del\x7f csi\x9b", "bell� del� csi�"),
+        ("separator\u2028and\u2029", "separator�and�"),
+        ("turned \u202earound", "turned around"),
+        ("zero\u200bwidth\ufeff", "zerowidth"),
+        ("👨\u200d👩\u200d👧", "👨\u200d👩\u200d👧"),
+        ("lone \ud800", "lone �"),
+    ],
+)
+def test_sanitize_replaces_control_characters(text: str, shown: str) -> None:
+    assert sanitize(text) == shown
+
+
+@given(st.text(CHARACTERS))
+def test_sanitized_text_has_no_control_characters(text: str) -> None:
+    shown = sanitize(text)
+    assert not {unicodedata.category(character) for character in shown} & {"Cc", "Cs", "Zl", "Zp"}
+    assert sanitize(shown) == shown

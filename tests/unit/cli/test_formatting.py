@@ -1,43 +1,10 @@
 """Tests of the formatting of text, amounts, times and IDs."""
 
-import unicodedata
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.support.cases import each_case
-from tests.unit.strategies import CHARACTERS
-from tickover.api.terminal import sanitize
 from tickover.cli import formatting
-
-
-@each_case(
-    ("text", "shown"),
-    [
-        ("Rent", "Rent"),
-        ("Miete für März", "Miete für März"),
-        ("日本語 🎉", "日本語 🎉"),
-        ("a\x1b[31mred", "a�[31mred"),
-        ("line\nbreak\r\ttab", "line�break��tab"),
-        ("bell\x07 del\x7f csi\x9b", "bell� del� csi�"),
-        ("separator\u2028and\u2029", "separator�and�"),
-        ("turned \u202earound", "turned around"),
-        ("zero\u200bwidth\ufeff", "zerowidth"),
-        ("👨\u200d👩\u200d👧", "👨\u200d👩\u200d👧"),
-        ("lone \ud800", "lone �"),
-    ],
-)
-def test_sanitize_replaces_control_characters(text: str, shown: str) -> None:
-    assert sanitize(text) == shown
-
-
-@given(st.text(CHARACTERS))
-def test_sanitized_text_has_no_control_characters(text: str) -> None:
-    shown = sanitize(text)
-    assert not {unicodedata.category(character) for character in shown} & {"Cc", "Cs", "Zl", "Zp"}
-    assert sanitize(shown) == shown
 
 
 @each_case(
