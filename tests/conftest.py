@@ -5,6 +5,7 @@ import gc
 import importlib
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Generator
@@ -55,11 +56,13 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_configure() -> None:
-    """Start servers fast, and keep temporary files in memory.
+    """Start servers fast, let programs handle Ctrl-C, and keep temporary files in memory.
 
     No test needs a disk: data in memory survives a killed process too.
     """
     Program.is_forked = True
+    # A job in the background ignores Ctrl-C, and so would all programs that tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not _MEMORY.is_dir() or os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC:
         return
     if shutil.disk_usage(_MEMORY).free > 4 << 30 and os.access(_MEMORY, os.W_OK):

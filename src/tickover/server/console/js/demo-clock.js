@@ -70,7 +70,7 @@ class DemoClock extends HTMLElement {
       h(
         "div",
         { class: "demo-header" },
-        h("dl", {}, figure("Simulated date", this.date), figure(`${this.#model.currencies[0]} balance`, this.balance)),
+        h("dl", {}, figure("Preview date", this.date), figure(`${this.#model.currencies[0]} balance`, this.balance)),
         this.button,
       ),
       plot,

@@ -28,9 +28,9 @@ export function sparkline(model, { width = 320, height = 88 } = {}) {
   );
 }
 
-/** Return where a curve starts. A balance without an opening is nothing before its first item. */
-const curveStart = ({ times, values }, { now }) =>
-  values[0] === 0 && times.length ? times[0] : Math.min(now, times[0] ?? now);
+/** Return where a curve starts. That of a scenario without an opening balance starts with its first item. */
+const curveStart = ({ times, values }, { id, start }) =>
+  id === null && values[0] === 0 && times.length ? times[0] : Math.min(start, times[0] ?? start);
 
 function drawCurve(curve, index, { model, x, to, width, height }) {
   const from = curveStart(curve, model);
