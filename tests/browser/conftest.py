@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
 from tests.support.chromium import require_chromium
@@ -38,7 +37,7 @@ def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield started
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest.fixture(scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
     expect.set_options(timeout=TIMEOUT_MS)
     async with async_playwright() as playwright:
@@ -47,13 +46,13 @@ async def browser(chromium: str) -> AsyncIterator[Browser]:
         await browser.close()
 
 
-@pytest_asyncio.fixture(loop_scope="session")
+@pytest.fixture
 async def tab(browser: Browser) -> AsyncIterator[Tab]:
     async with open_tab(browser) as opened:
         yield opened
 
 
-@pytest_asyncio.fixture(loop_scope="session")
+@pytest.fixture
 async def loaded_tab(browser: Browser, program: Program) -> AsyncIterator[Tab]:
     """A tab with the console and no session. It may have been the tab of another test."""
     async with open_loaded_tab(browser, program.url) as opened:

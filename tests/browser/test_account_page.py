@@ -1,13 +1,11 @@
 """The account page of the console."""
 
-import pytest
 from playwright.async_api import Browser, expect
 
 from tests.support.console import HTTP_ERROR, open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CLIPBOARD_PERMISSIONS = ["clipboard-read", "clipboard-write"]
 HOSTILE_NAME = "<img src=x onerror=alert(1)>"

@@ -16,7 +16,6 @@ from tests.support.tabs import Tab
 from tickover.server.openrpc import DESCRIBED_OPERATIONS
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @pytest.fixture

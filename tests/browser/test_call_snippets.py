@@ -3,12 +3,9 @@
 import shlex
 from typing import Any
 
-import pytest
-
 from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HOSTILE = "x'; touch pwned; `id` $(id) #"
 NO_CODE = "# No code for these parameters. Use curl.\n"

@@ -4,12 +4,9 @@ import random
 import re
 from typing import Any
 
-import pytest
-
 from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 DAY = 86_400_000
 

@@ -10,8 +10,6 @@ from tests.support.console import new_address
 from tests.support.program import Program
 from tests.support.tabs import Tab
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 _START = datetime(2027, 1, 31, 9, 0, tzinfo=UTC)
 _AMOUNTS = (
     0.1,

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.async_api import Browser, Locator, expect
 
 from tests.browser.held_requests import HeldRequests, open_console_with_errors
@@ -13,7 +12,6 @@ from tests.support.console import HTTP_ERROR, Console, open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TOP = "(element) => element.getBoundingClientRect().top + scrollY"
 NEVER_BELOW_ZERO = {"balance": {"currency": "EUR", "atLeast": 0}}

@@ -1,6 +1,5 @@
 """The page that compares two clocks."""
 
-import pytest
 from playwright.async_api import Browser, expect
 
 from tests.browser.held_requests import HeldRequests, open_console_with_errors
@@ -8,7 +7,6 @@ from tests.support.console import HTTP_ERROR, open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def test_difference_of_two_forks_is_shown_at_the_cursor(browser: Browser, program: Program) -> None:

@@ -15,7 +15,6 @@ from tests.support.program import Program
 from tests.support.tabs import Tab, open_tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 COMPONENTS = Path(__file__).with_name("components.js").read_text()
 STYLES = Path(tickover.__file__).parent / "server" / "console" / "css"

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from playwright.async_api import Browser, expect
 
 from tests.support.console import HOSTILE_CLOCK, HOSTILE_TEXTS, JANUARY, Console, new_address, open_console
@@ -17,7 +16,6 @@ from tests.support.program import Program
 from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CLIPBOARD_PERMISSIONS = ["clipboard-read", "clipboard-write"]
 

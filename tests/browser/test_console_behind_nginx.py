@@ -12,8 +12,6 @@ from tests.support.nginx import program_behind_nginx
 from tests.support.program import Program, link_params
 from tests.support.tabs import Tab
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
-
 
 @pytest.fixture(scope="module")
 def behind_nginx(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Program, str]]:

@@ -13,7 +13,6 @@ from tests.support.program import Program
 from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 # A page that sends no requests.
 OTHER_PAGE = "#/nowhere"

@@ -14,7 +14,6 @@ from tests.support.program import Program
 from tests.support.tabs import Tab, open_tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 EXPIRED_ID = "clock_0190a1b2-c3d4-7abc-8def-0123456789ab"
 UNKNOWN_ID = "clock_ff90a1b2-c3d4-7abc-8def-0123456789ab"

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.async_api import Browser, expect
 
 from tests.support.console import open_console
@@ -11,7 +10,6 @@ from tests.support.program import Program
 from tickover.api.limits import MAX_CONTRIBUTIONS, MAX_GOALS, MAX_TRANSACTIONS
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ALL = MAX_TRANSACTIONS + MAX_GOALS * MAX_CONTRIBUTIONS
 

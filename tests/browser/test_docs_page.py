@@ -1,6 +1,5 @@
 """The reference at /docs."""
 
-import pytest
 from playwright.async_api import Browser, expect
 
 from tests.browser.layout import LARGE, SMALL
@@ -10,7 +9,6 @@ from tickover.api.errors import Reason
 from tickover.server.openrpc import DESCRIBED_OPERATIONS
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 # Every element with overflowing content.
 _OVERFLOWING = """() => [...document.querySelectorAll("section, p, pre, dl, dd, table, h2, h3")]

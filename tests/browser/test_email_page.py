@@ -10,7 +10,6 @@ from tests.support.program import Program, link_params
 from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HOSTILE_HTML = """<html><body style="color: rgb(1, 2, 3); background: url(/assets/000000000000/css/base.css)">
 <p id="x" style="font-size: 40px" onclick="parent.attacked = 1">Seen</p>

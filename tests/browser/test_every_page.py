@@ -13,7 +13,6 @@ from tests.support.program import Program
 from tests.support.tabs import open_tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 WIDTHS = (320, 1280)
 # States with the widest content. What fits in 1280 pixels can only be too wide here by a mistake of the whole page.

@@ -3,14 +3,11 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.support.console import new_address
 from tests.support.firefox import FirefoxTab, is_internal_error, open_firefox
 from tests.support.program import Program
 
 # All tests of a process share the event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 STATUS = "[role=status]"
 BALANCE = ".figures .figure:nth-child(2) .figure-value"

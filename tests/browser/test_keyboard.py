@@ -10,7 +10,6 @@ from tests.support.program import Program
 from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 # Returns whether the element has the focus, and the element that has it without a visible ring. The link of a card has

@@ -14,7 +14,6 @@ from tests.support.program import Program, link_params
 from tests.support.tabs import Tab, open_tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 READY = "Press the button to sign in. The link works once."
 INVALID_LINK = "This link is invalid, expired or already used. Request a new one."

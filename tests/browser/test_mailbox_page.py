@@ -15,7 +15,6 @@ from tests.support.program import Program, link_params
 from tests.support.tabs import Tab, open_loaded_tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CLIPBOARD_PERMISSIONS = ["clipboard-read", "clipboard-write"]
 

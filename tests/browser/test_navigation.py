@@ -1,6 +1,5 @@
 """Navigation between pages loses neither input nor clicks, and no other change of the URL undoes it."""
 
-import pytest
 from playwright.async_api import expect
 
 from tests.browser.held_requests import HeldRequests
@@ -9,7 +8,6 @@ from tests.support.program import Program
 from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 # Returns when the page has handled the change.
 _CHANGE_HASH = """

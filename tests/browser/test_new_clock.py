@@ -12,7 +12,6 @@ from tests.support.program import Program
 from tests.support.tabs import open_tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 AMOUNTS: dict[str, dict[str, float | None]] = {

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pytest
 from playwright.async_api import Browser, Locator, expect
 
 from tests.support.console import HTTP_ERROR, NETWORK_ERROR, Console, new_address, open_console
@@ -14,7 +13,6 @@ from tests.support.program import Program, link_params
 from tests.support.tabs import Tab, open_tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 UNREACHABLE = "Can't reach the server. Is it running?"
 

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import pytest
 from playwright.async_api import Browser, CDPSession, FloatRect, Locator, expect
 
 from tests.support.console import Console, new_address
@@ -13,7 +12,6 @@ from tests.support.program import Program
 from tests.support.tabs import open_tab
 
 # All tests of a process share the browser and its event loop.
-pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+import pytest_asyncio
 
 from tests.contract.sqlite.writer_jobs import connect
 from tickover.server.storage.sqlite.writer import Writer
@@ -32,7 +33,7 @@ def witness(connection: apsw.Connection, path: Path) -> Iterator[apsw.Connection
     witness.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="function")
 async def writer(connection: apsw.Connection) -> AsyncIterator[Writer]:
     writer = Writer(connection, 0.02)
     yield writer

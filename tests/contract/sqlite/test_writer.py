@@ -25,6 +25,9 @@ from tickover.api.errors import Reason, Rejection
 from tickover.server.storage.sqlite import writer as module
 from tickover.server.storage.sqlite.writer import Writer
 
+# The writer counts iterations of the event loop, so other tests must not use the same one.
+pytestmark = pytest.mark.asyncio(loop_scope="function")
+
 # Batches
 
 

@@ -45,7 +45,7 @@ class Composer:
 
     @cached_property
     def _templates(self) -> "Environment":
-        """Imported for the first email, so that the server starts faster."""
+        """The templates. Their library is imported for the first email, so that the server starts faster."""
         from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
         return Environment(
