@@ -34,11 +34,11 @@ def millis_of(method: str, store: str, size: int) -> str:
 def measure_amendments(run: Run) -> None:
     sides = _start(run)
     callers = {store: Caller(side.url, side.sign_in(1)[0].token) for store, side in sides.items()}
-    run.progress.doing(f"{AMENDMENTS}: growing clocks to {SIZES[-1]:,} items")
+    run.progress.show_step(f"{AMENDMENTS}: growing clocks to {SIZES[-1]:,} items")
     clocks = {(store, size): grow(call, size) for store, call in callers.items() for size in SIZES}
     amenders = {key: Amender(callers[key[0]], clock) for key, clock in clocks.items()}
     for number in range(ROUNDS):
-        run.progress.doing(f"{AMENDMENTS}: round {number + 1} of {ROUNDS}", AMENDMENTS, number / ROUNDS)
+        run.progress.show_step(f"{AMENDMENTS}: round {number + 1} of {ROUNDS}", AMENDMENTS, number / ROUNDS)
         for (store, size), clock in clocks.items():
             call = callers[store]
             calls: Mapping[str, Callable[[], object]] = {
@@ -51,7 +51,7 @@ def measure_amendments(run: Run) -> None:
 
 
 def _start(run: Run) -> dict[str, Side]:
-    run.progress.doing(f"{AMENDMENTS}: starting a server on each store")
+    run.progress.show_step(f"{AMENDMENTS}: starting a server on each store")
     enter, folder = run.stack.enter_context, run.folder / "amendments"
     url = enter(durable_postgres()).create_database("tickover")
     settings = {"TICKOVER_DATABASE_URL": url, "TICKOVER_SECRET_KEY": secrets.token_hex(32), "TICKOVER_WORKERS": "1"}

@@ -74,8 +74,8 @@ class ManyClocks:
     def _fill(self, side: Side, tokens: list[str], before: int, count: int, every: int) -> list[tuple[str, int]]:
         def report(done: int) -> None:
             total = self._run.plan.creates
-            doing = f"creating clocks over HTTP, {before + done:,} of {total:,}"
-            self._run.progress.doing(doing, CREATES, (before + done) / total)
+            step = f"creating clocks over HTTP, {before + done:,} of {total:,}"
+            self._run.progress.show_step(step, CREATES, (before + done) / total)
 
         return side.filler(tokens, self._params).fill(count, every, MAX_CONNECTIONS, report)
 
@@ -114,7 +114,7 @@ def measure_sizes(run: Run) -> None:
     """One server for each size, so that memory is measured separately."""
     contenders = []
     for name in run.plan.sizes:
-        run.progress.doing(f"{SIZES}: creating clocks of {name}")
+        run.progress.show_step(f"{SIZES}: creating clocks of {name}")
         side = run.stack.enter_context(tickover(run.folder / "sizes" / name.replace(" ", "-")))
         tokens = [user.token for user in side.sign_in(_USERS_OF_SIZES)]
         work = prepare(SIZES, side, tokens, _BODIES[name](), _CLOCKS_OF_EACH_SIZE)

@@ -16,7 +16,7 @@ QUESTIONS = ("listTestClockEvents", "getTestClockBalances", "checkTestClock")
 
 def measure_ledger(run: Run) -> None:
     """At one connection: the operations take turns within each round."""
-    run.progress.doing(f"{LEDGER}: growing a clock to {bodies.GROWN_ITEMS:,} items")
+    run.progress.show_step(f"{LEDGER}: growing a clock to {bodies.GROWN_ITEMS:,} items")
     side = run.stack.enter_context(tickover(run.folder / "ledger"))
     token = side.sign_in(1)[0].token
     id = grow_clock(side, token)

@@ -39,7 +39,7 @@ def micros_of(side: str) -> str:
 
 def measure_observation(run: Run) -> None:
     """The sides take turns slot by slot. Each round starts with another one."""
-    run.progress.doing(f"{OBSERVATION}: starting the sides")
+    run.progress.show_step(f"{OBSERVATION}: starting the sides")
     enter, port = run.stack.enter_context, reusable_port()
     sides = [
         without_metrics(run.folder / "without-metrics"),
@@ -56,12 +56,12 @@ def measure_observation(run: Run) -> None:
         run.results.figure(RECORDING, measure_recording())
         first = number % len(sides)
         for side in sides[first:] + sides[:first]:
-            run.progress.doing(f"{OBSERVATION}: {side.name}, round {number + 1} of {OBSERVATION_ROUNDS}")
+            run.progress.show_step(f"{OBSERVATION}: {side.name}, round {number + 1} of {OBSERVATION_ROUNDS}")
             began = _cpu_seconds(side.process.pid)
             slot = loads[side.name].run(MAX_CONNECTIONS, run.plan.slot_seconds)
             spent = _cpu_seconds(side.process.pid) - began
             run.results.figure(micros_of(side.name), spent / slot.requests * 1e6)
-            run.progress.did(OBSERVATION)
+            run.progress.count_steps(OBSERVATION)
     run.progress.end_of(OBSERVATION)
 
 

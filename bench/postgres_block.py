@@ -40,7 +40,7 @@ class PostgresBlocks:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._folder = folder = run.folder / "postgres"
-        run.progress.doing("starting and checking the sides on PostgreSQL")
+        run.progress.show_step("starting and checking the sides on PostgreSQL")
         self._server = run.stack.enter_context(durable_postgres())
         run.results.facts["PostgreSQL"] = self._server.execute("show server_version")
         self._url = self._server.create_database("tickover")
@@ -93,14 +93,14 @@ class PostgresBlocks:
         far = self._run.stack.enter_context(tickover(self._folder / "far", "Tickover, far", **settings))
         advances = [side.loads(self._work(side, self._users, 100))["advance"] for side in (self._one, far)]
         for number in range(ROUNDS):
-            self._run.progress.doing(f"{DELAY}: round {number + 1} of {ROUNDS}")
+            self._run.progress.show_step(f"{DELAY}: round {number + 1} of {ROUNDS}")
             near, delayed = (load.run(1, self._run.plan.slot_seconds).median_micros for load in advances)
             near_select, delayed_select = (asyncio.run(_micros_of_a_select(url)) for url in (self._url, far_url))
             self._run.results.figure(ROUND_TRIPS, (delayed - near) / (delayed_select - near_select))
         self._run.progress.end_of(DELAY)
 
     def _work(self, side: Side, users: list[User], clocks: int) -> Work:
-        self._run.progress.doing(f"{POSTGRES}: creating {clocks:,} clocks on {side.name}")
+        self._run.progress.show_step(f"{POSTGRES}: creating {clocks:,} clocks on {side.name}")
         return prepare(POSTGRES, side, [user.token for user in users], bodies.typical(), clocks)
 
     def _default(self) -> Contender:

@@ -58,7 +58,7 @@ def measure_programs(run: Run) -> None:
     show = _show_command(side)
     side.stop()
     for number in range(ROUNDS):
-        run.progress.doing(f"start, commands and fixtures, round {number + 1} of {ROUNDS}")
+        run.progress.show_step(f"start, commands and fixtures, round {number + 1} of {ROUNDS}")
         run.results.figure(SECONDS_OF_PYTHON, _seconds_of([sys.executable, "-c", "pass"]))
         started = time.perf_counter()
         side.start()

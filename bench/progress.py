@@ -44,13 +44,13 @@ class Progress:
     def elapsed(self) -> float:
         return time.monotonic() - self._started
 
-    def doing(self, what: str, part: str = "", share: float = 0.0) -> None:
+    def show_step(self, what: str, part: str = "", share: float = 0.0) -> None:
         """Show the current step; `share` is the finished share of a long step."""
         if part:
             self._done_seconds[part] = max(self._done_seconds.get(part, 0), share * self._planned.get(part, 0))
         self._show(what)
 
-    def did(self, part: str, steps: int = 1) -> None:
+    def count_steps(self, part: str, steps: int = 1) -> None:
         """Count finished steps of a part."""
         self._done_steps += steps
         if self._steps.get(part):

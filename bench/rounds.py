@@ -44,11 +44,11 @@ def alternate(run: Run, block: str, contenders: Sequence[Contender], shortest: f
             for one in turns[first:] + turns[:first]:
                 seconds = max(shortest, run.plan.slot_of(rates[one.name, operation], connections))
                 count = f"{connections} connection{'s' if connections > 1 else ''}"
-                run.progress.doing(f"{block}: {operation}, {count}, {one.name}, round {round + 1} of {ROUNDS}")
+                run.progress.show_step(f"{block}: {operation}, {count}, {one.name}, round {round + 1} of {ROUNDS}")
                 slot = one.loads[operation].run(connections, seconds)
                 run.results.add(Case(block, operation, connections), one.name, round, slot)
                 rates[one.name, operation] = slot.rate
-                run.progress.did(block)
+                run.progress.count_steps(block)
     for one in contenders:
         for operation, load in one.loads.items():
             run.results.repeated += [f"{block}: {operation} on {one.name}, {why}" for why in load.retries]
@@ -68,7 +68,7 @@ def _warm_up(run: Run, block: str, contenders: Sequence[Contender]) -> dict[tupl
     rates = {}
     for one in contenders:
         for operation, load in one.loads.items():
-            run.progress.doing(f"{block}: warming up {one.name}, {operation}")
+            run.progress.show_step(f"{block}: warming up {one.name}, {operation}")
             connections = min(max(one.connections), _WARM_UP_CONNECTIONS)
             rates[one.name, operation] = load.run(connections, run.plan.warm_up_seconds).rate
     return rates

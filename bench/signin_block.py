@@ -37,7 +37,7 @@ def _progress_by_time(run: Run) -> Iterator[None]:
     def report() -> None:
         while not ended.wait(0.5):
             share = min(0.95, (time.monotonic() - started) / max(run.progress.planned(SIGN_INS), 1))
-            run.progress.doing("sign-ins: server CPU of Tickover, better-auth and django-allauth", SIGN_INS, share)
+            run.progress.show_step("sign-ins: server CPU of Tickover, better-auth and django-allauth", SIGN_INS, share)
 
     thread = threading.Thread(target=report, daemon=True)
     thread.start()

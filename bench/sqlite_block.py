@@ -27,7 +27,7 @@ class SqliteBlocks:
     def __init__(self, run: Run) -> None:
         self.run = run
         self._folder = run.folder / "sqlite"
-        run.progress.doing("starting and checking the sides on SQLite")
+        run.progress.show_step("starting and checking the sides on SQLite")
         sink = run.stack.enter_context(Sink())
         self._tickover = run.stack.enter_context(tickover(self._folder / "tickover"))
         self._default = run.stack.enter_context(default(self._folder / "default", sink))
@@ -72,7 +72,7 @@ class SqliteBlocks:
         alternate(self.run, LARGEST, contenders)
 
     def _work(self, name: str, side: Side, params: Any, clocks: int) -> Work:
-        self.run.progress.doing(f"{name}: creating {clocks:,} clocks on {side.name}")
+        self.run.progress.show_step(f"{name}: creating {clocks:,} clocks on {side.name}")
         # A script contains one request for each user, and the largest requests are large.
         tokens = self._tokens[side.name][: _USERS_OF_LARGEST if name == LARGEST else None]
         return prepare(name, side, tokens, params, clocks)

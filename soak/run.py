@@ -43,7 +43,7 @@ class Soak:
 
     def _run_part(self, row: Row, store: StoreName) -> None:
         part = f"{row.name} {store}"
-        self.progress.doing(part)
+        self.progress.show_step(part)
         folder = self._folder / part.replace(" ", "-")
         folder.mkdir(mode=0o755)
         started = time.monotonic()
@@ -53,7 +53,7 @@ class Soak:
         def show(share: float, what: str) -> None:
             nonlocal step
             step = what
-            self.progress.doing(f"{part}: {what}", part, share)
+            self.progress.show_step(f"{part}: {what}", part, share)
 
         figures: list[Figure] = []
         state: State = "interrupted"
@@ -74,7 +74,7 @@ class Soak:
         finally:
             minutes = (time.monotonic() - started) / 60
             self._add(Result(row.name, store, state, figures, note, minutes, results.timestamp()), folder)
-        self.progress.did(part)
+        self.progress.count_steps(part)
         self.progress.end_of(part)
 
     def _add(self, result: Result, folder: Path) -> None:

@@ -111,7 +111,7 @@ def deploy(context: Context) -> Iterator[Deployment]:
         proxy = stack.enter_context(Proxy(server.port))
         limit = {"TICKOVER_DATABASE_CONNECTIONS": str(_CONNECTIONS), **_SETTINGS}
         deployment = Deployment(
-            stack.enter_context(Replicas(context.folder, server, 1, proxy.lead, script=None, **limit)), None
+            stack.enter_context(Replicas(context.folder, server, 1, proxy.url_of, script=None, **limit)), None
         )
         deployment.proxy = proxy
         yield deployment

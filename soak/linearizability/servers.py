@@ -91,7 +91,7 @@ async def run_servers(
         if postgres is not None:
             proxy = stack.enter_context(Proxy(postgres.port))
             url = postgres.create_database()
-            databases = [{"TICKOVER_DATABASE_URL": url}, {"TICKOVER_DATABASE_URL": proxy.lead(url)}]
+            databases = [{"TICKOVER_DATABASE_URL": url}, {"TICKOVER_DATABASE_URL": proxy.url_of(url)}]
         programs = []
         for number, own in enumerate(databases):
             own_folder = folder / f"server{number}"

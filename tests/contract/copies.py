@@ -19,7 +19,7 @@ all_directions = pytest.mark.parametrize(
 both_directions = pytest.mark.parametrize("urls", ["sqlite postgres", "postgres sqlite"], indirect=True)
 
 
-def ignore_progress(doing: str, done: int, steps: int) -> None:
+def ignore_progress(step: str, done: int, steps: int) -> None:
     pass
 
 

@@ -199,8 +199,8 @@ async def test_chunks_of_large_rows_are_small(urls: tuple[str, str]) -> None:
     insert_many_schedules(source, count=60, size=300_000)
     steps: list[int] = []
 
-    def report(doing: str, done: int, of: int) -> None:
-        if doing == "copying schedules":
+    def report(step: str, done: int, of: int) -> None:
+        if step == "copying schedules":
             steps.append(done)
 
     await copy(source, target, report)
@@ -238,9 +238,9 @@ def interrupt_at(stage: str, chunks: int) -> Callable[[str, int, int], None]:
     """Return a report function that raises after this many chunks of the step."""
     seen = 0
 
-    def report(doing: str, done: int, of: int) -> None:
+    def report(step: str, done: int, of: int) -> None:
         nonlocal seen
-        seen += doing == stage
+        seen += step == stage
         if seen > chunks:
             raise Interrupted
 
@@ -313,8 +313,8 @@ async def test_progress_is_reported(urls: tuple[str, str]) -> None:
     await fill(source)
     reports: list[tuple[str, int, int]] = []
     copied = await copy(source, target, lambda *progress: reports.append(progress))
-    stages = list(dict.fromkeys(doing for doing, _, _ in reports))
-    assert stages == [f"{doing} {name}" for doing in ("copying", "checking") for name in NAMES]
+    stages = list(dict.fromkeys(step for step, _, _ in reports))
+    assert stages == [f"{step} {name}" for step in ("copying", "checking") for name in NAMES]
     done = [done for _, done, _ in reports]
     assert done == sorted(done)
     assert (done[0], done[-1]) == (0, 2 * sum(rows(copied).values()))

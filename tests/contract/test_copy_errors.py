@@ -105,8 +105,8 @@ async def test_damage_to_the_copy_is_detected(urls: tuple[str, str], execute: Ex
         is_changed = number % 2 == target.startswith("sqlite")
         sql = change_sql(table.name, target) if is_changed else f"delete from {table.name} where {table.condition}"
 
-        def report(doing: str, done: int, of: int, sql: str = sql) -> None:
-            if doing == "checking users" and done == of / 2:
+        def report(step: str, done: int, of: int, sql: str = sql) -> None:
+            if step == "checking users" and done == of / 2:
                 execute(target, sql)
 
         # It writes the rows that the last round damaged.
@@ -120,8 +120,8 @@ async def test_source_in_use_is_detected(urls: tuple[str, str], execute: Execute
     source, target = urls
     await fill(source)
 
-    def report(doing: str, done: int, of: int) -> None:
-        if doing == "checking users":
+    def report(step: str, done: int, of: int) -> None:
+        if step == "checking users":
             execute(source, change_sql("clocks", source))
 
     with pytest.raises(SettingError, match="differs in the table clocks"):
@@ -135,8 +135,8 @@ async def test_lost_target_is_reported_on_one_line(tmp_path: Path) -> None:
     with PostgresServer() as server:
         target = server.create_database()
 
-        def report(doing: str, done: int, of: int) -> None:
-            if doing == "copying clocks" and server.is_running:
+        def report(step: str, done: int, of: int) -> None:
+            if step == "copying clocks" and server.is_running:
                 server.stop("immediate")
 
         with pytest.raises(SettingError, match=r"was interrupted: .+[^.]\. Run it again to continue"):
@@ -248,7 +248,7 @@ async def test_second_copy_to_the_same_database_is_rejected(urls: tuple[str, str
     await fill(source)
     errors: list[BaseException | None] = []
 
-    def report(doing: str, done: int, of: int) -> None:
+    def report(step: str, done: int, of: int) -> None:
         with ThreadPoolExecutor(1) as thread:
             errors.append(thread.submit(asyncio.run, copy(source, target, ignore_progress)).exception())
 

@@ -23,10 +23,10 @@ _SETTINGS = {
 
 
 def servers_behind_proxy(
-    folder: Path, server: PostgresServer, lead: Callable[[str], str] = lambda url: url
+    folder: Path, server: PostgresServer, url_of: Callable[[str], str] = lambda url: url
 ) -> Replicas:
     """Two servers with the settings for a proxy. They keep their ports when they restart."""
-    replicas = Replicas(folder, server, 2, lead, script=None, **_SETTINGS)
+    replicas = Replicas(folder, server, 2, url_of, script=None, **_SETTINGS)
     for program in replicas.programs:
         program.environment |= {"TICKOVER_PORT": str(reusable_port())}
     return replicas

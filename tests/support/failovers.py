@@ -71,7 +71,7 @@ def run_failovers(folder: Path) -> Iterator[Failovers]:
     """Start a cluster, two servers and HAProxy from the files in deploy/."""
     with (
         PatroniCluster() as cluster,
-        servers_behind_proxy(folder, cluster.primary.server, cluster.lead) as replicas,
+        servers_behind_proxy(folder, cluster.primary.server, cluster.url_of) as replicas,
         run_haproxy(replicas, folder) as url,
     ):
         yield Failovers(cluster, replicas, url)

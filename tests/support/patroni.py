@@ -204,7 +204,7 @@ class PatroniCluster:
         with urlopen(f"http://127.0.0.1:{self._etcd_port}/v3/kv/deleterange", body, timeout=60) as response:
             assert json.load(response)["deleted"] == "1"
 
-    def lead(self, url: str) -> str:
+    def url_of(self, url: str) -> str:
         """Return the URL of the same database on all nodes."""
         user, _, database = url.partition("@")
         return f"{user}@{','.join(node.address for node in self.nodes)}/{database.partition('/')[2]}"

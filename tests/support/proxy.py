@@ -51,7 +51,7 @@ class Proxy:
         self._thread.join()
         self._loop.close()
 
-    def lead(self, url: str) -> str:
+    def url_of(self, url: str) -> str:
         """Return the URL of the same database through the proxy."""
         parts = urlsplit(url)
         user = parts.netloc.rpartition("@")[0]

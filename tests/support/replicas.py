@@ -15,7 +15,7 @@ _SESSIONS = "select pid from pg_stat_activity where datname = current_database()
 class Replicas:
     """Server processes that share a new database, a secret key and an outbox. A context manager.
 
-    `lead` makes the URL that the programs are given from the database's own. `server` may be set to another one that
+    `url_of` returns the URL that the programs use from the URL of the database. `server` may be set to another one that
     has the database too. `script` runs the programs with other timeouts.
     """
 
@@ -24,7 +24,7 @@ class Replicas:
         folder: Path,
         server: PostgresServer,
         amount: int,
-        lead: Callable[[str], str] = lambda url: url,
+        url_of: Callable[[str], str] = lambda url: url,
         script: Path | None = None,
         **environment: str,
     ) -> None:
@@ -32,7 +32,7 @@ class Replicas:
         url = server.create_database()
         self.database = url.rpartition("/")[2]
         self.environment = {
-            "TICKOVER_DATABASE_URL": lead(url),
+            "TICKOVER_DATABASE_URL": url_of(url),
             "TICKOVER_SECRET_KEY": "one key for all replicas",
             "TICKOVER_DATA_DIR": str(folder / "shared"),
             "TICKOVER_MAX_CLOCKS_PER_USER": "0",

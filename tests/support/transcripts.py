@@ -157,9 +157,9 @@ def _format_response(response: HttpResponse, previous: str) -> str:
     return f"HTTP/1.1 {response.status}\n{head}" + (f"\n{body}" if body else "")
 
 
-def pretty(value: Any, indent: str = "", lead: str = "") -> str:
+def pretty(value: Any, indent: str = "", prefix: str = "") -> str:
     """Format JSON. A value that fits is on one line."""
-    line = lead + json.dumps(value, ensure_ascii=False)
+    line = prefix + json.dumps(value, ensure_ascii=False)
     if len(indent) + len(line) <= _WIDTH or not isinstance(value, dict | list):
         return line
     deeper = indent + "  "
@@ -168,7 +168,7 @@ def pretty(value: Any, indent: str = "", lead: str = "") -> str:
     else:
         members, brackets = [pretty(member, deeper, f'"{name}": ') for name, member in value.items()], "{}"
     inside = ",\n".join(deeper + member for member in members)
-    return f"{lead}{brackets[0]}\n{inside}\n{indent}{brackets[1]}"
+    return f"{prefix}{brackets[0]}\n{inside}\n{indent}{brackets[1]}"
 
 
 def main() -> None:

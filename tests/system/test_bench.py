@@ -228,8 +228,8 @@ def test_progress_is_plain_lines_without_a_terminal() -> None:
     progress = Progress(out)
     progress.plan("first", 2, 60)
     progress.plan("second", 1, 60)
-    progress.did("first")
-    progress.doing("first: advance")
+    progress.count_steps("first")
+    progress.show_step("first: advance")
     assert out.getvalue() == "1 of 3, 1.5 min left: first: advance\n"
     progress.end_of("first")
     assert progress.minutes_left == 1

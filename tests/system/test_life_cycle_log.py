@@ -106,7 +106,7 @@ def test_sweep_of_every_kind_of_row_is_logged(stopped_program: Program) -> None:
 def test_lost_database_is_logged_and_so_is_its_return(tmp_path: Path, postgres_url: str) -> None:
     port = urlsplit(postgres_url).port
     assert port
-    with Proxy(port) as proxy, _impatient_program(tmp_path, proxy.lead(postgres_url)) as program:
+    with Proxy(port) as proxy, _impatient_program(tmp_path, proxy.url_of(postgres_url)) as program:
         program.sign_in()
         [metrics] = {line["metrics"] for line in log_of(program) if line["event"] == "started"}
         assert b"tickover_database_up 1" in _read(metrics)

@@ -28,7 +28,7 @@ def proxy(postgres: PostgresServer) -> Iterator[Proxy]:
 @pytest.fixture(scope="module")
 def replicas(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer, proxy: Proxy) -> Iterator[Replicas]:
     """Shared by all tests of this module. Each test uses its own address."""
-    with Replicas(tmp_path_factory.mktemp("cut"), postgres, 1, proxy.lead, script=SHORT_TIMEOUTS) as started:
+    with Replicas(tmp_path_factory.mktemp("cut"), postgres, 1, proxy.url_of, script=SHORT_TIMEOUTS) as started:
         yield started
         started.stop()
 

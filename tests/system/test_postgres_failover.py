@@ -21,11 +21,11 @@ def _leading_to(*ports: int) -> Callable[[str], str]:
     """Return a URL with several hosts, one of which accepts writes."""
     hosts = ",".join(f"127.0.0.1:{port}" for port in ports)
 
-    def lead(url: str) -> str:
+    def url_of(url: str) -> str:
         user, _, place = url.partition("@")
         return f"{user}@{hosts}/{place.partition('/')[2]}?target_session_attrs=read-write&sslmode=disable"
 
-    return lead
+    return url_of
 
 
 async def test_standby_returns_and_then_replaces_the_unreachable_primary(

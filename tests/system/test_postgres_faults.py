@@ -43,7 +43,7 @@ async def test_faults_under_load_lose_no_confirmed_write(tmp_path: Path, own_pos
     limit = {"TICKOVER_DATABASE_CONNECTIONS": str(_CONNECTIONS)}
     with (
         Proxy(own_postgres.port) as proxy,
-        Replicas(tmp_path, own_postgres, 1, proxy.lead, script=SHORT_TIMEOUTS, **limit) as replicas,
+        Replicas(tmp_path, own_postgres, 1, proxy.url_of, script=SHORT_TIMEOUTS, **limit) as replicas,
     ):
         load = Load(replicas, PAUSE_SECONDS)
         faults = (
@@ -109,7 +109,7 @@ async def test_pending_calls_get_a_response_at_the_stop_if_the_database_is_silen
 ) -> None:
     with (
         Proxy(own_postgres.port) as proxy,
-        Replicas(tmp_path, own_postgres, 1, proxy.lead, script=SHORT_TIMEOUTS) as replicas,
+        Replicas(tmp_path, own_postgres, 1, proxy.url_of, script=SHORT_TIMEOUTS) as replicas,
     ):
         program = replicas.programs[0]
         token = program.sign_in()

@@ -37,7 +37,7 @@ ODD = 2
 # Mail server
 
 
-class Post:
+class MailHandler:
     """Stores the secret of the email to each address."""
 
     def __init__(self) -> None:
@@ -63,19 +63,19 @@ class Post:
 
 
 @asynccontextmanager
-async def open_post() -> AsyncIterator[tuple[Post, int]]:
+async def open_mail_server() -> AsyncIterator[tuple[MailHandler, int]]:
     """Run a mail server, and return its port."""
-    post = Post()
+    mail = MailHandler()
     loop = asyncio.get_running_loop()
     conversations: list[SMTP] = []
 
     def converse() -> SMTP:
-        conversations.append(SMTP(post, hostname="mail.example.test", loop=loop))
+        conversations.append(SMTP(mail, hostname="mail.example.test", loop=loop))
         return conversations[-1]
 
     listener = await loop.create_server(converse, "127.0.0.1", 0)
     try:
-        yield post, listener.sockets[0].getsockname()[1]
+        yield mail, listener.sockets[0].getsockname()[1]
     finally:
         listener.close()
         for conversation in conversations:
@@ -145,11 +145,11 @@ def without_token_handed_out(response: bytes) -> bytes:
 class Visit:
     """The calls of many users to one program, with their tokens and responses."""
 
-    def __init__(self, program: Program, post: Post) -> None:
+    def __init__(self, program: Program, mail: MailHandler) -> None:
         self.responses: list[bytes] = []
         self.tokens: dict[str, str] = {}
         self._program = program
-        self._post = post
+        self._mail = mail
 
     def caller(self) -> Caller:
         return Caller(self._program.url, self.responses)
@@ -177,9 +177,9 @@ class Visit:
         """Request an email. Return the parameters that sign in with its secret."""
         if email.startswith("link"):
             assert (await caller.call("sendLoginCodeEmail", link_params(email)))["result"] == {"message": "ok"}
-            return {"token": self._post.links[email]}
+            return {"token": self._mail.links[email]}
         assert (await caller.call("sendLoginCodeEmail", code_params(email)))["result"] == {"message": "ok"}
-        return verify_params(email, self._post.codes[email])
+        return verify_params(email, self._mail.codes[email])
 
     async def misplace_secrets(self) -> None:
         """Send used and unused secrets in wrong places."""
@@ -191,7 +191,7 @@ class Visit:
                     await self._have_sent(caller, by_code)
                     await self._have_sent(caller, by_link)
                 token = self.tokens[f"code-{number}@example.test"]
-                code, link = self._post.codes[by_code], self._post.links[by_link]
+                code, link = self._mail.codes[by_code], self._mail.links[by_link]
                 for written in [
                     *misplaced_in_params(by_code, code, link, token),
                     *misplaced_in_http(code, link, token),
@@ -380,10 +380,10 @@ def copied(source: Path, target: Path) -> bytes:
 async def test_secrets_are_stored_and_logged_nowhere(tmp_path: Path) -> None:
     folder = tmp_path / "program"
     folder.mkdir()
-    async with open_post() as (post, port):
+    async with open_mail_server() as (mail, port):
         settings = {"MAIL_URL": f"smtp://127.0.0.1:{port}", "LOG_LEVEL": "debug", "CLIENT_BURST": "0"}
         with Program(folder, **{f"TICKOVER_{name}": value for name, value in settings.items()}) as program:
-            visit = Visit(program, post)
+            visit = Visit(program, mail)
             await visit.sign_everybody_in()
             await visit.misplace_secrets()
             await visit.have_emails_rejected()
@@ -396,8 +396,8 @@ async def test_secrets_are_stored_and_logged_nowhere(tmp_path: Path) -> None:
             # Files after the stop, when the WAL was checkpointed.
             files |= {f"{name} at the end": data for name, data in files_in(program.data).items()}
 
-    assert len(post.codes) >= BY_CODE
-    secrets = Secrets(post.codes.values(), post.links.values(), visit.tokens.values())
+    assert len(mail.codes) >= BY_CODE
+    secrets = Secrets(mail.codes.values(), mail.links.values(), visit.tokens.values())
     assert len(secrets.texts) >= BY_CODE + 2 * BY_LINK
     secret_key = files["secret.key"].strip()
     texts = {"the output": printed, "the responses": b"\n".join(visit.responses)}
@@ -410,8 +410,8 @@ async def test_secrets_are_stored_and_logged_nowhere(tmp_path: Path) -> None:
     assert {place: found for place, data in texts.items() if (found := secrets.codes_in_text(data))} == {}
     assert [place for place, data in everything.items() if secret_key in data and "secret.key" not in place] == []
     connection = apsw.Connection(str(tmp_path / "backup.db"))
-    assert leaks_in_columns(connection, post.codes) == []
-    assert guessable_digests(connection, post.codes, secret_key) == []
+    assert leaks_in_columns(connection, mail.codes) == []
+    assert guessable_digests(connection, mail.codes, secret_key) == []
     connection.close()
 
 

@@ -21,7 +21,7 @@ def proxy(postgres_url: str) -> Iterator[Proxy]:
 
 @pytest.fixture
 async def world(tmp_path: Path, proxy: Proxy, postgres_url: str) -> AsyncIterator[World]:
-    async with open_world(tmp_path, proxy.lead(postgres_url)) as opened:
+    async with open_world(tmp_path, proxy.url_of(postgres_url)) as opened:
         yield opened
 
 
