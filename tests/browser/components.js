@@ -74,7 +74,7 @@ async () => {
     return created.element;
   };
   const figures = h("dl", { class: "figures" }, [
-    figure("Simulated date", "headline", "Jan 31, 2027", "09:00 AM UTC"),
+    figure("Simulated date", "headline", "31 Jan 2027", "09:00 UTC"),
     figure("Balance", "headline", "−€735.25", "broken", { broken: true }),
     figure("Lowest ahead", "", "€1,000,000,000.00", "long"),
   ]);

@@ -51,13 +51,13 @@ async def test_balances_include_the_opening_balance(browser: Browser, program: P
         await open_with_checks(console, clock, {"opening": {"EUR": 1200, "CHF": 5}, "expectations": []})
         await expect(figure(console, "Balances").get_by_role("listitem")).to_have_text(["€1,200.00", "CHF\xa05.00"])
         lowest = figure(console, "Lowest ahead").get_by_role("listitem")
-        await expect(lowest).to_have_text(["€50.00Jan 3", "CHF\xa05.00now"])
+        await expect(lowest).to_have_text(["€50.003 Jan", "CHF\xa05.00now"])
         balances = await console.rows.locator(".balance").all_inner_texts()
         assert balances == ["€50.00", "€2,850.50", "€1,700.50"]
         await console.page.get_by_text("Opening balance: ").click()
         await console.page.get_by_label("EUR", exact=True).fill("1,000")
         await console.page.locator(".opening").get_by_role("button", name="Save").click()
-        await expect(lowest).to_have_text(["−€150.00Jan 3", "CHF\xa05.00now"])
+        await expect(lowest).to_have_text(["−€150.003 Jan", "CHF\xa05.00now"])
         await expect(console.rows.first.locator(".balance")).to_have_text("−€150.00")
         await console.open("#/clocks")
         await expect(console.page.get_by_role("listitem")).to_contain_text("€1,000.00")
@@ -67,13 +67,13 @@ async def test_broken_expectation_is_marked_and_explained(browser: Browser, prog
     async with open_console(browser, program) as console:
         clock = console.create()
         await open_with_checks(console, clock, {"expectations": [NEVER_BELOW_ZERO]})
-        await expect(figure(console, "Expectations")).to_contain_text("BrokenJan 3: EUR balance never below €0.00")
+        await expect(figure(console, "Expectations")).to_contain_text("Broken3 Jan: EUR balance never below €0.00")
         await expect(console.page.get_by_role("list", name="Legend")).to_contain_text("not allowed")
         await expect(expectations(console)).to_contain_text("EUR balance never below €0.00: broken")
         await expect(expectations(console)).to_contain_text("with “Rent”. The EUR balance is −€1,150.00, below €0.00.")
         await expect(console.page.locator(".strip.broken .breaks")).to_have_count(1)
         await expect(console.page.locator(".breach .line")).to_have_count(1)
-        await console.page.get_by_role("button", name="Breaks on Jan 3, 2027, 08:00 AM UTC").click()
+        await console.page.get_by_role("button", name="Breaks on 3 Jan 2027, 08:00 UTC").click()
         await expect(console.page).to_have_url(re.compile(r"\?t=2027-01-03T08:00:00Z$"))
         # A fork has the same expectations. An opening balance keeps this one.
         await console.button("Fork…").click()
@@ -95,7 +95,7 @@ async def test_expectations_can_be_added_and_removed(browser: Browser, program: 
         await page.get_by_label("Expectation", exact=True).select_option("Goal reached")
         await page.get_by_label("By (UTC)").fill("2027-02-01")
         await console.button("Add expectation").click()
-        await expect(expectations(console)).to_contain_text("Goal “Trip” reached by Feb 1, 2027: broken")
+        await expect(expectations(console)).to_contain_text("Goal “Trip” reached by 1 Feb 2027: broken")
         await console.button("Add").click()
         await page.get_by_label("Expectation", exact=True).select_option("Transaction posted")
         await page.get_by_label("Name", exact=True).fill("Salary")
@@ -105,7 +105,7 @@ async def test_expectations_can_be_added_and_removed(browser: Browser, program: 
         await expect(console.alert).to_contain_text("expectations[1].posted.by")
         await page.get_by_label("By (UTC)").fill("2027-02-01")
         await console.button("Add expectation").click()
-        await expect(expectations(console).nth(1)).to_contain_text("“Salary” posted by Feb 1, 2027: holds")
+        await expect(expectations(console).nth(1)).to_contain_text("“Salary” posted by 1 Feb 2027: holds")
         await page.reload()
         await expect(figure(console, "Expectations")).to_contain_text("1 of 2 broken")
         await page.get_by_role("button", name=re.compile("^Remove Goal “Trip”")).click()
@@ -141,29 +141,29 @@ async def test_advance_without_a_preview_goes_to_the_next_event(browser: Browser
         await expect(console.advance).to_have_accessible_name("Advance to next event")
         top = await console.slider.evaluate(TOP)
         await console.advance.click()
-        await expect(console.notification).to_have_text("Advanced to Jan 3, 2027, 08:00 AM UTC. 1 item posted.")
+        await expect(console.notification).to_have_text("Advanced to 3 Jan 2027, 08:00 UTC. 1 item posted.")
         assert console.clock(clock)["frozenTime"] == "2027-01-03T08:00:00Z"
         # The message lies above the page and moves nothing.
         assert await console.slider.evaluate(TOP) == top
         await console.slider.press("Enter")
-        await expect(console.notification).to_have_text("Advanced to Jan 25, 2027, 08:00 AM UTC. 1 item posted.")
+        await expect(console.notification).to_have_text("Advanced to 25 Jan 2027, 08:00 UTC. 1 item posted.")
         # A preview shows the present time of day beside the previewed date.
         await console.button("+1 day").click()
-        await expect(console.page.get_by_text("Now, 08:00 AM UTC")).to_be_visible()
-        await expect(console.page.get_by_text("→ Jan 26, 2027")).to_be_visible()
+        await expect(console.page.get_by_text("Now, 08:00 UTC")).to_be_visible()
+        await expect(console.page.get_by_text("→ 26 Jan 2027")).to_be_visible()
         await console.button("+1 month").click(modifiers=["Shift"])
-        await expect(console.notification).to_have_text("Advanced to Feb 25, 2027, 08:00 AM UTC. 2 items posted.")
+        await expect(console.notification).to_have_text("Advanced to 25 Feb 2027, 08:00 UTC. 2 items posted.")
         await expect(console.advance).to_have_accessible_name("Advance 1 month")
         await console.button("More ways to advance").click()
         await console.page.get_by_role("menuitem", name="Advance 1 week").click()
-        await expect(console.notification).to_have_text("Advanced to Mar 4, 2027, 08:00 AM UTC. Nothing posted.")
+        await expect(console.notification).to_have_text("Advanced to 4 Mar 2027, 08:00 UTC. Nothing posted.")
         await expect(console.button("More ways to advance")).to_be_focused()
 
 
 async def test_actions_stay_on_one_line_in_a_preview(browser: Browser, program: Program) -> None:
     async with open_console(browser, program, viewport={"width": 1280, "height": 900}) as console:
         await console.open(f"#/clock/{console.create()}?t=2027-01-25T08:00:00Z")
-        await expect(console.advance).to_have_text("Advance to Jan 25, 2027, 08:00 AM↵")
+        await expect(console.advance).to_have_text("Advance to 25 Jan 2027, 08:00↵")
         last_step = console.page.get_by_role("group", name="Move the preview").get_by_role("button").last
         assert await console.advance.evaluate(TOP) == await last_step.evaluate(TOP)
         await console.button("Back to now").click()
@@ -189,7 +189,7 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
         await open_with_checks(console, clock, {"opening": {"EUR": 2000}, "expectations": [NEVER_BELOW_ZERO]})
         await expect(figure(console, "Expectations")).to_contain_text("All hold")
         await page.locator("svg.plot").click(position={"x": 500, "y": 100})
-        await page.get_by_role("button", name=re.compile("^Add item on Jan")).click()
+        await page.get_by_role("button", name=re.compile(r"^Add item on \d+ Jan")).click()
         dialog = page.get_by_role("dialog", name="Add item")
         await expect(dialog.get_by_label("Time (UTC)")).to_have_value(re.compile("^2027-01-1"))
         await dialog.get_by_label("Time (UTC)").fill("2027-01-10T12:00")
@@ -198,7 +198,7 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
         await expect(dialog.get_by_label("Name")).to_have_accessible_description("is required")
         await dialog.get_by_label("Name").fill("Bike")
         await dialog.get_by_role("button", name="Add item").click()
-        await expect(console.notification).to_have_text("Added “Bike”, −€1,000.50, on Jan 10, 2027, 12:00 PM UTC.")
+        await expect(console.notification).to_have_text("Added “Bike”, −€1,000.50, on 10 Jan 2027, 12:00 UTC.")
         await expect(console.rows.get_by_role("rowheader")).to_have_text(["Rent", "Bike", "Salary", "Rent"])
         await expect(figure(console, "Expectations")).to_contain_text("Broken")
         # Contributions have no name.
@@ -207,11 +207,11 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
         await expect(dialog.get_by_label("Name")).to_be_hidden()
         await dialog.get_by_label("Amount").fill("40")
         await dialog.get_by_label("Amount").press("Enter")
-        await expect(console.notification).to_contain_text("Added “Trip”, +40.00, on Jan 1")
+        await expect(console.notification).to_contain_text(re.compile(r"Added “Trip”, \+40.00, on \d+ Jan"))
         # The buttons of the rows are one tab stop.
         await console.button("Add item").press("Tab")
         await page.keyboard.press("End")
-        await expect(page.get_by_role("button", name=re.compile("^Cancel Rent, −€1,150.00, Feb 3"))).to_be_focused()
+        await expect(page.get_by_role("button", name=re.compile("^Cancel Rent, −€1,150.00, 3 Feb"))).to_be_focused()
         await page.keyboard.press("Enter")
         await page.get_by_label("All 2 pending items with this name").check()
         await page.get_by_role("dialog").get_by_role("button", name="Cancel item").click()
@@ -250,7 +250,7 @@ async def test_amendment_made_elsewhere_is_shown(browser: Browser, program: Prog
         console.call("amendTestClock", id=clock, add={"transactions": [coffee]})
         await console.poll()
         await expect(console.notification).to_have_text(
-            "The clock was amended elsewhere. Added “Coffee”, −€3.50, on Jan 2, 2027."
+            "The clock was amended elsewhere. Added “Coffee”, −€3.50, on 2 Jan 2027."
         )
         shown = console.page.get_by_role("region", name="Transactions").get_by_role("rowheader")
         await expect(shown).to_have_text(["Coffee"])
@@ -288,7 +288,7 @@ async def test_several_currencies_have_a_plot_each(browser: Browser, program: Pr
         await console.open_clock(console.create({"frozenTime": "2027-01-01T00:00:00Z", "transactions": pays}))
         plots = console.page.locator(".balance-plot")
         assert await plots.locator(".title").all_text_contents() == ["EUR", "USD"]
-        await expect(plots.first.locator(".lowest")).to_contain_text("Lowest, Jan 1€0.00")
+        await expect(plots.first.locator(".lowest")).to_contain_text("Lowest, 1 Jan€0.00")
 
 
 # Transactions

@@ -272,13 +272,13 @@ async def test_past_preview_is_read_only_and_can_be_forked(browser: Browser, pro
         await expect(console.advance).to_be_hidden()
         assert actions(console.tab) == []
         await console.button("Back to now").click()
-        await expect(console.preview_summary).to_have_text("Next: Rent, −€1,150.00, on Feb 3, 2027, 08:00 AM UTC.")
+        await expect(console.preview_summary).to_have_text("Next: Rent, −€1,150.00, on 3 Feb 2027, 08:00 UTC.")
         await expect(console.page).to_have_url(re.compile(r"#/clock/[^?]+$"))
         await expect(console.slider).to_be_focused()
         # The page follows changes of its URL.
         await console.open(f"#/clock/{clock}?t=2027-01-10T00:00:00Z")
         await console.button("Fork here").click()
-        await expect(console.notification).to_have_text("This is the fork. Its time is Jan 10, 2027.")
+        await expect(console.notification).to_have_text("This is the fork. Its time is 10 Jan 2027.")
         assert console.clock(clock_id(console))["frozenTime"] == "2027-01-10T00:00:00Z"
         assert console.clock(clock)["frozenTime"] == "2027-01-31T00:00:00Z"
 
@@ -290,18 +290,18 @@ async def test_clock_started_on_29_february_can_be_forked_from_its_start(browser
         console.call("advanceTestClock", id=clock, frozenTime="2028-03-31T00:00:00Z")
         await console.open_clock(clock, "?t=2028-02-28T12:00:00Z")
         await console.button("Fork here").click()
-        await expect(console.notification).to_have_text("This is the fork. Its time is Feb 29, 2028.")
+        await expect(console.notification).to_have_text("This is the fork. Its time is 29 Feb 2028.")
 
 
 async def test_month_steps_keep_the_day_of_the_first_month(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         await console.open_clock(console.create({"frozenTime": "2027-01-31T00:00:00Z"}))
-        for day in ("Feb 28", "Mar 31", "Apr 30"):
+        for day in ("28 Feb", "31 Mar", "30 Apr"):
             await console.button("+1 month").click()
-            await expect(console.advance).to_have_accessible_name(f"Advance to {day}, 2027")
+            await expect(console.advance).to_have_accessible_name(f"Advance to {day} 2027")
         await console.button("+1 day").click()
         await console.button("+1 month").click()
-        await expect(console.advance).to_have_accessible_name("Advance to Jun 1, 2027")
+        await expect(console.advance).to_have_accessible_name("Advance to 1 Jun 2027")
 
 
 async def test_advance_in_one_tab_appears_in_another(browser: Browser, program: Program) -> None:
@@ -311,22 +311,22 @@ async def test_advance_in_one_tab_appears_in_another(browser: Browser, program: 
             await first.open_clock(clock)
             # This tab has a preview, which stays.
             await second.open_clock(clock, "?t=2027-02-10T00:00:00Z")
-            await expect(second.preview_summary).to_have_text("4 items would post; dips to −€1,150.00 on Jan 3.")
+            await expect(second.preview_summary).to_have_text("4 items would post; dips to −€1,150.00 on 3 Jan.")
             await first.button("Next event").click()
             await first.advance.click()
-            await expect(first.notification).to_have_text("Advanced to Jan 3, 2027, 08:00 AM UTC. 1 item posted.")
+            await expect(first.notification).to_have_text("Advanced to 3 Jan 2027, 08:00 UTC. 1 item posted.")
             await second.poll()
             await expect(second.notification).to_have_text(
-                "The clock was advanced elsewhere to Jan 3, 2027, 08:00 AM UTC. 1 item posted."
+                "The clock was advanced elsewhere to 3 Jan 2027, 08:00 UTC. 1 item posted."
             )
             await expect(second.preview_summary).to_have_text("3 items would post; −€1,150.00 → €500.50.")
             assert await second.states() == ["posted", "would post", "would post"]
             # A tab without a preview follows the clock.
             await second.advance.click()
-            await expect(second.notification).to_have_text("Advanced to Feb 10, 2027. 3 items posted.")
+            await expect(second.notification).to_have_text("Advanced to 10 Feb 2027. 3 items posted.")
             await first.poll()
             await expect(first.notification).to_have_text(
-                "The clock was advanced elsewhere to Feb 10, 2027. 3 items posted."
+                "The clock was advanced elsewhere to 10 Feb 2027. 3 items posted."
             )
             assert await first.states() == ["posted"] * 3
             await expect(first.preview_summary).to_have_text("All items are posted.")
@@ -494,13 +494,13 @@ async def test_request_snippets_run_as_pasted(browser: Browser, program: Program
 # Locale and motion
 
 
-async def test_numbers_and_dates_use_the_locale(browser: Browser, program: Program) -> None:
+async def test_numbers_use_the_locale_and_dates_one_format(browser: Browser, program: Program) -> None:
     async with open_console(browser, program, locale="de-DE") as console:
         await console.open_clock(console.create(), "?t=2027-01-31T00:00:00Z")
         await expect(console.preview_summary).to_contain_text("−1.150,00")
-        await expect(console.advance).to_have_accessible_name("Advance to 31. Jan. 2027")
+        await expect(console.advance).to_have_accessible_name("Advance to 31 Jan 2027")
         await expect(console.rows.nth(1)).to_contain_text("+2.800,50\xa0€")
-        await expect(console.rows.nth(1)).to_contain_text("25. Jan. 2027")
+        await expect(console.rows.nth(1)).to_contain_text("25 Jan 202708:00")
         await expect(console.goals).to_contain_text("810,00 of 3.000,00")
 
 

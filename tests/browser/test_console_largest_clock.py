@@ -39,7 +39,7 @@ async def test_largest_clock_is_shown_completely(browser: Browser, program: Prog
         await page.get_by_label("Preview time (UTC)").fill("2036-12-28T23:59")
         await expect(console.preview_summary).to_contain_text("items would post")
         await console.advance.click()
-        await expect(console.notification).to_contain_text("Advanced to Dec 28, 2036")
+        await expect(console.notification).to_contain_text("Advanced to 28 Dec 2036")
         assert (await console.states()).count("posted") == len(console.clock(clock)["transactions"])
 
 

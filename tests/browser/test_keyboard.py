@@ -157,7 +157,7 @@ async def test_command_menu_finds_and_runs_actions(browser: Browser, program: Pr
         await keyboard.type("MONTH preview")
         await expect(options).to_have_text(["Move the preview: +1 monthM"])
         await keyboard.press("Enter")
-        await expect(console.advance).to_have_accessible_name("Advance to Feb 1, 2027")
+        await expect(console.advance).to_have_accessible_name("Advance to 1 Feb 2027")
 
         await keyboard.press("Control+k")
         await keyboard.type("nothing like this")

@@ -39,7 +39,7 @@ async def test_first_session_works_with_touch(browser: Browser, program: Program
         async with touch_screen(console) as fingers:
             whole = await plot_range(console)
             await fingers.move([0.5], [0.5])
-            await expect(console.advance).to_have_accessible_name(re.compile("^Advance to (Jan|Feb)"))
+            await expect(console.advance).to_have_accessible_name(re.compile(r"^Advance to \d+ (Jan|Feb)"))
             await expect(console.button("Back to now")).to_be_in_viewport(ratio=1)
             tapped = await console.preview_summary.inner_text()
             await fingers.move([0.4], [0.7])

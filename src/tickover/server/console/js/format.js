@@ -1,20 +1,8 @@
-// Formats numbers, dates and currencies for the user's locale. Simulated time is in UTC.
+// Formats numbers and currencies for the user's locale, and dates in one format for all. Times are in UTC.
 
 export const locale = navigator.languages?.length ? [...navigator.languages] : undefined;
-const day = new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "numeric", month: "short", year: "numeric" });
-const shortDay = new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "numeric", month: "short" });
-const time = new Intl.DateTimeFormat(locale, { timeZone: "UTC", hour: "2-digit", minute: "2-digit" });
-const exactTime = new Intl.DateTimeFormat(locale, {
-  timeZone: "UTC",
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-});
-const longDay = new Intl.DateTimeFormat(locale, { timeZone: "UTC", day: "numeric", month: "long", year: "numeric" });
-const monthOfYear = new Intl.DateTimeFormat(locale, { timeZone: "UTC", month: "short", year: "numeric" });
-const year = new Intl.DateTimeFormat(locale, { timeZone: "UTC", year: "numeric" });
+const longDay = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", dateStyle: "long" });
 const integer = new Intl.NumberFormat(locale);
-const month = new Intl.DateTimeFormat(locale, { timeZone: "UTC", month: "short" });
 const percentage = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 });
 const moneyFormats = new Map();
 const DEFAULT_DECIMALS = 2; // for amounts without a currency
@@ -22,15 +10,16 @@ const [MAX_AXIS_VALUE, MAX_AXIS_DECIMALS] = [1e8, 4];
 
 export const isMidnight = (instant) => instant % 86_400_000 === 0;
 
-// An instant is in milliseconds since 1970, see instants.js.
-export const formatDay = (instant) => day.format(instant);
-export const formatShortDay = (instant) => shortDay.format(instant);
-export const formatMonth = (instant) => month.format(instant);
+// An instant is in milliseconds since 1970, see instants.js. JavaScript writes "Mon, 12 Apr 2027 19:42:49 GMT".
+const dateParts = (instant) => new Date(instant).toUTCString().replace(", 0", ", ").split(" ");
+export const formatYear = (instant) => dateParts(instant)[3];
+export const formatMonth = (instant) => dateParts(instant)[2];
+export const formatMonthOfYear = (instant) => dateParts(instant).slice(2, 4).join(" ");
+export const formatShortDay = (instant) => dateParts(instant).slice(1, 3).join(" ");
+export const formatDay = (instant) => dateParts(instant).slice(1, 4).join(" ");
+export const formatTime = (instant) => dateParts(instant)[4].slice(0, instant % 60_000 === 0 ? 5 : 8);
 export const formatInstant = (instant) =>
   isMidnight(instant) ? formatDay(instant) : `${formatDay(instant)}, ${formatTime(instant)} UTC`;
-export const formatTime = (instant) => (instant % 60_000 === 0 ? time : exactTime).format(instant);
-export const formatMonthOfYear = (instant) => monthOfYear.format(instant);
-export const formatYear = (instant) => year.format(instant);
 export const formatPercent = (number) => percentage.format(number / 100);
 
 export const formatCount = (number) => integer.format(number);

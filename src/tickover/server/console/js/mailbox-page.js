@@ -1,14 +1,10 @@
 // <tick-mailbox>: the emails in the development outbox, and the selected email.
 
 import { copyText, h, notify, render } from "./dom.js";
-import { locale } from "./format.js";
+import { formatInstant } from "./format.js";
 import { tabList } from "./tabs.js";
 
 const POLL_MS = 2000;
-
-// Emails are sent in real time, so times are in the user's time zone.
-const sentFormat = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "long" });
-const formatSent = (text) => sentFormat.format(Date.parse(text));
 
 // The filter outlives the page.
 let filter = "";
@@ -165,7 +161,7 @@ class Mailbox extends HTMLElement {
         },
         h("span", { class: "email-to" }, email.to),
         h("span", { class: "email-subject" }, email.subject),
-        h("time", { class: "muted", datetime: email.sentAt }, formatSent(email.sentAt)),
+        h("time", { class: "muted", datetime: email.sentAt }, formatInstant(Date.parse(email.sentAt))),
       ),
     );
   }
@@ -226,7 +222,7 @@ function emailContent(email) {
       "To ",
       h("span", { class: "email-to" }, email.to),
       ", ",
-      h("time", { datetime: email.sentAt }, formatSent(email.sentAt)),
+      h("time", { datetime: email.sentAt }, formatInstant(Date.parse(email.sentAt))),
     ),
     email.code && codeBox(email.code),
     email.loginUrl && loginLink(email.loginUrl),
