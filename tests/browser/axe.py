@@ -15,6 +15,9 @@ _REPEATED = """
 _AXE = """async ([options, repeated]) => {
   // Contrast is undefined during a transition.
   document.getAnimations().forEach((animation) => animation.finish());
+  // The tests hide pages with this style sheet, to draw nothing.
+  const styles = [...document.adoptedStyleSheets];
+  document.adoptedStyleSheets = [];
   const removed = [...document.querySelectorAll(repeated)].map((element) => [element, new Comment()]);
   removed.forEach(([element, mark]) => element.replaceWith(mark));
   // The page behind a modal dialog is another state.
@@ -23,6 +26,7 @@ _AXE = """async ([options, repeated]) => {
     resultTypes: ["violations"], iframes: false, preload: false, ...options,
   });
   removed.forEach(([element, mark]) => mark.replaceWith(element));
+  document.adoptedStyleSheets = styles;
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target}: ${failureSummary}`));
 }"""

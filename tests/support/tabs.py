@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog, Locator, Page, Request, ViewportSize
@@ -20,6 +20,13 @@ _REPORT_VIOLATIONS = """
 addEventListener("securitypolicyviolation", (violation) =>
   console.error(`${violation.violatedDirective} forbids ${violation.blockedURI}`));
 """
+
+# Chromium draws no transparent elements. Layout, hit tests and Playwright's checks of visibility ignore the opacity.
+_DRAW_NOTHING = """{
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(":root { opacity: 0; }");
+  document.adoptedStyleSheets.push(sheet);
+}"""
 
 # A response counts as handled when all its promise callbacks have run.
 _COUNT_TIMERS_AND_RESPONSES = """{
@@ -74,6 +81,9 @@ class Tab:
 
     A test fails on console messages that are not `expected_messages` and don't start with `ignored_prefixes`.
     """
+
+    is_drawn: ClassVar[bool] = True
+    """Draw the pages. Only pictures need that."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -190,7 +200,8 @@ async def _create_profile(browser: Browser, **options: Any) -> BrowserContext:
     # Motion is the subject of few tests, which emulate it.
     context = await browser.new_context(**{"reduced_motion": "reduce", "viewport": _VIEWPORT, **options})
     context.set_default_timeout(TIMEOUT_MS)
-    await context.add_init_script(_REPORT_VIOLATIONS + _COUNT_TIMERS_AND_RESPONSES)
+    drawing = "" if Tab.is_drawn else _DRAW_NOTHING
+    await context.add_init_script(_REPORT_VIOLATIONS + _COUNT_TIMERS_AND_RESPONSES + drawing)
     return context
 
 
