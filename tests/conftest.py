@@ -17,24 +17,46 @@ import pytest
 from coverage import Coverage
 
 from tests.support.program import Program
-from tests.support.world import World, open_signed_in_world, open_world
+from tests.support.world import World, close_idle_processes, open_signed_in_world, open_world
 
 pytest_plugins = ["tests.support.databases"]
 
 _MEMORY = Path("/dev/shm")
 _COVERAGE = pytest.StashKey[Coverage]()
-# Other tests cover the same lines in less time.
+# Files and tests whose lines other tests cover in less time.
 _UNMEASURED = {
+    "test_all_faults.py",
+    "test_amend_test_clock.py::test_clock_grows_to_five_thousand_items_and_no_further",
     "test_bad_files.py",
+    "test_batch_sizes.py::test_call_that_might_not_fit_is_rejected_without_running",
+    "test_batch_sizes.py::test_no_clock_exceeds_its_maximum_size",
+    "test_batch_sizes.py::test_no_other_result_exceeds_its_maximum_size",
+    "test_batch_sizes.py::test_no_result_about_a_ledger_exceeds_its_maximum_size",
+    "test_batcher.py",
+    "test_clock_ids.py",
     "test_code_rules.py",
+    "test_email_limits.py::test_hourly_limits_are_configurable",
+    "test_envelope.py::test_deep_nesting_is_not_an_internal_error",
+    "test_errors_table.py",
+    "test_explain_limits.py",
+    "test_export_test_clock.py::test_no_file_exceeds_its_maximum_size",
     "test_guessing.py",
+    "test_hostile_addresses.py",
     "test_hosts_and_origins.py",
+    "test_ledger_properties.py",
+    "test_list_test_clocks.py",
+    "test_login_by_email_link.py",
+    "test_login_by_email_verification.py",
     "test_metrics.py",
+    "test_nesting.py",
     "test_openrpc.py",
     "test_openrpc_bounds.py",
     "test_pages.py",
+    "test_reference.py",
+    "test_send_login_code_email.py",
     "test_site.py",
     "test_statements.py",
+    "test_terminal.py::test_all_of_unicode_is_safe",
     "test_vocabulary.py",
 }
 
@@ -118,14 +140,20 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     Tests with random data are left out, because they cover lines by chance. Fixtures are left out, to save time.
     """
     coverage = item.config.stash.get(_COVERAGE, None)
-    is_measured = item.path.parent.name in ("unit", "rpc") and item.get_closest_marker("hypothesis") is None
-    if coverage is None or not is_measured or item.path.name in _UNMEASURED:
+    if coverage is None or not _is_measured(item):
         return (yield)
     coverage.start()
     try:
         return (yield)
     finally:
         coverage.stop()
+
+
+def _is_measured(item: pytest.Item) -> bool:
+    if item.path.parent.name not in ("unit", "rpc") or item.get_closest_marker("hypothesis"):
+        return False
+    test = f"{item.path.name}::{getattr(item, 'originalname', item.name)}"
+    return item.path.name not in _UNMEASURED and test not in _UNMEASURED
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -140,8 +168,16 @@ def database_url(sqlite_url: str) -> str:
     return sqlite_url
 
 
+@pytest.fixture(scope="session")
+async def _idle_processes() -> AsyncIterator[None]:
+    yield
+    await close_idle_processes()
+
+
 @pytest.fixture
-async def world(request: pytest.FixtureRequest, tmp_path: Path, database_url: str) -> AsyncIterator[World]:
+async def world(
+    request: pytest.FixtureRequest, tmp_path: Path, database_url: str, _idle_processes: None
+) -> AsyncIterator[World]:
     """A server. If the test uses `token`, Ana has signed in."""
     can_copy = "token" in request.fixturenames and database_url.startswith("sqlite:")
     async with open_signed_in_world(tmp_path) if can_copy else open_world(tmp_path, database_url) as opened:

@@ -4,6 +4,8 @@ import asyncio
 import json
 import logging
 import random
+import sys
+from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Iterator, MutableMapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -42,6 +44,7 @@ NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 ANA = "ana@example.test"
 
 _LOGGER = logging.getLogger("tests")
+_PYTHON = sys.executable
 
 # All worlds share these, because creating them takes longer than most tests.
 COMPOSER = Composer("Tickover <tickover@example.test>")
@@ -80,6 +83,33 @@ async def send_request(handler: Handler, request: Request) -> HttpResponse:
     return HttpResponse(status, {name.decode(): value.decode() for name, value in all_headers}, body)
 
 
+_idle_processes: dict[asyncio.AbstractEventLoop, Process] = {}
+"""Processes of closed worlds. Starting another takes longer than most tests."""
+
+
+async def close_idle_processes() -> None:
+    for process in _idle_processes.values():
+        process.kill()
+        await process.communicate()
+    _idle_processes.clear()
+
+
+class _ReusedProcess(IsolatedProcess):
+    async def _start(self) -> Process:
+        # A test may replace the program.
+        if self._process is None and sys.executable == _PYTHON:
+            self._process = _idle_processes.pop(asyncio.get_running_loop(), None)
+        return await super()._start()
+
+    async def release(self) -> None:
+        """Let the next world use the process."""
+        loop = asyncio.get_running_loop()
+        if self._process and self._process.returncode is None and loop not in _idle_processes:
+            _idle_processes[loop] = self._process
+        else:
+            await self.close()
+
+
 class World:
     """A server and a client. The test can set `now` and read emails."""
 
@@ -94,7 +124,7 @@ class World:
         mint = Mint(b"a key for tests alone", self.random.randbytes)
         log: BoundLogger = structlog.wrap_logger(_LOGGER, processors=[_as_text], wrapper_class=BoundLogger)
         description, pages = _describe(policy.public_url)
-        self.isolated_process = IsolatedProcess()
+        self.isolated_process = _ReusedProcess()
         self.operations = Operations(store, mailer, mint, policy, self.isolated_process, description)
         self.numbers = SharedNumbers()
         self.rpc = Dispatcher(self.operations, log, observe=self.numbers.recorder().record_call)
@@ -192,7 +222,7 @@ async def open_world(
         try:
             yield world
         finally:
-            await world.isolated_process.close()
+            await world.isolated_process.release()
     finally:
         await store.close()
 
