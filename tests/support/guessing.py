@@ -22,8 +22,10 @@ BY_CODE = "loginByEmailVerification"
 BY_LINK = "loginByEmailLink"
 DAYS = 30
 MAX_IN_A_ROW = 100
-AT_ONCE = 100
-"""Addresses that are guessed concurrently. The server limits concurrent calls."""
+AT_ONCE = 40
+"""Addresses that are attacked concurrently. The server rejects calls over its limit of concurrent calls."""
+GUESSES_AT_ONCE = 6
+"""Concurrent guesses at one address."""
 
 
 class Attack(NamedTuple):
@@ -108,12 +110,13 @@ class Attacker:
         while any(left.values()):
             self._world.now = min(next_email_at[email] for email in addresses if left[email])
             due = [email for email in addresses if left[email] and next_email_at[email] <= self._world.now]
-            waits = await asyncio.gather(*(self._ask_for_a_code(email) for email in due))
-            for email, wait in zip(due, waits, strict=True):
-                next_email_at[email] = self._world.now + timedelta(seconds=wait)
-            # Guess even if the email was rate-limited.
             for start in range(0, len(due), AT_ONCE):
-                tries = {email: min(6, left[email]) for email in due[start : start + AT_ONCE]}
+                group = due[start : start + AT_ONCE]
+                waits = await asyncio.gather(*(self._ask_for_a_code(email) for email in group))
+                for email, wait in zip(group, waits, strict=True):
+                    next_email_at[email] = self._world.now + timedelta(seconds=wait)
+                # Guess even if the email was rate-limited.
+                tries = {email: min(GUESSES_AT_ONCE, left[email]) for email in group}
                 await asyncio.gather(*(self._guess(email) for email, times in tries.items() for _ in range(times)))
                 for email, times in tries.items():
                     left[email] -= times
