@@ -13,13 +13,13 @@ from tests.support.tabs import Tab
 
 
 # Returns whether the element has the focus, and the element that has it without a visible ring. The link of a card has
-# the ring around the card, and the browser draws the ring of a date field inside it.
+# the ring around the card.
 _FOCUS = """(element) => {
   const focused = document.activeElement;
   const isRinged = ({ content, outlineStyle, outlineWidth, boxShadow }) =>
     content !== "none" && ((outlineStyle !== "none" && parseFloat(outlineWidth) >= 1) || boxShadow !== "none");
   const isVisible = [null, "::after"].some((part) => isRinged(getComputedStyle(focused, part)))
-    || focused === document.body || focused.type === "datetime-local";
+    || focused === document.body;
   return [focused === element, isVisible ? "" : focused.outerHTML.slice(0, 80)];
 }"""
 

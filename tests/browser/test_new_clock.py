@@ -54,21 +54,27 @@ async def test_amounts_are_parsed_in_the_format_of_the_locale(
             }
 
 
-async def test_invalid_amount_is_not_sent(browser: Browser, program: Program) -> None:
+async def test_invalid_amounts_and_times_are_not_sent(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page = console.page
         await console.open("#/clocks/new")
         await page.get_by_role("tab", name="Form").click()
         await console.button("Add a transaction").click()
         await page.get_by_label("Amount").fill("0x10")
+        await page.get_by_label("Time (UTC)").fill("tomorrow")
+        await page.get_by_label("Repeat until (UTC)").fill("2027-04-30 24")
         await console.button("Create clock").click()
         await expect(console.alert).to_contain_text("Nothing was sent. Check the marked fields.")
-        await expect(page.get_by_label("Amount")).to_be_focused()
+        await expect(page.get_by_label("Repeat until (UTC)")).to_be_focused()
         await expect(page.get_by_text("must be a number, for example 1,234.5")).to_be_visible()
+        await expect(page.get_by_text("must be a time, for example 2027-01-31 09:00")).to_have_count(2)
         assert "createTestClock" not in console.tab.methods
         await page.get_by_label("Amount").fill("2,800")
+        await page.get_by_label("Time (UTC)").fill("2027-01-31 09:00")
+        await page.get_by_label("Repeat until (UTC)").fill("2027-04-30")
         await page.get_by_role("tab", name="JSON").click()
-        assert json.loads(await page.get_by_label("Parameters").input_value())["transactions"][0]["amount"] == 2800
+        [transaction] = json.loads(await page.get_by_label("Parameters").input_value())["transactions"]
+        assert (transaction["amount"], transaction["at"]) == (2800, "2027-01-31T09:00:00Z")
 
 
 COFFEE = {"name": "Coffee", "amount": 2.805, "currency": "EUR", "type": "EXPENSE", "at": "2027-01-02T00:00:00Z"}
@@ -112,7 +118,7 @@ async def test_json_that_the_form_can_show_is_unchanged_after_a_visit(browser: B
         await page.get_by_role("tab", name="JSON").click()
         await page.get_by_label("Parameters").fill(text)
         await page.get_by_role("tab", name="Form").click()
-        await expect(page.get_by_label("Start (UTC)")).to_have_value("2026-12-31T23:00")
+        await expect(page.get_by_label("Start (UTC)")).to_have_value("2026-12-31 23:00")
         await expect(page.get_by_label("Amount")).to_have_value("2,805")
         await page.get_by_role("tab", name="JSON").click()
         await expect(page.get_by_label("Parameters")).to_have_value(text)
@@ -189,11 +195,11 @@ async def test_repeated_transaction_becomes_one_item_for_each_date(browser: Brow
         page = console.page
         await console.open("#/clocks/new")
         await page.get_by_role("tab", name="Form").click()
-        await page.get_by_label("Start (UTC)").fill("2027-01-01T00:00")
-        await page.get_by_label("Repeat until (UTC)").fill("2027-04-30T00:00")
+        await page.get_by_label("Start (UTC)").fill("2027-01-01")
+        await page.get_by_label("Repeat until (UTC)").fill("2027-04-30")
         await console.button("Add a transaction").click()
         await page.get_by_role("group", name="Transactions").get_by_label("Name").fill("Rent")
-        await page.get_by_label("Time (UTC)").fill("2027-01-31T09:00")
+        await page.get_by_label("Time (UTC)").fill("2027-01-31 09:00")
         await page.get_by_label("Repeats").select_option("Monthly")
         await page.get_by_role("tab", name="JSON").click()
         written = json.loads(await page.get_by_label("Parameters").input_value())

@@ -1,10 +1,9 @@
 // <tick-api>: the reference made from rpc.discover, with a form to try each operation.
 
-import { badges, keyIcon, reference } from "./api-reference.js";
+import { badges, breakableName, reference, withInlineCode } from "./api-reference.js";
 import { h, notify, render } from "./dom.js";
 import { requestForm } from "./request-form.js";
 import { CallError, call } from "./rpc.js";
-import { breakableName, withInlineCode } from "./schema-text.js";
 import { currentSession, onSessionChange } from "./session.js";
 
 // The scroll position of the list of operations, which the next page continues.
@@ -54,7 +53,7 @@ class ApiPage extends HTMLElement {
             h(
               "nav",
               { class: "pane-list card", "aria-label": "Operations" },
-              operationList(openrpc.methods, selected),
+              operationLists(openrpc, selected),
               h("p", { class: "hint" }, links()),
             ),
             h("div", { class: "pane-detail" }, content),
@@ -69,7 +68,7 @@ class ApiPage extends HTMLElement {
       list.addEventListener("scroll", () => (listPosition = list.scrollTop));
     }
     // After a navigation, move the focus from the page heading to the operation.
-    if (selected && document.activeElement === this.heading) this.querySelector("h2").focus();
+    if (selected && document.activeElement === this.heading) this.querySelector(".method-head h2").focus();
   }
 
   showError(error) {
@@ -94,42 +93,34 @@ function links() {
   return [h("a", { href: "docs" }, "Full reference"), " · ", h("a", { href: "openrpc.json" }, "openrpc.json")];
 }
 
-function operationList(methods, selected) {
-  return h(
-    "ul",
-    { class: "method-list" },
-    methods.map((method) =>
-      h(
-        "li",
-        {},
-        h(
-          "a",
-          {
-            href: `#/api/${encodeURIComponent(method.name)}`,
-            "aria-current": method === selected ? "true" : undefined,
-          },
-          h(
-            "span",
-            { class: "row" },
-            h("span", { class: "mono" }, breakableName(method.name)),
-            badges(method, { short: true }),
-          ),
-          h("span", { class: "muted" }, method.summary),
-        ),
-      ),
-    ),
-  );
-}
-
 const GROUPS = [
   ["Clocks", /TestClock|Scenario/],
   ["Sign-in", /log(?:in|out)/i],
   ["Account", /./],
 ];
 
-/** Show all operations in groups, and the rules for requests below. */
-function overview(openrpc, unknownName) {
+/** List all operations in groups. With a selected one, show only their names. */
+function operationLists({ methods }, selected) {
   const groupOf = ({ name }) => GROUPS.find(([, pattern]) => pattern.test(name))[0];
+  const link = (method) =>
+    h(
+      "a",
+      { href: `#/api/${encodeURIComponent(method.name)}`, "aria-current": method === selected ? "true" : undefined },
+      h("span", { class: "mono" }, breakableName(method.name)),
+      !selected && [badges(method, { rare: true }), " ", h("span", { class: "muted" }, method.summary)],
+    );
+  return GROUPS.map(([title]) => [
+    h("h2", {}, title),
+    h(
+      "ul",
+      { class: "method-list" },
+      methods.filter((method) => groupOf(method) === title).map((method) => h("li", {}, link(method))),
+    ),
+  ]);
+}
+
+/** Show all operations, and the rules for requests below. */
+function overview(openrpc, unknownName) {
   return h(
     "div",
     { class: "overview" },
@@ -137,19 +128,10 @@ function overview(openrpc, unknownName) {
     h(
       "p",
       { class: "muted" },
-      "Select an operation to read its reference and try it. Operations with ",
-      keyIcon(),
-      " need a token. “extension” marks an addition to the four operations of the basic interface. ",
+      "Select an operation to read its reference and try it. The basic interface is the four core operations; all others are extensions. ",
       links(),
     ),
-    h(
-      "nav",
-      { class: "card", "aria-label": "Operations" },
-      GROUPS.map(([title]) => [
-        h("h2", {}, title),
-        operationList(openrpc.methods.filter((method) => groupOf(method) === title)),
-      ]),
-    ),
+    h("nav", { class: "card", "aria-label": "Operations" }, operationLists(openrpc)),
     h(
       "section",
       { class: "card", "aria-labelledby": "rules-title" },

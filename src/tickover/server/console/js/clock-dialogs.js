@@ -1,7 +1,7 @@
 // The dialogs of a clock: add an item, fork, export, and confirm a cancellation or a deletion, also of an access token.
 
 import { parseAmount } from "./amount-input.js";
-import { amountInput, field, textInput, timeInput, toTimestampText } from "./clock-form-fields.js";
+import { amountInput, field, readTime, textInput, timeInput } from "./clock-form-fields.js";
 import { plural, signedAmount } from "./clock-text.js";
 import { faultsIn, newIdempotencyKey } from "./create-clock.js";
 import { h, onSubmit, withBusyState } from "./dom.js";
@@ -181,7 +181,7 @@ export function askItem(model, instant, onAdd) {
     field("name", "Name", textInput("", { autofocus: true })),
     field("amount", "Amount", amountInput(), parseAmount),
     field("currency", "Currency", textInput(model.currencies[0] ?? "EUR", { maxlength: "3", spellcheck: "false" })),
-    field("at", "Time (UTC)", time, (text) => (text === shownTime ? toTimestamp(instant) : toTimestampText(text))),
+    field("at", "Time (UTC)", time, (text) => (text === shownTime ? toTimestamp(instant) : readTime(text))),
   ];
   const error = h("p", { class: "error", role: "alert" });
   const button = h("button", { class: "primary" }, "Add item");

@@ -3,14 +3,22 @@
 import { formatAmount } from "./amount-input.js";
 import { MAX_ENTRIES } from "./create-clock.js";
 import { h, newId } from "./dom.js";
+import { icon } from "./icons.js";
 import { addMonths, DAY, HOUR, startOfDay, toTimestamp } from "./instants.js";
 
-// A datetime-local input has no time zone. Simulated time is in UTC.
-export const toInputValue = (timestamp) => {
+/** Write a timestamp in UTC for a field: `2027-01-31 09:00`. */
+export const toTimeText = (timestamp) => {
   const instant = Date.parse(timestamp ?? "");
-  return Number.isNaN(instant) ? "" : new Date(instant).toISOString().slice(0, 19).replace(/:00$/, "");
+  return Number.isNaN(instant)
+    ? ""
+    : new Date(instant).toISOString().slice(0, 19).replace("T", " ").replace(/:00$/, "");
 };
-export const toTimestampText = (text) => (text.length === 16 ? `${text}:00Z` : `${text}Z`);
+
+/** Return the timestamp of a date, or of a date and a time. Return other text unchanged. */
+export function readTime(text) {
+  const [, day, time, seconds] = /^([\d-]{10})(?:[T ](\d\d:\d\d)(:[\d.]+)?)?Z?$/.exec(text.trim()) ?? [];
+  return day ? `${day}T${time ?? "00:00"}${seconds ?? ":00"}Z` : text;
+}
 
 /** Suggest a month after the last time, or the first morning of the clock. */
 export function suggestTime(last, start) {
@@ -34,7 +42,14 @@ export function field(key, label, control, read = (text) => text, hint = null) {
     if (message) control.setAttribute("aria-invalid", "true");
     else control.removeAttribute("aria-invalid");
   }
-  const element = h("div", { class: `cell ${key}` }, h("label", { for: control.id }, label), control, fault, hint);
+  const element = h(
+    "div",
+    { class: `cell ${key}` },
+    h("label", { for: control.id }, label),
+    control.parentNode ?? control,
+    fault,
+    hint,
+  );
   return Object.assign(element, {
     key,
     read: () => (control.value === "" ? undefined : read(control.value)),
@@ -47,13 +62,34 @@ export const textInput = (value, attributes = {}) =>
   h("input", { type: "text", autocomplete: "off", value: value === undefined ? "" : String(value), ...attributes });
 export const amountInput = (value, attributes = {}) =>
   textInput(formatAmount(value), { inputMode: "decimal", ...attributes });
-export const timeInput = (value) =>
-  h("input", {
-    type: "datetime-local",
-    value: toInputValue(value),
-    max: "9999-12-31T23:59",
-    step: toInputValue(value).length > 16 && "1",
+
+/** Put a field for a time into a box with a button that opens the browser's picker. Return the field. */
+export function withPicker(
+  control,
+  { label = "Pick a date (UTC)", type = "datetime-local", write = (text) => text } = {},
+) {
+  const picker = h("input", {
+    type,
+    class: "visually-hidden",
+    tabIndex: -1,
+    "aria-hidden": "true",
+    onchange: () => {
+      control.value = write(picker.value.replace("T", " "));
+      for (const name of ["input", "change"]) control.dispatchEvent(new Event(name, { bubbles: true }));
+    },
   });
+  const open = () => {
+    const text = toTimeText(readTime(control.value));
+    picker.value = type === "date" ? text.slice(0, 10) : text.slice(0, 16).replace(" ", "T");
+    picker.showPicker();
+  };
+  const button = h("button", { class: "quiet", "aria-label": label, title: label, onclick: open }, icon("calendar"));
+  h("span", { class: "with-picker" }, control, button, picker);
+  return control;
+}
+
+export const timeInput = (value, attributes) =>
+  withPicker(textInput(toTimeText(value), { placeholder: "2027-01-31 09:00", ...attributes }));
 
 /**
  * Create a list of rows that can be added and removed. `buildRow(entry, previousRow, start)` returns a row with `fields`.

@@ -6,17 +6,18 @@ import {
   defaultUntil,
   field,
   readRow,
+  readTime,
   repeatEntry,
   repeatSelect,
   rowList,
   suggestTime,
   textInput,
   timeInput,
-  toTimestampText,
 } from "./clock-form-fields.js";
 import { MAX_NAME_LENGTH } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultList, faultsIn, sameParams, withName } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
+import { parseInstant } from "./instants.js";
 
 const CURRENCIES = ["EUR", "USD", "GBP", "CHF", "JPY"];
 
@@ -51,7 +52,7 @@ function transactionRow(entry, previousRow, start) {
       field("amount", "Amount", amountInput(amount), parseAmount),
       field("currency", "Currency", currencyInput),
       field("category", "Category", textInput(category, { placeholder: "optional" })),
-      field("at", "Time (UTC)", timeInput(at), toTimestampText),
+      field("at", "Time (UTC)", timeInput(at), readTime),
       field("repeats", "Repeats", repeatSelect(repeats)),
     ],
   };
@@ -83,7 +84,7 @@ function contributionRow(entry, previousRow, start) {
   return {
     fields: [
       field("amount", "Amount", amountInput(amount), parseAmount),
-      field("at", "Time (UTC)", timeInput(at), toTimestampText),
+      field("at", "Time (UTC)", timeInput(at), readTime),
       field("repeats", "Repeats", repeatSelect(repeats)),
     ],
   };
@@ -106,8 +107,8 @@ export function clockForm(draft) {
     "Clock name",
     textInput(draft.name, { placeholder: "optional", maxLength: MAX_NAME_LENGTH }),
   );
-  const start = field("frozenTime", "Start (UTC)", timeInput(frozenTime), toTimestampText);
-  const until = field("repeatUntil", "Repeat until (UTC)", timeInput(repeatUntil), toTimestampText);
+  const start = field("frozenTime", "Start (UTC)", timeInput(frozenTime), readTime);
+  const until = field("repeatUntil", "Repeat until (UTC)", timeInput(repeatUntil), readTime);
   const transactionRows = rowList(
     "transactions",
     { title: "Transactions", noun: "transaction", hint: "Income and expenses, for example salary and rent." },
@@ -149,6 +150,7 @@ export function clockForm(draft) {
   /** Yield every field with its path in the params. */
   function* fieldsByPath() {
     yield ["frozenTime", start];
+    yield ["repeatUntil", until];
     for (const [key, list] of [
       ["transactions", transactionRows],
       ["goals", goalRows],
@@ -182,17 +184,17 @@ export function clockForm(draft) {
   }
 
   async function create() {
-    const invalidAmounts = [...fieldsByPath()].filter(
-      ([path, field]) => /amount$/i.test(path) && typeof field.read() === "string",
-    );
-    showError(
-      invalidAmounts.length ? "Nothing was sent." : "",
-      invalidAmounts.map(([path]) => ({
-        path,
-        message: `must be a number, for example ${amountFormat.format(1234.5)}`,
-      })),
-    );
-    if (invalidAmounts.length) return;
+    const faults = [...fieldsByPath()].flatMap(([path, field]) => {
+      const value = field.read();
+      if (typeof value !== "string") return [];
+      if (/amount$/i.test(path))
+        return [{ path, message: `must be a number, for example ${amountFormat.format(1234.5)}` }];
+      return /(\.at|Time|Until)$/.test(path) && Number.isNaN(parseInstant(value))
+        ? [{ path, message: "must be a time, for example 2027-01-31 09:00" }]
+        : [];
+    });
+    showError(faults.length ? "Nothing was sent." : "", faults);
+    if (faults.length) return;
     await tryToCreate(params(), draft, showError);
   }
 

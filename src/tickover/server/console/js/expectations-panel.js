@@ -1,7 +1,7 @@
 // The panel of expectations: what must hold, whether it does, a form for new ones, and the opening balances.
 
 import { amountFormat, formatAmount, parseAmount } from "./amount-input.js";
-import { field } from "./clock-form-fields.js";
+import { field, readTime, withPicker } from "./clock-form-fields.js";
 import { errorDetails } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
 import { describeExpectation, describeViolation } from "./expectations.js";
@@ -24,7 +24,7 @@ const select = (options) =>
     options.map(([value, text]) => h("option", { value }, text)),
   );
 const amount = (value = "") => h("input", { inputMode: "decimal", autocomplete: "off", value });
-const date = () => h("input", { type: "date", required: true });
+const date = () => withPicker(text({ required: true, placeholder: "2027-01-31" }), { type: "date" });
 const text = (properties = {}) => h("input", { autocomplete: "off", ...properties });
 
 /** Return the kinds of expectations: `{ title, fields, read }`. `fields` creates controls by label. */
@@ -32,7 +32,7 @@ function kinds(model) {
   const currencies = model.currencies.map((code) => [code, code]);
   const isUnique = ({ name }) => model.goals.filter((goal) => goal.name === name).length === 1;
   const goals = model.goals.map((goal) => [isUnique(goal) ? goal.name : goal.id, goal.name]);
-  const timestamp = ({ value }) => `${value}T00:00:00Z`;
+  const timestamp = ({ value }) => readTime(value);
   const bound = (title, key) => ({
     title,
     fields: () => ({ Currency: select(currencies), Amount: amount("0") }),

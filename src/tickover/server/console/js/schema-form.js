@@ -3,10 +3,9 @@
 // Each field is `{ element, read, showFault }`. `read()` returns the value, or undefined if it is omitted.
 // `showFault(path, message)` shows a fault, and returns whether the path is in this field. The path is relative.
 
-import { field, toInputValue, toTimestampText } from "./clock-form-fields.js";
+import { breakableName, constraintText, resolve, typeName, withInlineCode } from "./api-reference.js";
+import { field, readTime, withPicker } from "./clock-form-fields.js";
 import { h } from "./dom.js";
-import { icon } from "./icons.js";
-import { breakableName, constraintText, resolve, typeName, withInlineCode } from "./schema-text.js";
 
 const INPUT_ATTRIBUTES = {
   "date-time": { placeholder: "2027-01-31T09:00:00Z" },
@@ -65,6 +64,8 @@ function scalarField(_document, schema, value, { name, isRequired, suggestions, 
   const build = choices ? selectInput : isLong ? textArea : textInput;
   const control = build(schema, text, choices);
   if (isRequired) control.setAttribute("aria-required", "true");
+  // The text can have an offset, which the picker can't.
+  if (schema.format === "date-time") withPicker(control, { label: `Pick ${name} (UTC)`, write: readTime });
   const note = isCompact
     ? !isRequired && "optional"
     : [typeName(schema), isRequired && "required"].filter(Boolean).join(", ");
@@ -76,7 +77,6 @@ function scalarField(_document, schema, value, { name, isRequired, suggestions, 
     h("p", { class: isCompact ? "visually-hidden" : "hint" }, describe(schema)),
   );
   if (isLong || schema.format === "date-time") element.classList.add("wide");
-  if (schema.format === "date-time") addPicker(control, name);
   if (options) addSuggestions(control, options);
   return {
     element,
@@ -122,34 +122,6 @@ function addSuggestions(control, options) {
   );
   control.setAttribute("list", list.id);
   control.after(list);
-}
-
-/** Add a button that opens the browser's date picker. The text can have an offset, which the picker can't. */
-function addPicker(control, name) {
-  const pick = () => {
-    control.value = picker.value && toTimestampText(picker.value);
-    control.dispatchEvent(new Event("input", { bubbles: true }));
-  };
-  const picker = h("input", {
-    type: "datetime-local",
-    class: "visually-hidden",
-    tabIndex: -1,
-    "aria-hidden": "true",
-    onchange: pick,
-  });
-  const open = () => {
-    picker.value = toInputValue(control.value).slice(0, 16);
-    picker.showPicker();
-  };
-  const label = `Pick ${name} (UTC)`;
-  const button = h(
-    "button",
-    { class: "icon-button", "aria-label": label, title: label, onclick: open },
-    icon("calendar"),
-  );
-  const box = h("div", { class: "with-button" });
-  control.replaceWith(box);
-  box.append(control, h("span", { class: "picker" }, button, picker));
 }
 
 /** Return the value of a text. A text of another type is sent unchanged, so the server can explain the fault. */

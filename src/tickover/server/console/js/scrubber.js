@@ -1,8 +1,9 @@
 // The controls of the preview time: a slider, buttons and a date field. With Shift, a button advances the clock.
 
+import { readTime, timeInput, toTimeText } from "./clock-form-fields.js";
 import { countUntil } from "./clock-model.js";
 import { h } from "./dom.js";
-import { addMonths, DAY, HOUR, MINUTE } from "./instants.js";
+import { addMonths, DAY, HOUR, MINUTE, toTimestamp } from "./instants.js";
 
 const THUMB_WIDTH = 22; // as in scrubber.css
 const MIN_STEPS = 28;
@@ -52,9 +53,6 @@ export const TIME_STEPS = [
   { key: "n", label: "Next event", to: (model, instant) => model.times[countUntil(model.times, instant)] ?? null },
 ];
 
-/** Return the value of the date field. It has seconds only if they are not zero. */
-const toFieldValue = (instant) => new Date(instant).toISOString().slice(0, instant % MINUTE === 0 ? 16 : 19);
-
 /** Limit an instant to the time between the start and the end of the clock. */
 export const clampToClock = (model, instant) => Math.min(Math.max(instant, model.start), model.maxTime);
 
@@ -78,11 +76,7 @@ export class Scrubber {
       onkeydown: (event) => this.#stepPastEnd(event),
       onchange: () => this.#extendWindow(),
     });
-    this.field = h("input", {
-      type: "datetime-local",
-      "aria-label": "Preview time (UTC)",
-      onchange: () => this.#readField(),
-    });
+    this.field = timeInput("", { "aria-label": "Preview time (UTC)", onchange: () => this.#readField() });
     this.buttons = TIME_STEPS.map((step) =>
       h(
         "button",
@@ -97,12 +91,11 @@ export class Scrubber {
       ),
     );
     this.controls = h("div", { class: "joined", role: "group", "aria-label": "Move the preview" }, this.buttons);
-    this.goTo = h("label", { class: "go-to", title: "Go to (UTC). Shortcut: G" }, this.field, "UTC");
+    this.goTo = h("label", { class: "go-to", title: "Go to (UTC). Shortcut: G" }, this.field.parentNode, "UTC");
   }
 
   setModel(model) {
     this.#model = model;
-    Object.assign(this.field, { min: toFieldValue(model.start), max: toFieldValue(model.maxTime) });
   }
 
   align(window, left, width) {
@@ -126,7 +119,7 @@ export class Scrubber {
   }
 
   #updateField() {
-    if (document.activeElement !== this.field) this.field.value = toFieldValue(this.#instant);
+    if (document.activeElement !== this.field) this.field.value = toTimeText(toTimestamp(this.#instant));
   }
 
   /** Move the preview by a step. With `advances`, advance the clock by the step instead. */
@@ -182,7 +175,7 @@ export class Scrubber {
   }
 
   #readField() {
-    const instant = Date.parse(`${this.field.value}Z`);
+    const instant = Date.parse(readTime(this.field.value));
     if (!Number.isNaN(instant)) this.#setInstant(instant);
   }
 }
