@@ -8,8 +8,7 @@ import { formatDuration, formatInstant, formatMoney, formatPercent } from "./for
 import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
 import { CallError, call } from "./rpc.js";
-import { scenarioEditor } from "./scenario-editor.js";
-import { scenarioGallery } from "./scenario-gallery.js";
+import { scenarioEditor, scenarioGallery } from "./scenarios.js";
 import { sparkline } from "./sparkline.js";
 import { readChecks } from "./storage.js";
 import { tabList } from "./tabs.js";
@@ -190,7 +189,7 @@ class ClocksPage extends HTMLElement {
     const expiry = h("span", { class: "expiry" });
     const card = h("li", { class: "card clock" }, name, now, details, h("p", { class: "row" }, counts, expiry));
 
-    const drawNow = ({ frozenTime }) => render(now, h("strong", {}, formatInstant(Date.parse(frozenTime))));
+    const drawNow = ({ frozenTime }) => (now.textContent = formatInstant(Date.parse(frozenTime)));
     const drawExpiry = () => {
       const left = Date.parse(clock.expiresAt) - Date.now();
       const isSoon = left < DAY;
