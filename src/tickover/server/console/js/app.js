@@ -95,12 +95,12 @@ function moveFocus() {
 /** Update the header in place. New elements would lose the focus, and a click between its press and its release. */
 function updateHeader() {
   const { name: route } = parseRoute();
+  const session = currentSession();
   const currentLink = { "": "clocks", clock: "clocks", compare: "clocks" }[route] ?? route;
   for (const [name, element] of Object.entries({ ...links, account })) {
-    if (name === currentLink) element.setAttribute("aria-current", "page");
+    if (name === currentLink && (session || PAGES[name].isPublic)) element.setAttribute("aria-current", "page");
     else element.removeAttribute("aria-current");
   }
-  const session = currentSession();
   address.textContent = session ? session.email || session.userId : "";
   avatar.textContent = address.textContent.slice(0, 2).toUpperCase();
   account.title = `Account of ${address.textContent}`;

@@ -107,12 +107,12 @@ class SignIn extends HTMLElement {
       h(
         "form",
         { noValidate: true, onsubmit: onSubmit(() => ask("code", button)) },
+        h("p", { class: "muted" }, "You don't need a password. Your first sign-in creates your account."),
         email,
         this.#error,
-        button,
         this.#stayCheckbox(),
+        button,
         link,
-        h("p", { class: "hint" }, "You don't need a password. Your first sign-in creates your account."),
       ),
     );
     email.input.focus();
@@ -176,7 +176,9 @@ class SignIn extends HTMLElement {
   }
 
   #sentText(kind, details) {
-    return h("p", { id: newId() }, `We sent a ${kind} to `, h("strong", {}, progress.email), `. ${details}`);
+    const changeAddress = h("button", { class: "link", onclick: () => this.#changeAddress() }, "Use another address");
+    const address = h("strong", {}, progress.email);
+    return h("p", { id: newId() }, `We sent a ${kind} to `, address, `. ${details} `, changeAddress);
   }
 
   #field(label, properties) {
@@ -201,9 +203,8 @@ class SignIn extends HTMLElement {
       const fillIn = field && h("button", { onclick: fill }, "Fill in");
       render(
         hint,
-        h("span", {}, field ? "Your code is in the mailbox." : "Your link is in the mailbox."),
+        h("span", {}, `Your ${field ? "code" : "link"} is in the `, h("a", { href: "#/mailbox" }, "mailbox"), "."),
         fillIn,
-        h("a", { href: "#/mailbox" }, "Open the mailbox"),
       );
       hint.hidden = false;
     });
@@ -217,13 +218,12 @@ class SignIn extends HTMLElement {
     return this.#signIn(field, button);
   }
 
-  /** Buttons to send again, to send the other kind, or to change the address. The first two count down the wait. */
+  /** Buttons to send again, and to send the other kind. They count down the wait. */
   #alternatives(kind, field) {
     const other = kind === "code" ? "link" : "code";
-    const again = h("button", { onclick: () => this.#send(kind, again, field) });
+    const again = h("button", { class: "plain", onclick: () => this.#send(kind, again, field) });
     const send = () => this.#send(other, instead, field);
     const instead = h("button", { class: "plain", onclick: send }, `Send me a ${other} instead`);
-    const changeAddress = h("button", { class: "plain", onclick: () => this.#changeAddress() }, "Use another address");
     const updateCountdown = () => {
       const seconds = Math.max(0, Math.ceil((progress.resendAt - Date.now()) / 1000));
       const isBusy = again.ariaBusy || instead.ariaBusy;
@@ -236,7 +236,7 @@ class SignIn extends HTMLElement {
       if (this.isConnected) this.#timer = setInterval(updateCountdown, 250);
     });
     updateCountdown();
-    return h("div", { class: "row alternatives" }, again, instead, changeAddress);
+    return h("div", { class: "row alternatives" }, again, instead);
   }
 
   #changeAddress() {
