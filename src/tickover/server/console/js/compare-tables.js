@@ -83,6 +83,24 @@ export function differenceList(models, label) {
   const differences = findDifferences(models);
   const rest = differences.length - MAX_DIFFERENCES;
   const total = differences.reduce((sum, { count }) => sum + count, 0);
+  const row = ({ item, count }) =>
+    h(
+      "li",
+      {},
+      h("strong", {}, item.name),
+      h("span", { class: "number" }, signedAmount(item)),
+      h("span", { class: "muted" }, `${count > 1 ? `${count} times, from ` : ""}${formatDay(item.at)}`),
+    );
+  const group = (index) => {
+    const rows = differences.slice(0, MAX_DIFFERENCES).filter(({ owner }) => owner === index);
+    const id = `only-in-${index}`;
+    return (
+      rows.length > 0 && [
+        h("h3", { class: "muted", id }, "Only in ", label(index)),
+        h("ul", { class: "differences", "aria-labelledby": id }, rows.map(row)),
+      ]
+    );
+  };
   return h(
     "section",
     { class: "card", "aria-labelledby": "differences-title" },
@@ -93,22 +111,8 @@ export function differenceList(models, label) {
       h("span", { class: "muted" }, plural(total, "item")),
     ),
     differences.length === 0 && h("p", { class: "muted" }, "Both clocks have the same items."),
-    h(
-      "ul",
-      { class: "differences", "aria-labelledby": "differences-title" },
-      differences
-        .slice(0, MAX_DIFFERENCES)
-        .map(({ item, owner, count }) =>
-          h(
-            "li",
-            {},
-            h("strong", {}, item.name),
-            h("span", { class: "number" }, signedAmount(item)),
-            h("span", { class: "muted" }, `${count > 1 ? `${count} times, from ` : ""}${formatDay(item.at)}`),
-            h("span", { class: "chip" }, "only in ", label(owner)),
-          ),
-        ),
-    ),
+    group(0),
+    group(1),
     rest > 0 && h("p", { class: "muted" }, `and ${rest} more`),
   );
 }
