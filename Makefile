@@ -10,7 +10,7 @@ BIOME = if [ -x .node-tools/node_modules/.bin/biome ]; then .node-tools/node_mod
 TSC = if command -v npm > /dev/null; then $(MAKE) --silent --no-print-directory clients/typescript/node_modules/.package-lock.json && \
 	cd clients/typescript && node_modules/.bin/tsc --noEmit; else echo 'npm is not installed, so TypeScript was not checked.'; fi
 
-.PHONY: help setup run test mutants check fmt bench soak timing types npm docs release pins clean
+.PHONY: help setup run test mutants check fmt bench soak timing types pictures npm docs release pins clean
 
 help:
 	@echo 'make run      start the server on 127.0.0.1:8000 with a SQLite file'
@@ -22,6 +22,7 @@ help:
 	@echo 'make soak     run the robustness targets in full (140 minutes, or 7 minutes with QUICK=1)'
 	@echo 'make timing   measure whether response times of failed sign-ins reveal the cause'
 	@echo 'make types    generate the types of the TypeScript client from the OpenRPC document'
+	@echo 'make pictures take the pictures of the console in docs/'
 	@echo 'make npm      build the TypeScript client as an npm package in dist/'
 	@echo 'make docs     build the documentation site in site/'
 	@echo 'make release  build the wheel and the sdist in dist/ and check them'
@@ -68,6 +69,9 @@ timing: .venv/dev
 
 types: .venv/dev
 	@$(BIN)/python scripts/generate_typescript.py
+
+pictures: .venv/dev
+	@$(BIN)/python -m scripts.make_pictures
 
 npm: types
 	@mkdir -p dist
