@@ -11,8 +11,9 @@ async () => {
     segmentedButtons, stateMark, tabList, textInput, timeInput,
   } = Object.assign({}, ...modules);
 
+  const stack = (node) => Object.assign(node.style, { display: "grid", gap: "1rem" }) && node;
   const section = (title, ...content) =>
-    h("section", { class: "card", "aria-label": title }, h("h2", {}, title), content);
+    stack(h("section", { class: "card", "aria-label": title }, h("h2", {}, title), content));
   const row = (...content) => h("div", { class: "row" }, content);
 
   // The test forces the states that only a pointer or the keyboard causes.
@@ -112,6 +113,7 @@ async () => {
     ]),
   );
   dialog.style.position = "static";
+  stack(document.getElementById("main"));
 
   render(
     document.getElementById("main"),
