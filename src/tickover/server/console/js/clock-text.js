@@ -2,6 +2,7 @@
 
 import { balanceAt, countUntil, lowestPoint } from "./clock-model.js";
 import { formatCount, formatInstant, formatMoney, formatShortDay, spokenInstant, spokenMoney } from "./format.js";
+import { DAY } from "./instants.js";
 import { call } from "./rpc.js";
 
 const MAX_CURRENCIES = 3;
@@ -125,4 +126,19 @@ export const forkName = (clock) => truncate(`Fork of ${clockName(clock)}`);
 export async function renameClock(id, name) {
   const { clock } = await call("updateTestClock", { id, name: truncate(name.trim()) || null });
   return clock;
+}
+
+const MONTH_DAYS = 30.4;
+
+/** Return the currencies, length, goals and transactions of a model: `EUR · 6 months · 1 goal · 78 transactions`. */
+export function summaryText({ start, times, currencies, goals, items }) {
+  const months = Math.round(((times.at(-1) ?? start) - start) / DAY / MONTH_DAYS);
+  return [
+    ...currencies.slice(0, 3),
+    months > 0 && (months % 12 === 0 ? plural(months / 12, "year") : plural(months, "month")),
+    goals.length && plural(goals.length, "goal"),
+    plural(items.filter((item) => item.currency).length, "transaction"),
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }

@@ -2,11 +2,10 @@
 
 import { confirmAction } from "./clock-dialogs.js";
 import { lowestPoint, parseParams } from "./clock-model.js";
-import { plural } from "./clock-text.js";
+import { summaryText } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultsIn, withName } from "./create-clock.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatMoney, formatShortDay } from "./format.js";
-import { DAY } from "./instants.js";
 import { CallError, call, loadScenarios } from "./rpc.js";
 import { currentSession } from "./session.js";
 import { sparkline } from "./sparkline.js";
@@ -40,24 +39,6 @@ const FILTERS = [
   ["Several currencies", ({ model }) => model.currencies.length > 1],
   ["Saves for a goal", ({ model }) => model.goals.length > 0],
 ];
-
-const MONTH_DAYS = 30.4;
-
-/** Show the currencies, length, goals and transactions of a scenario. */
-function scenarioTags(model) {
-  const months = Math.round(((model.times.at(-1) ?? model.start) - model.start) / DAY / MONTH_DAYS);
-  const tags = [
-    ...model.currencies.slice(0, 3),
-    months > 0 && (months % 12 === 0 ? plural(months / 12, "year") : plural(months, "month")),
-    model.goals.length && plural(model.goals.length, "goal"),
-    plural(model.items.filter((item) => item.currency).length, "transaction"),
-  ].filter(Boolean);
-  return h(
-    "ul",
-    { class: "tags", "aria-label": "Tags" },
-    tags.map((tag) => h("li", {}, tag)),
-  );
-}
 
 /** Return the lowest balance of all currencies, or null: `{ currency, at, value }`. */
 function lowestBalance(model) {
@@ -105,7 +86,7 @@ function scenarioCard(
     ),
     sparkline(model, { width: 360, height: 96 }),
     h("p", { class: isInvalid ? "about error" : "about" }, about),
-    scenarioTags(model),
+    h("p", { class: "muted summary" }, summaryText(model)),
     h(
       "div",
       { class: "row card-actions" },
@@ -307,7 +288,7 @@ export function scenarioEditor(draft) {
         const expanded = await expand({ quiet: true });
         if (!expanded) continue;
         const model = parseParams(expanded.params, {});
-        render(summary, sparkline(model, { width: 360, height: 72 }), scenarioTags(model));
+        render(summary, sparkline(model, { width: 360, height: 72 }), h("p", { class: "muted" }, summaryText(model)));
       }
     } finally {
       isChecking = false;
