@@ -7,12 +7,12 @@ from tests.support.tabs import Tab
 
 # All operations, fields, rows, goals, scenarios and lines of code have the same elements, so a few of each are enough.
 _REPEATED = """
-  .reference section:nth-of-type(n+4):not(:last-of-type), .reference section:last-of-type > h3:nth-of-type(3) ~ *,
-  :is(.reference dl, .field-list) > div:nth-child(n+4),
-  :is(.reference, tick-clock) tbody tr:nth-child(n+4):not(:last-child),
-  [aria-label=Goals] > li:nth-child(n+4), .scenario:nth-of-type(n+4), pre span:nth-of-type(n+40)"""
+  .reference section:nth-of-type(n+3):not(:last-of-type), .reference section:last-of-type > h3:nth-of-type(2) ~ *,
+  :is(.reference dl, .field-list) > div:nth-child(n+3), nav li:nth-child(n+4):not(:has([aria-current])),
+  :is(.reference, tick-clock) tbody tr:nth-child(n+3):not(:last-child),
+  [aria-label=Goals] > li:nth-child(n+3), .scenario:nth-of-type(n+3), pre span:nth-of-type(n+20)"""
 
-_AXE = """async ([options, repeated]) => {
+_AXE = """async ([options, repeated, parts]) => {
   // Contrast is undefined during a transition.
   document.getAnimations().forEach((animation) => animation.finish());
   // The tests hide pages with this style sheet, to draw nothing.
@@ -21,7 +21,8 @@ _AXE = """async ([options, repeated]) => {
   const removed = [...document.querySelectorAll(repeated)].map((element) => [element, new Comment()]);
   removed.forEach(([element, mark]) => element.replaceWith(mark));
   // The page behind a modal dialog is another state.
-  const include = [document.querySelector("dialog:modal") ?? document];
+  const modal = document.querySelector("dialog:modal");
+  const include = modal ? [modal] : parts ? [...document.querySelectorAll(parts)] : [document];
   const { violations } = await axe.run({ include }, {
     resultTypes: ["violations"], iframes: false, preload: false, ...options,
   });
@@ -32,8 +33,8 @@ _AXE = """async ([options, repeated]) => {
 }"""
 
 
-async def violations(tab: Tab, options: dict[str, Any]) -> Any:
-    """Return the violations that axe finds."""
+async def violations(tab: Tab, options: dict[str, Any], parts: str = "") -> Any:
+    """Return the violations that axe finds on the page, or in its parts with this CSS selector."""
     if not await tab.evaluate("() => 'axe' in window"):
         await tab.page.evaluate(read_package_file("axe-core", "axe.min.js"))
-    return await tab.page.evaluate(_AXE, [options, _REPEATED])
+    return await tab.page.evaluate(_AXE, [options, _REPEATED, parts])

@@ -115,9 +115,8 @@ async def test_expectations_can_be_added_and_removed(browser: Browser, program: 
 async def test_late_results_do_not_discard_a_new_expectation(browser: Browser, program: Program) -> None:
     async with open_console_with_errors(browser, program) as console:
         page, clock = console.page, console.create()
-        await open_with_checks(console, clock, {"expectations": [NEVER_BELOW_ZERO]})
         async with HeldRequests(page, "checkTestClock", only_first=True) as held:
-            await page.reload()
+            await open_with_checks(console, clock, {"expectations": [NEVER_BELOW_ZERO]})
             await held.arrived()
             await console.button("Add").click()
             await page.get_by_label("Expectation", exact=True).select_option("Transaction posted")
@@ -127,7 +126,8 @@ async def test_late_results_do_not_discard_a_new_expectation(browser: Browser, p
             await expect(expectations(console)).to_have_count(2)
             await held.release()
         await expect(expectations(console)).to_have_count(2)
-        await page.reload()
+        await console.open("#/nowhere")
+        await console.open_clock(clock)
         await expect(expectations(console)).to_have_count(2)
 
 
@@ -161,7 +161,7 @@ async def test_advance_without_a_preview_goes_to_the_next_event(browser: Browser
 
 
 async def test_actions_stay_on_one_line_in_a_preview(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program, viewport={"width": 1280, "height": 900}) as console:
+    async with open_console(browser, program) as console:
         await console.open(f"#/clock/{console.create()}?t=2027-01-25T08:00:00Z")
         await expect(console.advance).to_have_text("Advance to 25 Jan 2027, 08:00↵")
         last_step = console.page.get_by_role("group", name="Move the preview").get_by_role("button").last

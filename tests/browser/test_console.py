@@ -172,8 +172,8 @@ async def sign_out(console: Console) -> None:
     assert not [request.url for request in console.tab.requests if console.token in request.url]
 
 
-async def test_demo_on_the_sign_in_page_moves_and_can_be_paused(program: Program, tab: Tab) -> None:
-    console = Console(tab, program)
+async def test_demo_on_the_sign_in_page_moves_and_can_be_paused(program: Program, loaded_tab: Tab) -> None:
+    tab, console = loaded_tab, Console(loaded_tab, program)
     await tab.page.emulate_media(reduced_motion="no-preference")
     await console.open()
     demo = tab.page.locator("tick-demo")
@@ -185,7 +185,8 @@ async def test_demo_on_the_sign_in_page_moves_and_can_be_paused(program: Program
     assert tab.methods == []
     # Reduced motion: the demo stands still.
     await tab.page.emulate_media(reduced_motion="reduce")
-    await tab.page.reload()
+    await console.open("#/nowhere")
+    await console.open()
     await expect(console.button("Play")).to_be_visible()
 
 

@@ -76,19 +76,17 @@ async def expect_signed_in(tab: Tab, program: Program, storage: str = "tab") -> 
 # Sign-in
 
 
-async def test_button_signs_in_this_tab_only(program: Program, tab: Tab, subtests: pytest.Subtests) -> None:
-    # The link replaces an earlier session.
-    for session in ('{"token":"tko_ended","email":"x","userId":"y"}', "damaged"):
-        with subtests.test(session):
-            await tab.page.goto(f"{program.url}/login")
-            await tab.page.evaluate("(text) => sessionStorage.setItem('tickover', text)", session)
-            await tab.page.goto(new_link(program))
-            await expect(tab.status).to_have_text(READY)
-            await expect(new_link_offer(tab)).to_be_hidden()
-            await tab.sign_in.click()
-            token = await expect_signed_in(tab, program)
-            await expect(tab.page.get_by_role("button", name="Sign out")).to_be_visible()
-            assert program.result("createTestClock", {}, token)["clock"]["status"] == "READY"
+async def test_button_signs_in_this_tab_only(program: Program, tab: Tab) -> None:
+    await tab.page.goto(f"{program.url}/login")
+    # The link replaces an earlier session, even a damaged one.
+    await tab.page.evaluate("() => sessionStorage.setItem('tickover', 'damaged')")
+    await tab.page.goto(new_link(program))
+    await expect(tab.status).to_have_text(READY)
+    await expect(new_link_offer(tab)).to_be_hidden()
+    await tab.sign_in.click()
+    token = await expect_signed_in(tab, program)
+    await expect(tab.page.get_by_role("button", name="Sign out")).to_be_visible()
+    assert program.result("createTestClock", {}, token)["clock"]["status"] == "READY"
     second_page = await tab.page.context.new_page()
     await second_page.goto(program.url)
     await expect(second_page.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -207,6 +205,9 @@ async def test_rejected_link_is_forgotten_and_a_new_one_works_in_the_same_tab(pr
     await expect_rejected(tab)
     await tab.page.reload()
     await expect(tab.status).to_have_text(NO_LINK)
+    # The link replaces an earlier session.
+    ended = '{"token":"tko_ended","email":"x","userId":"y"}'
+    await tab.page.evaluate("(session) => sessionStorage.setItem('tickover', session)", ended)
     await tab.page.goto(new_link(program))
     await expect(tab.status).to_have_text(READY)
     await tab.sign_in.click()

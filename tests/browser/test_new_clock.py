@@ -179,7 +179,7 @@ async def test_edited_scenario_shows_an_error_beside_its_line_and_is_kept_in_the
         await expect(console.alert).to_be_hidden()
         await expect(page.locator(".scenario-summary")).to_contain_text("transactions")
         await console.button("Save to my scenarios").click()
-        await page.reload()
+        await page.get_by_role("tab", name="Scenarios").click()
         await console.button("Create My <b>month</b>").click()
         await expect(console.heading("My <b>month</b>")).to_be_visible()
         assert "expandScenario" in console.tab.methods

@@ -25,6 +25,25 @@ _BROWSERS: Final = ("firefox-esr", "firefox")
 _WAIT_SECONDS: Final = 60
 _ADDRESS: Final = re.compile(r"^WebDriver BiDi listening on (ws://\S+)$", re.MULTILINE)
 
+_PREFERENCES: Final = (
+    ("ui.prefersReducedMotion", 1),
+    # One process for pages, and none in reserve.
+    ("fission.autostart", "false"),
+    ("dom.ipc.processCount", 1),
+    ("dom.ipc.processPrelaunch.enabled", "false"),
+    ("browser.tabs.remote.separatePrivilegedContentProcess", "false"),
+    # Nothing to show or to fetch at the start.
+    ("browser.startup.page", 0),
+    ("browser.newtabpage.enabled", "false"),
+    ("browser.aboutwelcome.enabled", "false"),
+    ("datareporting.policy.dataSubmissionEnabled", "false"),
+    ("browser.safebrowsing.malware.enabled", "false"),
+    ("browser.safebrowsing.phishing.enabled", "false"),
+    ("app.normandy.enabled", "false"),
+    ("extensions.systemAddon.update.enabled", "false"),
+    ("services.settings.server", '"data:,"'),
+)
+
 _REPORT_VIOLATIONS: Final = """() => addEventListener("securitypolicyviolation", (violation) =>
   console.error(`${violation.violatedDirective} forbids ${violation.blockedURI}`))"""
 
@@ -178,7 +197,9 @@ def _started(folder: Path) -> Iterator[str]:
     """Run Firefox with a new profile in `folder`. Yield the address for WebDriver BiDi."""
     profile, log = folder / "profile", folder / "firefox.txt"
     profile.mkdir()
-    (profile / "user.js").write_text('user_pref("ui.prefersReducedMotion", 1);\n')
+    (profile / "user.js").write_text(
+        "".join(f"user_pref({json.dumps(name)}, {value});\n" for name, value in _PREFERENCES)
+    )
     command = [require_firefox(), "--headless", "--no-remote", "--remote-debugging-port=0", "--profile", str(profile)]
     # Firefox doesn't start if the home folder belongs to another user.
     environment = {**os.environ, "HOME": str(folder)}

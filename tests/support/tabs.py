@@ -51,7 +51,8 @@ _COUNT_TIMERS_AND_RESPONSES = """{
   };
 }"""
 
-# Leaves the page, ends the session, and resets the few things that the console keeps longer.
+# Leaves the page, ends the session, and resets the few things that the console keeps longer. Returns whether motion is
+# reduced.
 _RESET = """async () => {
   if (location.hash !== "#/nowhere") {
     const left = new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
@@ -67,6 +68,7 @@ _RESET = """async () => {
   document.querySelector("#request-inspector details").open = false;
   document.documentElement.removeAttribute("style");
   document.getElementById("notification").textContent = "";
+  return matchMedia("(prefers-reduced-motion)").matches;
 }"""
 
 _VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
@@ -178,9 +180,10 @@ class Tab:
         """Let the page look like a new one, so that the next test can use it. Its responses and messages end here."""
         await self.page.unroute_all()
         await self.page.mouse.move(0, 0)
-        await self.page.set_viewport_size(_VIEWPORT)
-        await self.page.emulate_media(reduced_motion="reduce")
-        await self.page.evaluate(_RESET)
+        if self.page.viewport_size != _VIEWPORT:
+            await self.page.set_viewport_size(_VIEWPORT)
+        if not await self.page.evaluate(_RESET):
+            await self.page.emulate_media(reduced_motion="reduce")
         await asyncio.wait_for(self._is_idle.wait(), TIMEOUT_MS / 1000)
         for event, listener in self._listeners.items():
             self.page.remove_listener(event, listener)
@@ -216,7 +219,7 @@ async def open_tab(
     create = _create_profile if new_profile else _shared_profile
     context = await create(browser, **options)
     other_pages = set(context.pages)
-    await context.grant_permissions(permissions)
+    await _grant(context, permissions)
     tab = Tab(await _new_page(context))
     try:
         yield tab
@@ -226,6 +229,7 @@ async def open_tab(
             await context.close()
         else:
             await _close_pages(context, set(context.pages) - other_pages - set(_loaded_pages), tab.hosts)
+            await _revoke(context, permissions)
 
 
 async def _new_page(context: BrowserContext) -> Page:
@@ -243,7 +247,7 @@ async def open_loaded_tab(browser: Browser, url: str, *, permissions: Sequence[s
     Loading the console takes longer than most tests. So a tab that passes its test stays open for another one.
     """
     context = await _shared_profile(browser)
-    await context.grant_permissions(permissions)
+    await _grant(context, permissions)
     page = await _take_loaded_page(context, url)
     other_pages = set(context.pages)
     tab, hosts = Tab(page), {urlsplit(url).netloc}
@@ -256,7 +260,9 @@ async def open_loaded_tab(browser: Browser, url: str, *, permissions: Sequence[s
         tab.check()
     finally:
         pages = set(context.pages) - other_pages - set(_loaded_pages)
-        await _close_pages(context, pages if is_reusable else {page, *pages}, hosts)
+        # A page that was reset has deleted its data.
+        await _close_pages(context, pages if is_reusable else {page, *pages}, set() if is_reusable else hosts)
+        await _revoke(context, permissions)
         if is_reusable:
             _loaded_pages.append(page)
 
@@ -277,9 +283,19 @@ async def _close_pages(context: BrowserContext, pages: set[Page], hosts: set[str
     """Close pages of a shared profile and delete their data."""
     for page in pages:
         await page.close()
-    await context.clear_permissions()
-    devtools = await context.new_cdp_session(context.pages[0])
-    for host in hosts:
-        origin = {"origin": f"http://{host}", "storageTypes": "local_storage,cookies"}
-        await devtools.send("Storage.clearDataForOrigin", origin)
-    await devtools.detach()
+    if hosts:
+        devtools = await context.new_cdp_session(context.pages[0])
+        for host in hosts:
+            origin = {"origin": f"http://{host}", "storageTypes": "local_storage,cookies"}
+            await devtools.send("Storage.clearDataForOrigin", origin)
+        await devtools.detach()
+
+
+async def _grant(context: BrowserContext, permissions: Sequence[str]) -> None:
+    if permissions:
+        await context.grant_permissions(permissions)
+
+
+async def _revoke(context: BrowserContext, permissions: Sequence[str]) -> None:
+    if permissions:
+        await context.clear_permissions()
