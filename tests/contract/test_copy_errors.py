@@ -129,10 +129,10 @@ async def test_source_in_use_is_detected(urls: tuple[str, str], execute: Execute
     await copy(source, target, ignore_progress)
 
 
-async def test_lost_target_is_reported_on_one_line(tmp_path: Path) -> None:
+async def test_lost_target_is_reported_on_one_line(tmp_path: Path, postgres: PostgresServer) -> None:
     source = f"sqlite:///{tmp_path / 'source.db'}"
     await fill(source)
-    with PostgresServer() as server:
+    with postgres.sibling() as server:
         target = server.create_database()
 
         def report(step: str, done: int, of: int) -> None:

@@ -58,6 +58,7 @@ class _SharedServer:
         response: dict[str, Any]
         try:
             self._server = PostgresServer()
+            self._server.save_template()
             self._server.start()
             response = {"server": [str(self._server.folder), self._server.port, self._server.password]}
         except Exception as error:

@@ -67,6 +67,7 @@ class PostgresServer:
         self.port = port or reusable_port()
         self.password = password or secrets.token_urlsafe(16)
         self.settings = {**_SETTINGS, **settings}
+        self._template: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._watcher: subprocess.Popen[bytes] | None = None
         if folder is None:
@@ -95,9 +96,9 @@ class PostgresServer:
     def start(self) -> None:
         """Start it, and wait until it accepts connections."""
         self._release_watcher()
-        is_new = not self.data.exists()
-        if is_new:
+        if not self.data.exists():
             self._create_cluster()
+        is_new = not (self.data / "tests.conf").exists()
         self._write_settings()
         with (self.folder / "log.txt").open("ab") as log:
             self._process = self._launch(self.bin("postgres"), "-D", self.data, stdin=subprocess.DEVNULL, stdout=log)
@@ -158,6 +159,18 @@ class PostgresServer:
         """Return the path of one of PostgreSQL's programs."""
         return program_folder() / name
 
+    def save_template(self) -> None:
+        """Create the cluster, and keep a copy of it for siblings."""
+        self._create_cluster()
+        self._copy(self.data, self.folder / "template")
+
+    def sibling(self, **settings: str) -> "PostgresServer":
+        """Return another server with the same passwords. It copies the template, because initdb takes a second."""
+        other = PostgresServer(password=self.password)
+        other.settings.update(settings)
+        other._template = self.folder / "template"
+        return other
+
     def standby(self, name: str = "standby", **settings: str) -> "PostgresServer":
         """Start a hot standby of this server. `name` is its name in synchronous_standby_names, and its slot."""
         # After its promotion, it would wait for a standby that doesn't exist.
@@ -181,6 +194,9 @@ class PostgresServer:
         self.run("pg_ctl", "promote", "-D", str(self.data))
 
     def _create_cluster(self) -> None:
+        if self._template is not None:
+            self._copy(self._template, self.data)
+            return
         password = self.folder / "password"
         _write(password, self.password)
         self.run(
@@ -190,6 +206,10 @@ class PostgresServer:
         # Keep the settings that initdb chose for this machine.
         with (self.data / "postgresql.conf").open("a") as settings:
             settings.write("include 'tests.conf'\n")
+
+    def _copy(self, source: Path, target: Path) -> None:
+        """Copy a folder. The copy belongs to the user who runs PostgreSQL."""
+        subprocess.run(["cp", "-R", "-p", source, target], check=True, **self.process_options())
 
     def _write_settings(self) -> None:
         settings = {**self.settings, "port": str(self.port)}

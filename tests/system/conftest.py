@@ -22,7 +22,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 
 
 @pytest.fixture(scope="session")
-def own_postgres() -> Iterator[PostgresServer]:
+def own_postgres(postgres: PostgresServer) -> Iterator[PostgresServer]:
     """A PostgreSQL server of this worker, which tests may stop and configure. They restore it at their end."""
-    with PostgresServer() as started:
+    with postgres.sibling() as started:
         yield started

@@ -11,8 +11,11 @@ from tests.support.program import wait_until
 
 _START_AND_KILL = """
 import os
+import sys
+from pathlib import Path
 from tests.support.postgres import PostgresServer
-server = PostgresServer()
+folder, password = sys.argv[1:]
+server = PostgresServer(Path(folder), 1, password).sibling()
 server.start()
 print(server.folder, flush=True)
 os.kill(os.getpid(), 9)
@@ -53,8 +56,9 @@ def test_database_is_empty_after_any_test(postgres: PostgresServer) -> None:
         postgres.execute(f"drop database {name} with (force)")
 
 
-def test_server_ends_with_the_process_that_started_it_and_leaves_nothing() -> None:
-    ran = subprocess.run([sys.executable, "-c", _START_AND_KILL], capture_output=True, text=True, check=False)
+def test_server_ends_with_the_process_that_started_it_and_leaves_nothing(postgres: PostgresServer) -> None:
+    command = [sys.executable, "-c", _START_AND_KILL, str(postgres.folder), postgres.password]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == -9, ran.stderr
     folder = Path(ran.stdout.strip())
     wait_until(lambda: not folder.exists())

@@ -249,9 +249,9 @@ def test_caller_calls_every_method_that_runs_a_statement() -> None:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
+def server(postgres: PostgresServer) -> Iterator[PostgresServer]:
     """A separate server, because any open transaction keeps a server from removing dead rows."""
-    with PostgresServer(autovacuum="off", max_wal_size="8GB", default_statistics_target="10") as own:
+    with postgres.sibling(autovacuum="off", max_wal_size="8GB", default_statistics_target="10") as own:
         yield own
 
 

@@ -161,7 +161,7 @@ class _OtherServer(NamedTuple):
 @pytest.fixture(scope="module")
 def other(postgres: PostgresServer) -> Iterator[_OtherServer]:
     authority = trustme.CA()
-    server = PostgresServer(password=postgres.password)
+    server = postgres.sibling()
     certificate, key = server.folder / "server.pem", server.folder / "server.key"
     issued = authority.issue_cert("127.0.0.1")
     issued.cert_chain_pems[0].write_to_path(certificate)
