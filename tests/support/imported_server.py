@@ -1,6 +1,11 @@
-"""Imports the server and the commands, and loads the server's pages, for processes that are forked from this one."""
+"""Imports the server and the commands, and loads the server's pages, for processes that are forked from this one.
+
+It imports what most of them use, even what they import only when they need it.
+"""
 
 import gc
+
+import jinja2  # noqa: F401
 
 import tickover.cli.commands.auth
 import tickover.cli.commands.clocks
@@ -9,9 +14,15 @@ import tickover.cli.commands.listen
 import tickover.cli.commands.money
 import tickover.cli.commands.serve
 import tickover.cli.commands.watch
+import tickover.cli.connection
+import tickover.cli.credentials
+import tickover.cli.display
+import tickover.cli.load_plan
+import tickover.cli.root
 import tickover.cli.run_server
 import tickover.cli.watch_views
-import tickover.cli.webhooks  # noqa: F401
+import tickover.cli.webhooks
+import tickover.server.storage.postgres.store  # noqa: F401
 from tickover.client import Tickover
 from tickover.server.http.pages import load_pages
 from tickover.server.openrpc import describe
