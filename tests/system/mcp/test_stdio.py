@@ -1,4 +1,4 @@
-"""`tickover mcp` as a process: the official inspector and the SDK's client start it, as an agent does."""
+"""`tickover mcp` as a process: the official inspector starts it, as an agent does."""
 
 import json
 import os
@@ -15,29 +15,31 @@ from tests.support.shells import Shell
 from tests.support.transcripts import ROOT
 
 TOOLS = ROOT / "tests" / "node"
-INSPECTOR = str(TOOLS / "node_modules" / ".bin" / "mcp-inspector-cli")
+# mcp-inspector-cli starts it in a second process.
+INSPECTOR = TOOLS / "node_modules" / "@modelcontextprotocol" / "inspector-cli" / "build" / "index.js"
 
 
-def inspect(folder: Path, environment: dict[str, str], *arguments: str) -> Any:
-    """Run the inspector's command line, and return the response."""
-    variables = [option for name, value in environment.items() for option in ("-e", f"{name}={value}")]
+def inspect(folder: Path, *arguments: str) -> Any:
+    """Run the inspector's command line with this configuration folder, and return the response."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
     ran = subprocess.run(
-        [INSPECTOR, "--cli", *variables, sys.executable, "-m", "tickover", "mcp", *arguments],
-        cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=120, check=False,
+        ["node", INSPECTOR, sys.executable, "-m", "tickover", "mcp", *arguments],
+        cwd=folder, env=variables | {"XDG_CONFIG_HOME": str(folder)},
+        capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return json.loads(ran.stdout)
 
 
-def test_inspector_calls_a_tool(program: Program, tmp_path: Path) -> None:
+def test_inspector_calls_a_tool_with_the_token_of_the_last_sign_in(program: Program, tmp_path: Path) -> None:
     """The inspector lists the tools first, because it needs the types of the arguments."""
     install_project(TOOLS)
-    token = program.sign_in("inspector@example.test")
-    clock = program.result("createTestClock", {"frozenTime": "2027-01-01T00:00:00Z"}, token)["clock"]
-    settings = {"TICKOVER_URL": program.url, "TICKOVER_TOKEN": token}
+    shell = Shell(tmp_path, program.url)
+    assert shell("login", "inspector@example.test").code == 0
+    clock = program.result("createTestClock", {"frozenTime": "2027-01-01T00:00:00Z"}, shell.token)["clock"]
     item = {"at": "2027-01-02T00:00:00Z", "name": "Coffee", "amount": 3, "currency": "EUR", "type": "EXPENSE"}
     amend = ("--method", "tools/call", "--tool-name", "amend_clock", "--tool-arg", f"id={clock['id']}")
-    amended = inspect(tmp_path, settings, *amend, f"transactions={json.dumps([item])}")["structuredContent"]
+    amended = inspect(tmp_path, *amend, f"transactions={json.dumps([item])}")["structuredContent"]
     assert (amended["frozenTime"], amended["pendingTransactions"]) == ("2027-01-01T00:00:00Z", 1)
 
 
@@ -49,19 +51,6 @@ def test_configurations_on_the_page_start_the_command() -> None:
     for configuration in configurations:
         [servers] = configuration.values()
         assert [servers["tickover"]["command"], *servers["tickover"]["args"]] == ["tickover", "mcp"]
-
-
-async def test_sdk_client_uses_the_token_of_the_last_sign_in(program: Program, tmp_path: Path) -> None:
-    from mcp import Client, StdioServerParameters
-
-    environment = {"XDG_CONFIG_HOME": str(tmp_path)}
-    assert Shell(tmp_path, program.url)("login", "stdio-agent@example.test").code == 0
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
-    server = StdioServerParameters(command=sys.executable, args=["-m", "tickover", "mcp"], env=variables | environment)
-    async with Client(server) as client:
-        assert client.instructions is not None
-        assert "Time only moves forward" in client.instructions
-        assert (await client.call_tool("list_clocks", {})).structured_content == {"clocks": []}
 
 
 def test_missing_extra_is_explained(program: Program, tmp_path: Path) -> None:

@@ -204,6 +204,8 @@ async def test_resources_are_the_guide_the_api_and_the_scenarios(server: "MCPSer
     async with connect(server) as client:
         uris = [str(resource.uri) for resource in (await client.list_resources()).resources]
         found = [(await client.read_resource(f"tickover://{uri}")).contents for uri, _ in parts]
+        # A model reads the guide without asking for it.
+        assert "Time only moves forward" in (client.instructions or "")
     scenarios = {f"tickover://scenarios/{one}" for one in names()}
     assert set(uris) == {"tickover://guide", "tickover://openrpc.json"} | scenarios
     for [content], (_, part) in zip(found, parts, strict=True):
