@@ -59,6 +59,15 @@ _UNMEASURED = {
     "test_terminal.py::test_all_of_unicode_is_safe",
     "test_vocabulary.py",
 }
+# Long tests run first. At the end of a run, they would keep one worker busy while the others have nothing to do.
+_FIRST = {
+    "test_life_cycle_log.py",
+    "test_openrpc_generator.py",
+    "test_postgres_failover.py",
+    "test_postgres_faults.py",
+    "test_postgres_unconfirmed_commits.py",
+    "test_typescript_client.py",
+}
 
 # Compiling all modules in every process takes longer than most tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -157,9 +166,10 @@ def _is_measured(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test with its tier, the name of its folder."""
+    """Mark every test with its tier, the name of its folder, and put long tests first."""
     for item in items:
         item.add_marker(item.path.relative_to(Path(__file__).parent).parts[0])
+    items.sort(key=lambda item: item.path.name not in _FIRST)
 
 
 @pytest.fixture
