@@ -26,7 +26,7 @@ async def until(condition: Callable[[], Awaitable[object] | object]) -> None:
         if await found if isinstance(found, Awaitable) else found:
             return
         assert time.monotonic() < deadline, "it didn't happen in time"
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(0.02)
 
 
 class Servers(Protocol):

@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.support.clock_writer import PAUSE_SECONDS
 from tests.support.load import Load
 from tests.support.postgres import PostgresServer, synchronous_standby
 from tests.support.program import SHORT_TIMEOUTS, wait_until
@@ -15,6 +14,7 @@ from tests.support.proxy import Proxy
 from tests.support.replicas import Replicas
 
 _CONNECTIONS = 2
+_PAUSE_SECONDS = 0.1
 
 
 def _leading_to(*ports: int) -> Callable[[str], str]:
@@ -39,7 +39,7 @@ async def test_standby_returns_and_then_replaces_the_unreachable_primary(
             tmp_path, own_postgres, 2, _leading_to(proxy.port, standby.port), script=SHORT_TIMEOUTS, **limit
         ) as replicas,
     ):
-        load = Load(replicas, PAUSE_SECONDS)
+        load = Load(replicas, _PAUSE_SECONDS)
         # A replica without calls must reconnect too.
         idle = load.running.pop()
         async with load.of(8, 2):

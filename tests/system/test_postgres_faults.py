@@ -9,7 +9,7 @@ from pathlib import Path
 
 import asyncpg
 
-from tests.support.clock_writer import PAUSE_SECONDS, is_unavailable
+from tests.support.clock_writer import is_unavailable
 from tests.support.connections import open_connections
 from tests.support.load import Load, until
 from tests.support.postgres import PostgresServer
@@ -20,6 +20,7 @@ from tests.support.replicas import Replicas
 _WRITERS = 8
 _VISITORS = 2
 _CONNECTIONS = 2
+_PAUSE_SECONDS = 0.1
 # Lock only the parent, because locking partitions one by one could deadlock with callers.
 _LOCK = "lock table only clocks in access exclusive mode"
 _WAITING = "select pid from pg_locks where not granted"
@@ -45,7 +46,7 @@ async def test_faults_under_load_lose_no_confirmed_write(tmp_path: Path, own_pos
         Proxy(own_postgres.port) as proxy,
         Replicas(tmp_path, own_postgres, 1, proxy.url_of, script=SHORT_TIMEOUTS, **limit) as replicas,
     ):
-        load = Load(replicas, PAUSE_SECONDS)
+        load = Load(replicas, _PAUSE_SECONDS)
         faults = (
             partial(_crash, own_postgres),
             partial(_silence, proxy),
