@@ -52,18 +52,19 @@ def hash_sources() -> str:
     return digest.hexdigest()
 
 
-def run(*command: str, folder: Path = CLIENT) -> str:
-    ran = subprocess.run(
-        command, cwd=folder, env=os.environ | SETTINGS, capture_output=True, text=True, timeout=300, check=False
-    )
+def run(*command: str) -> str:
+    environment = os.environ | SETTINGS
+    ran = subprocess.run(command, cwd=CLIENT, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return ran.stdout
 
 
 def test_client_passes_its_tests() -> None:
-    tests = sorted(str(file) for file in (CLIENT / "dist" / "test").glob("*.test.js"))
+    tests = sorted((CLIENT / "dist" / "test").glob("*.test.js"))
     assert tests
-    run("node", "--test", *tests)
+    for file in tests:
+        # With --test, another process would start this one.
+        assert " fail 0\n" in run("node", str(file))
 
 
 @pytest.mark.parametrize("runtime", ["node", "deno"])

@@ -157,7 +157,8 @@ def test_only_commands_of_the_server_need_its_packages(offline_shell: Shell, tmp
 
 
 def test_start_imports_nothing_that_few_servers_need() -> None:
-    """The driver of PostgreSQL, templates, and the parser of unusual addresses are imported on first use."""
-    code = "import sys, tickover.cli.run_server; print({'asyncpg', 'email_validator', 'jinja2'} & sys.modules.keys())"
+    """The driver of PostgreSQL, templates, the parser of unusual addresses, and tracing are imported on first use."""
+    names = {"asyncpg", "email_validator", "jinja2", "opentelemetry"}
+    code = f"import sys, tickover.cli.run_server; print({names} & sys.modules.keys())"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "set()\n"
