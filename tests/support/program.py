@@ -157,12 +157,15 @@ class Program:
     def send_code(self, email: str = "ana@example.test") -> str:
         """Request a code, and read it from the email in the outbox."""
         self.result("sendLoginCodeEmail", code_params(email))
-        return str(_read_email(max(self._email_files()))["Subject"]).split()[0]
+        return str(self.last_email()["Subject"]).split()[0]
 
     def sign_in(self, email: str = "ana@example.test") -> str:
         """Sign in with a code from the outbox, and return the token."""
         token: str = self.result("loginByEmailVerification", verify_params(email, self.send_code(email)))["token"]
         return token
+
+    def last_email(self) -> EmailMessage:
+        return _read_email(max(self._email_files()))
 
     def emails(self) -> list[EmailMessage]:
         """The emails in the outbox, oldest first."""

@@ -64,7 +64,7 @@ def test_login_link_has_the_path_in_response_and_email(behind_nginx: tuple[Progr
     program, url = behind_nginx
     link = program.result("sendLoginCodeEmail", link_params("link@example.test"))["loginUrl"]
     assert link.startswith(f"{url}/login#token=")
-    email = program.emails()[-1]
+    email = program.last_email()
     for kind in ("plain", "html"):
         body = email.get_body((kind,))
         assert body

@@ -20,7 +20,7 @@ def test_login_reads_the_code_from_the_development_mailbox(
     signed_out_shell: Shell, email: str, program: Program
 ) -> None:
     result = signed_out_shell("login", email)
-    code = program.emails()[-1]["Subject"].split()[0]
+    code = program.last_email()["Subject"].split()[0]
     assert (result.code, result.err) == (0, f"✓ Found code {code} in the server's development mailbox.\n")
     assert result.out.splitlines() == [
         f"✓ Signed in as {email}.",
@@ -56,7 +56,7 @@ def test_login_json_names_the_user(signed_out_shell: Shell, email: str) -> None:
 def test_login_reuses_an_unused_code(signed_out_shell: Shell, email: str, program: Program) -> None:
     params = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
     program.result("sendLoginCodeEmail", params)
-    code = program.emails()[-1]["Subject"].split()[0]
+    code = program.last_email()["Subject"].split()[0]
     result = signed_out_shell("login", email)
     assert (result.code, result.err) == (0, f"✓ Used code {code}, which was sent less than a minute ago.\n")
     assert program.result("getCurrentUser", {}, signed_out_shell.token)["email"] == email

@@ -36,9 +36,9 @@ def test_a_run_can_use_a_running_server(
         """
     )
     monkeypatch.setenv("TICKOVER_URL", f"{program.url}/")
-    before = len(program.emails())
+    before = program.email_count
     pytester.runpytest_inprocess("-p", "tickover.pytest_plugin").assert_outcomes(passed=1)
-    assert len(program.emails()) == before + 2
+    assert program.email_count == before + 2
     assert program.result("rpc.discover", {})
 
 
