@@ -1,11 +1,10 @@
 """Every setting has an effect: each has a test that fails if its value is ignored."""
 
 import json
+import os
 import re
 import socket
 import stat
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from email.utils import parseaddr
 from pathlib import Path
@@ -16,6 +15,7 @@ from urllib.request import urlopen
 import pytest
 from msgspec import to_builtins
 
+from tests.support.forked_programs import ForkedProcess, open_nothing
 from tests.support.log_capture import LogCapture
 from tests.support.program import Program, code_params, link_params, run_tickover, verify_params
 from tickover.server.app import TickoverServer, _policy
@@ -100,7 +100,7 @@ def test_data_folder_and_database_url_are_used(program: Program) -> None:
 def test_mail_settings_are_used(program: Program) -> None:
     sent = call_from(program, "198.51.100.1", "sendLoginCodeEmail", link_params("ana@example.test"))
     assert sent["result"]["loginUrl"].startswith("https://public.example.test/below/login#")
-    assert parseaddr(program.emails()[-1]["From"]) == ("Settings", "settings@example.test")
+    assert parseaddr(program.last_email()["From"]) == ("Settings", "settings@example.test")
     refused = call_from(program, "198.51.100.1", "sendLoginCodeEmail", code_params("ana@example.test"))
     assert 1 <= refused["error"]["data"]["retryAfterSeconds"] <= 7
     assert program.request("GET", "/site.json").json == {"mailbox": True, "resendSeconds": 7}
@@ -113,19 +113,15 @@ def test_log_level_is_used(program: Program) -> None:
 
 
 @proves("log_format")
-def test_log_format_is_used() -> None:
+def test_log_format_is_used(tmp_path: Path) -> None:
     # In processes of their own, because a log changes the whole process.
-    script = """
-import os
-from tickover.server.logs import open_log
-for format in ("auto", "json", "text"):
-    if os.fork() == 0:
-        open_log("info", format).info("started")
-        break
-    os.wait()
-"""
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    lines = ran.stderr.splitlines()
+    script, log = tmp_path / "script.py", tmp_path / "log.txt"
+    script.write_text("import sys, tickover.server.logs as logs; logs.open_log('info', sys.argv[1]).info('started')")
+    for form in ("auto", "json", "text"):
+        with open_nothing() as nothing, log.open("a") as output:
+            streams = (nothing.fileno(), output.fileno(), output.fileno())
+            assert ForkedProcess((form,), tmp_path, {**os.environ}, streams, script=script).wait(120) == 0
+    lines = log.read_text().splitlines()
     assert ["started" in line for line in lines] == [True, True, True]
     assert [line.startswith('{"event": "started"') for line in lines] == [True, True, False]
 
@@ -164,7 +160,7 @@ def test_trusted_proxies_and_client_burst_are_used(program: Program) -> None:
 def test_max_clocks_per_user_is_used(program: Program) -> None:
     email = "ben@example.test"
     call_from(program, "198.51.100.4", "sendLoginCodeEmail", code_params(email))
-    code = str(program.emails()[-1]["Subject"]).split()[0]
+    code = str(program.last_email()["Subject"]).split()[0]
     token = call_from(program, "198.51.100.4", "loginByEmailVerification", verify_params(email, code))["result"][
         "token"
     ]

@@ -3,10 +3,9 @@
 import os
 import pty
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
+from tests.support.forked_programs import ForkedProcess
 from tests.support.program import LAST_BANNER_LINE, Program, wait_until
 
 
@@ -36,11 +35,7 @@ def test_sighup_is_ignored_and_drain_ends_after_its_time(tmp_path: Path) -> None
 
 def test_server_stops_with_its_terminal(tmp_path: Path) -> None:
     terminal, end = pty.openpty()
-    start = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); from tickover.cli import main; main()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", start, "serve", "--port", "0"],
-        cwd=tmp_path, stdin=end, stdout=end, stderr=end, start_new_session=True,
-    )  # fmt: skip
+    process = ForkedProcess(("serve", "--port", "0"), tmp_path, {**os.environ}, (end, end, end), has_terminal=True)
     os.close(end)
     try:
         shown = b""
