@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import OMITTED, call, contribution, goal, login, send_link, transaction
+from tests.support.cases import each_case
 from tests.support.world import HttpResponse, World
 from tickover.api.limits import (
     MAX_ACCESS_TOKENS,
@@ -158,16 +159,21 @@ async def test_notification_over_the_process_limit_has_no_response(world: World)
 # Maximum sizes
 
 
-@pytest.mark.parametrize("character", ["\\u0001", "\\u007f", '\\"', "\\\\", "é", "😀"], ids=ascii)
-async def test_no_clock_exceeds_its_maximum_size(world: World, token: str, character: str) -> None:
-    for amount in (1.2345678901234567e-300, 999_999_999.1234567, 1_000_000_000):
-        written = json.dumps(call("createTestClock", largest("@", amount))).replace("@", character)
-        response = await world.post(written.encode(), token)
-        assert "result" in response.json, response.body[:200]
-        id = response.json["result"]["clock"]["id"]
-        moved = await world.call("advanceTestClock", {"id": id, "frozenTime": LATER}, token)
-        forked = await world.call("forkTestClock", {"id": id, "at": LATE}, token)
-        assert max(len(one.body) for one in (response, moved, forked)) <= MAX_NEW_CLOCK_RESULT + MAX_ENVELOPE
+@each_case(
+    ("character", "amount"),
+    [
+        *((character, 1.2345678901234567e-300) for character in ("\\u0001", "\\u007f", '\\"', "\\\\", "é", "😀")),
+        *(("\\u0001", amount) for amount in (999_999_999.1234567, 1_000_000_000)),
+    ],
+)
+async def test_no_clock_exceeds_its_maximum_size(world: World, token: str, character: str, amount: float) -> None:
+    written = json.dumps(call("createTestClock", largest("@", amount))).replace("@", character)
+    response = await world.post(written.encode(), token)
+    assert "result" in response.json, response.body[:200]
+    id = response.json["result"]["clock"]["id"]
+    moved = await world.call("advanceTestClock", {"id": id, "frozenTime": LATER}, token)
+    forked = await world.call("forkTestClock", {"id": id, "at": LATE}, token)
+    assert max(len(one.body) for one in (response, moved, forked)) <= MAX_NEW_CLOCK_RESULT + MAX_ENVELOPE
 
 
 async def test_no_other_result_exceeds_its_maximum_size(world: World, token: str) -> None:

@@ -95,7 +95,6 @@ class ReusedDatabase:
         self._loop = asyncio.new_event_loop()
         self._connection: asyncpg.Connection | None = None
         self._shape = ""
-        self._reset_sql = ""
 
     def url(self) -> str:
         self._loop.run_until_complete(self._reset())
@@ -108,7 +107,7 @@ class ReusedDatabase:
     async def _reset(self) -> None:
         try:
             if self._connection and await self._connection.fetchval(_SHAPE) == self._shape:
-                await self._connection.execute(self._reset_sql)
+                await self._connection.execute("select initial.reset()")
                 return
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
             pass  # A new database replaces it.
@@ -131,12 +130,15 @@ class ReusedDatabase:
             self._server.url(self._name, "postgres", application_name="resets")
         )
         self._shape = await connection.fetchval(_SHAPE)
-        self._reset_sql = await self._reset_statements(connection)
+        await self._create_reset_function(connection)
 
-    async def _reset_statements(self, connection: asyncpg.Connection) -> str:
-        """Return statements that delete all rows except the store's initial ones, and restore these."""
-        await connection.execute("create schema initial")
-        statements = ["set lock_timeout = '1s'"]
+    async def _create_reset_function(self, connection: asyncpg.Connection) -> None:
+        """Create a function that deletes all rows except the store's initial ones, and restores these.
+
+        Its session keeps the plans of its statements. Planning them for every test would take longer than the rest.
+        """
+        await connection.execute("create schema initial; set lock_timeout = '1s'")
+        statements = []
         for (table,) in await connection.fetch(_TABLES):
             count = await connection.fetchval(f"select count(*) from {table}")
             if not count:
@@ -151,7 +153,10 @@ class ReusedDatabase:
                 f"""insert into {table} select * from initial.{table}
                     where (select count(*) from {table}) < {count} on conflict do nothing""",
             ]
-        return ";".join(statements)
+        body = "; ".join(statements)
+        await connection.execute(
+            f"create function initial.reset() returns void language plpgsql as $$ begin {body}; end $$"
+        )
 
 
 @pytest.fixture(scope="session")

@@ -21,10 +21,11 @@ _QUIET: Final = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=erro
 
 
 @cache
-def default_export(package: str) -> Any:
-    """Return the default export of a package. Skip the test if it can't be installed."""
-    script = "console.log(JSON.stringify(require(process.argv[1]).default))"
-    return json.loads(_run(["node", "-e", script, str(_require(package))]).stdout)
+def default_exports(*packages: str) -> list[Any]:
+    """Return the default export of each package. Skip the test if one can't be installed."""
+    script = "console.log(JSON.stringify(process.argv.slice(1).map((path) => require(path).default)))"
+    exports: list[Any] = json.loads(_run(["node", "-e", script, *map(str, map(_require, packages))]).stdout)
+    return exports
 
 
 @cache

@@ -13,7 +13,8 @@ from tickover.server.storage.store import Store
 _MAX_CONNECTIONS = 10
 _CLOSE_SECONDS = 5.0
 
-_idle_pools: dict[str, asyncpg.Pool] = {}
+_MAX_IDLE_POOLS = 2
+_idle_pools: dict[str, list[asyncpg.Pool]] = {}
 """Pools of closed stores, by URL."""
 
 
@@ -31,8 +32,9 @@ async def open_checked_store(url: str) -> Store:
 
 
 async def close_idle_pools() -> None:
-    for pool in _idle_pools.values():
-        await pool.close()
+    for pools in _idle_pools.values():
+        for pool in pools:
+            await pool.close()
     _idle_pools.clear()
 
 
@@ -41,8 +43,8 @@ class _ReusedConnections(Connections):
         super().__init__(url, _MAX_CONNECTIONS)
 
     async def open_pool(self) -> None:
-        if self._url in _idle_pools:
-            self._pool = _idle_pools.pop(self._url)
+        if idle := _idle_pools.get(self._url):
+            self._pool = idle.pop()
         else:
             await super().open_pool()
 
@@ -59,10 +61,11 @@ class _ReusedConnections(Connections):
         except TimeoutError:
             pool.terminate()
             return
-        if self._url in _idle_pools:
-            await pool.close()
+        idle = _idle_pools.setdefault(self._url, [])
+        if len(idle) < _MAX_IDLE_POOLS:
+            idle.append(pool)
         else:
-            _idle_pools[self._url] = pool
+            await pool.close()
 
 
 class _ClosedPool:

@@ -7,11 +7,12 @@ import pytest
 from tests.support.cases import each_case
 from tests.support.world import NOW
 from tickover.api.limits import CLIENT_BURST, CLIENT_REFILL
+from tickover.server.domain import rate_limits
 from tickover.server.domain.rate_limits import Buckets
 
 ANA = "203.0.113.7"
 BEN = "203.0.113.8"
-MOST_CLIENTS = 50_000
+MOST_CLIENTS = 100
 
 
 def after(seconds: float) -> datetime:
@@ -151,17 +152,24 @@ def test_call_after_the_wait_is_accepted(refill: float, passed: float) -> None:
 # Too many clients
 
 
+@pytest.fixture
+def few_clients(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate_limits, "_MAX_CLIENTS", MOST_CLIENTS)
+
+
 def crowd(buckets: Buckets, size: int) -> None:
     for number in range(size):
         buckets.take(f"client {number}", NOW)
 
 
+@pytest.mark.usefixtures("few_clients")
 def test_maximum_number_of_clients_is_remembered() -> None:
     buckets = drained(1, 1)
     crowd(buckets, MOST_CLIENTS - 1)
     assert buckets.take(ANA, NOW) == 1
 
 
+@pytest.mark.usefixtures("few_clients")
 def test_least_recently_seen_client_is_forgotten() -> None:
     buckets = drained(1, 1)
     buckets.take(BEN, NOW)
@@ -170,6 +178,7 @@ def test_least_recently_seen_client_is_forgotten() -> None:
     assert buckets.take(ANA, NOW) == 0
 
 
+@pytest.mark.usefixtures("few_clients")
 def test_active_client_is_not_forgotten() -> None:
     buckets = drained(1, 1)
     buckets.take(BEN, NOW)

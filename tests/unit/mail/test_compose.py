@@ -266,7 +266,7 @@ def test_text_is_readable_without_decoding(composer: Composer) -> None:
     )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(secret=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=300))
 def test_generated_text_round_trips(composer: Composer, secret: str) -> None:
     sent = make_link_email(secret=secret)
@@ -333,7 +333,7 @@ def _meaning(address: str) -> tuple[str, str]:
     return local, domain
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(address=st.tuples(st.one_of(_dotted, _in_quotes), _domains).map("@".join).map(_accepted).filter(bool))
 @example(address="änä@example.test")
 @example(address='"ä ä"@example.test')
