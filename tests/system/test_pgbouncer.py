@@ -124,9 +124,9 @@ async def test_transaction_mode_works_with_the_settings_of_the_role(
             await copy(led, url, lambda *_: None)
 
 
-async def test_session_changed_during_operation_is_not_an_internal_error(postgres: PostgresServer, url: str) -> None:
+async def test_session_changed_during_operation_is_not_an_internal_error(postgres_url: str) -> None:
     """The mode of a pooler was changed, or it shares sessions undetected."""
-    async with _opened(url, 1) as store:
+    async with _opened(postgres_url, 1) as store:
         await store.find_clock(key(1), user(1))
         await store._connections.fetch("deallocate all")  # type: ignore[attr-defined]
         with pytest.raises(Rejection) as error:
@@ -134,9 +134,9 @@ async def test_session_changed_during_operation_is_not_an_internal_error(postgre
         assert error.value.reason is Reason.UNAVAILABLE
 
 
-async def test_unknown_pool_mode_is_rejected(url: str) -> None:
+async def test_unknown_pool_mode_is_rejected(postgres_url: str) -> None:
     with pytest.raises(SettingError, match="pool_mode in TICKOVER_DATABASE_URL must be session or transaction"):
-        await open_store(f"{url}?pool_mode=statement")
+        await open_store(f"{postgres_url}?pool_mode=statement")
 
 
 def test_docs_give_the_role_its_settings() -> None:

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 from tests.support.metrics import Metrics, parse_metrics, value
-from tests.support.postgres import PostgresServer
 from tests.support.program import Program, run_tickover, wait_until
 
 
@@ -51,9 +50,9 @@ class WorkersProgram(Program):
         return {self.request("GET", "/healthz").headers["x-request-id"][:16] for _ in range(16)}
 
 
-def _two_workers(folder: Path, postgres: PostgresServer) -> WorkersProgram:
+def _two_workers(folder: Path, postgres_url: str) -> WorkersProgram:
     settings = {"TICKOVER_WORKERS": "2", "TICKOVER_METRICS_PORT": "0"}
-    return WorkersProgram(folder, TICKOVER_DATABASE_URL=postgres.create_database(), **settings)
+    return WorkersProgram(folder, TICKOVER_DATABASE_URL=postgres_url, **settings)
 
 
 def _assert_stopped(program: WorkersProgram) -> None:
@@ -77,9 +76,9 @@ def _metrics(program: Program) -> Metrics:
         return parse_metrics(response.read().decode())
 
 
-def test_signal_stops_all_workers(tmp_path: Path, postgres: PostgresServer) -> None:
+def test_signal_stops_all_workers(tmp_path: Path, postgres_url: str) -> None:
     """Ctrl-C, after the workers have served calls, one was killed, and all have ignored SIGHUP."""
-    with _two_workers(tmp_path, postgres) as program:
+    with _two_workers(tmp_path, postgres_url) as program:
         assert len(program.workers()) == 2
         wait_until(lambda: len(program.servers()) == 2)
         token = program.sign_in()
@@ -158,8 +157,8 @@ def _check_starts_that_fail(program: WorkersProgram, folder: Path) -> None:
     assert "another secret key" in ended.stderr
 
 
-def test_workers_end_with_the_supervisor(tmp_path: Path, postgres: PostgresServer) -> None:
-    with _two_workers(tmp_path, postgres) as program:
+def test_workers_end_with_the_supervisor(tmp_path: Path, postgres_url: str) -> None:
+    with _two_workers(tmp_path, postgres_url) as program:
         assert _listens(program)
         program.kill()
         wait_until(program.has_ended_wholly)
