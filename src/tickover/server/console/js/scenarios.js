@@ -81,7 +81,7 @@ function scenarioCard(
             { class: lowest.value < 0 ? "below-zero" : undefined },
             formatMoney(lowest.value, lowest.currency),
           ),
-          ` ${formatShortDay(lowest.at)}`,
+          ` ${formatShortDay(lowest.at).replace(" ", "\u00a0")}`,
         ),
     ),
     sparkline(model, { width: 360, height: 96 }),
