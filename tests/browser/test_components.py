@@ -64,7 +64,9 @@ async def test_components_are_complete_distinct_and_accessible_in_every_state(
             if folder := os.environ.get("COMPONENT_PICTURES"):
                 await tab.page.screenshot(path=f"{folder}/components-{scheme}.png", full_page=True)
             with subtests.test(f"in {scheme} colours"):
-                assert await violations(tab, {}) == []
+                # Only the contrast depends on the colours.
+                options = {"runOnly": ["color-contrast"]} if scheme == "dark" else {}
+                assert await violations(tab, options) == []
             with subtests.test(f"states of buttons in {scheme} colours"):
                 styles = [tuple(style) for style in await tab.evaluate(_BUTTON_STYLES)]
                 assert [style for style in styles if styles.count(style) > 1] == []

@@ -9,7 +9,7 @@ from playwright.async_api import Browser, Route, expect
 
 from tests.support.console import open_console
 from tests.support.program import Program
-from tests.support.tabs import open_tab
+from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
 
@@ -35,19 +35,22 @@ AMOUNTS: dict[str, dict[str, float | None]] = {
 
 
 async def test_amounts_are_parsed_in_the_format_of_the_locale(
-    browser: Browser, program: Program, subtests: pytest.Subtests
+    program: Program, tab: Tab, subtests: pytest.Subtests
 ) -> None:
     for locale, cases in AMOUNTS.items():
         with subtests.test(locale):
-            async with open_tab(browser, locale=locale) as tab:
-                await tab.page.goto(f"{program.url}/login")
-                parsed = await tab.page.evaluate(
-                    """async (texts) => {
-                      const { parseAmount } = await import("/assets/000000000000/js/amount-input.js");
-                      return texts.map((text) => parseAmount(text));
-                    }""",
-                    list(cases),
-                )
+            languages = (
+                f"Object.defineProperty(navigator, 'languages', {{ get: () => ['{locale}'], configurable: true }})"
+            )
+            await tab.page.add_init_script(languages)
+            await tab.page.goto(f"{program.url}/login?{locale}")
+            parsed = await tab.page.evaluate(
+                """async (texts) => {
+                  const { parseAmount } = await import("/assets/000000000000/js/amount-input.js");
+                  return texts.map((text) => parseAmount(text));
+                }""",
+                list(cases),
+            )
             # Invalid text is returned unchanged.
             assert dict(zip(cases, parsed, strict=True)) == {
                 text: text if value is None else value for text, value in cases.items()
