@@ -3,7 +3,7 @@ async () => {
   const styles = document.querySelector("link[href$='console.css']").href;
   const names = [
     "call-list", "clock-dialogs", "clock-figures", "clock-form-fields", "code-block", "create-clock", "dom", "icons",
-    "item-states", "menu", "tabs",
+    "clock-tables", "menu", "tabs",
   ];
   const modules = await Promise.all(names.map((name) => import(new URL(`../js/${name}.js`, styles))));
   const {
@@ -63,11 +63,14 @@ async () => {
   const joined = h("div", { class: "joined" }, ["Day", "Week"].map((text) => h("button", { type: "button" }, text)));
   const tabs = tabList("Formats", [{ title: "curl", build: () => "Panel" }, { title: "JSON", build: () => "" }]);
 
-  const command = (text, isSelected) => h("li", { role: "option", "aria-selected": `${isSelected}` }, text, h("kbd", {}, "D"));
-  const commands = h("ul", { class: "commands", role: "listbox", "aria-label": "Actions", tabindex: "0" }, [
-    command("Fork…", true),
-    command("+1 day", false),
-  ]);
+  const command = (text, isSelected) => h("div", { role: "option", "aria-selected": `${isSelected}` }, text, h("kbd", {}, "D"));
+  const commands = h(
+    "div",
+    { class: "commands", role: "listbox", "aria-label": "Actions", tabindex: "0" },
+    h("small", { "aria-hidden": "true" }, "Preview"),
+    command("+1 day", true),
+    command("+1 week", false),
+  );
 
   const figure = (label, className, ...shown) => {
     const created = new Figure(label, className);

@@ -69,8 +69,8 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await console.choose("Export…")
     yield "export dialog"
     await console.button("Cancel").click()
-    await console.button("Add item").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Add item").click()
+    await console.button("Add event").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Add event").click()
     await expect(page.locator("dialog .fault").filter(has_text="required").first).to_be_visible()
     yield "dialog to add an item, with faults"
     await console.button("Cancel").click()
@@ -79,7 +79,7 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await console.button("Cancel").click()
     await console.open("#/clocks")
     await page.get_by_role("button", name=re.compile("^Rename")).first.click()
-    await expect(page.get_by_text("pending")).to_have_count(2)
+    await expect(page.get_by_text("scheduled")).to_have_count(2)
     await expect(page.get_by_role("group", name="Request as curl")).to_be_visible()
     yield "clocks and request as curl"
     await page.get_by_text("Request inspector").click()

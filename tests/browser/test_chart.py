@@ -111,10 +111,12 @@ _TIMELINE = """async ({ params, days, width }) => {
   return [lanes.map(({ kind }) => kind), ...edges];
 }"""
 
-# Returns the title, the income and the expenses of each row of the monthly table.
+# Returns the title, the income and the expenses of each row of the monthly table. The module defines an element, so it
+# must be the one that the page has loaded.
 _MONTHS = """async ({ params }) => {
+  const styles = document.querySelector("link[href$='console.css']").href;
   const { parseParams } = await import("/assets/000000000000/js/clock-model.js");
-  const { monthlyTable } = await import("/assets/000000000000/js/monthly-table.js");
+  const { monthlyTable } = await import(new URL("../js/clock-tables.js", styles));
   const rows = [...monthlyTable(parseParams(params)).querySelectorAll("tbody tr")];
   return rows.map(({ children: [title, , ...cells] }) => [title, ...cells.slice(0, 2)].map((cell) => cell.innerText));
 }"""

@@ -141,18 +141,23 @@ async def test_advance_without_a_preview_goes_to_the_next_event(browser: Browser
         await expect(console.advance).to_have_accessible_name("Advance to next event")
         top = await console.slider.evaluate(TOP)
         await console.advance.click()
-        await expect(console.notification).to_have_text("Advanced to 3 Jan 2027, 08:00 UTC. 1 item posted.")
+        await expect(console.notification).to_have_text("Advanced to 3 Jan 2027, 08:00 UTC. 1 event posted.")
         assert console.clock(clock)["frozenTime"] == "2027-01-03T08:00:00Z"
+        # The counts of transactions and contributions add up to those of events.
+        await expect(console.page.locator(".counts")).to_have_text("4 events: 1 posted, 3 scheduled")
+        await expect(console.page.locator("tick-transactions")).to_contain_text("3: 1 posted, 2 scheduled")
+        await expect(console.page.locator("tick-goals")).to_contain_text("1 contribution: 0 posted, 1 scheduled")
+        await expect(figure(console, "EUR balance")).to_contain_text("3 events scheduled")
         # The message lies above the page and moves nothing.
         assert await console.slider.evaluate(TOP) == top
         await console.slider.press("Enter")
-        await expect(console.notification).to_have_text("Advanced to 25 Jan 2027, 08:00 UTC. 1 item posted.")
+        await expect(console.notification).to_have_text("Advanced to 25 Jan 2027, 08:00 UTC. 1 event posted.")
         # A preview shows the present time of day beside the previewed date.
         await console.button("+1 day").click()
         await expect(console.page.get_by_text("Now, 08:00 UTC")).to_be_visible()
         await expect(console.page.get_by_text("→ 26 Jan 2027")).to_be_visible()
         await console.button("+1 month").click(modifiers=["Shift"])
-        await expect(console.notification).to_have_text("Advanced to 25 Feb 2027, 08:00 UTC. 2 items posted.")
+        await expect(console.notification).to_have_text("Advanced to 25 Feb 2027, 08:00 UTC. 2 events posted.")
         await expect(console.advance).to_have_accessible_name("Advance 1 month")
         await console.button("More ways to advance").click()
         await console.page.get_by_role("menuitem", name="Advance 1 week").click()
@@ -164,7 +169,7 @@ async def test_actions_stay_on_one_line_in_a_preview(browser: Browser, program: 
     async with open_console(browser, program) as console:
         await console.open(f"#/clock/{console.create()}?t=2027-01-25T08:00:00Z")
         await expect(console.advance).to_have_text("Advance to 25 Jan 2027, 08:00↵")
-        last_step = console.page.get_by_role("group", name="Move the preview").get_by_role("button").last
+        last_step = console.page.get_by_role("group", name="Preview").get_by_role("button").last
         assert await console.advance.evaluate(TOP) == await last_step.evaluate(TOP)
         await console.button("Back to now").click()
         await expect(console.advance).to_contain_text("Advance to next event")
@@ -189,34 +194,34 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
         await open_with_checks(console, clock, {"opening": {"EUR": 2000}, "expectations": [NEVER_BELOW_ZERO]})
         await expect(figure(console, "Expectations")).to_contain_text("All hold")
         await page.locator("svg.plot").click(position={"x": 500, "y": 100})
-        await page.get_by_role("button", name=re.compile(r"^Add item on \d+ Jan")).click()
-        dialog = page.get_by_role("dialog", name="Add item")
+        await page.get_by_role("button", name=re.compile(r"^Add event on \d+ Jan")).click()
+        dialog = page.get_by_role("dialog", name="Add event")
         await expect(dialog.get_by_label("Time (UTC)")).to_have_value(re.compile("^2027-01-1"))
         await dialog.get_by_label("Time (UTC)").fill("2027-01-10 12:00")
         await dialog.get_by_label("Amount").fill("1,000.50")
-        await dialog.get_by_role("button", name="Add item").click()
+        await dialog.get_by_role("button", name="Add event").click()
         await expect(dialog.get_by_label("Name")).to_have_accessible_description("is required")
         await dialog.get_by_label("Name").fill("Bike")
-        await dialog.get_by_role("button", name="Add item").click()
+        await dialog.get_by_role("button", name="Add event").click()
         await expect(console.notification).to_have_text("Added “Bike”, −€1,000.50, on 10 Jan 2027, 12:00 UTC.")
         await expect(console.rows.get_by_role("rowheader")).to_have_text(["Rent", "Bike", "Salary", "Rent"])
         await expect(figure(console, "Expectations")).to_contain_text("Broken")
         # Contributions have no name.
-        await console.button("Add item").click()
+        await console.button("Add event").click()
         await dialog.get_by_label("Type").select_option("Contribution to “Trip”")
         await expect(dialog.get_by_label("Name")).to_be_hidden()
         await dialog.get_by_label("Amount").fill("40")
         await dialog.get_by_label("Amount").press("Enter")
         await expect(console.notification).to_contain_text(re.compile(r"Added “Trip”, \+40.00, on \d+ Jan"))
         # The buttons of the rows are one tab stop.
-        await console.button("Add item").press("Tab")
+        await console.button("Add event").press("Tab")
         await page.keyboard.press("End")
         await expect(page.get_by_role("button", name=re.compile("^Cancel Rent, −€1,150.00, 3 Feb"))).to_be_focused()
         await page.keyboard.press("Enter")
-        await page.get_by_label("All 2 pending items with this name").check()
-        await page.get_by_role("dialog").get_by_role("button", name="Cancel item").click()
-        await expect(console.notification).to_have_text("Cancelled 2 items.")
-        await expect(console.button("Add item")).to_be_focused()
+        await page.get_by_label("All 2 scheduled events with this name").check()
+        await page.get_by_role("dialog").get_by_role("button", name="Cancel event").click()
+        await expect(console.notification).to_have_text("Cancelled 2 events.")
+        await expect(console.button("Add event")).to_be_focused()
         assert [entry["name"] for entry in console.clock(clock)["pendingTransactions"]] == ["Bike", "Salary"]
         assert len(console.clock(clock)["goals"][0]["upcomingContributions"]) == 2
 
@@ -225,19 +230,19 @@ async def test_item_can_be_added_after_a_running_action(browser: Browser, progra
     async with open_console_with_errors(browser, program) as console:
         page = console.page
         await console.open_clock(console.create())
-        dialog = page.get_by_role("dialog", name="Add item")
+        dialog = page.get_by_role("dialog", name="Add event")
         async with HeldRequests(page, "advanceTestClock") as held:
             await console.advance.click()
             await held.arrived()
-            await console.button("Add item").click()
+            await console.button("Add event").click()
             await dialog.get_by_label("Name").fill("Bike")
             await dialog.get_by_label("Amount").fill("10")
             await dialog.get_by_label("Time (UTC)").fill("2027-01-20 12:00")
-            await dialog.get_by_role("button", name="Add item").click()
+            await dialog.get_by_role("button", name="Add event").click()
             await expect(console.alert).to_have_text("Another action is running. Try again.")
             await held.release()
         await expect(page.locator("[aria-busy=true]")).to_have_count(0)
-        await dialog.get_by_role("button", name="Add item").click()
+        await dialog.get_by_role("button", name="Add event").click()
         await expect(console.notification).to_contain_text("Added “Bike”")
 
 
@@ -334,7 +339,7 @@ async def test_clock_is_saved_in_the_selected_format(browser: Browser, program: 
         name, text = await export("params")
         assert (name, json.loads(text)["transactions"][0]["name"]) == (f"{clock}.json", "Rent")
         await console.choose("Export…")
-        await dialog.get_by_label("Include 3 pending transactions").check()
+        await dialog.get_by_label("Include 3 scheduled transactions").check()
         async with console.page.expect_request("**/rpc") as sent:
             await console.button("Export").click()
         assert json.loads((await sent.value).post_data or "")["params"] == {

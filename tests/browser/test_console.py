@@ -84,7 +84,7 @@ async def move_preview(console: Console) -> None:
     assert previous_actions == ["sendLoginCodeEmail", "loginByEmailVerification", "listTestClocks", "createTestClock"]
     states = await console.states()
     await console.button("Next event").click()
-    await expect(console.preview_summary).to_have_text(re.compile(r"^[0-9]+ items? would post; €"))
+    await expect(console.preview_summary).to_have_text(re.compile(r"^[0-9]+ events? would post; €"))
     await console.button("+1 day").click()
     await console.button("+1 week").click()
     await console.slider.press("ArrowRight")
@@ -105,11 +105,11 @@ async def advance_to_preview(console: Console, clock: str) -> None:
     """Advancing makes one call, and the page shows the result."""
     previous_actions, previewed = actions(console.tab), await console.states()
     posted = re.match(
-        r"([0-9]+) items would post; €[0-9.,]+ → €[0-9.,]+\.$", await console.preview_summary.inner_text()
+        r"([0-9]+) events would post; €[0-9.,]+ → €[0-9.,]+\.$", await console.preview_summary.inner_text()
     )
     assert posted
     await console.advance.click()
-    await expect(console.notification).to_have_text(re.compile(rf"^Advanced to .*\. {posted[1]} items posted\.$"))
+    await expect(console.notification).to_have_text(re.compile(rf"^Advanced to .*\. {posted[1]} events posted\.$"))
     assert actions(console.tab) == [*previous_actions, "advanceTestClock"]
     after, states = console.clock(clock), await console.states()
     assert (
@@ -154,8 +154,10 @@ async def rename_and_delete(console: Console, other: str) -> None:
     await expect(page.get_by_role("link", name="What if")).to_be_hidden()
     card = page.get_by_role("listitem").filter(has=page.get_by_role("link", name="Salary and rent"))
     remaining = console.clock(other)
-    posted, pending = len(remaining["transactions"]), len(remaining["pendingTransactions"])
-    await expect(card).to_contain_text(f"{posted} posted, {pending} pending")
+    (goal,) = remaining["goals"]
+    posted = len(remaining["transactions"]) + len(goal["contributions"])
+    scheduled = len(remaining["pendingTransactions"]) + len(goal["upcomingContributions"])
+    await expect(card).to_contain_text(f"{posted + scheduled} events: {posted} posted, {scheduled} scheduled")
     await expect(card).to_contain_text("Expires in 6 d 23 h")
     await expect(card.locator("svg.sparkline")).to_be_visible()
 
@@ -266,9 +268,9 @@ async def test_past_preview_is_read_only_and_can_be_forked(browser: Browser, pro
         # A preview URL can be shared.
         await console.open_clock(clock, "?t=2027-01-10T00:00:00Z")
         await expect(console.preview_summary).to_have_text(
-            "Past: 2 items posted since then; −€1,150.00 → €1,650.50; read-only because time only moves forward."
+            "Past: 2 events posted since then; −€1,150.00 → €1,650.50; read-only because time only moves forward."
         )
-        assert await console.states() == ["posted", "posted later", "pending"]
+        assert await console.states() == ["posted", "posted later", "scheduled"]
         await expect(console.goals).to_contain_text("16.67% then, 27% now")
         await expect(console.advance).to_be_hidden()
         assert actions(console.tab) == []
@@ -312,25 +314,25 @@ async def test_advance_in_one_tab_appears_in_another(browser: Browser, program: 
             await first.open_clock(clock)
             # This tab has a preview, which stays.
             await second.open_clock(clock, "?t=2027-02-10T00:00:00Z")
-            await expect(second.preview_summary).to_have_text("4 items would post; dips to −€1,150.00 on 3 Jan.")
+            await expect(second.preview_summary).to_have_text("4 events would post; dips to −€1,150.00 on 3 Jan.")
             await first.button("Next event").click()
             await first.advance.click()
-            await expect(first.notification).to_have_text("Advanced to 3 Jan 2027, 08:00 UTC. 1 item posted.")
+            await expect(first.notification).to_have_text("Advanced to 3 Jan 2027, 08:00 UTC. 1 event posted.")
             await second.poll()
             await expect(second.notification).to_have_text(
-                "The clock was advanced elsewhere to 3 Jan 2027, 08:00 UTC. 1 item posted."
+                "The clock was advanced elsewhere to 3 Jan 2027, 08:00 UTC. 1 event posted."
             )
-            await expect(second.preview_summary).to_have_text("3 items would post; −€1,150.00 → €500.50.")
+            await expect(second.preview_summary).to_have_text("3 events would post; −€1,150.00 → €500.50.")
             assert await second.states() == ["posted", "would post", "would post"]
             # A tab without a preview follows the clock.
             await second.advance.click()
-            await expect(second.notification).to_have_text("Advanced to 10 Feb 2027. 3 items posted.")
+            await expect(second.notification).to_have_text("Advanced to 10 Feb 2027. 3 events posted.")
             await first.poll()
             await expect(first.notification).to_have_text(
-                "The clock was advanced elsewhere to 10 Feb 2027. 3 items posted."
+                "The clock was advanced elsewhere to 10 Feb 2027. 3 events posted."
             )
             assert await first.states() == ["posted"] * 3
-            await expect(first.preview_summary).to_have_text("All items are posted.")
+            await expect(first.preview_summary).to_have_text("All events are posted.")
 
 
 async def test_advance_to_a_time_already_passed_shows_an_error(browser: Browser, program: Program) -> None:
@@ -513,7 +515,7 @@ async def test_amounts_use_the_decimals_of_their_currency(browser: Browser, prog
         clock = console.create({"frozenTime": "2027-01-01T00:00:00Z", "transactions": pays})
         await console.open_clock(clock, "?t=2027-01-31T00:00:00Z")
         await expect(console.preview_summary).to_have_text(
-            "3 items would post; ¥0 → ¥1,000; BHD\xa00.000 → BHD\xa00.100; €0.00 → €0.12345."
+            "3 events would post; ¥0 → ¥1,000; BHD\xa00.000 → BHD\xa00.100; €0.00 → €0.12345."
         )
 
 

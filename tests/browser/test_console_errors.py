@@ -97,7 +97,7 @@ async def test_clock_deleted_elsewhere_can_be_created_again(browser: Browser, pr
         await expect(console.page.get_by_role("link", name="Back to your clocks")).to_be_visible()
         assert len(await console.states()) == 3
         await console.button("Create it again").click()
-        await expect(console.notification).to_have_text("This is a new clock with the same items. It is at its start.")
+        await expect(console.notification).to_have_text("This is a new clock with the same events. It is at its start.")
         [created] = console.call("listTestClocks")["clocks"]
         assert created["id"] != clock
         await expect(console.page).to_have_url(re.compile(created["id"]))
@@ -141,7 +141,7 @@ async def test_clock_with_more_items_than_one_call_accepts_can_be_created_again(
         console.call("deleteTestClock", id=id)
         await console.poll()
         await console.button("Create it again").click()
-        await expect(console.notification).to_have_text("This is a new clock with the same items. It is at its start.")
+        await expect(console.notification).to_have_text("This is a new clock with the same events. It is at its start.")
         [created] = console.call("listTestClocks")["clocks"]
         assert summary(console.clock(created["id"])) == summary(before)
 
@@ -164,7 +164,7 @@ async def test_clock_that_expires_while_open_can_be_created_again(browser: Brows
         )
         await expect(console.page.get_by_text("EXPIRED", exact=True)).to_be_visible()
         await console.button("Create it again").click()
-        await expect(console.notification).to_have_text("This is a new clock with the same items. It is at its start.")
+        await expect(console.notification).to_have_text("This is a new clock with the same events. It is at its start.")
 
 
 MISSING_CLOCKS = {
@@ -204,7 +204,7 @@ async def test_deleted_clock_is_created_once_after_a_lost_response(browser: Brow
         await expect(console.notification).to_contain_text("Can't reach the server. Try again when it is running")
         await expect(console.alert).to_contain_text("This clock was deleted elsewhere.")
         await console.button("Create it again").click()
-        await expect(console.notification).to_have_text("This is a new clock with the same items. It is at its start.")
+        await expect(console.notification).to_have_text("This is a new clock with the same events. It is at its start.")
         assert len(console.call("listTestClocks")["clocks"]) == 1
 
 

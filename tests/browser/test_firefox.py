@@ -68,11 +68,11 @@ async def advance_to_clicked_time(tab: FirefoxTab) -> None:
     """Advancing changes the balance and the chart."""
     balance, posted_before = await tab.text(BALANCE), await posted_in_chart(tab)
     await tab.click_at(".plot", 0.6)
-    await tab.wait_for_text("#preview-summary", "items would post")
+    await tab.wait_for_text("#preview-summary", "events would post")
     would_post = int((await tab.text("#preview-summary")).split()[0])
     preview = await tab.text(".advance span")
     await tab.click_at(".advance", 0.5)
-    await tab.wait_for_text(STATUS, f"{preview.removeprefix('Advance to ')} UTC. {would_post} items posted.")
+    await tab.wait_for_text(STATUS, f"{preview.removeprefix('Advance to ')} UTC. {would_post} events posted.")
     assert await posted_in_chart(tab) == posted_before + would_post
     assert await tab.text(BALANCE) != balance
 
@@ -80,6 +80,6 @@ async def advance_to_clicked_time(tab: FirefoxTab) -> None:
 async def posted_in_chart(tab: FirefoxTab) -> int:
     """Return how many items the chart shows as posted."""
     label = await tab.evaluate("() => document.querySelector('.plot').ariaLabel")
-    posted = re.search("([0-9]+) of [0-9]+ items posted", label)
+    posted = re.search("([0-9]+) of [0-9]+ events posted", label)
     assert posted, label
     return int(posted[1])

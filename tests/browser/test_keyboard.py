@@ -90,7 +90,7 @@ async def move_time(console: Console) -> None:
     await expect(console.advance).to_have_text(re.compile("^Advance to next event"))
     await press(tab, console.button("+1 month"), "Space")
     await press(tab, console.advance)
-    await expect(console.notification).to_have_text(re.compile("^Advanced to .* items posted.$"))
+    await expect(console.notification).to_have_text(re.compile("^Advanced to .* events posted.$"))
     await expect(console.advance).to_be_focused()
 
 
@@ -154,8 +154,13 @@ async def test_command_menu_finds_and_runs_actions(browser: Browser, program: Pr
         options = page.get_by_role("listbox").get_by_role("option")
         await expect(options.first).to_have_text(re.compile("^Advance to next event"))
         await expect(page.get_by_role("option", name="Cancel Rent")).to_have_count(0)
+        groups = page.get_by_role("listbox").get_by_role("group")
+        names = [await group.get_attribute("aria-label") for group in await groups.all()]
+        assert names == ["Advance and preview", "View", "This page", "Pages", "Remove"]
+        await expect(groups.first).to_contain_text("Advance 1 week")
+        await expect(groups.last.get_by_role("option")).to_have_text(["Delete…"])
         await keyboard.type("MONTH preview")
-        await expect(options).to_have_text(["Move the preview: +1 monthM"])
+        await expect(options).to_have_text(["Preview: +1 monthM"])
         await keyboard.press("Enter")
         await expect(console.advance).to_have_accessible_name("Advance to 1 Feb 2027")
 
@@ -173,3 +178,11 @@ async def test_command_menu_finds_and_runs_actions(browser: Browser, program: Pr
         await console.button("Actions").click()
         await page.get_by_role("option", name="Rename").click()
         await expect(page.get_by_label("Clock name")).to_be_focused()
+
+        await console.open("#/api")
+        await expect(page.get_by_role("heading", name="Rules for all requests")).to_be_visible()
+        await keyboard.press("Control+k")
+        await keyboard.type("createTestClock")
+        await expect(options).to_have_text(["createTestClock · Create a clock with its schedule"])
+        await keyboard.press("Escape")
+        await expect(options).to_have_count(0)

@@ -85,7 +85,7 @@ async def fail_without_server(visitor: Console, creator: Console, watcher: Conso
     await watcher.poll()
     await expect(watcher.alert).to_contain_text(f"{UNREACHABLE} You see the last known state.")
     await watcher.button("+1 month").click()
-    await expect(watcher.preview_summary).to_have_text("3 items would post; dips to −€1,150.00 on 3 Jan.")
+    await expect(watcher.preview_summary).to_have_text("3 events would post; dips to −€1,150.00 on 3 Jan.")
     await watcher.advance.click()
     await expect(watcher.alert).to_contain_text(UNREACHABLE)
 
@@ -110,7 +110,7 @@ async def recover(visitor: Console, creator: Console, watcher: Console) -> None:
     await expect(watcher.notification).to_have_text("The server is available again.")
     await expect(watcher.alert).to_be_hidden()
     await watcher.advance.click()
-    await expect(watcher.notification).to_have_text("Advanced to 1 Feb 2027. 3 items posted.")
+    await expect(watcher.notification).to_have_text("Advanced to 1 Feb 2027. 3 events posted.")
 
     await visitor.button("Try again").click()
     await expect(send_button(visitor)).to_be_visible()

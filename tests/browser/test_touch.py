@@ -56,8 +56,9 @@ async def test_first_session_works_with_touch(browser: Browser, program: Program
         # Neither zoom, pan nor scrolling moves the preview.
         await expect(console.preview_summary).to_have_text(dragged)
         await console.advance.tap()
-        await expect(console.notification).to_have_text(re.compile(r"^Advanced to .* items posted\.$"))
-        await console.choose("Rename")
+        await expect(console.notification).to_have_text(re.compile(r"^Advanced to .* events posted\.$"))
+        await console.button("Actions").tap()
+        await page.get_by_role("option", name="Rename").tap()
         assert await page.get_by_label("Clock name").evaluate("(field) => field.clientWidth") > 150
         await page.get_by_role("link", name=address).tap()
         await console.button("Sign out").tap()

@@ -145,7 +145,7 @@ export class ClockActions {
       () => createClock(params, this.#hooks.checks(), createInParts),
       () =>
         location.hash.includes(model.id) ||
-        notifyAfterNavigation("This is a new clock with the same items. It is at its start."),
+        notifyAfterNavigation("This is a new clock with the same events. It is at its start."),
     );
   }
 

@@ -84,7 +84,7 @@ export async function confirmCancellation(model, item) {
     at > model.now && kind === item.kind && name === item.name && goalId === item.goalId;
   const sameName = model.items.filter(hasSameName).map(({ id }) => id);
   let selected = "one";
-  const choice = await openDialog("Cancel item", [
+  const choice = await openDialog("Cancel event", [
     h("h2", {}, `Cancel “${item.name}”?`),
     h("p", {}, `${signedAmount(item)} on ${formatInstant(item.at)}. What has posted stays.`),
     sameName.length > 1 &&
@@ -92,13 +92,13 @@ export async function confirmCancellation(model, item) {
       radioButtons(
         "What to cancel",
         [
-          ["one", "Only this item"],
-          ["all", `All ${plural(sameName.length, "pending item")} with this name`],
+          ["one", "Only this event"],
+          ["all", `All ${plural(sameName.length, "scheduled event")} with this name`],
         ],
         selected,
         (value) => (selected = value),
       ),
-    buttonRow(cancelButton("Keep"), h("button", { value: "cancel", class: "danger" }, "Cancel item")),
+    buttonRow(cancelButton("Keep"), h("button", { value: "cancel", class: "danger" }, "Cancel event")),
   ]);
   if (choice !== "cancel") return null;
   return selected === "all" ? sameName : [item.id];
@@ -126,7 +126,7 @@ export async function askExport({ items }) {
     h("h2", {}, "Export this clock"),
     h("p", {}, "A statement for each currency, with its opening and closing balance."),
     h("label", {}, "Format", format),
-    h("label", {}, pending, `Include ${plural(count, "pending transaction")}`),
+    h("label", {}, pending, `Include ${plural(count, "scheduled transaction")}`),
     buttonRow(closeButton(), h("button", { value: "export", class: "primary" }, "Export")),
   ]);
   return choice && { format: format.value, pending: pending.checked };
@@ -143,7 +143,7 @@ export async function askForkTime(model, instant) {
   let selected = options.filter(isFirst).at(-1)[0];
   const choice = await openDialog("Fork clock", [
     h("h2", {}, "Fork this clock"),
-    h("p", {}, "A fork has the same items and its own time. This clock doesn't change."),
+    h("p", {}, "A fork has the same events and its own time. This clock doesn't change."),
     radioButtons(
       "Time of the fork",
       options.filter(isFirst).map(([value, text, at]) => [value, `${text}, ${formatInstant(at)}`]),
@@ -184,7 +184,7 @@ export function askItem(model, instant, onAdd) {
     field("at", "Time (UTC)", time, (text) => (text === shownTime ? toTimestamp(instant) : readTime(text))),
   ];
   const error = h("p", { class: "error", role: "alert" });
-  const button = h("button", { class: "primary" }, "Add item");
+  const button = h("button", { class: "primary" }, "Add event");
   const goalId = () => type.value.startsWith(GOAL) && type.value.slice(GOAL.length);
 
   function showFields() {
@@ -208,7 +208,7 @@ export function askItem(model, instant, onAdd) {
       element.setFault(faults.find((fault) => fault.path === path + element.key)?.message ?? "");
     const others = faults.filter((fault) => !fields.some(({ key }) => fault.path === path + key));
     const messages = faults.length ? others.map((fault) => `${fault.path}: ${fault.message}`) : [caught.message];
-    if (caught instanceof ServerUnavailable) messages.push("A retry doesn't add a second item.");
+    if (caught instanceof ServerUnavailable) messages.push("A retry doesn't add a second event.");
     error.textContent = messages.join(" ");
     fields.find((element) => element.querySelector("[aria-invalid]"))?.focusControl();
   }
@@ -226,7 +226,7 @@ export function askItem(model, instant, onAdd) {
   }
 
   return openDialog(
-    "Add item",
+    "Add event",
     [h("h2", {}, "Add an item"), h("div", { class: "item-fields" }, fields), error, buttonRow(closeButton(), button)],
     { onsubmit: onSubmit(() => withBusyState(button, () => add(button.closest("dialog")))) },
   );

@@ -93,7 +93,7 @@ export class ClockFigures {
     const { balances, currencies } = model;
     const [main] = currencies;
     if (!main) return this.#drawGoals(currentView);
-    const ahead = `${plural(model.items.length - currentView.postedCount, "event")} ahead`;
+    const ahead = `${plural(model.items.length - currentView.postedCount, "event")} scheduled`;
     const entries = balances.map(({ currency }) => {
       const [now, then] = [currentView, view].map((each) => each.balances.get(currency));
       return { value: now, currency, note: isPreview && preview(formatMoney(then, currency)) };
@@ -119,7 +119,7 @@ export class ClockFigures {
   #drawNext(model, currentView) {
     const item = model.items[currentView.postedCount];
     if (item) this.#next.show(formatShortDay(item.at), [`${item.name}, `, nowrap(signedAmount(item))]);
-    else this.#next.show("None", model.items.length ? "all items are posted" : "no items");
+    else this.#next.show("None", model.items.length ? "all events are posted" : "no events");
   }
 
   /** Show the lowest balance of each currency from now on. */

@@ -2,7 +2,7 @@
 
 import { askExport, PARAMS } from "./clock-dialogs.js";
 import { toParams } from "./clock-model.js";
-import { clockName, MAX_NAME_LENGTH, renameClock } from "./clock-text.js";
+import { clockName, countsText, MAX_NAME_LENGTH, renameClock } from "./clock-text.js";
 import { withName } from "./create-clock.js";
 import { copyText, downloadFile, h, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatDuration } from "./format.js";
@@ -26,6 +26,7 @@ export class ClockHeader {
   #onRenamed;
   #name = h("div", { class: "row clock-name" });
   #status = h("span", { class: "chip status", hidden: true });
+  #counts = h("span", { class: "counts" });
   #expiry = h("span", { class: "expiry" });
   #menu;
 
@@ -52,6 +53,7 @@ export class ClockHeader {
       ),
       this.#name,
       this.#status,
+      this.#counts,
       this.#expiry,
       h("div", { class: "row actions" }, h("button", { onclick: onFork }, icon("fork"), "Fork…"), this.#menu),
     );
@@ -60,6 +62,7 @@ export class ClockHeader {
   }
 
   setModel(model) {
+    this.#counts.textContent = countsText(model.items, "event");
     if (model.name !== this.#model.name) {
       this.#model = model;
       // A name that is being edited stays.

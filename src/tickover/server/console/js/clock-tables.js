@@ -1,12 +1,73 @@
-// <tick-transactions>: the transactions of a clock with the balance after each.
+// <tick-transactions>, the monthly table of the timeline, and the states of their rows.
 
-import { countUntil } from "./clock-model.js";
+import { balanceAt, countUntil } from "./clock-model.js";
 import { countsText, signedAmount } from "./clock-text.js";
-import { copyText, h, newId, render } from "./dom.js";
-import { formatCount, formatDay, formatMoney, formatTime, isMidnight } from "./format.js";
+import { toCommonUnit, toNumber } from "./decimals.js";
+import { copyText, h, newId, render, s } from "./dom.js";
+import { MARKS } from "./event-lanes.js";
+import {
+  formatCount,
+  formatDay,
+  formatInstant,
+  formatMoney,
+  formatMonthOfYear,
+  formatTime,
+  isMidnight,
+} from "./format.js";
 import { icon } from "./icons.js";
-import { toTimestamp } from "./instants.js";
-import { cancelButton, RowStates, stateMark } from "./item-states.js";
+import { addMonths, toTimestamp } from "./instants.js";
+
+const STATE_TEXTS = { posted: "posted", next: "would post", pending: "scheduled", later: "posted later" };
+
+/** Shows the state of each row, in order of time. Updates only rows whose state changes. Some rows may be missing. */
+export class RowStates {
+  constructor(times, nodes) {
+    Object.assign(this, { times, nodes });
+  }
+
+  /** Update the rows for a clock at `now` with a preview at `instant`. */
+  update(now, instant) {
+    const [postedCount, previewedCount] = [countUntil(this.times, now), countUntil(this.times, instant)];
+    this.nodes.forEach((node, index) => {
+      const state =
+        index < previewedCount ? (index < postedCount ? "posted" : "next") : index < postedCount ? "later" : "pending";
+      if (node.dataset.state === state) return;
+      node.dataset.state = state;
+      node.querySelector(".state").textContent = STATE_TEXTS[state];
+    });
+  }
+}
+
+/** Return the mark of a row, in the shape of its kind, and the text of its state. */
+export function stateMark(kind) {
+  return [
+    s(
+      "svg",
+      { class: `mark ${kind}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" },
+      s("path", { d: MARKS[kind] }),
+    ),
+    h("span", { class: "state" }),
+  ];
+}
+
+/** Create the button that cancels a pending item. It dispatches `cancelitem`. Posted rows hide it. */
+export const cancelButton = (item) =>
+  h(
+    "button",
+    {
+      class: "quiet cancel-item",
+      "aria-label": `Cancel ${item.name}, ${signedAmount(item)}, ${formatInstant(item.at)}`,
+      title: "Cancel this event",
+      onclick: ({ target }) => target.dispatchEvent(new CustomEvent("cancelitem", { detail: item, bubbles: true })),
+    },
+    icon("close"),
+  );
+
+/** Return the head of a table. Its columns have numbers from `firstNumber` on. */
+const tableHead = (titles, firstNumber) => {
+  const cell = (title, index) => h("th", { scope: "col", class: index < firstNumber ? undefined : "number" }, title);
+  return h("thead", {}, h("tr", {}, titles.map(cell)));
+};
 
 const [MAX_EARLIER, MAX_LATER] = [6, 100];
 // The table hides earlier rows only if there are many.
@@ -26,6 +87,7 @@ class TransactionTable extends HTMLElement {
     this.items = model.items.filter((item) => item.currency);
     // Only an amendment and another opening balance change the rows.
     if (this.#scheduleKey !== model.scheduleKey || this.#opening !== model.opening) this.#buildRows(model);
+    this.count.textContent = this.items.length ? countsText(this.items) : "";
     this.#filter();
   }
 
@@ -78,7 +140,7 @@ class TransactionTable extends HTMLElement {
       "button",
       { type: "button", class: "soft", onclick: () => this.dispatchEvent(new CustomEvent("additem")) },
       icon("add"),
-      "Add item",
+      "Add event",
     );
     this.filters = h(
       "div",
@@ -103,7 +165,6 @@ class TransactionTable extends HTMLElement {
   }
 
   #region() {
-    const headings = ["Time (UTC)", "Name", "State", "Amount", "Balance"];
     return h(
       "div",
       { class: "rows", role: "region", "aria-labelledby": "transactions-title" },
@@ -111,15 +172,7 @@ class TransactionTable extends HTMLElement {
       (this.table = h(
         "table",
         { class: "data as-cards" },
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            headings.map((title, index) => h("th", { scope: "col", class: index > 2 ? "number" : undefined }, title)),
-          ),
-        ),
+        tableHead(["Time (UTC)", "Name", "State", "Amount", "Balance"], 3),
         this.body,
       )),
       this.nothing,
@@ -129,8 +182,6 @@ class TransactionTable extends HTMLElement {
   draw({ now }, _currentView, { instant }) {
     this.#instant = instant;
     this.states.update(now, instant);
-    const count = this.rows.length ? countsText(this.states.times, now) : "";
-    if (this.count.textContent !== count) this.count.textContent = count;
   }
 
   /** Return the cancel buttons of the shown rows. They are one tab stop; arrow keys move between them. */
@@ -231,3 +282,67 @@ function transactionRow(item, isPending) {
 }
 
 customElements.define("tick-transactions", TransactionTable);
+
+function sum(items) {
+  const { places, counts } = toCommonUnit(items.map((item) => item.amount));
+  const total = counts.reduce((before, count) => before + count, 0n);
+  return toNumber(total, places);
+}
+
+const monthOf = (instant) => {
+  const date = new Date(instant);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+};
+
+/** Return the row of a month, or of the total of a currency. */
+function monthRow(title, items, currency, end) {
+  const posted = items.filter(({ isPosted }) => isPosted).length;
+  const isProjected = posted < items.length;
+  const total = (...kinds) => {
+    const some = items.filter(({ kind }) => kinds.includes(kind));
+    return some.length ? formatMoney(sum(some), currency) : "";
+  };
+  const cells = [
+    `${formatCount(posted)} of ${formatCount(items.length)}`,
+    total("income", "goal"),
+    total("expense"),
+    end === undefined ? "" : formatMoney(end, currency),
+  ];
+  return h(
+    "tr",
+    { class: isProjected ? "muted" : undefined },
+    h("th", { scope: "row" }, title, isProjected && h("small", {}, "projected")),
+    cells.map((text) => h("td", { class: "number" }, text)),
+  );
+}
+
+/** Return the months of a currency with their total. Contributions have no currency. */
+function monthSection({ balances }, currency, items) {
+  const balance = balances.find((candidate) => candidate.currency === currency);
+  const months = [...Map.groupBy(items, ({ at }) => monthOf(at))].map(([month, some]) =>
+    monthRow(formatMonthOfYear(month), some, currency, balance && balanceAt(balance, addMonths(month, 1) - 0.001)),
+  );
+  const title = currency ?? "Goals, amounts without a currency";
+  return h(
+    "tbody",
+    {},
+    h("tr", {}, h("th", { scope: "rowgroup", colSpan: 5 }, h("strong", {}, title))),
+    months,
+    months.length > 1 && Object.assign(monthRow("Total", items, currency), { className: "total" }),
+  );
+}
+
+/** Return the timeline as a table with a section for each currency and for goals. Only amounts of a currency add up. */
+export function monthlyTable(model) {
+  if (model.items.length === 0) return h("p", { class: "muted" }, "This clock has no events.");
+  const sections = [...model.currencies, undefined].map((currency) => [
+    currency,
+    model.items.filter((item) => item.currency === currency),
+  ]);
+  return h(
+    "table",
+    { class: "data" },
+    tableHead(["Month", "Posted", "In", "Out", "Balance"], 1),
+    sections.map(([currency, items]) => items.length > 0 && monthSection(model, currency, items)),
+  );
+}

@@ -1,6 +1,6 @@
 // Sentences about a clock and its preview, and the names of clocks.
 
-import { balanceAt, countUntil, lowestPoint } from "./clock-model.js";
+import { balanceAt, lowestPoint } from "./clock-model.js";
 import { formatCount, formatInstant, formatMoney, formatShortDay, spokenInstant, spokenMoney } from "./format.js";
 import { DAY } from "./instants.js";
 import { call } from "./rpc.js";
@@ -9,14 +9,16 @@ const MAX_CURRENCIES = 3;
 
 export const plural = (number, one, many = `${one}s`) => `${formatCount(number)} ${number === 1 ? one : many}`;
 
-/** Return how many of some sorted times are posted: `54 posted, 53 pending`. */
-export function countsText(times, now) {
-  const posted = countUntil(times, now);
-  return `${formatCount(posted)} posted, ${formatCount(times.length - posted)} pending`;
+/** Count events, which are transactions and contributions: `57 events: 4 posted, 53 scheduled`. The noun is optional. */
+export function countsText(events, noun) {
+  const { length } = events;
+  const posted = events.filter(({ isPosted }) => isPosted).length;
+  const total = noun ? plural(length, noun) : formatCount(length);
+  return `${total}: ${formatCount(posted)} posted, ${formatCount(length - posted)} scheduled`;
 }
 
-/** Return how many items an advance posted, as a sentence. */
-export const postedText = (count) => (count ? `${plural(count, "item")} posted.` : "Nothing posted.");
+/** Return how many events an advance posted, as a sentence. */
+export const postedText = (count) => (count ? `${plural(count, "event")} posted.` : "Nothing posted.");
 
 /** Describe what an amendment added and cancelled, as a sentence. */
 export function describeAmendment(before, after) {
@@ -25,7 +27,7 @@ export function describeAmendment(before, after) {
     return ({ id }) => !ids.has(id);
   };
   const describe = (items, verb) => {
-    if (items.length !== 1) return items.length ? `${verb} ${plural(items.length, "item")}.` : "";
+    if (items.length !== 1) return items.length ? `${verb} ${plural(items.length, "event")}.` : "";
     const [item] = items;
     return `${verb} “${item.name}”, ${signedAmount(item)}, on ${formatInstant(item.at)}.`;
   };
@@ -45,11 +47,11 @@ export function describePreview(model, currentView, view) {
     // The figures show the changes too, so a dip replaces them and the summary stays short.
     const dips = describeDips(model, currentView, view);
     return [
-      count ? `${plural(count, "item")} would post` : "Nothing would post",
+      count ? `${plural(count, "event")} would post` : "Nothing would post",
       ...(dips.length ? dips : changes),
     ].join("; ");
   }
-  const since = count ? `${plural(-count, "item")} posted since then` : "nothing posted since then";
+  const since = count ? `${plural(-count, "event")} posted since then` : "nothing posted since then";
   return [`Past: ${since}`, ...changes, "read-only because time only moves forward"].join("; ");
 }
 
@@ -80,7 +82,7 @@ function describeBalances(model, currentView, view) {
 
 function describeNextItem(model, currentView) {
   const item = model.items[currentView.postedCount];
-  if (!item) return model.items.length ? "All items are posted" : "This clock has no items";
+  if (!item) return model.items.length ? "All events are posted" : "This clock has no events";
   return `Next: ${item.name}, ${signedAmount(item)}, on ${formatInstant(item.at)}`;
 }
 
@@ -98,9 +100,9 @@ export function spokenPreview(model, currentView, view) {
     .map((currency) => spokenMoney(view.balances.get(currency), currency));
   const change =
     count > 0
-      ? `${plural(count, "item")} would post`
+      ? `${plural(count, "event")} would post`
       : count < 0
-        ? `${plural(-count, "item")} posted since then`
+        ? `${plural(-count, "event")} posted since then`
         : null;
   return [
     spokenInstant(view.instant),

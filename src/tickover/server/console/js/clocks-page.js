@@ -42,13 +42,6 @@ function cardFigures(model) {
   );
 }
 
-/** Count the transactions, as on the page of the clock. A clock without transactions has contributions. */
-function cardCounts({ items, now }) {
-  const transactions = items.filter((item) => item.currency);
-  const times = (transactions.length ? transactions : items).map((item) => item.at);
-  return countsText(times, now);
-}
-
 class ClocksPage extends HTMLElement {
   #title = h("h1", { tabIndex: -1 });
   #header = h("header", { class: "heading row" }, this.#title);
@@ -280,10 +273,10 @@ class ClocksPage extends HTMLElement {
       );
       const model = parseClock(fullClock, null, readChecks(clock.id).opening);
       drawNow(fullClock);
-      if (model.items.length === 0) render(details, h("p", { class: "muted" }, "This clock has no items."));
+      if (model.items.length === 0) render(details, h("p", { class: "muted" }, "This clock has no events."));
       else {
         render(details, cardFigures(model), sparkline(model));
-        counts.textContent = cardCounts(model);
+        counts.textContent = countsText(model.items, "event");
       }
     } catch (error) {
       if (this.#abortController.signal.aborted) return;

@@ -1,13 +1,12 @@
 // The chart of two clocks: both balances, the band between them, and the difference below.
 
-import { drawBreaches, drawForbidden } from "./balance-plot.js";
 import { areaPath, scale, stepCurve, stepPath, textWidth, valueGrid, valueRange, valueScale } from "./chart-paths.js";
 import { balanceAt } from "./clock-model.js";
 import { difference } from "./decimals.js";
 import { render, s } from "./dom.js";
 import { formatAxisMoney } from "./format.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
-import { hatch } from "./timeline-plot.js";
+import { drawBreaches, drawForbidden, hatch } from "./timeline-plot.js";
 
 const [TOP, PLOT_HEIGHT, GAP, STRIP_HEIGHT, AXIS, RIGHT] = [12, 260, 30, 64, 26, 12];
 const EMPTY = { times: [], values: [0] };

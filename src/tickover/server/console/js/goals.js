@@ -1,9 +1,9 @@
 // <tick-goals>: the goals of a clock with their progress.
 
-import { plural } from "./clock-text.js";
+import { cancelButton, RowStates, stateMark } from "./clock-tables.js";
+import { countsText, plural } from "./clock-text.js";
 import { h, render, s } from "./dom.js";
 import { formatDay, formatInstant, formatMoney, formatPercent } from "./format.js";
-import { cancelButton, RowStates, stateMark } from "./item-states.js";
 
 const MAX_RINGS = 6;
 const RADIUS = 32;
@@ -11,8 +11,11 @@ const CIRCUMFERENCE = 2 * Math.PI * RADIUS;
 
 class GoalList extends HTMLElement {
   #scheduleKey = null;
+  #count = h("span", { class: "muted" });
 
   setModel(model) {
+    const contributions = model.items.filter(({ kind }) => kind === "goal");
+    this.#count.textContent = contributions.length ? countsText(contributions, "contribution") : "";
     if (this.#scheduleKey === model.scheduleKey) return;
     this.#scheduleKey = model.scheduleKey;
     const open = this.goals?.filter(({ list }) => list.open).map(({ goal }) => goal.id) ?? [];
@@ -26,6 +29,7 @@ class GoalList extends HTMLElement {
         { class: "row card-header" },
         h("h2", { id: "goals-title" }, "Goals"),
         this.goals.length > 0 && h("span", { class: "muted" }, "amounts without a currency"),
+        this.#count,
       ),
       this.goals.length
         ? h(

@@ -89,13 +89,26 @@ export function menuButton({ label, content, className = "" }, items) {
   return Object.assign(element, { button });
 }
 
-/** Return the name of a link or button, with the name of its group: `Zoom: 3M`. Keys are not part of it. */
+/** Return the name of a link or button, with the name of its group: `Zoom: 3M`. Keys and badges are not part of it. */
 function nameOf(node) {
-  const texts = [...node.childNodes].map((child) => (child.ariaHidden ? "" : child.textContent));
+  const copy = node.cloneNode(true);
+  for (const part of copy.querySelectorAll("[aria-hidden], .chip, .visually-hidden")) part.remove();
+  const texts = [...copy.childNodes].map((child) => child.textContent.trim()).filter(Boolean);
   const group = node.closest("[role=group][aria-label]");
   const prefix = group ? `${group.ariaLabel}: ` : node.matches("#header a, h2 a") ? "Go to " : "";
-  return prefix + (node.ariaLabel ?? texts.join(""));
+  return prefix + (node.ariaLabel ?? texts.join(" · "));
 }
+
+/** The groups of actions in their order, with the selectors of what they contain. */
+const GROUPS = {
+  "Advance and preview": ".advance-bar *",
+  View: ".controls *",
+  "This page": "main :not(.breadcrumb *, .danger, [aria-label^=Remove])",
+  Pages: ".breadcrumb *, #header *",
+  Remove: "*",
+};
+
+const groupOf = (node) => Object.keys(GROUPS).find((name) => node.matches(GROUPS[name]));
 
 /** Return the links and buttons that the user can see or find in a menu, the main action first. */
 function findActions() {
@@ -113,9 +126,9 @@ function findActions() {
 /** Let the user choose an action, and run it. */
 async function openCommandMenu() {
   let [chosen, shown, selected] = [null, [], 0];
-  const options = findActions().map((node) =>
+  const optionOf = (node) =>
     h(
-      "li",
+      "div",
       {
         id: newId(),
         role: "option",
@@ -126,9 +139,10 @@ async function openCommandMenu() {
       },
       nameOf(node),
       node.querySelector("kbd")?.cloneNode(true),
-    ),
-  );
-  const list = h("ul", { id: newId(), class: "commands", role: "listbox", "aria-label": "Actions and pages" });
+    );
+  const actions = Map.groupBy(findActions(), groupOf);
+  const groups = Object.keys(GROUPS).map((name) => [name, (actions.get(name) ?? []).map(optionOf)]);
+  const list = h("div", { id: newId(), class: "commands", role: "listbox", "aria-label": "Actions and pages" });
   const field = h("input", {
     role: "combobox",
     "aria-label": "Find an action or a page",
@@ -154,8 +168,16 @@ async function openCommandMenu() {
 
   function show() {
     const words = field.value.toLowerCase().split(/\s+/);
-    shown = options.filter(({ textContent }) => words.every((word) => textContent.toLowerCase().includes(word)));
-    render(list, shown.length ? shown : h("li", { role: "option", "aria-disabled": "true" }, "Nothing matches."));
+    const isMatch = ({ textContent }) => words.every((word) => textContent.toLowerCase().includes(word));
+    const matches = groups.map(([name, options]) => [name, options.filter(isMatch)]).filter(([, some]) => some.length);
+    shown = matches.flatMap(([, options]) => options);
+    render(
+      list,
+      matches.map(([name, options]) =>
+        h("div", { role: "group", "aria-label": name }, h("small", { "aria-hidden": "true" }, name), options),
+      ),
+      !shown.length && h("div", { role: "option", "aria-disabled": "true" }, "Nothing matches."),
+    );
     select(0);
   }
 

@@ -15,7 +15,7 @@ function markContent({ items, first, last }) {
   const rest = items.length - MAX_ROWS;
   const title = first === last ? formatInstant(first) : `${formatDay(first)} – ${formatDay(last)}`;
   return [
-    h("strong", {}, items.length > 1 ? `${title} · ${plural(items.length, "item")}` : title),
+    h("strong", {}, items.length > 1 ? `${title} · ${plural(items.length, "event")}` : title),
     items.slice(0, MAX_ROWS).map((item) => row(item.name, signedAmount(item))),
     rest > 0 && h("div", { class: "muted" }, `and ${rest} more`),
   ];

@@ -90,7 +90,12 @@ export class Scrubber {
         h("kbd", { "aria-hidden": "true" }, step.key.toUpperCase()),
       ),
     );
-    this.controls = h("div", { class: "joined", role: "group", "aria-label": "Move the preview" }, this.buttons);
+    this.controls = h(
+      "div",
+      { class: "row steps", role: "group", "aria-label": "Preview" },
+      h("p", { "aria-hidden": "true" }, "Preview", h("small", {}, "Shift advances at once")),
+      h("div", { class: "joined" }, this.buttons),
+    );
     this.goTo = h("label", { class: "go-to", title: "Go to (UTC). Shortcut: G" }, this.field.parentNode, "UTC");
   }
 

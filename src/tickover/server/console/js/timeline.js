@@ -3,11 +3,11 @@
 
 import { legendItem } from "./chart-paths.js";
 import { countUntil } from "./clock-model.js";
+import { monthlyTable } from "./clock-tables.js";
 import { plural } from "./clock-text.js";
 import { h, render, s } from "./dom.js";
 import { formatDay, formatInstant } from "./format.js";
 import { icon } from "./icons.js";
-import { monthlyTable } from "./monthly-table.js";
 import { PlotTooltip } from "./plot-tooltip.js";
 import { clampToClock, Scrubber, snapToItem, TIME_STEPS } from "./scrubber.js";
 import { segmentedButtons } from "./tabs.js";
@@ -243,7 +243,7 @@ export class Timeline extends HTMLElement {
     this.addButton.hidden = !pill || this.#instant < this.#model.now;
     if (this.addButton.hidden) return;
     this.addButton.style.left = `${(pill.to + 4) * this.drawing.box.fontScale}px`;
-    this.addButton.title = `Add item on ${formatInstant(this.#instant)}`;
+    this.addButton.title = `Add event on ${formatInstant(this.#instant)}`;
     this.addButton.setAttribute("aria-label", this.addButton.title);
   }
 
@@ -269,7 +269,7 @@ export class Timeline extends HTMLElement {
     const posted = countUntil(times, now);
     return (
       `Timeline from ${formatDay(this.#window.from)} to ${formatDay(this.#window.to)}. The clock is at ${formatInstant(now)}. ` +
-      `${posted} of ${plural(items.length, "item")} posted. ${currencies.length ? `Balance in ${currencies.join(", ")}. ` : ""}` +
+      `${posted} of ${plural(items.length, "event")} posted. ${currencies.length ? `Balance in ${currencies.join(", ")}. ` : ""}` +
       "The table has the same data."
     );
   }
