@@ -71,11 +71,21 @@ _LABELS = """async ({ items, expectations }) => {
   return [...["income", "expense"].map((kind) => laneScale({ items }, kind)), ...expectations.map(shortLabel)];
 }"""
 
-# Returns the first point of the curve of each currency.
-_SPARKLINE = """async ({ params, opening }) => {
+# Returns how many texts the axis of each window has.
+_AXIS = """async ({ windows, width }) => {
+  const { axisTicks, drawAxis } = await import("/assets/000000000000/js/time-axis.js");
+  const { scale } = await import("/assets/000000000000/js/chart-paths.js");
+  return windows.map(([from, to]) => {
+    const box = { left: 0, right: width, top: 0, bottom: 100 };
+    return drawAxis(axisTicks({ from, to }, width), scale(from, to, 0, width), box).querySelectorAll("text").length;
+  });
+}"""
+
+# Returns the first point of the curve of each currency, of a scenario or of a clock with an id.
+_SPARKLINE = """async ({ params, opening, id = null }) => {
   const { parseParams } = await import("/assets/000000000000/js/clock-model.js");
   const { sparkline } = await import("/assets/000000000000/js/sparkline.js");
-  const svg = sparkline(parseParams(params, opening), { width: 100, height: 100 });
+  const svg = sparkline({ ...parseParams(params, opening), id }, { width: 100, height: 100 });
   return [...svg.querySelectorAll(".past > .line")].map((line) => /^M\\S+ [^A-Z]+/.exec(line.getAttribute("d"))[0]);
 }"""
 
@@ -195,6 +205,14 @@ async def test_values_have_enough_round_ticks_up_to_the_highest(loaded_tab: Tab)
     assert (await run(loaded_tab, _TICKS, {"ranges": [(0, 5e-324)], "minCount": 4}))[0][0] == []
 
 
+async def test_axis_has_three_texts_at_every_zoom(loaded_tab: Tab) -> None:
+    random_source = random.Random(1)
+    lengths = [DAY / 24 * 1.05**power for power in range(232)]  # from an hour to ten years
+    windows = [[start, start + length] for length in lengths if (start := random_source.randrange(10_000) * DAY / 7)]
+    counts = await run(loaded_tab, _AXIS, {"windows": windows, "width": 270})
+    assert {count for count in counts if not 3 <= count <= 7} == set()
+
+
 async def test_slider_stops_at_the_times_of_items(loaded_tab: Tab) -> None:
     hour = 3_600_000
     times = [2 * DAY + 8 * hour, 2 * DAY + 9 * hour, 3 * DAY + 12 * hour, 5 * DAY - hour, 9 * DAY]
@@ -232,6 +250,8 @@ async def test_sparkline_starts_with_the_first_balance(loaded_tab: Tab) -> None:
     assert await run(loaded_tab, _SPARKLINE, {"params": params, "opening": {}}) == ["M0 50", "M48.5 6"]
     # An opening balance is a fact from the start on.
     assert await run(loaded_tab, _SPARKLINE, {"params": params, "opening": {"EUR": 20}}) == ["M0 50", "M53 6"]
+    # The charts of a clock start at its start, whatever its balances.
+    assert await run(loaded_tab, _SPARKLINE, {"params": params, "id": "clock_1"}) == ["M0 94", "M0 94"]
 
 
 async def test_comparison_shows_what_the_expectations_forbid(loaded_tab: Tab) -> None:

@@ -14,6 +14,11 @@ from tests.support.program import Program
 # All tests of a process share the browser and its event loop.
 
 TOP = "(element) => element.getBoundingClientRect().top + scrollY"
+# Returns on which side of the line at the pointer the tooltip is.
+TOOLTIP_SIDE = """() => {
+  const [line, box] = [".hover-line", ".tooltip"].map((name) => document.querySelector(name).getBoundingClientRect());
+  return box.left > line.right ? "right" : box.right < line.left ? "left" : "above";
+}"""
 NEVER_BELOW_ZERO = {"balance": {"currency": "EUR", "atLeast": 0}}
 
 
@@ -58,7 +63,9 @@ async def test_balances_include_the_opening_balance(browser: Browser, program: P
         await console.page.get_by_label("EUR", exact=True).fill("1,000")
         await console.page.locator(".opening").get_by_role("button", name="Save").click()
         await expect(lowest).to_have_text(["−€150.003 Jan", "CHF\xa05.00now"])
-        await expect(console.rows.first.locator(".balance")).to_have_text("−€150.00")
+        await expect(figure(console, "Balances").get_by_role("listitem")).to_have_text(["€1,000.00", "CHF\xa05.00"])
+        await expect(console.page.locator(".lowest").first).to_have_text("Lowest ahead, 3 Jan−€150.00")
+        await expect(console.rows.locator(".balance")).to_have_text(["−€150.00", "€2,650.50", "€1,500.50"])
         await console.open("#/clocks")
         await expect(console.page.get_by_role("listitem")).to_contain_text("€1,000.00")
 
@@ -277,6 +284,10 @@ async def test_keys_and_wheel_zoom_and_pan_the_plot(browser: Browser, program: P
         assert panned not in (whole, zoomed)
         await console.page.locator("svg.plot").hover(position={"x": 500, "y": 100})
         await expect(console.page.locator(".tooltip")).to_contain_text("EUR")
+        await expect(console.page.locator(".dot.hover")).to_be_visible()
+        assert await console.tab.evaluate(TOOLTIP_SIDE) == "right"
+        await console.page.locator("svg.plot").hover(position={"x": 900, "y": 100})
+        assert await console.tab.evaluate(TOOLTIP_SIDE) == "left"
         await console.page.keyboard.down("Control")
         await console.page.mouse.wheel(0, 2000)
         await console.page.keyboard.up("Control")
@@ -293,7 +304,7 @@ async def test_several_currencies_have_a_plot_each(browser: Browser, program: Pr
         await console.open_clock(console.create({"frozenTime": "2027-01-01T00:00:00Z", "transactions": pays}))
         plots = console.page.locator(".balance-plot")
         assert await plots.locator(".title").all_text_contents() == ["EUR", "USD"]
-        await expect(plots.first.locator(".lowest")).to_contain_text("Lowest, 1 Jan€0.00")
+        await expect(plots.first.locator(".lowest")).to_contain_text("Lowest ahead, now€0.00")
 
 
 # Transactions

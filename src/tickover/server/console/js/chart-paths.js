@@ -6,6 +6,7 @@ import { formatAxisMoney } from "./format.js";
 
 const COLUMN = 2; // pixels, the width of a curve's line
 const HIDDEN = 0.5; // pixels, hidden by the line
+const LABEL_HEIGHT = 14;
 const CHUNK = 50;
 const MAX_WIDTHS = 1000;
 const canvas = document.createElement("canvas").getContext("2d");
@@ -85,12 +86,14 @@ export function valueScale([low, high], minCount, bottom, top) {
   return { y: scale(low, high, bottom, top), ticks: [], step: 1 };
 }
 
-/** Draw the ticks of a scale: `lines`, and their `labels` on the left of the plot. */
+/** Draw the ticks of a scale: `lines`, and their `labels` on the left of the plot. Of dense ticks, every second has one. */
 export function valueGrid({ y, ticks, step }, currency, { left, right }) {
+  const isDense = y(0) - y(step) < LABEL_HEIGHT;
+  const labelled = ticks.filter((value) => !isDense || Math.round(value / step) % 2 === 0);
   const place = (value) => ({ x: left - 8, y: y(value) + 4, "text-anchor": "end" });
   return {
     lines: ticks.map((value) => s("path", { class: value ? "grid" : "zero", d: `M${left} ${y(value)}H${right}` })),
-    labels: ticks.map((value) => s("text", place(value), formatAxisMoney(value, currency, step))),
+    labels: labelled.map((value) => s("text", place(value), formatAxisMoney(value, currency, step))),
   };
 }
 

@@ -1,6 +1,6 @@
 // The figures at the top of a clock's page: date, balance, next event, lowest balance ahead, and expectations.
 
-import { lowestPoint } from "./clock-model.js";
+import { lowestAhead } from "./clock-model.js";
 import { plural, signedAmount } from "./clock-text.js";
 import { difference } from "./decimals.js";
 import { h, render } from "./dom.js";
@@ -123,9 +123,9 @@ export class ClockFigures {
   }
 
   /** Show the lowest balance of each currency from now on. */
-  #drawLowest({ balances, items, maxTime }, now) {
-    const entries = balances.map((balance) => {
-      const { at, value } = lowestPoint(balance, now, maxTime);
+  #drawLowest(model, now) {
+    const entries = model.balances.map((balance) => {
+      const { at, value } = lowestAhead(balance, model);
       return { at, value, currency: balance.currency, note: at === now ? "now" : formatShortDay(at) };
     });
     this.#lowest.element.hidden = !entries.length;
@@ -134,7 +134,7 @@ export class ClockFigures {
     entries.sort((left, right) => (right.value < 0) - (left.value < 0));
     if (entries.length > 1) return this.#lowest.show(amounts(entries), moreText(entries));
     const [{ at, value, currency, note }] = entries;
-    const cause = at > now && items.findLast((item) => item.at === at && item.currency === currency).name;
+    const cause = at > now && model.items.findLast((item) => item.at === at && item.currency === currency).name;
     return this.#lowest.show(formatMoney(value, currency), cause ? `${cause}, ${note}` : note, { broken: value < 0 });
   }
 

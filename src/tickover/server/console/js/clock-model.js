@@ -119,6 +119,9 @@ export function lowestPoint({ times, values }, from, to) {
   return lowest;
 }
 
+/** Return the lowest point of a balance from now on. */
+export const lowestAhead = (balance, { now, maxTime }) => lowestPoint(balance, now, maxTime);
+
 /** Count the sorted times at or before the instant. */
 export function countUntil(times, instant) {
   let [low, high] = [0, times.length];

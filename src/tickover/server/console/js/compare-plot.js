@@ -73,7 +73,7 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     s("path", { class: "delta", d: areaPath(stepPath(delta, x, strip.y, from, to), strip.y(0), left) }),
     cursor,
     grids.map(({ labels }) => labels),
-    s("text", { class: "title halo", x: left, y: stripTop - 8 }, "Difference"),
+    s("text", { class: "title", x: left, y: stripTop - 8 }, "Difference"),
     dots,
   );
   const moveCursor = (instant) => {

@@ -157,7 +157,7 @@ export function idleMarks({ start, times }, x, { left, right, from, to }, y) {
     if (end - begin < textWidth(text) + 2 * IDLE_MARGIN) continue;
     marks.push(
       s("path", { d: `M${begin} ${y - 4}v8M${end} ${y - 4}v8` }),
-      s("text", { class: "halo", x: (begin + end) / 2, y: y + 4, "text-anchor": "middle" }, text),
+      s("text", { x: (begin + end) / 2, y: y + 4, "text-anchor": "middle" }, text),
     );
   }
   return s("g", { class: "idle" }, marks);

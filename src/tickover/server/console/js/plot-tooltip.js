@@ -6,8 +6,6 @@ import { h, render } from "./dom.js";
 import { formatDay, formatInstant, formatMoney } from "./format.js";
 
 const MAX_ROWS = 6;
-const HALF_WIDTH = 120;
-const GAP = 8;
 
 const row = (name, amount) => h("div", {}, h("span", {}, name), h("span", { class: "number" }, amount));
 
@@ -30,31 +28,36 @@ function balanceContent(balances, instant) {
 
 export class PlotTooltip {
   #shown = "";
+  #drawing = null;
   element = h("div", { class: "tooltip", "aria-hidden": "true", hidden: true });
 
   hide() {
     this.element.hidden = true;
+    this.#drawing?.hover(null);
   }
 
-  /** Show the items or the balances below the pointer. The tooltip opens upwards, so it covers no lane below. */
-  show({ lanes, plots, box }, { offsetX, offsetY, instant }) {
+  /** Show the items or the balances below the pointer. The tooltip is beside the line at their time, and covers nothing. */
+  show(drawing, { offsetX, offsetY, instant }) {
+    const { lanes, plots, box } = drawing;
     const { fontScale, left, right, height } = box;
     const [x, y] = [offsetX / fontScale, offsetY / fontScale];
     const lane = lanes.find(({ top, bottom }) => y >= top && y < bottom);
     const mark = lane?.markAt(x);
     const isInPlot = !lane && plots.length > 0 && y < plots.at(-1).box.bottom && x >= left && x <= right;
-    this.element.hidden = !mark && !isInPlot;
-    if (this.element.hidden) return;
+    if (!mark && !isInPlot) return this.hide();
+    this.#drawing = drawing;
+    this.element.hidden = false;
     const key = mark ? `${lane.kind} ${mark.first} ${mark.items.length}` : `${instant}`;
     if (key !== this.#shown) {
       this.#shown = key;
       const balances = plots.map((plot) => plot.balance);
       render(this.element, mark ? markContent(mark) : balanceContent(balances, instant));
     }
-    const anchor = mark ? lane.top : y - GAP;
-    const middle = (mark ? mark.x : x) * fontScale;
-    const width = (right + GAP) * fontScale;
-    this.element.style.left = `${Math.min(Math.max(middle, HALF_WIDTH), Math.max(HALF_WIDTH, width - HALF_WIDTH))}px`;
-    this.element.style.bottom = `${(height - anchor + GAP) * fontScale}px`;
+    const at = mark ? mark.first : instant;
+    const lineX = drawing.x(at);
+    drawing.hover(at);
+    this.element.classList.toggle("before", lineX > (left + right) / 2);
+    this.element.style.left = `${lineX * fontScale}px`;
+    this.element.style.bottom = `${(height - (mark ? lane.top : y)) * fontScale}px`;
   }
 }

@@ -1,6 +1,6 @@
 // The time axis of the timeline: the visible window and its ticks.
 
-import { textWidth } from "./chart-paths.js";
+import { scale, textWidth } from "./chart-paths.js";
 import { s } from "./dom.js";
 import { formatDay, formatMonth, formatMonthOfYear, formatShortDay, formatTime, formatYear } from "./format.js";
 import { addMonths, DAY, endOfDay, HOUR, MINUTE, startOfDay } from "./instants.js";
@@ -90,12 +90,23 @@ const STEPS = [
   ...[1, 2, 5].map((years) => ({ months: 12 * years, size: years * 365.25 * DAY, label: formatYear })),
 ];
 
-/** Return the ticks `{ at, text, strong }` of a window with a width in pixels. */
-export function axisTicks({ from, to }, width) {
+const MIN_TEXTS = 3;
+
+/** Return the ticks `{ at, text, strong }` of a window with a width in pixels. At least three of their texts fit. */
+export function axisTicks(window, width) {
+  const { from, to } = window;
   const distance = (step) => (step.size / (to - from)) * width;
   // Weeks need more distance, because months are easier to read.
   const minDistance = (step) => (step.size === 7 * DAY ? 72 : step.label === formatShortDay ? 58 : 46);
-  const step = STEPS.find((step) => distance(step) >= minDistance(step)) ?? STEPS.at(-1);
+  const coarsest = STEPS.findIndex((step) => distance(step) >= minDistance(step));
+  const x = scale(from, to, 0, width);
+  for (let index = coarsest < 0 ? STEPS.length - 1 : coarsest; ; index -= 1) {
+    const ticks = ticksOf(STEPS[index], window);
+    if (index === 0 || placeTexts(ticks, x, 0, width).length >= MIN_TEXTS) return ticks;
+  }
+}
+
+function ticksOf(step, { from, to }) {
   const ticks = [];
   let at = step.months ? firstMonth(from, step.months) : Math.ceil(from / step.size) * step.size;
   let lastYear = null;
@@ -120,23 +131,26 @@ function firstMonth(from, months) {
   return at < from ? addMonths(at, months) : at;
 }
 
-/** Draw the ticks as vertical lines. Texts that would overlap are left out. */
-export function drawAxis(ticks, x, { left, right, top, bottom }) {
+/** Return the ticks whose texts don't overlap, with the start of each text. */
+function placeTexts(ticks, x, left, right) {
   let freeX = -Infinity;
-  const texts = [];
-  for (const tick of ticks) {
+  return ticks.flatMap((tick) => {
     const width = textWidth(tick.text);
     const start = Math.min(x(tick.at), right - width);
-    if (start < freeX) continue;
+    if (start < freeX) return [];
     freeX = start + width + 6;
-    texts.push(
-      s("text", { x: Math.max(left, start), y: bottom + 15, class: tick.strong ? "strong" : undefined }, tick.text),
-    );
-  }
+    return [{ ...tick, start: Math.max(left, start) }];
+  });
+}
+
+/** Draw the ticks as vertical lines with their texts. */
+export function drawAxis(ticks, x, { left, right, top, bottom }) {
   return s(
     "g",
     { class: "axis" },
     s("path", { d: ticks.map((tick) => `M${x(tick.at)} ${top}V${bottom + 4}`).join("") }),
-    texts,
+    placeTexts(ticks, x, left, right).map(({ start, strong, text }) =>
+      s("text", { x: start, y: bottom + 15, class: strong ? "strong" : undefined }, text),
+    ),
   );
 }

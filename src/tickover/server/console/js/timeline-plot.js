@@ -11,7 +11,7 @@ import {
   valueRange,
   valueScale,
 } from "./chart-paths.js";
-import { balanceAt, lowestPoint } from "./clock-model.js";
+import { balanceAt, lowestAhead } from "./clock-model.js";
 import { newId, render, s } from "./dom.js";
 import { barLane, expectationStrip, goalLane, idleMarks, laneScale } from "./event-lanes.js";
 import { balanceRules, shortLabel } from "./expectations.js";
@@ -87,6 +87,7 @@ class BalancePlot {
     this.chunks = new Chunks(this.curve.xs, box.right, "", ["curve past", "curve preview", "curve rest"]);
     this.nowDot = s("circle", { class: "dot now", r: 4 });
     this.dot = s("circle", { class: "dot", r: 5 });
+    this.hoverDot = s("circle", { class: "dot hover", r: 4, visibility: "hidden" });
     this.node = s(
       "g",
       { class: "balance-plot" },
@@ -95,31 +96,34 @@ class BalancePlot {
       this.chunks.node,
       drawBreaches(this.curve, rules, x, box),
       grid.labels,
-      isTitled && s("text", { class: "title halo", x: left + 6, y: top + 14 }, balance.currency),
+      isTitled && s("text", { class: "title", x: left + 6, y: top + 14 }, balance.currency),
       this.#lowest(rules),
       this.nowDot,
       this.dot,
+      this.hoverDot,
     );
   }
 
-  /** Call out the lowest visible point as money with its date. */
+  /** Call out the lowest point from now on as money with its date, like the figure above the chart. */
   #lowest(rules) {
     const { left, right, from, to, bottom } = this.box;
-    const lowest = lowestPoint(this.balance, Math.max(from, this.model.start), to);
-    if (this.balance.times.length === 0) return null;
+    const lowest = lowestAhead(this.balance, this.model);
+    if (this.balance.times.length === 0 || lowest.at < from || lowest.at > to) return null;
     const isBroken = rules.some(
       ({ atLeast, from, to }) => lowest.value < atLeast && lowest.at >= from && lowest.at <= to,
     );
     const date = to - from > YEAR ? formatDay : formatShortDay;
-    const label = `Lowest, ${date(lowest.at)}`;
+    const label = `Lowest ahead, ${lowest.at === this.model.now ? "now" : date(lowest.at)}`;
     const money = formatMoney(lowest.value, this.balance.currency);
     const width = textWidth(label) + textWidth(money) + 28;
     const [pointX, pointY] = [this.x(lowest.at), this.y(lowest.value)];
     const boxX = Math.min(Math.max(pointX - width / 2, left + 4), right - width - 2);
-    const boxY = Math.min(pointY + 9, bottom - CALLOUT_HEIGHT);
+    // No curve reaches the space for the label.
+    const boxY = bottom - CALLOUT_HEIGHT;
     return s(
       "g",
       { class: `lowest${isBroken ? " broken" : ""}` },
+      s("path", { class: "zero", d: `M${pointX} ${pointY}V${boxY}` }),
       s("circle", { r: 4, cx: pointX, cy: pointY }),
       s("rect", { x: boxX, y: boxY, width, height: CALLOUT_HEIGHT, rx: 6 }),
       s("text", { x: boxX + 8, y: boxY + 15 }, label),
@@ -145,6 +149,11 @@ class BalancePlot {
     this.#place(this.dot, instant, instant !== now && instant >= from && instant <= to);
   }
 
+  /** Mark the balance at an instant, or nothing. */
+  hover(instant) {
+    this.#place(this.hoverDot, instant, instant !== null);
+  }
+
   #place(dot, instant, isVisible) {
     dot.setAttribute("visibility", isVisible ? "visible" : "hidden");
     if (!isVisible) return;
@@ -153,7 +162,7 @@ class BalancePlot {
   }
 }
 
-export const MAX_PLOTS = 6;
+export const MAX_PLOTS = 3;
 const MAX_STRIPS = 4;
 const [TOP, RIGHT, AXIS] = [34, 12, 26];
 const [BAR_HEIGHT, GOAL_HEIGHT, STRIP_HEIGHT] = [30, 20, 16];
@@ -165,7 +174,7 @@ const PILL_SPACE = 30; // for the button beside the preview's pill
 /** The layout is for a font size of 16 px and scales with the font size of the browser. Reading it in a frame is slow. */
 export const rootFontScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 
-const plotHeight = (count, isNarrow) => (count === 1 ? 208 : count === 2 ? 128 : 112) * (isNarrow ? 0.8 : 1);
+const plotHeight = (count, isNarrow) => (count === 1 ? 208 : count === 2 ? 128 : 96) * (isNarrow ? 0.8 : 1);
 
 /** Return the pattern of what an expectation forbids. */
 export function hatch() {
@@ -219,7 +228,7 @@ function layOut({ model, expectations, window, width, showsAll }) {
 
 function laneLabel({ label, detail, top, bottom, isAbove }, left) {
   if (!label) return null;
-  if (isAbove) return s("text", { class: "halo", y: top - 3 }, label);
+  if (isAbove) return s("text", { y: top - 3 }, label);
   const text = textWidth(label) > MAX_LABEL - 14 ? `${label.slice(0, 12)}…` : label;
   const middle = (top + bottom) / 2;
   const line = (y, text) => s("text", { x: left - 8, y, "text-anchor": "end" }, text);
@@ -261,8 +270,8 @@ class Pill {
 }
 
 /**
- * Draw everything into the SVG. Return `{ lanes, plots, box, preview }`; `preview(instant)` moves the preview and returns
- * the edges of its pill.
+ * Draw everything into the SVG. Return `{ lanes, plots, box, x, preview, hover }`; `preview(instant)` moves the preview
+ * and returns the edges of its pill, and `hover(instant)` marks an instant, or nothing if it is null.
  */
 export function drawTimeline(
   svg,
@@ -283,6 +292,7 @@ export function drawTimeline(
   const base = layout.lanes.expense?.top ?? bottom;
   const box = { ...edges, bottom, height, fontScale };
   const [nowPill, previewPill] = [new Pill("now"), new Pill("preview")];
+  const hoverLine = s("path", { class: "hover-line", d: `M0 ${TOP}V${bottom}`, visibility: "hidden" });
   const shade = new Chunks(plots[0]?.curve.xs ?? [left], right, "preview-shade", [""]);
   const viewBox = `0 0 ${width} ${height}`;
   if (svg.getAttribute("viewBox") !== viewBox) {
@@ -297,6 +307,7 @@ export function drawTimeline(
     axis(x, { left, right, top: TOP, bottom }),
     s("path", { class: "base", d: `M${left} ${base}H${right}` }),
     [nowPill, previewPill].map(({ stem }) => stem),
+    hoverLine,
     plots.map((plot) => plot.node),
     [...Object.values(layout.lanes), ...layout.stripPlaces].map((place) => laneLabel(place, left)),
     layout.strips.map((expectation, index) =>
@@ -328,5 +339,10 @@ export function drawTimeline(
     for (const part of [...plots, ...lanes]) part.preview(instant);
     return placed;
   };
-  return { lanes, plots, box, preview };
+  const hover = (instant) => {
+    hoverLine.setAttribute("visibility", instant === null ? "hidden" : "visible");
+    hoverLine.setAttribute("transform", `translate(${x(instant)})`);
+    for (const plot of plots) plot.hover(instant);
+  };
+  return { lanes, plots, box, x, preview, hover };
 }

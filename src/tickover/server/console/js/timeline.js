@@ -98,17 +98,17 @@ export class Timeline extends HTMLElement {
       "View as table",
     );
     this.legend = h("ul", { class: "legend", "aria-label": "Legend" });
-    this.chart = h("div", {}, this.plot, this.moreButton);
     render(
       this,
       h(
         "div",
         { class: "row card-header" },
         (this.heading = h("h2", { id: "timeline-title" })),
+        this.moreButton,
         this.legend,
         (this.controls = h("div", { class: "row controls" }, this.scrubber.goTo, this.zooms.element, this.tableButton)),
       ),
-      this.chart,
+      this.plot,
       this.table,
       this.scrubber.slider,
     );
@@ -148,8 +148,8 @@ export class Timeline extends HTMLElement {
 
   #drawMoreButton() {
     const { length } = this.#model.balances;
-    this.moreButton.hidden = length <= MAX_PLOTS;
-    this.moreButton.textContent = this.#allPlots ? "Show fewer currencies" : `Show all ${length} currencies`;
+    this.moreButton.hidden = length <= MAX_PLOTS || !this.table.hidden;
+    this.moreButton.textContent = this.#allPlots ? "Fewer currencies" : `+${length - MAX_PLOTS} more currencies`;
   }
 
   /** Show expectations and the results of their check, which are null until the server responds. */
@@ -221,6 +221,7 @@ export class Timeline extends HTMLElement {
   #draw() {
     if (!this.#model || !this.#width) return;
     const startedAt = performance.now();
+    this.tooltip.hide();
     this.drawing = drawTimeline(this.svg, {
       model: this.#model,
       ...this.#checks,
@@ -233,7 +234,7 @@ export class Timeline extends HTMLElement {
     const { left, right, fontScale } = this.drawing.box;
     this.svg.setAttribute("aria-label", this.#summary());
     this.zooms.press(this.#zoom);
-    this.scrubber.align(this.#window, left * fontScale, !this.chart.hidden && (right - left) * fontScale);
+    this.scrubber.align(this.#window, left * fontScale, !this.plot.hidden && (right - left) * fontScale);
     this.#drawPreview();
     performance.measure("tickover draws the timeline", { start: startedAt, end: performance.now() });
   }
@@ -253,14 +254,14 @@ export class Timeline extends HTMLElement {
   }
 
   #drawLegend() {
-    const { expectations } = this.#checks;
+    const { expectations, results } = this.#checks;
     render(
       this.legend,
-      legendItem("past"),
+      legendItem("past", "posted"),
       legendItem("preview"),
       legendItem("scheduled"),
       expectations.some(({ balance }) => balance) && legendItem("forbidden", "not allowed"),
-      expectations.length > 0 && legendItem("breaks", "broken"),
+      results?.some(({ ok }) => !ok) && legendItem("breaks", "breaks an expectation"),
     );
   }
 
@@ -277,11 +278,12 @@ export class Timeline extends HTMLElement {
   #toggleTable() {
     const asTable = this.table.hidden;
     this.table.hidden = !asTable;
-    this.chart.hidden = asTable;
+    this.plot.hidden = asTable;
     this.tableButton.setAttribute("aria-pressed", String(asTable));
     this.tableButton.textContent = asTable ? "View as chart" : "View as table";
     if (asTable) this.#fillTable();
     else this.table.replaceChildren();
+    this.#drawMoreButton();
     this.#draw();
   }
 
