@@ -2,7 +2,7 @@
 async () => {
   const styles = document.querySelector("link[href$='console.css']").href;
   const names = [
-    "call-list", "clock-dialogs", "clock-figures", "clock-form-fields", "code-block", "create-clock", "dom", "icons",
+    "call-list", "clock-dialogs", "clock-header", "clock-form-fields", "code-block", "create-clock", "dom", "icons",
     "clock-tables", "menu", "tabs",
   ];
   const modules = await Promise.all(names.map((name) => import(new URL(`../js/${name}.js`, styles))));

@@ -8,8 +8,7 @@ import { notify } from "./dom.js";
 import { formatInstant } from "./format.js";
 import { parseInstant, toTimestamp } from "./instants.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
-import { captureSession } from "./session.js";
-import { readChecks, writeChecks } from "./storage.js";
+import { captureSession, readChecks, writeChecks } from "./session.js";
 
 /** Notify once the next page is shown, because a change of page clears the notification. */
 const notifyAfterNavigation = (message) =>

@@ -2,10 +2,9 @@
 
 import { AdvanceBar } from "./advance-bar.js";
 import { ClockActions } from "./clock-actions.js";
-import { ClockFigures } from "./clock-figures.js";
-import { ClockHeader } from "./clock-header.js";
+import { ClockFigures, ClockHeader } from "./clock-header.js";
 import { parseClock, scheduleKey, viewAt, withOpening } from "./clock-model.js";
-import { readChecks, writeChecks } from "./storage.js";
+import { readChecks, writeChecks } from "./session.js";
 import "./clock-tables.js";
 import { describeAmendment, postedText, spokenPreview } from "./clock-text.js";
 import { watchClock } from "./clock-watcher.js";

@@ -9,8 +9,8 @@ import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
 import { CallError, call } from "./rpc.js";
 import { scenarioEditor, scenarioGallery } from "./scenarios.js";
+import { readChecks } from "./session.js";
 import { sparkline } from "./sparkline.js";
-import { readChecks } from "./storage.js";
 import { tabList } from "./tabs.js";
 
 const MAX_CONCURRENT_REQUESTS = 3;

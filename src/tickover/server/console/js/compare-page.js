@@ -1,7 +1,7 @@
 // <tick-compare>: two clocks in one chart with the difference at the cursor.
 
 import { legendItem } from "./chart-paths.js";
-import { Figure } from "./clock-figures.js";
+import { Figure } from "./clock-header.js";
 import { balanceAt, parseClock, scheduleKey } from "./clock-model.js";
 import { clockName } from "./clock-text.js";
 import { watchClock } from "./clock-watcher.js";
@@ -14,7 +14,7 @@ import { icon } from "./icons.js";
 import { endOfDay, parseInstant, startOfDay } from "./instants.js";
 import { CallError, call } from "./rpc.js";
 import { alignSlider, moveThumb, sliderStep, snapToItem } from "./scrubber.js";
-import { readChecks } from "./storage.js";
+import { readChecks } from "./session.js";
 import { segmentedButtons } from "./tabs.js";
 
 const MAX_CLOCKS = 100;

@@ -3,8 +3,7 @@
 import { h, notify } from "./dom.js";
 import { formatDuration } from "./format.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
-import { captureSession, onSessionEnd } from "./session.js";
-import { writeChecks } from "./storage.js";
+import { captureSession, onSessionEnd, writeChecks } from "./session.js";
 
 export const MAX_ENTRIES = { transactions: 100, goals: 25, contributions: 100 };
 

@@ -133,7 +133,7 @@ export class Timeline extends HTMLElement {
     this.#animation?.stop();
   }
 
-  /** Show a clock in a new state. */
+  /** Take a clock in a new state. The checks that follow draw it. */
   setModel(model, instant) {
     this.#model = model;
     this.#instant = instant;
@@ -142,7 +142,6 @@ export class Timeline extends HTMLElement {
     if (!this.#window || !this.#isVisible(instant) || this.#zoom === ALL)
       this.#window = windowAround(model, instant, ZOOMS[this.#zoom]?.months, this.#window);
     this.#drawMoreButton();
-    this.#draw();
     if (!this.table.hidden) this.#fillTable();
   }
 
