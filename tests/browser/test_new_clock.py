@@ -46,7 +46,7 @@ async def test_amounts_are_parsed_in_the_format_of_the_locale(
             await tab.page.goto(f"{program.url}/login?{locale}")
             parsed = await tab.page.evaluate(
                 """async (texts) => {
-                  const { parseAmount } = await import("/assets/000000000000/js/amount-input.js");
+                  const { parseAmount } = await import("/assets/000000000000/js/clock-form-fields.js");
                   return texts.map((text) => parseAmount(text));
                 }""",
                 list(cases),

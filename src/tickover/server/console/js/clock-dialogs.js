@@ -1,7 +1,6 @@
 // The dialogs of a clock: add an item, fork, export, and confirm a cancellation or a deletion, also of an access token.
 
-import { parseAmount } from "./amount-input.js";
-import { amountInput, field, readTime, textInput, timeInput } from "./clock-form-fields.js";
+import { amountInput, field, parseAmount, readTime, textInput, timeInput } from "./clock-form-fields.js";
 import { plural, signedAmount } from "./clock-text.js";
 import { faultsIn, newIdempotencyKey } from "./create-clock.js";
 import { h, onSubmit, withBusyState } from "./dom.js";

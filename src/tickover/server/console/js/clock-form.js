@@ -1,10 +1,11 @@
 // The form and the JSON editor for a new clock. The server validates them; errors appear next to their fields.
 
-import { amountFormat, parseAmount } from "./amount-input.js";
 import {
+  amountFormat,
   amountInput,
   defaultUntil,
   field,
+  parseAmount,
   readRow,
   readTime,
   repeatEntry,

@@ -1,7 +1,6 @@
 // The panel of expectations: what must hold, whether it does, a form for new ones, and the opening balances.
 
-import { amountFormat, formatAmount, parseAmount } from "./amount-input.js";
-import { field, readTime, withPicker } from "./clock-form-fields.js";
+import { amountFormat, field, formatAmount, parseAmount, readTime, withPicker } from "./clock-form-fields.js";
 import { errorDetails } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
 import { describeExpectation, describeViolation } from "./expectations.js";
