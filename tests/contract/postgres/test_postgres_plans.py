@@ -281,7 +281,7 @@ async def _call(caller: _Caller, explained: ExplainedConnections, method: str) -
 
 
 async def test_calls_among_many_clocks_read_only_what_they_need(server: PostgresServer) -> None:
-    data = BulkData(40_000, overdue=2000)
+    data = BulkData(20_000, overdue=2000)
     async with _open_filled(server, "many_clocks") as (store, explained, connection):
         await data.fill(connection)
         await connection.execute("analyze")
@@ -296,7 +296,7 @@ async def test_plans_made_for_an_empty_database_are_good_for_a_full_one(
     """The server's statistics are not updated. With new statistics, it would make new plans."""
     # Otherwise `ping` writes only once a second.
     monkeypatch.setattr(write_probe, "_CACHE_SECONDS", 0)
-    data = BulkData(30_000, overdue=1000)
+    data = BulkData(20_000, overdue=1000)
     async with _open_filled(server, "it_began_empty") as (store, explained, connection):
         caller = _Caller(store, data)
         for _ in range(2):  # plans are generic, so the first call makes them
@@ -331,6 +331,16 @@ async def test_plans_made_for_an_empty_slot_are_good_for_a_full_one(server: Post
 # Sensitivity of the tests
 
 
+_BAD = {
+    "select max(frozen_time) from clocks": "all rows of clocks_9 are read",
+    "select * from clocks order by frozen_time": "Sort on disk",
+    "select from tokens where expires_at > 0": "2000 rows of tokens",
+    "select from login_sends where email > 'a' and tries = 7": "2030 rows of login_sends removed by a filter",
+    "select from login_sends where email > 'a' and spent": "blocks of login_sends",
+    "do $$ begin perform from login_failures where count < 0; end $$": "all rows of login_failures are read",
+}
+
+
 # In this order, no missing index hides another.
 _NEEDED = [
     ("creations_by_clock", ["sweep", "delete_clock"], "creations"),
@@ -355,10 +365,17 @@ async def _drop(connection: asyncpg.Connection, indexes: str) -> None:
         await connection.execute(f"alter table {table} drop constraint {name}" if is_key else f"drop index {name}")
 
 
-async def test_missing_index_is_detected(server: PostgresServer) -> None:
-    data = BulkData(40_000, overdue=2000)
-    async with _open_filled(server, "a_small_data") as (store, explained, connection):
+async def test_bad_statements_and_missing_indexes_are_detected(server: PostgresServer) -> None:
+    data = BulkData(20_000, overdue=4000)
+    async with _open_filled(server, "slow_statements") as (store, explained, connection):
         await data.fill(connection)
+        await explained.fetch("select set_config('work_mem', '64kB', false)")
+        for statement, problem in _BAD.items():
+            explained.statements.clear()
+            await explained.fetch(statement)
+            assert problem in str(explained.problems())
+
+        await explained.fetch("select set_config('work_mem', '4MB', false)")
         caller = _Caller(store, data)
         for indexes, methods, table in _NEEDED:
             for method in methods:
@@ -367,26 +384,6 @@ async def test_missing_index_is_detected(server: PostgresServer) -> None:
             for method in methods:
                 found = str(await _call(caller, explained, method))
                 assert f"of {table}" in found, f"{method} is as fast without {indexes}"
-
-
-_BAD = {
-    "select max(frozen_time) from clocks": "all rows of clocks_9 are read",
-    "select * from clocks order by frozen_time": "Sort on disk",
-    "select from tokens where expires_at > 0": "2000 rows of tokens",
-    "select from login_sends where email > 'a' and tries = 7": "2030 rows of login_sends removed by a filter",
-    "select from login_sends where email > 'a' and spent": "blocks of login_sends",
-    "do $$ begin perform from login_failures where count < 0; end $$": "all rows of login_failures are read",
-}
-
-
-async def test_bad_statements_are_detected(server: PostgresServer) -> None:
-    async with _open_filled(server, "scanned_data") as (_, explained, connection):
-        await BulkData(20_000).fill(connection)
-        await explained.fetch("select set_config('work_mem', '64kB', false)")
-        for statement, problem in _BAD.items():
-            explained.statements.clear()
-            await explained.fetch(statement)
-            assert problem in str(explained.problems())
 
 
 # HOT updates
