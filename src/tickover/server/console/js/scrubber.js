@@ -124,7 +124,7 @@ export class Scrubber {
   }
 
   #updateField() {
-    if (document.activeElement !== this.field) this.field.value = toTimeText(toTimestamp(this.#instant));
+    if (document.activeElement !== this.field) this.#writeField();
   }
 
   /** Move the preview by a step. With `advances`, advance the clock by the step instead. */
@@ -181,6 +181,11 @@ export class Scrubber {
 
   #readField() {
     const instant = Date.parse(readTime(this.field.value));
-    if (!Number.isNaN(instant)) this.#setInstant(instant);
+    if (Number.isNaN(instant)) this.#writeField();
+    else this.#setInstant(instant);
+  }
+
+  #writeField() {
+    this.field.value = toTimeText(toTimestamp(this.#instant));
   }
 }
