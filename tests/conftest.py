@@ -69,6 +69,8 @@ _FIRST = {
     "test_typescript_client.py",
 }
 
+_WITHOUT_PROGRAMS = {("unit",), ("contract",), ("rpc",)}
+
 # Compiling all modules in every process takes longer than most tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
@@ -81,9 +83,10 @@ hypothesis.settings.load_profile("tickover")
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Two more than there are cores, because many tests wait for other processes."""
-    return (os.cpu_count() or 1) + 2
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """More than there are cores, because tests wait for other processes: most for programs, some for PostgreSQL."""
+    has_programs = any(Path(argument).parts[1:2] not in _WITHOUT_PROGRAMS for argument in config.args)
+    return (os.cpu_count() or 1) + (2 if has_programs else 1)
 
 
 def pytest_configure() -> None:

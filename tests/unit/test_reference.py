@@ -84,7 +84,8 @@ def test_headings_skip_no_level() -> None:
 
 def test_contents_list_every_method() -> None:
     (contents,) = re.findall(r"<nav.*?</nav>", PAGE, re.DOTALL)
-    assert re.findall(r'href="#(.*?)"', contents) == ["calling", *DESCRIBED_OPERATIONS, "reasons"]
+    # Narrow screens show the first list, which can be folded, and other screens show the second.
+    assert re.findall(r'href="#(.*?)"', contents) == 2 * ["calling", *DESCRIBED_OPERATIONS, "reasons"]
 
 
 def test_document_text_is_escaped() -> None:
