@@ -44,6 +44,9 @@ def arrays(depth: int, inner: bytes = b"") -> bytes:
         pytest.param(rb'["\\",' + arrays(MAX_NESTING) + b"]", False, id="arrays after an escaped backslash"),
         pytest.param(b"[" * (MAX_NESTING + 1), False, id="never closed"),
         pytest.param(arrays(MAX_BODY // 2), False, id="a whole body of brackets"),
+        pytest.param(b"[" * MAX_BODY, False, id="a whole body of opening brackets"),
+        pytest.param(arrays(MAX_NESTING) * (MAX_BODY // 128), True, id="deepest arrays again and again"),
+        pytest.param(b'"' + b"[" * 1_000 + b'"', True, id="brackets only in a string"),
     ],
 )
 def test_nesting_is_limited(body: bytes, accepted: bool) -> None:

@@ -1,10 +1,12 @@
 """Limits how deeply arrays and objects are nested in JSON."""
 
+from itertools import accumulate
 from typing import Final
 
 from tickover.api.limits import MAX_NESTING
 
-_TO_BRACKETS: Final = bytes.maketrans(b"{}", b"[]")
+_TO_STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+"""As signed bytes, an opening bracket is 1 and a closing one is -1."""
 _NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 
@@ -12,12 +14,11 @@ def is_nested_too_deeply(text: bytes) -> bool:
     """Return whether arrays and objects are nested more than MAX_NESTING deep.
 
     Decoders recurse at each level. Their own limit depends on the version of Python and on the size of the stack.
+    The sum is below zero only after an unmatched closing bracket, where decoders stop.
     """
     if text.count(b"[") + text.count(b"{") <= MAX_NESTING:
         return False
     # Without escaped quotes, every second piece is outside of strings.
     pieces = text.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
-    brackets = b"".join(pieces).translate(_TO_BRACKETS, _NOT_BRACKETS)
-    for _ in range(MAX_NESTING):
-        brackets = brackets.replace(b"[]", b"")
-    return b"[]" in brackets or brackets.count(b"[") > MAX_NESTING
+    steps = memoryview(b"".join(pieces).translate(_TO_STEPS, _NOT_BRACKETS)).cast("b")
+    return max(accumulate(steps), default=0) > MAX_NESTING
