@@ -47,15 +47,15 @@ class Pictures:
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=require_chromium(), args=["--no-sandbox"])
             for name, size, address, drawn in (
-                ("console", _WINDOW, preview, ".lowest.broken"),
-                ("phone", _PHONE, preview, ".lowest.broken"),
+                ("console", _WINDOW, preview, ".strip .breaks"),
+                ("phone", _PHONE, preview, ".strip .breaks"),
                 ("compare", _WINDOW, f"#/compare/{self.clock}?with={self.fork}", ".differences"),
             ):
                 context = await browser.new_context(viewport=size, reduced_motion="reduce", has_touch=size is _PHONE)
                 await context.add_init_script(self._storage_script())
                 page = await context.new_page()
                 await page.goto(f"{self._program.url}/{address}")
-                await page.wait_for_selector(drawn)
+                await page.wait_for_selector(drawn, state="attached")
                 await page.wait_for_load_state("networkidle")
                 await page.screenshot(path=ROOT / "docs" / f"{name}.png")
                 await context.close()

@@ -226,7 +226,7 @@ export function askItem(model, instant, onAdd) {
 
   return openDialog(
     "Add event",
-    [h("h2", {}, "Add an item"), h("div", { class: "item-fields" }, fields), error, buttonRow(closeButton(), button)],
+    [h("h2", {}, "Add an event"), h("div", { class: "item-fields" }, fields), error, buttonRow(closeButton(), button)],
     { onsubmit: onSubmit(() => withBusyState(button, () => add(button.closest("dialog")))) },
   );
 }

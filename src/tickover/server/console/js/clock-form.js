@@ -225,7 +225,7 @@ export function clockForm(draft) {
     h(
       "p",
       { class: "muted" },
-      "Without a start, the clock starts now. It ends ten years later. All items must be between start and end. Items repeat for six months unless you enter another end.",
+      "Without a start, the clock starts now. It ends ten years later. All events must be between start and end. They repeat for six months unless you enter another end.",
     ),
     transactionRows.element,
     goalRows.element,
