@@ -156,15 +156,15 @@ class World:
 
     async def result(self, method: str, params: Any = None, token: str | None = None) -> Any:
         """Return the result of a call that must succeed."""
-        response = await self.call(method, params, token)
-        assert "result" in response.json, response.json
-        return response.json["result"]
+        response = (await self.call(method, params, token)).json
+        assert "result" in response, response
+        return response["result"]
 
     async def error(self, method: str, params: Any = None, token: str | None = None) -> Any:
         """Return the error of a call that must fail."""
-        response = await self.call(method, params, token)
-        assert "error" in response.json, response.json
-        return response.json["error"]
+        response = (await self.call(method, params, token)).json
+        assert "error" in response, response
+        return response["error"]
 
     async def faults(self, method: str, params: Any = None, token: str | None = None) -> dict[str, str]:
         """Return the paths of an INVALID_PARAMS error, each with its rule."""
