@@ -4,6 +4,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from tests.contract.copies import (
@@ -143,6 +144,18 @@ async def test_lost_target_is_reported_on_one_line(tmp_path: Path, postgres: Pos
             await copy(source, target, report)
         server.start()
         assert written(await copy(source, target, ignore_progress))["users"] == 0
+
+
+async def test_session_that_the_server_ends_is_reported_on_one_line(urls: tuple[str, str]) -> None:
+    """The driver raises this error only if the end of the session arrives at certain moments."""
+    source, target = urls
+    await fill(source)
+
+    def report(step: str, done: int, of: int) -> None:
+        raise asyncpg.InternalClientError("unexpected message")
+
+    with pytest.raises(SettingError, match=r"was interrupted: unexpected message\. Run it again to continue"):
+        await copy(source, target, report)
 
 
 # Rejected sources and targets

@@ -25,7 +25,13 @@ Report = Callable[[str, int, int], None]
 """Called with the current step, the number of finished rows and the total. If it raises, the copy ends."""
 
 # Errors that an operator can fix, or that go away when the copy runs again.
-_DATABASE_ERRORS: Final = (OSError, apsw.Error, asyncpg.PostgresError, asyncpg.InterfaceError)
+_DATABASE_ERRORS: Final = (
+    OSError,
+    apsw.Error,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # the server has announced the end of the connection
+)
 
 
 class CopiedTable(Struct, frozen=True):

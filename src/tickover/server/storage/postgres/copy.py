@@ -40,7 +40,7 @@ class PostgresSource(CopySource):
         return await read_schema_version(connection)
 
     async def close(self) -> None:
-        with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError):
             await self._connection.close(timeout=_CLOSE_SECONDS)
 
     async def _set_access_mode(self) -> None:
