@@ -86,7 +86,7 @@ async def test_broken_expectation_is_marked_and_explained(browser: Browser, prog
         await console.button("Fork…").click()
         await console.button("Fork").click()
         await expect(console.heading(re.compile("^Fork of"))).to_be_visible()
-        await console.page.get_by_text("Opening balance: ").click()
+        await console.page.get_by_text("Set an opening balance").click()
         await console.page.get_by_label("EUR", exact=True).fill("1150")
         await console.page.locator(".opening").get_by_role("button", name="Save").click()
         await expect(figure(console, "Expectations")).to_contain_text("All hold")
@@ -154,7 +154,7 @@ async def test_advance_without_a_preview_goes_to_the_next_event(browser: Browser
         await expect(console.page.locator(".counts")).to_have_text("4 events: 1 posted, 3 scheduled")
         await expect(console.page.locator("tick-transactions")).to_contain_text("3: 1 posted, 2 scheduled")
         await expect(console.page.locator("tick-goals")).to_contain_text("1 contribution: 0 posted, 1 scheduled")
-        await expect(figure(console, "EUR balance")).to_contain_text("3 events scheduled")
+        await expect(figure(console, "EUR balance")).to_contain_text("2 transactions scheduled")
         # The message lies above the page and moves nothing.
         assert await console.slider.evaluate(TOP) == top
         await console.slider.press("Enter")
@@ -163,6 +163,10 @@ async def test_advance_without_a_preview_goes_to_the_next_event(browser: Browser
         await console.button("+1 day").click()
         await expect(console.page.get_by_text("Now, 08:00 UTC")).to_be_visible()
         await expect(console.page.get_by_text("→ 26 Jan 2027")).to_be_visible()
+        goals = console.page.locator("tick-goals")
+        await expect(goals).to_contain_text("1 contribution: 0 posted, 1 scheduled → 1 would post")
+        await expect(goals).to_contain_text("16.67% → 27%")
+        await expect(goals).to_contain_text("500.00 of 3,000.00 → 810.00")
         await console.button("+1 month").click(modifiers=["Shift"])
         await expect(console.notification).to_have_text("Advanced to 25 Feb 2027, 08:00 UTC. 2 events posted.")
         await expect(console.advance).to_have_accessible_name("Advance 1 month")
@@ -258,15 +262,15 @@ async def test_amendment_made_elsewhere_is_shown(browser: Browser, program: Prog
         clock = console.create()
         await console.open_clock(clock)
         await console.page.get_by_label("Filter by name or category").fill("coffee")
-        coffee = {"name": "Coffee", "amount": 3.5, "currency": "EUR", "type": "EXPENSE", "at": "2027-01-02T00:00:00Z"}
+        coffee = {"name": "Coffee", "amount": 3.5, "currency": "EUR", "type": "EXPENSE", "at": "2027-01-01T09:30:00Z"}
         console.call("amendTestClock", id=clock, add={"transactions": [coffee]})
         await console.poll()
         await expect(console.notification).to_have_text(
-            "The clock was amended elsewhere. Added “Coffee”, −€3.50, on 2 Jan 2027."
+            "The clock was amended elsewhere. Added “Coffee”, −€3.50, on 1 Jan 2027, 09:30 UTC."
         )
         shown = console.page.get_by_role("region", name="Transactions").get_by_role("rowheader")
         await expect(shown).to_have_text(["Coffee"])
-        await expect(figure(console, "Next event")).to_contain_text("Coffee")
+        await expect(figure(console, "Next event")).to_contain_text("1 Jan, 09:30Coffee")
 
 
 # The plot
@@ -295,16 +299,27 @@ async def test_keys_and_wheel_zoom_and_pan_the_plot(browser: Browser, program: P
         await expect(plot).not_to_have_accessible_name(re.compile(f"^{re.escape(panned)}"))
         await console.button("All").click()
         await expect(plot).to_have_accessible_name(re.compile(f"^{re.escape(whole)}"))
+        salary = await console.page.locator(".lane.income path[d^=M]").bounding_box()
+        assert salary
+        await console.page.mouse.move(salary["x"] + salary["width"] / 2, salary["y"] - 100)
+        await expect(console.page.locator(".tooltip")).to_have_text(
+            "25 Jan 2027, 08:00 UTC1 event, scheduledSalary+€2,800.50EUR balance€1,650.50"
+        )
 
 
 async def test_several_currencies_have_a_plot_each(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         entry = {"name": "Pay", "type": "INCOME", "amount": 5, "at": "2027-01-02T00:00:00Z"}
-        pays = [{**entry, "currency": currency} for currency in ("EUR", "USD")]
+        pays = [{**entry, "currency": currency} for currency in ("EUR", "USD", "CHF")]
+        pays += [{**entry, "currency": "JPY", "type": "EXPENSE", "at": "2027-01-03T00:00:00Z"}]
         await console.open_clock(console.create({"frozenTime": "2027-01-01T00:00:00Z", "transactions": pays}))
         plots = console.page.locator(".balance-plot")
-        assert await plots.locator(".title").all_text_contents() == ["EUR", "USD"]
+        assert await plots.locator(".title").all_text_contents() == ["EUR", "USD", "CHF"]
         await expect(plots.first.locator(".lowest")).to_contain_text("Lowest ahead, now€0.00")
+        # The figures have the same currencies as the plots.
+        lowest = figure(console, "Lowest ahead")
+        await expect(lowest.get_by_role("listitem")).to_have_text(["€0.00now", "$0.00now", "CHF\xa00.00now"])
+        await expect(lowest).to_contain_text("and 1 more currency, 1 below zero")
 
 
 # Transactions
@@ -317,6 +332,7 @@ async def test_transactions_can_be_filtered_and_copied(browser: Browser, program
         await console.page.get_by_label("Filter by name or category").fill("rent")
         shown = console.page.get_by_role("region", name="Transactions").get_by_role("rowheader")
         await expect(shown).to_have_text(["Rent", "Rent"])
+        await expect(console.page.locator("tick-transactions")).to_contain_text("2 of 3 match")
         await console.button("Copy CSV").click()
         await expect(console.notification).to_have_text("Copied 2 transactions as CSV.")
         assert (await console.tab.evaluate("() => navigator.clipboard.readText()")).splitlines() == [

@@ -271,7 +271,8 @@ async def test_past_preview_is_read_only_and_can_be_forked(browser: Browser, pro
             "Past: 2 events posted since then; −€1,150.00 → €1,650.50; read-only because time only moves forward."
         )
         assert await console.states() == ["posted", "posted later", "scheduled"]
-        await expect(console.goals).to_contain_text("16.67% then, 27% now")
+        await expect(console.goals).to_contain_text("27% ← 16.67%")
+        await expect(console.page.get_by_text("← 10 Jan 2027")).to_be_visible()
         await expect(console.advance).to_be_hidden()
         assert actions(console.tab) == []
         await console.button("Back to now").click()
@@ -504,7 +505,7 @@ async def test_numbers_use_the_locale_and_dates_one_format(browser: Browser, pro
         await expect(console.advance).to_have_accessible_name("Advance to 31 Jan 2027")
         await expect(console.rows.nth(1)).to_contain_text("+2.800,50\xa0€")
         await expect(console.rows.nth(1)).to_contain_text("25 Jan 202708:00")
-        await expect(console.goals).to_contain_text("810,00 of 3.000,00")
+        await expect(console.goals).to_contain_text("500,00 of 3.000,00 → 810,00")
 
 
 async def test_amounts_use_the_decimals_of_their_currency(browser: Browser, program: Program) -> None:

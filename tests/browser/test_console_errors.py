@@ -257,7 +257,7 @@ async def test_lost_fork_response_says_the_fork_may_exist(browser: Browser, prog
         await console.button("Try again now").focus()
         await console.page.unroute("**/rpc")
         await console.poll()
-        await expect(console.notification).to_have_text(f"The server is available again. {warning}")
+        await expect(console.notification).to_have_text(f"The server is back. The clock is at 1 Jan 2027. {warning}")
         await expect(console.slider).to_be_focused()
 
 

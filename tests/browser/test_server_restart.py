@@ -107,7 +107,7 @@ async def fail_without_server(visitor: Console, creator: Console, watcher: Conso
 
 async def recover(visitor: Console, creator: Console, watcher: Console) -> None:
     await watcher.button("Try again now").click()
-    await expect(watcher.notification).to_have_text("The server is available again.")
+    await expect(watcher.notification).to_have_text("The server is back. The clock is at 1 Jan 2027.")
     await expect(watcher.alert).to_be_hidden()
     await watcher.advance.click()
     await expect(watcher.notification).to_have_text("Advanced to 1 Feb 2027. 3 events posted.")

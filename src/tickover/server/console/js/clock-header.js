@@ -7,7 +7,15 @@ import { withName } from "./create-clock.js";
 import { difference } from "./decimals.js";
 import { copyText, downloadFile, h, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { describeExpectation } from "./expectations.js";
-import { formatDay, formatDuration, formatMoney, formatPercent, formatShortDay, formatTime } from "./format.js";
+import {
+  formatCount,
+  formatDay,
+  formatDuration,
+  formatMoney,
+  formatPercent,
+  formatShortDay,
+  formatTime,
+} from "./format.js";
 import { icon } from "./icons.js";
 import { DAY, parseInstant } from "./instants.js";
 import { menuButton } from "./menu.js";
@@ -168,7 +176,7 @@ export class Figure {
   }
 }
 
-const preview = (text) => h("strong", { class: "preview-text" }, `→ ${text}`);
+const preview = (text, isPast) => h("strong", { class: "preview-text" }, `${isPast ? "←" : "→"} ${text}`);
 
 const nowrap = (text) => h("span", { class: "nowrap" }, text);
 
@@ -191,6 +199,12 @@ const amounts = (entries) =>
 
 const moreText = ({ length }) =>
   length > MAX_AMOUNTS ? `and ${plural(length - MAX_AMOUNTS, "more currency", "more currencies")}` : "";
+
+/** Return how many of the currencies that are not shown go below zero. */
+const belowZeroText = (entries) => {
+  const { length } = entries.slice(MAX_AMOUNTS).filter(({ value }) => value < 0);
+  return length ? `, ${formatCount(length)} below zero` : "";
+};
 
 function distance(from, to) {
   const days = Math.round(Math.abs(to - from) / DAY);
@@ -217,7 +231,7 @@ export class ClockFigures {
     this.#date.label.textContent = isPreview ? `Now, ${time}` : "Simulated date";
     this.#date.show(
       formatDay(now),
-      isPreview ? [preview(formatDay(instant)), " ", nowrap(distance(now, instant))] : time,
+      isPreview ? [preview(formatDay(instant), instant < now), " ", nowrap(distance(now, instant))] : time,
     );
     this.#drawBalance(model, currentView, view, isPreview);
     if (this.#drawnView === currentView) return;
@@ -230,10 +244,12 @@ export class ClockFigures {
     const { balances, currencies } = model;
     const [main] = currencies;
     if (!main) return this.#drawGoals(currentView);
-    const ahead = `${plural(model.items.length - currentView.postedCount, "event")} scheduled`;
+    const scheduled = model.items.filter((item) => item.currency && !item.isPosted);
+    const ahead = `${plural(scheduled.length, "transaction")} scheduled`;
+    const isPast = view.instant < currentView.instant;
     const entries = balances.map(({ currency }) => {
       const [now, then] = [currentView, view].map((each) => each.balances.get(currency));
-      return { value: now, currency, note: isPreview && preview(formatMoney(then, currency)) };
+      return { value: now, currency, note: isPreview && preview(formatMoney(then, currency), isPast) };
     });
     this.#balance.label.textContent = entries.length > 1 ? "Balances" : `${main} balance`;
     if (entries.length > 1) return this.#balance.show(amounts(entries), moreText(entries) || ahead);
@@ -255,8 +271,11 @@ export class ClockFigures {
 
   #drawNext(model, currentView) {
     const item = model.items[currentView.postedCount];
-    if (item) this.#next.show(formatShortDay(item.at), [`${item.name}, `, nowrap(signedAmount(item))]);
-    else this.#next.show("None", model.items.length ? "all events are posted" : "no events");
+    if (item) {
+      const [day, today] = [item.at, currentView.instant].map(formatShortDay);
+      const isToday = item.at - currentView.instant < DAY && day === today;
+      this.#next.show(isToday ? `${day}, ${formatTime(item.at)}` : day, [`${item.name}, `, nowrap(signedAmount(item))]);
+    } else this.#next.show("None", model.items.length ? "all events are posted" : "no events");
   }
 
   /** Show the lowest balance of each currency from now on. */
@@ -267,9 +286,7 @@ export class ClockFigures {
     });
     this.#lowest.element.hidden = !entries.length;
     if (!entries.length) return;
-    // Currencies that go below zero come first.
-    entries.sort((left, right) => (right.value < 0) - (left.value < 0));
-    if (entries.length > 1) return this.#lowest.show(amounts(entries), moreText(entries));
+    if (entries.length > 1) return this.#lowest.show(amounts(entries), `${moreText(entries)}${belowZeroText(entries)}`);
     const [{ at, value, currency, note }] = entries;
     const cause = at > now && model.items.findLast((item) => item.at === at && item.currency === currency).name;
     return this.#lowest.show(formatMoney(value, currency), cause ? `${cause}, ${note}` : note, { broken: value < 0 });

@@ -201,7 +201,8 @@ class ClockPage extends HTMLElement {
     if (this.#isUnreachable) {
       this.#isUnreachable = false;
       this.#hide(this.#notice.element);
-      notify(`The server is available again.${this.#actions.warning}`);
+      const time = formatInstant(parseInstant(clock.frozenTime));
+      notify(`The server is back. The clock is at ${time}.${this.#actions.warning}`);
       this.#actions.warning = "";
     }
     if (this.#actions.isBusy || requestedAt < this.#actions.endedAt) return;

@@ -87,7 +87,6 @@ class TransactionTable extends HTMLElement {
     this.items = model.items.filter((item) => item.currency);
     // Only an amendment and another opening balance change the rows.
     if (this.#scheduleKey !== model.scheduleKey || this.#opening !== model.opening) this.#buildRows(model);
-    this.count.textContent = this.items.length ? countsText(this.items) : "";
     this.#filter();
   }
 
@@ -231,10 +230,13 @@ class TransactionTable extends HTMLElement {
     this.states.update(this.#now, this.#instant);
     const [first] = this.#cancelButtons();
     if (first) first.tabIndex = 0;
+    const total = formatCount(this.items.length);
+    const count = isFiltered ? `${formatCount(shown)} of ${total} match` : countsText(this.items);
+    this.count.textContent = this.items.length ? count : "";
     this.nothing.hidden = shown > 0;
     this.nothing.textContent = this.rows.length ? "No transaction matches." : "This clock has no transactions.";
     this.showAll.hidden = isFiltered || shown === this.rows.length;
-    this.showAll.textContent = `Show all ${formatCount(this.rows.length)} transactions`;
+    this.showAll.textContent = `Show all ${total} transactions`;
   }
 
   #copyCsv() {

@@ -276,10 +276,11 @@ export class ExpectationsPanel {
       }
       await this.#change({ opening: Object.fromEntries(entries.filter(([, amount]) => amount !== 0)) });
     };
-    const total = currencies.map((currency) => formatMoney(opening[currency] ?? 0, currency)).join(", ");
+    const totals = Object.entries(opening).map(([currency, amount]) => formatMoney(amount, currency));
     render(
       this.#opening,
-      h("summary", {}, `Opening balance: ${total}`),
+      // A scenario's opening balance is a transaction, so "€0.00" would contradict it.
+      h("summary", {}, totals.length ? `Opening balance: ${totals.join(", ")}` : "Set an opening balance"),
       h(
         "form",
         { class: "fields", onsubmit: onSubmit(save), noValidate: true },

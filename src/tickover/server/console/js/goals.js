@@ -3,19 +3,22 @@
 import { cancelButton, RowStates, stateMark } from "./clock-tables.js";
 import { countsText, plural } from "./clock-text.js";
 import { h, render, s } from "./dom.js";
-import { formatDay, formatInstant, formatMoney, formatPercent } from "./format.js";
+import { formatCount, formatDay, formatInstant, formatMoney, formatPercent } from "./format.js";
 
 const MAX_RINGS = 6;
 const RADIUS = 32;
 const CIRCUMFERENCE = 2 * Math.PI * RADIUS;
 
+const previewText = (text) => [" ", h("strong", { class: "preview-text" }, text)];
+
 class GoalList extends HTMLElement {
   #scheduleKey = null;
   #count = h("span", { class: "muted" });
+  #counts = "";
 
   setModel(model) {
     const contributions = model.items.filter(({ kind }) => kind === "goal");
-    this.#count.textContent = contributions.length ? countsText(contributions, "contribution") : "";
+    this.#counts = contributions.length ? countsText(contributions, "contribution") : "";
     if (this.#scheduleKey === model.scheduleKey) return;
     this.#scheduleKey = model.scheduleKey;
     const open = this.goals?.filter(({ list }) => list.open).map(({ goal }) => goal.id) ?? [];
@@ -48,6 +51,14 @@ class GoalList extends HTMLElement {
 
   draw(_model, currentView, view) {
     this.goals.forEach((goal, index) => goal.preview(currentView, view, index));
+    const [posted, previewed] = [currentView, view].map(({ goals }) =>
+      goals.reduce((sum, goal) => sum + goal.postedCount, 0),
+    );
+    render(
+      this.#count,
+      this.#counts,
+      previewed > posted && previewText(`→ ${formatCount(previewed - posted)} would post`),
+    );
   }
 }
 
@@ -82,24 +93,25 @@ class Goal {
     if (this.list.open) this.states?.update(...this.#instants);
     if (key === this.#drawnKey) return;
     this.#drawnKey = key;
-    this.progress.draw(Math.min(now.percent, then.percent), Math.max(now.percent, then.percent));
-    const isChanged = now.percent !== then.percent;
+    this.progress.draw(Math.min(now.percent, then.percent), Math.max(now.percent, then.percent), now.percent);
+    const change = then.postedCount - now.postedCount;
+    const previewed = (text) => change !== 0 && previewText(`${change > 0 ? "→" : "←"} ${text}`);
     // The ring shows the percentage too.
-    this.percent.classList.toggle("visually-hidden", !isChanged && this.progress instanceof Ring);
-    this.percent.textContent = isChanged
-      ? then.postedCount > now.postedCount
-        ? `${formatPercent(now.percent)} → ${formatPercent(then.percent)}`
-        : `${formatPercent(then.percent)} then, ${formatPercent(now.percent)} now`
-      : formatPercent(then.percent);
+    this.percent.classList.toggle("visually-hidden", !change && this.progress instanceof Ring);
+    render(this.percent, formatPercent(now.percent), previewed(formatPercent(then.percent)));
+    render(
+      this.amounts,
+      `${formatMoney(now.current)} of ${formatMoney(now.target)}`,
+      previewed(formatMoney(then.current)),
+    );
     const remaining =
-      then.remaining > 0
-        ? `${formatMoney(then.remaining)} to go`
-        : then.remaining < 0
-          ? `${formatMoney(-then.remaining)} over target`
+      now.remaining > 0
+        ? `${formatMoney(now.remaining)} to go`
+        : now.remaining < 0
+          ? `${formatMoney(-now.remaining)} over target`
           : "reached";
-    this.amounts.textContent = `${formatMoney(then.current)} of ${formatMoney(then.target)}`;
-    const next = then.next
-      ? `next ${formatMoney(then.next.amount, undefined, { sign: "always" })} on ${formatDay(then.next.at)}`
+    const next = now.next
+      ? `next ${formatMoney(now.next.amount, undefined, { sign: "always" })} on ${formatDay(now.next.at)}`
       : "no more contributions";
     this.next.textContent = `${remaining}\n${next}`;
   }
@@ -142,10 +154,10 @@ class Ring {
     );
   }
 
-  draw(low, high) {
+  draw(low, high, now) {
     drawArc(this.arc, 0, low);
     drawArc(this.ghost, low, high);
-    this.text.textContent = low < 1000 ? formatPercent(low) : "≫ 100%";
+    this.text.textContent = now < 1000 ? formatPercent(now) : "≫ 100%";
   }
 }
 

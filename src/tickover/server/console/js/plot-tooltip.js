@@ -3,7 +3,7 @@
 import { balanceAt } from "./clock-model.js";
 import { plural, signedAmount } from "./clock-text.js";
 import { h, render } from "./dom.js";
-import { formatDay, formatInstant, formatMoney } from "./format.js";
+import { formatDay, formatMoney, formatTime } from "./format.js";
 
 const MAX_ROWS = 6;
 
@@ -11,20 +11,23 @@ const row = (name, amount) => h("div", {}, h("span", {}, name), h("span", { clas
 
 function markContent({ items, first, last }) {
   const rest = items.length - MAX_ROWS;
-  const title = first === last ? formatInstant(first) : `${formatDay(first)} – ${formatDay(last)}`;
+  const title =
+    first === last ? `${formatDay(first)}, ${formatTime(first)} UTC` : `${formatDay(first)} – ${formatDay(last)}`;
+  const states = [...new Set(items.map(({ isPosted }) => (isPosted ? "posted" : "scheduled")))].join(" and ");
   return [
-    h("strong", {}, items.length > 1 ? `${title} · ${plural(items.length, "event")}` : title),
+    h("strong", {}, title),
+    items.length > 0 && h("div", { class: "muted" }, `${plural(items.length, "event")}, ${states}`),
     items.slice(0, MAX_ROWS).map((item) => row(item.name, signedAmount(item))),
     rest > 0 && h("div", { class: "muted" }, `and ${rest} more`),
   ];
 }
 
-function balanceContent(balances, instant) {
-  return [
-    h("strong", {}, formatInstant(instant)),
-    balances.map((balance) => row(balance.currency, formatMoney(balanceAt(balance, instant), balance.currency))),
-  ];
-}
+const balanceContent = (balances, instant, items) => [
+  markContent({ items: items.filter(({ at }) => at === instant), first: instant, last: instant }),
+  balances.map((balance) =>
+    row(`${balance.currency} balance`, formatMoney(balanceAt(balance, instant), balance.currency)),
+  ),
+];
 
 export class PlotTooltip {
   #shown = "";
@@ -33,11 +36,12 @@ export class PlotTooltip {
 
   hide() {
     this.element.hidden = true;
+    this.#shown = "";
     this.#drawing?.hover(null);
   }
 
   /** Show the items or the balances below the pointer. The tooltip is beside the line at their time, and covers nothing. */
-  show(drawing, { offsetX, offsetY, instant }) {
+  show(drawing, { offsetX, offsetY, instant, items }) {
     const { lanes, plots, box } = drawing;
     const { fontScale, left, right, height } = box;
     const [x, y] = [offsetX / fontScale, offsetY / fontScale];
@@ -51,7 +55,7 @@ export class PlotTooltip {
     if (key !== this.#shown) {
       this.#shown = key;
       const balances = plots.map((plot) => plot.balance);
-      render(this.element, mark ? markContent(mark) : balanceContent(balances, instant));
+      render(this.element, mark ? markContent(mark) : balanceContent(balances, instant, items));
     }
     const at = mark ? mark.first : instant;
     const lineX = drawing.x(at);

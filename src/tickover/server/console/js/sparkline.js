@@ -13,6 +13,10 @@ export function sparkline(model, { width = 320, height = 88 } = {}) {
   const from = Math.min(...curves.map((curve) => curveStart(curve, model)));
   const to = last + ((last - from) * 0.03 || 1);
   const x = scale(from, to, 0, width);
+  const shown = curves.slice(0, MAX_CURVES);
+  // Each curve has its own scale. Their zero lines are the same.
+  const low = Math.min(0, ...shown.map((curve) => Math.min(...curve.values) / largest(curve)));
+  const high = Math.max(0, ...shown.map((curve) => Math.max(...curve.values) / largest(curve)));
   return s(
     "svg",
     {
@@ -24,7 +28,7 @@ export function sparkline(model, { width = 320, height = 88 } = {}) {
       "aria-hidden": "true",
       focusable: "false",
     },
-    curves.slice(0, MAX_CURVES).map((curve, index) => drawCurve(curve, index, { model, x, to, width, height })),
+    shown.map((curve, index) => drawCurve(curve, index, { model, x, low, high, to, width, height })),
   );
 }
 
@@ -32,9 +36,12 @@ export function sparkline(model, { width = 320, height = 88 } = {}) {
 const curveStart = ({ times, values }, { id, start }) =>
   id === null && values[0] === 0 && times.length ? times[0] : Math.min(start, times[0] ?? start);
 
-function drawCurve(curve, index, { model, x, to, width, height }) {
+/** Return the largest absolute value of a curve. */
+const largest = ({ values }) => Math.max(...values.map(Math.abs)) || 1;
+
+function drawCurve(curve, index, { model, x, low, high, to, width, height }) {
   const from = curveStart(curve, model);
-  const y = scale(Math.min(0, ...curve.values), Math.max(0, ...curve.values), height - MARGIN, MARGIN);
+  const y = scale(low * largest(curve), high * largest(curve), height - MARGIN, MARGIN);
   const now = Math.max(from, model.id === null ? to : model.now);
   const part = (name, from, to) => {
     const line = stepPath(curve, x, y, from, to);

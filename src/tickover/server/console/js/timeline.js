@@ -328,7 +328,8 @@ export class Timeline extends HTMLElement {
 
   #hover({ offsetX, offsetY }) {
     if (!this.drawing) return;
-    this.tooltip.show(this.drawing, { offsetX, offsetY, instant: this.#snap(this.#toInstant(offsetX)) });
+    const instant = this.#snap(this.#toInstant(offsetX));
+    this.tooltip.show(this.drawing, { offsetX, offsetY, instant, items: this.#model.items });
   }
 }
 
