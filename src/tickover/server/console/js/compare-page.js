@@ -237,6 +237,8 @@ class ComparePage extends HTMLElement {
     );
     this.#observer.disconnect();
     this.#observer.observe(this.plot);
+    // The observer draws later, and the slider can move before that.
+    this.#draw();
   }
 
   #draw() {
