@@ -3,7 +3,7 @@
 import "./demo-clock.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatDuration } from "./format.js";
-import { CallError, call, latestEmail, RpcError, ServerUnavailable, serverFeatures } from "./rpc.js";
+import { CallError, call, latestEmail, ServerUnavailable, serverFeatures } from "./rpc.js";
 import { startSession } from "./session.js";
 
 const EMAIL_PARAMS = {
@@ -21,7 +21,7 @@ function errorMessage(error) {
   if (error instanceof ServerUnavailable) return "Can't reach the server. Try again when it is running.";
   switch (error.reason) {
     case "LOGIN_REFUSED":
-      return "This code is invalid, expired or already used. Try again or request a new one.";
+      return "This code is wrong, expired or used. Try again.";
     case "RATE_LIMITED":
       return `Too many attempts. Try again in ${waitText(error.data.retryAfterSeconds)}.`;
     case "MAIL_NOT_SENT":
@@ -69,7 +69,7 @@ class SignIn extends HTMLElement {
           h(
             "div",
             { class: "sign-in-form" },
-            h("p", { class: "tagline" }, "Simulate a year of money in a second."),
+            h("p", { class: "tagline" }, "Simulate months of money in seconds."),
             h(
               "p",
               { class: "lead" },
@@ -284,9 +284,10 @@ class SignIn extends HTMLElement {
   async #signIn(field, button) {
     if (button.disabled) return;
     if (!/^\d{6}$/.test(field.value)) {
-      this.#showError("Enter six digits.", field);
-      return;
+      return this.#showError("Enter six digits.", field);
     }
+    // Don't use up an attempt.
+    if (field.value === field.refused) return this.#showError(errorMessage({ reason: "LOGIN_REFUSED" }), field);
     this.#showError("");
     const { email, stay } = progress;
     field.readOnly = true;
@@ -298,9 +299,10 @@ class SignIn extends HTMLElement {
       notify(`You are signed in as ${email}.`);
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      if (error instanceof RpcError) field.value = "";
+      if (error.reason === "LOGIN_REFUSED") field.refused = field.value;
       field.readOnly = false;
       this.#showError(errorMessage(error), field);
+      field.select();
     }
   }
 
