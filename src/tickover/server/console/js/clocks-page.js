@@ -2,9 +2,9 @@
 
 import { clockForm, clockJsonForm, formProblem } from "./clock-form.js";
 import { parseClock, viewAt } from "./clock-model.js";
-import { clockName, countsText, MAX_NAME_LENGTH, renameClock } from "./clock-text.js";
+import { clockName, MAX_NAME_LENGTH, plural, renameClock } from "./clock-text.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
-import { formatDuration, formatInstant, formatMoney, formatPercent } from "./format.js";
+import { formatCount, formatDay, formatDuration, formatMoney, formatPercent } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
 import { CallError, call } from "./rpc.js";
@@ -14,7 +14,7 @@ import { sparkline } from "./sparkline.js";
 import { tabList } from "./tabs.js";
 
 const MAX_CONCURRENT_REQUESTS = 3;
-const MAX_FIGURES = 3;
+const MAX_FIGURES = 2;
 
 const GONE_MESSAGES = { CLOCK_NOT_FOUND: "This clock was deleted.", CLOCK_EXPIRED: "This clock has expired." };
 
@@ -182,7 +182,7 @@ class ClocksPage extends HTMLElement {
     const expiry = h("span", { class: "expiry" });
     const card = h("li", { class: "card clock" }, name, now, details, h("p", { class: "row" }, counts, expiry));
 
-    const drawNow = ({ frozenTime }) => (now.textContent = formatInstant(Date.parse(frozenTime)));
+    const drawNow = ({ frozenTime }) => (now.textContent = formatDay(Date.parse(frozenTime)));
     const drawExpiry = () => {
       const left = Date.parse(clock.expiresAt) - Date.now();
       const isSoon = left < DAY;
@@ -276,7 +276,8 @@ class ClocksPage extends HTMLElement {
       if (model.items.length === 0) render(details, h("p", { class: "muted" }, "This clock has no events."));
       else {
         render(details, cardFigures(model), sparkline(model));
-        counts.textContent = countsText(model.items, "event");
+        const posted = model.items.filter(({ isPosted }) => isPosted).length;
+        counts.textContent = `${formatCount(posted)} of ${plural(model.items.length, "event")} posted`;
       }
     } catch (error) {
       if (this.#abortController.signal.aborted) return;
