@@ -198,6 +198,13 @@ async def test_name_changed_elsewhere_is_shown(browser: Browser, program: Progra
 # Amendments
 
 
+async def test_next_step_of_an_empty_clock_is_to_add_an_event(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        await console.open_clock(console.create({}))
+        await expect(console.page.locator("main .primary:visible")).to_have_text(["Add event"])
+        await expect(console.page.get_by_role("list", name="Legend")).to_be_hidden()
+
+
 async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page, clock = console.page, console.create()
@@ -211,7 +218,7 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
         await dialog.get_by_label("Time (UTC)").fill("2027-01-10 12:00")
         await dialog.get_by_label("Amount").fill("1,000.50")
         await dialog.get_by_role("button", name="Add event").click()
-        await expect(dialog.get_by_label("Name")).to_have_accessible_description("is required")
+        await expect(dialog.get_by_label("Name")).to_have_accessible_description("Name is required.")
         await dialog.get_by_label("Name").fill("Bike")
         await dialog.get_by_role("button", name="Add event").click()
         await expect(console.notification).to_have_text("Added “Bike”, −€1,000.50, on 10 Jan 2027, 12:00 UTC.")

@@ -94,6 +94,7 @@ export class AdvanceBar {
         : "Advance 1 month"
       : `Advance to ${formatInstant(view.instant).replace(" UTC", "")}`;
     this.advance.setAttribute("aria-disabled", String(isGone || (isNow && model.now >= model.maxTime)));
+    for (const button of [this.advance, this.more.button]) button.classList.toggle("primary", model.items.length > 0);
     const canAdvance = !isGone && !isPast && this.target > model.now;
     showNextCommand(canAdvance ? advanceCommand(model.id, toTimestamp(this.target)) : "");
     this.#hide(this.split, isPast);

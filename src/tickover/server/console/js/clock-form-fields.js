@@ -64,7 +64,8 @@ export function field(key, label, control, read = (text) => text, hint = null) {
   control.setAttribute("aria-describedby", hint ? `${hint.id} ${fault.id}` : fault.id);
   control.addEventListener("input", () => setFault(""));
   function setFault(message) {
-    fault.textContent = control.title = message;
+    const isFragment = typeof label === "string" && /^[a-z]/.test(message);
+    fault.textContent = control.title = isFragment ? `${label} ${message}.` : message;
     if (message) control.setAttribute("aria-invalid", "true");
     else control.removeAttribute("aria-invalid");
   }

@@ -14,6 +14,7 @@ import {
   suggestTime,
   textInput,
   timeInput,
+  toTimeText,
 } from "./clock-form-fields.js";
 import { MAX_NAME_LENGTH } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultList, faultsIn, sameParams, withName } from "./create-clock.js";
@@ -109,7 +110,11 @@ export function clockForm(draft) {
     textInput(draft.name, { placeholder: "optional", maxLength: MAX_NAME_LENGTH }),
   );
   const start = field("frozenTime", "Start (UTC)", timeInput(frozenTime), readTime);
-  const until = field("repeatUntil", "Repeat until (UTC)", timeInput(repeatUntil), readTime);
+  const untilInput = timeInput(repeatUntil);
+  const until = field("repeatUntil", "Repeat until (UTC)", untilInput, readTime);
+  const showDefaultUntil = () => (untilInput.placeholder = toTimeText(new Date(defaultUntil(start.read()))));
+  start.addEventListener("input", showDefaultUntil);
+  showDefaultUntil();
   const transactionRows = rowList(
     "transactions",
     { title: "Transactions", noun: "transaction", hint: "Income and expenses, for example salary and rent." },

@@ -81,10 +81,10 @@ class TransactionTable extends HTMLElement {
   #instant = 0;
 
   setModel(model, instant) {
-    this.#now = model.now;
-    this.#instant = instant;
+    [this.#now, this.#instant] = [model.now, instant];
     if (!this.search) this.#build();
     this.items = model.items.filter((item) => item.currency);
+    this.add.className = model.items.length ? "soft" : "primary";
     // Only an amendment and another opening balance change the rows.
     if (this.#scheduleKey !== model.scheduleKey || this.#opening !== model.opening) this.#buildRows(model);
     this.#filter();

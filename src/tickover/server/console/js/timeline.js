@@ -254,6 +254,7 @@ export class Timeline extends HTMLElement {
 
   #drawLegend() {
     const { expectations, results } = this.#checks;
+    this.legend.hidden = !this.#model.items.length;
     render(
       this.legend,
       legendItem("past", "posted"),
