@@ -16,7 +16,7 @@ from tests.support.tabs import Tab, open_tab
 # All tests of a process share the browser and its event loop.
 
 READY = "Press the button to sign in. The link works once."
-INVALID_LINK = "This link is invalid, expired or already used. Request a new one."
+INVALID_LINK = "It is invalid, expired or already used."
 NO_LINK = "This page needs a complete login link. Open the link in your email."
 STORAGE_BLOCKED = "Your browser doesn't allow this page to store data. Allow it, then press the button again."
 
@@ -46,6 +46,7 @@ def new_link_offer(tab: Tab) -> Locator:
 
 
 async def expect_rejected(tab: Tab) -> None:
+    await expect(tab.page.get_by_role("heading")).to_have_text("This link doesn't work")
     await expect(tab.status).to_have_text(INVALID_LINK)
     await expect(tab.sign_in).to_be_hidden()
     await expect(tab.page.get_by_role("checkbox")).to_be_hidden()

@@ -1,6 +1,7 @@
 // The page that a login link opens. Only its button redeems the link, so mail scanners that open links do no harm.
 // The link's token is in the URL fragment, which browsers send to no server.
 
+import { logo } from "./icons.js";
 import { call, RpcError } from "./rpc.js";
 import { startSession } from "./session.js";
 
@@ -28,13 +29,14 @@ function rejectLink(message) {
   byId("stay-signed-in").hidden = true;
   newLink.hidden = false;
   newLink.focus();
+  document.querySelector("h1").textContent = "This link doesn't work";
   showStatus(message);
 }
 
 function showError(error) {
   if (!(error instanceof RpcError)) showStatus("Can't reach the server. Try again.");
   else if (!["LOGIN_REFUSED", "INVALID_PARAMS"].includes(error.reason)) showStatus(error.message);
-  else rejectLink("This link is invalid, expired or already used. Request a new one.");
+  else rejectLink("It is invalid, expired or already used.");
 }
 
 /** Return whether the browser can store a session. Without storage, redeeming the link would waste it. */
@@ -75,6 +77,7 @@ signInButton.addEventListener("click", async () => {
 // Another link opened in this tab changes only the fragment, which doesn't reload the page.
 addEventListener("hashchange", () => location.reload());
 
+document.querySelector(".brand").prepend(logo());
 if (linkToken) {
   showStatus("Press the button to sign in. The link works once.");
   signInButton.hidden = false;
