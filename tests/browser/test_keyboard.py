@@ -27,13 +27,13 @@ _FOCUS = """(element) => {
 async def tab_to(tab: Tab, target: Locator, *, key: str = "Tab", limit: int = 80) -> None:
     """Press Tab until the target has the focus, which is always visible."""
     await expect(target).to_be_visible()
-    element = await target.element_handle()
-    has_focus = await element.evaluate("(element) => element === document.activeElement")
+    has_focus = await target.evaluate("(element) => element === document.activeElement")
     for _ in range(limit):
         if has_focus:
             return
         await tab.page.keyboard.press(key)
-        has_focus, invisible = await element.evaluate(_FOCUS)
+        # A late response can draw the target again.
+        has_focus, invisible = await target.evaluate(_FOCUS)
         assert not invisible, f"the focus is not visible: {invisible}"
     pytest.fail(f"the focus never reaches {target}")
 
