@@ -40,7 +40,7 @@ class Mailbox extends HTMLElement {
     this.known = lastEmails && new Set(lastEmails.map((email) => email.id));
     this.list = h("ol", { class: "email-list" });
     this.state = h("div", { class: "email-state" });
-    this.email = h("article", { class: "card email", "aria-label": "Email", hidden: !this.argument });
+    this.email = h("article", { class: "card email", "aria-label": "Email" });
     this.filter = h("input", {
       type: "search",
       id: "email-filter",
@@ -113,7 +113,7 @@ class Mailbox extends HTMLElement {
     if (!this.isUnavailable) return;
     this.isUnavailable = false;
     notify("The server is available again.");
-    if (!this.isLoaded) this.showEmail();
+    if (this.argument && !this.isLoaded) this.showEmail();
   }
 
   announceNew() {
@@ -146,7 +146,7 @@ class Mailbox extends HTMLElement {
     const hadFocus = this.state.contains(document.activeElement);
     render(this.state, !emails.length && h("p", { class: "muted" }, emptyMessage));
     if (hadFocus) this.filter.focus();
-    if (!this.argument) this.showNewest(emails[0]);
+    if (!this.argument) this.showPlaceholder();
   }
 
   row(email) {
@@ -166,31 +166,27 @@ class Mailbox extends HTMLElement {
     );
   }
 
-  showNewest(newest) {
-    if (this.newest || !newest || !matchMedia("(min-width: 48rem)").matches) return;
-    this.newest = newest.id;
-    this.rows.get(newest.id).firstChild.ariaCurrent = "true";
-    this.showEmail();
+  showPlaceholder() {
+    this.email.hidden = !lastEmails?.length;
+    if (!this.email.children.length) render(this.email, h("p", { class: "muted" }, "Select an email."));
   }
 
   async showEmail() {
-    const id = this.argument || this.newest;
-    if (!id) return;
+    if (!this.argument) return;
     const { signal } = this.abortController;
-    const email = await fetchJson(emailPath(id, "json"), signal);
+    const email = await fetchJson(emailPath(this.argument, "json"), signal);
     if (signal.aborted) return;
     const back = h("a", { class: "back", href: "#/mailbox" }, "‹ All emails");
     this.isLoaded = email !== UNAVAILABLE;
-    this.email.hidden = false;
     if (email === NOT_FOUND) render(this.email, back, h("p", {}, "Email not found. It may have been deleted."));
     else if (email === UNAVAILABLE)
       render(this.email, back, h("p", { class: "error" }, "The email appears when the server is available again."));
     else {
       render(this.email, back, emailContent(email));
-      if (this.argument) document.title = `${email.subject} · Mailbox · Tickover`;
+      document.title = `${email.subject} · Mailbox · Tickover`;
     }
     // After a navigation, move the focus from the page heading to the email.
-    if (this.argument && document.activeElement === this.heading) (this.email.querySelector("h2") ?? back).focus();
+    if (document.activeElement === this.heading) (this.email.querySelector("h2") ?? back).focus();
   }
 
   showUnavailable() {
