@@ -12,7 +12,7 @@ from tickover.server.mail.mailbox import Mailbox
 _EMAIL = "host@example.test"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def paths(program: Program) -> list[str]:
     """Every path except the health checks. Each returns 200."""
     program.send_code(_EMAIL)

@@ -14,7 +14,7 @@ from tests.support.raw import Client, call, echo_call, port_of, request
 from tickover.api.limits import MAX_BODY
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def token(program: Program) -> str:
     return program.sign_in("connections@example.test")
 

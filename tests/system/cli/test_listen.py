@@ -62,7 +62,7 @@ def handler() -> Iterator[tuple[Handler, str]]:
         thread.join()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def token(program: Program) -> str:
     return program.sign_in("listen@example.test")
 

@@ -25,7 +25,7 @@ SALARY = {"at": "2027-01-25T08:00:00Z", "name": "Salary", "amount": 2800, "curre
 NEVER_NEGATIVE = [{"balance": {"currency": "EUR", "atLeast": 0}}]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def token(program: Program) -> str:
     return program.sign_in("agent@example.test")
 
