@@ -12,7 +12,7 @@ DAY = 86_400_000
 
 # Returns the range of heights that the curve shows in the column of each change, its ends, and its path.
 _CURVE = """async ({ times, values, from, to, width }) => {
-  const { curvePath, scale, stepCurve } = await import("/assets/000000000000/js/chart-paths.js");
+  const { curvePath, scale, stepCurve } = await import(document.scripts[0].src);
   const x = scale(from, to, 0, width);
   const curve = stepCurve({ times, values }, x, (value) => value, from, to);
   const heightsOf = (part) => [...part.matchAll(/(?:V|L\\S+ )([^HVL]+)/g)].map(([, height]) => Number(height));
@@ -27,8 +27,7 @@ _CURVE = """async ({ times, values, from, to, width }) => {
 
 # Returns the marks of two windows of the same length, as lists of items.
 _MARKS = """async ({ times, now, windows, width }) => {
-  const { barLane } = await import("/assets/000000000000/js/event-lanes.js");
-  const { scale } = await import("/assets/000000000000/js/chart-paths.js");
+  const { barLane, scale } = await import(document.scripts[0].src);
   const items = times.map((at, id) => ({ id, at, kind: "income", amount: 1, currency: "EUR" }));
   return windows.map(([from, to]) => {
     const box = { left: 0, right: width, from, to, top: 0, bottom: 28 };
@@ -38,8 +37,7 @@ _MARKS = """async ({ times, now, windows, width }) => {
 }"""
 
 _IDLE = """async ({ times, from, to }) => {
-  const { idleMarks } = await import("/assets/000000000000/js/event-lanes.js");
-  const { scale } = await import("/assets/000000000000/js/chart-paths.js");
+  const { idleMarks, scale } = await import(document.scripts[0].src);
   const box = { left: 0, right: 1000, from, to };
   return [...idleMarks({ start: 0, times }, scale(from, to, 0, 1000), box, 0).querySelectorAll("text")]
     .map((text) => text.textContent);
@@ -47,7 +45,7 @@ _IDLE = """async ({ times, from, to }) => {
 
 # Returns the ticks of each range, and the heights of its lowest value and its last tick.
 _TICKS = """async ({ ranges, minCount }) => {
-  const { valueScale } = await import("/assets/000000000000/js/chart-paths.js");
+  const { valueScale } = await import(document.scripts[0].src);
   return ranges.map(([low, high]) => {
     const { y, ticks } = valueScale([low, high], minCount, 100, 0);
     return [ticks, y(low), y(ticks.at(-1))];
@@ -56,7 +54,7 @@ _TICKS = """async ({ ranges, minCount }) => {
 
 # Returns the instant of each slider step, and the step at which the thumb then is.
 _STEPS = """async ({ times, now, days }) => {
-  const { sliderStep, snapToItem } = await import("/assets/000000000000/js/scrubber.js");
+  const { sliderStep, snapToItem } = await import(document.scripts[0].src);
   const window = { from: 0, to: days * 86_400_000 };
   return Array.from({ length: days + 1 }, (_, index) => {
     const instant = snapToItem({ times, now }, window, index * sliderStep(window));
@@ -66,15 +64,13 @@ _STEPS = """async ({ times, now, days }) => {
 
 # Returns the texts beside the lanes, and the labels of expectations.
 _LABELS = """async ({ items, expectations }) => {
-  const { laneScale } = await import("/assets/000000000000/js/event-lanes.js");
-  const { shortLabel } = await import("/assets/000000000000/js/expectations.js");
+  const { laneScale, shortLabel } = await import(document.scripts[0].src);
   return [...["income", "expense"].map((kind) => laneScale({ items }, kind)), ...expectations.map(shortLabel)];
 }"""
 
 # Returns how many texts the axis of each window has.
 _AXIS = """async ({ windows, width }) => {
-  const { axisTicks, drawAxis } = await import("/assets/000000000000/js/time-axis.js");
-  const { scale } = await import("/assets/000000000000/js/chart-paths.js");
+  const { axisTicks, drawAxis, scale } = await import(document.scripts[0].src);
   return windows.map(([from, to]) => {
     const box = { left: 0, right: width, top: 0, bottom: 100 };
     return drawAxis(axisTicks({ from, to }, width), scale(from, to, 0, width), box).querySelectorAll("text").length;
@@ -83,15 +79,14 @@ _AXIS = """async ({ windows, width }) => {
 
 # Returns the first point of the curve of each currency, of a scenario or of a clock with an id.
 _SPARKLINE = """async ({ params, opening, id = null }) => {
-  const { parseParams } = await import("/assets/000000000000/js/clock-model.js");
-  const { sparkline } = await import("/assets/000000000000/js/sparkline.js");
+  const { parseParams, sparkline } = await import(document.scripts[0].src);
   const svg = sparkline({ ...parseParams(params, opening), id }, { width: 100, height: 100 });
   return [...svg.querySelectorAll(".past > .line")].map((line) => /^M\\S+ [^A-Z]+/.exec(line.getAttribute("d"))[0]);
 }"""
 
 # Returns how many areas are hatched, and the path of each breach, in a chart of two clocks.
 _COMPARISON = """async ({ balances, rules }) => {
-  const { compareBalances, drawComparison } = await import("/assets/000000000000/js/compare-plot.js");
+  const { compareBalances, drawComparison } = await import(document.scripts[0].src);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const comparison = compareBalances(balances.map((balance) => ({ balances: [balance] })), "EUR");
   drawComparison(svg, comparison, { window: { from: 0, to: 100 * 86_400_000 }, currency: "EUR", width: 800, rules });
@@ -101,14 +96,13 @@ _COMPARISON = """async ({ balances, rules }) => {
 
 # Returns how broken expectations are explained.
 _VIOLATIONS = """async ({ broken }) => {
-  const { describeViolation } = await import("/assets/000000000000/js/expectations.js");
+  const { describeViolation } = await import(document.scripts[0].src);
   return broken.map(([expectation, violation]) => describeViolation(expectation, violation));
 }"""
 
 # Returns the lanes of a timeline, and the edges of the pills of now and of a preview, `[left, right]`.
 _TIMELINE = """async ({ params, days, width }) => {
-  const { parseParams } = await import("/assets/000000000000/js/clock-model.js");
-  const { drawTimeline } = await import("/assets/000000000000/js/timeline-plot.js");
+  const { drawTimeline, parseParams } = await import(document.scripts[0].src);
   const model = parseParams(params);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const window = { from: model.now, to: model.now + 100 * 86_400_000 };
@@ -121,12 +115,9 @@ _TIMELINE = """async ({ params, days, width }) => {
   return [lanes.map(({ kind }) => kind), ...edges];
 }"""
 
-# Returns the title, the income and the expenses of each row of the monthly table. The module defines an element, so it
-# must be the one that the page has loaded.
+# Returns the title, the income and the expenses of each row of the monthly table.
 _MONTHS = """async ({ params }) => {
-  const styles = document.querySelector("link[href$='console.css']").href;
-  const { parseParams } = await import("/assets/000000000000/js/clock-model.js");
-  const { monthlyTable } = await import(new URL("../js/clock-tables.js", styles));
+  const { monthlyTable, parseParams } = await import(document.scripts[0].src);
   const rows = [...monthlyTable(parseParams(params)).querySelectorAll("tbody tr")];
   return rows.map(({ children: [title, , ...cells] }) => [title, ...cells.slice(0, 2)].map((cell) => cell.innerText));
 }"""

@@ -32,9 +32,8 @@ _OPENING = {"EUR": 0.7, "CHF": -3}
 _SIMPLE_AMOUNTS = (0.1, 0.2, 0.3, 1, 12.34, 0.005, 300, 1150.5, 99_999.99)
 
 _VIEWS = """async ({ snapshot, before, params, instants, opening }) => {
-  const { lowestPoint, parseClock, parseParams, viewAt } =
-    await import("/assets/000000000000/js/clock-model.js");
-  const { parseInstant, toTimestamp } = await import("/assets/000000000000/js/instants.js");
+  const { lowestPoint, parseClock, parseInstant, parseParams, toTimestamp, viewAt } =
+    await import(document.scripts[0].src);
   const model = params ? parseParams(params, opening)
     : parseClock(snapshot, before && parseClock(before, null, opening), before ? undefined : opening);
   return instants.map((text) => {
@@ -52,8 +51,7 @@ _VIEWS = """async ({ snapshot, before, params, instants, opening }) => {
 }"""
 
 _TO_PARAMS = """async (snapshot) => {
-  const { parseClock, toParams } = await import("/assets/000000000000/js/clock-model.js");
-  const { toTimestamp } = await import("/assets/000000000000/js/instants.js");
+  const { parseClock, toParams, toTimestamp } = await import(document.scripts[0].src);
   return toParams(parseClock(snapshot));
 }"""
 
@@ -229,7 +227,7 @@ async def test_model_can_be_converted_back_to_params(program: Program, token: st
 
 async def test_timestamps_are_parsed_and_formatted_like_on_the_server(loaded_tab: Tab) -> None:
     script = """async (texts) => {
-      const { parseInstant, toTimestamp } = await import("/assets/000000000000/js/instants.js");
+      const { parseInstant, toTimestamp } = await import(document.scripts[0].src);
       return texts.map((text) => toTimestamp(parseInstant(text)));
     }"""
     same = [
@@ -249,7 +247,7 @@ async def test_timestamps_are_parsed_and_formatted_like_on_the_server(loaded_tab
 
 async def test_adding_a_month_stays_in_the_next_month(loaded_tab: Tab) -> None:
     script = """async (texts) => {
-      const { addMonths, parseInstant, toTimestamp } = await import("/assets/000000000000/js/instants.js");
+      const { addMonths, parseInstant, toTimestamp } = await import(document.scripts[0].src);
       return texts.map((text) => toTimestamp(addMonths(parseInstant(text), 1)));
     }"""
     expected = {

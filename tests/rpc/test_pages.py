@@ -3,6 +3,7 @@
 import gzip
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
@@ -21,17 +22,12 @@ from tickover.server.openrpc import describe
 CONSOLE = Path(tickover.__file__).parent / "server" / "console"
 ASSETS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 ASSETS_PATH = load_assets(CONSOLE).path
-STYLE_IMPORTS = re.findall('@import "(.+)";', (CONSOLE / "css" / "console.css").read_text())
+FILES = ["js/app.js", "js/login.js", "css/base.css", "css/console.css", "css/docs.css", "css/tokens.css"]
 CONTENT_TYPES = {
     "/": "text/html; charset=utf-8",
     "/login": "text/html; charset=utf-8",
     "/favicon.ico": "image/svg+xml",
-    **{
-        f"{ASSETS_PATH}{kind}/{file.name}": ASSETS[kind]
-        for kind in ASSETS
-        for file in sorted((CONSOLE / kind).iterdir())
-        if file.name not in STYLE_IMPORTS
-    },
+    **{f"{ASSETS_PATH}{name}": ASSETS[name.partition("/")[0]] for name in FILES},
     "/openrpc.json": "application/json",
     "/docs": "text/html; charset=utf-8",
 }
@@ -59,7 +55,7 @@ DESCRIPTION = describe(PUBLIC_URL)
 PAGES = {**load_pages(DESCRIPTION), "/docs": reference_page(DESCRIPTION)}
 TEXTS = {path: page.plain[2].decode("utf-8") for path, page in PAGES.items()}
 DOCUMENTS = [path for path, kind in CONTENT_TYPES.items() if kind.startswith("text/html")]
-MODULES = [path for path in CONTENT_TYPES if path.endswith(".js")]
+SCRIPT_PATHS = [path for path in CONTENT_TYPES if path.endswith(".js")]
 ONE_OF_EACH_TYPE = list({(kind, path in ASSET_PATHS): path for path, kind in CONTENT_TYPES.items()}.values())
 
 every_document = each_case("path", DOCUMENTS)
@@ -148,7 +144,7 @@ def test_no_string_contains_indentation_or_line_breaks_of_the_source() -> None:
 
 
 def test_no_comment_hides_the_code_after_it() -> None:
-    for path in MODULES:
+    for path in SCRIPT_PATHS:
         assert re.search(r"\s// .*", TEXTS[path]) is None, path
 
 
@@ -393,48 +389,64 @@ def test_style_of_the_root_does_not_depend_on_its_descendants() -> None:
 
 
 def test_scripts_fetch_relative_urls() -> None:
-    for path in MODULES:
+    for path in SCRIPT_PATHS:
         fetched = re.findall(r"""fetch\(["'`]([^"'`]*)""", TEXTS[path])
         assert [place for place in fetched if not re.match(r"[a-z]+[./?]|rpc$", place)] == [], path
 
 
 def test_scripts_do_not_turn_text_into_markup_or_code() -> None:
-    for path in MODULES:
+    for path in SCRIPT_PATHS:
         made = r"innerHTML|outerHTML|insertAdjacentHTML|srcdoc|document\.write|document\.cookie|\beval\(|new Function"
         assert re.findall(made, TEXTS[path]) == [], path
 
 
-# Modules
+# Files
 
 
 def loaded_by(path: str) -> set[str]:
-    """Return all files that a page loads, directly or indirectly."""
-    found = {path}
-    waiting = [path]
-    while waiting:
-        text = TEXTS[waiting.pop()]
-        named = {f"/{name}" for name in re.findall(r"""(?:src|href)="(assets/[^"]+)""", text)}
-        named |= {f"{ASSETS_PATH}js/{name}" for name in re.findall(r"""(?:from|import|import\()\s*"\./([^"]+)""", text)}
-        waiting += named - found
-        found |= named
-    return found
+    return {path} | {f"/{name}" for name in re.findall(r"""(?:src|href)="(assets/[^"]+)""", TEXTS[path])}
 
 
 @every_document
-def test_imported_files_exist(path: str) -> None:
+def test_loaded_files_exist(path: str) -> None:
     assert loaded_by(path) <= set(CONTENT_TYPES)
 
 
-@every_document
-def test_imported_modules_are_preloaded(path: str) -> None:
-    links = [link.attributes["href"] for link in Document(path).tagged("link")]
-    modules = [urljoin(path, link) for link in links if link.endswith(".js")]
-    script = {urljoin(path, source) for source in SCRIPTS[path]}
-    assert sorted(modules) == sorted(loaded_by(path).intersection(MODULES) - script)
+def test_modules_are_served_as_one_file_each_after_those_that_it_imports(tmp_path: Path) -> None:
+    console = shutil.copytree(CONSOLE, tmp_path / "console")
+    shutil.rmtree(console / "js")
+    sources = {
+        "app.js": 'import "./b.js";\nimport {\n  a,\n} from "./a.js";\n\na();\n',
+        "a.js": "export const a = () => `\nimport x`;\n",
+        "b.js": 'import { a } from "./a.js";\n\na();\n',
+        "login.js": 'import { a } from "./a.js";\n',
+    }
+    (console / "js").mkdir()
+    for name, source in sources.items():
+        (console / "js" / name).write_text(source)
+    contents = load_assets(console).contents
+    a = "export const a = () => `\nimport x`;"
+    assert {name: contents[name].decode() for name in contents if name.startswith("js/")} == {
+        "js/app.js": f"{a}a();a();",
+        "js/login.js": a,
+    }
+
+
+def test_each_name_is_declared_by_one_module() -> None:
+    """Otherwise the browser rejects the file that contains all modules."""
+    declared = Counter(
+        name
+        for module in (CONSOLE / "js").iterdir()
+        for names in re.findall(
+            r"^(?:export )?(?:const|let|class|(?:async )?function\*?) (\w+|\[.*?\] =)", module.read_text(), re.MULTILINE
+        )
+        for name in re.findall(r"\w+", names)
+    )
+    assert [name for name, count in declared.items() if count > 1] == []
 
 
 def test_scripts_use_only_relative_paths() -> None:
-    for path in MODULES:
+    for path in SCRIPT_PATHS:
         routes = {name.split("/")[1] for name in CONTENT_TYPES} | {"rpc", "mailbox", "site.json", "scenarios.json"}
         names = "|".join(map(re.escape, sorted(filter(None, routes))))
         assert re.findall(rf"""["'`]/(?:{names})\b""", TEXTS[path]) == [], path

@@ -5,6 +5,7 @@ import re
 import zlib
 from collections.abc import Mapping
 from functools import cache, lru_cache
+from graphlib import TopologicalSorter
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -145,15 +146,12 @@ def _console_folder() -> Traversable:
 
 
 _ASSET_PATH: Final = re.compile(r"/assets/[0-9a-f]{12}/((?:js|css)/.+)")
-_MODULE_SCRIPT: Final = re.compile(rb'<script type="module" src="assets/([^"]+)"></script>')
-_IMPORT: Final = re.compile(rb'\b(?:from|import) "\./([^"]+)"')
-
-
 _COMMENT_LINES: Final = re.compile(rb"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 _TRAILING_COMMENT: Final = re.compile(rb"(?<=[;,{(\[]) // [^\n]*$", re.MULTILINE)
 _INDENTATION: Final = re.compile(rb"^[ \t]+", re.MULTILINE)
 # Next to these characters, a line break has no meaning.
 _LINE_BREAK: Final = re.compile(rb"(?<=[;,{(\[>=?:&|\n])\n+|\n(?=[)\]}.?:&|])")
+_IMPORT: Final = re.compile(rb'^import (?:\{[^}]*\} from )?"\./([^"]+)";\n', re.MULTILINE)
 _STYLE_IMPORT: Final = re.compile(rb'@import "([^"]+)";')
 
 
@@ -170,30 +168,45 @@ class Assets(Struct, frozen=True):
         }
 
     def link(self, html: bytes) -> bytes:
-        """Complete the URLs of assets, and let the browser load all modules at once instead of one import at a time."""
-        preloaded = _MODULE_SCRIPT.sub(lambda match: self._preload_links(match[1].decode()) + match[0], html)
-        return preloaded.replace(b'"assets/', f'"{self.path[1:]}'.encode())
-
-    def _preload_links(self, script: str) -> bytes:
-        modules = [script]
-        for module in modules:
-            imported = [f"js/{name.decode()}" for name in _IMPORT.findall(self.contents[module])]
-            modules += [name for name in imported if name not in modules]
-        return b"".join(f'<link rel="modulepreload" href="assets/{name}">\n  '.encode() for name in modules[1:])
+        """Complete the URLs of assets."""
+        return html.replace(b'"assets/', f'"{self.path[1:]}'.encode())
 
 
 def load_assets(folder: Traversable) -> Assets:
-    contents = {
-        f"{kind}/{file.name}": file.read_bytes()
-        for kind in _ASSETS
-        for file in sorted((folder / kind).iterdir(), key=lambda file: file.name)
-    }
-    code = {name: _compact(content) for name, content in contents.items()}
     # One file compresses better than many, and needs one request.
-    imported = [f"css/{name.decode()}" for name in _STYLE_IMPORT.findall(code["css/console.css"])]
-    code["css/console.css"] = b"".join(code.pop(name) for name in imported)
+    code = {
+        **{f"js/{name}": _compact(script) for name, script in _join_modules(_read_folder(folder / "js")).items()},
+        **{f"css/{name}": _compact(style) for name, style in _join_styles(_read_folder(folder / "css")).items()},
+    }
     version = sha256(json.encode(code)).hexdigest()[:12]
     return Assets(code, f"/assets/{version}/")
+
+
+def _read_folder(folder: Traversable) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir(), key=lambda file: file.name)}
+
+
+def _join_modules(modules: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the scripts that no module imports, each behind all modules that it needs.
+
+    They share one scope, so no two modules may declare the same name.
+    """
+    imports = {name: [imported.decode() for imported in _IMPORT.findall(code)] for name, code in modules.items()}
+    order = list(TopologicalSorter(imports).static_order())
+    scripts = {}
+    for name in modules.keys() - {module for imported in imports.values() for module in imported}:
+        needed = [name]
+        for module in needed:
+            needed += [imported for imported in imports[module] if imported not in needed]
+        scripts[name] = b"".join(_IMPORT.sub(b"", modules[module]) for module in order if module in needed)
+    return dict(sorted(scripts.items()))
+
+
+def _join_styles(styles: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the stylesheets, those that console.css imports inside it."""
+    imported = [name.decode() for name in _STYLE_IMPORT.findall(styles["console.css"])]
+    joined = b"".join(styles[name] for name in imported)
+    return {**{name: style for name, style in styles.items() if name not in imported}, "console.css": joined}
 
 
 def _compact(code: bytes) -> bytes:

@@ -8,7 +8,7 @@ import { formatDay } from "./format.js";
 import { CallError, call } from "./rpc.js";
 import { currentSession } from "./session.js";
 
-const MAX_NAME_LENGTH = 100;
+const MAX_TOKEN_NAME_LENGTH = 100;
 const [DEFAULT_DAYS, MAX_DAYS] = [90, 365];
 
 const input = (properties) => h("input", { autocomplete: "off", required: true, ...properties });
@@ -19,7 +19,7 @@ class AccountPage extends HTMLElement {
   #list = h("div", { class: "token-list" });
   #created = h("div", { "aria-live": "polite" });
   #error = h("div", { role: "alert", class: "error" });
-  #name = input({ type: "text", maxLength: MAX_NAME_LENGTH, placeholder: "ci" });
+  #name = input({ type: "text", maxLength: MAX_TOKEN_NAME_LENGTH, placeholder: "ci" });
   #days = input({ type: "number", min: "1", max: `${MAX_DAYS}`, value: `${DEFAULT_DAYS}` });
   #readOnly = h("input", { type: "checkbox" });
   #button = h("button", { class: "primary" }, "Create token");

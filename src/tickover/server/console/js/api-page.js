@@ -54,7 +54,7 @@ class ApiPage extends HTMLElement {
               "nav",
               { class: "pane-list card", "aria-label": "Operations" },
               operationLists(openrpc, selected),
-              h("p", { class: "hint" }, links()),
+              h("p", { class: "hint" }, docsLinks()),
             ),
             h("div", { class: "pane-detail" }, content),
           )
@@ -89,11 +89,11 @@ class ApiPage extends HTMLElement {
   }
 }
 
-function links() {
+function docsLinks() {
   return [h("a", { href: "docs" }, "Full reference"), " · ", h("a", { href: "openrpc.json" }, "openrpc.json")];
 }
 
-const GROUPS = [
+const METHOD_GROUPS = [
   ["Clocks", /TestClock|Scenario/],
   ["Sign-in", /log(?:in|out)/i],
   ["Account", /./],
@@ -101,7 +101,7 @@ const GROUPS = [
 
 /** List all operations in groups. With a selected one, show only their names. */
 function operationLists({ methods }, selected) {
-  const groupOf = ({ name }) => GROUPS.find(([, pattern]) => pattern.test(name))[0];
+  const groupOf = ({ name }) => METHOD_GROUPS.find(([, pattern]) => pattern.test(name))[0];
   const link = (method) =>
     h(
       "a",
@@ -109,7 +109,7 @@ function operationLists({ methods }, selected) {
       h("span", { class: "mono" }, breakableName(method.name)),
       !selected && [badges(method, { rare: true }), " ", h("span", { class: "muted" }, method.summary)],
     );
-  return GROUPS.map(([title]) => [
+  return METHOD_GROUPS.map(([title]) => [
     h("h2", {}, title),
     h(
       "ul",
@@ -129,7 +129,7 @@ function overview(openrpc, unknownName) {
       "p",
       { class: "muted" },
       "Select an operation to read its reference and try it. The basic interface is the four core operations; all others are extensions. ",
-      links(),
+      docsLinks(),
     ),
     h("nav", { class: "card", "aria-label": "Operations" }, operationLists(openrpc)),
     h(

@@ -12,7 +12,7 @@ class PythonCall {
   }
 }
 
-const call = (name, args = [], keywords = {}) => new PythonCall(name, args, keywords);
+const pythonCall = (name, args = [], keywords = {}) => new PythonCall(name, args, keywords);
 const list = (values) => (values?.length ? values : undefined);
 
 /** Write a value or a call as Python, in one line if it fits. JSON strings and numbers are valid Python. */
@@ -38,82 +38,84 @@ export function toPython(value, margin = "") {
   return `${open}\n${lines.join("")}${margin}${close}`;
 }
 
-export function typeName(type) {
+export function typeWord(type) {
   if (!["INCOME", "EXPENSE"].includes(type)) throw new TypeError();
   return type.toLowerCase();
 }
 
 const transaction = ({ type, name, amount, currency, at, category }) =>
-  call(typeName(type), [name, amount, currency, at], { category });
+  pythonCall(typeWord(type), [name, amount, currency, at], { category });
 const goal = ({ name, targetAmount, initialAmount, contributions }) =>
-  call("goal", [name, targetAmount], {
+  pythonCall("goal", [name, targetAmount], {
     initial: initialAmount || undefined,
-    contributions: list(contributions?.map(({ amount, at }) => call("contribution", [amount, at]))),
+    contributions: list(contributions?.map(({ amount, at }) => pythonCall("contribution", [amount, at]))),
   });
 
 function expectations({ balance, goalReached, posted, total }) {
-  if (goalReached) return call("goal_reached", [goalReached.goal, goalReached.by]);
-  if (posted) return call("posted", [posted.name, posted.by], { count: posted.count });
+  if (goalReached) return pythonCall("goal_reached", [goalReached.goal, goalReached.by]);
+  if (posted) return pythonCall("posted", [posted.name, posted.by], { count: posted.count });
   if (total) {
     const { type, currency, per, category, atLeast, atMost } = total;
-    return call("total", [type, currency], { per, category, at_least: atLeast, at_most: atMost });
+    return pythonCall("total", [type, currency], { per, category, at_least: atLeast, at_most: atMost });
   }
   const { currency, atLeast, atMost, from, until } = balance;
-  const bound = (name, amount) => (amount === undefined ? [] : call(name, [currency, amount], { from_: from, until }));
+  const bound = (name, amount) =>
+    amount === undefined ? [] : pythonCall(name, [currency, amount], { from_: from, until });
   return [bound("never_below", atLeast), bound("never_above", atMost)].flat();
 }
 
 const METHODS = {
   createTestClock: ({ frozenTime, transactions, goals, name, labels }) =>
-    call("create_clock", [], {
+    pythonCall("create_clock", [], {
       frozen_time: frozenTime,
       transactions: list(transactions?.map(transaction)),
       goals: list(goals?.map(goal)),
       name,
       labels,
     }),
-  getTestClock: ({ id, at }) => call("get_clock", [id], { at }),
-  advanceTestClock: ({ id, frozenTime }) => call(`get_clock(${toJson(id)}).advance`, [], { to: frozenTime }),
-  forkTestClock: ({ id, at, name, labels }) => call("fork_clock", [id], { at, name, labels }),
+  getTestClock: ({ id, at }) => pythonCall("get_clock", [id], { at }),
+  advanceTestClock: ({ id, frozenTime }) => pythonCall(`get_clock(${toJson(id)}).advance`, [], { to: frozenTime }),
+  forkTestClock: ({ id, at, name, labels }) => pythonCall("fork_clock", [id], { at, name, labels }),
   amendTestClock: ({ id, add: { transactions = [], goals = [], contributions = [] } = {}, cancel }) =>
-    call("amend_clock", [id], {
+    pythonCall("amend_clock", [id], {
       add: list([
         ...transactions.map(transaction),
         ...goals.map(goal),
-        ...contributions.map(({ amount, at, goalId }) => call("contribution", [amount, at], { goal: goalId })),
+        ...contributions.map(({ amount, at, goalId }) => pythonCall("contribution", [amount, at], { goal: goalId })),
       ]),
       cancel,
     }),
-  updateTestClock: ({ id, name, labels }) => call("update_clock", [id], { name, labels }),
-  deleteTestClock: ({ id }) => call("delete_clock", [id]),
-  listTestClocks: ({ limit, cursor, labels }) => call("list_page", [], { limit, cursor, labels }),
+  updateTestClock: ({ id, name, labels }) => pythonCall("update_clock", [id], { name, labels }),
+  deleteTestClock: ({ id }) => pythonCall("delete_clock", [id]),
+  listTestClocks: ({ limit, cursor, labels }) => pythonCall("list_page", [], { limit, cursor, labels }),
   listTestClockEvents: ({ id, after, until, openingBalances: opening }) =>
-    call("list_events", [id], { after, until, opening }),
-  getTestClockBalances: ({ id, at, openingBalances: opening }) => call("get_balances", [id], { at, opening }),
+    pythonCall("list_events", [id], { after, until, opening }),
+  getTestClockBalances: ({ id, at, openingBalances: opening }) => pythonCall("get_balances", [id], { at, opening }),
   exportTestClock: ({ id, format, pending, openingBalances: opening }) =>
-    call(`get_clock(${toJson(id)}).export`, [format], { pending, opening }),
+    pythonCall(`get_clock(${toJson(id)}).export`, [format], { pending, opening }),
   checkTestClock: ({ id, expectations: checks, until, openingBalances: opening }) =>
-    call("check_clock", [id, checks.flatMap(expectations)], { until, opening }),
-  expandScenario: ({ text, start }) => call("expand_scenario", [text], { start }),
-  sendLoginCodeEmail: ({ email, emailType }) => call(emailType === "LOGIN_CODE" ? "send_code" : "send_link", [email]),
-  loginByEmailVerification: ({ email, code }) => call("log_in", [email, code]),
-  loginByEmailLink: ({ token }) => call("log_in_by_link", [token]),
-  logout: () => call("log_out"),
-  getCurrentUser: () => call("current_user"),
+    pythonCall("check_clock", [id, checks.flatMap(expectations)], { until, opening }),
+  expandScenario: ({ text, start }) => pythonCall("expand_scenario", [text], { start }),
+  sendLoginCodeEmail: ({ email, emailType }) =>
+    pythonCall(emailType === "LOGIN_CODE" ? "send_code" : "send_link", [email]),
+  loginByEmailVerification: ({ email, code }) => pythonCall("log_in", [email, code]),
+  loginByEmailLink: ({ token }) => pythonCall("log_in_by_link", [token]),
+  logout: () => pythonCall("log_out"),
+  getCurrentUser: () => pythonCall("current_user"),
   createAccessToken: ({ name, expiresInDays, readOnly }) =>
-    call("create_access_token", [name], { expires_in_days: expiresInDays, read_only: readOnly }),
-  listAccessTokens: () => call("list_access_tokens"),
-  revokeAccessToken: ({ id }) => call("revoke_access_token", [id]),
+    pythonCall("create_access_token", [name], { expires_in_days: expiresInDays, read_only: readOnly }),
+  listAccessTokens: () => pythonCall("list_access_tokens"),
+  revokeAccessToken: ({ id }) => pythonCall("revoke_access_token", [id]),
 };
 
 /** Return the call of the client for a request, or null. `receiver` is the name of the client. */
 export function clientCall(receiver, { method, params }) {
   const made = METHODS[method]?.(params);
-  return made ? call(`${receiver}.${made.name}`, made.args, made.keywords) : null;
+  return made ? pythonCall(`${receiver}.${made.name}`, made.args, made.keywords) : null;
 }
 
 /** Return the call of the fixture that creates a clock. */
-export const fixtureCall = (params) => call("clock", [], METHODS.createTestClock(params).keywords);
+export const fixtureCall = (params) => pythonCall("clock", [], METHODS.createTestClock(params).keywords);
 
 /** Return the names that code imports from tickover.client. */
 export const usedNames = (code) => [...new Set(code.match(NAMES))].sort();
@@ -177,7 +179,7 @@ function amendCommands({ id, add = {}, cancel = [] }) {
   return [
     ...transactions.map(
       ({ type, name, amount, currency, at }) =>
-        `tickover clock add --${typeName(type)} ${word(name)} ${word(amount)} ${word(currency)}${options({ at, clock: id })}`,
+        `tickover clock add --${typeWord(type)} ${word(name)} ${word(amount)} ${word(currency)}${options({ at, clock: id })}`,
     ),
     ...contributions.map(
       ({ goalId, amount, at }) =>

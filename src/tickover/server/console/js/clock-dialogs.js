@@ -30,7 +30,7 @@ export function openDialog(label, content, { onsubmit } = {}) {
 }
 
 export const buttonRow = (...buttons) => h("div", { class: "row dialog-actions" }, buttons);
-const cancelButton = (text = "Cancel") => h("button", { value: "", autofocus: true }, text);
+const dismissButton = (text = "Cancel") => h("button", { value: "", autofocus: true }, text);
 /** A cancel button that doesn't submit, so that Enter runs the action. */
 export const closeButton = () =>
   h("button", { onclick: (event) => event.target.closest("dialog").close("") }, "Cancel");
@@ -62,7 +62,7 @@ export async function confirmAction(question, consequence, action) {
   const choice = await openDialog(action, [
     h("h2", {}, question),
     h("p", {}, consequence),
-    buttonRow(cancelButton(), h("button", { value: "confirm", class: "danger" }, action)),
+    buttonRow(dismissButton(), h("button", { value: "confirm", class: "danger" }, action)),
   ]);
   return choice === "confirm";
 }
@@ -97,7 +97,7 @@ export async function confirmCancellation(model, item) {
         selected,
         (value) => (selected = value),
       ),
-    buttonRow(cancelButton("Keep"), h("button", { value: "cancel", class: "danger" }, "Cancel event")),
+    buttonRow(dismissButton("Keep"), h("button", { value: "cancel", class: "danger" }, "Cancel event")),
   ]);
   if (choice !== "cancel") return null;
   return selected === "all" ? sameName : [item.id];

@@ -26,7 +26,7 @@ const CURRENCIES = ["EUR", "USD", "GBP", "CHF", "JPY"];
 // The user can write any JSON into a draft.
 const entriesOf = (value) => (Array.isArray(value) ? value.filter((entry) => entry && typeof entry === "object") : []);
 
-function transactionRow(entry, previousRow, start) {
+function transactionFields(entry, previousRow, start) {
   const last = previousRow && readRow(previousRow);
   const { at, name, amount, currency, type, category, repeats } = entry ?? {
     at: last?.at ?? suggestTime(null, start()),
@@ -118,7 +118,7 @@ export function clockForm(draft) {
   const transactionRows = rowList(
     "transactions",
     { title: "Transactions", noun: "transaction", hint: "Income and expenses, for example salary and rent." },
-    transactionRow,
+    transactionFields,
     start.read,
   );
   const goalRows = rowList(

@@ -20,7 +20,7 @@ import { clampToClock } from "./scrubber.js";
 import "./timeline.js";
 
 const SCRUB_PAUSE_MS = 400; // polling waits this long after a move of the scrubber
-const RETRY_MS = 3_000;
+const RELOAD_MS = 3_000;
 const TWO_COLUMNS = 1168; // pixels, as in clock.css
 const URL_UPDATE_MS = 300; // browsers limit how often a page changes its URL
 
@@ -287,7 +287,7 @@ class ClockPage extends HTMLElement {
       (isAction ? ["UNAVAILABLE"] : ["UNAVAILABLE", "RATE_LIMITED", "INTERNAL"]).includes(error.reason)
     ) {
       this.#isUnreachable = true;
-      if (!this.#model) this.#retryTimer = setTimeout(() => this.#load(), RETRY_MS);
+      if (!this.#model) this.#retryTimer = setTimeout(() => this.#load(), RELOAD_MS);
       this.#showNotice(
         `${error.message}${this.#actions.warning} ${this.#model ? "You see the last known state. " : ""}Retrying every few seconds.`,
         h("button", { onclick: () => (this.#watcher ? this.#watcher.poll() : this.#load()) }, "Try again now"),

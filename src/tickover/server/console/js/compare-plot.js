@@ -8,7 +8,7 @@ import { formatAxisMoney } from "./format.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
 import { drawBreaches, drawForbidden, hatch } from "./timeline-plot.js";
 
-const [TOP, PLOT_HEIGHT, GAP, STRIP_HEIGHT, AXIS, RIGHT] = [12, 260, 30, 64, 26, 12];
+const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [12, 260, 30, 64, 26, 12];
 const EMPTY = { times: [], values: [0] };
 
 /** Return the balances of both clocks in a currency, their difference, and when they first differ. */
@@ -37,29 +37,29 @@ function bandPath({ first, second, delta: { times } }, x, y, from, to) {
 export function drawComparison(svg, comparison, { window, currency, width, rules }) {
   const { first, second, delta, differsFrom } = comparison;
   const { from, to } = window;
-  const [plotBottom, stripTop] = [TOP + PLOT_HEIGHT, TOP + PLOT_HEIGHT + GAP];
-  const bottom = stripTop + STRIP_HEIGHT;
+  const [plotBottom, stripTop] = [PLOT_TOP + PLOT_HEIGHT, PLOT_TOP + PLOT_HEIGHT + GAP];
+  const bottom = stripTop + DIFFERENCE_HEIGHT;
   const bounds = rules.flat().flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
-  const plot = valueScale(valueRange([first, second], window, bounds), 4, plotBottom - 8, TOP + 8);
+  const plot = valueScale(valueRange([first, second], window, bounds), 4, plotBottom - 8, PLOT_TOP + 8);
   const strip = valueScale(valueRange([delta], window, []), 2, bottom - 4, stripTop + 4);
   const { y } = plot;
   const labels = [plot, strip].flatMap(({ ticks, step }) =>
     ticks.map((value) => textWidth(formatAxisMoney(value, currency, step))),
   );
   const left = Math.max(...labels) + 12;
-  const right = width - RIGHT;
+  const right = width - RIGHT_MARGIN;
   const x = scale(from, to, left, right);
   const split = Math.min(Math.max(differsFrom, from), to);
   const grids = [plot, strip].map((scale) => valueGrid(scale, currency, { left, right }));
-  const box = { from, to, top: TOP, bottom: plotBottom, y };
+  const box = { from, to, top: PLOT_TOP, bottom: plotBottom, y };
   const dots = ["first", "second"].map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
   const cursor = s("path", { class: "cursor" });
-  svg.setAttribute("viewBox", `0 0 ${width} ${bottom + AXIS}`);
+  svg.setAttribute("viewBox", `0 0 ${width} ${bottom + AXIS_HEIGHT}`);
   svg.setAttribute("width", width);
-  svg.setAttribute("height", bottom + AXIS);
+  svg.setAttribute("height", bottom + AXIS_HEIGHT);
   render(
     svg,
-    drawAxis(axisTicks({ from, to }, right - left), x, { left, right, top: TOP, bottom }),
+    drawAxis(axisTicks({ from, to }, right - left), x, { left, right, top: PLOT_TOP, bottom }),
     s("defs", {}, hatch()),
     grids.map(({ lines }) => lines),
     drawForbidden(rules.flat(), x, box),
@@ -77,7 +77,7 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     dots,
   );
   const moveCursor = (instant) => {
-    cursor.setAttribute("d", `M${x(instant)} ${TOP}V${bottom}`);
+    cursor.setAttribute("d", `M${x(instant)} ${PLOT_TOP}V${bottom}`);
     [first, second].forEach((balance, index) => {
       dots[index].setAttribute("cx", x(instant));
       dots[index].setAttribute("cy", y(balanceAt(balance, instant)));

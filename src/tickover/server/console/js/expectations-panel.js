@@ -23,7 +23,7 @@ const select = (options) =>
     options.map(([value, text]) => h("option", { value }, text)),
   );
 const amount = (value = "") => h("input", { inputMode: "decimal", autocomplete: "off", value });
-const date = () => withPicker(text({ required: true, placeholder: "2027-01-31" }), { type: "date" });
+const dateInput = () => withPicker(text({ required: true, placeholder: "2027-01-31" }), { type: "date" });
 const text = (properties = {}) => h("input", { autocomplete: "off", ...properties });
 
 /** Return the kinds of expectations: `{ title, fields, read }`. `fields` creates controls by label. */
@@ -43,14 +43,14 @@ function kinds(model) {
       ? [
           {
             title: "Goal reached",
-            fields: () => ({ Goal: select(goals), "By (UTC)": date() }),
+            fields: () => ({ Goal: select(goals), "By (UTC)": dateInput() }),
             read: ({ Goal, "By (UTC)": by }) => ({ goalReached: { goal: Goal.value, by: timestamp(by) } }),
           },
         ]
       : []),
     {
       title: "Transaction posted",
-      fields: () => ({ Name: text({ required: true }), "By (UTC)": date() }),
+      fields: () => ({ Name: text({ required: true }), "By (UTC)": dateInput() }),
       read: ({ Name, "By (UTC)": by }) => ({ posted: { name: Name.value, by: timestamp(by) } }),
     },
     {

@@ -4,7 +4,7 @@ import { copyText, h, notify, render } from "./dom.js";
 import { formatInstant } from "./format.js";
 import { tabList } from "./tabs.js";
 
-const POLL_MS = 2000;
+const REFRESH_MS = 2000;
 
 // The filter outlives the page.
 let filter = "";
@@ -103,7 +103,7 @@ class Mailbox extends HTMLElement {
     else this.receive(result.emails);
     // A concurrent refresh may have set the timer.
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.refresh(), POLL_MS);
+    this.timer = setTimeout(() => this.refresh(), REFRESH_MS);
   }
 
   receive(emails) {

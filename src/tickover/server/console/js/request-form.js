@@ -13,13 +13,13 @@ import { tabList } from "./tabs.js";
 
 // Unsent parameters of each operation, until the tab closes.
 const drafts = new Map();
-let current = null;
+let shownForm = null;
 
 onSessionEnd(() => {
   drafts.clear();
-  current?.reset();
+  shownForm?.reset();
 });
-onCall(() => current?.drawHistory());
+onCall(() => shownForm?.drawHistory());
 
 /** Return the ids of the user's newest clocks, which the form suggests. */
 async function recentClockIds() {
@@ -36,8 +36,8 @@ async function recentClockIds() {
 export async function requestForm(document, method) {
   const takesId = "id" in (document.components.schemas[method["x-params"].$ref.split("/").at(-1)].properties ?? {});
   const ids = takesId ? await recentClockIds() : [];
-  current = new RequestForm(document, method, ids);
-  return current.element;
+  shownForm = new RequestForm(document, method, ids);
+  return shownForm.element;
 }
 
 class RequestForm {

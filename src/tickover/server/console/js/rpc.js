@@ -23,8 +23,8 @@ export class ServerUnavailable extends CallError {
 const TIMEOUT_MS = 30_000;
 const MAX_HISTORY = 30;
 const calls = [];
-const events = new EventTarget();
-let lastId = 0;
+const historyEvents = new EventTarget();
+let lastRequestId = 0;
 
 onSessionEnd(() => (calls.length = 0));
 
@@ -36,12 +36,12 @@ export function callHistory() {
   return calls;
 }
 
-export const onCall = (callback) => events.addEventListener("call", callback);
+export const onCall = (callback) => historyEvents.addEventListener("call", callback);
 
 function remember(call) {
   calls.unshift(call);
   calls.length = Math.min(calls.length, MAX_HISTORY);
-  events.dispatchEvent(new Event("call"));
+  historyEvents.dispatchEvent(new Event("call"));
 }
 
 async function send(request, { token, headers, signal }) {
@@ -69,7 +69,7 @@ async function send(request, { token, headers, signal }) {
  * The history omits quiet calls, which the user didn't start. An invalid token ends the session.
  */
 export async function call(method, params = {}, { headers = {}, quiet = false, signal } = {}) {
-  const request = { jsonrpc: "2.0", id: ++lastId, method, params };
+  const request = { jsonrpc: "2.0", id: ++lastRequestId, method, params };
   const token = currentSession()?.token;
   const startedAt = performance.now();
   const response = await send(request, { token, headers, signal });

@@ -14,7 +14,7 @@ const INPUT_ATTRIBUTES = {
   integer: { inputmode: "numeric" },
 };
 const MAX_LINE_LENGTH = 1000; // longer texts have several lines
-const MAX_ROWS = 18;
+const MAX_LINES = 18;
 
 const describe = (schema) => withInlineCode([schema.description, constraintText(schema)].filter(Boolean).join(" "));
 
@@ -61,7 +61,7 @@ function scalarField(_document, schema, value, { name, isRequired, suggestions, 
   const choices = schema.enum ?? (schema.type === "boolean" ? ["true", "false"] : null);
   const isLong = valueType(schema) === "object" || schema.maxLength > MAX_LINE_LENGTH;
   const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-  const build = choices ? selectInput : isLong ? textArea : textInput;
+  const build = choices ? selectInput : isLong ? textArea : plainInput;
   const control = build(schema, text, choices);
   if (isRequired) control.setAttribute("aria-required", "true");
   // The text can have an offset, which the picker can't.
@@ -89,7 +89,7 @@ function scalarField(_document, schema, value, { name, isRequired, suggestions, 
   };
 }
 
-const textInput = (schema, value) =>
+const plainInput = (schema, value) =>
   h("input", {
     type: "text",
     autocomplete: "off",
@@ -102,7 +102,7 @@ const textInput = (schema, value) =>
 const textArea = (_schema, value = "") =>
   h(
     "textarea",
-    { class: "mono", spellcheck: "false", rows: Math.min(Math.max(value.split("\n").length, 2), MAX_ROWS) },
+    { class: "mono", spellcheck: "false", rows: Math.min(Math.max(value.split("\n").length, 2), MAX_LINES) },
     value,
   );
 

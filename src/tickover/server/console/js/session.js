@@ -36,7 +36,7 @@ export function removeStored(storage, key) {
   }
 }
 
-const MAX_CLOCKS = 200;
+const MAX_CLOCKS_WITH_CHECKS = 200;
 
 /** Return `{ opening, expectations }` of a clock, as in the parameters of checkTestClock. */
 export function readChecks(id) {
@@ -50,11 +50,11 @@ export function writeChecks(id, { opening = {}, expectations = [] }) {
   const checks = { ...readStored(storage, CHECKS_KEY), [id]: { opening, expectations } };
   if (!Object.keys(opening).length && !expectations.length) delete checks[id];
   // Ids start with the time of creation, so the first ids are the oldest.
-  const newest = Object.entries(checks).sort().slice(-MAX_CLOCKS);
+  const newest = Object.entries(checks).sort().slice(-MAX_CLOCKS_WITH_CHECKS);
   writeStored(storage, CHECKS_KEY, Object.fromEntries(newest));
 }
 
-const events = new EventTarget();
+const changes = new EventTarget();
 // Used until the page closes if the browser blocks storage.
 let unstoredSession = null;
 
@@ -103,13 +103,13 @@ function clearTab() {
 }
 
 /** Call back when a session ends, for any reason. */
-export const onSessionEnd = (callback) => events.addEventListener("end", callback);
+export const onSessionEnd = (callback) => changes.addEventListener("end", callback);
 
 /** Call back with a message, possibly empty, when a user signs in or out, in this tab or another. */
-export const onSessionChange = (callback) => events.addEventListener("change", (event) => callback(event.detail));
+export const onSessionChange = (callback) => changes.addEventListener("change", (event) => callback(event.detail));
 
 function emit(name, detail) {
-  events.dispatchEvent(new CustomEvent(name, { detail }));
+  changes.dispatchEvent(new CustomEvent(name, { detail }));
 }
 
 addEventListener("storage", ({ key }) => {

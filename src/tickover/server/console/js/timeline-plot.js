@@ -168,7 +168,7 @@ const [TOP, RIGHT, AXIS] = [34, 12, 26];
 const [BAR_HEIGHT, GOAL_HEIGHT, STRIP_HEIGHT] = [30, 20, 16];
 export const NARROW = 560;
 const [MAX_LABEL, MAX_NARROW_LABEL] = [128, 60];
-const LABEL_HEIGHT = 15;
+const LANE_LABEL_HEIGHT = 15;
 const PILL_SPACE = 30; // for the button beside the preview's pill
 
 /** The layout is for a font size of 16 px and scales with the font size of the browser. Reading it in a frame is slow. */
@@ -194,7 +194,7 @@ function layOut({ model, expectations, window, width, showsAll }) {
   const below = (height, label, detail) => {
     // A long label of a narrow plot is above its lane.
     const isAbove = isNarrow && label && textWidth(label) > left - 8;
-    if (isAbove) bottom += LABEL_HEIGHT;
+    if (isAbove) bottom += LANE_LABEL_HEIGHT;
     const place = { top: bottom, bottom: bottom + height, label, detail, isAbove };
     bottom = place.bottom;
     return place;
