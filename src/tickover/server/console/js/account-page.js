@@ -1,9 +1,9 @@
 // <tick-account>: the access tokens of the signed-in user.
 
 import { confirmAction } from "./clock-dialogs.js";
-import { field } from "./clock-form-fields.js";
 import { faultList, faultsIn } from "./create-clock.js";
 import { copyText, h, notify, onSubmit, render, withBusyState } from "./dom.js";
+import { field } from "./form-fields.js";
 import { formatDay } from "./format.js";
 import { CallError, call } from "./rpc.js";
 import { currentSession } from "./session.js";

@@ -1,5 +1,6 @@
 // The actions of a clock: advance, amend, fork, delete, and create it again.
 
+import { readChecks, writeChecks } from "./clock-checks.js";
 import { askForkTime, askItem, confirmCancellation, confirmDeletion } from "./clock-dialogs.js";
 import { toParams } from "./clock-model.js";
 import { clockName, forkName } from "./clock-text.js";
@@ -8,7 +9,7 @@ import { notify } from "./dom.js";
 import { formatInstant } from "./format.js";
 import { parseInstant, toTimestamp } from "./instants.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
-import { captureSession, readChecks, writeChecks } from "./session.js";
+import { captureSession } from "./session.js";
 
 /** Notify once the next page is shown, because a change of page clears the notification. */
 const notifyAfterNavigation = (message) =>

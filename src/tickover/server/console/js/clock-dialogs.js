@@ -1,9 +1,10 @@
 // The dialogs of a clock: add an item, fork, export, and confirm a cancellation or a deletion, also of an access token.
 
-import { amountInput, field, parseAmount, readTime, textInput, timeInput } from "./clock-form-fields.js";
+import { parseAmount } from "./amounts.js";
 import { plural, signedAmount } from "./clock-text.js";
 import { faultsIn, newIdempotencyKey } from "./create-clock.js";
 import { h, onSubmit, withBusyState } from "./dom.js";
+import { amountInput, field, readTime, textInput, timeInput } from "./form-fields.js";
 import { formatInstant } from "./format.js";
 import { toTimestamp } from "./instants.js";
 import { CallError, ServerUnavailable } from "./rpc.js";

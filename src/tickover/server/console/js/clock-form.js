@@ -1,24 +1,11 @@
 // The form and the JSON editor for a new clock. The server validates them; errors appear next to their fields.
 
-import {
-  amountFormat,
-  amountInput,
-  defaultUntil,
-  field,
-  parseAmount,
-  readRow,
-  readTime,
-  repeatEntry,
-  repeatSelect,
-  rowList,
-  suggestTime,
-  textInput,
-  timeInput,
-  toTimeText,
-} from "./clock-form-fields.js";
+import { amountFormat, parseAmount } from "./amounts.js";
+import { defaultUntil, readRow, repeatEntry, repeatSelect, rowList, suggestTime } from "./clock-form-rows.js";
 import { MAX_NAME_LENGTH } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultList, faultsIn, sameParams, withName } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
+import { amountInput, field, readTime, textInput, timeInput, toTimeText } from "./form-fields.js";
 import { parseInstant } from "./instants.js";
 
 const CURRENCIES = ["EUR", "USD", "GBP", "CHF", "JPY"];

@@ -2,9 +2,9 @@
 
 import { AdvanceBar } from "./advance-bar.js";
 import { ClockActions } from "./clock-actions.js";
+import { readChecks, writeChecks } from "./clock-checks.js";
 import { ClockFigures, ClockHeader } from "./clock-header.js";
 import { parseClock, scheduleKey, viewAt, withOpening } from "./clock-model.js";
-import { readChecks, writeChecks } from "./session.js";
 import "./clock-tables.js";
 import { describeAmendment, postedText, spokenPreview } from "./clock-text.js";
 import { watchClock } from "./clock-watcher.js";

@@ -1,5 +1,6 @@
 // <tick-clocks>: the list of clocks, and the page for a new clock.
 
+import { readChecks } from "./clock-checks.js";
 import { clockForm, clockJsonForm, formProblem } from "./clock-form.js";
 import { parseClock, viewAt } from "./clock-model.js";
 import { clockName, MAX_NAME_LENGTH, plural, renameClock } from "./clock-text.js";
@@ -9,7 +10,6 @@ import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
 import { CallError, call } from "./rpc.js";
 import { scenarioEditor, scenarioGallery } from "./scenarios.js";
-import { readChecks } from "./session.js";
 import { sparkline } from "./sparkline.js";
 import { tabList } from "./tabs.js";
 

@@ -1,6 +1,7 @@
 // <tick-compare>: two clocks in one chart with the difference at the cursor.
 
 import { legendItem } from "./chart-paths.js";
+import { readChecks } from "./clock-checks.js";
 import { Figure } from "./clock-header.js";
 import { balanceAt, parseClock, scheduleKey } from "./clock-model.js";
 import { clockName } from "./clock-text.js";
@@ -14,7 +15,6 @@ import { icon } from "./icons.js";
 import { endOfDay, parseInstant, startOfDay } from "./instants.js";
 import { CallError, call } from "./rpc.js";
 import { alignSlider, moveThumb, sliderStep, snapToItem } from "./scrubber.js";
-import { readChecks } from "./session.js";
 import { segmentedButtons } from "./tabs.js";
 
 const MAX_CLOCKS = 100;

@@ -1,9 +1,10 @@
 // Creates a clock exactly once, even after a double click or a lost response, and compares parameters.
 
+import { writeChecks } from "./clock-checks.js";
 import { h, notify } from "./dom.js";
 import { formatDuration } from "./format.js";
 import { call, RpcError, ServerUnavailable } from "./rpc.js";
-import { captureSession, onSessionEnd, writeChecks } from "./session.js";
+import { captureSession, onSessionEnd } from "./session.js";
 
 export const MAX_ENTRIES = { transactions: 100, goals: 25, contributions: 100 };
 

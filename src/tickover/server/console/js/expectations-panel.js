@@ -1,9 +1,10 @@
 // The panel of expectations: what must hold, whether it does, a form for new ones, and the opening balances.
 
-import { amountFormat, field, formatAmount, parseAmount, readTime, withPicker } from "./clock-form-fields.js";
+import { amountFormat, formatAmount, parseAmount } from "./amounts.js";
 import { errorDetails } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
 import { describeExpectation, describeViolation } from "./expectations.js";
+import { field, readTime, withPicker } from "./form-fields.js";
 import { formatInstant, formatMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { parseInstant } from "./instants.js";

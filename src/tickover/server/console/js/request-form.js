@@ -2,10 +2,10 @@
 
 import { paramsOf } from "./api-reference.js";
 import { callList, duration, maskRequest, maskResult, SECRETS } from "./call-list.js";
-import { field } from "./clock-form-fields.js";
 import { codeBlock, toJson } from "./code-block.js";
 import { faultList, newIdempotencyKey, sameParams } from "./create-clock.js";
 import { copyText, h, notify, render, withBusyState } from "./dom.js";
+import { field } from "./form-fields.js";
 import { CallError, call, callHistory, onCall, RpcError, ServerUnavailable } from "./rpc.js";
 import { objectField } from "./schema-form.js";
 import { captureSession, currentSession, endSession, onSessionEnd } from "./session.js";

@@ -7,8 +7,9 @@ import { createClock, creationErrorMessage, faultsIn, withName } from "./create-
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatMoney, formatShortDay } from "./format.js";
 import { CallError, call, loadScenarios } from "./rpc.js";
-import { currentSession, DEVICE, readStored, SCENARIOS_KEY, writeStored } from "./session.js";
+import { currentSession } from "./session.js";
 import { sparkline } from "./sparkline.js";
+import { DEVICE, readStored, SCENARIOS_KEY, writeStored } from "./storage.js";
 
 // The server doesn't store the scenarios of the user, so the browser does.
 const MAX_SCENARIOS = 20;

@@ -4,8 +4,8 @@
 // `showFault(path, message)` shows a fault, and returns whether the path is in this field. The path is relative.
 
 import { breakableName, constraintText, resolve, typeName, withInlineCode } from "./api-reference.js";
-import { field, readTime, withPicker } from "./clock-form-fields.js";
 import { h } from "./dom.js";
+import { field, readTime, withPicker } from "./form-fields.js";
 
 const INPUT_ATTRIBUTES = {
   "date-time": { placeholder: "2027-01-31T09:00:00Z" },

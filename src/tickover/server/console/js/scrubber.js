@@ -1,8 +1,8 @@
 // The controls of the preview time: a slider, buttons and a date field. With Shift, a button advances the clock.
 
-import { readTime, timeInput, toTimeText } from "./clock-form-fields.js";
 import { countUntil } from "./clock-model.js";
 import { h } from "./dom.js";
+import { readTime, timeInput, toTimeText } from "./form-fields.js";
 import { addMonths, DAY, HOUR, MINUTE, toTimestamp } from "./instants.js";
 
 const THUMB_WIDTH = 22; // as in scrubber.css

@@ -1,58 +1,6 @@
-// Values in sessionStorage and localStorage, and the session of the signed-in user. The tab stores the session, or the
-// device if the user stays signed in. The server doesn't store the opening balances and expectations of a clock.
+// The session of the signed-in user. The tab stores it, or the device if the user stays signed in.
 
-export const [TAB, DEVICE] = ["sessionStorage", "localStorage"];
-
-// A proxy can serve the console below a path, and all sites of a host share its storage. The keys include the path.
-const BASE_PATH = new URL(".", document.baseURI).pathname.slice(0, -1);
-export const SESSION_KEY = `tickover${BASE_PATH}`;
-export const CHECKS_KEY = `tickover-checks${BASE_PATH}`;
-export const SCENARIOS_KEY = `tickover-scenarios${BASE_PATH}`;
-
-/** Return the stored value, or null if it is missing or invalid, or if the browser blocks storage. */
-export function readStored(storage, key) {
-  try {
-    return JSON.parse(globalThis[storage].getItem(key));
-  } catch {
-    return null;
-  }
-}
-
-/** Store a value. Return whether the browser allows it. */
-export function writeStored(storage, key, value) {
-  try {
-    globalThis[storage].setItem(key, JSON.stringify(value));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-export function removeStored(storage, key) {
-  try {
-    globalThis[storage].removeItem(key);
-  } catch {
-    // The browser blocks storage, so nothing is stored.
-  }
-}
-
-const MAX_CLOCKS_WITH_CHECKS = 200;
-
-/** Return `{ opening, expectations }` of a clock, as in the parameters of checkTestClock. */
-export function readChecks(id) {
-  const stored = readStored(TAB, CHECKS_KEY)?.[id] ?? readStored(DEVICE, CHECKS_KEY)?.[id];
-  return { opening: stored?.opening ?? {}, expectations: stored?.expectations ?? [] };
-}
-
-/** Store the checks of a clock. Empty checks remove them. */
-export function writeChecks(id, { opening = {}, expectations = [] }) {
-  const storage = readStored(TAB, SESSION_KEY) ? TAB : DEVICE;
-  const checks = { ...readStored(storage, CHECKS_KEY), [id]: { opening, expectations } };
-  if (!Object.keys(opening).length && !expectations.length) delete checks[id];
-  // Ids start with the time of creation, so the first ids are the oldest.
-  const newest = Object.entries(checks).sort().slice(-MAX_CLOCKS_WITH_CHECKS);
-  writeStored(storage, CHECKS_KEY, Object.fromEntries(newest));
-}
+import { CHECKS_KEY, DEVICE, readStored, removeStored, SESSION_KEY, TAB, writeStored } from "./storage.js";
 
 const changes = new EventTarget();
 // Used until the page closes if the browser blocks storage.
