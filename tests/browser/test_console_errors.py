@@ -168,9 +168,9 @@ async def test_clock_that_expires_while_open_can_be_created_again(browser: Brows
 
 
 MISSING_CLOCKS = {
-    EXPIRED_ID: "This clock has expired. Clocks expire after seven days.",
-    UNKNOWN_ID: "Clock not found. It was deleted, or it belongs to another account.",
-    "%E0%A4%A<b>": "Clock not found. It was deleted, or it belongs to another account.",
+    EXPIRED_ID: ("This clock has expired", "Clocks expire after seven days."),
+    UNKNOWN_ID: ("Clock not found", "It was deleted, or it belongs to another account."),
+    "%E0%A4%A<b>": ("Clock not found", "It was deleted, or it belongs to another account."),
 }
 
 
@@ -179,15 +179,16 @@ async def test_missing_clock_or_page_shows_a_message(
 ) -> None:
     async with open_console(browser, program) as console:
         console.tab.ignored_prefixes = (HTTP_ERROR,)
-        for id, message in MISSING_CLOCKS.items():
+        for id, (title, message) in MISSING_CLOCKS.items():
             with subtests.test(id):
                 await console.open(f"#/clock/{id}?t=nonsense")
+                await expect(console.heading(title)).to_be_visible()
                 await expect(console.alert).to_contain_text(message)
                 await console.page.get_by_role("link", name="Back to your clocks").click()
                 await expect(console.heading("Start with a scenario")).to_be_visible()
         await console.open("#/nowhere/at-all")
         await expect(console.heading("Page not found")).to_be_visible()
-        await console.page.get_by_role("link", name="go to your clocks").click()
+        await console.page.get_by_role("link", name="Back to your clocks").click()
         await expect(console.heading("Start with a scenario")).to_be_visible()
 
 

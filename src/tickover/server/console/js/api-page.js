@@ -1,7 +1,8 @@
 // <tick-api>: the reference made from rpc.discover, with a form to try each operation.
 
 import { badges, breakableName, reference, withInlineCode } from "./api-reference.js";
-import { h, notify, render } from "./dom.js";
+import { h, render } from "./dom.js";
+import { showFailure } from "./failure.js";
 import { requestForm } from "./request-form.js";
 import { CallError, call } from "./rpc.js";
 import { currentSession, onSessionChange } from "./session.js";
@@ -72,20 +73,9 @@ class ApiPage extends HTMLElement {
   }
 
   showError(error) {
-    const retry = () => {
-      notify("");
-      this.draw();
-    };
-    render(
-      this.content,
-      h(
-        "div",
-        { class: "card" },
-        h("p", { class: "error" }, error.message),
-        h("p", { class: "row" }, h("button", { class: "primary", onclick: retry }, "Try again")),
-      ),
-    );
-    notify(error.message, { error: true });
+    showFailure(this.content, error.message, [
+      h("button", { class: "primary", onclick: () => this.draw() }, "Try again"),
+    ]);
   }
 }
 

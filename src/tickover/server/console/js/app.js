@@ -7,6 +7,7 @@ import "./clocks-page.js";
 import { commandButton } from "./menu.js";
 import "./compare-page.js";
 import { h, notify, render } from "./dom.js";
+import { clocksLink, showFailure } from "./failure.js";
 import { logo } from "./icons.js";
 import "./mailbox-page.js";
 import "./request-inspector.js";
@@ -54,12 +55,9 @@ function parseRoute() {
 }
 
 function notFoundPage() {
-  return h(
-    "section",
-    { class: "card" },
-    h("h1", {}, "Page not found"),
-    h("p", { class: "hint" }, "Check the address, or ", h("a", { href: "#/" }, "go to your clocks"), "."),
-  );
+  const page = h("div");
+  showFailure(page, "Page not found. Check the address.", [clocksLink()], "h1");
+  return page;
 }
 
 function showPage() {

@@ -11,6 +11,7 @@ import { watchClock } from "./clock-watcher.js";
 import { errorDetails } from "./create-clock.js";
 import { h, Notice, notify, render } from "./dom.js";
 import { ExpectationsPanel } from "./expectations-panel.js";
+import { clocksLink, showFailure } from "./failure.js";
 import { formatInstant } from "./format.js";
 import "./goals.js";
 import { parseInstant, toTimestamp } from "./instants.js";
@@ -316,20 +317,19 @@ class ClockPage extends HTMLElement {
   }
 
   #showNotice(message, ...actions) {
-    if (!this.#notice.element.isConnected) render(this, this.#notice.element);
-    this.#notice.show(message, ...actions);
+    if (this.#model) this.#notice.show(message, ...actions);
+    else showFailure(this, message, actions, "h1");
   }
 
   #showGone(expired) {
     this.isGone = true;
     this.#watcher?.stop();
-    const clocksLink = h("a", { class: "button", href: "#/clocks" }, "Back to your clocks");
     if (!this.#model) {
       this.#showNotice(
         expired
           ? "This clock has expired. Clocks expire after seven days."
           : "Clock not found. It was deleted, or it belongs to another account.",
-        clocksLink,
+        clocksLink(),
       );
       return;
     }
@@ -340,7 +340,7 @@ class ClockPage extends HTMLElement {
     this.#showNotice(
       `${expired ? "This clock has expired. Clocks expire after seven days." : "This clock was deleted elsewhere."} You see its last state.`,
       h("button", { class: "primary", onclick: () => this.#actions.createAgain() }, "Create it again"),
-      clocksLink,
+      h("a", { class: "button", href: "#/clocks" }, "Back to your clocks"),
     );
   }
 }

@@ -5,6 +5,7 @@ import { clockForm, clockJsonForm, formProblem } from "./clock-form.js";
 import { parseClock, viewAt } from "./clock-model.js";
 import { clockName, MAX_NAME_LENGTH, plural, renameClock } from "./clock-text.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
+import { showFailure } from "./failure.js";
 import { formatCount, formatDay, formatDuration, formatMoney, formatPercent } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
@@ -94,8 +95,8 @@ class ClocksPage extends HTMLElement {
       await withBusyState(button, load);
       if (document.activeElement === document.body) this.#title.focus();
     };
-    const button = h("button", { onclick: retry }, "Try again");
-    render(container, h("div", { class: "card row" }, h("p", { role: "alert" }, error.message), button));
+    const button = h("button", { class: "primary", onclick: retry }, "Try again");
+    showFailure(container, error.message, [button]);
   }
 
   #showFirstSteps() {

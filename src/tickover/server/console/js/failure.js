@@ -1,0 +1,34 @@
+// What a page shows if it has no content: what happened, what to do, and the actions.
+
+import { h, render } from "./dom.js";
+import { icon } from "./icons.js";
+
+const shown = new WeakMap();
+
+/** Show a message in a node. Its first sentence is the title, with a level such as `h1`. The first action has the focus. */
+export function showFailure(node, message, actions, heading = "h2") {
+  // A screen reader would announce the same message again, and one of the actions can have the focus.
+  const previous = shown.get(node);
+  if (previous?.message === message && previous.element.parentNode === node) return;
+  const [first, ...rest] = message.split(/(?<=[.?!])\s+/);
+  const title = first.replace(/\.$/, "");
+  const hadFocus = node.contains(document.activeElement);
+  const element = h(
+    "section",
+    { class: "failure", "aria-label": title },
+    h("span", { class: "failure-mark", "aria-hidden": "true" }, icon("alert")),
+    h(
+      "div",
+      { role: "alert" },
+      h(heading, { tabIndex: -1 }, title),
+      " ",
+      rest.length > 0 && h("p", { class: "muted" }, rest.join(" ")),
+    ),
+    actions.length > 0 && h("div", { class: "row" }, actions),
+  );
+  render(node, element);
+  shown.set(node, { message, element });
+  if (hadFocus) actions[0]?.focus();
+}
+
+export const clocksLink = () => h("a", { class: "button primary", href: "#/clocks" }, "Back to your clocks");
