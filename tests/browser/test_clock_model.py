@@ -256,3 +256,50 @@ async def test_adding_a_month_stays_in_the_next_month(loaded_tab: Tab) -> None:
         "2027-12-15T12:00:00Z": "2028-01-15T12:00:00Z",
     }
     assert await loaded_tab.page.evaluate(script, list(expected)) == list(expected.values())
+
+
+_DIFFERENCES = """async (clocks) => {
+  const { compareBalances, findDifferences, parseParams, toTimestamp, totalChange } =
+    await import(document.scripts[0].src);
+  const models = clocks.map((params) => parseParams(params));
+  const { from, differsFrom, largestAt, delta } = compareBalances(models, "EUR");
+  const time = (instant) => (Number.isFinite(instant) ? toTimestamp(instant).slice(0, 10) : null);
+  const found = findDifferences(models).map((entry) => [
+    ...entry.items.map((item) => item && `${item.name} ${item.amount} ${time(item.at)}`),
+    entry.count,
+    totalChange(entry),
+  ]);
+  return { found, times: [from, differsFrom, largestAt].map(time), values: delta.values };
+}"""
+
+
+def _clock(start: str, *items: tuple[str, float, str]) -> dict[str, Any]:
+    transactions = [
+        {"name": name, "amount": amount, "currency": "EUR", "type": "EXPENSE", "at": f"2027-{day}T00:00:00Z"}
+        for name, amount, day in items
+    ]
+    return {"frozenTime": f"2027-{start}T00:00:00Z", "transactions": transactions}
+
+
+async def test_changed_and_moved_items_of_two_clocks_are_paired(loaded_tab: Tab) -> None:
+    rent = [("Rent", 900.1, day) for day in ("01-03", "02-03", "03-03")]
+    first = _clock("01-01", *rent, ("Gym", 20, "01-05"), ("Gym", 20, "02-05"), ("Bus", 9, "01-09"), ("Tea", 1, "01-02"))
+    more = [("Rent", 900.4, day) for day in ("02-03", "03-03")]
+    second = _clock("01-01", rent[0], *more, ("Gym", 20, "01-07"), ("Gym", 20, "02-07"), ("Tea", 1, "01-02"))
+    result = await loaded_tab.page.evaluate(_DIFFERENCES, [first, second])
+    assert result["found"] == [
+        ["Gym 20 2027-01-05", "Gym 20 2027-01-07", 2, 0],
+        ["Bus 9 2027-01-09", None, 1, -9],
+        ["Rent 900.1 2027-02-03", "Rent 900.4 2027-02-03", 2, -0.6],
+    ]
+    assert result["times"] == ["2027-01-01", "2027-01-05", "2027-02-05"]
+
+
+async def test_two_clocks_are_compared_from_the_later_start(loaded_tab: Tab) -> None:
+    first = _clock("01-01", ("Rent", 900, "01-03"), ("Gym", 20, "02-05"))
+    second = _clock("02-01", ("Rent", 900, "02-03"))
+    result = await loaded_tab.page.evaluate(_DIFFERENCES, [first, second])
+    assert result["times"] == ["2027-02-01", "2027-02-01", "2027-02-01"]
+    assert result["values"] == [900, 0, 20]
+    result = await loaded_tab.page.evaluate(_DIFFERENCES, [first, first])
+    assert (result["found"], result["times"]) == ([], ["2027-01-01", None, "2027-01-01"])

@@ -24,19 +24,27 @@ async def test_difference_of_two_forks_is_shown_at_the_cursor(browser: Browser, 
         await console.choose("Compare…")
         await expect(console.heading("Compare")).to_be_visible()
         figures = page.locator(".figure")
-        await expect(figures).to_contain_text(["Difference on 3 Feb 2027−€480.00“Bigger flat” has less", "", ""])
+        await expect(figures).to_contain_text(
+            ["Largest difference, on 3 Feb 2027, 08:00 UTC−€480.00“Bigger flat” has less", "", ""]
+        )
+        largest = page.get_by_role("group", name="Go to").get_by_role("button", name="Largest")
+        await expect(largest).to_have_attribute("aria-pressed", "true")
         slider = page.get_by_role("slider", name="Date to compare")
         await slider.press("Home")
         await expect(figures.first).to_contain_text("€0.00The balances are equal")
+        await expect(largest).to_have_attribute("aria-pressed", "false")
+        await console.button("First difference").click()
+        await expect(figures.first).to_contain_text("Difference on 3 Jan 2027, 08:00 UTC−€240.00")
+        await slider.press("Home")
         for _ in range(3):
             await slider.press("ArrowRight")
         await expect(slider).to_have_attribute("aria-valuetext", "4 January 2027, difference -240 euros")
         await expect(figures).to_contain_text(["−€240.00", "−€1,150.00", "−€1,390.00"])
         differences = page.get_by_role("region", name="What differs").get_by_role("listitem")
-        await expect(differences).to_have_text(
-            [f"Rent−€{rent}.002 times, from 3 Jan 2027" for rent in ("1,150", "1,390")]
-        )
-        await expect(page.get_by_role("list", name="Only in Bigger flat")).to_contain_text("1,390")
+        await expect(differences).to_have_text(["Rent−€480.002 times, from 3 Jan 2027−€1,150.00 → −€1,390.00"])
+        await expect(page.get_by_role("list", name="Changed")).to_contain_text("Rent")
+        row = page.get_by_role("region", name="Side by side").get_by_role("row", name="Expenses")
+        await expect(row).to_contain_text("+€480.00")
         await expect(page.locator(".line.shared")).to_have_count(1)
         await console.button("Swap").click()
         await expect(figures.first).to_contain_text("+€480.00")

@@ -6,16 +6,19 @@ import { Figure } from "./clock-header.js";
 import { balanceAt, parseClock, scheduleKey } from "./clock-model.js";
 import { clockName } from "./clock-text.js";
 import { watchClock } from "./clock-watcher.js";
-import { compareBalances, drawComparison } from "./compare-plot.js";
+import { clockChoice, curveMark } from "./compare-choice.js";
+import { compareBalances } from "./compare-model.js";
+import { drawComparison } from "./compare-plot.js";
 import { differenceList, sideBySide } from "./compare-tables.js";
 import { h, Notice, notify, render, s } from "./dom.js";
 import { balanceRules } from "./expectations.js";
-import { formatDay, formatMoney, spokenInstant, spokenMoney } from "./format.js";
-import { icon } from "./icons.js";
-import { endOfDay, parseInstant, startOfDay } from "./instants.js";
+import { clocksLink, showFailure } from "./failure.js";
+import { formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "./format.js";
+import { parseInstant } from "./instants.js";
 import { CallError, call } from "./rpc.js";
 import { alignSlider, moveThumb, sliderStep, snapToItem } from "./scrubber.js";
 import { segmentedButtons } from "./tabs.js";
+import { windowAround } from "./time-axis.js";
 
 const MAX_CLOCKS = 100;
 const DRAG_PAUSE_MS = 400; // polling waits this long after a move of the slider
@@ -40,6 +43,12 @@ class ComparePage extends HTMLElement {
       h(
         "header",
         { class: "row heading" },
+        h(
+          "nav",
+          { "aria-label": "Breadcrumb", class: "breadcrumb" },
+          h("a", { href: "#/clocks", "aria-label": "Back to clocks" }, "Clocks"),
+          h("span", { "aria-hidden": "true" }, "/"),
+        ),
         h("h1", { tabIndex: -1 }, "Compare"),
         (this.choice = h("div", { class: "row choice" })),
       ),
@@ -67,7 +76,8 @@ class ComparePage extends HTMLElement {
       const { clocks } = await call("listTestClocks", { limit: MAX_CLOCKS }, { quiet: true });
       if (!isNewest()) return;
       const otherId = this.query.get("with") ?? clocks.find(({ id }) => id !== this.argument)?.id;
-      if (!otherId) return this.#showMessage("You have only one clock. Fork it to compare the two.");
+      if (!otherId)
+        return showFailure(this.#body, "You have only one clock. Fork it to compare the two.", [clocksLink()]);
       const responses = await Promise.all([this.argument, otherId].map((id) => call("getTestClock", { id })));
       if (!isNewest()) return;
       const shown = responses.map(({ clock }) => clock);
@@ -78,7 +88,7 @@ class ComparePage extends HTMLElement {
       this.#watch();
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      if (isNewest()) this.#showMessage(error.message);
+      if (isNewest()) this.#showError(error.message);
     }
   }
 
@@ -126,63 +136,46 @@ class ComparePage extends HTMLElement {
     return !isGone;
   }
 
-  #showMessage(message) {
-    const retry = h("button", { onclick: () => this.#load() }, "Try again");
-    render(this.#body, h("div", { class: "card row" }, h("p", { role: "alert" }, message), retry));
-  }
-
-  #open(first, second) {
-    location.hash = `#/compare/${encodeURIComponent(first)}?with=${encodeURIComponent(second)}`;
+  #showError(message) {
+    const retry = h("button", { class: "primary", onclick: () => this.#load() }, "Try again");
+    showFailure(this.#body, message, [retry]);
   }
 
   #drawChoice() {
     const ids = this.#models.map(({ id }) => id);
-    const select = (index) =>
-      h(
-        "select",
-        {
-          "aria-label": index ? "Second clock" : "First clock",
-          onchange: ({ target }) => this.#open(...ids.with(index, target.value)),
-        },
-        this.#clocks.map((clock) =>
-          h("option", { value: clock.id, selected: clock.id === ids[index] }, clockName(clock)),
-        ),
-      );
-    const swap = h(
-      "button",
-      {
-        class: "quiet icon-button",
-        "aria-label": "Swap",
-        title: "Swap",
-        onclick: () => this.#open(ids[1], ids[0]),
-      },
-      icon("swap"),
+    render(
+      this.choice,
+      clockChoice(this.#clocks, ids, ([first, second]) => {
+        location.hash = `#/compare/${encodeURIComponent(first)}?with=${encodeURIComponent(second)}`;
+      }),
     );
-    render(this.choice, select(0), swap, select(1));
   }
 
   /** Show the name of a clock with the mark of its curve. */
   #clockLabel(index) {
-    const name = clockName(this.#models[index]);
-    return [h("span", { class: `curve-mark ${index ? "second" : "first"}`, "aria-hidden": "true" }), name];
+    return [curveMark(index), h("span", { class: "clock-label" }, clockName(this.#models[index]))];
+  }
+
+  #clockLink(index) {
+    return h("a", { href: `#/clock/${encodeURIComponent(this.#models[index].id)}` }, this.#clockLabel(index));
   }
 
   /** Show both clocks with the cursor at an instant, or at the largest difference. */
   #show(instant) {
     const currencies = [...new Set(this.#models.flatMap((model) => model.currencies))];
     if (!currencies.includes(this.#currency)) this.#currency = currencies[0];
-    if (!this.#currency) return this.#showMessage("These clocks have no transactions to compare.");
-    const instants = this.#models.flatMap(({ start, now, times }) => [start, now, times.at(-1) ?? now]);
-    this.#window = { from: startOfDay(Math.min(...instants)), to: endOfDay(Math.max(...instants) + 1) };
+    if (!this.#currency)
+      return showFailure(this.#body, "There is nothing to compare. These clocks have no transactions.", []);
+    const windows = this.#models.map((model) => windowAround(model, model.now, 0));
+    const [from, to] = [Math.min(...windows.map((each) => each.from)), Math.max(...windows.map((each) => each.to))];
+    this.#window = { from, to };
     this.comparison = compareBalances(this.#models, this.#currency);
     this.rules = this.#models.map((model) => balanceRules(readChecks(model.id).expectations, this.#currency, model));
-    const { from, to } = this.#window;
-    const { times, values } = this.comparison.delta;
-    const largest = values.reduce((best, value, index) => (Math.abs(value) > Math.abs(values[best]) ? index : best), 0);
-    this.#instant = Math.min(Math.max(instant ?? (largest ? times[largest - 1] : from), from), to);
+    this.#instant = Math.min(Math.max(instant ?? this.comparison.largestAt, from), to);
     const label = (index) => this.#clockLabel(index);
     this.delta = new Figure("Difference", "headline");
-    this.values = this.#models.map((_model, index) => new Figure(label(index), ""));
+    this.values = this.#models.map((_model, index) => new Figure(this.#clockLink(index), ""));
+    this.jumps = this.#jumpButtons();
     this.svg = s("svg", { class: "plot", "aria-hidden": "true", focusable: "false" });
     this.slider = h("input", {
       type: "range",
@@ -219,11 +212,15 @@ class ComparePage extends HTMLElement {
           h(
             "ul",
             { class: "legend", "aria-label": "Legend" },
-            legendItem("scheduled", "the same in both"),
+            [0, 1].map((index) => h("li", {}, label(index))),
+            legendItem("scheduled", "same in both"),
             legendItem("preview", "difference"),
-            this.rules.flat().length > 0 && [legendItem("forbidden", "not allowed"), legendItem("breaks", "broken")],
+            this.rules.flat().length > 0 && [
+              legendItem("forbidden", "not allowed"),
+              legendItem("breaks", "breaks an expectation"),
+            ],
           ),
-          currencies.length > 1 && chooser.element,
+          h("div", { class: "row controls" }, this.jumps?.element, currencies.length > 1 && chooser.element),
         ),
         this.plot,
         this.slider,
@@ -231,7 +228,12 @@ class ComparePage extends HTMLElement {
       h(
         "div",
         { class: "clock-columns" },
-        sideBySide(this.comparison, this.#window, this.#currency, label),
+        sideBySide(
+          this.#models,
+          this.comparison,
+          { window: this.#window, currency: this.#currency, rules: this.rules },
+          label,
+        ),
         differenceList(this.#models, label),
       ),
     );
@@ -241,10 +243,35 @@ class ComparePage extends HTMLElement {
     this.#draw();
   }
 
+  /** Return buttons that move the cursor to the instants at which something changes, or null if nothing differs. */
+  #jumpButtons() {
+    const { differsFrom, largestAt } = this.comparison;
+    if (differsFrom === Infinity) return null;
+    const last = Math.max(...this.#models.map(({ now, times }) => times.at(-1) ?? now));
+    const jumps = [
+      { text: "First difference", at: differsFrom },
+      { text: "Largest", title: "Largest difference", at: largestAt },
+      { text: "Last event", at: last },
+    ];
+    const buttons = segmentedButtons("Go to", jumps, (index) => this.#moveTo(jumps[index].at));
+    return {
+      element: buttons.element,
+      // Of equal instants, the largest difference counts.
+      mark: (instant) => buttons.press([1, 0, 2].find((index) => jumps[index].at === instant) ?? -1),
+    };
+  }
+
   #draw() {
     const width = Math.floor(this.plot.clientWidth);
     if (!width) return;
-    const options = { window: this.#window, currency: this.#currency, width, rules: this.rules };
+    const [first, second] = this.#models.map(clockName);
+    const options = {
+      window: this.#window,
+      currency: this.#currency,
+      width,
+      rules: this.rules,
+      title: `${second} minus ${first}`,
+    };
     this.drawing = drawComparison(this.svg, this.comparison, options);
     const { left, right } = this.drawing;
     alignSlider(this.slider, this.#window, left, right - left);
@@ -262,39 +289,43 @@ class ComparePage extends HTMLElement {
     this.#moveTo(snapToItem({ ...this.comparison.delta, now: -Infinity }, this.#window, instant));
   }
 
-  /** Describe the balance at the cursor, and name the time of the clock. */
-  #note({ now }) {
-    return `${this.#instant > now ? "projected" : "posted"}, clock at ${formatDay(now)}`;
+  /** Show the balance of a clock at the cursor, and the time of the clock. */
+  #showBalance(index) {
+    const [figure, { now }, start] = [this.values[index], this.#models[index], this.comparison.starts[index]];
+    if (this.#instant < start) return figure.show("–", `starts on ${formatDay(start)}`);
+    const value = balanceAt(this.comparison.balances[index], this.#instant);
+    const note = `${this.#instant > now ? "scheduled" : "posted"}, clock at ${formatDay(now)}`;
+    return figure.show(formatMoney(value, this.#currency), note, { broken: value < 0 });
+  }
+
+  #showDifference() {
+    const { delta, from, starts, largestAt, differsFrom } = this.comparison;
+    const isLargest = this.#instant === largestAt && differsFrom !== Infinity;
+    const time = formatInstant(this.#instant);
+    this.delta.label.textContent = isLargest ? `Largest difference, on ${time}` : `Difference on ${time}`;
+    if (this.#instant < from) {
+      const name = clockName(this.#models[starts.indexOf(from)]);
+      this.delta.show("–", `“${name}” starts on ${formatDay(from)}`);
+      return `“${name}” has not started`;
+    }
+    const value = balanceAt(delta, this.#instant);
+    this.delta.show(
+      formatMoney(value, this.#currency, { sign: "exceptZero" }),
+      value === 0 ? "The balances are equal" : `“${clockName(this.#models[1])}” has ${value < 0 ? "less" : "more"}`,
+    );
+    return `difference ${spokenMoney(value, this.#currency)}`;
   }
 
   #moveTo(instant) {
     const { from, to } = this.#window;
     this.#movedAt = performance.now();
     this.#instant = Math.min(Math.max(instant, from), to);
-    const [first, second] = [this.comparison.first, this.comparison.second].map((each) =>
-      balanceAt(each, this.#instant),
-    );
-    const delta = balanceAt(this.comparison.delta, this.#instant);
     this.drawing.moveCursor(this.#instant);
     moveThumb(this.slider, this.#window, this.#instant, this.drawing.right - this.drawing.left);
-    const end = (this.#instant - from) / (to - from);
-    this.slider.style.setProperty("--now", 0);
-    this.slider.style.setProperty("--end", end);
-    this.slider.setAttribute(
-      "aria-valuetext",
-      `${spokenInstant(this.#instant)}, difference ${spokenMoney(delta, this.#currency)}`,
-    );
-    const name = clockName(this.#models[1]);
-    this.delta.label.textContent = `Difference on ${formatDay(this.#instant)}`;
-    this.delta.show(
-      formatMoney(delta, this.#currency, { sign: "exceptZero" }),
-      delta === 0 ? "The balances are equal" : `“${name}” has ${delta < 0 ? "less" : "more"}`,
-    );
-    [first, second].forEach((value, index) =>
-      this.values[index].show(formatMoney(value, this.#currency), this.#note(this.#models[index]), {
-        broken: value < 0,
-      }),
-    );
+    this.jumps?.mark(this.#instant);
+    this.#showBalance(0);
+    this.#showBalance(1);
+    this.slider.setAttribute("aria-valuetext", `${spokenInstant(this.#instant)}, ${this.#showDifference()}`);
   }
 }
 

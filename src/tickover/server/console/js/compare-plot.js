@@ -2,27 +2,16 @@
 
 import { areaPath, scale, stepCurve, stepPath, textWidth, valueGrid, valueRange, valueScale } from "./chart-paths.js";
 import { balanceAt } from "./clock-model.js";
-import { difference } from "./decimals.js";
 import { render, s } from "./dom.js";
-import { formatAxisMoney } from "./format.js";
+import { formatAxisMoney, formatDay, formatShortDay } from "./format.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
-import { drawBreaches, drawForbidden, hatch } from "./timeline-plot.js";
+import { drawBreaches, drawForbidden, hatch, NARROW } from "./timeline-plot.js";
 
-const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [12, 260, 30, 64, 26, 12];
-const EMPTY = { times: [], values: [0] };
-
-/** Return the balances of both clocks in a currency, their difference, and when they first differ. */
-export function compareBalances(models, currency) {
-  const [first, second] = models.map(({ balances }) => balances.find((each) => each.currency === currency) ?? EMPTY);
-  const times = [...new Set([...first.times, ...second.times])].sort((left, right) => left - right);
-  const at = (instant) => difference(balanceAt(second, instant), balanceAt(first, instant));
-  const delta = { times, values: [difference(second.values[0], first.values[0]), ...times.map(at)] };
-  const index = delta.values.findIndex((value) => value !== 0);
-  return { first, second, delta, differsFrom: index < 0 ? Infinity : index === 0 ? -Infinity : times[index - 1] };
-}
+const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [34, 260, 34, 72, 26, 12];
+const MARK_HEIGHT = 22;
 
 /** Return the band between two step curves: one forwards, and the other back. */
-function bandPath({ first, second, delta: { times } }, x, y, from, to) {
+function bandPath({ balances: [first, second], delta: { times } }, x, y, from, to) {
   const inside = times.filter((time) => time > from && time < to);
   const edges = [from, ...inside];
   const forwards = edges.map((time) => `H${x(time)}V${y(balanceAt(first, time))}`).join("");
@@ -33,14 +22,54 @@ function bandPath({ first, second, delta: { times } }, x, y, from, to) {
   return `M${x(from)} ${y(balanceAt(first, from))}${forwards}H${x(to)}${back}Z`;
 }
 
-/** Draw the chart into the SVG. `rules` are the balance rules of each clock. Return `{ left, right, moveCursor(instant) }`. */
-export function drawComparison(svg, comparison, { window, currency, width, rules }) {
-  const { first, second, delta, differsFrom } = comparison;
+/** A label above the plot with a line down to its end. */
+class Mark {
+  #text = s("text", { y: 19, "text-anchor": "middle" });
+  #rect = s("rect", { y: 4, height: MARK_HEIGHT, rx: MARK_HEIGHT / 2 });
+
+  constructor(name) {
+    this.stem = s("path", { class: `mark-line ${name}` });
+    this.node = s("g", { class: `mark ${name}` }, this.#rect, this.#text);
+  }
+
+  /** Draw the label above x, beside the taken ranges `[from, to]`. Return its range, or null if it has no room. */
+  draw(text, x, { left, right, bottom }, taken) {
+    const half = textWidth(text) / 2 + 10;
+    const clamp = (middle) => Math.min(Math.max(middle, left + half - 8), right - half + 8);
+    const isFree = (middle) =>
+      Math.abs(middle - x) <= 1.5 * half && taken.every(([from, to]) => middle + half < from || middle - half > to);
+    const middle = [x, ...taken.flatMap(([from, to]) => [from - half - 2, to + half + 2])].map(clamp).find(isFree);
+    this.stem.setAttribute("d", `M${x} ${PLOT_TOP - 8}V${bottom}`);
+    this.node.setAttribute("visibility", middle === undefined ? "hidden" : "visible");
+    if (middle === undefined) return null;
+    this.#text.textContent = text;
+    this.#text.setAttribute("x", middle);
+    this.#rect.setAttribute("x", middle - half);
+    this.#rect.setAttribute("width", half * 2);
+    return [middle - half, middle + half];
+  }
+}
+
+/** Return `{ mark, at }` for the time of each clock, or one for both. */
+function nowMarks([first, second]) {
+  if (first === second) return [{ mark: new Mark("both"), at: first }];
+  return [
+    { mark: new Mark("first"), at: first },
+    { mark: new Mark("second"), at: second },
+  ];
+}
+
+/**
+ * Draw the chart into the SVG. `rules` are the balance rules of each clock, and `title` names the difference. Return
+ * `{ left, right, moveCursor(instant) }`.
+ */
+export function drawComparison(svg, comparison, { window, currency, width, rules, title }) {
+  const { balances, starts, nows, delta } = comparison;
   const { from, to } = window;
   const [plotBottom, stripTop] = [PLOT_TOP + PLOT_HEIGHT, PLOT_TOP + PLOT_HEIGHT + GAP];
   const bottom = stripTop + DIFFERENCE_HEIGHT;
   const bounds = rules.flat().flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
-  const plot = valueScale(valueRange([first, second], window, bounds), 4, plotBottom - 8, PLOT_TOP + 8);
+  const plot = valueScale(valueRange(balances, window, bounds), 4, plotBottom - 8, PLOT_TOP + 8);
   const strip = valueScale(valueRange([delta], window, []), 2, bottom - 4, stripTop + 4);
   const { y } = plot;
   const labels = [plot, strip].flatMap(({ ticks, step }) =>
@@ -49,11 +78,24 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   const left = Math.max(...labels) + 12;
   const right = width - RIGHT_MARGIN;
   const x = scale(from, to, left, right);
-  const split = Math.min(Math.max(differsFrom, from), to);
+  const shared = Math.max(comparison.from, from);
+  const split = Math.min(Math.max(comparison.differsFrom, shared), to);
   const grids = [plot, strip].map((scale) => valueGrid(scale, currency, { left, right }));
   const box = { from, to, top: PLOT_TOP, bottom: plotBottom, y };
-  const dots = ["first", "second"].map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
-  const cursor = s("path", { class: "cursor" });
+  const names = ["first", "second"];
+  const dots = names.map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
+  const gap = s("path", { class: "gap" });
+  const cursor = new Mark("cursor");
+  const marks = nowMarks(nows);
+  // Each curve begins at the start of its clock. Where both are equal, only the shared one is drawn.
+  const ownPath = (index) =>
+    [
+      [starts[index], shared],
+      [split, to],
+    ]
+      .filter(([start, end]) => start < end)
+      .map(([start, end]) => stepPath(balances[index], x, y, start, end))
+      .join("");
   svg.setAttribute("viewBox", `0 0 ${width} ${bottom + AXIS_HEIGHT}`);
   svg.setAttribute("width", width);
   svg.setAttribute("height", bottom + AXIS_HEIGHT);
@@ -63,25 +105,37 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     s("defs", {}, hatch()),
     grids.map(({ lines }) => lines),
     drawForbidden(rules.flat(), x, box),
+    marks.map(({ mark }) => mark.stem),
     split < to && s("path", { class: "band", d: bandPath(comparison, x, y, split, to) }),
-    split > from && s("path", { class: "line shared", d: stepPath(first, x, y, from, split) }),
-    split < to && [
-      s("path", { class: "line first", d: stepPath(first, x, y, split, to) }),
-      s("path", { class: "line second", d: stepPath(second, x, y, split, to) }),
-    ],
-    [first, second].map((balance, index) => drawBreaches(stepCurve(balance, x, y, from, to), rules[index], x, box)),
-    s("path", { class: "delta", d: areaPath(stepPath(delta, x, strip.y, from, to), strip.y(0), left) }),
-    cursor,
+    split > shared && s("path", { class: "line shared", d: stepPath(balances[0], x, y, shared, split) }),
+    names.map((name, index) => s("path", { class: `line ${name}`, d: ownPath(index) })),
+    balances.map((balance, index) =>
+      drawBreaches(stepCurve(balance, x, y, starts[index], to), rules[index], x, { ...box, from: starts[index] }),
+    ),
+    s("path", { class: "delta", d: areaPath(stepPath(delta, x, strip.y, shared, to), strip.y(0), x(shared)) }),
+    cursor.stem,
     grids.map(({ labels }) => labels),
-    s("text", { class: "title", x: left, y: stripTop - 8 }, "Difference"),
+    s("text", { class: "title", x: left, y: stripTop - 10 }, textWidth(title) < right - left ? title : "Difference"),
+    gap,
     dots,
+    marks.map(({ mark }) => mark.node),
+    cursor.node,
   );
+  const edges = { left, right, bottom };
+  const nowText = (at) => (width < NARROW ? "Now" : `Now ${formatShortDay(at)}`);
   const moveCursor = (instant) => {
-    cursor.setAttribute("d", `M${x(instant)} ${PLOT_TOP}V${bottom}`);
-    [first, second].forEach((balance, index) => {
-      dots[index].setAttribute("cx", x(instant));
-      dots[index].setAttribute("cy", y(balanceAt(balance, instant)));
+    const taken = [cursor.draw(formatDay(instant), x(instant), edges, [])];
+    for (const { mark, at } of marks) {
+      const range = mark.draw(nowText(at), x(at), edges, taken);
+      if (range) taken.push(range);
+    }
+    const heights = balances.map((balance) => y(balanceAt(balance, instant)));
+    dots.forEach((dot, index) => {
+      dot.setAttribute("visibility", instant < starts[index] ? "hidden" : "visible");
+      dot.setAttribute("cx", x(instant));
+      dot.setAttribute("cy", heights[index]);
     });
+    gap.setAttribute("d", instant < comparison.from ? "" : `M${x(instant)} ${heights[0]}V${heights[1]}`);
   };
   return { left, right, moveCursor };
 }

@@ -2,50 +2,41 @@
 
 import { lowestPoint } from "./clock-model.js";
 import { plural, signedAmount } from "./clock-text.js";
+import { findDifferences, totalChange, totalOf } from "./compare-model.js";
+import { difference } from "./decimals.js";
 import { h } from "./dom.js";
-import { formatDay, formatMoney } from "./format.js";
+import { breachRanges } from "./expectations.js";
+import { formatDay, formatInstant, formatMoney } from "./format.js";
 
 const MAX_DIFFERENCES = 12;
 
-/**
- * Return what only the first or only the second clock has: `{ item, owner, count }`. Equal items at several times count
- * together. Forks have items with other ids.
- */
-function findDifferences(models) {
-  const keyOf = ({ at, kind, name, amount, currency }, ...more) =>
-    JSON.stringify([at, kind, name, amount, currency, ...more]);
-  const onlyIn = (model, other, owner) => {
-    const counts = new Map();
-    for (const item of other.items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
-    return model.items.flatMap((item) => {
-      const left = counts.get(keyOf(item)) ?? 0;
-      counts.set(keyOf(item), left - 1);
-      return left > 0 ? [] : [{ item, owner }];
-    });
-  };
-  const [first, second] = models;
-  const groups = new Map();
-  for (const { item, owner } of [...onlyIn(first, second, 0), ...onlyIn(second, first, 1)]) {
-    const key = keyOf({ ...item, at: null }, owner);
-    if (!groups.has(key)) groups.set(key, { item, owner, count: 0 });
-    groups.get(key).count += 1;
-  }
-  return [...groups.values()].sort((left, right) => left.item.at - right.item.at);
+/** Show whether the rules of a clock hold, and when the first of them breaks. */
+function ruleCell(balance, rules) {
+  if (!rules.length) return h("td", { class: "number muted" }, "none");
+  const breaches = rules.flatMap((rule) => breachRanges(balance, rule)).map(([at]) => at);
+  if (!breaches.length) return h("td", { class: "number" }, "hold");
+  return h("td", { class: "number below-zero" }, "broken", h("small", {}, formatDay(Math.min(...breaches))));
 }
 
-/** Show the lowest and the last balance of both clocks. `label(index)` shows the name of a clock. */
-export function sideBySide({ first, second }, { from, to }, currency, label) {
-  const money = (value) => formatMoney(value, currency);
-  const lowest = [first, second].map((balance) => lowestPoint(balance, from, to));
-  const last = [first, second].map((balance) => balance.values.at(-1));
-  const cell = (value, note) =>
-    h("td", { class: `number${value < 0 ? " below-zero" : ""}` }, money(value), note && h("small", {}, note));
+/** Show the totals, the lowest and the last balance of both clocks. `label(index)` shows the name of a clock. */
+export function sideBySide(models, { balances, starts }, { window, currency, rules }, label) {
+  const money = (value, sign) => formatMoney(value, currency, { sign });
+  const lowest = balances.map((balance, index) => lowestPoint(balance, starts[index], window.to));
+  const total = (kind) => models.map((model) => totalOf(model, kind, currency));
   const row = (title, values, notes = []) =>
     h(
       "tr",
       {},
       h("th", { scope: "row" }, title),
-      values.map((value, index) => cell(value, notes[index])),
+      values.map((value, index) =>
+        h(
+          "td",
+          { class: `number${value < 0 ? " below-zero" : ""}` },
+          money(value),
+          notes[index] && h("small", {}, notes[index]),
+        ),
+      ),
+      h("td", { class: "number change" }, money(difference(values[1], values[0]), "exceptZero")),
     );
   return h(
     "section",
@@ -62,45 +53,78 @@ export function sideBySide({ first, second }, { from, to }, currency, label) {
           {},
           h("td"),
           [0, 1].map((index) => h("th", { scope: "col", class: "number" }, label(index))),
+          h("th", { scope: "col", class: "number change" }, "Difference"),
         ),
       ),
       h(
         "tbody",
         {},
+        row("Income", total("income")),
+        row("Expenses", total("expense")),
         row(
           "Lowest balance",
           lowest.map(({ value }) => value),
           lowest.map(({ at }) => formatDay(at)),
         ),
-        row("After everything", last),
+        row(
+          "Balance at the end",
+          balances.map(({ values }) => values.at(-1)),
+          models.map(({ times, now }) => formatDay(times.at(-1) ?? now)),
+        ),
+        rules.flat().length > 0 &&
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, "Balance expectations"),
+            balances.map((balance, index) => ruleCell(balance, rules[index])),
+            h("td", { class: "change" }),
+          ),
       ),
     ),
   );
 }
 
-/** List the items that only one of the clocks has. */
+/** Show when the items of a difference take effect. */
+function timeText({ items, count }) {
+  const times = [...new Set(items.filter(Boolean).map(({ at }) => at))];
+  const days = times.map(formatDay);
+  const texts = days[0] === days[1] ? times.map(formatInstant) : days;
+  return `${count > 1 ? `${count} times, from ` : ""}${texts.join(" → ")}`;
+}
+
+/** Show the amounts before and after a change, or the amount of one of several items. */
+function amountText({ items, count }) {
+  const amounts = [...new Set(items.filter(Boolean).map(signedAmount))];
+  if (amounts.length > 1) return amounts.join(" → ");
+  return count > 1 ? `${amounts[0]} each` : "";
+}
+
+function differenceRow(entry) {
+  const [first, second] = entry.items;
+  const total = totalChange(entry);
+  return h(
+    "li",
+    {},
+    h("strong", {}, (first ?? second).name),
+    total === 0
+      ? h("span", { class: "muted" }, "moved")
+      : h("span", { class: "number" }, formatMoney(total, (first ?? second).currency, { sign: "always" })),
+    h("span", { class: "muted" }, timeText(entry)),
+    h("span", { class: "number muted" }, amountText(entry)),
+  );
+}
+
+/** List what differs: changed events with the effect on the balance, and events that only one of the clocks has. */
 export function differenceList(models, label) {
   const differences = findDifferences(models);
-  const rest = differences.length - MAX_DIFFERENCES;
+  const shown = differences.slice(0, MAX_DIFFERENCES);
+  const rest = differences.length - shown.length;
   const total = differences.reduce((sum, { count }) => sum + count, 0);
-  const row = ({ item, count }) =>
-    h(
-      "li",
-      {},
-      h("strong", {}, item.name),
-      h("span", { class: "number" }, signedAmount(item)),
-      h("span", { class: "muted" }, `${count > 1 ? `${count} times, from ` : ""}${formatDay(item.at)}`),
-    );
-  const group = (index) => {
-    const rows = differences.slice(0, MAX_DIFFERENCES).filter(({ owner }) => owner === index);
-    const id = `only-in-${index}`;
-    return (
-      rows.length > 0 && [
-        h("h3", { class: "muted", id }, "Only in ", label(index)),
-        h("ul", { class: "differences", "aria-labelledby": id }, rows.map(row)),
-      ]
-    );
-  };
+  const groups = [
+    ["changed", "Changed", shown.filter(({ items: [first, second] }) => first && second)],
+    ["only-in-0", ["Only in ", label(0)], shown.filter(({ items }) => !items[1])],
+    ["only-in-1", ["Only in ", label(1)], shown.filter(({ items }) => !items[0])],
+  ];
   return h(
     "section",
     { class: "card", "aria-labelledby": "differences-title" },
@@ -108,11 +132,15 @@ export function differenceList(models, label) {
       "div",
       { class: "row card-header" },
       h("h2", { id: "differences-title" }, "What differs"),
-      h("span", { class: "muted" }, plural(total, "event")),
+      total > 0 && h("span", { class: "muted" }, plural(total, "event")),
     ),
-    differences.length === 0 && h("p", { class: "muted" }, "Both clocks have the same events."),
-    group(0),
-    group(1),
+    total === 0 && h("p", { class: "muted" }, "Nothing. Both clocks have the same events."),
+    groups
+      .filter(([, , entries]) => entries.length > 0)
+      .map(([id, title, entries]) => [
+        h("h3", { class: "muted", id }, title),
+        h("ul", { class: "differences", "aria-labelledby": id }, entries.map(differenceRow)),
+      ]),
     rest > 0 && h("p", { class: "muted" }, `and ${rest} more`),
   );
 }
