@@ -1,7 +1,9 @@
 // <tick-mailbox>: the emails in the development outbox, and the selected email.
 
 import { copyText, h, notify, render } from "./dom.js";
+import { clocksLink, showFailure } from "./failure.js";
 import { formatInstant } from "./format.js";
+import { icon } from "./icons.js";
 import { tabList } from "./tabs.js";
 
 const REFRESH_MS = 2000;
@@ -56,6 +58,7 @@ class Mailbox extends HTMLElement {
     render(
       this,
       this.heading,
+      h("p", { class: "muted page-lead" }, "This server delivers no emails. You find all of them here."),
       h(
         "div",
         { class: this.argument ? "panes with-selection" : "panes" },
@@ -146,7 +149,7 @@ class Mailbox extends HTMLElement {
     const hadFocus = this.state.contains(document.activeElement);
     render(this.state, !emails.length && h("p", { class: "muted" }, emptyMessage));
     if (hadFocus) this.filter.focus();
-    if (!this.argument) this.showPlaceholder();
+    if (!this.argument) this.showPlaceholder(emails[0]);
   }
 
   row(email) {
@@ -166,9 +169,25 @@ class Mailbox extends HTMLElement {
     );
   }
 
-  showPlaceholder() {
-    this.email.hidden = !lastEmails?.length;
-    if (!this.email.children.length) render(this.email, h("p", { class: "muted" }, "Select an email."));
+  /** Show the newest email that the list shows, without its content: a frame would load it. */
+  showPlaceholder(newest) {
+    this.email.hidden = !newest;
+    if (!newest || newest.id === this.newestId) return;
+    this.newestId = newest.id;
+    const hadFocus = this.email.contains(document.activeElement);
+    const open = h("a", { class: "button primary", href: `#/mailbox/${encodeURIComponent(newest.id)}` }, "Open it");
+    render(
+      this.email,
+      h(
+        "div",
+        { class: "email-placeholder" },
+        icon("mail"),
+        h("h2", {}, "Select an email"),
+        h("p", { class: "muted" }, "The newest is to ", h("strong", {}, newest.to), "."),
+        open,
+      ),
+    );
+    if (hadFocus) open.focus();
   }
 
   async showEmail() {
@@ -200,22 +219,20 @@ class Mailbox extends HTMLElement {
   }
 
   showNoMailbox() {
-    render(
-      this,
-      this.heading,
-      h(
-        "div",
-        { class: "card" },
-        h("p", {}, "This server sends real emails, so it has no mailbox."),
-        h("p", {}, h("a", { href: "#/" }, "Go to your clocks")),
-      ),
-    );
+    const content = h("div");
+    render(this, this.heading, content);
+    showFailure(content, "This server has no mailbox. It sends real emails.", [clocksLink()]);
   }
 }
 
 function emailContent(email) {
   return [
-    h("h2", { tabindex: "-1" }, email.subject),
+    h(
+      "div",
+      { class: "row" },
+      subjectHeading(email),
+      email.code && h("button", { class: "primary", onclick: () => copyText(email.code, "the code") }, "Copy code"),
+    ),
     h(
       "p",
       { class: "muted" },
@@ -224,7 +241,6 @@ function emailContent(email) {
       ", ",
       h("time", { datetime: email.sentAt }, formatInstant(Date.parse(email.sentAt))),
     ),
-    email.code && codeBox(email.code),
     email.loginUrl && loginLink(email.loginUrl),
     tabList("Email formats", [
       { title: "Preview", build: () => emailFrame(email) },
@@ -241,20 +257,12 @@ function emailContent(email) {
   ];
 }
 
-function codeBox(code) {
-  // Two groups of digits are easier to read.
+/** Show the subject with the code in large digits. Two groups of digits are easier to read. */
+function subjectHeading({ subject, code = "" }) {
   const half = Math.ceil(code.length / 2);
-  return h(
-    "div",
-    { class: "row code-box" },
-    h(
-      "div",
-      { class: "code-digits", role: "group", "aria-label": "Code" },
-      h("span", {}, code.slice(0, half)),
-      h("span", {}, code.slice(half)),
-    ),
-    h("button", { class: "primary", onclick: () => copyText(code, "the code") }, "Copy code"),
-  );
+  const groups = [code.slice(0, half), code.slice(half)].map((digits) => h("span", {}, digits));
+  const [before, ...after] = code ? subject.split(code) : [subject];
+  return h("h2", { tabindex: "-1" }, before, code && h("span", { class: "code-digits" }, groups), after.join(code));
 }
 
 function loginLink(url) {
