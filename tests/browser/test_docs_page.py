@@ -32,12 +32,14 @@ _FOLLOW_LINKS = """async (targets) => {
 async def test_links_lead_to_their_headings(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/docs")
     contents = [
-        {"selector": f'nav a[href="#{name}"]', "id": name, "tag": "H2"}
+        {"selector": f'.contents a[href="#{name}"]', "id": name, "tag": "H2"}
         for name in ["calling", *DESCRIBED_OPERATIONS, "reasons"]
     ]
     reasons = [{"selector": f'table a[href="#{reason}"]', "id": str(reason), "tag": "H3"} for reason in Reason]
     assert await tab.page.evaluate(_FOLLOW_LINKS, contents + reasons) == []
     await expect(tab.page.locator("pre").first).to_contain_text(f"curl -sS {program.url}/rpc")
+    pages = tab.page.get_by_role("navigation", name="Pages")
+    await expect(pages.get_by_role("link")).to_have_text(["Clocks", "Mailbox", "API"])
     await tab.page.get_by_role("link", name="openrpc.json").click()
     assert tab.page.url == f"{program.url}/openrpc.json"
     # The browser requests an icon after the document and logs an error if there is none.
@@ -59,9 +61,9 @@ async def test_contents_can_be_skipped_and_tapped(program: Program, tab: Tab) ->
         await tab.page.set_viewport_size(viewport)
         assert await tab.evaluate(_OVERFLOWING) == []
     # A small window has the contents in a disclosure.
-    assert await tab.page.locator("nav a:visible").count() == 0
+    assert await tab.page.locator(".contents a:visible").count() == 0
     await tab.page.get_by_text("Contents", exact=True).click()
-    heights = await tab.evaluate("() => [...document.querySelectorAll('nav details a')].map((a) => a.offsetHeight)")
+    heights = await tab.evaluate("() => [...document.querySelectorAll('.contents a')].map((a) => a.offsetHeight)")
     assert len(heights) == len(DESCRIBED_OPERATIONS) + 2
     assert min(heights) >= 24
 

@@ -13,7 +13,7 @@ from tests.support.openrpc_document import PUBLIC_URL, document
 from tickover.server.openrpc import DESCRIBED_OPERATIONS, describe
 from tickover.server.openrpc.page import kind_of, pretty, render, rules_of
 
-PAGE = render(describe(PUBLIC_URL)).decode()
+PAGE = render(describe(PUBLIC_URL), has_mailbox=True).decode()
 
 
 def section(name: str) -> str:
@@ -45,8 +45,12 @@ def test_page_describes_the_whole_method(method: Any) -> None:
     for param in method["params"]:
         assert re.search(rf"\b{param['name']} [a-z -]+{', required' if param['required'] else ''}\n", described), param
         assert param["description"].replace("`", "") in described
-    assert ('<span class="badge">extension</span>' in shown) == method["x-extension"]
-    assert ('<span class="badge">needs a token</span>' in shown) == method["x-needs-token"]
+    # The badges of the API page.
+    badges = [
+        "extension" if method["x-extension"] else "core",
+        "needs a token" if method["x-needs-token"] else "no token",
+    ]
+    assert re.findall(r'<span class="badge">(.*?)</span>', shown) == badges
     assert re.findall(r'<a href="#([A-Z_]+)">', shown) == method["x-reasons"]
 
 
@@ -83,14 +87,22 @@ def test_headings_skip_no_level() -> None:
 
 
 def test_contents_list_every_method() -> None:
-    (contents,) = re.findall(r"<nav.*?</nav>", PAGE, re.DOTALL)
-    # Narrow screens show the first list, which can be folded, and other screens show the second.
-    assert re.findall(r'href="#(.*?)"', contents) == 2 * ["calling", *DESCRIBED_OPERATIONS, "reasons"]
+    _, contents = re.findall(r"<nav.*?</nav>", PAGE, re.DOTALL)
+    assert re.findall(r'href="#(.*?)"', contents) == ["calling", *DESCRIBED_OPERATIONS, "reasons"]
+
+
+def test_header_links_to_the_pages_that_the_server_has() -> None:
+    links = ["./", "./#/clocks", "./#/mailbox", "./#/api"]
+    (header,) = re.findall(r"<header.*?</header>", PAGE, re.DOTALL)
+    assert re.findall(r'href="(.*?)"', header) == links
+    links.remove("./#/mailbox")
+    (header,) = re.findall(r"<header.*?</header>", render(describe(PUBLIC_URL), has_mailbox=False).decode(), re.DOTALL)
+    assert re.findall(r'href="(.*?)"', header) == links
 
 
 def test_document_text_is_escaped() -> None:
     address = "http://[::1]/\"><script>alert(1)</script>'$(id)`id`"
-    page = render(describe(address)).decode()
+    page = render(describe(address), has_mailbox=False).decode()
     assert "<script" not in page
     assert as_pasted(blocks(page)[0])[2] == f"{address}/rpc"
     assert page.count("<pre>") == PAGE.count("<pre>")

@@ -96,7 +96,8 @@ class Site(Struct, frozen=True):
             return _json_response({"mailbox": self.mailbox is not None, "resendSeconds": self.resend_seconds})
         if path == "/docs":
             # Rendering it takes long, and many servers never show it.
-            page = await asyncio.to_thread(reference_page, self.pages["/openrpc.json"].plain[2])
+            description = self.pages["/openrpc.json"].plain[2]
+            page = await asyncio.to_thread(reference_page, description, has_mailbox=self.mailbox is not None)
             return page.negotiate(accept_encoding)
         if path == "/scenarios.json":
             return make_page(_JSON, await self.gallery.to_json(now)).negotiate(accept_encoding)
@@ -124,9 +125,9 @@ def load_pages(description: bytes) -> dict[str, Page]:
 
 
 @lru_cache(maxsize=1)
-def reference_page(description: bytes) -> Page:
+def reference_page(description: bytes, *, has_mailbox: bool) -> Page:
     """Return the reference of the methods, made from the OpenRPC document."""
-    return make_page(_HTML, _assets().link(render(description)))
+    return make_page(_HTML, _assets().link(render(description, has_mailbox=has_mailbox)))
 
 
 @cache

@@ -75,13 +75,14 @@ def _template() -> "Template":
     return templates.get_template("docs.html")
 
 
-def render(description: bytes) -> bytes:
-    """Return the page as HTML."""
+def render(description: bytes, *, has_mailbox: bool) -> bytes:
+    """Return the page as HTML. Its header links to the pages of the console."""
     document = json.loads(description)
     reader = _Reader(document)
     page = _template().render(
         title=document["info"]["title"],
         version=document["info"]["version"],
+        has_mailbox=has_mailbox,
         about=[_prose(paragraph) for paragraph in document["info"]["description"].split("\n\n")],
         call=_curl(reader.url, "listTestClocks", {"limit": 5}, needs_token=True),
         methods=[reader.method(method) for method in document["methods"]],
@@ -102,11 +103,13 @@ class _Reader:
         name, result = method["name"], method["result"]
         first = self._described.setdefault(result["name"], name)
         link = Markup(' See <a href="#{}-result">{}</a>.').format(first, first) if first != name else ""
-        marks = {"extension": method["x-extension"], "needs a token": method["x-needs-token"]}
         return Method(
             id=name,
             name=_breakable(name),
-            badges=[mark for mark, is_set in marks.items() if is_set],
+            badges=[
+                "extension" if method["x-extension"] else "core",
+                "needs a token" if method["x-needs-token"] else "no token",
+            ],
             summary=method["summary"],
             text=_prose(method["description"]),
             params=list(self._fields(method["x-params"], is_sent=True)),
