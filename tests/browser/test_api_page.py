@@ -316,11 +316,12 @@ async def test_date_picker_fills_in_a_timestamp(program: Program, tab: Tab) -> N
 async def test_history_fills_in_an_earlier_request(program: Program, browser: Browser) -> None:
     async with open_signed_in_tab(browser, program) as (tab, _):
         await choose(tab, program, "listTestClocks")
+        history = request_form(tab).locator("details")
+        await expect(history).to_be_hidden()
         for limit, outcome in (("5", "Result"), ("500", "Error")):
             await field(tab, "limit").fill(limit)
             await send(tab)
             await expect(request_form(tab).get_by_role("region", name=outcome)).to_be_visible()
-        history = request_form(tab).locator("details")
         await history.get_by_text("History (2)").click()
         earlier = history.get_by_role("button")
         await expect(earlier).to_contain_text(['{"limit":500}', '{"limit":5}'])

@@ -415,11 +415,15 @@ def run(command: list[str], pasted: str) -> "subprocess.CompletedProcess[str]":
 
 
 async def test_inspector_can_be_resized_and_shows_the_button_in_use(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
+    async with open_console(browser, program, permissions=CLIPBOARD_PERMISSIONS) as console:
         page = console.page
         clock = console.create()
         await console.open_clock(clock)
-        await expect(page.get_by_text(f"tickover clock advance {clock} --to=2027-01-03T08:00:00Z")).to_be_visible()
+        command = f"tickover clock advance {clock} --to=2027-01-03T08:00:00Z"
+        await expect(page.get_by_text(command)).to_be_visible()
+        await console.button("Copy the command").click()
+        await expect(console.notification).to_have_text("Copied the command.")
+        assert await console.tab.evaluate("() => navigator.clipboard.readText()") == command
         await console.advance.click()
         summary = page.locator("#request-inspector summary")
         await expect(summary).to_contain_text(re.compile("advanceTestClock · .* ms · ok"))

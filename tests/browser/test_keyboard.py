@@ -158,6 +158,7 @@ async def test_command_menu_finds_and_runs_actions(browser: Browser, program: Pr
         names = [await group.get_attribute("aria-label") for group in await groups.all()]
         assert names == ["Advance and preview", "View", "This page", "Pages", "Remove"]
         await expect(groups.first).to_contain_text("Advance 1 week")
+        await expect(groups.first).to_contain_text("Preview: next event")
         await expect(groups.last.get_by_role("option")).to_have_text(["Delete…"])
         await keyboard.type("MONTH preview")
         await expect(options).to_have_text(["Preview: +1 monthM"])

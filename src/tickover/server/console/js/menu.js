@@ -89,6 +89,8 @@ export function menuButton({ label, content, className = "" }, items) {
   return Object.assign(element, { button });
 }
 
+const lowerFirst = (text) => text.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+
 /** Return the name of a link or button, with the name of its group: `Zoom: 3M`. Keys and badges are not part of it. */
 function nameOf(node) {
   const copy = node.cloneNode(true);
@@ -96,7 +98,8 @@ function nameOf(node) {
   const texts = [...copy.childNodes].map((child) => child.textContent.trim()).filter(Boolean);
   const group = node.closest("[role=group][aria-label]");
   const prefix = group ? `${group.ariaLabel}: ` : node.matches("#header a, h2 a") ? "Go to " : "";
-  return prefix + (node.ariaLabel ?? texts.join(" · "));
+  const name = node.ariaLabel ?? texts.join(" · ");
+  return group ? prefix + lowerFirst(name) : prefix + name;
 }
 
 /** The groups of actions in their order, with the selectors of what they contain. */

@@ -99,6 +99,8 @@ class RequestForm {
       textOf: (call) => JSON.stringify(maskRequest(call).params),
       onSelect: (call) => this.restore(call),
     });
+    // Details without a summary would show one of the browser.
+    this.history.hidden = calls.length === 0;
     render(this.history, calls.length > 0 && [h("summary", {}, `History (${calls.length})`), list]);
   }
 
@@ -157,10 +159,10 @@ class RequestForm {
     };
     this.keyField = field(
       "idempotency-key",
-      [h("code", {}, "Idempotency-Key"), " ", h("span", { class: "muted" }, "header")],
+      [h("code", {}, "Idempotency-Key"), " ", h("span", { class: "muted" }, "header, optional")],
       this.keyInput,
       undefined,
-      h("p", { class: "hint" }, "Optional. A second request with the same key and parameters returns the same clock."),
+      h("p", { class: "visually-hidden" }, "A second request with the same key and parameters returns the same clock."),
     );
     const box = h("div", { class: "with-button" });
     this.keyInput.replaceWith(box);

@@ -4,6 +4,7 @@ import { callList, describeCall, maskRequest, maskResponse, SECRETS } from "./ca
 import { writeSnippet } from "./call-snippets.js";
 import { codeBlock, toJson } from "./code-block.js";
 import { copyText, h, render } from "./dom.js";
+import { icon } from "./icons.js";
 import { callHistory, onCall } from "./rpc.js";
 import { currentSession, onSessionEnd } from "./session.js";
 import { tabList } from "./tabs.js";
@@ -19,9 +20,23 @@ const VIEWS = [
 
 // The command for the main button of the page.
 const nextCommand = h("code", { class: "next-command", "aria-hidden": "true" });
+const copyCommand = h(
+  "button",
+  {
+    class: "quiet icon-button copy-command",
+    "aria-label": "Copy the command",
+    title: "Copy the command",
+    hidden: true,
+    onclick: () => copyText(nextCommand.textContent, "the command"),
+  },
+  icon("copy"),
+);
 
 /** Show the command that the main button of the page will run, or an empty text. */
-export const showNextCommand = (command) => (nextCommand.textContent = command);
+export function showNextCommand(command) {
+  nextCommand.textContent = command;
+  copyCommand.hidden = !command;
+}
 
 const MIN_HEIGHT = 120;
 const HEIGHT_STEP = 40;
@@ -62,7 +77,7 @@ class RequestInspector {
   );
 
   constructor(container) {
-    render(container, this.#handle, this.#details);
+    render(container, this.#handle, this.#details, copyCommand);
     document.getElementById("main").addEventListener("focusin", ({ target }) => (this.#lastUsed = target));
     onCall(() => this.#follow(callHistory()[0]));
     onSessionEnd(() => this.#select(null));

@@ -2,6 +2,7 @@
 //
 // Each field is `{ element, read, showFault }`. `read()` returns the value, or undefined if it is omitted.
 // `showFault(path, message)` shows a fault, and returns whether the path is in this field. The path is relative.
+// Only screen readers announce the description of a field, because the reference beside the form shows it.
 
 import { breakableName, constraintText, resolve, typeName, withInlineCode } from "./api-reference.js";
 import { h } from "./dom.js";
@@ -25,7 +26,7 @@ function valueType({ anyOf, type = anyOf?.[0].type ?? "object" }) {
 
 /**
  * Create the fields of an object. `suggestions` has values for fields by name: `{ id: [...] }`.
- * Compact fields hide their descriptions, which only screen readers announce.
+ * Compact fields share a row, and name their type only in the reference.
  */
 export function objectField(document, schema, value = {}, { suggestions = {}, isCompact = false } = {}) {
   const objectSchema = resolve(document, schema);
@@ -74,7 +75,7 @@ function scalarField(_document, schema, value, { name, isRequired, suggestions, 
     [h("code", {}, breakableName(name)), " ", h("span", { class: "muted" }, note)],
     control,
     (written) => parseScalar(schema, written),
-    h("p", { class: isCompact ? "visually-hidden" : "hint" }, describe(schema)),
+    h("p", { class: "visually-hidden" }, describe(schema)),
   );
   if (isLong || schema.format === "date-time") element.classList.add("wide");
   if (options) addSuggestions(control, options);
@@ -150,7 +151,7 @@ function arrayField(document, schema, value, { name, suggestions }) {
     "fieldset",
     { class: "form-array" },
     h("legend", {}, h("code", {}, breakableName(name)), " ", h("span", { class: "muted" }, typeName(schema))),
-    h("p", { class: "hint" }, describe(schema)),
+    h("p", { class: "visually-hidden" }, describe(schema)),
     fault,
     itemList,
     addButton,
