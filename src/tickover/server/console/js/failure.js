@@ -1,4 +1,4 @@
-// What a page shows if it has no content: what happened, what to do, and the actions.
+// The view of a page without content: its reason, what to do, and the actions.
 
 import { h, render } from "./dom.js";
 import { icon } from "./icons.js";

@@ -89,7 +89,7 @@ export function menuButton({ label, content, className = "" }, items) {
   return Object.assign(element, { button });
 }
 
-const lowerFirst = (text) => text.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+const lowerFirst = (text) => text.replace(/^[A-Z](?=[a-z])/, (capital) => capital.toLowerCase());
 
 /** Return the name of a link or button, with the name of its group: `Zoom: 3M`. Keys and badges are not part of it. */
 function nameOf(node) {
