@@ -101,6 +101,16 @@ _VIOLATIONS = """async ({ broken }) => {
   return broken.map(([expectation, violation]) => describeViolation(expectation, violation));
 }"""
 
+# Returns the summaries of results on days after 1970, and the smallest balances that are allowed on these days.
+_SUMMARIES = """async ({ checks, days }) => {
+  const { smallestAllowed, summarizeChecks } = await import(document.scripts[0].src);
+  const [expectations, results] = [checks.map(([expectation]) => expectation), checks.map(([, result]) => result)];
+  return days.map((day) => [
+    ...Object.values(summarizeChecks(expectations, results, day * 86_400_000)),
+    smallestAllowed(expectations, "EUR", { start: 0, maxTime: Infinity }, day * 86_400_000),
+  ]);
+}"""
+
 # Returns the lanes of a timeline, and the edges of the pills of now and of a preview, `[left, right]`.
 _TIMELINE = """async ({ params, days, width }) => {
   const { drawTimeline, parseParams } = await import(document.scripts[0].src);
@@ -285,6 +295,45 @@ async def test_broken_expectation_is_explained_with_amounts_of_money(loaded_tab:
         "It posts once.",
         "It posts 0 times.",
     ]
+
+
+async def test_scheduled_violation_is_not_a_broken_expectation(loaded_tab: Tab) -> None:
+    def violation(day: int, actual: float) -> dict[str, Any]:
+        return {"ok": False, "violation": {"at": f"1970-01-{day + 1:02}T00:00:00Z", "actual": actual}}
+
+    overdraft = {"balance": {"currency": "EUR", "atLeast": -500, "until": "1970-01-21T00:00:00Z"}}
+    checks = [
+        [{"posted": {"name": "Rent", "count": 6}}, violation(20, 2)],
+        [overdraft, violation(10, -550.5)],
+        [{"balance": {"currency": "EUR", "atMost": 100}}, {"ok": True}],
+    ]
+
+    async def summaries(checks: list[Any], *days: int) -> Any:
+        return await run(loaded_tab, _SUMMARIES, {"checks": checks, "days": days})
+
+    # The first violation decides.
+    at, detail = 10 * DAY, "balance below −€500.00"
+    assert await summaries(checks, 9, 10, 20) == [
+        ["will break", "2 of 3 will break", at, detail, -500],
+        ["broken", "1 of 3 broken", at, detail, -500],
+        ["broken", "2 of 3 broken", at, detail, -500],
+    ]
+    assert await summaries(checks[:1], 19, 20) == [
+        ["will break", "Will break", 20 * DAY, "“Rent” posts 2 of 6 times", 0],
+        ["broken", "Broken", 20 * DAY, "“Rent” posts 2 of 6 times", 0],
+    ]
+    assert await summaries([[overdraft, {"ok": True}]], 1, 21) == [
+        ["holds", "All hold", -500],
+        ["holds", "All hold", 0],
+    ]
+    spent = {"total": {"type": "EXPENSE", "currency": "USD", "per": "MONTH", "atMost": 9}}
+    others: list[tuple[dict[str, Any], str]] = [
+        (spent, "expenses above $9.00"),
+        ({"goalReached": {"goal": "Trip"}}, "“Trip” not reached"),
+        ({"posted": {"name": "Rent"}}, "“Rent” doesn't post"),
+    ]
+    for expectation, expected in others:
+        assert (await summaries([[expectation, violation(1, 10)]], 0))[0][3] == expected
 
 
 RENT = {"name": "Rent", "type": "EXPENSE", "amount": 10, "currency": "EUR", "at": "2027-01-12T00:00:00Z"}

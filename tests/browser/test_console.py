@@ -315,7 +315,9 @@ async def test_advance_in_one_tab_appears_in_another(browser: Browser, program: 
             await first.open_clock(clock)
             # This tab has a preview, which stays.
             await second.open_clock(clock, "?t=2027-02-10T00:00:00Z")
-            await expect(second.preview_summary).to_have_text("4 events would post; dips to −€1,150.00 on 3 Jan.")
+            await expect(second.preview_summary).to_have_text(
+                "4 events would post; €0.00 → €500.50, dips to −€1,150.00 on 3 Jan."
+            )
             await first.button("Next event").click()
             await first.advance.click()
             await expect(first.notification).to_have_text("Advanced to 3 Jan 2027, 08:00 UTC. 1 event posted.")

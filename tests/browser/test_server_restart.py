@@ -87,7 +87,9 @@ async def fail_without_server(visitor: Console, creator: Console, watcher: Conso
     await watcher.poll()
     await expect(watcher.alert).to_contain_text(f"{UNREACHABLE} You see the last known state.")
     await watcher.button("+1 month").click()
-    await expect(watcher.preview_summary).to_have_text("3 events would post; dips to −€1,150.00 on 3 Jan.")
+    await expect(watcher.preview_summary).to_have_text(
+        "3 events would post; €0.00 → €1,650.50, dips to −€1,150.00 on 3 Jan."
+    )
     await watcher.advance.click()
     await expect(watcher.alert).to_contain_text(UNREACHABLE)
 

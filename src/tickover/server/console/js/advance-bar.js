@@ -80,11 +80,10 @@ export class AdvanceBar {
     this.instant = view.instant;
     const [isNow, isPast] = [view.instant === model.now, view.instant < model.now];
     const [first, ...others] = describePreview(model, currentView, view).split("; ");
-    const isDip = (text) => text.startsWith("dips");
     render(
       this.summary,
       others.length ? h("strong", {}, first) : first,
-      others.map((text) => ["; ", h("span", { class: isDip(text) ? "below-zero" : undefined }, text)]),
+      others.map((text) => `; ${text}`),
       ".",
     );
     const hasNext = countUntil(model.times, model.now) < model.times.length;

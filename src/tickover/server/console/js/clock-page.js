@@ -3,7 +3,8 @@
 import { AdvanceBar } from "./advance-bar.js";
 import { ClockActions } from "./clock-actions.js";
 import { readChecks, writeChecks } from "./clock-checks.js";
-import { ClockFigures, ClockHeader } from "./clock-header.js";
+import { ClockFigures } from "./clock-figures.js";
+import { ClockHeader } from "./clock-header.js";
 import { parseClock, scheduleKey, viewAt, withOpening } from "./clock-model.js";
 import "./clock-tables.js";
 import { describeAmendment, postedText, spokenPreview } from "./clock-text.js";
@@ -131,7 +132,7 @@ class ClockPage extends HTMLElement {
   #drawChecks() {
     const { expectations } = this.#checks;
     this.timeline.setChecks(expectations, this.#results);
-    this.figures.drawChecks(expectations, this.#results);
+    this.figures.drawChecks(this.#model, expectations, this.#results);
     this.expectations.draw(this.#model, this.#checks, this.#results);
   }
 
@@ -143,7 +144,8 @@ class ClockPage extends HTMLElement {
       onRenamed: (name) => (this.#model = { ...this.#model, name }),
       onError: (error) => this.#handleError(error, true),
     });
-    this.figures = new ClockFigures();
+    const show = (instant) => this.#preview(clampToClock(this.#model, instant));
+    this.figures = new ClockFigures({ onShow: show });
     this.timeline = h("tick-timeline", {
       class: "card",
       role: "group",
@@ -167,7 +169,7 @@ class ClockPage extends HTMLElement {
     this.goals = h("tick-goals", { class: "card", oncancelitem: ({ detail }) => this.#actions.askCancel(detail) });
     this.expectations = new ExpectationsPanel({
       onChange: (checks) => this.#check(checks),
-      onShow: (instant) => this.#preview(clampToClock(this.#model, instant)),
+      onShow: show,
     });
     const aside = h("div", { class: "clock-aside" }, this.expectations.element, this.goals);
     render(

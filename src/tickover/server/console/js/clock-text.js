@@ -44,40 +44,31 @@ export function describePreview(model, currentView, view) {
   const changes = describeBalances(model, currentView, view);
   if (view.instant === currentView.instant) return describeNextItem(model, currentView);
   if (view.instant > currentView.instant) {
-    // The figures show the changes too, so a dip replaces them and the summary stays short.
-    const dips = describeDips(model, currentView, view);
-    return [
-      count ? `${plural(count, "event")} would post` : "Nothing would post",
-      ...(dips.length ? dips : changes),
-    ].join("; ");
+    return [count ? `${plural(count, "event")} would post` : "Nothing would post", ...changes].join("; ");
   }
   const since = count ? `${plural(-count, "event")} posted since then` : "nothing posted since then";
   return [`Past: ${since}`, ...changes, "read-only because time only moves forward"].join("; ");
 }
 
-/** Describe balances that go below zero on the way and end above it. */
-function describeDips(model, { instant: now }, { instant }) {
-  return model.balances.flatMap((balance) => {
-    const lowest = lowestPoint(balance, now, instant);
-    if (lowest.value >= 0 || lowest.value >= balanceAt(balance, instant) || lowest.at === now) return [];
-    return [`dips to ${formatMoney(lowest.value, balance.currency)} on ${formatShortDay(lowest.at)}`];
-  });
+/** Describe a balance that goes below zero on the way and ends above it, or return an empty text. */
+function describeDip(balance, { instant: from }, { instant: to }) {
+  const lowest = lowestPoint(balance, from, to);
+  if (lowest.value >= 0 || lowest.value >= balanceAt(balance, to) || lowest.at === from) return "";
+  return `, dips to ${formatMoney(lowest.value, balance.currency)} on ${formatShortDay(lowest.at)}`;
 }
 
 /** Describe the change of each balance, from the earlier view to the later. */
 function describeBalances(model, currentView, view) {
-  const [from, to] = view.instant < currentView.instant ? [view, currentView] : [currentView, view];
-  const changed = model.currencies.filter((currency) => from.balances.get(currency) !== to.balances.get(currency));
-  const rest = changed.length - MAX_CURRENCIES;
-  return [
-    ...changed
-      .slice(0, MAX_CURRENCIES)
-      .map(
-        (currency) =>
-          `${formatMoney(from.balances.get(currency), currency)} → ${formatMoney(to.balances.get(currency), currency)}`,
-      ),
-    ...(rest > 0 ? [plural(rest, "more currency", "more currencies")] : []),
-  ];
+  const isPast = view.instant < currentView.instant;
+  const [from, to] = isPast ? [view, currentView] : [currentView, view];
+  const changes = model.balances.flatMap((balance) => {
+    const { currency } = balance;
+    const [before, after] = [from, to].map(({ balances }) => balances.get(currency));
+    const dip = isPast ? "" : describeDip(balance, from, to);
+    return before !== after || dip ? [`${formatMoney(before, currency)} → ${formatMoney(after, currency)}${dip}`] : [];
+  });
+  const rest = changes.length - MAX_CURRENCIES;
+  return rest > 0 ? [...changes.slice(0, MAX_CURRENCIES), plural(rest, "more currency", "more currencies")] : changes;
 }
 
 function describeNextItem(model, currentView) {

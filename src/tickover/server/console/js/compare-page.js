@@ -2,7 +2,7 @@
 
 import { legendItem } from "./chart-paths.js";
 import { readChecks } from "./clock-checks.js";
-import { Figure } from "./clock-header.js";
+import { Figure } from "./clock-figures.js";
 import { balanceAt, parseClock, scheduleKey } from "./clock-model.js";
 import { clockName } from "./clock-text.js";
 import { watchClock } from "./clock-watcher.js";

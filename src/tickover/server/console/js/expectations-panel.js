@@ -3,7 +3,7 @@
 import { amountFormat, formatAmount, parseAmount } from "./amounts.js";
 import { errorDetails } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
-import { describeExpectation, describeViolation } from "./expectations.js";
+import { describeExpectation, describeViolation, expectationState } from "./expectations.js";
 import { field, readTime, withPicker } from "./form-fields.js";
 import { formatInstant, formatMoney } from "./format.js";
 import { icon } from "./icons.js";
@@ -130,6 +130,10 @@ export function expectationForm(model, { onAdd, onCancel }) {
   );
 }
 
+/** Return the mark of a state of expectations. */
+export const stateBadge = (state) =>
+  h("span", { class: `result ${state.replace(" ", "-")}` }, icon(state && state !== "holds" ? "close" : "check"));
+
 export class ExpectationsPanel {
   #model = null;
   #checks = { opening: {}, expectations: [] };
@@ -166,7 +170,11 @@ export class ExpectationsPanel {
 
   /** Show the checks of a clock. `results` is null until the server responds. */
   draw(model, checks, results) {
-    const isSameList = this.#model?.id === model.id && this.#checks === checks && this.#results === results;
+    const isSameList =
+      this.#model?.id === model.id &&
+      this.#model.now === model.now &&
+      this.#checks === checks &&
+      this.#results === results;
     [this.#model, this.#checks, this.#results] = [model, checks, results];
     if (isSameList) return;
     const { expectations } = checks;
@@ -186,21 +194,16 @@ export class ExpectationsPanel {
 
   #item(expectation, result, index) {
     const text = describeExpectation(expectation);
-    const state = result ? (result.ok ? "ok" : "broken") : "waiting";
+    const state = expectationState(result, this.#model.now);
     return h(
       "li",
       { class: "expectation" },
-      h("span", { class: `result ${state}` }, icon(state === "broken" ? "close" : "check")),
+      stateBadge(state),
       h(
         "div",
         {},
-        h(
-          "p",
-          {},
-          text,
-          h("span", { class: "visually-hidden" }, { ok: ": holds", broken: ": broken", waiting: "" }[state]),
-        ),
-        result && !result.ok && this.#violation(expectation, result.violation),
+        h("p", {}, text, h("span", { class: "visually-hidden" }, state && `: ${state}`)),
+        result && !result.ok && this.#violation(expectation, result.violation, state),
       ),
       h(
         "button",
@@ -215,7 +218,7 @@ export class ExpectationsPanel {
     );
   }
 
-  #violation(expectation, violation) {
+  #violation(expectation, violation, state) {
     const { at, itemIds } = violation;
     const instant = parseInstant(at);
     const names = this.#model.items.filter((item) => itemIds.includes(item.id)).map((item) => `“${item.name}”`);
@@ -223,7 +226,11 @@ export class ExpectationsPanel {
     return h(
       "p",
       { class: "violation" },
-      h("button", { class: "link", onclick: () => this.#onShow(instant) }, `Breaks on ${formatInstant(instant)}`),
+      h(
+        "button",
+        { class: "link", onclick: () => this.#onShow(instant) },
+        `${state === "broken" ? "Broken" : "Will break"} on ${formatInstant(instant)}`,
+      ),
       `${cause}. ${describeViolation(expectation, violation)}`,
     );
   }

@@ -50,6 +50,58 @@ export function describeViolation(expectation, { actual, message }) {
   return message.replace(/\S+, \w+ \S+$/, () => `${formatMoney(actual, currency)}, ${bound}.`);
 }
 
+/**
+ * Return the state of an expectation at `now`, which is also its words on every page: `holds`, `will break` for a
+ * violation that is only scheduled, or `broken`. It is empty until the server responds.
+ */
+export function expectationState(result, now) {
+  if (!result) return "";
+  if (result.ok) return "holds";
+  return parseInstant(result.violation.at) > now ? "will break" : "broken";
+}
+
+/** Describe a violation without its amount, because a balance can fall further at the same time. */
+function shortViolation(expectation, { actual }) {
+  const [word, { currency, atLeast, atMost, goal, name, count = 1, type }] = ruleOf(expectation);
+  if (word === "goalReached") return `${quote(goal)} not reached`;
+  if (word === "posted") return `${quote(name)} ${count > 1 ? `posts ${actual} of ${count} times` : "doesn't post"}`;
+  const what = word === "balance" ? "balance" : type === "INCOME" ? "income" : "expenses";
+  return `${what} ${actual < atLeast ? `below ${formatMoney(atLeast, currency)}` : `above ${formatMoney(atMost, currency)}`}`;
+}
+
+/**
+ * Summarize expectations at `now`: `{ state, text }`, such as `All hold` or `1 of 2 will break`. If one doesn't hold,
+ * add `at`, the time of the first violation, and `detail`: `balance below €0.00`.
+ */
+export function summarizeChecks(expectations, results, now) {
+  const violations = results.flatMap((result, index) =>
+    result.ok
+      ? []
+      : [
+          {
+            at: parseInstant(result.violation.at),
+            state: expectationState(result, now),
+            text: () => shortViolation(expectations[index], result.violation),
+          },
+        ],
+  );
+  if (!violations.length) return { state: "holds", text: "All hold" };
+  const { at, state, text } = violations.reduce((first, next) => (next.at < first.at ? next : first));
+  const { length } = violations.filter((violation) => violation.state === state);
+  const [first, ...rest] = state;
+  const words =
+    results.length === 1 ? [first.toUpperCase(), ...rest].join("") : `${length} of ${results.length} ${state}`;
+  return { state, text: words, at, detail: text() };
+}
+
+/** Return the smallest balance that expectations allow at an instant. Without one, it is zero. */
+export function smallestAllowed(expectations, currency, model, at) {
+  const bounds = balanceRules(expectations, currency, model)
+    .filter(({ atLeast, from, to }) => atLeast !== undefined && from <= at && at <= to)
+    .map(({ atLeast }) => atLeast);
+  return bounds.length ? Math.max(...bounds) : 0;
+}
+
 /** Return the short label of an expectation in the chart. */
 export function shortLabel(expectation) {
   const [word, { currency, atLeast, atMost, goal, name, type }] = ruleOf(expectation);

@@ -62,6 +62,16 @@ class GoalList extends HTMLElement {
   }
 }
 
+function remainingText(remaining) {
+  if (remaining === 0) return "reached";
+  return remaining > 0 ? `${formatMoney(remaining)} to go` : `${formatMoney(-remaining)} over target`;
+}
+
+const nextText = (word, { next }) =>
+  next
+    ? `${word} ${formatMoney(next.amount, undefined, { sign: "always" })} on ${formatDay(next.at)}`
+    : "no more contributions";
+
 class Goal {
   #drawnKey = "";
   #instants = [0, 0];
@@ -93,8 +103,9 @@ class Goal {
     if (this.list.open) this.states?.update(...this.#instants);
     if (key === this.#drawnKey) return;
     this.#drawnKey = key;
-    this.progress.draw(Math.min(now.percent, then.percent), Math.max(now.percent, then.percent), now.percent);
+    this.progress.draw(Math.min(now.percent, then.percent), Math.max(now.percent, then.percent), then.percent);
     const change = then.postedCount - now.postedCount;
+    this.progress.node.classList.toggle("previewed", change !== 0);
     const previewed = (text) => change !== 0 && previewText(`${change > 0 ? "→" : "←"} ${text}`);
     // The ring shows the percentage too.
     this.percent.classList.toggle("visually-hidden", !change && this.progress instanceof Ring);
@@ -104,16 +115,13 @@ class Goal {
       `${formatMoney(now.current)} of ${formatMoney(now.target)}`,
       previewed(formatMoney(then.current)),
     );
-    const remaining =
-      now.remaining > 0
-        ? `${formatMoney(now.remaining)} to go`
-        : now.remaining < 0
-          ? `${formatMoney(-now.remaining)} over target`
-          : "reached";
-    const next = now.next
-      ? `next ${formatMoney(now.next.amount, undefined, { sign: "always" })} on ${formatDay(now.next.at)}`
-      : "no more contributions";
-    this.next.textContent = `${remaining}\n${next}`;
+    render(
+      this.next,
+      remainingText(now.remaining),
+      previewed(then.remaining > 0 && now.remaining > 0 ? formatMoney(then.remaining) : remainingText(then.remaining)),
+      "\n",
+      change === 0 ? nextText("next", now) : previewText(nextText("then", then)),
+    );
   }
 
   /** Build the list of contributions when it opens first. A clock can have 2,500 of them. */
@@ -154,10 +162,10 @@ class Ring {
     );
   }
 
-  draw(low, high, now) {
+  draw(low, high, shown) {
     drawArc(this.arc, 0, low);
     drawArc(this.ghost, low, high);
-    this.text.textContent = now < 1000 ? formatPercent(now) : "≫ 100%";
+    this.text.textContent = shown < 1000 ? formatPercent(shown) : "≫ 100%";
   }
 }
 

@@ -1,0 +1,195 @@
+// The figures of a clock: its date, balances, next event, lowest balance and expectations.
+
+import { lowestAhead } from "./clock-model.js";
+import { plural, signedAmount } from "./clock-text.js";
+import { difference } from "./decimals.js";
+import { h, render } from "./dom.js";
+import { smallestAllowed, summarizeChecks } from "./expectations.js";
+import { stateBadge } from "./expectations-panel.js";
+import { formatCount, formatDay, formatMoney, formatPercent, formatShortDay, formatTime } from "./format.js";
+import { DAY } from "./instants.js";
+
+const MAX_AMOUNTS = 3;
+
+/** A figure with a label and a note. `label` can be nodes. */
+export class Figure {
+  #value = h("dd", { class: "figure-value" });
+  #note = h("dd", { class: "figure-note" });
+
+  constructor(label, className) {
+    this.label = h("dt", {}, label);
+    this.element = h("div", { class: `figure ${className}` }, this.label, this.#value, this.#note);
+  }
+
+  show(value, note, { broken = false } = {}) {
+    this.element.classList.toggle("broken", broken);
+    // Long amounts get a smaller font.
+    this.#value.dataset.length =
+      typeof value !== "string" || value.length < 11 ? "short" : value.length < 15 ? "long" : "longest";
+    if (this.#value.textContent !== value) render(this.#value, value);
+    render(this.#note, note);
+  }
+}
+
+const preview = (text, isPast) => h("strong", { class: "preview-text" }, `${isPast ? "←" : "→"} ${text}`);
+
+const nowrap = (text) => h("span", { class: "nowrap" }, text);
+
+/** Keep each minus sign in a text with its amount. */
+const withAmounts = (text) => text.split(/(−\S+)/).map((part, index) => (index % 2 ? nowrap(part) : part));
+
+/** Show an amount for each currency: `{ value, currency, note, isLow }`. */
+const amounts = (entries) =>
+  h(
+    "ul",
+    { class: "amounts" },
+    entries
+      .slice(0, MAX_AMOUNTS)
+      .map(({ value, currency, note, isLow }) =>
+        h(
+          "li",
+          { class: isLow ? "below-zero" : undefined },
+          formatMoney(value, currency),
+          note && h("small", {}, note),
+        ),
+      ),
+  );
+
+const moreText = ({ length }) =>
+  length > MAX_AMOUNTS ? `and ${plural(length - MAX_AMOUNTS, "more currency", "more currencies")}` : "";
+
+/** Return how many of the currencies that are not shown go below zero. */
+const belowZeroText = (entries) => {
+  const { length } = entries.slice(MAX_AMOUNTS).filter(({ value }) => value < 0);
+  return length ? `, ${formatCount(length)} below zero` : "";
+};
+
+function distance(from, to) {
+  const days = Math.round(Math.abs(to - from) / DAY);
+  return to > from ? `in ${plural(days, "day")}` : `${plural(days, "day")} ago`;
+}
+
+export class ClockFigures {
+  #date = new Figure("Simulated date", "headline");
+  #balance = new Figure("Balance", "headline");
+  #next = new Figure("Next event", "");
+  #lowest = new Figure("Lowest ahead", "");
+  #checks = new Figure("Expectations", "");
+  #drawnView = null;
+  #expectations = [];
+  #onShow;
+  element = h(
+    "dl",
+    { class: "figures", "aria-label": "Summary" },
+    [this.#date, this.#balance, this.#next, this.#lowest, this.#checks].map(({ element }) => element),
+  );
+
+  /** Call `onShow(instant)` to preview a violation. */
+  constructor({ onShow }) {
+    this.#onShow = onShow;
+  }
+
+  draw(model, currentView, view) {
+    const { instant, now } = { instant: view.instant, now: currentView.instant };
+    const isPreview = instant !== now;
+    const time = `${formatTime(now)} UTC`;
+    this.#date.label.textContent = isPreview ? `Now, ${time}` : "Simulated date";
+    this.#date.show(
+      formatDay(now),
+      isPreview ? [preview(formatDay(instant), instant < now), " ", nowrap(distance(now, instant))] : time,
+    );
+    this.#drawBalance(model, currentView, view, isPreview);
+    if (this.#drawnView === currentView) return;
+    this.#drawnView = currentView;
+    this.#drawNext(model, currentView);
+    this.#drawLowest(model);
+  }
+
+  /** Return whether a balance is too low. An expectation can allow a balance below zero. */
+  #isTooLow(value, currency, model, at) {
+    return value < smallestAllowed(this.#expectations, currency, model, at);
+  }
+
+  #drawBalance(model, currentView, view, isPreview) {
+    const { balances, currencies } = model;
+    const [main] = currencies;
+    if (!main) return this.#drawGoals(currentView);
+    const scheduled = model.items.filter((item) => item.currency && !item.isPosted);
+    const ahead = `${plural(scheduled.length, "transaction")} scheduled`;
+    const isPast = view.instant < currentView.instant;
+    const entries = balances.map(({ currency }) => {
+      const [now, then] = [currentView, view].map((each) => each.balances.get(currency));
+      const isLow = this.#isTooLow(now, currency, model, model.now);
+      return { value: now, currency, isLow, note: isPreview && preview(formatMoney(then, currency), isPast) };
+    });
+    this.#balance.label.textContent = entries.length > 1 ? "Balances" : `${main} balance`;
+    if (entries.length > 1) return this.#balance.show(amounts(entries), moreText(entries) || ahead);
+    const [{ value, note, isLow }] = entries;
+    const change = difference(view.balances.get(main), value);
+    return this.#balance.show(
+      formatMoney(value, main),
+      isPreview ? [note, " ", nowrap(formatMoney(change, main, { sign: "exceptZero" }))] : ahead,
+      { broken: isLow },
+    );
+  }
+
+  /** Show goals instead of the balance of a clock without transactions. */
+  #drawGoals({ goals }) {
+    this.#balance.label.textContent = "Goals";
+    const progress = goals.map(({ name, percent }) => `${name} ${formatPercent(percent)}`);
+    this.#balance.show(goals.length ? plural(goals.length, "goal") : "None", progress.join(", "));
+  }
+
+  #drawNext(model, currentView) {
+    const item = model.items[currentView.postedCount];
+    if (item) {
+      const [day, today] = [item.at, currentView.instant].map(formatShortDay);
+      const isToday = item.at - currentView.instant < DAY && day === today;
+      this.#next.show(isToday ? `${day}, ${formatTime(item.at)}` : day, [`${item.name}, `, nowrap(signedAmount(item))]);
+    } else this.#next.show("None", model.items.length ? "all events are posted" : "no events");
+  }
+
+  /** Show the lowest balance of each currency from now on. */
+  #drawLowest(model) {
+    const { now } = model;
+    const entries = model.balances.map((balance) => {
+      const { at, value } = lowestAhead(balance, model);
+      const { currency } = balance;
+      const isLow = this.#isTooLow(value, currency, model, at);
+      return { at, value, currency, isLow, note: at === now ? "now" : formatShortDay(at) };
+    });
+    this.#lowest.element.hidden = !entries.length;
+    if (!entries.length) return;
+    if (entries.length > 1) return this.#lowest.show(amounts(entries), `${moreText(entries)}${belowZeroText(entries)}`);
+    const [{ at, value, currency, note, isLow }] = entries;
+    const cause = at > now && model.items.findLast((item) => item.at === at && item.currency === currency).name;
+    return this.#lowest.show(formatMoney(value, currency), cause ? `${cause}, ${note}` : note, { broken: isLow });
+  }
+
+  /** Show how many expectations hold. `results` is null until the server responds. */
+  drawChecks(model, expectations, results) {
+    this.#expectations = expectations;
+    this.#drawLowest(model);
+    if (!expectations.length) return this.#checks.show("None", "add one below");
+    if (!results) return this.#checks.show("…", plural(expectations.length, "expectation"));
+    const { state, text, at, detail } = summarizeChecks(expectations, results, model.now);
+    const show = () => h("button", { class: "link", onclick: () => this.#onShow(at) }, formatShortDay(at));
+    return this.#checks.show(
+      [stateBadge(state), text],
+      at === undefined
+        ? (this.#margin(model) ?? plural(results.length, "expectation"))
+        : [show(), ": ", withAmounts(detail)],
+    );
+  }
+
+  /** Return how close the first balance comes to a limit below zero, because the figures show it too. */
+  #margin(model) {
+    const [balance] = model.balances;
+    const { at, value } = balance ? lowestAhead(balance, model) : { value: 0 };
+    if (value >= 0) return null;
+    const { currency } = balance;
+    const limit = smallestAllowed(this.#expectations, currency, model, at);
+    if (limit >= 0) return null;
+    return withAmounts(`lowest ${formatMoney(value, currency)}, limit ${formatMoney(limit, currency)}`);
+  }
+}
