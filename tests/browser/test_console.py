@@ -185,11 +185,12 @@ async def test_demo_on_the_sign_in_page_moves_and_can_be_paused(program: Program
     await console.button("Pause").click()
     await expect(console.button("Play")).to_be_visible()
     assert tab.methods == []
-    # Reduced motion: the demo stands still.
+    # Reduced motion: the demo stands still, after the balance was below zero.
     await tab.page.emulate_media(reduced_motion="reduce")
     await console.open("#/nowhere")
     await console.open()
     await expect(console.button("Play")).to_be_visible()
+    await expect(demo.locator("dd").nth(2)).to_have_text(re.compile("^Breaks [0-9]+ "))
 
 
 async def test_stay_signed_in_applies_to_every_tab_until_sign_out(program: Program, loaded_tab: Tab) -> None:

@@ -1,17 +1,20 @@
 // <tick-demo>: a moving clock on the sign-in page. It shows an included scenario and stores nothing.
 
+import { legendItem } from "./chart-paths.js";
 import { balanceAt, parseParams } from "./clock-model.js";
 import { h, render, s } from "./dom.js";
-import { formatDay, formatMoney } from "./format.js";
+import { breachRanges } from "./expectations.js";
+import { formatDay, formatMoney, formatShortDay, formatWholeMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY, startOfDay } from "./instants.js";
 import { loadScenarios } from "./rpc.js";
 import { axisTicks, drawAxis, windowAround } from "./time-axis.js";
 import { drawTimeline } from "./timeline-plot.js";
 
-const SCENARIO = "salary-and-rent";
+const SCENARIO = "tight-month"; // its balance is below zero in the second month
+const MIN_BALANCE = 0;
 const DAY_MS = 110; // time on the screen for each simulated day
-const HEAD_START = 0.35; // the part of the schedule that has happened at the start
+const HEAD_START = 0.1; // the part of the schedule that has happened at the start
 
 class DemoClock extends HTMLElement {
   #model = null;
@@ -36,11 +39,13 @@ class DemoClock extends HTMLElement {
     const model = parseParams(scenario.params, scenario.opening);
     this.#model = model;
     this.scenarioTitle = scenario.title;
-    this.expectations = scenario.expectations.slice(0, 1);
+    this.expectations = [{ balance: { currency: model.currencies[0], atLeast: MIN_BALANCE } }];
     this.end = model.times.at(-1);
     // The start of the model stays at the start of the scenario.
     model.now = startOfDay(model.start + (this.end - model.start) * HEAD_START);
     this.#instant = startOfDay((model.now + this.end) / 2);
+    const rule = { atLeast: MIN_BALANCE, from: model.now, to: this.end };
+    this.brokenAt = breachRanges(model.balances[0], rule)[0]?.[0] ?? Infinity;
     this.#build();
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     this.#instant = model.now;
@@ -55,6 +60,7 @@ class DemoClock extends HTMLElement {
   #build() {
     this.date = h("dd", { class: "figure-value" });
     this.balance = h("dd", { class: "figure-value" });
+    this.result = h("dd", { class: "figure-value" });
     this.svg = s("svg", {
       class: "plot",
       role: "img",
@@ -63,18 +69,31 @@ class DemoClock extends HTMLElement {
     });
     this.button = h("button", { onclick: () => (this.#frame ? this.#pause() : this.#play()) });
     const plot = h("div", { class: "plot-box" }, this.svg);
+    const [currency] = this.#model.currencies;
     const figure = (label, value) => h("div", { class: "figure headline" }, h("dt", {}, label), value);
     render(
       this,
-      h("h2", {}, h("span", { class: "chip" }, "Demo"), " ", this.scenarioTitle),
       h(
         "div",
         { class: "demo-header" },
-        h("dl", {}, figure("Preview date", this.date), figure(`${this.#model.currencies[0]} balance`, this.balance)),
+        h("span", { class: "chip" }, "Demo"),
+        h("h2", {}, this.scenarioTitle),
+        h(
+          "ul",
+          { class: "legend", "aria-label": "Legend" },
+          ["posted", "preview", "scheduled"].map((name) => legendItem(name)),
+        ),
         this.button,
       ),
+      h(
+        "dl",
+        {},
+        figure("Preview date", this.date),
+        figure(`${currency} balance`, this.balance),
+        figure(`Never below ${formatWholeMoney(MIN_BALANCE, currency)}`, this.result),
+      ),
       plot,
-      h("p", { class: "muted" }, "A salary, rent and the usual bills. Every instant is checked, not only month ends."),
+      h("p", {}, "A car repair takes the balance below zero. Month-end figures don't show it."),
     );
     this.#labelButton();
     this.#observer.observe(plot);
@@ -103,6 +122,18 @@ class DemoClock extends HTMLElement {
     const [balance] = this.#model.balances;
     this.date.textContent = formatDay(this.#instant);
     this.balance.textContent = formatMoney(balanceAt(balance, this.#instant), balance.currency);
+    this.#showResult(this.#instant >= this.brokenAt);
+  }
+
+  #showResult(isBroken) {
+    const state = isBroken ? "broken" : "ok";
+    if (this.result.dataset.state === state) return;
+    this.result.dataset.state = state;
+    render(
+      this.result,
+      h("span", { class: `result ${state}` }, icon(isBroken ? "close" : "check")),
+      isBroken ? `Breaks ${formatShortDay(this.brokenAt)}` : "Holds",
+    );
   }
 
   #play() {

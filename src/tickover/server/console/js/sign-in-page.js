@@ -59,8 +59,8 @@ class SignIn extends HTMLElement {
   #show(title, form) {
     clearInterval(this.#timer);
     // The demo stays, so that it doesn't start again with each form.
-    if (!this.card) {
-      this.card = h("section", { class: "card" });
+    if (!this.section) {
+      this.section = h("section");
       render(
         this,
         h(
@@ -75,13 +75,13 @@ class SignIn extends HTMLElement {
               { class: "lead" },
               "Test clocks for finance apps: salaries, rent and savings goals on a date that you move.",
             ),
-            this.card,
+            this.section,
           ),
           h("tick-demo", { class: "card" }),
         ),
       );
     }
-    render(this.card, h("h1", { tabIndex: -1 }, title), form);
+    render(this.section, h("h1", { tabIndex: -1 }, title), form);
   }
 
   #showAddressForm() {
@@ -107,12 +107,11 @@ class SignIn extends HTMLElement {
       h(
         "form",
         { noValidate: true, onsubmit: onSubmit(() => ask("code", button)) },
-        h("p", { class: "muted" }, "You don't need a password. Your first sign-in creates your account."),
+        h("p", { class: "muted" }, "No password. Your first sign-in creates your account."),
         email,
         this.#error,
-        this.#stayCheckbox(),
         button,
-        link,
+        h("div", { class: "row alternatives" }, this.#stayCheckbox(), link),
       ),
     );
     email.input.focus();
