@@ -252,11 +252,11 @@ async def test_sparkline_starts_with_the_first_balance(loaded_tab: Tab) -> None:
     assert await run(loaded_tab, _SPARKLINE, {"params": params, "opening": {}}) == ["M0 50", "M48.5 6"]
     # An opening balance is a fact from the start on.
     assert await run(loaded_tab, _SPARKLINE, {"params": params, "opening": {"EUR": 20}}) == ["M0 50", "M53 6"]
-    # The charts of a clock start at its start, whatever its balances.
-    assert await run(loaded_tab, _SPARKLINE, {"params": params, "id": "clock_1"}) == ["M0 94", "M0 94"]
+    # The charts of a clock start at its start, whatever its balances, with space for the dot of the present one.
+    assert await run(loaded_tab, _SPARKLINE, {"params": params, "id": "clock_1"}) == ["M4 94", "M4 94"]
     # All curves have the same zero line.
     items.append({**entry, "currency": "CHF", "type": "EXPENSE", "at": "2027-01-02T00:00:00Z"})
-    assert await run(loaded_tab, _SPARKLINE, {"params": params, "id": "clock_1"}) == ["M0 50", "M0 50", "M0 50"]
+    assert await run(loaded_tab, _SPARKLINE, {"params": params, "id": "clock_1"}) == ["M4 50", "M4 50", "M4 50"]
 
 
 async def test_comparison_shows_what_the_expectations_forbid(loaded_tab: Tab) -> None:

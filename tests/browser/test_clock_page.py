@@ -413,7 +413,7 @@ async def test_scenarios_can_be_searched(browser: Browser, program: Program) -> 
     async with open_console(browser, program) as console:
         await console.open("#/clocks/new")
         cards = console.page.locator(".scenario:not([hidden])")
-        await expect(cards.first).to_contain_text(re.compile("Lowest .[0-9.]+"))
+        await expect(cards.first).to_contain_text(re.compile("€[0-9.]+Lowest, [0-9]+ "))
         await console.page.get_by_role("button", name=re.compile("^Several currencies")).click()
         await expect(console.button("Create Two currencies")).to_be_visible()
         await expect(console.button("Create Student")).to_be_hidden()

@@ -123,15 +123,13 @@ export async function renameClock(id, name) {
 
 const MONTH_DAYS = 30.4;
 
-/** Return the currencies, length, goals and transactions of a model: `EUR · 6 months · 1 goal · 78 transactions`. */
-export function summaryText({ start, times, currencies, goals, items }) {
+/** Return the currencies, length, goals and transactions of a model: `["EUR", "6 months", "1 goal", "78 transactions"]`. */
+export function summaryParts({ start, times, currencies, goals, items }) {
   const months = Math.round(((times.at(-1) ?? start) - start) / DAY / MONTH_DAYS);
   return [
     ...currencies.slice(0, 3),
     months > 0 && (months % 12 === 0 ? plural(months / 12, "year") : plural(months, "month")),
     goals.length && plural(goals.length, "goal"),
     plural(items.filter((item) => item.currency).length, "transaction"),
-  ]
-    .filter(Boolean)
-    .join(" · ");
+  ].filter(Boolean);
 }

@@ -2,16 +2,16 @@
 
 import { readChecks } from "./clock-checks.js";
 import { clockForm, clockJsonForm, formProblem } from "./clock-form.js";
-import { parseClock, viewAt } from "./clock-model.js";
-import { clockName, MAX_NAME_LENGTH, plural, renameClock } from "./clock-text.js";
+import { lowestAhead, parseClock, viewAt } from "./clock-model.js";
+import { clockName, MAX_NAME_LENGTH, plural, renameClock, signedAmount } from "./clock-text.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { showFailure } from "./failure.js";
-import { formatCount, formatDay, formatDuration, formatMoney, formatPercent } from "./format.js";
+import { formatCount, formatDay, formatDuration, formatMoney, formatPercent, formatShortDay } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
 import { CallError, call } from "./rpc.js";
 import { scenarioEditor, scenarioGallery } from "./scenarios.js";
-import { sparkline } from "./sparkline.js";
+import { curveKey, sparkline } from "./sparkline.js";
 import { tabList } from "./tabs.js";
 
 const MAX_CONCURRENT_REQUESTS = 3;
@@ -24,23 +24,57 @@ function firstOfMonth() {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth())).toISOString().replace(".000", "");
 }
 
-/** Return the balance of each currency, or the progress of each goal of a clock without transactions. */
+/** Return the lowest balance from now on as a figure `[title, value, isBelowZero]`. */
+function lowestFigure(balance, model) {
+  const { at, value } = lowestAhead(balance, model);
+  const day = at === model.now ? "now" : formatShortDay(at);
+  return [`Lowest ahead, ${day}`, formatMoney(value, balance.currency), value < 0];
+}
+
+/**
+ * Return the balance and the lowest balance from now on. A clock with several currencies has the balance of each, and a
+ * clock without transactions the progress of each goal.
+ */
 function cardFigures(model) {
   const { balances, goals } = viewAt(model, model.now);
   const figures = balances.size
     ? [...balances].map(([currency, balance]) => [`${currency} balance`, formatMoney(balance, currency), balance < 0])
     : goals.map(({ name, percent }) => [name, formatPercent(percent)]);
   const rest = figures.length - MAX_FIGURES;
+  if (balances.size === 1) figures.push(lowestFigure(model.balances[0], model));
   return h(
     "dl",
     { class: "balances" },
     figures
       .slice(0, MAX_FIGURES)
-      .map(([title, value, isBroken]) =>
-        h("div", {}, h("dt", {}, title), h("dd", { class: isBroken ? "below-zero" : undefined }, value)),
+      .map(([title, value, isBelowZero], index) =>
+        h(
+          "div",
+          {},
+          h("dt", {}, balances.size > 1 && curveKey(index), title),
+          h("dd", { class: isBelowZero ? "below-zero" : undefined }, value),
+        ),
       ),
+    model.items.length === 0 && h("div", {}, h("dt", {}, "Events"), h("dd", { class: "none" }, "None")),
     rest > 0 && h("div", { class: "rest" }, h("dt", {}, `and ${rest} more`), h("dd")),
   );
+}
+
+/** Return the next event of a clock: its name, amount and day. The card opens the clock, so it has an arrow. */
+function nextEvent(model) {
+  const item = model.items.find(({ isPosted }) => !isPosted);
+  const muted = (text) => h("span", { class: "muted" }, text);
+  const content = item
+    ? [
+        muted("Next"),
+        h("span", { class: "event" }, item.name),
+        h("strong", {}, signedAmount(item)),
+        muted(formatShortDay(item.at)),
+      ]
+    : model.items.length
+      ? muted("All events are posted")
+      : h("span", { class: "add" }, "Add the first event");
+  return h("p", { class: "next" }, content, icon("right"));
 }
 
 class ClocksPage extends HTMLElement {
@@ -113,7 +147,11 @@ class ClocksPage extends HTMLElement {
 
   #showNewClock() {
     document.title = "New clock · Tickover";
-    this.#show("New clock", h("a", { class: "aside", href: "#/clocks" }, "Back to your clocks"), this.#creationTabs());
+    this.#show(
+      "New clock",
+      h("a", { class: "button aside", href: "#/clocks" }, "Back to your clocks"),
+      this.#creationTabs(),
+    );
   }
 
   #creationTabs() {
@@ -274,12 +312,12 @@ class ClocksPage extends HTMLElement {
       );
       const model = parseClock(fullClock, null, readChecks(clock.id).opening);
       drawNow(fullClock);
-      if (model.items.length === 0) render(details, h("p", { class: "muted" }, "This clock has no events."));
-      else {
-        render(details, cardFigures(model), sparkline(model));
-        const posted = model.items.filter(({ isPosted }) => isPosted).length;
-        counts.textContent = `${formatCount(posted)} of ${plural(model.items.length, "event")} posted`;
-      }
+      const curve = model.items.length ? sparkline(model) : h("div", { class: "no-curve" });
+      render(details, cardFigures(model), curve, nextEvent(model));
+      const posted = model.items.filter(({ isPosted }) => isPosted).length;
+      counts.textContent = model.items.length
+        ? `${formatCount(posted)} of ${plural(model.items.length, "event")} posted`
+        : "";
     } catch (error) {
       if (this.#abortController.signal.aborted) return;
       if (!(error instanceof CallError)) throw error;

@@ -2,13 +2,13 @@
 
 import { confirmAction } from "./clock-dialogs.js";
 import { lowestPoint, parseParams } from "./clock-model.js";
-import { summaryText } from "./clock-text.js";
+import { summaryParts } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultsIn, withName } from "./create-clock.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatMoney, formatShortDay } from "./format.js";
 import { CallError, call, loadScenarios } from "./rpc.js";
 import { currentSession } from "./session.js";
-import { sparkline } from "./sparkline.js";
+import { curveKey, sparkline } from "./sparkline.js";
 import { DEVICE, readStored, SCENARIOS_KEY, writeStored } from "./storage.js";
 
 // The server doesn't store the scenarios of the user, so the browser does.
@@ -49,16 +49,23 @@ function lowestBalance(model) {
   return points.toSorted((left, right) => left.value - right.value)[0] ?? null;
 }
 
+/** Return the currencies, length and goals of a scenario. Several currencies have the colours of their curves. */
+function scenarioDetails(model) {
+  const hasKey = (part, index) => model.currencies.length > 1 && part === model.currencies[index];
+  return summaryParts(model)
+    .slice(0, -1)
+    .map((part, index) => [index > 0 && " · ", hasKey(part, index) && curveKey(index), part]);
+}
+
 function scenarioCard(
   { title, about, params, opening, expectations, model, lowest, text, id, isInvalid },
   { edit, remove },
 ) {
-  const checks = { opening, expectations };
   const hiddenTitle = () => h("span", { class: "visually-hidden" }, ` ${title}`);
   const create = () =>
     withBusyState(button, async () => {
       try {
-        await createClock(withName(params, title), checks);
+        await createClock(withName(params, title), { opening, expectations });
       } catch (error) {
         notify(creationErrorMessage(error), { error: true });
       }
@@ -70,26 +77,25 @@ function scenarioCard(
     h(
       "div",
       { class: "scenario-header" },
-      h("h2", {}, title),
+      h("div", {}, h("h2", {}, title), h("p", {}, scenarioDetails(model))),
       lowest &&
         h(
-          "p",
-          { class: "muted" },
-          "Lowest ",
+          "div",
+          { class: "lowest" },
           h(
             "strong",
             { class: lowest.value < 0 ? "below-zero" : undefined },
             formatMoney(lowest.value, lowest.currency),
           ),
-          ` ${formatShortDay(lowest.at).replace(" ", "\u00a0")}`,
+          h("p", {}, `Lowest, ${formatShortDay(lowest.at)}`),
         ),
     ),
-    sparkline(model, { width: 360, height: 96 }),
+    sparkline(model, { width: 360, height: 80, lowest }),
     h("p", { class: isInvalid ? "about error" : "about" }, about),
-    h("p", { class: "muted summary" }, summaryText(model)),
     h(
       "div",
       { class: "row card-actions" },
+      h("p", { class: "count" }, summaryParts(model).at(-1)),
       id && h("button", { class: "quiet", onclick: () => remove(id, title) }, "Delete", hiddenTitle()),
       h("button", { class: "quiet", onclick: () => edit(text, id) }, "Edit", hiddenTitle()),
       !isInvalid && button,
@@ -288,7 +294,11 @@ export function scenarioEditor(draft) {
         const expanded = await expand({ quiet: true });
         if (!expanded) continue;
         const model = parseParams(expanded.params, {});
-        render(summary, sparkline(model, { width: 360, height: 72 }), h("p", { class: "muted" }, summaryText(model)));
+        render(
+          summary,
+          sparkline(model, { width: 360, height: 72 }),
+          h("p", { class: "muted" }, summaryParts(model).join(" · ")),
+        );
       }
     } finally {
       isChecking = false;
