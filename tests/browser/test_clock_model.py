@@ -303,3 +303,18 @@ async def test_two_clocks_are_compared_from_the_later_start(loaded_tab: Tab) -> 
     assert result["values"] == [900, 0, 20]
     result = await loaded_tab.page.evaluate(_DIFFERENCES, [first, first])
     assert (result["found"], result["times"]) == ([], ["2027-01-01", None, "2027-01-01"])
+
+
+async def test_rules_decide_when_a_compared_balance_is_too_low(loaded_tab: Tab) -> None:
+    script = """async () => {
+      const { firstBreach, isTooLow } = await import(document.scripts[0].src);
+      const rule = { atLeast: -500, from: 0, to: 10 };
+      const balance = { times: [2, 4], values: [0, -400, -600] };
+      return [
+        isTooLow(-400, 3, []), isTooLow(-400, 3, [rule]), isTooLow(-600, 4, [rule]), isTooLow(-400, 11, [rule]),
+        isTooLow(-400, 3, [rule, { ...rule, atLeast: -300 }]),
+        firstBreach(balance, [rule, { ...rule, atLeast: -300 }]), firstBreach(balance, [rule]),
+        firstBreach(balance, []) === Infinity,
+      ];
+    }"""
+    assert await loaded_tab.page.evaluate(script) == [True, False, True, True, True, 2, 4, True]

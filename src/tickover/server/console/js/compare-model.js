@@ -2,6 +2,7 @@
 
 import { balanceAt } from "./clock-model.js";
 import { difference, toCommonUnit, toNumber } from "./decimals.js";
+import { breachRanges } from "./expectations.js";
 
 const EMPTY = { times: [], values: [0] };
 
@@ -31,6 +32,18 @@ export function compareBalances(models, currency) {
     differsFrom: instants[values.findIndex((value) => value !== 0)] ?? Infinity,
     largestAt: instants[largest],
   };
+}
+
+/** Return when a balance first breaks one of the rules, or Infinity. */
+export const firstBreach = (balance, rules) =>
+  Math.min(...rules.flatMap((rule) => breachRanges(balance, rule)).map(([at]) => at));
+
+/** Return whether a balance is smaller than the rules allow at an instant. Without rules, this is below zero. */
+export function isTooLow(value, at, rules) {
+  const bounds = rules
+    .filter(({ atLeast, from, to }) => atLeast !== undefined && from <= at && at <= to)
+    .map(({ atLeast }) => atLeast);
+  return value < (bounds.length ? Math.max(...bounds) : 0);
 }
 
 /** Pair the items of two lists that have the same key. Return the pairs, and the other items of both lists. */

@@ -7,7 +7,7 @@ import { balanceAt, parseClock, scheduleKey } from "./clock-model.js";
 import { clockName } from "./clock-text.js";
 import { watchClock } from "./clock-watcher.js";
 import { clockChoice, curveMark } from "./compare-choice.js";
-import { compareBalances } from "./compare-model.js";
+import { compareBalances, firstBreach, isTooLow } from "./compare-model.js";
 import { drawComparison } from "./compare-plot.js";
 import { differenceList, sideBySide } from "./compare-tables.js";
 import { h, Notice, notify, render, s } from "./dom.js";
@@ -173,6 +173,7 @@ class ComparePage extends HTMLElement {
     this.rules = this.#models.map((model) => balanceRules(readChecks(model.id).expectations, this.#currency, model));
     this.#instant = Math.min(Math.max(instant ?? this.comparison.largestAt, from), to);
     const label = (index) => this.#clockLabel(index);
+    const breaks = this.rules.some((rules, index) => firstBreach(this.comparison.balances[index], rules) < Infinity);
     this.delta = new Figure("Difference", "headline");
     this.values = this.#models.map((_model, index) => new Figure(this.#clockLink(index), ""));
     this.jumps = this.#jumpButtons();
@@ -213,12 +214,10 @@ class ComparePage extends HTMLElement {
             "ul",
             { class: "legend", "aria-label": "Legend" },
             [0, 1].map((index) => h("li", {}, label(index))),
-            legendItem("scheduled", "same in both"),
-            legendItem("preview", "difference"),
-            this.rules.flat().length > 0 && [
-              legendItem("forbidden", "not allowed"),
-              legendItem("breaks", "breaks an expectation"),
-            ],
+            this.comparison.differsFrom > this.comparison.from && legendItem("scheduled", "same in both"),
+            this.comparison.differsFrom < Infinity && legendItem("preview", "difference"),
+            this.rules.flat().length > 0 && legendItem("forbidden", "not allowed"),
+            breaks && legendItem("breaks", "breaks an expectation"),
           ),
           h("div", { class: "row controls" }, this.jumps?.element, currencies.length > 1 && chooser.element),
         ),
@@ -295,7 +294,9 @@ class ComparePage extends HTMLElement {
     if (this.#instant < start) return figure.show("–", `starts on ${formatDay(start)}`);
     const value = balanceAt(this.comparison.balances[index], this.#instant);
     const note = `${this.#instant > now ? "scheduled" : "posted"}, clock at ${formatDay(now)}`;
-    return figure.show(formatMoney(value, this.#currency), note, { broken: value < 0 });
+    return figure.show(formatMoney(value, this.#currency), note, {
+      broken: isTooLow(value, this.#instant, this.rules[index]),
+    });
   }
 
   #showDifference() {

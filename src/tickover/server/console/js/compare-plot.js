@@ -1,14 +1,15 @@
 // The chart of two clocks: both balances, the band between them, and the difference below.
 
 import { areaPath, scale, stepCurve, stepPath, textWidth, valueGrid, valueRange, valueScale } from "./chart-paths.js";
-import { balanceAt } from "./clock-model.js";
+import { balanceAt, lowestPoint } from "./clock-model.js";
+import { isTooLow } from "./compare-model.js";
 import { render, s } from "./dom.js";
-import { formatAxisMoney, formatDay, formatShortDay } from "./format.js";
+import { formatAxisMoney, formatDay, formatMoney, formatShortDay } from "./format.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
 import { drawBreaches, drawForbidden, hatch, NARROW } from "./timeline-plot.js";
 
 const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [34, 260, 34, 72, 26, 12];
-const MARK_HEIGHT = 22;
+const [MARK_HEIGHT, CALLOUT_SPACE] = [22, 34];
 
 /** Return the band between two step curves: one forwards, and the other back. */
 function bandPath({ balances: [first, second], delta: { times } }, x, y, from, to) {
@@ -50,6 +51,25 @@ class Mark {
   }
 }
 
+/** Call out the lowest point `{ at, value }` of both clocks, as money with its date. No curve reaches its space. */
+function lowestCallout(lowest, className, currency, x, { y, bottom, left, right }) {
+  const label = `Lowest, ${formatDay(lowest.at)}`;
+  const money = formatMoney(lowest.value, currency);
+  const width = textWidth(label) + textWidth(money) + 28;
+  const [pointX, pointY] = [x(lowest.at), y(lowest.value)];
+  const boxX = Math.min(Math.max(pointX - width / 2, left + 4), right - width - 2);
+  const boxY = bottom - CALLOUT_SPACE + 8;
+  return s(
+    "g",
+    { class: `lowest ${className}` },
+    s("path", { class: "zero", d: `M${pointX} ${pointY}V${boxY}` }),
+    s("circle", { r: 4, cx: pointX, cy: pointY }),
+    s("rect", { x: boxX, y: boxY, width, height: MARK_HEIGHT, rx: 6 }),
+    s("text", { x: boxX + 8, y: boxY + 15 }, label),
+    s("text", { class: "money", x: boxX + width - 8, y: boxY + 15, "text-anchor": "end" }, money),
+  );
+}
+
 /** Return `{ mark, at }` for the time of each clock, or one for both. */
 function nowMarks([first, second]) {
   if (first === second) return [{ mark: new Mark("both"), at: first }];
@@ -69,7 +89,7 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   const [plotBottom, stripTop] = [PLOT_TOP + PLOT_HEIGHT, PLOT_TOP + PLOT_HEIGHT + GAP];
   const bottom = stripTop + DIFFERENCE_HEIGHT;
   const bounds = rules.flat().flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
-  const plot = valueScale(valueRange(balances, window, bounds), 4, plotBottom - 8, PLOT_TOP + 8);
+  const plot = valueScale(valueRange(balances, window, bounds), 4, plotBottom - CALLOUT_SPACE, PLOT_TOP + 8);
   const strip = valueScale(valueRange([delta], window, []), 2, bottom - 4, stripTop + 4);
   const { y } = plot;
   const labels = [plot, strip].flatMap(({ ticks, step }) =>
@@ -83,6 +103,10 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   const grids = [plot, strip].map((scale) => valueGrid(scale, currency, { left, right }));
   const box = { from, to, top: PLOT_TOP, bottom: plotBottom, y };
   const names = ["first", "second"];
+  const lows = balances.map((balance, index) => lowestPoint(balance, starts[index], to));
+  const lower = lows[1].value < lows[0].value ? 1 : 0;
+  const lowest = lows[lower];
+  const isBroken = rules[lower].length > 0 && isTooLow(lowest.value, lowest.at, rules[lower]);
   const dots = names.map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
   const gap = s("path", { class: "gap" });
   const cursor = new Mark("cursor");
@@ -116,6 +140,7 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     cursor.stem,
     grids.map(({ labels }) => labels),
     s("text", { class: "title", x: left, y: stripTop - 10 }, textWidth(title) < right - left ? title : "Difference"),
+    lowestCallout(lowest, `${names[lower]}${isBroken ? " broken" : ""}`, currency, x, { ...box, left, right }),
     gap,
     dots,
     marks.map(({ mark }) => mark.node),

@@ -2,20 +2,20 @@
 
 import { lowestPoint } from "./clock-model.js";
 import { plural, signedAmount } from "./clock-text.js";
-import { findDifferences, totalChange, totalOf } from "./compare-model.js";
+import { findDifferences, firstBreach, isTooLow, totalChange, totalOf } from "./compare-model.js";
 import { difference } from "./decimals.js";
 import { h } from "./dom.js";
-import { breachRanges } from "./expectations.js";
 import { formatDay, formatInstant, formatMoney } from "./format.js";
 
 const MAX_DIFFERENCES = 12;
 
 /** Show whether the rules of a clock hold, and when the first of them breaks. */
-function ruleCell(balance, rules) {
+function ruleCell(balance, rules, now) {
   if (!rules.length) return h("td", { class: "number muted" }, "none");
-  const breaches = rules.flatMap((rule) => breachRanges(balance, rule)).map(([at]) => at);
-  if (!breaches.length) return h("td", { class: "number" }, "hold");
-  return h("td", { class: "number below-zero" }, "broken", h("small", {}, formatDay(Math.min(...breaches))));
+  const at = firstBreach(balance, rules);
+  if (at === Infinity) return h("td", { class: "number" }, "hold");
+  const text = at > now ? "will break" : "broken";
+  return h("td", { class: "number below-zero" }, text, h("small", {}, formatDay(at)));
 }
 
 /** Show the totals, the lowest and the last balance of both clocks. `label(index)` shows the name of a clock. */
@@ -23,7 +23,7 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
   const money = (value, sign) => formatMoney(value, currency, { sign });
   const lowest = balances.map((balance, index) => lowestPoint(balance, starts[index], window.to));
   const total = (kind) => models.map((model) => totalOf(model, kind, currency));
-  const row = (title, values, notes = []) =>
+  const row = (title, values, instants = []) =>
     h(
       "tr",
       {},
@@ -31,9 +31,11 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
       values.map((value, index) =>
         h(
           "td",
-          { class: `number${value < 0 ? " below-zero" : ""}` },
+          {
+            class: `number${index in instants && isTooLow(value, instants[index], rules[index]) ? " below-zero" : ""}`,
+          },
           money(value),
-          notes[index] && h("small", {}, notes[index]),
+          index in instants && h("small", {}, formatDay(instants[index])),
         ),
       ),
       h("td", { class: "number change" }, money(difference(values[1], values[0]), "exceptZero")),
@@ -64,19 +66,19 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
         row(
           "Lowest balance",
           lowest.map(({ value }) => value),
-          lowest.map(({ at }) => formatDay(at)),
+          lowest.map(({ at }) => at),
         ),
         row(
           "Balance at the end",
           balances.map(({ values }) => values.at(-1)),
-          models.map(({ times, now }) => formatDay(times.at(-1) ?? now)),
+          models.map(({ times, now }) => times.at(-1) ?? now),
         ),
         rules.flat().length > 0 &&
           h(
             "tr",
             {},
             h("th", { scope: "row" }, "Balance expectations"),
-            balances.map((balance, index) => ruleCell(balance, rules[index])),
+            balances.map((balance, index) => ruleCell(balance, rules[index], models[index].now)),
             h("td", { class: "change" }),
           ),
       ),
