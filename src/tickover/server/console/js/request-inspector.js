@@ -125,11 +125,7 @@ class RequestInspector {
   #draw() {
     const call = this.#selected;
     // The open inspector lists the calls with their durations.
-    this.#title.textContent = call
-      ? this.#details.open
-        ? ""
-        : `${call.method} · ${describeCall(call)}`
-      : "No requests yet";
+    this.#title.textContent = call && !this.#details.open ? `${call.method} · ${describeCall(call)}` : "";
     // A response can be long, so draw it only while the inspector is open.
     if (!this.#details.open) return;
     if (!call) render(this.#body, h("p", { class: "muted" }, "The console calls POST /rpc. Its requests appear here."));
