@@ -75,6 +75,10 @@ async def test_changes_elsewhere_are_shown_and_the_cursor_stays(browser: Browser
         await console.poll()
         await expect(console.alert).to_have_text("“Plan C” was deleted or has expired. You see the last known state.")
         await expect(figures.last).to_contain_text("−€1,050.00")
+        await page.reload()
+        await expect(console.alert).to_have_text("Clock not found It was deleted, or it belongs to another account.")
+        await page.get_by_role("link", name="Back to your clocks").click()
+        await expect(console.heading("Clocks")).to_be_visible()
 
 
 async def test_late_response_does_not_replace_a_newer_choice(browser: Browser, program: Program) -> None:

@@ -12,7 +12,7 @@ import { watchClock } from "./clock-watcher.js";
 import { errorDetails } from "./create-clock.js";
 import { h, Notice, notify, render } from "./dom.js";
 import { ExpectationsPanel } from "./expectations-panel.js";
-import { clocksLink, showFailure } from "./failure.js";
+import { clocksLink, goneMessage, showFailure } from "./failure.js";
 import { formatInstant } from "./format.js";
 import "./goals.js";
 import { parseInstant, toTimestamp } from "./instants.js";
@@ -306,7 +306,7 @@ class ClockPage extends HTMLElement {
       ["CLOCK_NOT_FOUND", "CLOCK_EXPIRED", "INVALID_PARAMS"].includes(error.reason) &&
       (!this.#model || error.reason !== "INVALID_PARAMS")
     ) {
-      this.#showGone(error.reason === "CLOCK_EXPIRED");
+      this.#showGone(error.reason);
       return false;
     }
     if (["TIME_BEFORE_CURRENT", "ITEM_NOT_PENDING"].includes(error.reason)) {
@@ -323,16 +323,12 @@ class ClockPage extends HTMLElement {
     else showFailure(this, message, actions, "h1");
   }
 
-  #showGone(expired) {
+  #showGone(reason) {
+    const expired = reason === "CLOCK_EXPIRED";
     this.isGone = true;
     this.#watcher?.stop();
     if (!this.#model) {
-      this.#showNotice(
-        expired
-          ? "This clock has expired. Clocks expire after seven days."
-          : "Clock not found. It was deleted, or it belongs to another account.",
-        clocksLink(),
-      );
+      this.#showNotice(goneMessage(reason), clocksLink());
       return;
     }
     this.classList.add("gone");
@@ -340,7 +336,7 @@ class ClockPage extends HTMLElement {
     this.header.setStatus(expired ? "EXPIRED" : "DELETED");
     this.#draw();
     this.#showNotice(
-      `${expired ? "This clock has expired. Clocks expire after seven days." : "This clock was deleted elsewhere."} You see its last state.`,
+      `${expired ? goneMessage(reason) : "This clock was deleted elsewhere."} You see its last state.`,
       h("button", { class: "primary", onclick: () => this.#actions.createAgain() }, "Create it again"),
       h("a", { class: "button", href: "#/clocks" }, "Back to your clocks"),
     );

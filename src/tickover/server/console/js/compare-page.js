@@ -12,7 +12,7 @@ import { drawComparison } from "./compare-plot.js";
 import { differenceList, sideBySide } from "./compare-tables.js";
 import { h, Notice, notify, render, s } from "./dom.js";
 import { balanceRules } from "./expectations.js";
-import { clocksLink, showFailure } from "./failure.js";
+import { clocksLink, goneMessage, showFailure } from "./failure.js";
 import { formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "./format.js";
 import { parseInstant } from "./instants.js";
 import { CallError, call } from "./rpc.js";
@@ -42,7 +42,7 @@ class ComparePage extends HTMLElement {
       this,
       h(
         "header",
-        { class: "row heading" },
+        { class: "row" },
         h(
           "nav",
           { "aria-label": "Breadcrumb", class: "breadcrumb" },
@@ -88,7 +88,7 @@ class ComparePage extends HTMLElement {
       this.#watch();
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      if (isNewest()) this.#showError(error.message);
+      if (isNewest()) this.#showError(error);
     }
   }
 
@@ -136,9 +136,10 @@ class ComparePage extends HTMLElement {
     return !isGone;
   }
 
-  #showError(message) {
+  #showError({ reason, message }) {
     const retry = h("button", { class: "primary", onclick: () => this.#load() }, "Try again");
-    showFailure(this.#body, message, [retry]);
+    const gone = goneMessage(reason);
+    showFailure(this.#body, gone ?? message, [gone ? clocksLink() : retry]);
   }
 
   #drawChoice() {

@@ -5,6 +5,7 @@ import { balanceAt, lowestPoint } from "./clock-model.js";
 import { isTooLow } from "./compare-model.js";
 import { render, s } from "./dom.js";
 import { formatAxisMoney, formatDay, formatMoney, formatShortDay } from "./format.js";
+import { DAY } from "./instants.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
 import { drawBreaches, drawForbidden, hatch, NARROW } from "./timeline-plot.js";
 
@@ -23,6 +24,15 @@ function bandPath({ balances: [first, second], delta: { times } }, x, y, from, t
   return `M${x(from)} ${y(balanceAt(first, from))}${forwards}H${x(to)}${back}Z`;
 }
 
+/** Return the scale of the differences. It ends at the largest one, because the strip is low. */
+function stripScale(delta, window, bottom, top) {
+  const [low, high] = valueRange([delta], window, []);
+  const y = scale(low, high, bottom, top);
+  if (delta.values.every((value) => value === 0)) return { y, step: 1, ticks: [0] };
+  const { step, ticks } = valueScale([low, high], 3, bottom, top);
+  return { y, step, ticks: ticks.filter((tick) => tick <= high) };
+}
+
 /** A label above the plot with a line down to its end. */
 class Mark {
   #text = s("text", { y: 19, "text-anchor": "middle" });
@@ -38,7 +48,7 @@ class Mark {
     const half = textWidth(text) / 2 + 10;
     const clamp = (middle) => Math.min(Math.max(middle, left + half - 8), right - half + 8);
     const isFree = (middle) =>
-      Math.abs(middle - x) <= 1.5 * half && taken.every(([from, to]) => middle + half < from || middle - half > to);
+      Math.abs(middle - x) <= 2.2 * half && taken.every(([from, to]) => middle + half < from || middle - half > to);
     const middle = [x, ...taken.flatMap(([from, to]) => [from - half - 2, to + half + 2])].map(clamp).find(isFree);
     this.stem.setAttribute("d", `M${x} ${PLOT_TOP - 8}V${bottom}`);
     this.node.setAttribute("visibility", middle === undefined ? "hidden" : "visible");
@@ -58,7 +68,7 @@ function lowestCallout(lowest, className, currency, x, { y, bottom, left, right 
   const width = textWidth(label) + textWidth(money) + 28;
   const [pointX, pointY] = [x(lowest.at), y(lowest.value)];
   const boxX = Math.min(Math.max(pointX - width / 2, left + 4), right - width - 2);
-  const boxY = bottom - CALLOUT_SPACE + 8;
+  const boxY = bottom - MARK_HEIGHT;
   return s(
     "g",
     { class: `lowest ${className}` },
@@ -90,7 +100,7 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   const bottom = stripTop + DIFFERENCE_HEIGHT;
   const bounds = rules.flat().flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
   const plot = valueScale(valueRange(balances, window, bounds), 4, plotBottom - CALLOUT_SPACE, PLOT_TOP + 8);
-  const strip = valueScale(valueRange([delta], window, []), 2, bottom - 4, stripTop + 4);
+  const strip = stripScale(delta, window, bottom - 4, stripTop + 4);
   const { y } = plot;
   const labels = [plot, strip].flatMap(({ ticks, step }) =>
     ticks.map((value) => textWidth(formatAxisMoney(value, currency, step))),
@@ -128,7 +138,8 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     drawAxis(axisTicks({ from, to }, right - left), x, { left, right, top: PLOT_TOP, bottom }),
     s("defs", {}, hatch()),
     grids.map(({ lines }) => lines),
-    drawForbidden(rules.flat(), x, box),
+    // The call-out of the lowest point is below the hatched area.
+    drawForbidden(rules.flat(), x, { ...box, bottom: plotBottom - MARK_HEIGHT - 3 }),
     marks.map(({ mark }) => mark.stem),
     split < to && s("path", { class: "band", d: bandPath(comparison, x, y, split, to) }),
     split > shared && s("path", { class: "line shared", d: stepPath(balances[0], x, y, shared, split) }),
@@ -147,7 +158,8 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     cursor.node,
   );
   const edges = { left, right, bottom };
-  const nowText = (at) => (width < NARROW ? "Now" : `Now ${formatShortDay(at)}`);
+  const formatNow = to - from > 366 * DAY ? formatDay : formatShortDay;
+  const nowText = (at) => (width < NARROW ? "Now" : `Now ${formatNow(at)}`);
   const moveCursor = (instant) => {
     const taken = [cursor.draw(formatDay(instant), x(instant), edges, [])];
     for (const { mark, at } of marks) {

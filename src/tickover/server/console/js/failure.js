@@ -31,4 +31,12 @@ export function showFailure(node, message, actions, heading = "h2") {
   if (hadFocus) actions[0]?.focus();
 }
 
+/** Return why a clock can't be shown, or undefined for other errors. */
+export const goneMessage = (reason) =>
+  ({
+    CLOCK_EXPIRED: "This clock has expired. Clocks expire after seven days.",
+    CLOCK_NOT_FOUND: "Clock not found. It was deleted, or it belongs to another account.",
+    INVALID_PARAMS: "Clock not found. It was deleted, or it belongs to another account.",
+  })[reason];
+
 export const clocksLink = () => h("a", { class: "button primary", href: "#/clocks" }, "Back to your clocks");
