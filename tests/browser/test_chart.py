@@ -372,6 +372,6 @@ async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
         ["Jan 2027projected", "", "€10.00"],
         ["Feb 2027projected", "", "€10.00"],
         ["Totalprojected", "", "€20.00"],
-        ["Goals, amounts without a currency"],
+        ["Goals (no currency)"],
         ["Jan 2027projected", "1.00", ""],
     ]

@@ -82,7 +82,7 @@ export class AdvanceBar {
     const [first, ...others] = describePreview(model, currentView, view).split("; ");
     render(
       this.summary,
-      others.length ? h("strong", {}, first) : first,
+      others.length && !isNow ? h("strong", {}, first) : first,
       others.map((text) => `; ${text}`),
       ".",
     );

@@ -1,7 +1,7 @@
 // The actions of a clock: advance, amend, fork, delete, and create it again.
 
 import { readChecks, writeChecks } from "./clock-checks.js";
-import { askForkTime, askItem, confirmCancellation, confirmDeletion } from "./clock-dialogs.js";
+import { askFork, askItem, confirmCancellation, confirmDeletion } from "./clock-dialogs.js";
 import { toParams } from "./clock-model.js";
 import { clockName, forkName } from "./clock-text.js";
 import { createClock, createInParts, withName } from "./create-clock.js";
@@ -23,9 +23,9 @@ function navigate(hash, message) {
 }
 
 /** Fork the clock at an instant or at its start, `"start"`. Return the fork as the server describes it. */
-async function forkClock(model, at) {
+async function forkClock(model, at, name) {
   const fork = async (params) => {
-    const { clock } = await call("forkTestClock", { id: model.id, name: forkName(model), ...params });
+    const { clock } = await call("forkTestClock", { id: model.id, name, ...params });
     return clock;
   };
   if (at === "start" || at === model.start) return fork();
@@ -111,18 +111,19 @@ export class ClockActions {
   }
 
   async askFork(instant) {
-    const at = await askForkTime(this.#hooks.model(), instant);
-    if (at !== null) this.fork(at);
+    const choice = await askFork(this.#hooks.model(), instant);
+    if (choice) this.fork(choice.at, choice.name);
   }
 
-  fork(at) {
+  fork(at, name) {
     const model = this.#hooks.model();
+    const original = { id: model.id, name: clockName(model) };
     const isSameSession = captureSession();
     return this.#run(
       async () => {
         try {
-          const clock = await forkClock(model, at);
-          if (isSameSession()) writeChecks(clock.id, readChecks(model.id));
+          const clock = await forkClock(model, at, name || forkName(model));
+          if (isSameSession()) writeChecks(clock.id, { ...readChecks(model.id), original });
           return clock;
         } catch (error) {
           if (error instanceof ServerUnavailable) this.warning = " The fork may exist. Check your clocks.";

@@ -1,11 +1,11 @@
 // The dialogs of a clock: add an item, fork, export, and confirm a cancellation or a deletion, also of an access token.
 
 import { parseAmount } from "./amounts.js";
-import { plural, signedAmount } from "./clock-text.js";
+import { forkName, MAX_NAME_LENGTH, plural, signedAmount } from "./clock-text.js";
 import { faultsIn, newIdempotencyKey } from "./create-clock.js";
 import { h, onSubmit, withBusyState } from "./dom.js";
 import { amountInput, field, readTime, textInput, timeInput } from "./form-fields.js";
-import { formatInstant } from "./format.js";
+import { formatDay, formatInstant, formatTime } from "./format.js";
 import { toTimestamp } from "./instants.js";
 import { CallError, ServerUnavailable } from "./rpc.js";
 
@@ -132,8 +132,8 @@ export async function askExport({ items }) {
   return choice && { format: format.value, pending: pending.checked };
 }
 
-/** Ask at which time to fork. Return an instant, `"start"`, or null for no fork. */
-export async function askForkTime(model, instant) {
+/** Ask for the name and the time of a fork. Return `{ name, at }` with an instant or `"start"`, or null for no fork. */
+export async function askFork(model, instant) {
   const options = [
     ["start", "At its start", model.start],
     ["now", "Now", model.now],
@@ -141,19 +141,22 @@ export async function askForkTime(model, instant) {
   if (instant !== model.now) options.push(["preview", "At the preview", instant]);
   const isFirst = ([, , at], index) => options.findIndex(([, , other]) => other === at) === index;
   let selected = options.filter(isFirst).at(-1)[0];
+  const name = textInput(forkName(model), { maxlength: String(MAX_NAME_LENGTH) });
   const choice = await openDialog("Fork clock", [
     h("h2", {}, "Fork this clock"),
     h("p", {}, "A fork has the same events and its own time. This clock doesn't change."),
+    field("name", "Name", name),
     radioButtons(
       "Time of the fork",
-      options.filter(isFirst).map(([value, text, at]) => [value, `${text}, ${formatInstant(at)}`]),
+      options.filter(isFirst).map(([value, text, at]) => [value, `${text}, ${formatDay(at)}, ${formatTime(at)} UTC`]),
       selected,
       (value) => (selected = value),
     ),
     buttonRow(closeButton(), h("button", { value: "fork", class: "primary" }, "Fork")),
   ]);
   if (choice !== "fork") return null;
-  return selected === "start" ? "start" : options.find(([value]) => value === selected)[2];
+  const at = selected === "start" ? "start" : options.find(([value]) => value === selected)[2];
+  return { name: name.value.trim(), at };
 }
 
 const GOAL = "goal:";

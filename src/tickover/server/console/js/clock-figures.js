@@ -64,6 +64,9 @@ const belowZeroText = (entries) => {
   return length ? `, ${formatCount(length)} below zero` : "";
 };
 
+/** Return the format of dates without a time. As in the plot, a long clock has years. */
+const dayFormat = ({ start, times }) => ((times.at(-1) ?? start) - start > 366 * DAY ? formatDay : formatShortDay);
+
 function distance(from, to) {
   const days = Math.round(Math.abs(to - from) / DAY);
   return to > from ? `in ${plural(days, "day")}` : `${plural(days, "day")} ago`;
@@ -113,9 +116,8 @@ export class ClockFigures {
   #drawBalance(model, currentView, view, isPreview) {
     const { balances, currencies } = model;
     const [main] = currencies;
-    if (!main) return this.#drawGoals(currentView);
-    const scheduled = model.items.filter((item) => item.currency && !item.isPosted);
-    const ahead = `${plural(scheduled.length, "transaction")} scheduled`;
+    this.#balance.element.hidden = !main && !model.goals.length;
+    if (!main) return this.#drawGoals(currentView, view, isPreview);
     const isPast = view.instant < currentView.instant;
     const entries = balances.map(({ currency }) => {
       const [now, then] = [currentView, view].map((each) => each.balances.get(currency));
@@ -123,29 +125,45 @@ export class ClockFigures {
       return { value: now, currency, isLow, note: isPreview && preview(formatMoney(then, currency), isPast) };
     });
     this.#balance.label.textContent = entries.length > 1 ? "Balances" : `${main} balance`;
-    if (entries.length > 1) return this.#balance.show(amounts(entries), moreText(entries) || ahead);
+    if (entries.length > 1) return this.#balance.show(amounts(entries), moreText(entries));
     const [{ value, note, isLow }] = entries;
-    const change = difference(view.balances.get(main), value);
+    const then = view.balances.get(main);
+    const change = formatMoney(isPast ? difference(value, then) : difference(then, value), main, {
+      sign: "exceptZero",
+    });
     return this.#balance.show(
       formatMoney(value, main),
-      isPreview ? [note, " ", nowrap(formatMoney(change, main, { sign: "exceptZero" }))] : ahead,
+      isPreview ? [note, " ", nowrap(isPast ? `${change} since` : change)] : this.#endText(model),
       { broken: isLow },
     );
   }
 
+  /** Return the balance of a clock with one currency after all events. */
+  #endText(model) {
+    const [{ currency, times, values }] = model.balances;
+    const at = times.at(-1);
+    return at > model.now
+      ? withAmounts(`${formatMoney(values.at(-1), currency)} by ${dayFormat(model)(at)}`)
+      : "all transactions are posted";
+  }
+
   /** Show goals instead of the balance of a clock without transactions. */
-  #drawGoals({ goals }) {
-    this.#balance.label.textContent = "Goals";
-    const progress = goals.map(({ name, percent }) => `${name} ${formatPercent(percent)}`);
-    this.#balance.show(goals.length ? plural(goals.length, "goal") : "None", progress.join(", "));
+  #drawGoals({ goals, instant }, view, isPreview) {
+    const [goal, ...others] = goals;
+    if (!goal) return;
+    this.#balance.label.textContent = others.length ? "Goals" : goal.name;
+    const progress = goals.map(({ name, percent }) => `${name} ${formatPercent(percent)}`).join(", ");
+    if (others.length) return this.#balance.show(plural(goals.length, "goal"), progress);
+    const amount = `${formatMoney(goal.current)} of ${formatMoney(goal.target)}`;
+    const previewed = () => preview(formatPercent(view.goals[0].percent), view.instant < instant);
+    return this.#balance.show(formatPercent(goal.percent), isPreview ? previewed() : amount);
   }
 
   #drawNext(model, currentView) {
     const item = model.items[currentView.postedCount];
     if (item) {
-      const [day, today] = [item.at, currentView.instant].map(formatShortDay);
-      const isToday = item.at - currentView.instant < DAY && day === today;
-      this.#next.show(isToday ? `${day}, ${formatTime(item.at)}` : day, [`${item.name}, `, nowrap(signedAmount(item))]);
+      const at = `${dayFormat(model)(item.at)}, ${formatTime(item.at)}`;
+      this.#next.show(at, [nowrap(signedAmount(item)), ` ${item.name}`]);
     } else this.#next.show("None", model.items.length ? "all events are posted" : "no events");
   }
 
@@ -156,14 +174,14 @@ export class ClockFigures {
       const { at, value } = lowestAhead(balance, model);
       const { currency } = balance;
       const isLow = this.#isTooLow(value, currency, model, at);
-      return { at, value, currency, isLow, note: at === now ? "now" : formatShortDay(at) };
+      return { at, value, currency, isLow, note: at === now ? "now" : dayFormat(model)(at) };
     });
     this.#lowest.element.hidden = !entries.length;
     if (!entries.length) return;
     if (entries.length > 1) return this.#lowest.show(amounts(entries), `${moreText(entries)}${belowZeroText(entries)}`);
     const [{ at, value, currency, note, isLow }] = entries;
     const cause = at > now && model.items.findLast((item) => item.at === at && item.currency === currency).name;
-    return this.#lowest.show(formatMoney(value, currency), cause ? `${cause}, ${note}` : note, { broken: isLow });
+    return this.#lowest.show(formatMoney(value, currency), cause ? `${note}, ${cause}` : note, { broken: isLow });
   }
 
   /** Show how many expectations hold. `results` is null until the server responds. */
@@ -173,7 +191,7 @@ export class ClockFigures {
     if (!expectations.length) return this.#checks.show("None", "add one below");
     if (!results) return this.#checks.show("…", plural(expectations.length, "expectation"));
     const { state, text, at, detail } = summarizeChecks(expectations, results, model.now);
-    const show = () => h("button", { class: "link", onclick: () => this.#onShow(at) }, formatShortDay(at));
+    const show = () => h("button", { class: "link", onclick: () => this.#onShow(at) }, dayFormat(model)(at));
     return this.#checks.show(
       [stateBadge(state), text],
       at === undefined

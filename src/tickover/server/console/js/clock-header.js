@@ -2,7 +2,7 @@
 
 import { askExport, PARAMS } from "./clock-dialogs.js";
 import { toParams } from "./clock-model.js";
-import { clockName, countsText, MAX_NAME_LENGTH, renameClock } from "./clock-text.js";
+import { clockName, MAX_NAME_LENGTH, plural, renameClock } from "./clock-text.js";
 import { withName } from "./create-clock.js";
 import { copyText, downloadFile, h, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { formatDuration } from "./format.js";
@@ -20,6 +20,16 @@ const paramsFile = (model) => ({
   text: `${JSON.stringify(withName(toParams(model), model.name), null, 2)}\n`,
 });
 
+const originText = ({ id }, original) =>
+  h(
+    "span",
+    { class: "origin" },
+    "Fork of ",
+    h("a", { href: `#/clock/${encodeURIComponent(original.id)}` }, original.name),
+    " · ",
+    h("a", { href: `#/compare/${encodeURIComponent(original.id)}?with=${encodeURIComponent(id)}` }, "Compare"),
+  );
+
 export class ClockHeader {
   #model;
   #onError;
@@ -30,7 +40,8 @@ export class ClockHeader {
   #expiry = h("span", { class: "expiry" });
   #menu;
 
-  constructor(model, { onFork, onDelete, onRenamed, onError }) {
+  /** `original` is the `{ id, name }` of the clock of which this one is a fork. */
+  constructor(model, { original, onFork, onDelete, onRenamed, onError }) {
     this.#model = model;
     this.#onError = onError;
     this.#onRenamed = onRenamed;
@@ -52,6 +63,7 @@ export class ClockHeader {
         h("span", { "aria-hidden": "true" }, "/"),
       ),
       this.#name,
+      original && originText(model, original),
       this.#status,
       this.#counts,
       this.#expiry,
@@ -62,7 +74,13 @@ export class ClockHeader {
   }
 
   setModel(model) {
-    this.#counts.textContent = countsText(model.items, "event");
+    const { length } = model.items.filter((item) => item.currency);
+    const counts = { transaction: length, contribution: model.items.length - length };
+    this.#counts.textContent =
+      Object.entries(counts)
+        .filter(([, count]) => count)
+        .map(([noun, count]) => plural(count, noun))
+        .join(", ") || "no events";
     if (model.name !== this.#model.name) {
       this.#model = model;
       // A name that is being edited stays.

@@ -130,15 +130,15 @@ class ClockPage extends HTMLElement {
   }
 
   #drawChecks() {
-    const { expectations } = this.#checks;
-    this.timeline.setChecks(expectations, this.#results);
-    this.figures.drawChecks(this.#model, expectations, this.#results);
+    this.timeline.setChecks(this.#checks.expectations, this.#results);
+    this.figures.drawChecks(this.#model, this.#checks.expectations, this.#results);
     this.expectations.draw(this.#model, this.#checks, this.#results);
   }
 
   #build() {
     this.#notice.element.hidden = true;
     this.header = new ClockHeader(this.#model, {
+      original: this.#checks.original,
       onFork: () => this.#actions.askFork(this.#instant),
       onDelete: () => this.#actions.askDelete(),
       onRenamed: (name) => (this.#model = { ...this.#model, name }),

@@ -5,15 +5,7 @@ import { countsText, signedAmount } from "./clock-text.js";
 import { toCommonUnit, toNumber } from "./decimals.js";
 import { copyText, h, newId, render, s } from "./dom.js";
 import { MARKS } from "./event-lanes.js";
-import {
-  formatCount,
-  formatDay,
-  formatInstant,
-  formatMoney,
-  formatMonthOfYear,
-  formatTime,
-  isMidnight,
-} from "./format.js";
+import { formatCount, formatDay, formatInstant, formatMoney, formatMonthOfYear, formatTime } from "./format.js";
 import { icon } from "./icons.js";
 import { addMonths, toTimestamp } from "./instants.js";
 
@@ -259,13 +251,7 @@ function transactionRow(item, isPending) {
   const row = h(
     "tr",
     {},
-    h(
-      "td",
-      { class: "when" },
-      mark,
-      formatDay(item.at),
-      isMidnight(item.at) ? null : h("span", { class: "muted detail" }, formatTime(item.at)),
-    ),
+    h("td", { class: "when" }, mark, formatDay(item.at), h("span", { class: "muted detail" }, formatTime(item.at))),
     h(
       "th",
       { scope: "row", class: "name" },
@@ -324,7 +310,7 @@ function monthSection({ balances }, currency, items) {
   const months = [...Map.groupBy(items, ({ at }) => monthOf(at))].map(([month, some]) =>
     monthRow(formatMonthOfYear(month), some, currency, balance && balanceAt(balance, addMonths(month, 1) - 0.001)),
   );
-  const title = currency ?? "Goals, amounts without a currency";
+  const title = currency ?? "Goals (no currency)";
   return h(
     "tbody",
     {},

@@ -1,6 +1,6 @@
 // Sentences about a clock and its preview, and the names of clocks.
 
-import { balanceAt, lowestPoint } from "./clock-model.js";
+import { balanceAt, lowestPoint, viewAt } from "./clock-model.js";
 import { formatCount, formatInstant, formatMoney, formatShortDay, spokenInstant, spokenMoney } from "./format.js";
 import { DAY } from "./instants.js";
 import { call } from "./rpc.js";
@@ -74,7 +74,14 @@ function describeBalances(model, currentView, view) {
 function describeNextItem(model, currentView) {
   const item = model.items[currentView.postedCount];
   if (!item) return model.items.length ? "All events are posted" : "This clock has no events";
-  return `Next: ${item.name}, ${signedAmount(item)}, on ${formatInstant(item.at)}`;
+  const next = viewAt(model, item.at);
+  const count = next.postedCount - currentView.postedCount;
+  const others = count > 1 ? ` and ${plural(count - 1, "other event")}` : "";
+  const amount = item.kind === "goal" ? `, ${signedAmount(item)},` : "";
+  return [
+    `Next: ${item.name}${amount}${others} on ${formatInstant(item.at)}`,
+    ...describeBalances(model, currentView, next),
+  ].join("; ");
 }
 
 /** Format the amount of an item with its sign. A contribution has no currency. */

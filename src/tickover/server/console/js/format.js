@@ -3,7 +3,7 @@
 export const locale = navigator.languages?.length ? [...navigator.languages] : undefined;
 const longDay = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", dateStyle: "long" });
 const integer = new Intl.NumberFormat(locale);
-const percentage = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 });
+const percentage = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
 const moneyFormats = new Map();
 const DEFAULT_DECIMALS = 2; // for amounts without a currency
 const [MAX_AXIS_VALUE, MAX_AXIS_DECIMALS] = [1e8, 4];
@@ -20,7 +20,11 @@ export const formatDay = (instant) => dateParts(instant).slice(1, 4).join(" ");
 export const formatTime = (instant) => dateParts(instant)[4].slice(0, instant % 60_000 === 0 ? 5 : 8);
 export const formatInstant = (instant) =>
   isMidnight(instant) ? formatDay(instant) : `${formatDay(instant)}, ${formatTime(instant)} UTC`;
-export const formatPercent = (number) => percentage.format(number / 100);
+/** Format a percentage without decimals. It is 0 or 100 only if the number is. */
+export const formatPercent = (number) =>
+  number > 0 && number < 1
+    ? `<${percentage.format(0.01)}`
+    : percentage.format(Math.min(Math.round(number), number < 100 ? 99 : number) / 100);
 
 export const formatCount = (number) => integer.format(number);
 

@@ -27,13 +27,7 @@ class GoalList extends HTMLElement {
     this.goals = model.goals.map((goal) => new Goal(goal, new Progress()));
     render(
       this,
-      h(
-        "div",
-        { class: "row card-header" },
-        h("h2", { id: "goals-title" }, "Goals"),
-        this.goals.length > 0 && h("span", { class: "muted" }, "amounts without a currency"),
-        this.#count,
-      ),
+      h("div", { class: "row card-header" }, h("h2", { id: "goals-title" }, "Goals"), this.#count),
       this.goals.length
         ? h(
             "ul",
