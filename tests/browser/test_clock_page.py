@@ -8,7 +8,7 @@ from typing import Any
 from playwright.async_api import Browser, Locator, expect
 
 from tests.browser.held_requests import HeldRequests, open_console_with_errors
-from tests.support.console import HTTP_ERROR, Console, open_console
+from tests.support.console import HTTP_ERROR, JANUARY, Console, open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.
@@ -405,7 +405,38 @@ async def test_long_table_shows_the_rows_around_now(browser: Browser, program: P
         await expect(shown).to_have_count(29)
 
 
-# The gallery
+# The list and the gallery
+
+
+async def test_list_shows_which_clocks_need_attention(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page, rows = console.page, console.page.get_by_role("listitem")
+        clocks = [console.create(JANUARY | {"name": name}) for name in ("Plan", "Rich", "Two", "Three", "Four")]
+        console.call("createTestClock", name="Empty", frozenTime="2027-01-01T00:00:00Z")
+        checks = {
+            clocks[0]: {"opening": {}, "expectations": [NEVER_BELOW_ZERO]},
+            clocks[1]: {"opening": {"EUR": 5000}, "expectations": [NEVER_BELOW_ZERO]},
+        }
+        await page.evaluate("(checks) => sessionStorage.setItem('tickover-checks', checks)", json.dumps(checks))
+        await console.open("#/clocks")
+        plan, rich = (rows.filter(has=page.get_by_role("link", name=name, exact=True)) for name in ("Plan", "Rich"))
+        await expect(plan).to_contain_text("Will break 3 Jan")
+        await expect(plan.locator(".balance")).to_have_text("Balance€0.00")
+        await expect(plan.locator(".lowest")).to_have_text("Lowest ahead−€1,150.003 Jan")
+        await expect(plan.locator(".next")).to_contain_text("Rent −€1,150.00")
+        await expect(rich).to_contain_text("All hold")
+        await expect(rows.filter(has_text="Empty")).to_contain_text("Add the first event")
+        await console.button("Expectation breaks").click()
+        await expect(rows).to_have_count(1)
+        await console.button("All").click()
+        await page.get_by_label("Search clocks").fill("ric")
+        await expect(rows).to_have_count(1)
+        await page.get_by_label("Search clocks").fill("nothing like this")
+        await expect(page.get_by_text("No clock matches.")).to_be_visible()
+        console.call("advanceTestClock", id=clocks[0], frozenTime="2027-01-10T00:00:00Z")
+        await console.open("#/clocks/new")
+        await console.open("#/clocks")
+        await expect(plan).to_contain_text("Broken since 3 Jan")
 
 
 async def test_scenarios_can_be_searched(browser: Browser, program: Program) -> None:

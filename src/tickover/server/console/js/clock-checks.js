@@ -10,6 +10,13 @@ export function readChecks(id) {
   return { opening: stored?.opening ?? {}, expectations: stored?.expectations ?? [], original: stored?.original };
 }
 
+/** Return the parameters of checkTestClock. */
+export const checkParams = (id, { opening, expectations }) => ({
+  id,
+  expectations,
+  ...(Object.keys(opening).length && { openingBalances: opening }),
+});
+
 /** Store the checks of a clock, and the original `{ id, name }` of a fork. Empty checks remove them. */
 export function writeChecks(id, { opening = {}, expectations = [], original }) {
   const storage = readStored(TAB, SESSION_KEY) ? TAB : DEVICE;

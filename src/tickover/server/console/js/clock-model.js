@@ -119,6 +119,12 @@ export function lowestPoint({ times, values }, from, to) {
   return lowest;
 }
 
+/** Return the lowest balance of all currencies from `from` on, or null: `{ currency, at, value }`. */
+export function lowestOfAll({ balances, maxTime }, from) {
+  const points = balances.map((balance) => ({ currency: balance.currency, ...lowestPoint(balance, from, maxTime) }));
+  return points.toSorted((left, right) => left.value - right.value)[0] ?? null;
+}
+
 /** Return the lowest point of a balance from now on. */
 export const lowestAhead = (balance, { now, maxTime }) => lowestPoint(balance, now, maxTime);
 

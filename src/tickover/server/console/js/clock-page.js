@@ -2,7 +2,7 @@
 
 import { AdvanceBar } from "./advance-bar.js";
 import { ClockActions } from "./clock-actions.js";
-import { readChecks, writeChecks } from "./clock-checks.js";
+import { checkParams, readChecks, writeChecks } from "./clock-checks.js";
 import { ClockFigures } from "./clock-figures.js";
 import { ClockHeader } from "./clock-header.js";
 import { parseClock, scheduleKey, viewAt, withOpening } from "./clock-model.js";
@@ -112,7 +112,7 @@ class ClockPage extends HTMLElement {
   /** Check expectations on the server and show the results. Throw if the server rejects them. */
   async #check(checks) {
     const { opening, expectations } = (this.#newestChecks = checks);
-    const params = { id: this.clockId, expectations, ...(Object.keys(opening).length && { openingBalances: opening }) };
+    const params = checkParams(this.clockId, checks);
     const undo = (error) => {
       if (checks === this.#newestChecks) this.#newestChecks = this.#checks;
       throw error;

@@ -1,21 +1,21 @@
 // <tick-clocks>: the list of clocks, and the page for a new clock.
 
-import { readChecks } from "./clock-checks.js";
+import { checkParams, readChecks } from "./clock-checks.js";
 import { clockForm, clockJsonForm, formProblem } from "./clock-form.js";
-import { lowestAhead, parseClock, viewAt } from "./clock-model.js";
-import { clockName, MAX_NAME_LENGTH, plural, renameClock, signedAmount } from "./clock-text.js";
+import { lowestOfAll, parseClock } from "./clock-model.js";
+import { checkCell, clockCells, ROW_TITLES } from "./clock-rows.js";
+import { clockName, MAX_NAME_LENGTH, renameClock } from "./clock-text.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { showFailure } from "./failure.js";
-import { formatCount, formatDay, formatDuration, formatMoney, formatPercent, formatShortDay } from "./format.js";
+import { filterBar } from "./filter-bar.js";
+import { formatDay, formatDuration } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY } from "./instants.js";
 import { CallError, call } from "./rpc.js";
 import { scenarioEditor, scenarioGallery } from "./scenarios.js";
-import { curveKey, sparkline } from "./sparkline.js";
 import { tabList } from "./tabs.js";
 
 const MAX_CONCURRENT_REQUESTS = 3;
-const MAX_FIGURES = 2;
 
 const GONE_MESSAGES = { CLOCK_NOT_FOUND: "This clock was deleted.", CLOCK_EXPIRED: "This clock has expired." };
 
@@ -24,67 +24,22 @@ function firstOfMonth() {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth())).toISOString().replace(".000", "");
 }
 
-/** Return the lowest balance from now on as a figure `[title, value, isBelowZero]`. */
-function lowestFigure(balance, model) {
-  const { at, value } = lowestAhead(balance, model);
-  const day = at === model.now ? "now" : formatShortDay(at);
-  return [`Lowest ahead, ${day}`, formatMoney(value, balance.currency), value < 0];
-}
-
-/**
- * Return the balance and the lowest balance from now on. A clock with several currencies has the balance of each, and a
- * clock without transactions the progress of each goal.
- */
-function cardFigures(model) {
-  const { balances, goals } = viewAt(model, model.now);
-  const figures = balances.size
-    ? [...balances].map(([currency, balance]) => [`${currency} balance`, formatMoney(balance, currency), balance < 0])
-    : goals.map(({ name, percent }) => [name, formatPercent(percent)]);
-  const rest = figures.length - MAX_FIGURES;
-  if (balances.size === 1) figures.push(lowestFigure(model.balances[0], model));
-  return h(
-    "dl",
-    { class: "balances" },
-    figures
-      .slice(0, MAX_FIGURES)
-      .map(([title, value, isBelowZero], index) =>
-        h(
-          "div",
-          {},
-          h("dt", {}, balances.size > 1 && curveKey(index), title),
-          h("dd", { class: isBelowZero ? "below-zero" : undefined }, value),
-        ),
-      ),
-    model.items.length === 0 && h("div", {}, h("dt", {}, "Events"), h("dd", { class: "none" }, "None")),
-    rest > 0 && h("div", { class: "rest" }, h("dt", {}, `and ${rest} more`), h("dd")),
-  );
-}
-
-/** Return the next event of a clock: its name, amount and day. The card opens the clock, so it has an arrow. */
-function nextEvent(model) {
-  const item = model.items.find(({ isPosted }) => !isPosted);
-  const muted = (text) => h("span", { class: "muted" }, text);
-  const content = item
-    ? [
-        muted("Next"),
-        h("span", { class: "event" }, item.name),
-        h("strong", {}, signedAmount(item)),
-        muted(formatShortDay(item.at)),
-      ]
-    : model.items.length
-      ? muted("All events are posted")
-      : h("span", { class: "add" }, "Add the first event");
-  return h("p", { class: "next" }, content, icon("right"));
-}
+const CLOCK_FILTERS = [
+  ["All", () => true],
+  ["Expectation breaks", ({ isBroken }) => isBroken],
+  ["Goes below zero", ({ lowest }) => lowest?.value < 0],
+];
+const MIN_FILTERED = 6; // clocks for which a search is useful
 
 class ClocksPage extends HTMLElement {
   #title = h("h1", { tabIndex: -1 });
   #header = h("header", { class: "heading row" }, this.#title);
   #body = h("div");
   #abortController = new AbortController();
-  #cards = new Map(); // element to { clock, details, counts, drawNow, drawExpiry }
+  #cards = new Map(); // element to { clock, details, check, drawNow, drawExpiry, and isBroken and lowest once they are known }
   #queue = []; // visible cards without details
   #activeRequests = 0;
+  #filters = null;
   #observer = null;
   #timer = 0;
 
@@ -184,9 +139,30 @@ class ClocksPage extends HTMLElement {
   }
 
   #showCards({ clocks, nextCursor }) {
-    const list = h("ul", { class: "cards" });
+    const list = h("ul", { class: "clock-list" });
     const more = h("div", { class: "more" });
-    this.#show("Clocks", h("a", { class: "button primary aside", href: "#/clocks/new" }, "New clock"), list, more);
+    const nothing = h("p", { class: "muted", hidden: true }, "No clock matches.");
+    this.#filters = filterBar("clocks", CLOCK_FILTERS, (matches, index) => {
+      // A filter needs the details of all clocks.
+      if (index > 0) this.#queueVisible([...this.#cards.keys()].map((target) => ({ target, isIntersecting: true })));
+      const cards = [...this.#cards];
+      cards.forEach(([card, entry]) => (card.hidden = !matches(entry, clockName(entry.clock))));
+      nothing.hidden = cards.some(([card]) => !card.hidden);
+    });
+    this.#filters.element.hidden = clocks.length < MIN_FILTERED;
+    const titles = h(
+      "div",
+      { class: "clock-titles", "aria-hidden": "true" },
+      ROW_TITLES.map((title) => h("span", {}, title)),
+    );
+    this.#show(
+      "Clocks",
+      h("a", { class: "button primary aside", href: "#/clocks/new" }, "New clock"),
+      this.#filters.element,
+      nothing,
+      h("div", { class: "clock-table" }, titles, list),
+      more,
+    );
     this.#addCards(list, more, clocks, nextCursor);
   }
 
@@ -217,9 +193,16 @@ class ClocksPage extends HTMLElement {
     const name = h("div", { class: "name" });
     const now = h("p", { class: "now" });
     const details = h("div", { class: "details" }, h("p", { class: "muted" }, "…"));
-    const counts = h("span");
-    const expiry = h("span", { class: "expiry" });
-    const card = h("li", { class: "card clock" }, name, now, details, h("p", { class: "row" }, counts, expiry));
+    const check = h("p");
+    const expiry = h("p", { class: "expiry" });
+    const card = h(
+      "li",
+      { class: "card clock" },
+      h("div", { class: "title" }, name, now),
+      details,
+      h("div", { class: "status" }, check, expiry),
+      icon("right"),
+    );
 
     const drawNow = ({ frozenTime }) => (now.textContent = formatDay(Date.parse(frozenTime)));
     const drawExpiry = () => {
@@ -231,7 +214,7 @@ class ClocksPage extends HTMLElement {
     drawNow(clock);
     drawExpiry();
     this.#drawName(name, clock);
-    this.#cards.set(card, { clock, details, counts, drawNow, drawExpiry });
+    this.#cards.set(card, { clock, details, check, drawNow, drawExpiry });
     return card;
   }
 
@@ -286,7 +269,9 @@ class ClocksPage extends HTMLElement {
 
   #queueVisible(entries) {
     for (const { target, isIntersecting } of entries) {
-      if (!isIntersecting) continue;
+      const entry = this.#cards.get(target);
+      if (!isIntersecting || entry.isQueued) continue;
+      entry.isQueued = true;
       this.#observer.unobserve(target);
       this.#queue.push(target);
     }
@@ -303,25 +288,21 @@ class ClocksPage extends HTMLElement {
     }
   }
 
-  async #fetch({ clock, details, counts, drawNow }) {
+  async #fetch(entry) {
+    const { clock, details, drawNow } = entry;
+    const options = { quiet: true, signal: this.#abortController.signal };
     try {
-      const { clock: fullClock } = await call(
-        "getTestClock",
-        { id: clock.id },
-        { quiet: true, signal: this.#abortController.signal },
-      );
-      const model = parseClock(fullClock, null, readChecks(clock.id).opening);
+      const { clock: fullClock } = await call("getTestClock", { id: clock.id }, options);
+      const { opening, expectations } = readChecks(clock.id);
+      const model = parseClock(fullClock, null, opening);
       drawNow(fullClock);
-      const curve = model.items.length ? sparkline(model) : h("div", { class: "no-curve" });
-      render(details, cardFigures(model), curve, nextEvent(model));
-      const posted = model.items.filter(({ isPosted }) => isPosted).length;
-      counts.textContent = model.items.length
-        ? `${formatCount(posted)} of ${plural(model.items.length, "event")} posted`
-        : "";
+      render(details, clockCells(model, expectations));
+      entry.lowest = lowestOfAll(model, model.now);
+      await this.#check(entry, model, { opening, expectations }, options);
     } catch (error) {
       if (this.#abortController.signal.aborted) return;
       if (!(error instanceof CallError)) throw error;
-      const retry = () => withBusyState(retryButton, () => this.#fetch(this.#cards.get(details.parentElement)));
+      const retry = () => withBusyState(retryButton, () => this.#fetch(entry));
       const retryButton = h("button", { onclick: retry }, "Try again");
       render(
         details,
@@ -329,6 +310,22 @@ class ClocksPage extends HTMLElement {
         !GONE_MESSAGES[error.reason] && retryButton,
       );
     }
+  }
+
+  /** Check the expectations that this browser stores for a clock. */
+  async #check(entry, model, checks, options) {
+    try {
+      const request = checks.expectations.length && call("checkTestClock", checkParams(model.id, checks), options);
+      const { results = [] } = await request;
+      const { isBroken, content } = checkCell(checks.expectations, results, model.now);
+      entry.isBroken = isBroken;
+      render(entry.check, content);
+    } catch (error) {
+      if (this.#abortController.signal.aborted) return;
+      if (!(error instanceof CallError)) throw error;
+      render(entry.check, h("span", { class: "muted" }, "Not checked"));
+    }
+    this.#filters.update();
   }
 }
 

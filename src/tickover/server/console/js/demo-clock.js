@@ -4,6 +4,7 @@ import { legendItem } from "./chart-paths.js";
 import { balanceAt, parseParams } from "./clock-model.js";
 import { h, render, s } from "./dom.js";
 import { breachRanges } from "./expectations.js";
+import { stateBadge } from "./expectations-panel.js";
 import { formatDay, formatMoney, formatShortDay, formatWholeMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY, startOfDay } from "./instants.js";
@@ -126,14 +127,10 @@ class DemoClock extends HTMLElement {
   }
 
   #showResult(isBroken) {
-    const state = isBroken ? "broken" : "ok";
+    const state = isBroken ? "broken" : "holds";
     if (this.result.dataset.state === state) return;
     this.result.dataset.state = state;
-    render(
-      this.result,
-      h("span", { class: `result ${state}` }, icon(isBroken ? "close" : "check")),
-      isBroken ? `Breaks ${formatShortDay(this.brokenAt)}` : "Holds",
-    );
+    render(this.result, stateBadge(state), isBroken ? `Breaks ${formatShortDay(this.brokenAt)}` : "Holds");
   }
 
   #play() {

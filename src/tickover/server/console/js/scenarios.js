@@ -1,10 +1,11 @@
 // The scenario cards with a search and filters, and the TOML editor. The server checks its text as the user types.
 
 import { confirmAction } from "./clock-dialogs.js";
-import { lowestPoint, parseParams } from "./clock-model.js";
+import { lowestOfAll, parseParams } from "./clock-model.js";
 import { summaryParts } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultsIn, withName } from "./create-clock.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
+import { filterBar } from "./filter-bar.js";
 import { formatMoney, formatShortDay } from "./format.js";
 import { CallError, call, loadScenarios } from "./rpc.js";
 import { currentSession } from "./session.js";
@@ -40,21 +41,13 @@ const FILTERS = [
   ["Saves for a goal", ({ model }) => model.goals.length > 0],
 ];
 
-/** Return the lowest balance of all currencies, or null: `{ currency, at, value }`. */
-function lowestBalance(model) {
-  const points = model.balances.map((balance) => ({
-    currency: balance.currency,
-    ...lowestPoint(balance, model.start, model.maxTime),
-  }));
-  return points.toSorted((left, right) => left.value - right.value)[0] ?? null;
-}
-
 /** Return the currencies, length and goals of a scenario. Several currencies have the colours of their curves. */
 function scenarioDetails(model) {
   const hasKey = (part, index) => model.currencies.length > 1 && part === model.currencies[index];
+  const separator = (part, index) => index > 0 && (hasKey(part, index) ? "\u2003" : " · ");
   return summaryParts(model)
     .slice(0, -1)
-    .map((part, index) => [index > 0 && " · ", hasKey(part, index) && curveKey(index), part]);
+    .map((part, index) => [separator(part, index), hasKey(part, index) && curveKey(index), part]);
 }
 
 function scenarioCard(
@@ -108,55 +101,18 @@ function gallery(scenarios, actions) {
     .toSorted((left, right) => rank(left) - rank(right))
     .map((scenario) => {
       const model = parseParams(scenario.params, scenario.opening);
-      return { ...scenario, model, lowest: lowestBalance(model) };
+      return { ...scenario, model, lowest: lowestOfAll(model, model.start) };
     });
   const cards = entries.map((entry) => scenarioCard(entry, actions));
-  let matches = FILTERS[0][1];
   const nothing = h("p", { class: "muted", hidden: true }, "No scenario matches.");
-  const show = () => {
-    const text = search.value.trim().toLowerCase();
+  const show = (matches) => {
     cards.forEach((card, index) => {
       const { title, about } = entries[index];
-      card.hidden = !matches(entries[index]) || !`${title}\n${about}`.toLowerCase().includes(text);
+      card.hidden = !matches(entries[index], `${title}\n${about}`);
     });
     nothing.hidden = cards.some((card) => !card.hidden);
   };
-  const id = newId();
-  const search = h("input", {
-    id,
-    type: "search",
-    placeholder: "Search scenarios",
-    autocomplete: "off",
-    oninput: show,
-  });
-  // A filter that matches all or none is useless.
-  const isUseful = ([, filter], index) => !index || new Set(entries.map((entry) => Boolean(filter(entry)))).size > 1;
-  const chips = FILTERS.filter(isUseful).map(([text, filter], index) =>
-    h(
-      "button",
-      {
-        class: "filter-chip",
-        "aria-pressed": String(index === 0),
-        onclick: () => {
-          matches = filter;
-          chips.forEach((chip, position) => chip.setAttribute("aria-pressed", String(position === index)));
-          show();
-        },
-      },
-      `${text} ${entries.filter(filter).length}`,
-    ),
-  );
-  return [
-    h(
-      "div",
-      { class: "row gallery-filters" },
-      h("label", { for: id, class: "visually-hidden" }, "Search scenarios"),
-      search,
-      h("div", { class: "row", role: "group", "aria-label": "Filter scenarios" }, chips),
-    ),
-    nothing,
-    h("ul", { class: "cards" }, cards),
-  ];
+  return [filterBar("scenarios", FILTERS, show, entries).element, nothing, h("ul", { class: "cards" }, cards)];
 }
 
 /** Expand a scenario of the user. An invalid one has an error instead of items, and can still be edited. */
