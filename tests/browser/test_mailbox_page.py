@@ -151,7 +151,7 @@ async def test_missing_email_shows_a_message_and_a_link_back(program: Program, l
     program.send_code(new_address())
     missing_id = "20200101T000000.000000Z-1-1"
     await tab.page.goto(f"{program.url}/#/mailbox/{missing_id}?to=")
-    await expect(tab.page.get_by_text("Email not found. It may have been deleted.")).to_be_visible()
+    await expect(email_view(tab).get_by_role("alert")).to_have_text("Email not found It may have been deleted.")
     tab.expected_messages = ["Failed to load resource: the server responded with a status of 404 (Not Found)"]
     await tab.page.get_by_role("link", name="All emails").click()
     await expect(email_items(tab).first).to_be_visible()

@@ -5,7 +5,7 @@ import { icon } from "./icons.js";
 
 const shown = new WeakMap();
 
-/** Show a message in a node. Its first sentence is the title, with a level such as `h1`. The first action has the focus. */
+/** Show a message in a node, with actions. Its first sentence is the title, a heading such as `h1`. */
 export function showFailure(node, message, actions, heading = "h2") {
   // A screen reader would announce the same message again, and one of the actions can have the focus.
   const previous = shown.get(node);

@@ -197,10 +197,17 @@ class Mailbox extends HTMLElement {
     if (signal.aborted) return;
     const back = h("a", { class: "back", href: "#/mailbox" }, "‹ All emails");
     this.isLoaded = email !== UNAVAILABLE;
-    if (email === NOT_FOUND) render(this.email, back, h("p", {}, "Email not found. It may have been deleted."));
-    else if (email === UNAVAILABLE)
-      render(this.email, back, h("p", { class: "error" }, "The email appears when the server is available again."));
-    else {
+    if (email === NOT_FOUND || email === UNAVAILABLE) {
+      const content = h("div");
+      render(this.email, back, content);
+      showFailure(
+        content,
+        email === NOT_FOUND
+          ? "Email not found. It may have been deleted."
+          : "Can't reach the server. The email appears when it is available again.",
+        [],
+      );
+    } else {
       render(this.email, back, emailContent(email));
       document.title = `${email.subject} · Mailbox · Tickover`;
     }

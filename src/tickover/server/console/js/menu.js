@@ -106,7 +106,8 @@ function nameOf(node) {
 const GROUPS = {
   "Advance and preview": ".advance-bar *",
   View: ".controls *",
-  "This page": "main :not(.breadcrumb *, .danger, [aria-label^=Remove])",
+  "This page": "main :not(.breadcrumb *, h2 a, .danger, [aria-label^=Remove])",
+  Clocks: "h2 a",
   Pages: ".breadcrumb *, #header *",
   Remove: "*",
 };
