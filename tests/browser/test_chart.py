@@ -126,11 +126,11 @@ _TIMELINE = """async ({ params, days, width }) => {
   return [lanes.map(({ kind }) => kind), ...edges];
 }"""
 
-# Returns the title, the income and the expenses of each row of the monthly table.
+# Returns the title, the income, the expenses and the balance of each row of the monthly table.
 _MONTHS = """async ({ params }) => {
   const { monthlyTable, parseParams } = await import(document.scripts[0].src);
   const rows = [...monthlyTable(parseParams(params)).querySelectorAll("tbody tr")];
-  return rows.map(({ children: [title, , ...cells] }) => [title, ...cells.slice(0, 2)].map((cell) => cell.innerText));
+  return rows.map(({ children: [title, , ...cells] }) => [title, ...cells].map((cell) => cell.innerText));
 }"""
 
 
@@ -361,17 +361,21 @@ async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
         {**RENT, "currency": currency, "at": f"2027-{day}T00:00:00Z"}
         for currency, day in (("USD", "01-02"), ("EUR", "01-03"), ("EUR", "02-02"), ("USD", "02-03"))
     ]
+    # The opening balance of a scenario is neither income nor expense.
+    opening = {**RENT, "name": "Opening balance", "type": "INCOME", "category": "Balance", "currency": "USD"}
+    rents.append({**opening, "at": "2027-01-01T00:00:00Z"})
     params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": rents, "goals": [TRIP]}
     months = await run(loaded_tab, _MONTHS, {"params": params})
     assert months == [
         ["USD"],
-        ["Jan 2027projected", "", "$10.00"],
-        ["Feb 2027projected", "", "$10.00"],
-        ["Totalprojected", "", "$20.00"],
+        ["Opening", "", "", "$10.00"],
+        ["Jan 20271 to come", "", "$10.00", "$0.00"],
+        ["Feb 20271 to come", "", "$10.00", "−$10.00"],
+        ["Total2 to come", "", "$20.00", "−$10.00"],
         ["EUR"],
-        ["Jan 2027projected", "", "€10.00"],
-        ["Feb 2027projected", "", "€10.00"],
-        ["Totalprojected", "", "€20.00"],
+        ["Jan 20271 to come", "", "€10.00", "−€10.00"],
+        ["Feb 20271 to come", "", "€10.00", "−€20.00"],
+        ["Total2 to come", "", "€20.00", "−€20.00"],
         ["Goals (no currency)"],
-        ["Jan 2027projected", "1.00", ""],
+        ["Jan 20271 to come", "1.00", "", ""],
     ]

@@ -108,6 +108,9 @@ export function viewAt(model, instant) {
   };
 }
 
+/** Return whether a transaction is the opening balance of a scenario. */
+export const isOpening = ({ name, category }) => name === "Opening balance" && category === "Balance";
+
 export const balanceAt = ({ times, values }, instant) => values[countUntil(times, instant)];
 
 /** Return the lowest point `{ at, value }` of a balance from `from` until `to`. The earliest point wins a tie. */

@@ -171,6 +171,7 @@ class ClockPage extends HTMLElement {
       onChange: (checks) => this.#check(checks),
       onShow: show,
     });
+    this.transactions.opening = this.expectations.opening;
     const aside = h("div", { class: "clock-aside" }, this.expectations.element, this.goals);
     render(
       this,

@@ -1,13 +1,12 @@
-// <tick-transactions>, the monthly table of the timeline, and the states of their rows.
+// <tick-transactions>, and the states of rows in tables of events.
 
-import { balanceAt, countUntil } from "./clock-model.js";
+import { countUntil } from "./clock-model.js";
 import { countsText, signedAmount } from "./clock-text.js";
-import { toCommonUnit, toNumber } from "./decimals.js";
 import { copyText, h, newId, render, s } from "./dom.js";
 import { MARKS } from "./event-lanes.js";
-import { formatCount, formatDay, formatInstant, formatMoney, formatMonthOfYear, formatTime } from "./format.js";
+import { formatCount, formatDay, formatInstant, formatMoney, formatTime } from "./format.js";
 import { icon } from "./icons.js";
-import { addMonths, toTimestamp } from "./instants.js";
+import { toTimestamp } from "./instants.js";
 
 const STATE_TEXTS = { posted: "posted", next: "would post", pending: "scheduled", later: "posted later" };
 
@@ -55,10 +54,10 @@ export const cancelButton = (item) =>
     icon("close"),
   );
 
-/** Return the head of a table. Its columns have numbers from `firstNumber` on. */
-const tableHead = (titles, firstNumber) => {
+/** Return the head of a table. Its columns have numbers from `firstNumber` on. `rows` follow the titles. */
+export const tableHead = (titles, firstNumber, ...rows) => {
   const cell = (title, index) => h("th", { scope: "col", class: index < firstNumber ? undefined : "number" }, title);
-  return h("thead", {}, h("tr", {}, titles.map(cell)));
+  return h("thead", {}, h("tr", {}, titles.map(cell)), rows);
 };
 
 const [MAX_EARLIER, MAX_LATER] = [6, 100];
@@ -68,7 +67,8 @@ const MIN_HIDDEN = 6;
 class TransactionTable extends HTMLElement {
   #scheduleKey = null;
   #opening = null;
-  #isComplete = false;
+  #earlier = this.#moreButton();
+  #later = this.#moreButton();
   #now = 0;
   #instant = 0;
 
@@ -101,15 +101,6 @@ class TransactionTable extends HTMLElement {
     this.body = h("tbody", { onkeydown: (event) => this.#handleKey(event) });
     this.count = h("span", { class: "muted" });
     this.nothing = h("p", { class: "muted", hidden: true });
-    this.showAll = h("button", {
-      type: "button",
-      class: "plain show-all",
-      onclick: () => {
-        this.#isComplete = true;
-        this.#filter();
-        this.search.focus();
-      },
-    });
     const searchId = newId();
     this.search = h("input", {
       id: searchId,
@@ -151,6 +142,7 @@ class TransactionTable extends HTMLElement {
         this.filters,
         this.add,
       ),
+      this.opening,
       this.#region(),
     );
   }
@@ -159,15 +151,34 @@ class TransactionTable extends HTMLElement {
     return h(
       "div",
       { class: "rows", role: "region", "aria-labelledby": "transactions-title" },
-      this.showAll,
       (this.table = h(
         "table",
         { class: "data as-cards" },
-        tableHead(["Time (UTC)", "Name", "State", "Amount", "Balance"], 3),
+        tableHead(["Time (UTC)", "Name", "State", "Amount", "Balance"], 3, this.#earlier.row),
         this.body,
+        h("tfoot", {}, this.#later.row),
       )),
       this.nothing,
     );
+  }
+
+  /** Create a row with a button that shows hidden rows: `{ row, button, isOpen }`. */
+  #moreButton() {
+    const more = { isOpen: false };
+    const open = () => {
+      more.isOpen = true;
+      this.#filter();
+      this.search.focus();
+    };
+    more.button = h("button", { type: "button", class: "plain", onclick: open });
+    more.row = h("tr", { class: "more-rows" }, h("td", { colSpan: 5 }, more.button));
+    return more;
+  }
+
+  /** Say how many rows are hidden before or after the others. */
+  #drawMore(more, count, word) {
+    more.row.hidden = count === 0;
+    more.button.textContent = `Show ${formatCount(count)} ${word}`;
   }
 
   draw({ now }, _currentView, { instant }) {
@@ -202,12 +213,12 @@ class TransactionTable extends HTMLElement {
   #filter() {
     const isFiltered = this.search.value.trim() !== "" || this.type.value !== "";
     const posted = countUntil(this.states.times, this.#now);
-    const from = posted - MAX_EARLIER > MIN_HIDDEN ? posted - MAX_EARLIER : 0;
-    const isNear = (index) => this.#isComplete || (index >= from && index < posted + MAX_LATER);
+    const from = isFiltered || this.#earlier.isOpen || posted - MAX_EARLIER <= MIN_HIDDEN ? 0 : posted - MAX_EARLIER;
+    const to = isFiltered || this.#later.isOpen ? Infinity : posted + MAX_LATER;
     let [shown, next] = [0, null];
     for (let index = this.items.length - 1; index >= 0; index -= 1) {
       const item = this.items[index];
-      const isShown = this.#matches(item) && (isFiltered || isNear(index));
+      const isShown = index >= from && index < to && this.#matches(item);
       shown += isShown;
       let row = this.rows[index];
       if (isShown && !row) {
@@ -227,8 +238,8 @@ class TransactionTable extends HTMLElement {
     this.count.textContent = this.items.length ? count : "";
     this.nothing.hidden = shown > 0;
     this.nothing.textContent = this.rows.length ? "No transaction matches." : "This clock has no transactions.";
-    this.showAll.hidden = isFiltered || shown === this.rows.length;
-    this.showAll.textContent = `Show all ${total} transactions`;
+    this.#drawMore(this.#earlier, from, "earlier");
+    this.#drawMore(this.#later, Math.max(0, this.items.length - to), "later");
   }
 
   #copyCsv() {
@@ -270,67 +281,3 @@ function transactionRow(item, isPending) {
 }
 
 customElements.define("tick-transactions", TransactionTable);
-
-function sum(items) {
-  const { places, counts } = toCommonUnit(items.map((item) => item.amount));
-  const total = counts.reduce((before, count) => before + count, 0n);
-  return toNumber(total, places);
-}
-
-const monthOf = (instant) => {
-  const date = new Date(instant);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
-};
-
-/** Return the row of a month, or of the total of a currency. */
-function monthRow(title, items, currency, end) {
-  const posted = items.filter(({ isPosted }) => isPosted).length;
-  const isProjected = posted < items.length;
-  const total = (...kinds) => {
-    const some = items.filter(({ kind }) => kinds.includes(kind));
-    return some.length ? formatMoney(sum(some), currency) : "";
-  };
-  const cells = [
-    `${formatCount(posted)} of ${formatCount(items.length)}`,
-    total("income", "goal"),
-    total("expense"),
-    end === undefined ? "" : formatMoney(end, currency),
-  ];
-  return h(
-    "tr",
-    { class: isProjected ? "muted" : undefined },
-    h("th", { scope: "row" }, title, isProjected && h("small", {}, "projected")),
-    cells.map((text) => h("td", { class: "number" }, text)),
-  );
-}
-
-/** Return the months of a currency with their total. Contributions have no currency. */
-function monthSection({ balances }, currency, items) {
-  const balance = balances.find((candidate) => candidate.currency === currency);
-  const months = [...Map.groupBy(items, ({ at }) => monthOf(at))].map(([month, some]) =>
-    monthRow(formatMonthOfYear(month), some, currency, balance && balanceAt(balance, addMonths(month, 1) - 0.001)),
-  );
-  const title = currency ?? "Goals (no currency)";
-  return h(
-    "tbody",
-    {},
-    h("tr", {}, h("th", { scope: "rowgroup", colSpan: 5 }, h("strong", {}, title))),
-    months,
-    months.length > 1 && Object.assign(monthRow("Total", items, currency), { className: "total" }),
-  );
-}
-
-/** Return the timeline as a table with a section for each currency and for goals. Only amounts of a currency add up. */
-export function monthlyTable(model) {
-  if (model.items.length === 0) return h("p", { class: "muted" }, "This clock has no events.");
-  const sections = [...model.currencies, undefined].map((currency) => [
-    currency,
-    model.items.filter((item) => item.currency === currency),
-  ]);
-  return h(
-    "table",
-    { class: "data" },
-    tableHead(["Month", "Posted", "In", "Out", "Balance"], 1),
-    sections.map(([currency, items]) => items.length > 0 && monthSection(model, currency, items)),
-  );
-}

@@ -1,6 +1,7 @@
-// The panel of expectations: what must hold, whether it does, a form for new ones, and the opening balances.
+// The panel of expectations: what must hold, whether it does, a form for new ones, and a form of opening balances.
 
 import { amountFormat, formatAmount, parseAmount } from "./amounts.js";
+import { isOpening } from "./clock-model.js";
 import { errorDetails } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
 import { describeExpectation, describeViolation, expectationState } from "./expectations.js";
@@ -143,7 +144,8 @@ export class ExpectationsPanel {
   #list = h("ul", { class: "expectations", "aria-labelledby": "expectations-title" });
   #empty = h("p", { class: "muted" });
   #form = h("div", { hidden: true });
-  #opening = h("details", { class: "opening" });
+  /** The form of the opening balances, which the page shows with the transactions. */
+  opening = h("details", { class: "opening" });
   #error = h("p", { class: "error", role: "alert" });
   #addButton = h(
     "button",
@@ -164,7 +166,6 @@ export class ExpectationsPanel {
       this.#list,
       this.#error,
       this.#form,
-      this.#opening,
     );
   }
 
@@ -261,40 +262,38 @@ export class ExpectationsPanel {
   }
 
   #drawOpening() {
-    const { currencies, opening } = this.#model;
-    this.#opening.hidden = currencies.length === 0;
-    const fields = currencies.map((currency) => {
-      const id = newId();
-      const input = h("input", {
-        id,
-        inputMode: "decimal",
-        autocomplete: "off",
-        value: formatAmount(opening[currency] ?? 0),
-      });
-      return { currency, input, element: h("div", {}, h("label", { for: id }, currency), input) };
-    });
-    const save = async () => {
-      const entries = fields.map(({ currency, input }) => [currency, parseAmount(input.value || "0")]);
-      const invalid = entries.find(([, amount]) => typeof amount !== "number");
-      if (invalid) {
-        this.showError(
-          `The opening balance in ${invalid[0]} must be a number, for example ${amountFormat.format(1234.5)}.`,
-        );
-        return;
-      }
-      await this.#change({ opening: Object.fromEntries(entries.filter(([, amount]) => amount !== 0)) });
-    };
+    const { currencies, opening, items } = this.#model;
     const totals = Object.entries(opening).map(([currency, amount]) => formatMoney(amount, currency));
+    // A scenario's opening balance is a transaction.
+    this.opening.hidden = !totals.length && items.some(isOpening);
+    const input = (value, properties) => h("input", { id: newId(), autocomplete: "off", value, ...properties });
+    const labelled = (label, control) => h("div", {}, h("label", { for: control.id }, label), control);
+    const code = input("EUR", { maxLength: 3, spellcheck: "false" });
+    const fields = (currencies.length ? currencies : [null]).map((currency) => ({
+      currency: () => currency ?? code.value.trim().toUpperCase(),
+      label: currency ?? "Amount",
+      control: input(formatAmount(opening[currency] ?? 0), { inputMode: "decimal" }),
+    }));
+    const error = h("p", { class: "error", role: "alert" });
+    const save = async () => {
+      const entries = fields.map(({ currency, control }) => [currency(), parseAmount(control.value || "0")]);
+      const invalid = entries.find(([currency, amount]) => typeof amount !== "number" || !/^[A-Z]{3}$/.test(currency));
+      error.textContent = invalid
+        ? `The opening balance needs a currency of three characters, and a number, for example ${amountFormat.format(1234.5)}.`
+        : "";
+      if (!invalid) await this.#change({ opening: Object.fromEntries(entries.filter(([, amount]) => amount !== 0)) });
+    };
     render(
-      this.#opening,
-      // A scenario's opening balance is a transaction, so "€0.00" would contradict it.
+      this.opening,
       h("summary", {}, totals.length ? `Opening balance: ${totals.join(", ")}` : "Set an opening balance"),
       h(
         "form",
         { class: "fields", onsubmit: onSubmit(save), noValidate: true },
-        fields.map(({ element }) => element),
+        !currencies.length && labelled("Currency", code),
+        fields.map(({ label, control }) => labelled(label, control)),
         h("button", {}, "Save"),
       ),
+      error,
       h("p", { class: "hint" }, "This browser stores opening balances and expectations. The server doesn't."),
     );
   }

@@ -3,11 +3,11 @@
 
 import { legendItem } from "./chart-paths.js";
 import { countUntil } from "./clock-model.js";
-import { monthlyTable } from "./clock-tables.js";
 import { plural } from "./clock-text.js";
 import { h, render, s } from "./dom.js";
 import { formatDay, formatInstant } from "./format.js";
 import { icon } from "./icons.js";
+import { monthlyTable } from "./monthly-table.js";
 import { PlotTooltip } from "./plot-tooltip.js";
 import { clampToClock, Scrubber, snapToItem, TIME_STEPS } from "./scrubber.js";
 import { segmentedButtons } from "./tabs.js";
