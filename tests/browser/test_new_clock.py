@@ -182,7 +182,7 @@ async def test_edited_scenario_shows_an_error_beside_its_line_and_is_kept_in_the
         await console.button("Edit My scenario").click()
         await editor.fill(text.replace("Salary and rent", "My <b>month</b>"))
         await expect(console.alert).to_be_hidden()
-        await expect(page.locator(".scenario-summary")).to_contain_text("transactions")
+        await expect(page.locator(".draft-preview")).to_contain_text("transactions")
         await console.button("Save to my scenarios").click()
         await page.get_by_role("tab", name="Scenarios").click()
         await console.button("Create My <b>month</b>").click()

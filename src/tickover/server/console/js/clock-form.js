@@ -5,6 +5,7 @@ import { defaultUntil, readRow, repeatEntry, repeatSelect, rowList, suggestTime 
 import { MAX_NAME_LENGTH } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultList, faultsIn, sameParams, withName } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
+import { draftPreview } from "./draft-preview.js";
 import { amountInput, field, readTime, textInput, timeInput, toTimeText } from "./form-fields.js";
 import { parseInstant } from "./instants.js";
 
@@ -191,12 +192,15 @@ export function clockForm(draft) {
     await tryToCreate(params(), draft, showError);
   }
 
+  const preview = draftPreview();
   let savedParams = params();
+  preview.draw(savedParams);
   const saveDraft = () => {
     draft.name = name.read() ?? "";
     const newParams = params();
     if (sameParams(newParams, savedParams)) return;
     savedParams = newParams;
+    preview.draw(newParams);
     Object.assign(draft, { params: newParams, text: undefined, rows: { ...rows(), repeatUntil: until.read() } });
   };
   const form = h(
@@ -221,6 +225,7 @@ export function clockForm(draft) {
     ),
     transactionRows.element,
     goalRows.element,
+    preview.element,
     h("div", { class: "row submit-row" }, button, errorBox),
   );
   return Object.assign(form, { params });
@@ -277,7 +282,19 @@ export function clockJsonForm(draft) {
     await tryToCreate(params, draft, showError);
   }
 
-  text.addEventListener("input", () => (draft.text = text.value));
+  const preview = draftPreview();
+  const drawPreview = () => {
+    try {
+      preview.draw(parseParamsObject(text.value));
+    } catch {
+      preview.draw({}); // The user is still typing.
+    }
+  };
+  drawPreview();
+  text.addEventListener("input", () => {
+    draft.text = text.value;
+    drawPreview();
+  });
   const form = h(
     "form",
     {
@@ -287,6 +304,7 @@ export function clockJsonForm(draft) {
     },
     errorBox,
     h("div", {}, h("label", { for: text.id }, "Parameters of createTestClock"), text),
+    preview.element,
     h("div", { class: "row submit-row" }, button, h("a", { href: "#/api/createTestClock" }, "Parameter reference")),
   );
   return Object.assign(form, { showError });

@@ -5,6 +5,7 @@ import { lowestOfAll, parseParams } from "./clock-model.js";
 import { summaryParts } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultsIn, withName } from "./create-clock.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
+import { draftPreview } from "./draft-preview.js";
 import { filterBar } from "./filter-bar.js";
 import { formatMoney, formatShortDay } from "./format.js";
 import { CallError, call, loadScenarios } from "./rpc.js";
@@ -193,7 +194,7 @@ export function scenarioEditor(draft) {
     { id: newId(), class: "mono", rows: 22, wrap: "off", spellcheck: "false", "aria-describedby": fault.id },
     draft.toml,
   );
-  const summary = h("div", { class: "scenario-summary" });
+  const preview = draftPreview();
   const createButton = h("button", { class: "primary" }, "Create clock");
   let faultLine = 0;
 
@@ -232,7 +233,7 @@ export function scenarioEditor(draft) {
       if (!(error instanceof CallError)) throw error;
       const [first] = faultsIn(error);
       showFault(first?.message ?? error.message, first?.line);
-      render(summary);
+      preview.draw({});
       return null;
     }
   }
@@ -248,13 +249,7 @@ export function scenarioEditor(draft) {
       while (text.isConnected && checked !== text.value) {
         checked = text.value;
         const expanded = await expand({ quiet: true });
-        if (!expanded) continue;
-        const model = parseParams(expanded.params, {});
-        render(
-          summary,
-          sparkline(model, { width: 360, height: 72 }),
-          h("p", { class: "muted" }, summaryParts(model).join(" · ")),
-        );
+        if (expanded) preview.draw(expanded.params);
       }
     } finally {
       isChecking = false;
@@ -300,7 +295,7 @@ export function scenarioEditor(draft) {
       h("label", { for: text.id }, "Scenario in TOML"),
       h("div", { class: "toml-editor" }, gutter, text, fault),
     ),
-    summary,
+    preview.element,
     h("div", { class: "row submit-row" }, createButton, h("button", { onclick: save }, "Save to my scenarios")),
   );
 }

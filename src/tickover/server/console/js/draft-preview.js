@@ -1,0 +1,51 @@
+// The preview of a clock before it is created: its curve, its lowest balance, and how much it contains.
+
+import { lowestOfAll, parseParams } from "./clock-model.js";
+import { summaryParts } from "./clock-text.js";
+import { h, render } from "./dom.js";
+import { formatDay, formatMoney } from "./format.js";
+import { parseInstant } from "./instants.js";
+import { sparkline } from "./sparkline.js";
+
+const isEntry = ({ amount, at }) => typeof amount === "number" && amount > 0 && !Number.isNaN(parseInstant(at));
+const isTransaction = (entry) => isEntry(entry) && /^[A-Z]{3}$/.test(entry.currency);
+
+/** Return the model of the valid entries of some parameters, or null. The user can still be typing them. */
+function draftModel({ frozenTime, transactions = [], goals = [] }) {
+  try {
+    return parseParams({
+      frozenTime,
+      transactions: transactions.filter(isTransaction),
+      goals: goals
+        .filter(({ targetAmount }) => typeof targetAmount === "number")
+        .map((goal) => ({ ...goal, contributions: (goal.contributions ?? []).filter(isEntry) })),
+    });
+  } catch {
+    return null;
+  }
+}
+
+/** Create an element whose `draw(params)` shows a clock with these parameters of createTestClock. */
+export function draftPreview() {
+  const element = h("div", { class: "draft-preview" });
+  const draw = (params) => {
+    const model = draftModel(params);
+    if (!model?.items.length) return render(element);
+    const lowest = lowestOfAll(model, model.start);
+    return render(
+      element,
+      sparkline(model, { width: 360, height: 72, lowest }),
+      h(
+        "p",
+        { class: "muted" },
+        lowest && [
+          "Lowest ",
+          h("strong", {}, formatMoney(lowest.value, lowest.currency)),
+          ` on ${formatDay(lowest.at)} · `,
+        ],
+        summaryParts(model).join(" · "),
+      ),
+    );
+  };
+  return { element, draw };
+}
