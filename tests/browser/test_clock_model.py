@@ -285,14 +285,15 @@ async def test_changed_and_moved_items_of_two_clocks_are_paired(loaded_tab: Tab)
     rent = [("Rent", 900.1, day) for day in ("01-03", "02-03", "03-03")]
     first = _clock("01-01", *rent, ("Gym", 20, "01-05"), ("Gym", 20, "02-05"), ("Bus", 9, "01-09"), ("Tea", 1, "01-02"))
     more = [("Rent", 900.4, day) for day in ("02-03", "03-03")]
-    second = _clock("01-01", rent[0], *more, ("Gym", 20, "01-07"), ("Gym", 20, "02-07"), ("Tea", 1, "01-02"))
+    second = _clock("01-01", *more, ("Gym", 20, "01-07"), ("Gym", 20, "02-07"), ("Tea", 1, "01-02"))
     result = await loaded_tab.page.evaluate(_DIFFERENCES, [first, second])
     assert result["found"] == [
+        ["Rent 900.1 2027-01-03", None, 1, -900.1],
         ["Gym 20 2027-01-05", "Gym 20 2027-01-07", 2, 0],
         ["Bus 9 2027-01-09", None, 1, -9],
         ["Rent 900.1 2027-02-03", "Rent 900.4 2027-02-03", 2, -0.6],
     ]
-    assert result["times"] == ["2027-01-01", "2027-01-05", "2027-02-05"]
+    assert result["times"] == ["2027-01-01", "2027-01-03", "2027-02-05"]
 
 
 async def test_two_clocks_are_compared_from_the_later_start(loaded_tab: Tab) -> None:
