@@ -1,5 +1,6 @@
 """The curves, marks and idle times of the charts."""
 
+import itertools
 import random
 import re
 from typing import Any
@@ -27,10 +28,10 @@ _CURVE = """async ({ times, values, from, to, width }) => {
 
 # Returns the marks of two windows of the same length, as lists of items.
 _MARKS = """async ({ times, now, windows, width }) => {
-  const { barLane, scale } = await import(document.scripts[0].src);
+  const { barLane, barLanes, scale } = await import(document.scripts[0].src);
   const items = times.map((at, id) => ({ id, at, kind: "income", amount: 1, currency: "EUR" }));
   return windows.map(([from, to]) => {
-    const box = { left: 0, right: width, from, to, top: 0, bottom: 28 };
+    const box = { ...barLanes({ items, now }, { from, to }, width).income, from, to, top: 0, bottom: 28 };
     const lane = barLane("income", { items, now }, scale(from, to, 0, width), box);
     return lane.marks.map((mark) => mark.items.map((item) => item.id));
   });
@@ -64,16 +65,18 @@ _STEPS = """async ({ times, now, days }) => {
 
 # Returns the texts beside the lanes, and the labels of expectations.
 _LABELS = """async ({ items, expectations }) => {
-  const { laneScale, shortLabel } = await import(document.scripts[0].src);
-  return [...["income", "expense"].map((kind) => laneScale({ items }, kind)), ...expectations.map(shortLabel)];
+  const { barLanes, shortLabel } = await import(document.scripts[0].src);
+  const { income, expense } = barLanes({ items, now: 0 }, { from: 0, to: 1000 }, 1000);
+  return [income.text, expense.text, ...expectations.map(shortLabel)];
 }"""
 
-# Returns how many texts the axis of each window has.
+# Returns where the texts of the axis of each window start.
 _AXIS = """async ({ windows, width }) => {
   const { axisTicks, drawAxis, scale } = await import(document.scripts[0].src);
   return windows.map(([from, to]) => {
     const box = { left: 0, right: width, top: 0, bottom: 100 };
-    return drawAxis(axisTicks({ from, to }, width), scale(from, to, 0, width), box).querySelectorAll("text").length;
+    const axis = drawAxis(axisTicks({ from, to }, width), scale(from, to, 0, width), box);
+    return [...axis.querySelectorAll("text")].map((text) => Number(text.getAttribute("x")));
   });
 }"""
 
@@ -124,6 +127,16 @@ _TIMELINE = """async ({ params, days, width }) => {
     return [left, left + width];
   });
   return [lanes.map(({ kind }) => kind), ...edges];
+}"""
+
+# Returns the paths of the bars of a clock.
+_BARS = """async ({ params }) => {
+  const { drawTimeline, parseParams } = await import(document.scripts[0].src);
+  const model = parseParams(params);
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const window = { from: model.now, to: model.now + 100 * 86_400_000 };
+  drawTimeline(svg, { model, expectations: [], window, width: 900, axis: () => null }).preview(model.now);
+  return ["income", "expense"].map((kind) => svg.querySelector(`.lane.${kind} path`).getAttribute("d"));
 }"""
 
 # Returns the title, the income, the expenses and the balance of each row of the monthly table.
@@ -207,12 +220,17 @@ async def test_values_have_enough_round_ticks_up_to_the_highest(loaded_tab: Tab)
     assert (await run(loaded_tab, _TICKS, {"ranges": [(0, 5e-324)], "minCount": 4}))[0][0] == []
 
 
-async def test_axis_has_three_texts_at_every_zoom(loaded_tab: Tab) -> None:
+async def test_axis_has_three_texts_at_equal_distances_at_every_zoom(loaded_tab: Tab) -> None:
     random_source = random.Random(1)
     lengths = [DAY / 24 * 1.05**power for power in range(232)]  # from an hour to ten years
     windows = [[start, start + length] for length in lengths if (start := random_source.randrange(10_000) * DAY / 7)]
-    counts = await run(loaded_tab, _AXIS, {"windows": windows, "width": 270})
-    assert {count for count in counts if not 3 <= count <= 7} == set()
+    # A narrow axis has no room for equal distances at a few of the zooms.
+    for width, max_texts, max_uneven in ((270, 7, 12), (1050, 23, 0)):
+        axes = await run(loaded_tab, _AXIS, {"windows": windows, "width": width})
+        assert {len(starts) for starts in axes} <= {*range(3, max_texts + 1)}
+        gaps = [[after - before for before, after in itertools.pairwise(starts)] for starts in axes]
+        # February is shorter than March.
+        assert len([each for each in gaps if max(each) > 1.2 * min(each)]) <= max_uneven
 
 
 async def test_slider_stops_at_the_times_of_items(loaded_tab: Tab) -> None:
@@ -230,15 +248,25 @@ async def test_slider_stops_at_the_times_of_items(loaded_tab: Tab) -> None:
 async def test_labels_are_amounts_of_money(loaded_tab: Tab) -> None:
     pay = {"kind": "income", "at": 0, "currency": "EUR"}
     rents = [{**pay, "kind": "expense", "amount": 300, "currency": currency} for currency in ("EUR", "CHF")]
-    items = [{**pay, "amount": 20}, {**pay, "amount": 2800.5}, *rents]
+    # One bar shows both payments.
+    items = [{**pay, "amount": 0.1}, {**pay, "amount": 2800.2}, *rents]
     expectations = [
         {"balance": {"currency": "EUR", "atLeast": -500}},
         {"balance": {"currency": "EUR", "atMost": 0.5}},
         {"total": {"type": "EXPENSE", "currency": "USD", "atMost": 1500}},
         {"posted": {"name": "Rent"}},
+        {"posted": {"name": "Rent", "count": 6}},
     ]
     labels = await run(loaded_tab, _LABELS, {"items": items, "expectations": expectations})
-    assert labels == ["up to €2,800.50", "per currency", "≥ −€500", "≤ €0.50", "Spent ≤ $1,500", "Rent"]
+    assert labels == [
+        "up to €2,800.30",
+        "per currency",
+        "≥ −€500.00",
+        "≤ €0.50",
+        "Spent ≤ $1,500.00",
+        "Rent",
+        "Rent ×6",
+    ]
 
 
 async def test_sparkline_starts_with_the_first_balance(loaded_tab: Tab) -> None:
@@ -347,6 +375,24 @@ async def test_clock_with_only_goals_has_no_lanes_of_transactions(loaded_tab: Ta
     params["transactions"] = [RENT]
     [lanes, *_] = await run(loaded_tab, _TIMELINE, {"params": params, "days": 9, "width": 900})
     assert lanes == ["income", "expense", "goal"]
+
+
+async def test_bars_have_one_linear_scale(loaded_tab: Tab) -> None:
+    days = [("INCOME", 1000, 5), ("EXPENSE", 400, 10), ("EXPENSE", 100, 40), ("EXPENSE", 300, 40), ("EXPENSE", 1, 70)]
+    items = [
+        {**RENT, "type": kind, "amount": amount, "at": f"2027-{1 + day // 31:02}-{1 + day % 31:02}T00:00:00Z"}
+        for kind, amount, day in days
+    ]
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": items}
+    # The height of each segment of each bar, with the gap above it.
+    [income], expenses = [
+        [[abs(int(height)) + 1 for height in re.findall(r"h6v(-?\d+)", bar)] for bar in path.split("M")[1:]]
+        for path in await run(loaded_tab, _BARS, {"params": params})
+    ]
+    [[single], [first, second], [smallest]] = expenses
+    assert single == round(0.4 * income[0]) == first + second
+    assert first == round(0.1 * income[0])
+    assert smallest == 4
 
 
 async def test_pill_of_now_is_left_of_a_preview(loaded_tab: Tab) -> None:

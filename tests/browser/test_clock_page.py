@@ -82,6 +82,9 @@ async def test_broken_expectation_is_marked_and_explained(browser: Browser, prog
         await expect(console.page.locator(".breach .line")).to_have_count(1)
         await console.page.get_by_role("button", name="Will break on 3 Jan 2027, 08:00 UTC").click()
         await expect(console.page).to_have_url(re.compile(r"\?t=2027-01-03T08:00:00Z$"))
+        await console.advance.click()
+        await expect(figure(console, "Expectations")).to_contain_text("Broken3 Jan")
+        await expect(expectations(console)).to_contain_text("Broken on 3 Jan 2027, 08:00 UTC")
         # A fork has the same expectations. An opening balance keeps this one.
         await console.button("Fork…").click()
         await console.button("Fork").click()
@@ -319,6 +322,8 @@ async def test_several_currencies_have_a_plot_each(browser: Browser, program: Pr
     async with open_console(browser, program) as console:
         entry = {"name": "Pay", "type": "INCOME", "amount": 5, "at": "2027-01-02T00:00:00Z"}
         pays = [{**entry, "currency": currency} for currency in ("EUR", "USD", "CHF")]
+        # Each amount of a currency has as many decimals.
+        pays[2]["amount"] = 5.125
         pays += [{**entry, "currency": "JPY", "type": "EXPENSE", "at": "2027-01-03T00:00:00Z"}]
         await console.open_clock(console.create({"frozenTime": "2027-01-01T00:00:00Z", "transactions": pays}))
         plots = console.page.locator(".balance-plot")
@@ -326,8 +331,8 @@ async def test_several_currencies_have_a_plot_each(browser: Browser, program: Pr
         await expect(plots.first.locator(".lowest")).to_contain_text("Lowest ahead, now€0.00")
         # The figures have the same currencies as the plots.
         lowest = figure(console, "Lowest ahead")
-        await expect(lowest.get_by_role("listitem")).to_have_text(["€0.00now", "$0.00now", "CHF\xa00.00now"])
-        await expect(lowest).to_contain_text("and 1 more currency, 1 below zero")
+        await expect(lowest.get_by_role("listitem")).to_have_text(["€0.00now", "$0.00now", "CHF\xa00.000now"])
+        await expect(lowest).to_contain_text("1 more, 1 below zero")
 
 
 # Transactions

@@ -379,7 +379,7 @@ async def test_hostile_names_stay_text(browser: Browser, program: Program) -> No
         clock = console.create(HOSTILE_CLOCK)
         await console.open_clock(clock, "?t=2027-01-05T00:00:00Z")
         names = console.rows.get_by_role("rowheader")
-        cell_texts = await names.evaluate_all("(cells) => cells.map((cell) => cell.firstChild.data)")
+        cell_texts = await names.evaluate_all("(cells) => cells.map((cell) => cell.firstChild.textContent)")
         assert cell_texts == HOSTILE_TEXTS
         goals = console.goals.get_by_role("heading")
         assert await goals.evaluate_all("(headings) => headings.map((heading) => heading.textContent)") == HOSTILE_TEXTS

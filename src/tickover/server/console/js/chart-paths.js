@@ -2,7 +2,7 @@
 
 import { countUntil } from "./clock-model.js";
 import { h, s } from "./dom.js";
-import { formatAxisMoney } from "./format.js";
+import { formatAxisMoney, formatMoney } from "./format.js";
 
 const COLUMN = 2; // pixels, the width of a curve's line
 const HIDDEN = 0.5; // pixels, hidden by the line
@@ -86,14 +86,24 @@ export function valueScale([low, high], minCount, bottom, top) {
   return { y: scale(low, high, bottom, top), ticks: [], step: 1 };
 }
 
-/** Draw the ticks of a scale: `lines`, and their `labels` on the left of the plot. Of dense ticks, every second has one. */
-export function valueGrid({ y, ticks, step }, currency, { left, right }) {
+/** Format a value on the axis of a plot. A bound is a value between its ticks. */
+export const formatAxisValue = (value, currency, step) =>
+  Number.isInteger(value) || step < 1 ? formatAxisMoney(value, currency, step) : formatMoney(value, currency);
+
+/**
+ * Draw the ticks of a scale: `lines`, and their `labels` on the left of the plot. Of dense ticks, every second has one.
+ * A bound has one too, and hides those that are too close, except zero.
+ */
+export function valueGrid({ y, ticks, step, bounds = [] }, currency, { left, right }) {
   const isDense = y(0) - y(step) < LABEL_HEIGHT;
-  const labelled = ticks.filter((value) => !isDense || Math.round(value / step) % 2 === 0);
+  const isLabelled = (value) => !isDense || Math.round(value / step) % 2 === 0;
+  const labelled = [];
+  for (const value of [0, ...bounds, ...ticks.filter(isLabelled)])
+    if (labelled.every((other) => Math.abs(y(other) - y(value)) >= LABEL_HEIGHT)) labelled.push(value);
   const place = (value) => ({ x: left - 8, y: y(value) + 4, "text-anchor": "end" });
   return {
     lines: ticks.map((value) => s("path", { class: value ? "grid" : "zero", d: `M${left} ${y(value)}H${right}` })),
-    labels: labelled.map((value) => s("text", place(value), formatAxisMoney(value, currency, step))),
+    labels: labelled.map((value) => s("text", place(value), formatAxisValue(value, currency, step))),
   };
 }
 

@@ -58,10 +58,11 @@ const amounts = (entries) =>
 const moreText = ({ length }) =>
   length > MAX_AMOUNTS ? `and ${plural(length - MAX_AMOUNTS, "more currency", "more currencies")}` : "";
 
-/** Return how many of the currencies that are not shown go below zero. */
+/** Return how many of the currencies that are not shown go below zero: `97 more, 33 below zero`. */
 const belowZeroText = (entries) => {
-  const { length } = entries.slice(MAX_AMOUNTS).filter(({ value }) => value < 0);
-  return length ? `, ${formatCount(length)} below zero` : "";
+  const rest = entries.slice(MAX_AMOUNTS);
+  const { length } = rest.filter(({ value }) => value < 0);
+  return length ? `${formatCount(rest.length)} more, ${formatCount(length)} below zero` : moreText(entries);
 };
 
 /** Return the format of dates without a time. As in the plot, a long clock has years. */
@@ -69,7 +70,8 @@ const dayFormat = ({ start, times }) => ((times.at(-1) ?? start) - start > 366 *
 
 function distance(from, to) {
   const days = Math.round(Math.abs(to - from) / DAY);
-  return to > from ? `in ${plural(days, "day")}` : `${plural(days, "day")} ago`;
+  const text = days <= 366 ? plural(days, "day") : plural(Math.round(days / 30.44), "month");
+  return to > from ? `in ${text}` : `${text} ago`;
 }
 
 export class ClockFigures {
@@ -178,7 +180,7 @@ export class ClockFigures {
     });
     this.#lowest.element.hidden = !entries.length;
     if (!entries.length) return;
-    if (entries.length > 1) return this.#lowest.show(amounts(entries), `${moreText(entries)}${belowZeroText(entries)}`);
+    if (entries.length > 1) return this.#lowest.show(amounts(entries), belowZeroText(entries));
     const [{ at, value, currency, note, isLow }] = entries;
     const cause = at > now && model.items.findLast((item) => item.at === at && item.currency === currency).name;
     return this.#lowest.show(formatMoney(value, currency), cause ? `${note}, ${cause}` : note, { broken: isLow });

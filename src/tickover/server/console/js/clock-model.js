@@ -208,7 +208,7 @@ function balanceOf(currency, items, opening) {
     if (times.at(-1) !== item.at) times.push(item.at);
     values[times.length] = item.balance;
   });
-  return { currency, times, values };
+  return { currency, times, values, places };
 }
 
 function goalModel({ id, name, targetAmount, initial, contributions }) {

@@ -13,7 +13,7 @@ import { errorDetails } from "./create-clock.js";
 import { h, Notice, notify, render } from "./dom.js";
 import { ExpectationsPanel } from "./expectations-panel.js";
 import { clocksLink, goneMessage, showFailure } from "./failure.js";
-import { formatInstant } from "./format.js";
+import { formatInstant, setDecimals } from "./format.js";
 import "./goals.js";
 import { parseInstant, toTimestamp } from "./instants.js";
 import { showNextCommand } from "./request-inspector.js";
@@ -65,6 +65,7 @@ class ClockPage extends HTMLElement {
     document.querySelector("dialog")?.close("");
     cancelAnimationFrame(this.#frame);
     showNextCommand("");
+    setDecimals([]);
     for (const timer of [this.#urlTimer, this.#retryTimer, this.#expiryTimer]) clearInterval(timer);
   }
 
@@ -191,6 +192,7 @@ class ClockPage extends HTMLElement {
 
   /** Show a new state of the clock. */
   #update(model) {
+    setDecimals(model.balances);
     this.#model = model;
     this.#currentView = viewAt(model, model.now);
     this.header.setModel(model);

@@ -61,6 +61,7 @@ export const tableHead = (titles, firstNumber, ...rows) => {
 };
 
 const [MAX_EARLIER, MAX_LATER] = [6, 100];
+const MAX_AMOUNT = 13; // characters of an amount in a column of the usual width
 // The table hides earlier rows only if there are many.
 const MIN_HIDDEN = 6;
 
@@ -94,6 +95,7 @@ class TransactionTable extends HTMLElement {
     );
     this.body.replaceChildren();
     this.table.hidden = this.filters.hidden = this.items.length === 0;
+    this.table.classList.toggle("wide-amounts", hasLongAmounts(this.items));
     if (hadFocus) this.add.focus();
   }
 
@@ -256,6 +258,13 @@ class TransactionTable extends HTMLElement {
   }
 }
 
+/** Return whether the largest amount or balance needs a wider column. Formatting all of them is slow. */
+function hasLongAmounts(items) {
+  const size = ({ amount, balance }) => Math.max(amount, Math.abs(balance));
+  const [largest] = items.toSorted((left, right) => size(right) - size(left));
+  return items.length > 0 && formatMoney(-size(largest), largest.currency).length > MAX_AMOUNT;
+}
+
 function transactionRow(item, isPending) {
   const [mark, state] = stateMark(item.kind);
   const cancel = isPending && cancelButton(item);
@@ -266,7 +275,7 @@ function transactionRow(item, isPending) {
     h(
       "th",
       { scope: "row", class: "name" },
-      item.name,
+      h("span", { class: "clamped", title: item.name }, item.name),
       item.category ? h("span", { class: "muted detail" }, item.category) : null,
     ),
     h("td", { class: "state-cell" }, state, cancel),

@@ -6,6 +6,7 @@ import { DAY } from "./instants.js";
 import { call } from "./rpc.js";
 
 const MAX_CURRENCIES = 3;
+const MAX_ITEM_NAME = 48; // characters in the summary, which is one line
 
 export const plural = (number, one, many = `${one}s`) => `${formatCount(number)} ${number === 1 ? one : many}`;
 
@@ -74,12 +75,14 @@ function describeBalances(model, currentView, view) {
 function describeNextItem(model, currentView) {
   const item = model.items[currentView.postedCount];
   if (!item) return model.items.length ? "All events are posted" : "This clock has no events";
+  const characters = [...item.name];
+  const name = characters.length > MAX_ITEM_NAME ? `${characters.slice(0, MAX_ITEM_NAME).join("")}…` : item.name;
   const next = viewAt(model, item.at);
   const count = next.postedCount - currentView.postedCount;
   const others = count > 1 ? ` and ${plural(count - 1, "other event")}` : "";
   const amount = item.kind === "goal" ? `, ${signedAmount(item)},` : "";
   return [
-    `Next: ${item.name}${amount}${others} on ${formatInstant(item.at)}`,
+    `Next: ${name}${amount}${others} on ${formatInstant(item.at)}`,
     ...describeBalances(model, currentView, next),
   ].join("; ");
 }

@@ -4,10 +4,11 @@ import { areaPath, scale, stepCurve, stepPath, textWidth, valueGrid, valueRange,
 import { balanceAt, lowestPoint } from "./clock-model.js";
 import { isTooLow } from "./compare-model.js";
 import { render, s } from "./dom.js";
+import { drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
 import { formatAxisMoney, formatDay, formatMoney, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
-import { drawBreaches, drawForbidden, hatch, NARROW } from "./timeline-plot.js";
+import { NARROW } from "./timeline-plot.js";
 
 const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [34, 260, 34, 72, 26, 12];
 const [MARK_HEIGHT, CALLOUT_SPACE] = [22, 34];

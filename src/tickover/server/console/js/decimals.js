@@ -24,6 +24,15 @@ export function toNumber(count, places) {
   return count < 0n ? -size : size;
 }
 
+/** Return the sum of numbers, exactly. */
+export function exactSum(numbers) {
+  const { places, counts } = toCommonUnit(numbers);
+  return toNumber(
+    counts.reduce((sum, count) => sum + count, 0n),
+    places,
+  );
+}
+
 /** Return left minus right, exactly. */
 export function difference(left, right) {
   const { places, counts } = toCommonUnit([left, right]);

@@ -5,7 +5,7 @@ import { balanceAt, parseParams } from "./clock-model.js";
 import { h, render, s } from "./dom.js";
 import { breachRanges } from "./expectations.js";
 import { stateBadge } from "./expectations-panel.js";
-import { formatDay, formatMoney, formatShortDay, formatWholeMoney } from "./format.js";
+import { formatDay, formatMoney, formatShortDay } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY, startOfDay } from "./instants.js";
 import { loadScenarios } from "./rpc.js";
@@ -91,7 +91,7 @@ class DemoClock extends HTMLElement {
         {},
         figure("Preview date", this.date),
         figure(`${currency} balance`, this.balance),
-        figure(`Never below ${formatWholeMoney(MIN_BALANCE, currency)}`, this.result),
+        figure(`Never below ${formatMoney(MIN_BALANCE, currency)}`, this.result),
       ),
       plot,
       h("p", {}, "A car repair takes the balance below zero. Month-end figures don't show it."),

@@ -3,16 +3,17 @@
 import { Chunks, textWidth } from "./chart-paths.js";
 import { countUntil } from "./clock-model.js";
 import { plural } from "./clock-text.js";
+import { exactSum } from "./decimals.js";
 import { s } from "./dom.js";
 import { breachRanges, deadline } from "./expectations.js";
-import { formatWholeMoney } from "./format.js";
+import { formatMoney } from "./format.js";
 import { DAY, parseInstant } from "./instants.js";
 
 // Items that are too close together share one mark. Pending marks have a hole, because outlines are slow to draw.
 
 const [BAR_WIDTH, BAR_DISTANCE, DIAMOND_DISTANCE] = [6, 7, 9];
-const MIN_SEGMENT = 3.5;
-const MAX_SEGMENTS = 5;
+const MIN_SEGMENT = 4;
+const [BARS_HEIGHT, MIN_LANE] = [68, 28];
 const MONTH = 30.4 * DAY;
 const CAP = 2.5; // half the width of a strip
 const [MIN_IDLE, IDLE_MARGIN] = [2 * MONTH, 8];
@@ -26,28 +27,59 @@ export const MARKS = {
 
 const itemsByKind = new WeakMap();
 
-/** Return the items of a kind, their times, and the sums of their sizes. `sums[n]` is the size of the first n items. */
-function itemsOfKind({ items }, kind) {
-  if (!itemsByKind.has(items)) itemsByKind.set(items, {});
-  const kinds = itemsByKind.get(items);
-  kinds[kind] ??= measureItems(items.filter((item) => item.kind === kind));
-  return kinds[kind];
+/**
+ * Return the items of each kind, their times, and the sums of their sizes. `sums[n]` is the size of the first n items.
+ * The largest transaction of a currency has the size 1.
+ */
+function itemsOfKinds({ items }) {
+  if (!itemsByKind.has(items)) {
+    const largest = new Map();
+    for (const { currency, amount } of items) largest.set(currency, Math.max(largest.get(currency) ?? 0, amount));
+    const kinds = ["income", "expense", "goal"].map((kind) => [kind, measureItems(items, kind, largest)]);
+    itemsByKind.set(items, Object.fromEntries(kinds));
+  }
+  return itemsByKind.get(items);
 }
 
-/** Describe the scale of a kind: `up to €2,800.50`. Each kind and each currency has its own. */
-export function laneScale(model, kind) {
-  const [[currency, amount] = [], ...others] = itemsOfKind(model, kind).largest;
-  if (others.length) return "per currency";
-  return currency ? `up to ${formatWholeMoney(amount, currency)}` : "";
-}
-
-/** The largest item of a currency has the size 1. */
-function measureItems(items) {
-  const largest = new Map();
-  for (const { currency, amount } of items) largest.set(currency, Math.max(largest.get(currency) ?? 0, amount));
+function measureItems(all, kind, largest) {
+  const items = all.filter((item) => item.kind === kind);
   const sums = [0];
-  for (const { currency, amount } of items) sums.push(sums.at(-1) + amount / largest.get(currency));
-  return { items, times: items.map((item) => item.at), sums, largest };
+  let max = 0;
+  for (const { currency, amount } of items) {
+    const size = amount / largest.get(currency);
+    max = Math.max(max, size);
+    sums.push(sums.at(-1) + size);
+  }
+  const currencies = new Set(items.map((item) => item.currency));
+  return { items, times: items.map((item) => item.at), sums, max, currencies };
+}
+
+/** Describe the largest bar of a lane: `up to €2,800.50`. */
+function describeScale({ items, currencies }, [start, end]) {
+  if (currencies.size !== 1) return currencies.size ? "per currency" : "";
+  return `up to ${formatMoney(exactSum(items.slice(start, end).map((item) => item.amount)), items[0].currency)}`;
+}
+
+/**
+ * Return the lanes of bars `{ income, expense }` for a window and the width of its plot. Both have one scale, `unit`,
+ * in pixels. The `text` of a lane describes its largest bar.
+ */
+export function barLanes(model, { from, to }, width) {
+  const length = ((to - from) / width) * BAR_DISTANCE;
+  const lanes = ["income", "expense"].map((kind) => {
+    const group = itemsOfKinds(model)[kind];
+    const groups = groupItems(group.times, model.now, length);
+    const size = ([start, end]) => group.sums[end] - group.sums[start];
+    const largest = groups.reduce((best, each) => (size(each) > size(best) ? each : best), [0, 0]);
+    return { ...group, groups, size: size(largest), text: describeScale(group, largest) };
+  });
+  const [income, expense] = lanes;
+  // The base line stays where it is while the window changes.
+  const share = income.max / (income.max + expense.max || 1);
+  income.height = Math.round(Math.min(Math.max(BARS_HEIGHT * share, MIN_LANE), BARS_HEIGHT - MIN_LANE));
+  expense.height = BARS_HEIGHT - income.height;
+  const unit = Math.min(...lanes.map(({ size, height }) => (height - 2) / size));
+  return { income: { ...income, unit }, expense: { ...expense, unit } };
 }
 
 /**
@@ -69,17 +101,16 @@ function groupItems(times, now, length) {
 
 /** One lane. `preview(instant)` highlights the items that would post. */
 class Lane {
-  constructor({ kind, model: { now }, group: { items, times, sums }, distance, shape }, x, box) {
-    const { left, right, from, to, top, bottom } = box;
+  constructor({ kind, model: { now }, items, times, groups, shape }, x, { from, to, top, bottom }) {
     Object.assign(this, { kind, now, top, bottom });
-    this.marks = groupItems(times, now, ((to - from) / (right - left)) * distance)
+    this.marks = groups
       .filter(([start]) => times[start] >= from && times[start] <= to)
       .map(([start, end]) => ({
         x: x(times[start]),
         first: times[start],
         last: times[end - 1],
         items: items.slice(start, end),
-        size: sums[end] - sums[start],
+        start,
       }));
     this.firstTimes = this.marks.map((mark) => mark.first);
     this.shape = shape;
@@ -102,42 +133,52 @@ class Lane {
   }
 }
 
-/** Create the lane of income, with bars up, or of expenses, with bars down from the base line. */
+/** Create a lane of `barLanes`: income with bars up, or expenses with bars down from the base line. */
 export function barLane(kind, model, x, box) {
-  const height = box.bottom - box.top - 2;
+  const { unit, items, times, groups, sums } = box;
   const direction = kind === "income" ? -1 : 1;
   const base = kind === "income" ? box.bottom : box.top;
   const rect = (width, height) => `h${width}v${direction * height}h${-width}z`;
   // Many bars are equal, so their paths are relative.
   const bars = new Map();
-  const bar = (count, total, isHollow) =>
-    Array.from({ length: count }, (_, index) => {
-      const [start, end] = [index, index + 1].map((number) => Math.round((total * number) / count));
-      const move = direction * (1 + start);
-      const hole = isHollow ? `m1 ${direction}${rect(BAR_WIDTH - 2, end - start - 3)}m-1 ${-direction}` : "";
-      return `m0 ${move}${rect(BAR_WIDTH, end - start - 1)}${hole}m0 ${-move}`;
-    }).join("");
-  const shape = ({ x: middle, items, size }, isHollow) => {
-    const count = Math.min(items.length, MAX_SEGMENTS);
-    // Edges between two pixels are slower to draw.
-    const total = Math.round(Math.max(count * MIN_SEGMENT, Math.min(1, Math.sqrt(size)) * height));
-    const key = `${count} ${total} ${isHollow}`;
-    if (!bars.has(key)) bars.set(key, bar(count, total, isHollow));
-    return `M${Math.round(middle) - BAR_WIDTH / 2} ${base}${bars.get(key)}`;
+  const bar = (edges, isHollow) =>
+    edges
+      .slice(1)
+      .map((end, index) => {
+        const start = edges[index];
+        const move = direction * (1 + start);
+        const hole = isHollow ? `m1 ${direction}${rect(BAR_WIDTH - 2, end - start - 3)}m-1 ${-direction}` : "";
+        return `m0 ${move}${rect(BAR_WIDTH, end - start - 1)}${hole}m0 ${-move}`;
+      })
+      .join("");
+  // A bar has a segment for each item, if there is room. Edges between two pixels are slower to draw.
+  const edgesOf = ({ start, items: { length } }) => {
+    const height = (count) => Math.round((sums[start + count] - sums[start]) * unit);
+    const total = Math.max(MIN_SEGMENT, height(length));
+    const edges = [0];
+    for (let count = 1; count < length && total - edges.at(-1) >= 2 * MIN_SEGMENT; count += 1) {
+      const edge = height(count);
+      if (edge - edges.at(-1) >= MIN_SEGMENT && total - edge >= MIN_SEGMENT) edges.push(edge);
+    }
+    return [...edges, total];
   };
-  return new Lane({ kind, model, group: itemsOfKind(model, kind), distance: BAR_DISTANCE, shape }, x, box);
+  const shape = (mark, isHollow) => {
+    const edges = edgesOf(mark);
+    const key = `${edges} ${isHollow}`;
+    if (!bars.has(key)) bars.set(key, bar(edges, isHollow));
+    return `M${Math.round(mark.x) - BAR_WIDTH / 2} ${base}${bars.get(key)}`;
+  };
+  return new Lane({ kind, model, items, times, groups, shape }, x, box);
 }
 
 /** Create the lane of contributions to goals. */
 export function goalLane(model, x, box) {
+  const { left, right, from, to } = box;
   const middle = (box.top + box.bottom) / 2;
-  const shape = (mark, isHollow) =>
-    `M${mark.x} ${middle}m0-5 5 5-5 5-5-5z${isHollow ? "m0 1.5 3.5 3.5-3.5 3.5-3.5-3.5z" : ""}`;
-  return new Lane(
-    { kind: "goal", model, group: itemsOfKind(model, "goal"), distance: DIAMOND_DISTANCE, shape },
-    x,
-    box,
-  );
+  const shape = (mark, isHollow) => `M${mark.x} ${middle}m0-5 5 5-5 5-5-5z${isHollow ? "m0 2 3 3-3 3-3-3z" : ""}`;
+  const { items, times } = itemsOfKinds(model).goal;
+  const groups = groupItems(times, model.now, ((to - from) / (right - left)) * DIAMOND_DISTANCE);
+  return new Lane({ kind: "goal", model, items, times, groups, shape }, x, box);
 }
 
 function idleText(length) {

@@ -1,7 +1,7 @@
 // Pure functions about expectations, the parameters of checkTestClock.
 
 import { countUntil } from "./clock-model.js";
-import { formatInstant, formatMoney, formatWholeMoney } from "./format.js";
+import { formatInstant, formatMoney } from "./format.js";
 import { parseInstant } from "./instants.js";
 
 const quote = (text) => `“${text}”`;
@@ -104,10 +104,11 @@ export function smallestAllowed(expectations, currency, model, at) {
 
 /** Return the short label of an expectation in the chart. */
 export function shortLabel(expectation) {
-  const [word, { currency, atLeast, atMost, goal, name, type }] = ruleOf(expectation);
-  const bound = `${atLeast === undefined ? "≤" : "≥"} ${formatWholeMoney(atLeast ?? atMost, currency)}`;
+  const [word, { currency, atLeast, atMost, goal, name, type, count = 1 }] = ruleOf(expectation);
+  const bound = `${atLeast === undefined ? "≤" : "≥"} ${formatMoney(atLeast ?? atMost, currency)}`;
   if (word === "balance") return bound;
-  return goal ?? name ?? `${type === "INCOME" ? "Income" : "Spent"} ${bound}`;
+  if (word === "posted") return count > 1 ? `${name} ×${count}` : name;
+  return goal ?? `${type === "INCOME" ? "Income" : "Spent"} ${bound}`;
 }
 
 /** Return the instant at which an expectation is decided, or null. */

@@ -50,10 +50,21 @@ function moneyFormat(currency, options) {
 
 const withMinusSign = (text) => text.replace("-", "−");
 
-const minDecimals = (currency) =>
-  currency ? moneyFormat(currency, {}).resolvedOptions().minimumFractionDigits : DEFAULT_DECIMALS;
+const usedDecimals = new Map();
+const MAX_EQUAL_DECIMALS = 4;
 
-/** Format an amount: `€2,800.00`. Any three letters can be a currency. */
+/** Show all amounts of a currency with the decimals that one of them needs. Each balance has its `places`. */
+export function setDecimals(balances) {
+  usedDecimals.clear();
+  for (const { currency, places } of balances) if (places <= MAX_EQUAL_DECIMALS) usedDecimals.set(currency, places);
+}
+
+const minDecimals = (currency) =>
+  currency
+    ? Math.max(moneyFormat(currency, {}).resolvedOptions().minimumFractionDigits, usedDecimals.get(currency) ?? 0)
+    : DEFAULT_DECIMALS;
+
+/** Format an amount with the decimals of its currency, or with more that are used: `€2,800.00`. Any three letters can be one. */
 export function formatMoney(amount, currency, { sign = "auto" } = {}) {
   const options = { minimumFractionDigits: minDecimals(currency), maximumFractionDigits: 20, signDisplay: sign };
   return withMinusSign(moneyFormat(currency, options).format(amount));
@@ -68,10 +79,6 @@ export function formatAxisMoney(value, currency, step) {
     : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
   return withMinusSign(moneyFormat(currency, options).format(value));
 }
-
-/** Format an amount without the decimals of whole numbers: `€500`. */
-export const formatWholeMoney = (amount, currency) =>
-  Number.isInteger(amount) ? formatAxisMoney(amount, currency, 1) : formatMoney(amount, currency);
 
 /** Format a duration in its two largest units: `6 d 23 h`. */
 export function formatDuration(milliseconds) {

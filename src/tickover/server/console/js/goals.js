@@ -85,7 +85,14 @@ class Goal {
       "li",
       { class: "goal" },
       progress.node,
-      h("div", { class: "goal-details" }, h("h3", {}, goal.name), this.percent, this.amounts, this.next),
+      h(
+        "div",
+        { class: "goal-details" },
+        h("h3", { class: "clamped", title: goal.name }, goal.name),
+        this.percent,
+        this.amounts,
+        this.next,
+      ),
       goal.contributions.length ? this.list : null,
     );
   }

@@ -2,16 +2,10 @@
 
 import { balanceAt, isOpening } from "./clock-model.js";
 import { tableHead } from "./clock-tables.js";
-import { toCommonUnit, toNumber } from "./decimals.js";
+import { exactSum } from "./decimals.js";
 import { h } from "./dom.js";
 import { formatCount, formatMoney, formatMonthOfYear } from "./format.js";
 import { addMonths } from "./instants.js";
-
-function sum(amounts) {
-  const { places, counts } = toCommonUnit(amounts);
-  const total = counts.reduce((before, count) => before + count, 0n);
-  return toNumber(total, places);
-}
 
 const monthOf = (instant) => {
   const date = new Date(instant);
@@ -24,7 +18,7 @@ function monthRow(title, items, currency, end, className) {
   const scheduled = items.length - posted;
   const total = (...kinds) => {
     const some = items.filter((item) => kinds.includes(item.kind) && !isOpening(item));
-    return some.length ? formatMoney(sum(some.map(({ amount }) => amount)), currency) : "";
+    return some.length ? formatMoney(exactSum(some.map(({ amount }) => amount)), currency) : "";
   };
   const cells = {
     posted: items.length ? `${formatCount(posted)} of ${formatCount(items.length)}` : "",
@@ -46,7 +40,7 @@ function monthSection({ balances, opening }, currency, items) {
   const openings = items.filter(isOpening);
   const openingRow = () => {
     const amounts = openings.map(({ kind, amount }) => (kind === "income" ? amount : -amount));
-    return monthRow("Opening", openings, currency, sum([opening[currency] ?? 0, ...amounts]));
+    return monthRow("Opening", openings, currency, exactSum([opening[currency] ?? 0, ...amounts]));
   };
   const others = items.filter((item) => !isOpening(item));
   const months = [...Map.groupBy(others, ({ at }) => monthOf(at))].map(([month, some]) =>

@@ -2,7 +2,7 @@
 
 import { scale, textWidth } from "./chart-paths.js";
 import { s } from "./dom.js";
-import { formatDay, formatMonth, formatMonthOfYear, formatShortDay, formatTime, formatYear } from "./format.js";
+import { formatMonth, formatShortDay, formatTime, formatYear, isMidnight } from "./format.js";
 import { addMonths, DAY, endOfDay, HOUR, MINUTE, startOfDay } from "./instants.js";
 
 /** The zoom levels in months. Zero shows everything up to shortly after the last item. */
@@ -82,46 +82,66 @@ export function animateWindow(from, to, onFrame) {
   return animation;
 }
 
+/** Format a time of day. Midnight is the start of a day. */
+const formatClockTime = (at) => (isMidnight(at) ? formatShortDay(at) : formatTime(at));
+
 const STEPS = [
-  ...[1, 5, 15, 30].map((minutes) => ({ size: minutes * MINUTE, label: formatTime })),
-  ...[1, 3, 6, 12].map((hours) => ({ size: hours * HOUR, label: formatTime })),
+  ...[1, 5, 15, 30].map((minutes) => ({ size: minutes * MINUTE, label: formatClockTime })),
+  ...[1, 3, 6, 12].map((hours) => ({ size: hours * HOUR, label: formatClockTime })),
   ...[1, 2, 7].map((days) => ({ size: days * DAY, label: formatShortDay })),
-  ...[1, 2, 3, 6].map((months) => ({ months, size: months * 30.4 * DAY, label: formatMonth })),
+  // Months are easier to read than two weeks.
+  { months: 1, size: 30.4 * DAY, label: formatMonth },
+  { size: 14 * DAY, label: formatShortDay },
+  ...[2, 3, 6].map((months) => ({ months, size: months * 30.4 * DAY, label: formatMonth })),
   ...[1, 2, 5].map((years) => ({ months: 12 * years, size: years * 365.25 * DAY, label: formatYear })),
 ];
 
 const MIN_TEXTS = 3;
+const YEAR_FORMATS = [formatYear, (at) => `’${formatYear(at).slice(-2)}`, () => ""];
+const MONDAY = 4 * DAY; // the first one after 1970-01-01
 
-/** Return the ticks `{ at, text, strong }` of a window with a width in pixels. At least three of their texts fit. */
+/**
+ * Return the ticks `{ at, text, strong }` of a window with a width in pixels. At least three of their texts fit. If
+ * possible, all of them fit, with a short year or none if need be, so that their distances are equal.
+ */
 export function axisTicks(window, width) {
   const { from, to } = window;
   const distance = (step) => (step.size / (to - from)) * width;
   // Weeks need more distance, because months are easier to read.
   const minDistance = (step) => (step.size === 7 * DAY ? 72 : step.label === formatShortDay ? 58 : 46);
   const coarsest = STEPS.findIndex((step) => distance(step) >= minDistance(step));
+  const finest = coarsest < 0 ? STEPS.length - 1 : coarsest;
   const x = scale(from, to, 0, width);
-  for (let index = coarsest < 0 ? STEPS.length - 1 : coarsest; ; index -= 1) {
-    const ticks = ticksOf(STEPS[index], window);
-    if (index === 0 || placeTexts(ticks, x, 0, width).length >= MIN_TEXTS) return ticks;
+  for (const yearFormat of YEAR_FORMATS)
+    for (const step of STEPS.slice(finest)) {
+      const ticks = ticksOf(step, window, yearFormat);
+      const { length } = placeTexts(ticks, x, width);
+      if (length >= MIN_TEXTS && length === ticks.filter(({ at, text }) => fits(x(at), text, width)).length)
+        return ticks;
+    }
+  for (let index = finest; ; index -= 1) {
+    const ticks = ticksOf(STEPS[index], window, YEAR_FORMATS.at(-1));
+    if (index === 0 || placeTexts(ticks, x, width).length >= MIN_TEXTS) return ticks;
   }
 }
 
-function ticksOf(step, { from, to }) {
+function ticksOf(step, { from, to }, yearFormat) {
   const ticks = [];
-  let at = step.months ? firstMonth(from, step.months) : Math.ceil(from / step.size) * step.size;
+  const first = step.size % (7 * DAY) === 0 ? MONDAY : 0;
+  let at = step.months ? firstMonth(from, step.months) : Math.ceil((from - first) / step.size) * step.size + first;
   let lastYear = null;
   for (; at <= to; at = step.months ? addMonths(at, step.months) : at + step.size) {
     const year = formatYear(at);
     const strong = year !== lastYear;
     lastYear = year;
-    ticks.push({ at, text: strong ? withYear(step, at) : step.label(at), strong });
+    ticks.push({ at, text: strong ? withYear(step, at, yearFormat(at)) : step.label(at), strong });
   }
   return ticks;
 }
 
-function withYear(step, at) {
-  if (step.label === formatMonth) return formatMonthOfYear(at);
-  return step.label === formatYear ? formatYear(at) : formatDay(at);
+function withYear({ label }, at, year) {
+  if (label === formatYear) return formatYear(at);
+  return `${label === formatMonth ? formatMonth(at) : formatShortDay(at)} ${year}`.trim();
 }
 
 function firstMonth(from, months) {
@@ -131,26 +151,27 @@ function firstMonth(from, months) {
   return at < from ? addMonths(at, months) : at;
 }
 
-/** Return the ticks whose texts don't overlap, with the start of each text. */
-function placeTexts(ticks, x, left, right) {
+const fits = (start, text, right) => start + textWidth(text) <= right + 4;
+
+/** Return the ticks whose texts don't overlap and end in the plot. */
+function placeTexts(ticks, x, right) {
   let freeX = -Infinity;
-  return ticks.flatMap((tick) => {
-    const width = textWidth(tick.text);
-    const start = Math.min(x(tick.at), right - width);
-    if (start < freeX) return [];
-    freeX = start + width + 6;
-    return [{ ...tick, start: Math.max(left, start) }];
+  return ticks.filter(({ at, text }) => {
+    const start = x(at);
+    if (start < freeX || !fits(start, text, right)) return false;
+    freeX = start + textWidth(text) + 6;
+    return true;
   });
 }
 
 /** Draw the ticks as vertical lines with their texts. */
-export function drawAxis(ticks, x, { left, right, top, bottom }) {
+export function drawAxis(ticks, x, { right, top, bottom }) {
   return s(
     "g",
     { class: "axis" },
     s("path", { d: ticks.map((tick) => `M${x(tick.at)} ${top}V${bottom + 4}`).join("") }),
-    placeTexts(ticks, x, left, right).map(({ start, strong, text }) =>
-      s("text", { x: start, y: bottom + 15, class: strong ? "strong" : undefined }, text),
+    placeTexts(ticks, x, right).map(({ at, strong, text }) =>
+      s("text", { x: x(at), y: bottom + 15, class: strong ? "strong" : undefined }, text),
     ),
   );
 }

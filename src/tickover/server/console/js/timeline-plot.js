@@ -4,6 +4,7 @@ import {
   areaPath,
   Chunks,
   curvePath,
+  formatAxisValue,
   scale,
   stepCurve,
   textWidth,
@@ -12,16 +13,21 @@ import {
   valueScale,
 } from "./chart-paths.js";
 import { balanceAt, lowestAhead } from "./clock-model.js";
-import { newId, render, s } from "./dom.js";
-import { barLane, expectationStrip, goalLane, idleMarks, laneScale } from "./event-lanes.js";
+import { render, s } from "./dom.js";
+import { barLane, barLanes, expectationStrip, goalLane, idleMarks } from "./event-lanes.js";
 import { balanceRules, shortLabel } from "./expectations.js";
-import { formatAxisMoney, formatDay, formatMoney, formatShortDay } from "./format.js";
+import { drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
+import { formatDay, formatMoney, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
 
-const LABEL_SPACE = 32; // below the lowest point, for its label
+const LABEL_SPACE = 34; // below the lowest point, for its label
 const TOP_SPACE = 12;
 const CALLOUT_HEIGHT = 22;
+const CALLOUT_GAP = 3;
 const YEAR = 366 * DAY;
+
+/** Return the format of dates in a window. A long one needs the year. */
+const dateFormat = ({ from, to }) => (to - from > YEAR ? formatDay : formatShortDay);
 
 /** Return the scale and ticks of the values that a plot shows. They include zero and the bounds of the rules. */
 function plotScale(balance, rules, { from, to, top, bottom }) {
@@ -29,52 +35,6 @@ function plotScale(balance, rules, { from, to, top, bottom }) {
   const range = valueRange([balance], { from, to }, bounds);
   return valueScale(range, bottom - top > 140 ? 4 : 3, bottom - LABEL_SPACE, top + TOP_SPACE);
 }
-
-/** Return whether a rule forbids all that another one forbids. */
-const covers = (rule, other) =>
-  rule.from <= other.from &&
-  rule.to >= other.to &&
-  (other.atLeast === undefined || rule.atLeast >= other.atLeast) &&
-  (other.atMost === undefined || rule.atMost <= other.atMost);
-
-/** Return whether no other rule covers a rule. Of equal rules, the first counts. */
-const isStrictest = (rule, index, rules) =>
-  !rules.some((other, position) => covers(other, rule) && (position < index || !covers(rule, other)));
-
-/** Return the sides `{ y, height, bound }` that a rule forbids, and the range `{ x, width }` in which it holds. */
-function forbiddenSides({ atLeast, atMost, from, to }, x, box) {
-  const { top, bottom, y } = box;
-  const [start, end] = [x(Math.max(from, box.from)), x(Math.min(to, box.to))];
-  return [
-    atLeast !== undefined && { y: y(atLeast), height: bottom - y(atLeast), bound: atLeast },
-    atMost !== undefined && { y: top, height: y(atMost) - top, bound: atMost },
-  ]
-    .filter((side) => side && side.height > 0)
-    .map((side) => ({ ...side, x: start, width: Math.max(0, end - start) }));
-}
-
-/** Hatch what the rules forbid. */
-export const drawForbidden = (rules, x, box) =>
-  rules
-    .filter(isStrictest)
-    .flatMap((rule) => forbiddenSides(rule, x, box))
-    .map(({ bound, ...side }) => s("rect", { class: "forbidden", fill: "url(#hatch)", ...side }));
-
-/** Draw the parts of the curve on the forbidden sides of the rules in red. */
-export const drawBreaches = (curve, rules, x, box) =>
-  rules
-    .flatMap((rule) => forbiddenSides(rule, x, box))
-    .map(({ bound, ...side }) => {
-      const id = newId();
-      const line = side.width > 0 ? curvePath(curve, side.x, side.x + side.width) : "";
-      return s(
-        "g",
-        { class: "breach", "clip-path": `url(#${id})` },
-        s("clipPath", { id }, s("rect", { ...side, x: side.x - 1, width: side.width + 2 })),
-        s("path", { class: "area", d: line && areaPath(line, box.y(bound), side.x) }),
-        s("path", { class: "line", d: line }),
-      );
-    });
 
 /** The plot of one currency: its balance as a filled step curve, with its expectations and its lowest point. */
 class BalancePlot {
@@ -92,7 +52,8 @@ class BalancePlot {
       "g",
       { class: "balance-plot" },
       grid.lines,
-      drawForbidden(rules, x, box),
+      // The call-out of the lowest point is below the hatched area.
+      drawForbidden(rules, x, { ...box, bottom: box.bottom - CALLOUT_HEIGHT - CALLOUT_GAP }),
       this.chunks.node,
       drawBreaches(this.curve, rules, x, box),
       grid.labels,
@@ -112,7 +73,7 @@ class BalancePlot {
     const isBroken = rules.some(
       ({ atLeast, from, to }) => lowest.value < atLeast && lowest.at >= from && lowest.at <= to,
     );
-    const date = to - from > YEAR ? formatDay : formatShortDay;
+    const date = dateFormat(this.box);
     const label = `Lowest ahead, ${lowest.at === this.model.now ? "now" : date(lowest.at)}`;
     const money = formatMoney(lowest.value, this.balance.currency);
     const width = textWidth(label) + textWidth(money) + 28;
@@ -165,25 +126,16 @@ class BalancePlot {
 export const MAX_PLOTS = 3;
 const MAX_STRIPS = 4;
 const [TOP, RIGHT, AXIS] = [34, 12, 26];
-const [BAR_HEIGHT, GOAL_HEIGHT, STRIP_HEIGHT] = [30, 20, 16];
+const [GOAL_HEIGHT, STRIP_HEIGHT] = [20, 16];
 export const NARROW = 560;
-const [MAX_LABEL, MAX_NARROW_LABEL] = [128, 60];
+const [MAX_LABEL, MAX_NARROW_LABEL] = [128, 72];
 const LANE_LABEL_HEIGHT = 15;
 const PILL_SPACE = 30; // for the button beside the preview's pill
 
 /** The layout is for a font size of 16 px and scales with the font size of the browser. Reading it in a frame is slow. */
 export const rootFontScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 
-const plotHeight = (count, isNarrow) => (count === 1 ? 208 : count === 2 ? 128 : 96) * (isNarrow ? 0.8 : 1);
-
-/** Return the pattern of what an expectation forbids. */
-export function hatch() {
-  return s(
-    "pattern",
-    { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-    s("path", { class: "hatch", d: "M0 0V6" }),
-  );
-}
+const plotHeight = (count, isNarrow) => (count === 1 ? 208 : count === 2 ? 128 : 80) * (isNarrow ? 0.8 : 1);
 
 /** Place the plots, lanes and strips below each other. */
 function layOut({ model, expectations, window, width, showsAll }) {
@@ -204,22 +156,39 @@ function layOut({ model, expectations, window, width, showsAll }) {
     const place = below(plotHeight(balances.length, isNarrow));
     // The title of a plot names its currency. A narrow plot has no room to repeat it.
     const unit = isNarrow && balances.length > 1 ? undefined : balance.currency;
-    return { balance, rules, unit, ...place, ...plotScale(balance, rules, { ...window, ...place }) };
+    const values = plotScale(balance, rules, { ...window, ...place });
+    const bounds = [...new Set(rules.flatMap(({ atLeast, atMost }) => [atLeast, atMost]))];
+    const isBetween = (bound) => bound !== undefined && !values.ticks.includes(bound);
+    return { balance, rules, unit, ...place, ...values, bounds: bounds.filter(isBetween) };
   });
   bottom += 8;
-  const [income, expense] = ["income", "expense"].map((kind) => laneScale(model, kind));
-  const labels = plots.flatMap(({ ticks, step, unit }) => ticks.map((tick) => formatAxisMoney(tick, unit, step)));
+  // Without the labels, whose width is not yet known.
+  const bars = barLanes(model, window, width - (isNarrow ? MAX_NARROW_LABEL : MAX_LABEL));
+  const [income, expense] = [bars.income.text, bars.expense.text];
+  // Both lanes have a scale, or none of them.
+  const isLong = [income, expense].some((text) => textWidth(text) >= MAX_LABEL - 14);
+  const detail = (text) => (isLong ? "" : text);
+  const labels = plots.flatMap(({ ticks, bounds, step, unit }) =>
+    [...ticks, ...bounds].map((value) => formatAxisValue(value, unit, step)),
+  );
   const stripLabels = strips.map(shortLabel);
   const laneLabels = isNarrow
     ? ["Goals", ...stripLabels.filter((label) => textWidth(label) < MAX_NARROW_LABEL)]
-    : ["Expenses", income, expense, ...stripLabels];
+    : ["Expenses", detail(income), detail(expense), ...stripLabels];
   left = Math.min(MAX_LABEL, Math.max(...[...labels, ...laneLabels].map(textWidth)) + 12);
-  const both = income === expense ? `Income and expenses ${income}` : `Income ${income}, expenses ${expense}`;
-  const lanes = !balances.length
-    ? {}
-    : isNarrow
-      ? { income: below(BAR_HEIGHT, both), expense: below(BAR_HEIGHT) }
-      : { income: below(BAR_HEIGHT, "Income", income), expense: below(BAR_HEIGHT, "Expenses", expense) };
+  const scales = income === expense ? `Income and expenses ${income}` : `Income ${income}, expenses ${expense}`;
+  const both = textWidth(scales) < width ? scales : "Income and expenses";
+  const lanes = {};
+  if (balances.length) {
+    const [incomeLabel, expenseLabel] = isNarrow
+      ? [[both], []]
+      : [
+          ["Income", detail(income)],
+          ["Expenses", detail(expense)],
+        ];
+    lanes.income = { ...bars.income, ...below(bars.income.height, ...incomeLabel) };
+    lanes.expense = { ...bars.expense, ...below(bars.expense.height, ...expenseLabel) };
+  }
   bottom += 4;
   if (model.goals.length) lanes.goal = below(GOAL_HEIGHT, "Goals");
   const stripPlaces = stripLabels.map((label) => below(STRIP_HEIGHT, label));
@@ -232,9 +201,7 @@ function laneLabel({ label, detail, top, bottom, isAbove }, left) {
   const text = textWidth(label) > MAX_LABEL - 14 ? `${label.slice(0, 12)}…` : label;
   const middle = (top + bottom) / 2;
   const line = (y, text) => s("text", { x: left - 8, y, "text-anchor": "end" }, text);
-  return detail && textWidth(detail) < MAX_LABEL - 14
-    ? [line(middle - 3, text), line(middle + 10, detail)]
-    : line(middle + 4, text);
+  return detail ? [line(middle - 3, text), line(middle + 10, detail)] : line(middle + 4, text);
 }
 
 /** A pill above the plot with a line down to the axis. */
@@ -319,11 +286,12 @@ export function drawTimeline(
     idleMarks(model, x, edges, base),
   );
   const isVisible = (instant) => instant >= window.from && instant <= window.to;
+  const date = dateFormat(window);
   const preview = (instant) => {
     const isShown = instant !== model.now && isVisible(instant);
     const word = isNarrow ? ["", ""] : ["Now ", instant < model.now ? "Past " : "Preview "];
-    const text = `${word[1]}${formatShortDay(instant)}`;
-    const nowText = `${word[0]}${formatShortDay(model.now)}`;
+    const text = `${word[1]}${date(instant)}`;
+    const nowText = `${word[0]}${date(model.now)}`;
     const isAhead = instant > model.now;
     // The pill of a preview leaves space for the pill of now on its left.
     const start = isAhead && isVisible(model.now) ? Math.max(left, textWidth(nowText) + 24) : left;

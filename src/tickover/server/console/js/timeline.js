@@ -254,7 +254,7 @@ export class Timeline extends HTMLElement {
 
   #drawLegend() {
     const { expectations, results } = this.#checks;
-    this.legend.hidden = !this.#model.items.length;
+    this.legend.hidden = !this.#model.items.length || !this.table.hidden;
     render(
       this.legend,
       legendItem("past", "posted"),
@@ -284,6 +284,7 @@ export class Timeline extends HTMLElement {
     if (asTable) this.#fillTable();
     else this.table.replaceChildren();
     this.#drawMoreButton();
+    this.#drawLegend();
     this.#draw();
   }
 
