@@ -8,7 +8,7 @@ import { stateBadge } from "./expectations-panel.js";
 import { formatCount, formatMoney, formatPercent, formatShortDay } from "./format.js";
 import { sparkline } from "./sparkline.js";
 
-export const ROW_TITLES = ["Clock", "Balance", "Lowest ahead", "", "Next event", "Expectations"];
+export const ROW_TITLES = ["Clock, newest first", "Balance", "Lowest ahead", "", "Next event", "Expectations"];
 
 const MAX_LENGTH = 13; // of an amount in the size of the others
 

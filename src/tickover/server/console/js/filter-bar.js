@@ -1,6 +1,7 @@
 // The search field and the filters above a list.
 
 import { h, newId } from "./dom.js";
+import { icon } from "./icons.js";
 
 /**
  * Create a bar with a search and filters `[title, test]`, of which the first matches all. It calls
@@ -44,7 +45,7 @@ export function filterBar(noun, filters, onChange, entries = null) {
     "div",
     { class: "row filter-bar" },
     h("label", { for: id, class: "visually-hidden" }, `Search ${noun}`),
-    search,
+    h("div", { class: "search" }, icon("search"), search),
     h("div", { class: "row", role: "group", "aria-label": `Filter ${noun}` }, chips),
   );
   return { element, update };
