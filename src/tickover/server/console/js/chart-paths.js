@@ -148,3 +148,21 @@ export const stepPath = (balance, x, y, from, to) => curvePath(stepCurve(balance
 
 /** Close a step path that starts at `left` to an area above or below a horizontal line. */
 export const areaPath = (line, y, left) => `${line}V${y}H${left}Z`;
+
+export const CALLOUT_HEIGHT = 22;
+
+/** Call out a point in pixels with a label and an amount at the bottom of a plot. No curve reaches its space. */
+export function callout(name, [x, y], label, money, { left, right, bottom }) {
+  const width = textWidth(label) + textWidth(money) + 28;
+  const boxX = Math.min(Math.max(x - width / 2, left + 4), right - width - 2);
+  const boxY = bottom - CALLOUT_HEIGHT;
+  return s(
+    "g",
+    { class: `lowest ${name}` },
+    s("path", { class: "zero", d: `M${x} ${y}V${boxY}` }),
+    s("circle", { r: 4, cx: x, cy: y }),
+    s("rect", { x: boxX, y: boxY, width, height: CALLOUT_HEIGHT, rx: 6 }),
+    s("text", { x: boxX + 8, y: boxY + 15 }, label),
+    s("text", { class: "money", x: boxX + width - 8, y: boxY + 15, "text-anchor": "end" }, money),
+  );
+}

@@ -1,17 +1,29 @@
 // The chart of two clocks: both balances, the band between them, and the difference below.
 
-import { areaPath, scale, stepCurve, stepPath, textWidth, valueGrid, valueRange, valueScale } from "./chart-paths.js";
+import {
+  areaPath,
+  CALLOUT_HEIGHT,
+  callout,
+  formatAxisValue,
+  scale,
+  stepCurve,
+  stepPath,
+  textWidth,
+  valueGrid,
+  valueRange,
+  valueScale,
+} from "./chart-paths.js";
 import { balanceAt, lowestPoint } from "./clock-model.js";
 import { isTooLow } from "./compare-model.js";
 import { render, s } from "./dom.js";
 import { drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
-import { formatAxisMoney, formatDay, formatMoney, formatShortDay } from "./format.js";
+import { formatDay, formatMoney, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
 import { NARROW } from "./timeline-plot.js";
 
 const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [34, 260, 34, 72, 26, 12];
-const [MARK_HEIGHT, CALLOUT_SPACE] = [22, 34];
+const CALLOUT_SPACE = CALLOUT_HEIGHT + 12;
 
 /** Return the band between two step curves: one forwards, and the other back. */
 function bandPath({ balances: [first, second], delta: { times } }, x, y, from, to) {
@@ -37,7 +49,7 @@ function stripScale(delta, window, bottom, top) {
 /** A label above the plot with a line down to its end. */
 class Mark {
   #text = s("text", { y: 19, "text-anchor": "middle" });
-  #rect = s("rect", { y: 4, height: MARK_HEIGHT, rx: MARK_HEIGHT / 2 });
+  #rect = s("rect", { y: 4, height: 22, rx: 11 });
 
   constructor(name) {
     this.stem = s("path", { class: `mark-line ${name}` });
@@ -62,25 +74,6 @@ class Mark {
   }
 }
 
-/** Call out the lowest point `{ at, value }` of both clocks, as money with its date. No curve reaches its space. */
-function lowestCallout(lowest, className, currency, x, { y, bottom, left, right }) {
-  const label = `Lowest, ${formatDay(lowest.at)}`;
-  const money = formatMoney(lowest.value, currency);
-  const width = textWidth(label) + textWidth(money) + 28;
-  const [pointX, pointY] = [x(lowest.at), y(lowest.value)];
-  const boxX = Math.min(Math.max(pointX - width / 2, left + 4), right - width - 2);
-  const boxY = bottom - MARK_HEIGHT;
-  return s(
-    "g",
-    { class: `lowest ${className}` },
-    s("path", { class: "zero", d: `M${pointX} ${pointY}V${boxY}` }),
-    s("circle", { r: 4, cx: pointX, cy: pointY }),
-    s("rect", { x: boxX, y: boxY, width, height: MARK_HEIGHT, rx: 6 }),
-    s("text", { x: boxX + 8, y: boxY + 15 }, label),
-    s("text", { class: "money", x: boxX + width - 8, y: boxY + 15, "text-anchor": "end" }, money),
-  );
-}
-
 /** Return `{ mark, at }` for the time of each clock, or one for both. */
 function nowMarks([first, second]) {
   if (first === second) return [{ mark: new Mark("both"), at: first }];
@@ -100,11 +93,12 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   const [plotBottom, stripTop] = [PLOT_TOP + PLOT_HEIGHT, PLOT_TOP + PLOT_HEIGHT + GAP];
   const bottom = stripTop + DIFFERENCE_HEIGHT;
   const bounds = rules.flat().flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
-  const plot = valueScale(valueRange(balances, window, bounds), 4, plotBottom - CALLOUT_SPACE, PLOT_TOP + 8);
+  const values = valueScale(valueRange(balances, window, bounds), 4, plotBottom - CALLOUT_SPACE, PLOT_TOP + 8);
+  const plot = { ...values, bounds: [...new Set(bounds)].filter((bound) => !values.ticks.includes(bound)) };
   const strip = stripScale(delta, window, bottom - 4, stripTop + 4);
   const { y } = plot;
-  const labels = [plot, strip].flatMap(({ ticks, step }) =>
-    ticks.map((value) => textWidth(formatAxisMoney(value, currency, step))),
+  const labels = [plot, strip].flatMap(({ ticks, bounds = [], step }) =>
+    [...ticks, ...bounds].map((value) => textWidth(formatAxisValue(value, currency, step))),
   );
   const left = Math.max(...labels) + 12;
   const right = width - RIGHT_MARGIN;
@@ -140,7 +134,7 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     s("defs", {}, hatch()),
     grids.map(({ lines }) => lines),
     // The call-out of the lowest point is below the hatched area.
-    drawForbidden(rules.flat(), x, { ...box, bottom: plotBottom - MARK_HEIGHT - 3 }),
+    drawForbidden(rules.flat(), x, { ...box, bottom: plotBottom - CALLOUT_HEIGHT - 3 }),
     marks.map(({ mark }) => mark.stem),
     split < to && s("path", { class: "band", d: bandPath(comparison, x, y, split, to) }),
     split > shared && s("path", { class: "line shared", d: stepPath(balances[0], x, y, shared, split) }),
@@ -152,7 +146,13 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     cursor.stem,
     grids.map(({ labels }) => labels),
     s("text", { class: "title", x: left, y: stripTop - 10 }, textWidth(title) < right - left ? title : "Difference"),
-    lowestCallout(lowest, `${names[lower]}${isBroken ? " broken" : ""}`, currency, x, { ...box, left, right }),
+    callout(
+      `${names[lower]}${isBroken ? " broken" : ""}`,
+      [x(lowest.at), y(lowest.value)],
+      `Lowest, ${formatDay(lowest.at)}`,
+      formatMoney(lowest.value, currency),
+      { left, right, bottom: plotBottom },
+    ),
     gap,
     dots,
     marks.map(({ mark }) => mark.node),

@@ -2,7 +2,9 @@
 
 import {
   areaPath,
+  CALLOUT_HEIGHT,
   Chunks,
+  callout,
   curvePath,
   formatAxisValue,
   scale,
@@ -22,7 +24,6 @@ import { DAY } from "./instants.js";
 
 const LABEL_SPACE = 34; // below the lowest point, for its label
 const TOP_SPACE = 12;
-const CALLOUT_HEIGHT = 22;
 const CALLOUT_GAP = 3;
 const YEAR = 366 * DAY;
 
@@ -67,7 +68,7 @@ class BalancePlot {
 
   /** Call out the lowest point from now on as money with its date, like the figure above the chart. */
   #lowest(rules) {
-    const { left, right, from, to, bottom } = this.box;
+    const { from, to } = this.box;
     const lowest = lowestAhead(this.balance, this.model);
     if (this.balance.times.length === 0 || lowest.at < from || lowest.at > to) return null;
     const isBroken = rules.some(
@@ -76,20 +77,8 @@ class BalancePlot {
     const date = dateFormat(this.box);
     const label = `Lowest ahead, ${lowest.at === this.model.now ? "now" : date(lowest.at)}`;
     const money = formatMoney(lowest.value, this.balance.currency);
-    const width = textWidth(label) + textWidth(money) + 28;
-    const [pointX, pointY] = [this.x(lowest.at), this.y(lowest.value)];
-    const boxX = Math.min(Math.max(pointX - width / 2, left + 4), right - width - 2);
-    // No curve reaches the space for the label.
-    const boxY = bottom - CALLOUT_HEIGHT;
-    return s(
-      "g",
-      { class: `lowest${isBroken ? " broken" : ""}` },
-      s("path", { class: "zero", d: `M${pointX} ${pointY}V${boxY}` }),
-      s("circle", { r: 4, cx: pointX, cy: pointY }),
-      s("rect", { x: boxX, y: boxY, width, height: CALLOUT_HEIGHT, rx: 6 }),
-      s("text", { x: boxX + 8, y: boxY + 15 }, label),
-      s("text", { class: "money", x: boxX + width - 8, y: boxY + 15, "text-anchor": "end" }, money),
-    );
+    const point = [this.x(lowest.at), this.y(lowest.value)];
+    return callout(isBroken ? "broken" : "", point, label, money, this.box);
   }
 
   preview(instant) {
