@@ -321,17 +321,17 @@ async def test_keys_and_wheel_zoom_and_pan_the_plot(browser: Browser, program: P
 async def test_several_currencies_have_a_plot_each(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         entry = {"name": "Pay", "type": "INCOME", "amount": 5, "at": "2027-01-02T00:00:00Z"}
-        pays = [{**entry, "currency": currency} for currency in ("EUR", "USD", "CHF")]
-        # Each amount of a currency has as many decimals.
-        pays[2]["amount"] = 5.125
-        pays += [{**entry, "currency": "JPY", "type": "EXPENSE", "at": "2027-01-03T00:00:00Z"}]
+        pays = [{**entry, "currency": currency} for currency in ("EUR", "JPY", "CHF")]
+        # All amounts of a currency have as many decimals, up to a limit.
+        pays[1]["amount"], pays[2]["amount"] = 5.1234567, 5.125
+        pays += [{**entry, "currency": "USD", "type": "EXPENSE", "at": "2027-01-03T00:00:00Z"}]
         await console.open_clock(console.create({"frozenTime": "2027-01-01T00:00:00Z", "transactions": pays}))
         plots = console.page.locator(".balance-plot")
-        assert await plots.locator(".title").all_text_contents() == ["EUR", "USD", "CHF"]
+        assert await plots.locator(".title").all_text_contents() == ["EUR", "JPY", "CHF"]
         await expect(plots.first.locator(".lowest")).to_contain_text("Lowest ahead, now€0.00")
         # The figures have the same currencies as the plots.
         lowest = figure(console, "Lowest ahead")
-        await expect(lowest.get_by_role("listitem")).to_have_text(["€0.00now", "$0.00now", "CHF\xa00.000now"])
+        await expect(lowest.get_by_role("listitem")).to_have_text(["€0.00now", "¥0.00now", "CHF\xa00.000now"])
         await expect(lowest).to_contain_text("1 more, 1 below zero")
 
 

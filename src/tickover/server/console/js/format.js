@@ -5,7 +5,7 @@ const longDay = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", dateStyle: "
 const integer = new Intl.NumberFormat(locale);
 const percentage = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
 const moneyFormats = new Map();
-const DEFAULT_DECIMALS = 2; // for amounts without a currency
+const DEFAULT_DECIMALS = 2; // for amounts without a currency, or with many decimals
 const [MAX_AXIS_VALUE, MAX_AXIS_DECIMALS] = [1e8, 4];
 
 export const isMidnight = (instant) => instant % 86_400_000 === 0;
@@ -56,7 +56,8 @@ const MAX_EQUAL_DECIMALS = 4;
 /** Show all amounts of a currency with the decimals that one of them needs. Each balance has its `places`. */
 export function setDecimals(balances) {
   usedDecimals.clear();
-  for (const { currency, places } of balances) if (places <= MAX_EQUAL_DECIMALS) usedDecimals.set(currency, places);
+  for (const { currency, places } of balances)
+    usedDecimals.set(currency, places <= MAX_EQUAL_DECIMALS ? places : DEFAULT_DECIMALS);
 }
 
 const minDecimals = (currency) =>

@@ -124,7 +124,8 @@ const PILL_SPACE = 30; // for the button beside the preview's pill
 /** The layout is for a font size of 16 px and scales with the font size of the browser. Reading it in a frame is slow. */
 export const rootFontScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 
-const plotHeight = (count, isNarrow) => (count === 1 ? 208 : count === 2 ? 128 : 80) * (isNarrow ? 0.8 : 1);
+// Three plots, their axis and the slider fit into a window of 900 pixels. On a phone, the page scrolls.
+const plotHeight = (count, isNarrow) => (isNarrow ? [168, 104, 92] : [208, 128, 80])[Math.min(count, 3) - 1];
 
 /** Place the plots, lanes and strips below each other. */
 function layOut({ model, expectations, window, width, showsAll }) {
