@@ -10,7 +10,7 @@ import { sparkline } from "./sparkline.js";
 
 export const ROW_TITLES = ["Clock, newest first", "Balance", "Lowest ahead", "", "Next event", "Expectations"];
 
-const MAX_LENGTH = 13; // of an amount in the size of the others
+const MAX_LENGTH = 16; // of an amount in the size of the others
 
 const figure = (name, title, value, { isLow, note } = {}) =>
   h(
