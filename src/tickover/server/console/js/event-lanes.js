@@ -3,7 +3,7 @@
 import { Chunks, textWidth } from "./chart-paths.js";
 import { countUntil } from "./clock-model.js";
 import { plural } from "./clock-text.js";
-import { exactSum } from "./decimals.js";
+import { exactSums } from "./decimals.js";
 import { s } from "./dom.js";
 import { breachRanges, deadline } from "./expectations.js";
 import { formatMoney } from "./format.js";
@@ -51,13 +51,14 @@ function measureItems(all, kind, largest) {
     sums.push(sums.at(-1) + size);
   }
   const currencies = new Set(items.map((item) => item.currency));
-  return { items, times: items.map((item) => item.at), sums, max, currencies };
+  const amounts = exactSums(items.map((item) => item.amount));
+  return { items, times: items.map((item) => item.at), sums, amounts, max, currencies };
 }
 
 /** Describe the largest bar of a lane: `up to €2,800.50`. */
-function describeScale({ items, currencies }, [start, end]) {
+function describeScale({ items, amounts, currencies }, [start, end]) {
   if (currencies.size !== 1) return currencies.size ? "per currency" : "";
-  return `up to ${formatMoney(exactSum(items.slice(start, end).map((item) => item.amount)), items[0].currency)}`;
+  return `up to ${formatMoney(amounts(start, end), items[0].currency)}`;
 }
 
 /**

@@ -131,7 +131,7 @@ function ticksOf(step, { from, to }, yearFormat) {
   let at = step.months ? firstMonth(from, step.months) : Math.ceil((from - first) / step.size) * step.size + first;
   let lastYear = null;
   for (; at <= to; at = step.months ? addMonths(at, step.months) : at + step.size) {
-    const year = formatYear(at);
+    const year = new Date(at).getUTCFullYear();
     const strong = year !== lastYear;
     lastYear = year;
     ticks.push({ at, text: strong ? withYear(step, at, yearFormat(at)) : step.label(at), strong });
