@@ -3,7 +3,7 @@
 from playwright.async_api import Browser, expect
 
 from tests.browser.held_requests import HeldRequests, open_console_with_errors
-from tests.support.console import HTTP_ERROR, open_console
+from tests.support.console import HTTP_ERROR, JANUARY, open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.
@@ -53,18 +53,20 @@ async def test_difference_of_two_forks_is_shown_at_the_cursor(browser: Browser, 
 async def test_changes_elsewhere_are_shown_and_the_cursor_stays(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         console.tab.ignored_prefixes = (HTTP_ERROR,)
-        page, clock = console.page, console.create()
+        page, clock = console.page, console.create({**JANUARY, "frozenTime": "2027-01-01T07:30:00Z"})
         fork = console.call("forkTestClock", id=clock, name="Plan B")["clock"]["id"]
         await console.open(f"#/compare/{clock}?with={fork}")
         slider = page.get_by_role("slider", name="Date to compare")
-        for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight"):
-            await slider.press(key)
+        await slider.press("Home")
+        figures = page.locator(".figure")
+        await expect(figures.first).to_have_text("Difference on 1 Jan 2027, 07:30 UTC€0.00The balances are equal")
+        for _ in range(3):
+            await slider.press("ArrowRight")
         raise_ = {"name": "Raise", "amount": 100, "currency": "EUR", "type": "INCOME", "at": "2027-01-02T00:00:00Z"}
         console.call("amendTestClock", id=fork, add={"transactions": [raise_]})
         console.call("updateTestClock", id=fork, name="Plan C")
         console.call("advanceTestClock", id=fork, frozenTime="2027-01-05T00:00:00Z")
         await console.poll()
-        figures = page.locator(".figure")
         await expect(figures).to_contain_text(
             ["+€100.00“Plan C” has more", "", "Plan C−€1,050.00posted, clock at 5 Jan 2027"]
         )

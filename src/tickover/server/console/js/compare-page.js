@@ -172,7 +172,7 @@ class ComparePage extends HTMLElement {
     this.#window = { from, to };
     this.comparison = compareBalances(this.#models, this.#currency);
     this.rules = this.#models.map((model) => balanceRules(readChecks(model.id).expectations, this.#currency, model));
-    this.#instant = Math.min(Math.max(instant ?? this.comparison.largestAt, from), to);
+    this.#instant = instant ?? this.comparison.largestAt;
     const label = (index) => this.#clockLabel(index);
     const breaks = this.rules.some((rules, index) => firstBreach(this.comparison.balances[index], rules) < Infinity);
     this.delta = new Figure("Difference", "headline");
@@ -319,9 +319,9 @@ class ComparePage extends HTMLElement {
   }
 
   #moveTo(instant) {
-    const { from, to } = this.#window;
     this.#movedAt = performance.now();
-    this.#instant = Math.min(Math.max(instant, from), to);
+    // The window begins with a day, and a clock can start later on it.
+    this.#instant = Math.min(Math.max(instant, Math.min(...this.comparison.starts)), this.#window.to);
     this.drawing.moveCursor(this.#instant);
     moveThumb(this.slider, this.#window, this.#instant, this.drawing.right - this.drawing.left);
     this.jumps?.mark(this.#instant);
