@@ -181,7 +181,8 @@ async def test_command_menu_finds_and_runs_actions(browser: Browser, program: Pr
         await expect(page.get_by_label("Clock name")).to_be_focused()
 
         await console.open("#/clocks")
-        await expect(console.heading("Clocks")).to_be_visible()
+        # The menu lists the clocks that the page shows.
+        await expect(page.locator("h2 a")).to_be_visible()
         await keyboard.press("Control+k")
         clocks = page.get_by_role("listbox").get_by_role("group", name="Clocks")
         await expect(clocks.get_by_role("option")).to_have_text([re.compile("^Go to ")])
