@@ -87,6 +87,15 @@ _SPARKLINE = """async ({ params, opening, id = null }) => {
   return [...svg.querySelectorAll(".past > .line")].map((line) => /^M\\S+ [^A-Z]+/.exec(line.getAttribute("d"))[0]);
 }"""
 
+# Returns where the curve of a clock is red, and the class of its dot.
+_SPARKLINE_LIMITS = """async ({ params, expectations }) => {
+  const { parseParams, sparkline } = await import(document.scripts[0].src);
+  const model = { ...parseParams(params), id: "clock_1", now: Date.parse("2027-01-05T00:00:00Z") };
+  const svg = sparkline(model, { width: 100, height: 100, expectations });
+  const numbers = (rect) => ["x", "width", "y"].map((name) => Math.round(rect.getAttribute(name)));
+  return [...[...svg.querySelectorAll("clipPath rect")].map(numbers), svg.querySelector(".dot").getAttribute("class")];
+}"""
+
 # Returns how many areas are hatched, and the path of each breach, in a chart of two clocks.
 _COMPARISON = """async ({ balances, rules }) => {
   const { compareBalances, drawComparison } = await import(document.scripts[0].src);
@@ -285,6 +294,22 @@ async def test_sparkline_starts_with_the_first_balance(loaded_tab: Tab) -> None:
     # All curves have the same zero line.
     items.append({**entry, "currency": "CHF", "type": "EXPENSE", "at": "2027-01-02T00:00:00Z"})
     assert await run(loaded_tab, _SPARKLINE, {"params": params, "id": "clock_1"}) == ["M4 50", "M4 50", "M4 50"]
+
+
+async def test_sparkline_is_red_where_an_expectation_breaks(loaded_tab: Tab) -> None:
+    entry = {"name": "Rent", "type": "EXPENSE", "amount": 100, "currency": "EUR"}
+    items = [{**entry, "at": "2027-01-02T00:00:00Z"}, {**entry, "amount": 300, "at": "2027-01-21T00:00:00Z"}]
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": items}
+
+    async def limits(*expectations: dict[str, Any]) -> Any:
+        rules = [{"balance": {"currency": "EUR", **rule}} for rule in expectations]
+        return await run(loaded_tab, _SPARKLINE_LIMITS, {"params": params, "expectations": rules})
+
+    assert await limits() == [[4, 96, 7], "dot below-zero"]
+    assert await limits({"atMost": 5}) == [[4, 96, 7], "dot below-zero"]
+    # The balance at the dot is 100 below zero.
+    assert await limits({"atLeast": -200}) == [[4, 96, 51], "dot"]
+    assert await limits({"atLeast": 0, "from": "2027-01-11T00:00:00Z"}) == [[51, 49, 7], "dot"]
 
 
 async def test_comparison_shows_what_the_expectations_forbid(loaded_tab: Tab) -> None:

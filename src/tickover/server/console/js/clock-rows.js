@@ -70,7 +70,7 @@ function nextEvent({ items }) {
 /** Return the cells of a clock between its name and its expectations. */
 export const clockCells = (model, expectations) => [
   h("dl", { class: "balances" }, balanceFigure(model, expectations), lowestFigure(model, expectations)),
-  model.items.length ? sparkline(model) : h("div", { class: "no-curve" }),
+  model.items.length ? sparkline(model, { expectations }) : h("div", { class: "no-curve" }),
   nextEvent(model),
 ];
 

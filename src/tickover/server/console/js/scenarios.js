@@ -6,6 +6,7 @@ import { summaryParts } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultsIn, withName } from "./create-clock.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { draftPreview } from "./draft-preview.js";
+import { smallestAllowed } from "./expectations.js";
 import { filterBar } from "./filter-bar.js";
 import { formatMoney, formatShortDay } from "./format.js";
 import { CallError, call, loadScenarios } from "./rpc.js";
@@ -76,15 +77,11 @@ function scenarioCard(
         h(
           "div",
           { class: "lowest" },
-          h(
-            "strong",
-            { class: lowest.value < 0 ? "below-zero" : undefined },
-            formatMoney(lowest.value, lowest.currency),
-          ),
+          h("strong", { class: lowest.isLow ? "below-zero" : undefined }, formatMoney(lowest.value, lowest.currency)),
           h("p", {}, `Lowest, ${formatShortDay(lowest.at)}`),
         ),
     ),
-    sparkline(model, { width: 360, height: 80, lowest }),
+    sparkline(model, { width: 360, height: 80, lowest, expectations }),
     h("p", { class: isInvalid ? "about error" : "about" }, about),
     h(
       "div",
@@ -102,7 +99,12 @@ function gallery(scenarios, actions) {
     .toSorted((left, right) => rank(left) - rank(right))
     .map((scenario) => {
       const model = parseParams(scenario.params, scenario.opening);
-      return { ...scenario, model, lowest: lowestOfAll(model, model.start) };
+      const lowest = lowestOfAll(model, model.start);
+      if (lowest) {
+        const limit = smallestAllowed(scenario.expectations, lowest.currency, model, lowest.at);
+        lowest.isLow = lowest.value < limit;
+      }
+      return { ...scenario, model, lowest };
     });
   const cards = entries.map((entry) => scenarioCard(entry, actions));
   const nothing = h("p", { class: "muted", hidden: true }, "No scenario matches.");

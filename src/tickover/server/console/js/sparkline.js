@@ -3,6 +3,7 @@
 import { areaPath, scale, stepPath } from "./chart-paths.js";
 import { balanceAt } from "./clock-model.js";
 import { h, newId, s } from "./dom.js";
+import { balanceRules } from "./expectations.js";
 
 const [MARGIN, DOT_MARGIN] = [6, 4];
 const MAX_CURVES = 3;
@@ -11,10 +12,11 @@ const MAX_CURVES = 3;
 export const curveKey = (index) => index < MAX_CURVES && h("span", { class: `curve-key key-${index}` });
 
 /**
- * Draw the balances, with a dot at the present balance of a clock, or at `lowest` of a scenario. Screen readers skip
- * them because the card has the same facts as text.
+ * Draw the balances, with a dot at the present balance of a clock, or at `lowest` of a scenario. They are red where they
+ * break an expectation, or where they are below zero without one. Screen readers skip them because the card has the
+ * same facts as text.
  */
-export function sparkline(model, { width = 320, height = 88, lowest = null } = {}) {
+export function sparkline(model, { width = 320, height = 88, lowest = null, expectations = [] } = {}) {
   const curves = model.balances.length ? model.balances : model.goals.map((goal) => savingsCurve(goal));
   const last = Math.max(model.now, model.times.at(-1) ?? model.now);
   const from = Math.min(...curves.map((curve) => curveStart(curve, model)));
@@ -36,7 +38,9 @@ export function sparkline(model, { width = 320, height = 88, lowest = null } = {
       "aria-hidden": "true",
       focusable: "false",
     },
-    shown.map((curve, index) => drawCurve(curve, index, { model, x, low, high, to, width, height, lowest })),
+    shown.map((curve, index) =>
+      drawCurve(curve, index, { model, x, low, high, to, width, height, lowest, expectations }),
+    ),
   );
 }
 
@@ -47,7 +51,7 @@ const curveStart = ({ times, values }, { id, start }) =>
 /** Return the largest absolute value of a curve. */
 const largest = ({ values }) => Math.max(...values.map(Math.abs)) || 1;
 
-function drawCurve(curve, index, { model, x, low, high, to, width, height, lowest }) {
+function drawCurve(curve, index, { model, x, low, high, to, width, height, lowest, expectations }) {
   const from = curveStart(curve, model);
   const y = scale(low * largest(curve), high * largest(curve), height - MARGIN, MARGIN);
   const now = Math.max(from, model.id === null ? to : model.now);
@@ -62,6 +66,12 @@ function drawCurve(curve, index, { model, x, low, high, to, width, height, lowes
   };
   const id = newId();
   const isClock = model.id !== null;
+  const rules = balanceRules(expectations, curve.currency, model).filter(({ atLeast }) => atLeast !== undefined);
+  const limits = rules.length ? rules : [{ atLeast: 0, from, to }];
+  const forbidden = limits.map((limit) => {
+    const [left, right] = [Math.max(limit.from, from), Math.min(limit.to, to)].map(x);
+    return s("rect", { x: left, width: Math.max(0, right - left), y: y(limit.atLeast) + 1, height });
+  });
   const hasDot = isClock ? index === 0 : lowest !== null && lowest.currency === curve.currency;
   return s(
     "g",
@@ -69,19 +79,20 @@ function drawCurve(curve, index, { model, x, low, high, to, width, height, lowes
     part("rest", now, to),
     part("past", from, now),
     index === 0 && s("path", { class: "zero", d: `M0 ${y(0)}H${width}` }),
-    s("clipPath", { id }, s("rect", { width, y: y(0) + 1, height })),
+    s("clipPath", { id }, forbidden),
     s("path", { class: "line below-zero", "clip-path": `url(#${id})`, d: stepPath(curve, x, y, from, to) }),
     isClock && index === 0 && s("path", { class: "now", d: `M${x(now)} 0V${height}` }),
-    hasDot && drawDot(curve, isClock ? now : lowest.at, x, y, width),
+    hasDot && drawDot(curve, isClock ? now : lowest.at, limits, { x, y, width }),
   );
 }
 
 /** Draw a dot. It is a line without length, because the chart is stretched and a circle would not stay round. */
-function drawDot(curve, at, x, y, width) {
+function drawDot(curve, at, limits, { x, y, width }) {
   const value = balanceAt(curve, at);
+  const isLow = limits.some(({ atLeast, from, to }) => value < atLeast && from <= at && at <= to);
   const left = Math.min(Math.max(x(at), DOT_MARGIN), width - DOT_MARGIN);
   const d = `M${left} ${y(value)}h0`;
-  return [s("path", { class: "halo", d }), s("path", { class: value < 0 ? "dot below-zero" : "dot", d })];
+  return [s("path", { class: "halo", d }), s("path", { class: isLow ? "dot below-zero" : "dot", d })];
 }
 
 /** Return the amount of a goal as a curve, for clocks without transactions. */
