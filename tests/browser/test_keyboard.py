@@ -24,8 +24,11 @@ _FOCUS = """(element) => {
 }"""
 
 
-async def tab_to(tab: Tab, target: Locator, *, key: str = "Tab", limit: int = 80) -> None:
-    """Press Tab until the target has the focus, which is always visible."""
+async def tab_to(tab: Tab, target: Locator, *, key: str = "Tab", limit: int = 250) -> None:
+    """Press Tab until the target has the focus, which is always visible.
+
+    A late response can draw the part with the focus again. The limit allows another round through the page.
+    """
     await expect(target).to_be_visible()
     has_focus = await target.evaluate("(element) => element === document.activeElement")
     for _ in range(limit):
