@@ -124,11 +124,12 @@ _SUMMARIES = """async ({ checks, days }) => {
 }"""
 
 # Returns the lanes of a timeline, and the edges of the pills of now and of a preview, `[left, right]`.
-_TIMELINE = """async ({ params, days, width }) => {
+_TIMELINE = """async ({ params, days, width, start = 0 }) => {
   const { drawTimeline, parseParams } = await import(document.scripts[0].src);
   const model = parseParams(params);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  const window = { from: model.now, to: model.now + 100 * 86_400_000 };
+  const from = model.now + start * 86_400_000;
+  const window = { from, to: from + 100 * 86_400_000 };
   const { lanes, preview } = drawTimeline(svg, { model, expectations: [], window, width, axis: () => null });
   preview(model.now + days * 86_400_000);
   const edges = [...svg.querySelectorAll(".pill rect")].map((pill) => {
@@ -424,6 +425,11 @@ async def test_pill_of_now_is_left_of_a_preview(loaded_tab: Tab) -> None:
     params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [RENT]}
     for days in (1, 15, 60, 100):
         _, now, preview = await run(loaded_tab, _TIMELINE, {"params": params, "days": days, "width": 330})
+        assert 0 <= now[0] < now[1] < preview[0], days
+        # The time of the clock can be before the plot.
+        _, now, preview = await run(
+            loaded_tab, _TIMELINE, {"params": params, "days": days + 9, "width": 330, "start": 9}
+        )
         assert 0 <= now[0] < now[1] < preview[0], days
 
 

@@ -204,8 +204,11 @@ class Pill {
     this.node = s("g", { class: `pill ${name}` }, this.#rect, this.#text);
   }
 
-  /** Draw the pill above x, beside the pill to avoid. Leave `space` on its right. Return its edges `{ from, to }`. */
-  draw(text, x, { left, right, bottom }, { avoid, space = 0 } = {}) {
+  /**
+   * Draw the pill above x, beside the pill to avoid. Leave `space` on its right. The time of a pill that is away is not in
+   * the plot. Return its edges `{ from, to }`.
+   */
+  draw(text, x, { left, right, bottom }, { avoid, space = 0, isAway = false } = {}) {
     const half = textWidth(text) / 2 + 10;
     let middle = Math.min(Math.max(x, left + half), right - half - space);
     if (avoid && middle + half + 2 > avoid.from && middle - half - 2 < avoid.to + avoid.space)
@@ -215,7 +218,8 @@ class Pill {
     this.#text.setAttribute("x", middle);
     this.#rect.setAttribute("x", middle - half);
     this.#rect.setAttribute("width", half * 2);
-    this.stem.setAttribute("d", `M${x} 26V${bottom}`);
+    this.stem.setAttribute("d", isAway ? "" : `M${x} 26V${bottom}`);
+    this.node.classList.toggle("away", isAway);
     this.node.removeAttribute("visibility");
     return { x, from: middle - half, to: middle + half, space };
   }
@@ -281,18 +285,18 @@ export function drawTimeline(
     const isShown = instant !== model.now && isVisible(instant);
     const word = isNarrow ? ["", ""] : ["Now ", instant < model.now ? "Past " : "Preview "];
     const text = `${word[1]}${date(instant)}`;
-    const nowText = `${word[0]}${date(model.now)}`;
+    const nowEdges = [model.now < window.from ? "← " : "", model.now > window.to ? " →" : ""];
+    const nowText = `${nowEdges[0]}${word[0]}${date(model.now)}${nowEdges[1]}`;
     const isAhead = instant > model.now;
     // The pill of a preview leaves space for the pill of now on its left.
-    const start = isAhead && isVisible(model.now) ? Math.max(left, textWidth(nowText) + 24) : left;
+    const start = isAhead ? Math.max(left, textWidth(nowText) + 24) : left;
     const place = { ...box, left: start };
     const placed = isShown && previewPill.draw(text, x(instant), place, { space: isAhead ? PILL_SPACE : 0 });
     if (!isShown) previewPill.hide();
-    if (isVisible(model.now)) nowPill.draw(nowText, x(model.now), box, { avoid: placed });
-    else nowPill.hide();
     const [first, last] = [model.now, Math.max(instant, model.now)].map((time) =>
       Math.min(Math.max(x(time), left), right),
     );
+    nowPill.draw(nowText, first, box, { avoid: placed, isAway: !isVisible(model.now) });
     shade.update([first, last], (from, to) => s("path", { d: `M${from} ${TOP}H${to}V${bottom}H${from}z` }));
     for (const part of [...plots, ...lanes]) part.preview(instant);
     return placed;
