@@ -237,6 +237,13 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
         await expect(console.notification).to_contain_text(re.compile(r"Added “Trip”, \+40.00, on \d+ Jan"))
         # The buttons of the rows are one tab stop.
         await page.get_by_text("Opening balance: ").press("Tab")
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("Enter")
+        bike = console.clock(clock)["pendingTransactions"][1]["id"]
+        await expect(page.get_by_role("dialog", name="Event")).to_contain_text(f'"id": "{bike}"')
+        await page.keyboard.press("Escape")
+        await expect(console.button("Bike")).to_be_focused()
+        await page.keyboard.press("Tab")
         await page.keyboard.press("End")
         await expect(page.get_by_role("button", name=re.compile("^Cancel Rent, −€1,150.00, 3 Feb"))).to_be_focused()
         await page.keyboard.press("Enter")

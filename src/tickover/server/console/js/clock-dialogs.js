@@ -1,11 +1,12 @@
-// The dialogs of a clock: add an item, fork, export, and confirm a cancellation or a deletion, also of an access token.
+// The dialogs of a clock: add or show an item, fork, export, and confirm a cancellation or a deletion, also of an access token.
 
 import { parseAmount } from "./amounts.js";
 import { forkName, MAX_NAME_LENGTH, plural, signedAmount } from "./clock-text.js";
+import { codeBlock, toJson } from "./code-block.js";
 import { faultsIn, newIdempotencyKey } from "./create-clock.js";
-import { h, onSubmit, withBusyState } from "./dom.js";
+import { copyText, h, onSubmit, withBusyState } from "./dom.js";
 import { amountInput, field, readTime, textInput, timeInput } from "./form-fields.js";
-import { formatDay, formatInstant, formatTime } from "./format.js";
+import { formatDay, formatInstant, formatMoney, formatTime } from "./format.js";
 import { toTimestamp } from "./instants.js";
 import { CallError, ServerUnavailable } from "./rpc.js";
 
@@ -102,6 +103,20 @@ export async function confirmCancellation(model, item) {
   ]);
   if (choice !== "cancel") return null;
   return selected === "all" ? sameName : [item.id];
+}
+
+/** Show a transaction with its id, as the server describes it. */
+export async function showItem(item) {
+  const { id, at, name, amount, currency, kind, category, balance } = item;
+  const entry = { id, name, amount, currency, type: kind.toUpperCase(), category, at: toTimestamp(at) };
+  const text = `${signedAmount(item)} on ${formatInstant(at)}. The balance after it is ${formatMoney(balance, currency)}.`;
+  const choice = await openDialog("Event", [
+    h("h2", {}, name),
+    h("p", {}, text),
+    codeBlock("Transaction", toJson(entry)),
+    buttonRow(h("button", { value: "copy" }, "Copy ID"), dismissButton("Close")),
+  ]);
+  if (choice === "copy") copyText(id, "the ID of the event");
 }
 
 export const PARAMS = "params";

@@ -1,5 +1,6 @@
 // <tick-transactions>, and the states of rows in tables of events.
 
+import { showItem } from "./clock-dialogs.js";
 import { countUntil } from "./clock-model.js";
 import { countsText, signedAmount } from "./clock-text.js";
 import { copyText, h, newId, render, s } from "./dom.js";
@@ -150,13 +151,14 @@ class TransactionTable extends HTMLElement {
   }
 
   #region() {
+    const actions = h("span", { class: "visually-hidden" }, "Actions");
     return h(
       "div",
       { class: "rows", role: "region", "aria-labelledby": "transactions-title" },
       (this.table = h(
         "table",
         { class: "data as-cards" },
-        tableHead(["Time (UTC)", "Name", "State", "Amount", "Balance"], 3, this.#earlier.row),
+        tableHead(["Time (UTC)", "Name", "State", "Amount", "Balance", actions], 3, this.#earlier.row),
         this.body,
         h("tfoot", {}, this.#later.row),
       )),
@@ -173,7 +175,7 @@ class TransactionTable extends HTMLElement {
       this.search.focus();
     };
     more.button = h("button", { type: "button", class: "plain", onclick: open });
-    more.row = h("tr", { class: "more-rows" }, h("td", { colSpan: 5 }, more.button));
+    more.row = h("tr", { class: "more-rows" }, h("td", { colSpan: 6 }, more.button));
     return more;
   }
 
@@ -188,21 +190,27 @@ class TransactionTable extends HTMLElement {
     this.states.update(now, instant);
   }
 
-  /** Return the cancel buttons of the shown rows. They are one tab stop; arrow keys move between them. */
-  #cancelButtons() {
-    const posted = countUntil(this.states.times, this.#now);
-    return this.rows.flatMap((row, index) => (index >= posted && !row.hidden ? [row.cancel] : []));
+  /** Return the buttons `show` or `cancel` of the shown rows. They are one tab stop; arrow keys move between them. */
+  #buttons(kind) {
+    const first = kind === "cancel" ? countUntil(this.states.times, this.#now) : 0;
+    return this.rows.flatMap((row, index) => (index >= first && !row.hidden ? [row[kind]] : []));
   }
 
   #handleKey(event) {
-    const buttons = this.#cancelButtons();
+    const buttons = this.#buttons(event.target.matches(".cancel-item") ? "cancel" : "show");
     const current = buttons.indexOf(event.target);
     const next = { ArrowDown: current + 1, ArrowUp: current - 1, Home: 0, End: buttons.length - 1 }[event.key];
     if (current < 0 || !buttons[next]) return;
     event.preventDefault();
-    buttons[current].tabIndex = -1;
-    buttons[next].tabIndex = 0;
+    this.#setTabStops(buttons[next].closest("tr"));
     buttons[next].focus();
+  }
+
+  /** Make the buttons of a row the tab stops. If the row can't be cancelled, use the next one that can. */
+  #setTabStops(row) {
+    const cancel = this.#buttons("cancel");
+    const stops = [row?.show, cancel.includes(row?.cancel) ? row.cancel : cancel[0]];
+    for (const button of [...this.#buttons("show"), ...cancel]) button.tabIndex = stops.includes(button) ? 0 : -1;
   }
 
   /** Return whether an item matches the text and the type. */
@@ -230,11 +238,9 @@ class TransactionTable extends HTMLElement {
       if (!row) continue;
       next = row;
       row.hidden = !isShown;
-      if (row.cancel) row.cancel.tabIndex = -1;
     }
     this.states.update(this.#now, this.#instant);
-    const [first] = this.#cancelButtons();
-    if (first) first.tabIndex = 0;
+    this.#setTabStops(this.rows.find((row) => row && !row.hidden));
     const total = formatCount(this.items.length);
     const count = isFiltered ? `${formatCount(shown)} of ${total} match` : countsText(this.items);
     this.count.textContent = this.items.length ? count : "";
@@ -268,6 +274,8 @@ function hasLongAmounts(items) {
 function transactionRow(item, isPending) {
   const [mark, state] = stateMark(item.kind);
   const cancel = isPending && cancelButton(item);
+  const name = h("span", { class: "clamped", title: item.name }, item.name);
+  const show = h("button", { class: "show-item", onclick: () => showItem(item) }, name);
   const row = h(
     "tr",
     {},
@@ -275,18 +283,19 @@ function transactionRow(item, isPending) {
     h(
       "th",
       { scope: "row", class: "name" },
-      h("span", { class: "clamped", title: item.name }, item.name),
+      show,
       item.category ? h("span", { class: "muted detail" }, item.category) : null,
     ),
-    h("td", { class: "state-cell" }, state, cancel),
+    h("td", { class: "state-cell" }, state),
     h("td", { class: `number amount ${item.kind}` }, signedAmount(item)),
     h(
       "td",
       { class: `number balance${item.balance < 0 ? " below-zero" : ""}` },
       formatMoney(item.balance, item.currency),
     ),
+    h("td", { class: "row-actions" }, cancel),
   );
-  return Object.assign(row, { cancel });
+  return Object.assign(row, { show, cancel });
 }
 
 customElements.define("tick-transactions", TransactionTable);

@@ -121,7 +121,8 @@ function findActions() {
   ]);
   return nodes
     .filter(
-      (node) => !node.matches("[aria-haspopup], .cancel-item, .rename, :disabled, [aria-disabled=true], [hidden]"),
+      (node) =>
+        !node.matches("[aria-haspopup], .cancel-item, .show-item, .rename, :disabled, [aria-disabled=true], [hidden]"),
     )
     .filter((node) => (node.closest(".menu-box") ?? node).checkVisibility())
     .sort((left, right) => right.matches(".primary") - left.matches(".primary"));
