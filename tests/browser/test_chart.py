@@ -421,6 +421,17 @@ async def test_bars_have_one_linear_scale(loaded_tab: Tab) -> None:
     assert smallest == 4
 
 
+async def test_label_of_the_lowest_point_fits(loaded_tab: Tab) -> None:
+    box = {"left": 60, "right": 240, "bottom": 100}
+    script = """({ money, box }) => import(document.scripts[0].src).then(({ callout }) =>
+      callout("", [100, 20], "Lowest ahead, 1 Jul 2029", money, box).textContent)"""
+    for money, text in (
+        ("€5.00", "Lowest ahead, 1 Jul 2029€5.00"),
+        ("BMM 6,999,999,999.16", "1 Jul 2029BMM 6,999,999,999.16"),
+    ):
+        assert await run(loaded_tab, script, {"money": money, "box": box}) == text
+
+
 async def test_pill_of_now_is_left_of_a_preview(loaded_tab: Tab) -> None:
     params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [RENT]}
     for days in (1, 15, 60, 100):

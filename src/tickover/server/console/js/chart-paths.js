@@ -151,9 +151,14 @@ export const areaPath = (line, y, left) => `${line}V${y}H${left}Z`;
 
 export const CALLOUT_HEIGHT = 22;
 
-/** Call out a point in pixels with a label and an amount at the bottom of a plot. No curve reaches its space. */
-export function callout(name, [x, y], label, money, { left, right, bottom }) {
-  const width = textWidth(label) + textWidth(money) + 28;
+/**
+ * Call out a point in pixels with a label and an amount at the bottom of a plot. No curve reaches its space. Without room
+ * for a long amount, only the date of the label is shown.
+ */
+export function callout(name, [x, y], fullLabel, money, { left, right, bottom }) {
+  const space = textWidth(money) + 28;
+  const label = textWidth(fullLabel) + space < right ? fullLabel : fullLabel.split(", ").at(-1);
+  const width = textWidth(label) + space;
   const boxX = Math.min(Math.max(x - width / 2, left + 4), right - width - 2);
   const boxY = bottom - CALLOUT_HEIGHT;
   return s(

@@ -31,6 +31,7 @@ export function snapToItem({ times, now }, window, instant) {
 export function alignSlider(slider, window, left, width) {
   Object.assign(slider, { min: 0, max: Math.ceil((window.to - window.from) / sliderStep(window)), step: 1 });
   slider.style.marginLeft = width ? `${left - THUMB_WIDTH / 2}px` : "0";
+  slider.style.setProperty("--left", `${width ? left : 0}px`);
   slider.style.width = width ? `${width + THUMB_WIDTH}px` : "100%";
 }
 
