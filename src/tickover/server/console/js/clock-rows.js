@@ -78,7 +78,7 @@ export const clockCells = (model, expectations) => [
 export function checkCell(expectations, results, now) {
   if (!results.length) return { isBroken: false, content: h("span", { class: "muted" }, "No expectations") };
   const { state, at } = summarizeChecks(expectations, results, now);
-  const texts = { holds: "All hold", "will break": "Will break", broken: "Broken since" };
+  const texts = { holds: "All hold", "will break": "Will break", broken: "Broken" };
   const isBroken = state !== "holds";
   const text = isBroken ? `${texts[state]} ${formatShortDay(at)}` : texts[state];
   return { isBroken, content: [stateBadge(state), h("span", { class: isBroken ? "error" : undefined }, text)] };

@@ -74,7 +74,10 @@ function describeBalances(model, currentView, view) {
 
 function describeNextItem(model, currentView) {
   const item = model.items[currentView.postedCount];
-  if (!item) return model.items.length ? "All events are posted" : "This clock has no events";
+  if (!item)
+    return model.items.length
+      ? "All events are posted"
+      : "This clock has no events yet. Add one below, or click a date";
   const characters = [...item.name];
   const name = characters.length > MAX_ITEM_NAME ? `${characters.slice(0, MAX_ITEM_NAME).join("")}…` : item.name;
   const next = viewAt(model, item.at);

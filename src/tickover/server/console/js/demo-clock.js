@@ -130,7 +130,7 @@ class DemoClock extends HTMLElement {
     const state = isBroken ? "broken" : "holds";
     if (this.result.dataset.state === state) return;
     this.result.dataset.state = state;
-    render(this.result, stateBadge(state), isBroken ? `Breaks ${formatShortDay(this.brokenAt)}` : "Holds");
+    render(this.result, stateBadge(state), isBroken ? `Broken ${formatShortDay(this.brokenAt)}` : "Holds");
   }
 
   #play() {
