@@ -62,7 +62,7 @@ export const tableHead = (titles, firstNumber, ...rows) => {
 };
 
 const [MAX_EARLIER, MAX_LATER] = [6, 100];
-const MAX_AMOUNT = 13; // characters of an amount in a column of the usual width
+const MAX_AMOUNT = 14; // characters of an amount in a column of the usual width
 // The table hides earlier rows only if there are many.
 const MIN_HIDDEN = 6;
 
