@@ -107,6 +107,13 @@ _COMPARISON = """async ({ balances, rules }) => {
   return [svg.querySelectorAll(".forbidden").length, ...breaches.map((node) => node.querySelector("rect").outerHTML)];
 }"""
 
+# Returns the opening balance, the income and the expenses of a clock in euros.
+_TOTALS = """async ({ params, opening }) => {
+  const { openingBalance, parseParams, totalOf } = await import(document.scripts[0].src);
+  const model = parseParams(params, opening);
+  return [openingBalance(model, "EUR"), totalOf(model, "income", "EUR"), totalOf(model, "expense", "EUR")];
+}"""
+
 # Returns how broken expectations are explained.
 _VIOLATIONS = """async ({ broken }) => {
   const { describeViolation } = await import(document.scripts[0].src);
@@ -258,8 +265,9 @@ async def test_slider_stops_at_the_times_of_items(loaded_tab: Tab) -> None:
 async def test_labels_are_amounts_of_money(loaded_tab: Tab) -> None:
     pay = {"kind": "income", "at": 0, "currency": "EUR"}
     rents = [{**pay, "kind": "expense", "amount": 300, "currency": currency} for currency in ("EUR", "CHF")]
-    # One bar shows both payments.
-    items = [{**pay, "amount": 0.1}, {**pay, "amount": 2800.2}, *rents]
+    # The opening balance is no income. The other payments are one bar, whose total depends on the width of the plot.
+    opening = {**pay, "amount": 5000, "name": "Opening balance", "category": "Balance"}
+    items = [opening, {**pay, "amount": 0.1}, {**pay, "amount": 2800.2}, *rents]
     expectations = [
         {"balance": {"currency": "EUR", "atLeast": -500}},
         {"balance": {"currency": "EUR", "atMost": 0.5}},
@@ -269,7 +277,7 @@ async def test_labels_are_amounts_of_money(loaded_tab: Tab) -> None:
     ]
     labels = await run(loaded_tab, _LABELS, {"items": items, "expectations": expectations})
     assert labels == [
-        "up to €2,800.30",
+        "largest €2,800.20",
         "per currency",
         "≥ −€500.00",
         "≤ €0.50",
@@ -277,6 +285,14 @@ async def test_labels_are_amounts_of_money(loaded_tab: Tab) -> None:
         "Rent",
         "Rent ×6",
     ]
+
+
+async def test_totals_do_not_include_the_opening_balance(loaded_tab: Tab) -> None:
+    entry = {"name": "Pay", "type": "INCOME", "amount": 0.1, "currency": "EUR", "at": "2027-01-02T00:00:00Z"}
+    opening = {**entry, "name": "Opening balance", "category": "Balance"}
+    items = [opening, {**entry, "amount": 0.2}, {**entry, "currency": "USD"}, {**entry, "type": "EXPENSE", "amount": 4}]
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": items}
+    assert await run(loaded_tab, _TOTALS, {"params": params, "opening": {"EUR": 0.2, "USD": 9}}) == [0.3, 0.2, 4]
 
 
 async def test_sparkline_starts_with_the_first_balance(loaded_tab: Tab) -> None:

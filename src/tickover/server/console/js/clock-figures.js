@@ -1,6 +1,6 @@
 // The figures of a clock: its date, balances, next event, lowest balance and expectations.
 
-import { lowestAhead } from "./clock-model.js";
+import { countUntil, lowestAhead } from "./clock-model.js";
 import { plural, signedAmount } from "./clock-text.js";
 import { difference } from "./decimals.js";
 import { h, render } from "./dom.js";
@@ -165,7 +165,12 @@ export class ClockFigures {
     const item = model.items[currentView.postedCount];
     if (item) {
       const at = `${dayFormat(model)(item.at)}, ${formatTime(item.at)}`;
-      this.#next.show(at, [nowrap(signedAmount(item)), ` ${item.name}`]);
+      const others = countUntil(model.times, item.at) - currentView.postedCount - 1;
+      this.#next.show(at, [
+        nowrap(signedAmount(item)),
+        ` ${item.name}`,
+        others > 0 && ` and ${formatCount(others)} more`,
+      ]);
     } else this.#next.show("None", model.items.length ? "all events are posted" : "no events");
   }
 

@@ -1,6 +1,6 @@
 // A clock as a schedule and an instant, and its view at any instant. Pure functions.
 
-import { toCommonUnit, toNumber } from "./decimals.js";
+import { exactSum, toCommonUnit, toNumber } from "./decimals.js";
 import { addMonths, parseInstant, toTimestamp } from "./instants.js";
 
 const MAX_HUNDREDTHS = 10n ** 17n;
@@ -110,6 +110,13 @@ export function viewAt(model, instant) {
 
 /** Return whether a transaction is the opening balance of a scenario. */
 export const isOpening = ({ name, category }) => name === "Opening balance" && category === "Balance";
+
+/** Return the balance of a currency before its first income or expense. */
+export function openingBalance({ items, opening }, currency) {
+  const openings = items.filter((item) => item.currency === currency && isOpening(item));
+  const amounts = openings.map(({ kind, amount }) => (kind === "income" ? amount : -amount));
+  return exactSum([opening[currency] ?? 0, ...amounts]);
+}
 
 export const balanceAt = ({ times, values }, instant) => values[countUntil(times, instant)];
 

@@ -1,7 +1,7 @@
 // The differences between two clocks. Pure functions.
 
-import { balanceAt } from "./clock-model.js";
-import { difference, toCommonUnit, toNumber } from "./decimals.js";
+import { balanceAt, isOpening } from "./clock-model.js";
+import { difference, exactSum, toCommonUnit, toNumber } from "./decimals.js";
 import { breachRanges } from "./expectations.js";
 
 const EMPTY = { times: [], values: [0] };
@@ -92,12 +92,8 @@ export function totalChange({ items, count }) {
   return toNumber(change * BigInt((first ?? second).kind === "expense" ? -count : count), places);
 }
 
-/** Return the sum of a clock's income or expenses in a currency. */
+/** Return the sum of a clock's income or expenses in a currency, without its opening balance. */
 export function totalOf({ items }, kind, currency) {
-  const amounts = items.filter((item) => item.kind === kind && item.currency === currency).map(({ amount }) => amount);
-  const { places, counts } = toCommonUnit(amounts);
-  return toNumber(
-    counts.reduce((sum, count) => sum + count, 0n),
-    places,
-  );
+  const some = items.filter((item) => item.kind === kind && item.currency === currency && !isOpening(item));
+  return exactSum(some.map(({ amount }) => amount));
 }

@@ -1,6 +1,6 @@
 // The tables of the page that compares two clocks.
 
-import { lowestPoint } from "./clock-model.js";
+import { lowestPoint, openingBalance } from "./clock-model.js";
 import { plural, signedAmount } from "./clock-text.js";
 import { findDifferences, firstBreach, isTooLow, totalChange, totalOf } from "./compare-model.js";
 import { difference } from "./decimals.js";
@@ -22,6 +22,7 @@ function ruleCell(balance, rules, now) {
 export function sideBySide(models, { balances, starts }, { window, currency, rules }, label) {
   const money = (value, sign) => formatMoney(value, currency, { sign });
   const lowest = balances.map((balance, index) => lowestPoint(balance, starts[index], window.to));
+  const openings = models.map((model) => openingBalance(model, currency));
   const total = (kind) => models.map((model) => totalOf(model, kind, currency));
   const row = (title, values, instants = []) =>
     h(
@@ -61,6 +62,7 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
       h(
         "tbody",
         {},
+        openings.some(Boolean) && row("Opening balance", openings),
         row("Income", total("income")),
         row("Expenses", total("expense")),
         row(

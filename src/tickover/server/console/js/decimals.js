@@ -24,16 +24,12 @@ export function toNumber(count, places) {
   return count < 0n ? -size : size;
 }
 
-/** Return a function for the exact sum of the numbers from index `start` to before `end`. */
-export function exactSums(numbers) {
-  const { places, counts } = toCommonUnit(numbers);
-  const sums = [0n];
-  for (const count of counts) sums.push(sums.at(-1) + count);
-  return (start, end) => toNumber(sums[end] - sums[start], places);
-}
-
 /** Return the sum of numbers, exactly. */
-export const exactSum = (numbers) => exactSums(numbers)(0, numbers.length);
+export function exactSum(numbers) {
+  const { places, counts } = toCommonUnit(numbers);
+  const sum = counts.reduce((total, count) => total + count, 0n);
+  return toNumber(sum, places);
+}
 
 /** Return left minus right, exactly. */
 export function difference(left, right) {

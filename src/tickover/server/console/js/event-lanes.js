@@ -1,9 +1,8 @@
 // The lanes below the balance: bars of income and expenses, diamonds of goals, and a strip for each expectation.
 
 import { Chunks, textWidth } from "./chart-paths.js";
-import { countUntil } from "./clock-model.js";
+import { countUntil, isOpening } from "./clock-model.js";
 import { plural } from "./clock-text.js";
-import { exactSums } from "./decimals.js";
 import { s } from "./dom.js";
 import { breachRanges, deadline } from "./expectations.js";
 import { formatMoney } from "./format.js";
@@ -28,7 +27,7 @@ export const MARKS = {
 const itemsByKind = new WeakMap();
 
 /**
- * Return the items of each kind, their times, and the sums of their sizes. `sums[n]` is the size of the first n items.
+ * Return the items of each kind but the opening balance, their times, and the sums of their sizes. `sums[n]` is the size of the first n items.
  * The largest transaction of a currency has the size 1.
  */
 function itemsOfKinds({ items }) {
@@ -42,7 +41,7 @@ function itemsOfKinds({ items }) {
 }
 
 function measureItems(all, kind, largest) {
-  const items = all.filter((item) => item.kind === kind);
+  const items = all.filter((item) => item.kind === kind && !isOpening(item));
   const sums = [0];
   let max = 0;
   for (const { currency, amount } of items) {
@@ -51,19 +50,19 @@ function measureItems(all, kind, largest) {
     sums.push(sums.at(-1) + size);
   }
   const currencies = new Set(items.map((item) => item.currency));
-  const amounts = exactSums(items.map((item) => item.amount));
-  return { items, times: items.map((item) => item.at), sums, amounts, max, currencies };
+  return { items, times: items.map((item) => item.at), sums, max, currencies };
 }
 
-/** Describe the largest bar of a lane: `up to €2,800.50`. */
-function describeScale({ items, amounts, currencies }, [start, end]) {
+/** Describe the largest item of a lane, which is the same at any width: `largest €2,800.50`. */
+function describeScale({ items, currencies }) {
   if (currencies.size !== 1) return currencies.size ? "per currency" : "";
-  return `up to ${formatMoney(amounts(start, end), items[0].currency)}`;
+  const largest = items.reduce((best, { amount }) => Math.max(best, amount), 0);
+  return `largest ${formatMoney(largest, items[0].currency)}`;
 }
 
 /**
  * Return the lanes of bars `{ income, expense }` for a window and the width of its plot. Both have one scale, `unit`,
- * in pixels. The `text` of a lane describes its largest bar.
+ * in pixels. The `text` of a lane describes its largest item.
  */
 export function barLanes(model, { from, to }, width) {
   const length = ((to - from) / width) * BAR_DISTANCE;
@@ -71,8 +70,8 @@ export function barLanes(model, { from, to }, width) {
     const group = itemsOfKinds(model)[kind];
     const groups = groupItems(group.times, model.now, length);
     const size = ([start, end]) => group.sums[end] - group.sums[start];
-    const largest = groups.reduce((best, each) => (size(each) > size(best) ? each : best), [0, 0]);
-    return { ...group, groups, size: size(largest), text: describeScale(group, largest) };
+    const largest = groups.reduce((best, each) => Math.max(best, size(each)), 0);
+    return { ...group, groups, size: largest, text: describeScale(group) };
   });
   const [income, expense] = lanes;
   // The base line stays where it is while the window changes.

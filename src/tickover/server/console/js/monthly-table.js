@@ -1,6 +1,6 @@
 // The timeline as a table of months.
 
-import { balanceAt, isOpening } from "./clock-model.js";
+import { balanceAt, isOpening, openingBalance } from "./clock-model.js";
 import { tableHead } from "./clock-tables.js";
 import { exactSum } from "./decimals.js";
 import { h } from "./dom.js";
@@ -35,13 +35,9 @@ function monthRow(title, items, currency, end, className) {
 }
 
 /** Return the months of a currency with their total. Contributions have no currency. */
-function monthSection({ balances, opening }, currency, items) {
-  const balance = balances.find((candidate) => candidate.currency === currency);
+function monthSection(model, currency, items) {
+  const balance = model.balances.find((candidate) => candidate.currency === currency);
   const openings = items.filter(isOpening);
-  const openingRow = () => {
-    const amounts = openings.map(({ kind, amount }) => (kind === "income" ? amount : -amount));
-    return monthRow("Opening", openings, currency, exactSum([opening[currency] ?? 0, ...amounts]));
-  };
   const others = items.filter((item) => !isOpening(item));
   const months = [...Map.groupBy(others, ({ at }) => monthOf(at))].map(([month, some]) =>
     monthRow(formatMonthOfYear(month), some, currency, balance && balanceAt(balance, addMonths(month, 1) - 0.001)),
@@ -50,7 +46,8 @@ function monthSection({ balances, opening }, currency, items) {
     "tbody",
     {},
     h("tr", {}, h("th", { scope: "rowgroup", colSpan: 5 }, h("strong", {}, currency ?? "Goals (no currency)"))),
-    (openings.length > 0 || opening[currency]) && openingRow(),
+    (openings.length > 0 || model.opening[currency]) &&
+      monthRow("Opening", openings, currency, openingBalance(model, currency)),
     months,
     months.length > 1 && monthRow("Total", items, currency, balance?.values.at(-1), "total"),
   );

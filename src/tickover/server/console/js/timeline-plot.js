@@ -166,7 +166,7 @@ function layOut({ model, expectations, window, width, showsAll }) {
     ? ["Goals", ...stripLabels.filter((label) => textWidth(label) < MAX_NARROW_LABEL)]
     : ["Expenses", detail(income), detail(expense), ...stripLabels];
   left = Math.min(MAX_LABEL, Math.max(...[...labels, ...laneLabels].map(textWidth)) + 12);
-  const scales = income === expense ? `Income and expenses ${income}` : `Income ${income}, expenses ${expense}`;
+  const scales = income === expense ? `Income and expenses ${income}` : `Income: ${income}, expenses: ${expense}`;
   const both = textWidth(scales) < width ? scales : "Income and expenses";
   const lanes = {};
   if (balances.length) {
