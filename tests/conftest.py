@@ -86,7 +86,7 @@ hypothesis.settings.load_profile("tickover")
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """More than there are cores, because tests wait for other processes: most for programs, some for PostgreSQL."""
     has_programs = any(Path(argument).parts[1:2] not in _WITHOUT_PROGRAMS for argument in config.args)
-    return (os.cpu_count() or 1) + (3 if has_programs else 1)
+    return (os.cpu_count() or 1) + (3 if has_programs else 2)
 
 
 def pytest_configure() -> None:

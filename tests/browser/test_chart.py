@@ -265,7 +265,7 @@ async def test_slider_stops_at_the_times_of_items(loaded_tab: Tab) -> None:
 async def test_labels_are_amounts_of_money(loaded_tab: Tab) -> None:
     pay = {"kind": "income", "at": 0, "currency": "EUR"}
     rents = [{**pay, "kind": "expense", "amount": 300, "currency": currency} for currency in ("EUR", "CHF")]
-    # The opening balance is no income. The other payments are one bar, whose total depends on the width of the plot.
+    # The opening balance is not income. The other payments are one bar, whose total depends on the width of the plot.
     opening = {**pay, "amount": 5000, "name": "Opening balance", "category": "Balance"}
     items = [opening, {**pay, "amount": 0.1}, {**pay, "amount": 2800.2}, *rents]
     expectations = [
