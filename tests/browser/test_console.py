@@ -190,7 +190,7 @@ async def test_demo_on_the_sign_in_page_moves_and_can_be_paused(program: Program
     await console.open("#/nowhere")
     await console.open()
     await expect(console.button("Play")).to_be_visible()
-    await expect(demo.locator("dd").nth(2)).to_have_text(re.compile("^Broken [0-9]+ "))
+    await expect(demo.locator("dd").nth(2)).to_have_text(re.compile("^Will break [0-9]+ "))
 
 
 async def test_stay_signed_in_applies_to_every_tab_until_sign_out(program: Program, loaded_tab: Tab) -> None:

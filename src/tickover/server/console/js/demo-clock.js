@@ -13,6 +13,8 @@ import { axisTicks, drawAxis, windowAround } from "./time-axis.js";
 import { drawTimeline } from "./timeline-plot.js";
 
 const SCENARIO = "tight-month"; // its balance is below zero in the second month
+// Not the title of the scenario, whose own expectations allow an overdraft.
+const TITLE = "A car repair";
 const MIN_BALANCE = 0;
 const DAY_MS = 110; // time on the screen for each simulated day
 const HEAD_START = 0.1; // the part of the schedule that has happened at the start
@@ -39,7 +41,6 @@ class DemoClock extends HTMLElement {
     if (!scenario || !this.isConnected) return;
     const model = parseParams(scenario.params, scenario.opening);
     this.#model = model;
-    this.scenarioTitle = scenario.title;
     this.expectations = [{ balance: { currency: model.currencies[0], atLeast: MIN_BALANCE } }];
     this.end = model.times.at(-1);
     // The start of the model stays at the start of the scenario.
@@ -78,7 +79,7 @@ class DemoClock extends HTMLElement {
         "div",
         { class: "demo-header" },
         h("span", { class: "chip" }, "Demo"),
-        h("h2", {}, this.scenarioTitle),
+        h("h2", {}, TITLE),
         h(
           "ul",
           { class: "legend", "aria-label": "Legend" },
@@ -94,7 +95,7 @@ class DemoClock extends HTMLElement {
         figure(`Never below ${formatMoney(MIN_BALANCE, currency)}`, this.result),
       ),
       plot,
-      h("p", {}, "A car repair takes the balance below zero. Month-end figures don't show it."),
+      h("p", {}, "The repair takes the balance below zero. Month-end figures don't show it."),
     );
     this.#labelButton();
     this.#observer.observe(plot);
@@ -127,10 +128,10 @@ class DemoClock extends HTMLElement {
   }
 
   #showResult(isBroken) {
-    const state = isBroken ? "broken" : "holds";
+    const state = isBroken ? "will break" : "holds";
     if (this.result.dataset.state === state) return;
     this.result.dataset.state = state;
-    render(this.result, stateBadge(state), isBroken ? `Broken ${formatShortDay(this.brokenAt)}` : "Holds");
+    render(this.result, stateBadge(state), isBroken ? `Will break ${formatShortDay(this.brokenAt)}` : "Holds");
   }
 
   #play() {
