@@ -319,3 +319,26 @@ async def test_rules_decide_when_a_compared_balance_is_too_low(loaded_tab: Tab) 
       ];
     }"""
     assert await loaded_tab.page.evaluate(script) == [True, False, True, True, True, 2, 4, True]
+
+
+async def test_next_step_has_the_net_amount_of_all_events_at_its_time(loaded_tab: Tab) -> None:
+    script = """async ({ params, nows }) => {
+      const { describeStep, nextItems, parseInstant, parseParams } = await import(document.scripts[0].src);
+      const model = parseParams(params);
+      const steps = nows.map((now) => nextItems({ ...model, now: parseInstant(now) }));
+      return steps.map((items) => (items.length ? Object.values(describeStep(items)) : null));
+    }"""
+    clock = _clock("01-01", ("Tax", 642.4, "01-03"), ("Rent", 900, "01-04"))
+    [tax, rent] = clock["transactions"]
+    pay = {**tax, "name": "Pay", "amount": 5840, "type": "INCOME"}
+    fee = {**tax, "name": "Fee", "amount": 3, "currency": "CHF"}
+    contribution = {"amount": 5, "at": rent["at"]}
+    goals = [{"name": name, "targetAmount": 9, "contributions": [contribution]} for name in ("Trip", "Car")]
+    params = {**clock, "transactions": [pay, tax, fee, {**rent, "at": "2027-01-05T00:00:00Z"}], "goals": goals}
+    nows = [f"2027-01-0{day}T00:00:00Z" for day in (1, 3, 4, 5)]
+    assert await loaded_tab.page.evaluate(script, {"params": params, "nows": nows}) == [
+        ["3 events", "+€5,197.60, −CHF\xa03.00", "Pay +€5,840.00; Tax −€642.40; Fee −CHF\xa03.00"],
+        ["2 events", "", "Trip +5.00; Car +5.00"],
+        ["Rent", "−€900.00", "Rent"],
+        None,
+    ]

@@ -1,7 +1,7 @@
 // The figures of a clock: its date, balances, next event, lowest balance and expectations.
 
-import { countUntil, lowestAhead } from "./clock-model.js";
-import { plural, signedAmount } from "./clock-text.js";
+import { lowestAhead, nextItems } from "./clock-model.js";
+import { describeStep, plural } from "./clock-text.js";
 import { difference } from "./decimals.js";
 import { h, render } from "./dom.js";
 import { smallestAllowed, summarizeChecks } from "./expectations.js";
@@ -106,7 +106,7 @@ export class ClockFigures {
     this.#drawBalance(model, currentView, view, isPreview);
     if (this.#drawnView === currentView) return;
     this.#drawnView = currentView;
-    this.#drawNext(model, currentView);
+    this.#drawNext(model);
     this.#drawLowest(model);
   }
 
@@ -161,17 +161,15 @@ export class ClockFigures {
     return this.#balance.show(formatPercent(goal.percent), isPreview ? previewed() : amount);
   }
 
-  #drawNext(model, currentView) {
-    const item = model.items[currentView.postedCount];
-    if (item) {
-      const at = `${dayFormat(model)(item.at)}, ${formatTime(item.at)}`;
-      const others = countUntil(model.times, item.at) - currentView.postedCount - 1;
-      this.#next.show(at, [
-        nowrap(signedAmount(item)),
-        ` ${item.name}`,
-        others > 0 && ` and ${formatCount(others)} more`,
-      ]);
-    } else this.#next.show("None", model.items.length ? "all events are posted" : "no events");
+  #drawNext(model) {
+    const items = nextItems(model);
+    this.#next.element.title = "";
+    if (!items.length) return this.#next.show("None", model.items.length ? "all events are posted" : "no events");
+    const [{ at }] = items;
+    const { name, amount, title } = describeStep(items);
+    this.#next.element.title = title;
+    const texts = items.length === 1 ? [nowrap(amount), " ", name] : [name, amount && [": ", withAmounts(amount)]];
+    return this.#next.show(`${dayFormat(model)(at)}, ${formatTime(at)}`, texts);
   }
 
   /** Show the lowest balance of each currency from now on. */

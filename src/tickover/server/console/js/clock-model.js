@@ -108,6 +108,22 @@ export function viewAt(model, instant) {
   };
 }
 
+/** Return the items of the next instant. There are none if all are posted. */
+export function nextItems({ items, times, now }) {
+  const first = countUntil(times, now);
+  return items.slice(first, countUntil(times, times[first] ?? now));
+}
+
+/** Return the exact sum of the transactions for each currency: `[["EUR", -12.5]]`. */
+export function netAmounts(items) {
+  const amounts = Map.groupBy(
+    items.filter((item) => item.currency),
+    (item) => item.currency,
+  );
+  const signed = ({ kind, amount }) => (kind === "income" ? amount : -amount);
+  return [...amounts].map(([currency, group]) => [currency, exactSum(group.map(signed))]);
+}
+
 /** Return whether a transaction is the opening balance of a scenario. */
 export const isOpening = ({ name, category }) => name === "Opening balance" && category === "Balance";
 

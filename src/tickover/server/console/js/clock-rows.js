@@ -1,7 +1,7 @@
 // The cells of a clock in the list: its figures, curve, next event and expectations.
 
-import { lowestOfAll, viewAt } from "./clock-model.js";
-import { plural, signedAmount } from "./clock-text.js";
+import { lowestOfAll, nextItems, viewAt } from "./clock-model.js";
+import { describeStep, plural } from "./clock-text.js";
 import { h } from "./dom.js";
 import { smallestAllowed, summarizeChecks } from "./expectations.js";
 import { stateBadge } from "./expectations-panel.js";
@@ -51,18 +51,20 @@ function lowestFigure(model, expectations) {
   });
 }
 
-/** Return the next event: its name and amount, its day, and how many events are posted. */
-function nextEvent({ items }) {
-  const item = items.find(({ isPosted }) => !isPosted);
+/** Return the next event: its name and amount, its day, and how many events are posted. Several can be at one time. */
+function nextEvent(model) {
+  const { items } = model;
+  const next = nextItems(model);
+  const step = next.length > 0 && describeStep(next);
   const posted = items.filter(({ isPosted }) => isPosted).length;
   const counts = `${formatCount(posted)} of ${plural(items.length, "event")} posted`;
   const [title, note] = !items.length
     ? [h("span", { class: "add" }, "Add the first event")]
-    : !item
+    : !step
       ? ["All events are posted", counts]
       : [
-          [h("span", { class: "event" }, item.name), " ", h("strong", {}, signedAmount(item))],
-          `${formatShortDay(item.at)} · ${counts}`,
+          [h("span", { class: "event" }, step.name), " ", h("strong", {}, step.amount)],
+          `${formatShortDay(next[0].at)} · ${counts}`,
         ];
   return h("div", { class: "next" }, h("p", {}, title), note && h("p", { class: "note" }, note));
 }

@@ -1,6 +1,6 @@
 // Sentences about a clock and its preview, and the names of clocks.
 
-import { balanceAt, lowestPoint, viewAt } from "./clock-model.js";
+import { balanceAt, lowestPoint, netAmounts, viewAt } from "./clock-model.js";
 import { formatCount, formatInstant, formatMoney, formatShortDay, spokenInstant, spokenMoney } from "./format.js";
 import { DAY } from "./instants.js";
 import { call } from "./rpc.js";
@@ -68,8 +68,7 @@ function describeBalances(model, currentView, view) {
     const dip = isPast ? "" : describeDip(balance, from, to);
     return before !== after || dip ? [`${formatMoney(before, currency)} → ${formatMoney(after, currency)}${dip}`] : [];
   });
-  const rest = changes.length - MAX_CURRENCIES;
-  return rest > 0 ? [...changes.slice(0, MAX_CURRENCIES), plural(rest, "more currency", "more currencies")] : changes;
+  return atMost(MAX_CURRENCIES, changes, "more currency", "more currencies");
 }
 
 function describeNextItem(model, currentView) {
@@ -94,6 +93,30 @@ function describeNextItem(model, currentView) {
 export function signedAmount(item) {
   if (item.kind === "goal") return formatMoney(item.amount, undefined, { sign: "always" });
   return formatMoney(item.kind === "income" ? item.amount : -item.amount, item.currency, { sign: "always" });
+}
+
+const MAX_NAMES = 8; // in the title of a step
+
+const atMost = (limit, texts, one, many) =>
+  texts.length > limit ? [...texts.slice(0, limit), plural(texts.length - limit, one, many)] : texts;
+
+/**
+ * Describe the events of one instant, at least one: `{ name, amount, title }`. Several events have their count as the
+ * name, and the net amount of each currency. The title names them all.
+ */
+export function describeStep(items) {
+  const [{ name }] = items;
+  if (items.length === 1) return { name, amount: signedAmount(items[0]), title: name };
+  const amounts = netAmounts(items).map(([currency, sum]) => formatMoney(sum, currency, { sign: "exceptZero" }));
+  return {
+    name: plural(items.length, "event"),
+    amount: atMost(MAX_CURRENCIES, amounts, "more currency", "more currencies").join(", "),
+    title: atMost(
+      MAX_NAMES,
+      items.map((item) => `${item.name} ${signedAmount(item)}`),
+      "more event",
+    ).join("; "),
+  };
 }
 
 /** Describe a preview for screen readers. */
