@@ -9,25 +9,29 @@ import { stateBadge } from "./expectations-panel.js";
 import { formatCount, formatDay, formatMoney, formatPercent, formatShortDay, formatTime } from "./format.js";
 import { DAY } from "./instants.js";
 
-const MAX_AMOUNTS = 3;
+const MAX_OTHERS = 2; // currencies below the first one
 
-/** A figure with a label and a note. `label` can be nodes. */
+/** A figure with a label, a note and other amounts. `label` can be nodes. */
 export class Figure {
   #value = h("dd", { class: "figure-value" });
   #note = h("dd", { class: "figure-note" });
+  #others = h("dd", { class: "figure-others", hidden: true });
 
   constructor(label, className) {
     this.label = h("dt", {}, label);
-    this.element = h("div", { class: `figure ${className}` }, this.label, this.#value, this.#note);
+    this.element = h("div", { class: `figure ${className}` }, this.label, this.#value, this.#note, this.#others);
   }
 
-  show(value, note, { broken = false } = {}) {
+  show(value, note, { broken = false, others } = {}) {
     this.element.classList.toggle("broken", broken);
     // Long amounts get a smaller font.
     this.#value.dataset.length =
       typeof value !== "string" || value.length < 11 ? "short" : value.length < 15 ? "long" : "longest";
     if (this.#value.textContent !== value) render(this.#value, value);
     render(this.#note, note);
+    this.element.classList.toggle("several", Boolean(others));
+    this.#others.hidden = !others;
+    render(this.#others, others);
   }
 }
 
@@ -38,35 +42,31 @@ const nowrap = (text) => h("span", { class: "nowrap" }, text);
 /** Keep each minus sign in a text with its amount. */
 const withAmounts = (text) => text.split(/(−\S+)/).map((part, index) => (index % 2 ? nowrap(part) : part));
 
-/** Show an amount for each currency: `{ value, currency, note, isLow }`. */
-const amounts = (entries) =>
-  h(
-    "ul",
-    { class: "amounts" },
-    entries
-      .slice(0, MAX_AMOUNTS)
-      .map(({ value, currency, note, isLow }) =>
-        h(
-          "li",
-          { class: isLow ? "below-zero" : undefined },
-          formatMoney(value, currency),
-          note && h("small", {}, note),
-        ),
-      ),
-  );
-
-const moreText = ({ length }) =>
-  length > MAX_AMOUNTS ? `and ${plural(length - MAX_AMOUNTS, "more currency", "more currencies")}` : "";
-
 /** Return how many of the currencies that are not shown go below zero: `97 more, 33 below zero`. */
-const belowZeroText = (entries) => {
-  const rest = entries.slice(MAX_AMOUNTS);
-  const { length } = rest.filter(({ value }) => value < 0);
-  return length ? `${formatCount(rest.length)} more, ${formatCount(length)} below zero` : moreText(entries);
+const restText = (entries) => {
+  const { length } = entries.filter(({ value }) => value < 0);
+  return length
+    ? `${formatCount(entries.length)} more, ${formatCount(length)} below zero`
+    : `and ${plural(entries.length, "more currency", "more currencies")}`;
 };
+
+/** List the amounts of the other currencies: `{ value, currency, note, isLow }`. */
+function listAmounts(entries) {
+  if (!entries.length) return null;
+  const rest = entries.slice(MAX_OTHERS);
+  const row = ({ value, currency, note, isLow }) =>
+    h("li", {}, h("strong", { class: isLow ? "below-zero" : undefined }, formatMoney(value, currency)), " ", note);
+  return h("ul", {}, entries.slice(0, MAX_OTHERS).map(row), rest.length > 0 && h("li", {}, restText(rest)));
+}
 
 /** Return the format of dates without a time. As in the plot, a long clock has years. */
 const dayFormat = ({ start, times }) => ((times.at(-1) ?? start) - start > 366 * DAY ? formatDay : formatShortDay);
+
+/** Return a balance after all events, or null if all are posted. */
+function endText(model, { currency, times, values }) {
+  const at = times.at(-1);
+  return at > model.now ? withAmounts(`${formatMoney(values.at(-1), currency)} by ${dayFormat(model)(at)}`) : null;
+}
 
 function distance(from, to) {
   const days = Math.round(Math.abs(to - from) / DAY);
@@ -121,32 +121,26 @@ export class ClockFigures {
     this.#balance.element.hidden = !main && !model.goals.length;
     if (!main) return this.#drawGoals(currentView, view, isPreview);
     const isPast = view.instant < currentView.instant;
-    const entries = balances.map(({ currency }) => {
+    const entries = balances.map((balance) => {
+      const { currency } = balance;
       const [now, then] = [currentView, view].map((each) => each.balances.get(currency));
       const isLow = this.#isTooLow(now, currency, model, model.now);
-      return { value: now, currency, isLow, note: isPreview && preview(formatMoney(then, currency), isPast) };
+      const note = isPreview ? preview(formatMoney(then, currency), isPast) : endText(model, balance);
+      return { value: now, currency, isLow, note };
     });
-    this.#balance.label.textContent = entries.length > 1 ? "Balances" : `${main} balance`;
-    if (entries.length > 1) return this.#balance.show(amounts(entries), moreText(entries));
-    const [{ value, note, isLow }] = entries;
+    const [{ value, note, isLow }, ...others] = entries;
+    this.#balance.label.textContent = others.length ? "Balances" : `${main} balance`;
     const then = view.balances.get(main);
     const change = formatMoney(isPast ? difference(value, then) : difference(then, value), main, {
       sign: "exceptZero",
     });
     return this.#balance.show(
       formatMoney(value, main),
-      isPreview ? [note, " ", nowrap(isPast ? `${change} since` : change)] : this.#endText(model),
-      { broken: isLow },
+      isPreview
+        ? [note, !others.length && [" ", nowrap(isPast ? `${change} since` : change)]]
+        : (note ?? "all transactions are posted"),
+      { broken: isLow, others: listAmounts(others) },
     );
-  }
-
-  /** Return the balance of a clock with one currency after all events. */
-  #endText(model) {
-    const [{ currency, times, values }] = model.balances;
-    const at = times.at(-1);
-    return at > model.now
-      ? withAmounts(`${formatMoney(values.at(-1), currency)} by ${dayFormat(model)(at)}`)
-      : "all transactions are posted";
   }
 
   /** Show goals instead of the balance of a clock without transactions. */
@@ -183,10 +177,14 @@ export class ClockFigures {
     });
     this.#lowest.element.hidden = !entries.length;
     if (!entries.length) return;
-    if (entries.length > 1) return this.#lowest.show(amounts(entries), belowZeroText(entries));
-    const [{ at, value, currency, note, isLow }] = entries;
-    const cause = at > now && model.items.findLast((item) => item.at === at && item.currency === currency).name;
-    return this.#lowest.show(formatMoney(value, currency), cause ? `${note}, ${cause}` : note, { broken: isLow });
+    const [{ at, value, currency, note, isLow }, ...others] = entries;
+    // With several currencies, each has one line.
+    const cause =
+      at > now && !others.length && model.items.findLast((item) => item.at === at && item.currency === currency).name;
+    return this.#lowest.show(formatMoney(value, currency), cause ? `${note}, ${cause}` : note, {
+      broken: isLow,
+      others: listAmounts(others),
+    });
   }
 
   /** Show how many expectations hold. `results` is null until the server responds. */
@@ -198,7 +196,7 @@ export class ClockFigures {
     const { state, text, at, detail } = summarizeChecks(expectations, results, model.now);
     const show = () => h("button", { class: "link", onclick: () => this.#onShow(at) }, dayFormat(model)(at));
     return this.#checks.show(
-      [stateBadge(state), text],
+      [stateBadge(state), h("span", {}, text)],
       at === undefined
         ? (this.#margin(model) ?? plural(results.length, "expectation"))
         : [show(), ": ", withAmounts(detail)],
