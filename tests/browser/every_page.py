@@ -79,7 +79,7 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await console.button("Cancel").click()
     await console.open("#/clocks")
     await page.get_by_role("button", name=re.compile("^Rename")).first.click()
-    await expect(page.get_by_text("events posted")).to_have_count(2)
+    await expect(page.locator(".posted")).to_have_count(2)
     await expect(page.get_by_role("group", name="Request as curl")).to_be_visible()
     yield "clocks and request as curl"
     await page.get_by_text("Request inspector").click()

@@ -455,12 +455,13 @@ async def test_list_shows_which_clocks_need_attention(browser: Browser, program:
         await expect(plan).to_contain_text("Will break 3 Jan")
         await expect(plan.locator(".balance")).to_have_text("Balance€0.00")
         await expect(plan.locator(".lowest")).to_have_text("Lowest ahead−€1,150.003 Jan")
-        await expect(plan.locator(".next")).to_contain_text("Rent −€1,150.00")
+        await expect(plan.locator(".next")).to_have_text("Rent −€1,150.00 · 3 Jan")
+        await expect(plan.locator("p.now")).to_have_text(re.compile("^1 Jan 2027 0 of [0-9]+ posted$"))
         await expect(rich).to_contain_text("All hold")
         await expect(rows.filter(has_text="Empty")).to_contain_text("Add the first event")
-        await console.button("Expectation breaks").click()
+        await console.button("Expectation breaks 1").click()
         await expect(rows).to_have_count(1)
-        await console.button("All").click()
+        await console.button("All 6").click()
         await page.get_by_label("Search clocks").fill("ric")
         await expect(rows).to_have_count(1)
         await page.get_by_label("Search clocks").fill("nothing like this")
@@ -471,6 +472,28 @@ async def test_list_shows_which_clocks_need_attention(browser: Browser, program:
         await expect(plan).to_contain_text("Broken 3 Jan")
 
 
+async def test_list_shows_both_currencies_and_the_whole_next_event(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        salary = {"name": "Salary, Rheintal Precision", "amount": 5840, "currency": "CHF", "type": "INCOME"}
+        rent = {"name": "Rent", "amount": 900, "currency": "EUR", "type": "EXPENSE"}
+        items = [salary | {"at": "2027-01-02T08:00:00Z"}, rent | {"at": "2027-01-03T08:00:00Z"}]
+        console.create({"frozenTime": "2027-01-01T00:00:00Z", "transactions": items})
+        await console.open("#/clocks")
+        row = console.page.get_by_role("listitem")
+        await expect(row.locator(".balance dd")).to_have_text(["CHF 0.00", "€0.00"])
+        await expect(row.locator(".lowest dd")).to_have_text(["CHF 0.00now", "−€900.003 Jan"])
+        await expect(row.locator(".next")).to_have_text("Salary, Rheintal Precision +CHF 5,840.00 · 2 Jan")
+        assert await row.locator(".event").evaluate("(event) => event.scrollWidth <= event.clientWidth")
+        # One clock can't be compared.
+        await expect(console.page.get_by_role("link", name="New clock")).to_be_visible()
+        await expect(console.page.get_by_role("link", name="Compare")).to_have_count(0)
+        newest = console.create()
+        await console.open("#/clocks/new")
+        await console.open("#/clocks")
+        await console.page.get_by_role("link", name="Compare").click()
+        await expect(console.page).to_have_url(re.compile(f"#/compare/{newest}$"))
+
+
 async def test_scenarios_can_be_searched(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         await console.open("#/clocks/new")
@@ -479,6 +502,10 @@ async def test_scenarios_can_be_searched(browser: Browser, program: Program) -> 
         await console.page.get_by_role("button", name=re.compile("^Several currencies")).click()
         await expect(console.button("Create Two currencies")).to_be_visible()
         await expect(console.button("Create Student")).to_be_hidden()
+        two = cards.filter(has_text="Two currencies")
+        await expect(two).to_contain_text(re.compile(r"Each curve has its own scale\. Lowest €[0-9,.]+, [0-9]+ "))
+        # The line of a curve and its currency stay together.
+        await expect(two.locator(".curve-keys > :has(.curve-key)")).to_have_text(["CHF", "EUR"])
         await console.page.get_by_role("button", name=re.compile("^All ")).click()
         await console.page.get_by_label("Search scenarios").fill("student")
         await expect(cards).to_have_count(1)

@@ -151,6 +151,13 @@ export function lowestOfAll({ balances, maxTime }, from) {
   return points.toSorted((left, right) => left.value - right.value)[0] ?? null;
 }
 
+/** Return the lowest points of one or two currencies from an instant on, or of more currencies the lowest of all. */
+export function lowestPoints(model, from) {
+  const { balances, maxTime } = model;
+  if (balances.length > 2) return [lowestOfAll(model, from)];
+  return balances.map((balance) => ({ currency: balance.currency, ...lowestPoint(balance, from, maxTime) }));
+}
+
 /** Return the lowest point of a balance from now on. */
 export const lowestAhead = (balance, { now, maxTime }) => lowestPoint(balance, now, maxTime);
 

@@ -1,72 +1,104 @@
 // The cells of a clock in the list: its figures, curve, next event and expectations.
 
-import { lowestOfAll, nextItems, viewAt } from "./clock-model.js";
+import { lowestPoints, nextItems, viewAt } from "./clock-model.js";
 import { describeStep, plural } from "./clock-text.js";
-import { h } from "./dom.js";
+import { h, render } from "./dom.js";
 import { smallestAllowed, summarizeChecks } from "./expectations.js";
 import { stateBadge } from "./expectations-panel.js";
-import { formatCount, formatMoney, formatPercent, formatShortDay } from "./format.js";
-import { sparkline } from "./sparkline.js";
+import { formatCount, formatDuration, formatMoney, formatPercent, formatShortDay } from "./format.js";
+import { DAY } from "./instants.js";
+import { curveKey, sparkline } from "./sparkline.js";
 
-export const ROW_TITLES = ["Clock, newest first", "Balance", "Lowest ahead", "", "Next event", "Expectations"];
+export const ROW_TITLES = [
+  "Clock, newest first",
+  "Balance",
+  "Lowest ahead",
+  "Curve, each to its own scale",
+  "Next event",
+  "Expectations",
+  "Expires in",
+];
 
 const MAX_LENGTH = 16; // of an amount in the size of the others
 
-const figure = (name, title, value, { isLow, note } = {}) =>
+/** Create a figure with amounts `{ value, isLow, note }`. `hasKeys` shows the curve of each. */
+const figure = (name, title, amounts, hasKeys = false) =>
   h(
     "div",
     { class: name },
     h("dt", {}, title),
-    h("dd", { class: `value${isLow ? " below-zero" : ""}${value.length > MAX_LENGTH ? " long" : ""}` }, value),
-    note && h("dd", { class: "note" }, note),
+    amounts.map(({ value, isLow, note }, index) =>
+      h(
+        "dd",
+        {},
+        h(
+          "span",
+          { class: `value${isLow ? " below-zero" : ""}${value.length > MAX_LENGTH ? " long" : ""}` },
+          hasKeys && curveKey(index),
+          value,
+        ),
+        note && h("span", { class: "note" }, note),
+      ),
+    ),
   );
 
-/** Return the balance, or the progress of the first goal of a clock without transactions. The note has the others. */
+/** Return the balances, or the progress of the first goal of a clock without transactions. The note has the others. */
 function balanceFigure(model, expectations) {
   const { balances, goals } = viewAt(model, model.now);
-  const [first, second, ...others] = [...balances];
-  const money = ([currency, balance]) => formatMoney(balance, currency);
-  if (first) {
-    const note = others.length ? `and ${others.length + 1} more currencies` : second && money(second);
-    return figure("balance", "Balance", money(first), {
-      isLow: first[1] < smallestAllowed(expectations, first[0], model, model.now),
-      note,
-    });
-  }
-  if (!goals.length) return figure("balance none", "Events", "None");
+  const amounts = [...balances].map(([currency, balance]) => ({
+    value: formatMoney(balance, currency),
+    isLow: balance < smallestAllowed(expectations, currency, model, model.now),
+  }));
+  // On a card, the curves have no title.
+  const title = amounts.length > 1 ? "Balance, own scales" : "Balance";
+  if (amounts.length > 2)
+    return figure("balance", title, [{ ...amounts[0], note: `and ${amounts.length - 1} more currencies` }]);
+  if (amounts.length) return figure("balance", title, amounts, amounts.length > 1);
+  if (!goals.length) return figure("balance none", "Events", [{ value: "None" }]);
   const [{ name, percent }, ...rest] = goals;
   const note = rest.length ? `${name} and ${rest.length} more` : name;
-  return figure("balance", plural(goals.length, "goal"), formatPercent(percent), { note });
+  return figure("balance", plural(goals.length, "goal"), [{ value: formatPercent(percent), note }]);
 }
 
-/** Return the lowest balance from now on, or nothing for a clock without transactions. */
+/** Return the lowest balances from now on, or nothing for a clock without transactions. */
 function lowestFigure(model, expectations) {
-  const lowest = lowestOfAll(model, model.now);
-  if (!lowest) return null;
-  const { at, value, currency } = lowest;
-  const note = at === model.now ? "now" : formatShortDay(at);
-  return figure("lowest", "Lowest ahead", formatMoney(value, currency), {
+  const amounts = lowestPoints(model, model.now).map(({ at, value, currency }) => ({
+    value: formatMoney(value, currency),
     isLow: value < smallestAllowed(expectations, currency, model, at),
-    note,
-  });
+    note: at === model.now ? "now" : formatShortDay(at),
+  }));
+  return amounts.length > 0 && figure("lowest", "Lowest ahead", amounts);
 }
 
-/** Return the next event: its name and amount, its day, and how many events are posted. Several can be at one time. */
+/** Return the next event with its amount and day. Several can be at one time. */
 function nextEvent(model) {
-  const { items } = model;
   const next = nextItems(model);
-  const step = next.length > 0 && describeStep(next);
+  if (!next.length) {
+    const text = model.items.length ? "All events are posted" : h("span", { class: "add" }, "Add the first event");
+    return h("div", { class: "next" }, h("p", {}, text));
+  }
+  const { name, amount, title } = describeStep(next);
+  return h(
+    "div",
+    { class: "next", title },
+    h("p", { class: "event" }, name),
+    " ",
+    h("p", { class: "note" }, h("strong", {}, amount), amount && " · ", formatShortDay(next[0].at)),
+  );
+}
+
+/** Return how many events are posted, or an empty text for a clock without events. */
+export function postedCount({ items }) {
   const posted = items.filter(({ isPosted }) => isPosted).length;
-  const counts = `${formatCount(posted)} of ${plural(items.length, "event")} posted`;
-  const [title, note] = !items.length
-    ? [h("span", { class: "add" }, "Add the first event")]
-    : !step
-      ? ["All events are posted", counts]
-      : [
-          [h("span", { class: "event" }, step.name), " ", h("strong", {}, step.amount)],
-          `${formatShortDay(next[0].at)} · ${counts}`,
-        ];
-  return h("div", { class: "next" }, h("p", {}, title), note && h("p", { class: "note" }, note));
+  return items.length ? `${formatCount(posted)} of ${formatCount(items.length)} posted` : "";
+}
+
+/** Show how much time a clock has left. */
+export function showExpiry(node, left) {
+  const isSoon = left < DAY;
+  node.classList.toggle("soon", isSoon);
+  const time = left > 0 ? [h("span", { class: "prefix" }, "Expires in "), formatDuration(left)] : "Expired";
+  render(node, isSoon && "▲ ", time);
 }
 
 /** Return the cells of a clock between its name and its expectations. */

@@ -3,14 +3,13 @@
 import { checkParams, readChecks } from "./clock-checks.js";
 import { clockForm, clockJsonForm, formProblem } from "./clock-form.js";
 import { lowestOfAll, parseClock } from "./clock-model.js";
-import { checkCell, clockCells, ROW_TITLES } from "./clock-rows.js";
+import { checkCell, clockCells, postedCount, ROW_TITLES, showExpiry } from "./clock-rows.js";
 import { clockName, MAX_NAME_LENGTH, renameClock } from "./clock-text.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { showFailure } from "./failure.js";
 import { filterBar } from "./filter-bar.js";
-import { formatDay, formatDuration } from "./format.js";
+import { formatDay } from "./format.js";
 import { icon } from "./icons.js";
-import { DAY } from "./instants.js";
 import { CallError, call } from "./rpc.js";
 import { scenarioEditor, scenarioGallery } from "./scenarios.js";
 import { tabList } from "./tabs.js";
@@ -40,6 +39,7 @@ class ClocksPage extends HTMLElement {
   #queue = []; // visible cards without details
   #activeRequests = 0;
   #filters = null;
+  #isComplete = false; // whether all clocks are in the list
   #observer = null;
   #timer = 0;
 
@@ -144,12 +144,13 @@ class ClocksPage extends HTMLElement {
     const nothing = h("p", { class: "muted", hidden: true }, "No clock matches.");
     this.#filters = filterBar("clocks", CLOCK_FILTERS, (matches, index) => {
       // A filter needs the details of all clocks.
-      if (index > 0) this.#queueVisible([...this.#cards.keys()].map((target) => ({ target, isIntersecting: true })));
+      if (index > 0) this.#queueAll();
       const cards = [...this.#cards];
       cards.forEach(([card, entry]) => (card.hidden = !matches(entry, clockName(entry.clock))));
       nothing.hidden = cards.some(([card]) => !card.hidden);
     });
-    this.#filters.element.hidden = clocks.length < MIN_FILTERED;
+    const hasFilters = clocks.length >= MIN_FILTERED;
+    this.#filters.element.hidden = !hasFilters;
     const titles = h(
       "div",
       { class: "clock-titles", "aria-hidden": "true" },
@@ -157,19 +158,28 @@ class ClocksPage extends HTMLElement {
     );
     this.#show(
       "Clocks",
-      h("a", { class: "button primary aside", href: "#/clocks/new" }, "New clock"),
+      h(
+        "div",
+        { class: "row aside" },
+        clocks.length > 1 &&
+          h("a", { class: "button quiet", href: `#/compare/${clocks[0].id}` }, icon("swap"), "Compare"),
+        h("a", { class: "button primary", href: "#/clocks/new" }, "New clock"),
+      ),
       this.#filters.element,
       nothing,
       h("div", { class: "clock-table" }, titles, list),
       more,
     );
     this.#addCards(list, more, clocks, nextCursor);
+    // The counts of the filters need the details of all clocks.
+    if (hasFilters && !nextCursor) this.#queueAll();
   }
 
   #addCards(list, more, clocks, nextCursor) {
     const cards = clocks.map((clock) => this.#card(clock));
     list.append(...cards);
     cards.forEach((card) => this.#observer.observe(card));
+    this.#isComplete = !nextCursor;
     if (!nextCursor) {
       render(more);
       return cards;
@@ -201,16 +211,11 @@ class ClocksPage extends HTMLElement {
       h("div", { class: "title" }, name, now),
       details,
       h("div", { class: "status" }, check, expiry),
-      icon("right"),
     );
 
-    const drawNow = ({ frozenTime }) => (now.textContent = formatDay(Date.parse(frozenTime)));
-    const drawExpiry = () => {
-      const left = Date.parse(clock.expiresAt) - Date.now();
-      const isSoon = left < DAY;
-      expiry.classList.toggle("soon", isSoon);
-      expiry.textContent = left <= 0 ? "▲ Expired" : `${isSoon ? "▲ " : ""}Expires in ${formatDuration(left)}`;
-    };
+    const drawNow = ({ frozenTime }, counts) =>
+      render(now, formatDay(Date.parse(frozenTime)), counts && h("span", { class: "posted" }, " ", counts));
+    const drawExpiry = () => showExpiry(expiry, Date.parse(clock.expiresAt) - Date.now());
     drawNow(clock);
     drawExpiry();
     this.#drawName(name, clock);
@@ -267,6 +272,10 @@ class ClocksPage extends HTMLElement {
     input.select();
   }
 
+  #queueAll() {
+    this.#queueVisible([...this.#cards.keys()].map((target) => ({ target, isIntersecting: true })));
+  }
+
   #queueVisible(entries) {
     for (const { target, isIntersecting } of entries) {
       const entry = this.#cards.get(target);
@@ -295,7 +304,7 @@ class ClocksPage extends HTMLElement {
       const { clock: fullClock } = await call("getTestClock", { id: clock.id }, options);
       const { opening, expectations } = readChecks(clock.id);
       const model = parseClock(fullClock, null, opening);
-      drawNow(fullClock);
+      drawNow(fullClock, postedCount(model));
       render(details, clockCells(model, expectations));
       entry.lowest = lowestOfAll(model, model.now);
       await this.#check(entry, model, { opening, expectations }, options);
@@ -318,7 +327,7 @@ class ClocksPage extends HTMLElement {
       const request = checks.expectations.length && call("checkTestClock", checkParams(model.id, checks), options);
       const { results = [] } = await request;
       const { isBroken, content } = checkCell(checks.expectations, results, model.now);
-      entry.isBroken = isBroken;
+      Object.assign(entry, { isBroken, isChecked: true });
       render(entry.check, content);
     } catch (error) {
       if (this.#abortController.signal.aborted) return;
@@ -326,6 +335,8 @@ class ClocksPage extends HTMLElement {
       render(entry.check, h("span", { class: "muted" }, "Not checked"));
     }
     this.#filters.update();
+    const entries = [...this.#cards.values()];
+    if (this.#isComplete && entries.every(({ isChecked }) => isChecked)) this.#filters.count(entries);
   }
 }
 

@@ -1,14 +1,15 @@
 // The search field and the filters above a list.
 
-import { h, newId } from "./dom.js";
+import { h, newId, render } from "./dom.js";
+import { formatCount } from "./format.js";
 import { icon } from "./icons.js";
 
 /**
  * Create a bar with a search and filters `[title, test]`, of which the first matches all. It calls
- * `onChange(matches, index)`: `matches(entry, text)` tests an entry and its text. With `entries`, the filters have counts.
- * Return `{ element, update }`.
+ * `onChange(matches, index)`: `matches(entry, text)` tests an entry and its text. Return
+ * `{ element, chips, update, count }`: `count(entries)` shows and returns how many entries each filter matches.
  */
-export function filterBar(noun, filters, onChange, entries = null) {
+export function filterBar(noun, filters, onChange) {
   const id = newId();
   let selected = 0;
   const update = () => {
@@ -27,20 +28,23 @@ export function filterBar(noun, filters, onChange, entries = null) {
     selected = index;
     update();
   };
-  const counts = entries && filters.map(([, test]) => entries.filter(test).length);
   const chips = filters.map(([title], index) =>
     h(
       "button",
       {
         class: "filter-chip",
         "aria-pressed": String(index === 0),
-        // A filter that matches all or none is useless.
-        hidden: index > 0 && counts !== null && [0, entries.length].includes(counts[index]),
         onclick: () => select(index),
       },
-      counts ? `${title} ${counts[index]}` : title,
+      title,
     ),
   );
+  const count = (entries) =>
+    filters.map(([title, test], index) => {
+      const number = entries.filter(test).length;
+      render(chips[index], `${title} `, h("span", { class: "number" }, formatCount(number)));
+      return number;
+    });
   const element = h(
     "div",
     { class: "row filter-bar" },
@@ -48,5 +52,5 @@ export function filterBar(noun, filters, onChange, entries = null) {
     h("div", { class: "search" }, icon("search"), search),
     h("div", { class: "row", role: "group", "aria-label": `Filter ${noun}` }, chips),
   );
-  return { element, update };
+  return { element, update, chips, count };
 }

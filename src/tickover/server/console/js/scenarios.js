@@ -1,7 +1,7 @@
 // The scenario cards with a search and filters, and the TOML editor. The server checks its text as the user types.
 
 import { confirmAction } from "./clock-dialogs.js";
-import { lowestOfAll, parseParams } from "./clock-model.js";
+import { lowestPoints, parseParams } from "./clock-model.js";
 import { summaryParts } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultsIn, withName } from "./create-clock.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
@@ -43,17 +43,31 @@ const FILTERS = [
   ["Saves for a goal", ({ model }) => model.goals.length > 0],
 ];
 
-/** Return the currencies, length and goals of a scenario. Several currencies have the colours of their curves. */
+/** Return the currencies, length and goals of a scenario. Several currencies have the lines of their curves. */
 function scenarioDetails(model) {
-  const hasKey = (part, index) => model.currencies.length > 1 && part === model.currencies[index];
-  const separator = (part, index) => index > 0 && (hasKey(part, index) ? "\u2003" : " · ");
-  return summaryParts(model)
-    .slice(0, -1)
-    .map((part, index) => [separator(part, index), hasKey(part, index) && curveKey(index), part]);
+  const parts = summaryParts(model).slice(0, -1);
+  if (model.currencies.length < 2) return parts.join(" · ");
+  const keys = parts.filter((part) => model.currencies.includes(part));
+  return [
+    keys.map((currency, index) => h("span", {}, curveKey(index), currency)),
+    h("span", {}, parts.slice(keys.length).join(" · ")),
+  ];
 }
 
+const lowestAmount = ({ value, currency, isLow }, name = "span") =>
+  h(name, { class: isLow ? "below-zero" : undefined }, formatMoney(value, currency));
+
+/** Say how to read the curves of several currencies, and the lowest balance of the second. */
+const scalesNote = (second) =>
+  h(
+    "p",
+    { class: "scales" },
+    "Each curve has its own scale.",
+    second && [" Lowest ", lowestAmount(second), `, ${formatShortDay(second.at)}.`],
+  );
+
 function scenarioCard(
-  { title, about, params, opening, expectations, model, lowest, text, id, isInvalid },
+  { title, about, params, opening, expectations, model, lows, lowest, text, id, isInvalid },
   { edit, remove },
 ) {
   const hiddenTitle = () => h("span", { class: "visually-hidden" }, ` ${title}`);
@@ -72,17 +86,18 @@ function scenarioCard(
     h(
       "div",
       { class: "scenario-header" },
-      h("div", {}, h("h2", {}, title), h("p", {}, scenarioDetails(model))),
+      h("div", {}, h("h2", {}, title), h("p", { class: "curve-keys" }, scenarioDetails(model))),
       lowest &&
         h(
           "div",
           { class: "lowest" },
-          h("strong", { class: lowest.isLow ? "below-zero" : undefined }, formatMoney(lowest.value, lowest.currency)),
+          lowestAmount(lowest, "strong"),
           h("p", {}, `Lowest, ${formatShortDay(lowest.at)}`),
         ),
     ),
     sparkline(model, { width: 360, height: 80, lowest, expectations }),
     h("p", { class: isInvalid ? "about error" : "about" }, about),
+    model.currencies.length > 1 && scalesNote(lows[1]),
     h(
       "div",
       { class: "row card-actions" },
@@ -99,12 +114,13 @@ function gallery(scenarios, actions) {
     .toSorted((left, right) => rank(left) - rank(right))
     .map((scenario) => {
       const model = parseParams(scenario.params, scenario.opening);
-      const lowest = lowestOfAll(model, model.start);
-      if (lowest) {
-        const limit = smallestAllowed(scenario.expectations, lowest.currency, model, lowest.at);
-        lowest.isLow = lowest.value < limit;
-      }
-      return { ...scenario, model, lowest };
+      const lows = lowestPoints(model, model.start)
+        .map((point) => ({
+          ...point,
+          isLow: point.value < smallestAllowed(scenario.expectations, point.currency, model, point.at),
+        }))
+        .toSorted((left, right) => left.value - right.value);
+      return { ...scenario, model, lows, lowest: lows[0] ?? null };
     });
   const cards = entries.map((entry) => scenarioCard(entry, actions));
   const nothing = h("p", { class: "muted", hidden: true }, "No scenario matches.");
@@ -115,7 +131,12 @@ function gallery(scenarios, actions) {
     });
     nothing.hidden = cards.some((card) => !card.hidden);
   };
-  return [filterBar("scenarios", FILTERS, show, entries).element, nothing, h("ul", { class: "cards" }, cards)];
+  const filters = filterBar("scenarios", FILTERS, show);
+  filters.count(entries).forEach((number, index) => {
+    // A filter that matches all or none is useless.
+    filters.chips[index].hidden = index > 0 && [0, entries.length].includes(number);
+  });
+  return [filters.element, nothing, h("ul", { class: "cards" }, cards)];
 }
 
 /** Expand a scenario of the user. An invalid one has an error instead of items, and can still be edited. */
