@@ -63,8 +63,7 @@ export class AdvanceBar {
     this.element = h(
       "div",
       { class: "row advance-bar" },
-      this.summary,
-      h("div", { class: "main-actions" }, this.split, this.forkHere, this.backToNow),
+      h("div", { class: "main-actions" }, this.summary, this.split, this.forkHere, this.backToNow),
       steps,
     );
   }
