@@ -157,9 +157,11 @@ _BARS = """async ({ params }) => {
 }"""
 
 # Returns the title, the income, the expenses and the balance of each row of the monthly table.
-_MONTHS = """async ({ params }) => {
+_MONTHS = """async ({ params, at = params.frozenTime }) => {
   const { monthlyTable, parseParams } = await import(document.scripts[0].src);
-  const rows = [...monthlyTable(parseParams(params)).querySelectorAll("tbody tr")];
+  const { element, preview } = monthlyTable(parseParams(params));
+  preview(Date.parse(at));
+  const rows = [...element.querySelectorAll("tbody tr")];
   return rows.map(({ children: [title, , ...cells] }) => [title, ...cells].map((cell) => cell.innerText));
 }"""
 
@@ -482,4 +484,19 @@ async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
         ["Total2 to come", "", "€20.00", "−€20.00"],
         ["Goals (no currency)"],
         ["Jan 20271 to come", "1.00", "", ""],
+    ]
+    # A preview says what would post.
+    params["transactions"] = [*rents[:4], {**rents[1], "at": "2027-01-20T00:00:00Z"}]
+    months = await run(loaded_tab, _MONTHS, {"params": params, "at": "2027-01-12T00:00:00Z"})
+    assert [title for title, *_ in months] == [
+        "USD",
+        "Jan 20271 would post",
+        "Feb 20271 to come",
+        "Total1 of 2 would post",
+        "EUR",
+        "Jan 20271 of 2 would post",
+        "Feb 20271 to come",
+        "Total1 of 3 would post",
+        "Goals (no currency)",
+        "Jan 20271 would post",
     ]

@@ -367,8 +367,18 @@ async def test_timeline_can_be_viewed_as_a_table(browser: Browser, program: Prog
         table = console.page.get_by_role("region", name="Timeline as a table")
         january = table.get_by_role("row").filter(has_text="Jan 2027").first
         assert await january.get_by_role("cell").all_inner_texts() == ["0 of 2", "€2,800.50", "€1,150.00", "€1,650.50"]
+        # The preview is in the table too.
+        await console.slider.press("n")
+        await expect(january.get_by_role("rowheader")).to_have_text("Jan 20271 of 2 would post")
         await console.button("View as chart").click()
         await expect(console.page.get_by_role("img", name=re.compile("^Timeline from"))).to_be_visible()
+        # The page has the whole table, without a vertical scroll bar of its own.
+        rents = [{**JANUARY["transactions"][0], "at": f"{year}-03-05T00:00:00Z"} for year in range(2027, 2037)]
+        await console.open_clock(console.create({**JANUARY, "transactions": rents}))
+        await console.button("View as table").click()
+        await expect(table.get_by_role("row")).to_have_count(15)
+        height, visible = await table.evaluate("(table) => [table.scrollHeight, table.clientHeight]")
+        assert height == visible > 500
 
 
 # Hostile text

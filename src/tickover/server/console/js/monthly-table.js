@@ -1,6 +1,6 @@
 // The timeline as a table of months.
 
-import { balanceAt, isOpening, openingBalance } from "./clock-model.js";
+import { balanceAt, countUntil, isOpening, openingBalance } from "./clock-model.js";
 import { tableHead } from "./clock-tables.js";
 import { exactSum } from "./decimals.js";
 import { h } from "./dom.js";
@@ -12,29 +12,46 @@ const monthOf = (instant) => {
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 };
 
-/** Return the row of a month, or of the total of a currency. The opening balance is neither income nor expense. */
+/**
+ * Return the row `{ element, preview }` of a month, or of the total of a currency. The opening balance is neither income
+ * nor expense. `preview(instant)` says how many of the scheduled events would post.
+ */
 function monthRow(title, items, currency, end, className) {
-  const posted = items.filter(({ isPosted }) => isPosted).length;
-  const scheduled = items.length - posted;
+  const scheduled = items.filter(({ isPosted }) => !isPosted).map(({ at }) => at);
+  const [toCome, all] = [formatCount(scheduled.length), formatCount(items.length)];
   const total = (...kinds) => {
     const some = items.filter((item) => kinds.includes(item.kind) && !isOpening(item));
     return some.length ? formatMoney(exactSum(some.map(({ amount }) => amount)), currency) : "";
   };
   const cells = {
-    posted: items.length ? `${formatCount(posted)} of ${formatCount(items.length)}` : "",
+    posted: items.length ? `${formatCount(items.length - scheduled.length)} of ${all}` : "",
     in: total("income", "goal"),
     out: total("expense"),
     balance: end === undefined ? "" : formatMoney(end, currency),
   };
-  return h(
+  const note = scheduled.length > 0 && h("small");
+  const element = h(
     "tr",
-    { class: className ?? (scheduled ? "muted" : undefined) },
-    h("th", { scope: "row" }, title, scheduled > 0 && h("small", {}, `${formatCount(scheduled)} to come`)),
+    { class: className },
+    h("th", { scope: "row" }, title, note),
     Object.entries(cells).map(([name, text]) => h("td", { class: `number ${name}` }, text)),
   );
+  let shown = -1;
+  const preview = (instant) => {
+    const count = countUntil(scheduled, instant);
+    if (!note || count === shown) return;
+    shown = count;
+    const share = count === scheduled.length ? toCome : `${formatCount(count)} of ${toCome}`;
+    note.textContent = count ? `${share} would post` : `${toCome} to come`;
+    note.className = count ? "state" : "";
+    element.toggleAttribute("data-state", count > 0);
+    if (count) element.dataset.state = "next";
+    if (!className) element.className = count ? "" : "muted";
+  };
+  return { element, preview };
 }
 
-/** Return the months of a currency with their total. Contributions have no currency. */
+/** Return the rows of the months of a currency with their total. Contributions have no currency. */
 function monthSection(model, currency, items) {
   const balance = model.balances.find((candidate) => candidate.currency === currency);
   const openings = items.filter(isOpening);
@@ -42,28 +59,42 @@ function monthSection(model, currency, items) {
   const months = [...Map.groupBy(others, ({ at }) => monthOf(at))].map(([month, some]) =>
     monthRow(formatMonthOfYear(month), some, currency, balance && balanceAt(balance, addMonths(month, 1) - 0.001)),
   );
-  return h(
-    "tbody",
-    {},
-    h("tr", {}, h("th", { scope: "rowgroup", colSpan: 5 }, h("strong", {}, currency ?? "Goals (no currency)"))),
+  const title = h("th", { scope: "rowgroup", colSpan: 5 }, h("strong", {}, currency ?? "Goals (no currency)"));
+  return [
+    { element: h("tr", {}, title), preview: () => {} },
     (openings.length > 0 || model.opening[currency]) &&
       monthRow("Opening", openings, currency, openingBalance(model, currency)),
-    months,
+    ...months,
     months.length > 1 && monthRow("Total", items, currency, balance?.values.at(-1), "total"),
-  );
+  ].filter(Boolean);
 }
 
-/** Return the timeline as a table with a section for each currency and for goals. Only amounts of a currency add up. */
+/**
+ * Return the timeline as a table `{ element, preview }` with a section for each currency and for goals. Only amounts of a
+ * currency add up. `preview(instant)` shows what would post.
+ */
 export function monthlyTable(model) {
-  if (model.items.length === 0) return h("p", { class: "muted" }, "This clock has no events.");
-  const sections = [...model.currencies, undefined].map((currency) => [
-    currency,
-    model.items.filter((item) => item.currency === currency),
-  ]);
-  return h(
+  if (model.items.length === 0)
+    return { element: h("p", { class: "muted" }, "This clock has no events."), preview: () => {} };
+  const groups = Map.groupBy(model.items, ({ currency }) => currency);
+  const sections = [...model.currencies, undefined]
+    .filter((currency) => groups.has(currency))
+    .map((currency) => monthSection(model, currency, groups.get(currency)));
+  const element = h(
     "table",
     { class: "data months" },
     tableHead(["Month", "Posted", "In", "Out", "Balance"], 1),
-    sections.map(([currency, items]) => items.length > 0 && monthSection(model, currency, items)),
+    sections.map((rows) =>
+      h(
+        "tbody",
+        {},
+        rows.map((row) => row.element),
+      ),
+    ),
   );
+  const rows = sections.flat();
+  const preview = (instant) => {
+    for (const row of rows) row.preview(instant);
+  };
+  return { element, preview };
 }

@@ -39,6 +39,7 @@ export class Timeline extends HTMLElement {
   #animation = null;
   #fontScale = 1;
 
+  #months = null; // the table, while it is shown
   constructor() {
     super();
     this.scrubber = new Scrubber({
@@ -240,6 +241,7 @@ export class Timeline extends HTMLElement {
 
   #drawPreview() {
     const pill = this.drawing?.preview(this.#instant);
+    this.#months?.preview(this.#instant);
     this.addButton.hidden = !pill || this.#instant < this.#model.now;
     if (this.addButton.hidden) return;
     this.addButton.style.left = `${(pill.to + 4) * this.drawing.box.fontScale}px`;
@@ -282,14 +284,19 @@ export class Timeline extends HTMLElement {
     this.tableButton.setAttribute("aria-pressed", String(asTable));
     this.tableButton.textContent = asTable ? "View as chart" : "View as table";
     if (asTable) this.#fillTable();
-    else this.table.replaceChildren();
+    else {
+      this.table.replaceChildren();
+      this.#months = null;
+    }
     this.#drawMoreButton();
     this.#drawLegend();
     this.#draw();
   }
 
   #fillTable() {
-    render(this.table, monthlyTable(this.#model));
+    this.#months = monthlyTable(this.#model);
+    this.#months.preview(this.#instant);
+    render(this.table, this.#months.element);
   }
 
   #handleKey(event) {
