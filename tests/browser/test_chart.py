@@ -70,13 +70,17 @@ _LABELS = """async ({ items, expectations }) => {
   return [income.text, expense.text, ...expectations.map(shortLabel)];
 }"""
 
-# Returns where the texts of the axis of each window start.
+# Returns where the texts of the axis of each window start, and where the last one ends if it is moved to the left.
 _AXIS = """async ({ windows, width }) => {
-  const { axisTicks, drawAxis, scale } = await import(document.scripts[0].src);
+  const { axisTicks, drawAxis, scale, textWidth } = await import(document.scripts[0].src);
   return windows.map(([from, to]) => {
     const box = { left: 0, right: width, top: 0, bottom: 100 };
     const axis = drawAxis(axisTicks({ from, to }, width), scale(from, to, 0, width), box);
-    return [...axis.querySelectorAll("text")].map((text) => Number(text.getAttribute("x")));
+    const texts = [...axis.querySelectorAll("text")];
+    const starts = texts.map((text) => Number(text.getAttribute("x")));
+    const lines = [...axis.querySelector("path").getAttribute("d").matchAll(/M(\\S+)/g)].map(([, x]) => Number(x));
+    const isMoved = !lines.includes(starts.at(-1));
+    return [isMoved ? starts.slice(0, -1) : starts, isMoved && starts.at(-1) + textWidth(texts.at(-1).textContent)];
   });
 }"""
 
@@ -245,7 +249,12 @@ async def test_axis_has_three_texts_at_equal_distances_at_every_zoom(loaded_tab:
     windows = [[start, start + length] for length in lengths if (start := random_source.randrange(10_000) * DAY / 7)]
     # A narrow axis has no room for equal distances at a few of the zooms.
     for width, max_texts, max_uneven in ((270, 7, 12), (1050, 23, 0)):
-        axes = await run(loaded_tab, _AXIS, {"windows": windows, "width": width})
+        results = await run(loaded_tab, _AXIS, {"windows": windows, "width": width})
+        axes = [starts for starts, _ in results]
+        # The last text has room on the left of its line.
+        ends = [round(end) for _, end in results if end]
+        assert len(ends) > 9
+        assert {*ends} == {width + 4}
         assert {len(starts) for starts in axes} <= {*range(3, max_texts + 1)}
         gaps = [[after - before for before, after in itertools.pairwise(starts)] for starts in axes]
         # February is shorter than March.

@@ -115,13 +115,12 @@ export function axisTicks(window, width) {
   for (const yearFormat of YEAR_FORMATS)
     for (const step of STEPS.slice(finest)) {
       const ticks = ticksOf(step, window, yearFormat);
-      const { length } = placeTexts(ticks, x, width);
-      if (length >= MIN_TEXTS && length === ticks.filter(({ at, text }) => fits(x(at), text, width)).length)
-        return ticks;
+      const count = countTexts(ticks, x, width);
+      if (count >= MIN_TEXTS && count === ticks.filter(({ at, text }) => fits(x(at), text, width)).length) return ticks;
     }
   for (let index = finest; ; index -= 1) {
     const ticks = ticksOf(STEPS[index], window, YEAR_FORMATS.at(-1));
-    if (index === 0 || placeTexts(ticks, x, width).length >= MIN_TEXTS) return ticks;
+    if (index === 0 || countTexts(ticks, x, width) >= MIN_TEXTS) return ticks;
   }
 }
 
@@ -153,16 +152,26 @@ function firstMonth(from, months) {
 
 const fits = (start, text, right) => start + textWidth(text) <= right + 4;
 
-/** Return the ticks whose texts don't overlap and end in the plot. */
+/**
+ * Return the ticks whose texts don't overlap, with the `start` of their texts. All end in the plot. The last text moves to
+ * the left for that, if there is room.
+ */
 function placeTexts(ticks, x, right) {
   let freeX = -Infinity;
-  return ticks.filter(({ at, text }) => {
-    const start = x(at);
-    if (start < freeX || !fits(start, text, right)) return false;
+  const placed = [];
+  for (const tick of ticks) {
+    const { at, text } = tick;
+    const isMoved = !fits(x(at), text, right);
+    const start = isMoved ? right + 4 - textWidth(text) : x(at);
+    if (start < freeX || (isMoved && tick !== ticks.at(-1))) continue;
     freeX = start + textWidth(text) + 6;
-    return true;
-  });
+    placed.push({ ...tick, start, isMoved });
+  }
+  return placed;
 }
+
+/** Count the texts that start at their ticks. */
+const countTexts = (ticks, x, right) => placeTexts(ticks, x, right).filter(({ isMoved }) => !isMoved).length;
 
 /** Draw the ticks as vertical lines with their texts. */
 export function drawAxis(ticks, x, { right, top, bottom }) {
@@ -170,8 +179,8 @@ export function drawAxis(ticks, x, { right, top, bottom }) {
     "g",
     { class: "axis" },
     s("path", { d: ticks.map((tick) => `M${x(tick.at)} ${top}V${bottom + 4}`).join("") }),
-    placeTexts(ticks, x, right).map(({ at, strong, text }) =>
-      s("text", { x: x(at), y: bottom + 15, class: strong ? "strong" : undefined }, text),
+    placeTexts(ticks, x, right).map(({ start, strong, text }) =>
+      s("text", { x: start, y: bottom + 15, class: strong ? "strong" : undefined }, text),
     ),
   );
 }
