@@ -31,8 +31,9 @@ _MARKS = """async ({ times, now, windows, width }) => {
   const { barLane, barLanes, scale } = await import(document.scripts[0].src);
   const items = times.map((at, id) => ({ id, at, kind: "income", amount: 1, currency: "EUR" }));
   return windows.map(([from, to]) => {
-    const box = { ...barLanes({ items, now }, { from, to }, width).income, from, to, top: 0, bottom: 28 };
-    const lane = barLane("income", { items, now }, scale(from, to, 0, width), box);
+    const bars = barLanes({ items, now }, "EUR", { from, to }, width).income;
+    const box = { ...bars, kind: "income", from, to, top: 0, bottom: 28 };
+    const lane = barLane({ items, now }, scale(from, to, 0, width), box);
     return lane.marks.map((mark) => mark.items.map((item) => item.id));
   });
 }"""
@@ -66,8 +67,8 @@ _STEPS = """async ({ times, now, days }) => {
 # Returns the texts beside the lanes, and the labels of expectations.
 _LABELS = """async ({ items, expectations }) => {
   const { barLanes, shortLabel } = await import(document.scripts[0].src);
-  const { income, expense } = barLanes({ items, now: 0 }, { from: 0, to: 1000 }, 1000);
-  return [income.text, expense.text, ...expectations.map(shortLabel)];
+  const { income, expense } = barLanes({ items, now: 0 }, "EUR", { from: 0, to: 1000 }, 1000);
+  return [income.text, expense.text, income.amounts, expense.amounts, ...expectations.map(shortLabel)];
 }"""
 
 # Returns where the texts of the axis of each window start, and where the last one ends if it is moved to the left.
@@ -158,6 +159,33 @@ _BARS = """async ({ params }) => {
   const window = { from: model.now, to: model.now + 100 * 86_400_000 };
   drawTimeline(svg, { model, expectations: [], window, width: 900, axis: () => null }).preview(model.now);
   return ["income", "expense"].map((kind) => svg.querySelector(`.lane.${kind} path`).getAttribute("d"));
+}"""
+
+# Returns the height of a timeline and of its plots, the order of its parts, and the first bar of each lane.
+_LAYOUT = """async ({ params, expectations }) => {
+  const { drawTimeline, parseParams } = await import(document.scripts[0].src);
+  const model = parseParams(params);
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const window = { from: model.now, to: model.now + 100 * 86_400_000 };
+  const options = { model, expectations, window, width: 1142, fontScale: 1, axis: () => null };
+  const { lanes, plots, preview } = drawTimeline(svg, options);
+  preview(model.now);
+  const parts = [...lanes, ...plots.map(({ box }) => ({ kind: "plot", ...box }))].sort((a, b) => a.top - b.top);
+  const bars = [...svg.querySelectorAll(":is(.lane.income, .lane.expense) path")];
+  return {
+    height: Number(svg.getAttribute("height")),
+    plots: plots.map(({ box: { top, bottom } }) => bottom - top),
+    order: parts.map(({ kind }) => kind),
+    bars: bars.map((path) => Math.abs(/h6v(-?[0-9]+)/.exec(path.getAttribute("d"))[1]) + 1),
+  };
+}"""
+
+# Returns the labels of a plot from 0 to a size, with bounds.
+_BOUNDS = """async ({ size, bounds }) => {
+  const { valueGrid, valueScale } = await import(document.scripts[0].src);
+  const values = valueScale([0, size], 4, 160, 0);
+  const { labels } = valueGrid({ ...values, bounds }, "EUR", { left: 60, right: 500 });
+  return labels.map((label) => label.textContent);
 }"""
 
 # Returns the title, the income, the expenses and the balance of each row of the monthly table.
@@ -275,7 +303,10 @@ async def test_slider_stops_at_the_times_of_items(loaded_tab: Tab) -> None:
 
 async def test_labels_are_amounts_of_money(loaded_tab: Tab) -> None:
     pay = {"kind": "income", "at": 0, "currency": "EUR"}
-    rents = [{**pay, "kind": "expense", "amount": 300, "currency": currency} for currency in ("EUR", "CHF")]
+    rents = [
+        {**pay, "kind": "expense", "amount": amount, "currency": currency}
+        for currency, amount in (("EUR", 300), ("CHF", 900))
+    ]
     # The opening balance is not income. The other payments are one bar, whose total depends on the width of the plot.
     opening = {**pay, "amount": 5000, "name": "Opening balance", "category": "Balance"}
     items = [opening, {**pay, "amount": 0.1}, {**pay, "amount": 2800.2}, *rents]
@@ -289,7 +320,9 @@ async def test_labels_are_amounts_of_money(loaded_tab: Tab) -> None:
     labels = await run(loaded_tab, _LABELS, {"items": items, "expectations": expectations})
     assert labels == [
         "largest €2,800.20",
-        "per currency",
+        "largest €300.00",
+        ["max +€2,800.20", "+€2,800.20", "+2,800.20"],
+        ["max −€300.00", "−€300.00", "−300.00"],
         "≥ −€500.00",
         "≤ €0.50",
         "Spent ≤ $1,500.00",
@@ -446,6 +479,57 @@ async def test_bars_have_one_linear_scale(loaded_tab: Tab) -> None:
     assert single == round(0.4 * income[0]) == first + second
     assert first == round(0.1 * income[0])
     assert smallest == 4
+
+
+async def test_each_currency_has_bars_below_its_plot(loaded_tab: Tab) -> None:
+    items = [
+        {**RENT, "type": kind, "amount": amount, "currency": currency}
+        for currency, factor in (("EUR", 1), ("JPY", 100))
+        for kind, amount in (("INCOME", 60 * factor), ("EXPENSE", 20 * factor))
+    ]
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": items, "goals": [TRIP]}
+    expectations = [{"balance": {"currency": "EUR", "atLeast": 0}}] * 4
+    layouts = {
+        (count, strips): await run(
+            loaded_tab,
+            _LAYOUT,
+            {"params": {**params, "transactions": items[: 2 * count]}, "expectations": expectations[:strips]},
+        )
+        for count, strips in itertools.product((1, 2), range(5))
+    }
+    # The axis is visible in a window of 900 pixels, and the plots are as high as possible.
+    assert {layout["height"] for layout in layouts.values()} <= {*range(360, 425)}
+    assert layouts[1, 3]["plots"] == [208]
+    assert min(height for layout in layouts.values() for height in layout["plots"]) >= 90
+    layout = layouts[2, 4]
+    assert layout["order"] == ["plot", "income", "expense", "plot", "income", "expense", "goal"]
+    # Each currency has its own scale, and both of its directions have the same.
+    euros, yen = layout["bars"][:2], layout["bars"][2:]
+    assert euros == yen
+    assert round(euros[0] / 3) == euros[1]
+
+
+async def test_bounds_of_expectations_are_labelled(loaded_tab: Tab) -> None:
+    bounds = [{"value": 60, "isLast": True}, {"value": 3000, "isLast": False}, {"value": 4000, "isLast": True}]
+    for size, labels in (
+        (8_000, ["€0", "€3,000", "€4,000", "€2,000", "€6,000", "€8,000", "limit €60"]),
+        (100, ["€0", "€60", "€20", "€40", "€80", "€100"]),
+    ):
+        some = [bound for bound in bounds if bound["value"] <= size]
+        assert await run(loaded_tab, _BOUNDS, {"size": size, "bounds": some}) == labels
+    # It doesn't hold at the right edge.
+    bounds[0]["isLast"] = False
+    assert "limit €60" not in await run(loaded_tab, _BOUNDS, {"size": 8_000, "bounds": bounds})
+    day = {"from": 10, "to": 20}
+    rules = [
+        {"atLeast": 1, "from": 0, "to": 15},
+        {"atLeast": 1, "atMost": 9, "from": 12, "to": 30},
+        {"atMost": 8, "from": 0, "to": 15},
+        {"atMost": 7, "from": 0, "to": 9},
+    ]
+    script = "({ rules, day }) => import(document.scripts[0].src).then(({ boundsIn }) => boundsIn(rules, day))"
+    in_view = await run(loaded_tab, script, {"rules": rules, "day": day})
+    assert [(bound["value"], bound["isLast"]) for bound in in_view] == [(1, True), (9, True), (8, False)]
 
 
 async def test_label_of_the_lowest_point_fits(loaded_tab: Tab) -> None:

@@ -19,6 +19,7 @@ TOOLTIP_SIDE = """() => {
   const [line, box] = [".hover-line", ".tooltip"].map((name) => document.querySelector(name).getBoundingClientRect());
   return box.left > line.right ? "right" : box.right < line.left ? "left" : "above";
 }"""
+SWISS_RENT = {"name": "Rent", "type": "EXPENSE", "amount": 900, "currency": "CHF", "at": "2027-01-03T08:00:00Z"}
 NEVER_BELOW_ZERO = {"balance": {"currency": "EUR", "atLeast": 0}}
 
 
@@ -377,6 +378,21 @@ async def test_transactions_can_be_filtered_and_copied(browser: Browser, program
         await expect(console.notification).to_have_text("Copied 2 transactions as CSV.")
         assert (await console.tab.evaluate("() => navigator.clipboard.readText()")).splitlines() == [
             "at,name,category,type,amount,currency,balance",
+async def test_axis_of_two_currencies_is_visible_above_the_slider(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        await console.page.set_viewport_size({"width": 1280, "height": 900})
+        clock = console.create({**JANUARY, "transactions": [*JANUARY["transactions"], SWISS_RENT]})
+        checks = {"opening": {}, "expectations": [NEVER_BELOW_ZERO] * 4}
+        await open_with_checks(console, clock, checks)
+        await expect(console.page.locator("svg.plot .strip")).to_have_count(4)
+        await expect(console.page.locator("svg.plot .balance-plot")).to_have_count(2)
+        axis, slider = console.page.locator(".axis text").first, console.slider
+        texts, track = await axis.bounding_box(), await slider.bounding_box()
+        assert texts
+        assert track
+        assert texts["y"] + texts["height"] <= track["y"]
+
+
             "2027-01-03T08:00:00Z,Rent,,EXPENSE,1150,EUR,-1150",
             "2027-02-03T08:00:00Z,Rent,,EXPENSE,1150,EUR,500.5",
         ]

@@ -6,7 +6,7 @@ import { formatAxisMoney, formatMoney } from "./format.js";
 
 const COLUMN = 2; // pixels, the width of a curve's line
 const HIDDEN = 0.5; // pixels, hidden by the line
-const LABEL_HEIGHT = 14;
+const [LABEL_HEIGHT, TEXT_HEIGHT] = [14, 12]; // with and without a space
 const CHUNK = 50;
 const MAX_WIDTHS = 1000;
 const canvas = document.createElement("canvas").getContext("2d");
@@ -92,18 +92,30 @@ export const formatAxisValue = (value, currency, step) =>
 
 /**
  * Draw the ticks of a scale: `lines`, and their `labels` on the left of the plot. Of dense ticks, every second has one.
- * A bound has one too, and hides those that are too close, except zero.
+ * A bound has one too, and hides those that are too close, except zero. A bound that is too close to zero has a label at
+ * the right edge, if it holds there.
  */
 export function valueGrid({ y, ticks, step, bounds = [] }, currency, { left, right }) {
   const isDense = y(0) - y(step) < LABEL_HEIGHT;
   const isLabelled = (value) => !isDense || Math.round(value / step) % 2 === 0;
-  const labelled = [];
-  for (const value of [0, ...bounds, ...ticks.filter(isLabelled)])
-    if (labelled.every((other) => Math.abs(y(other) - y(value)) >= LABEL_HEIGHT)) labelled.push(value);
-  const place = (value) => ({ x: left - 8, y: y(value) + 4, "text-anchor": "end" });
+  const [labelled, atRight] = [[], []];
+  const add = (labels, value, distance) => {
+    const isFree = labels.every((other) => Math.abs(y(other) - y(value)) >= distance);
+    if (isFree) labels.push(value);
+    return isFree;
+  };
+  add(labelled, 0, 0);
+  for (const { value, isLast } of bounds)
+    if (value && !add(labelled, value, TEXT_HEIGHT) && isLast) add(atRight, value, TEXT_HEIGHT);
+  for (const value of ticks.filter(isLabelled)) add(labelled, value, LABEL_HEIGHT);
+  const label = (x, height, text) => s("text", { x, y: height, "text-anchor": "end" }, text);
+  const format = (value) => formatAxisValue(value, currency, step);
   return {
     lines: ticks.map((value) => s("path", { class: value ? "grid" : "zero", d: `M${left} ${y(value)}H${right}` })),
-    labels: labelled.map((value) => s("text", place(value), formatAxisValue(value, currency, step))),
+    labels: [
+      ...labelled.map((value) => label(left - 8, y(value) + 4, format(value))),
+      ...atRight.map((value) => label(right - 4, y(value) - 4, `limit ${format(value)}`)),
+    ],
   };
 }
 

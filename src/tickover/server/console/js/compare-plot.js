@@ -16,11 +16,11 @@ import {
 import { balanceAt, lowestPoint } from "./clock-model.js";
 import { isTooLow } from "./compare-model.js";
 import { render, s } from "./dom.js";
-import { drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
+import { boundsIn, drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
 import { formatDay, formatMoney, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
-import { NARROW } from "./timeline-plot.js";
+import { NARROW } from "./timeline-layout.js";
 
 const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [34, 260, 34, 72, 26, 12];
 const CALLOUT_SPACE = CALLOUT_HEIGHT + 12;
@@ -94,11 +94,11 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   const bottom = stripTop + DIFFERENCE_HEIGHT;
   const bounds = rules.flat().flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
   const values = valueScale(valueRange(balances, window, bounds), 4, plotBottom - CALLOUT_SPACE, PLOT_TOP + 8);
-  const plot = { ...values, bounds: [...new Set(bounds)].filter((bound) => !values.ticks.includes(bound)) };
+  const plot = { ...values, bounds: boundsIn(rules.flat(), window) };
   const strip = stripScale(delta, window, bottom - 4, stripTop + 4);
   const { y } = plot;
   const labels = [plot, strip].flatMap(({ ticks, bounds = [], step }) =>
-    [...ticks, ...bounds].map((value) => textWidth(formatAxisValue(value, currency, step))),
+    [...ticks, ...bounds.map(({ value }) => value)].map((value) => textWidth(formatAxisValue(value, currency, step))),
   );
   const left = Math.max(...labels) + 12;
   const right = width - RIGHT_MARGIN;

@@ -12,7 +12,11 @@ import { DAY, parseInstant } from "./instants.js";
 
 const [BAR_WIDTH, BAR_DISTANCE, DIAMOND_DISTANCE] = [6, 7, 9];
 const MIN_SEGMENT = 4;
-const [BARS_HEIGHT, MIN_LANE] = [68, 28];
+// Of both lanes together, and of the lower one.
+const [BARS_HEIGHTS, LOW_BARS_HEIGHTS] = [
+  [68, 28],
+  [34, 12],
+];
 const MONTH = 30.4 * DAY;
 const CAP = 2.5; // half the width of a strip
 const [MIN_IDLE, IDLE_MARGIN] = [2 * MONTH, 8];
@@ -24,60 +28,57 @@ export const MARKS = {
   goal: "M0-6 6 0 0 6-6 0z",
 };
 
-const itemsByKind = new WeakMap();
+const itemsByCurrency = new WeakMap();
 
-/**
- * Return the items of each kind but the opening balance, their times, and the sums of their sizes. `sums[n]` is the size of the first n items.
- * The largest transaction of a currency has the size 1.
- */
-function itemsOfKinds({ items }) {
-  if (!itemsByKind.has(items)) {
-    const largest = new Map();
-    for (const { currency, amount } of items) largest.set(currency, Math.max(largest.get(currency) ?? 0, amount));
-    const kinds = ["income", "expense", "goal"].map((kind) => [kind, measureItems(items, kind, largest)]);
-    itemsByKind.set(items, Object.fromEntries(kinds));
+/** Return the items of each kind in a currency. Contributions have none. */
+function itemsOfCurrency({ items }, currency) {
+  if (!itemsByCurrency.has(items)) {
+    const groups = [...Map.groupBy(items, (item) => item.currency)].map(([currency, some]) => [
+      currency,
+      Object.fromEntries(["income", "expense", "goal"].map((kind) => [kind, measureItems(some, kind)])),
+    ]);
+    itemsByCurrency.set(items, new Map(groups));
   }
-  return itemsByKind.get(items);
+  return itemsByCurrency.get(items).get(currency) ?? NO_ITEMS;
 }
 
-function measureItems(all, kind, largest) {
+/**
+ * Return the items of a kind but the opening balance, their times, the sums of their amounts, and the largest amount.
+ * `sums[n]` is the sum of the first n items.
+ */
+function measureItems(all, kind) {
   const items = all.filter((item) => item.kind === kind && !isOpening(item));
   const sums = [0];
-  let max = 0;
-  for (const { currency, amount } of items) {
-    const size = amount / largest.get(currency);
-    max = Math.max(max, size);
-    sums.push(sums.at(-1) + size);
-  }
-  const currencies = new Set(items.map((item) => item.currency));
-  return { items, times: items.map((item) => item.at), sums, max, currencies };
+  for (const { amount } of items) sums.push(sums.at(-1) + amount);
+  const max = items.reduce((best, { amount }) => Math.max(best, amount), 0);
+  return { items, times: items.map((item) => item.at), sums, max };
 }
 
-/** Describe the largest item of a lane, which is the same at any width: `largest €2,800.50`. */
-function describeScale({ items, currencies }) {
-  if (currencies.size !== 1) return currencies.size ? "per currency" : "";
-  const largest = items.reduce((best, { amount }) => Math.max(best, amount), 0);
-  return `largest ${formatMoney(largest, items[0].currency)}`;
-}
+const NO_ITEMS = { income: measureItems([]), expense: measureItems([]) };
 
 /**
- * Return the lanes of bars `{ income, expense }` for a window and the width of its plot. Both have one scale, `unit`,
- * in pixels. The `text` of a lane describes its largest item.
+ * Return the lanes of bars `{ income, expense }` of a currency for a window and the width of its plot. Both have one
+ * scale, `unit`, in pixels. Bars of one of several currencies are lower. The `text` of a lane describes its largest
+ * item, which is the same at any width: `largest €2,800.50`. Its `amounts` are shorter, with and without the currency.
  */
-export function barLanes(model, { from, to }, width) {
+export function barLanes(model, currency, { from, to }, width, isSingle = true) {
   const length = ((to - from) / width) * BAR_DISTANCE;
   const lanes = ["income", "expense"].map((kind) => {
-    const group = itemsOfKinds(model)[kind];
+    const group = itemsOfCurrency(model, currency)[kind];
     const groups = groupItems(group.times, model.now, length);
     const size = ([start, end]) => group.sums[end] - group.sums[start];
     const largest = groups.reduce((best, each) => Math.max(best, size(each)), 0);
-    return { ...group, groups, size: largest, text: describeScale(group) };
+    const text = group.max ? `largest ${formatMoney(group.max, currency)}` : "";
+    const amount = (currency) => formatMoney(kind === "income" ? group.max : -group.max, currency, { sign: "always" });
+    const amounts = group.max ? [`max ${amount(currency)}`, amount(currency), amount()] : [];
+    return { ...group, groups, size: largest, text, amounts };
   });
   const [income, expense] = lanes;
+  const [height, minHeight] = isSingle ? BARS_HEIGHTS : LOW_BARS_HEIGHTS;
   // The base line stays where it is while the window changes.
   const share = income.max / (income.max + expense.max || 1);
-  income.height = Math.round(Math.min(Math.max(BARS_HEIGHT * share, MIN_LANE), BARS_HEIGHT - MIN_LANE));
-  expense.height = BARS_HEIGHT - income.height;
+  income.height = Math.round(Math.min(Math.max(height * share, minHeight), height - minHeight));
+  expense.height = height - income.height;
   const unit = Math.min(...lanes.map(({ size, height }) => (height - 2) / size));
   return { income: { ...income, unit }, expense: { ...expense, unit } };
 }
@@ -134,8 +135,8 @@ class Lane {
 }
 
 /** Create a lane of `barLanes`: income with bars up, or expenses with bars down from the base line. */
-export function barLane(kind, model, x, box) {
-  const { unit, items, times, groups, sums } = box;
+export function barLane(model, x, box) {
+  const { kind, unit, items, times, groups, sums } = box;
   const direction = kind === "income" ? -1 : 1;
   const base = kind === "income" ? box.bottom : box.top;
   const rect = (width, height) => `h${width}v${direction * height}h${-width}z`;
@@ -176,7 +177,7 @@ export function goalLane(model, x, box) {
   const { left, right, from, to } = box;
   const middle = (box.top + box.bottom) / 2;
   const shape = (mark, isHollow) => `M${mark.x} ${middle}m0-5 5 5-5 5-5-5z${isHollow ? "m0 2 3 3-3 3-3-3z" : ""}`;
-  const { items, times } = itemsOfKinds(model).goal;
+  const { items, times } = itemsOfCurrency(model).goal;
   const groups = groupItems(times, model.now, ((to - from) / (right - left)) * DIAMOND_DISTANCE);
   return new Lane({ kind: "goal", model, items, times, groups, shape }, x, box);
 }

@@ -12,6 +12,16 @@ export function hatch() {
   );
 }
 
+/** Return the bounds `{ value, isLast }` of rules that hold in a window. The last ones hold at its end. */
+export function boundsIn(rules, { from, to }) {
+  const bounds = new Map();
+  for (const rule of rules)
+    for (const value of [rule.atLeast, rule.atMost])
+      if (value !== undefined && rule.from <= to && rule.to >= from)
+        bounds.set(value, bounds.get(value) || rule.to >= to);
+  return [...bounds].map(([value, isLast]) => ({ value, isLast }));
+}
+
 /** Return the strictest of the rules with a bound at each time: rules that don't overlap. */
 function strictest(rules, bound, pick) {
   const bounded = rules.filter((rule) => rule[bound] !== undefined);

@@ -6,36 +6,24 @@ import {
   Chunks,
   callout,
   curvePath,
-  formatAxisValue,
   scale,
   stepCurve,
   textWidth,
   valueGrid,
-  valueRange,
-  valueScale,
 } from "./chart-paths.js";
 import { balanceAt, lowestAhead } from "./clock-model.js";
 import { render, s } from "./dom.js";
-import { barLane, barLanes, expectationStrip, goalLane, idleMarks } from "./event-lanes.js";
-import { balanceRules, shortLabel } from "./expectations.js";
+import { barLane, expectationStrip, goalLane, idleMarks } from "./event-lanes.js";
 import { drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
 import { formatDay, formatMoney, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
+import { AXIS, laneLabel, layOut, RIGHT, TOP } from "./timeline-layout.js";
 
-const LABEL_SPACE = 34; // below the lowest point, for its label
-const TOP_SPACE = 12;
 const CALLOUT_GAP = 3;
 const YEAR = 366 * DAY;
 
 /** Return the format of dates in a window. A long one needs the year. */
 const dateFormat = ({ from, to }) => (to - from > YEAR ? formatDay : formatShortDay);
-
-/** Return the scale and ticks of the values that a plot shows. They include zero and the bounds of the rules. */
-function plotScale(balance, rules, { from, to, top, bottom }) {
-  const bounds = rules.flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
-  const range = valueRange([balance], { from, to }, bounds);
-  return valueScale(range, bottom - top > 140 ? 4 : 3, bottom - LABEL_SPACE, top + TOP_SPACE);
-}
 
 /** The plot of one currency: its balance as a filled step curve, with its expectations and its lowest point. */
 class BalancePlot {
@@ -112,87 +100,10 @@ class BalancePlot {
   }
 }
 
-export const MAX_PLOTS = 3;
-const MAX_STRIPS = 4;
-const [TOP, RIGHT, AXIS] = [34, 12, 26];
-const [GOAL_HEIGHT, STRIP_HEIGHT] = [20, 16];
-export const NARROW = 560;
-const [MAX_LABEL, MAX_NARROW_LABEL] = [128, 72];
-const LANE_LABEL_HEIGHT = 15;
 const PILL_SPACE = 30; // for the button beside the preview's pill
 
 /** The layout is for a font size of 16 px and scales with the font size of the browser. Reading it in a frame is slow. */
 export const rootFontScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
-
-// Three plots, their axis and the slider fit into a window of 900 pixels. On a phone, the page scrolls.
-const plotHeight = (count, isNarrow) => (isNarrow ? [168, 104, 92] : [208, 128, 80])[Math.min(count, 3) - 1];
-
-/** Place the plots, lanes and strips below each other. */
-function layOut({ model, expectations, window, width, showsAll }) {
-  const isNarrow = width < NARROW;
-  const balances = showsAll ? model.balances : model.balances.slice(0, MAX_PLOTS);
-  const strips = expectations.slice(0, MAX_STRIPS);
-  let [bottom, left] = [TOP, 0];
-  const below = (height, label, detail) => {
-    // A long label of a narrow plot is above its lane.
-    const isAbove = isNarrow && label && textWidth(label) > left - 8;
-    if (isAbove) bottom += LANE_LABEL_HEIGHT;
-    const place = { top: bottom, bottom: bottom + height, label, detail, isAbove };
-    bottom = place.bottom;
-    return place;
-  };
-  const plots = balances.map((balance) => {
-    const rules = balanceRules(expectations, balance.currency, model);
-    const place = below(plotHeight(balances.length, isNarrow));
-    // The title of a plot names its currency. A narrow plot has no room to repeat it.
-    const unit = isNarrow && balances.length > 1 ? undefined : balance.currency;
-    const values = plotScale(balance, rules, { ...window, ...place });
-    const bounds = [...new Set(rules.flatMap(({ atLeast, atMost }) => [atLeast, atMost]))];
-    const isBetween = (bound) => bound !== undefined && !values.ticks.includes(bound);
-    return { balance, rules, unit, ...place, ...values, bounds: bounds.filter(isBetween) };
-  });
-  bottom += 8;
-  // Without the labels, whose width is not yet known.
-  const bars = barLanes(model, window, width - (isNarrow ? MAX_NARROW_LABEL : MAX_LABEL));
-  const [income, expense] = [bars.income.text, bars.expense.text];
-  // Both lanes have a scale, or none of them.
-  const isLong = [income, expense].some((text) => textWidth(text) >= MAX_LABEL - 14);
-  const detail = (text) => (isLong ? "" : text);
-  const labels = plots.flatMap(({ ticks, bounds, step, unit }) =>
-    [...ticks, ...bounds].map((value) => formatAxisValue(value, unit, step)),
-  );
-  const stripLabels = strips.map(shortLabel);
-  const laneLabels = isNarrow
-    ? ["Goals", ...stripLabels.filter((label) => textWidth(label) < MAX_NARROW_LABEL)]
-    : ["Expenses", detail(income), detail(expense), ...stripLabels];
-  left = Math.min(MAX_LABEL, Math.max(...[...labels, ...laneLabels].map(textWidth)) + 12);
-  const scales = income === expense ? `Income and expenses ${income}` : `Income: ${income}, expenses: ${expense}`;
-  const both = textWidth(scales) < width ? scales : "Income and expenses";
-  const lanes = {};
-  if (balances.length) {
-    const [incomeLabel, expenseLabel] = isNarrow
-      ? [[both], []]
-      : [
-          ["Income", detail(income)],
-          ["Expenses", detail(expense)],
-        ];
-    lanes.income = { ...bars.income, ...below(bars.income.height, ...incomeLabel) };
-    lanes.expense = { ...bars.expense, ...below(bars.expense.height, ...expenseLabel) };
-  }
-  bottom += 4;
-  if (model.goals.length) lanes.goal = below(GOAL_HEIGHT, "Goals");
-  const stripPlaces = stripLabels.map((label) => below(STRIP_HEIGHT, label));
-  return { isNarrow, plots, lanes, strips, stripPlaces, left, bottom: bottom + 4 };
-}
-
-function laneLabel({ label, detail, top, bottom, isAbove }, left) {
-  if (!label) return null;
-  if (isAbove) return s("text", { y: top - 3 }, label);
-  const text = textWidth(label) > MAX_LABEL - 14 ? `${label.slice(0, 12)}…` : label;
-  const middle = (top + bottom) / 2;
-  const line = (y, text) => s("text", { x: left - 8, y, "text-anchor": "end" }, text);
-  return detail ? [line(middle - 3, text), line(middle + 10, detail)] : line(middle + 4, text);
-}
 
 /** A pill above the plot with a line down to the axis. */
 class Pill {
@@ -246,11 +157,11 @@ export function drawTimeline(
   const edges = { left, right, isNarrow, ...window };
   const isTitled = model.balances.length > 1;
   const plots = layout.plots.map((plot) => new BalancePlot({ model, ...plot, isTitled }, x, { ...edges, ...plot }));
-  const lanes = Object.entries(layout.lanes).map(([kind, place]) =>
-    kind === "goal" ? goalLane(model, x, { ...edges, ...place }) : barLane(kind, model, x, { ...edges, ...place }),
+  const lanes = layout.lanes.map((place) =>
+    (place.kind === "goal" ? goalLane : barLane)(model, x, { ...edges, ...place }),
   );
   const height = bottom + AXIS;
-  const base = layout.lanes.expense?.top ?? bottom;
+  const bases = layout.lanes.filter(({ kind }) => kind === "expense").map(({ top }) => top);
   const box = { ...edges, bottom, height, fontScale };
   const [nowPill, previewPill] = [new Pill("now"), new Pill("preview")];
   const hoverLine = s("path", { class: "hover-line", d: `M0 ${TOP}V${bottom}`, visibility: "hidden" });
@@ -266,18 +177,18 @@ export function drawTimeline(
     s("defs", {}, hatch()),
     shade.node,
     axis(x, { left, right, top: TOP, bottom }),
-    s("path", { class: "base", d: `M${left} ${base}H${right}` }),
+    s("path", { class: "base", d: bases.map((base) => `M${left} ${base}H${right}`).join("") }),
     [nowPill, previewPill].map(({ stem }) => stem),
     hoverLine,
     plots.map((plot) => plot.node),
-    [...Object.values(layout.lanes), ...layout.stripPlaces].map((place) => laneLabel(place, left)),
+    [...layout.lanes, ...layout.stripPlaces].map((place) => laneLabel(place, left)),
     layout.strips.map((expectation, index) =>
       expectationStrip(model, expectation, results?.[index], x, { ...edges, ...layout.stripPlaces[index] }),
     ),
     lanes.map((lane) => lane.node),
     nowPill.node,
     previewPill.node,
-    idleMarks(model, x, edges, base),
+    idleMarks(model, x, edges, bases.at(-1) ?? bottom),
   );
   const isVisible = (instant) => instant >= window.from && instant <= window.to;
   const date = dateFormat(window);

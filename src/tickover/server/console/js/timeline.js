@@ -22,7 +22,8 @@ import {
   zoomWindow,
 } from "./time-axis.js";
 import { listenToGestures } from "./timeline-gestures.js";
-import { drawTimeline, MAX_PLOTS, NARROW, rootFontScale } from "./timeline-plot.js";
+import { MAX_PLOTS, NARROW } from "./timeline-layout.js";
+import { drawTimeline, rootFontScale } from "./timeline-plot.js";
 
 const ALL = ZOOMS.length - 1;
 const ZOOM_KEYS = { "+": 1 / 1.5, "=": 1 / 1.5, "-": 1.5 };
