@@ -343,6 +343,21 @@ async def test_keys_and_wheel_zoom_and_pan_the_plot(browser: Browser, program: P
         await expect(console.page.locator(".tooltip")).to_have_text(
             "25 Jan 2027, 08:00 UTC1 event, scheduledSalary+€2,800.50EUR balance€1,650.50"
         )
+        # The time of the last event is not the time at the pointer. The tooltip is below the label of now.
+        await console.slider.press("n")
+        await console.slider.press("n")
+        plot_box = await console.page.locator("svg.plot").bounding_box()
+        assert plot_box
+        for distance, state, last in (
+            (-120, "would post", "3 Jan: Rent−€1,150.00"),
+            (80, "scheduled", "26 Jan: Trip+310.00"),
+        ):
+            await console.page.mouse.move(salary["x"] + salary["width"] / 2 + distance, plot_box["y"] + 40)
+            text = re.compile(f"UTC{state}EUR balance.*{re.escape(last)}$")
+            await expect(console.page.locator(".tooltip")).to_have_text(text)
+            tooltip = await console.page.locator(".tooltip").bounding_box()
+            assert tooltip
+            assert tooltip["y"] >= plot_box["y"] + 34
 
 
 async def test_several_currencies_have_a_plot_each(browser: Browser, program: Program) -> None:
@@ -363,6 +378,21 @@ async def test_several_currencies_have_a_plot_each(browser: Browser, program: Pr
         )
 
 
+async def test_axis_of_two_currencies_is_visible_above_the_slider(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        await console.page.set_viewport_size({"width": 1280, "height": 900})
+        clock = console.create({**JANUARY, "transactions": [*JANUARY["transactions"], SWISS_RENT]})
+        rent_is_posted = {"posted": {"name": "Rent", "by": "2027-03-01T00:00:00Z"}}
+        await open_with_checks(console, clock, {"opening": {}, "expectations": [rent_is_posted] * 4})
+        await expect(console.page.locator("svg.plot .strip")).to_have_count(4)
+        await expect(console.page.locator("svg.plot .balance-plot")).to_have_count(2)
+        axis, slider = console.page.locator(".axis text").first, console.slider
+        texts, track = await axis.bounding_box(), await slider.bounding_box()
+        assert texts
+        assert track
+        assert texts["y"] + texts["height"] <= track["y"]
+
+
 # Transactions
 
 
@@ -378,21 +408,6 @@ async def test_transactions_can_be_filtered_and_copied(browser: Browser, program
         await expect(console.notification).to_have_text("Copied 2 transactions as CSV.")
         assert (await console.tab.evaluate("() => navigator.clipboard.readText()")).splitlines() == [
             "at,name,category,type,amount,currency,balance",
-async def test_axis_of_two_currencies_is_visible_above_the_slider(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        await console.page.set_viewport_size({"width": 1280, "height": 900})
-        clock = console.create({**JANUARY, "transactions": [*JANUARY["transactions"], SWISS_RENT]})
-        checks = {"opening": {}, "expectations": [NEVER_BELOW_ZERO] * 4}
-        await open_with_checks(console, clock, checks)
-        await expect(console.page.locator("svg.plot .strip")).to_have_count(4)
-        await expect(console.page.locator("svg.plot .balance-plot")).to_have_count(2)
-        axis, slider = console.page.locator(".axis text").first, console.slider
-        texts, track = await axis.bounding_box(), await slider.bounding_box()
-        assert texts
-        assert track
-        assert texts["y"] + texts["height"] <= track["y"]
-
-
             "2027-01-03T08:00:00Z,Rent,,EXPENSE,1150,EUR,-1150",
             "2027-02-03T08:00:00Z,Rent,,EXPENSE,1150,EUR,500.5",
         ]

@@ -1,33 +1,44 @@
 // The tooltip of the plot: the items of a mark, or the balances at the pointer.
 
-import { balanceAt } from "./clock-model.js";
+import { balanceAt, countUntil } from "./clock-model.js";
 import { plural, signedAmount } from "./clock-text.js";
 import { h, render } from "./dom.js";
-import { formatDay, formatMoney, formatTime } from "./format.js";
+import { formatDay, formatMoney, formatShortDay, formatTime } from "./format.js";
+import { TOP } from "./timeline-layout.js";
 
 const MAX_ROWS = 6;
 
 const row = (name, amount) => h("div", {}, h("span", {}, name), h("span", { class: "number" }, amount));
 
-function markContent({ items, first, last }) {
+/** Return the state at an instant. A preview is later than now, or the same. */
+const stateAt = (at, { now, preview }) => (at <= now ? "posted" : at <= preview ? "would post" : "scheduled");
+
+function markContent({ items, first, last }, times) {
   const rest = items.length - MAX_ROWS;
   const title =
     first === last ? `${formatDay(first)}, ${formatTime(first)} UTC` : `${formatDay(first)} – ${formatDay(last)}`;
-  const states = [...new Set(items.map(({ isPosted }) => (isPosted ? "posted" : "scheduled")))].join(" and ");
+  const states = [...new Set(items.map(({ at }) => stateAt(at, times)))].join(" and ") || stateAt(first, times);
   return [
     h("strong", {}, title),
-    items.length > 0 && h("div", { class: "muted" }, `${plural(items.length, "event")}, ${states}`),
+    h("div", { class: "muted" }, items.length ? `${plural(items.length, "event")}, ${states}` : states),
     items.slice(0, MAX_ROWS).map((item) => row(item.name, signedAmount(item))),
     rest > 0 && h("div", { class: "muted" }, `and ${rest} more`),
   ];
 }
 
-const balanceContent = (balances, instant, items) => [
-  markContent({ items: items.filter(({ at }) => at === instant), first: instant, last: instant }),
-  balances.map((balance) =>
-    row(`${balance.currency} balance`, formatMoney(balanceAt(balance, instant), balance.currency)),
-  ),
-];
+/** Return the items at an instant, or the last one before it with its date, and the balances. */
+function balanceContent(balances, instant, { items, times, ...rest }) {
+  const latest = items[countUntil(times, instant) - 1];
+  const isNow = latest?.at === instant;
+  const some = isNow ? items.slice(countUntil(times, instant - 0.001), countUntil(times, instant)) : [];
+  return [
+    markContent({ items: some, first: instant, last: instant }, rest),
+    balances.map((balance) =>
+      row(`${balance.currency} balance`, formatMoney(balanceAt(balance, instant), balance.currency)),
+    ),
+    latest && !isNow && row(`${formatShortDay(latest.at)}: ${latest.name}`, signedAmount(latest)),
+  ];
+}
 
 export class PlotTooltip {
   #shown = "";
@@ -40,10 +51,13 @@ export class PlotTooltip {
     this.#drawing?.hover(null);
   }
 
-  /** Show the items or the balances below the pointer. The tooltip is beside the line at their time, and covers nothing. */
-  show(drawing, { offsetX, offsetY, instant, items }) {
+  /**
+   * Show the items or the balances below the pointer. The tooltip is beside the line at their time, and below the labels
+   * of now and of the preview. `model` has the time of the preview.
+   */
+  show(drawing, { offsetX, offsetY, instant, model }) {
     const { lanes, plots, box } = drawing;
-    const { fontScale, left, right, height } = box;
+    const { fontScale, left, right } = box;
     const [x, y] = [offsetX / fontScale, offsetY / fontScale];
     const lane = lanes.find(({ top, bottom }) => y >= top && y < bottom);
     const mark = lane?.markAt(x);
@@ -51,17 +65,19 @@ export class PlotTooltip {
     if (!mark && !isInPlot) return this.hide();
     this.#drawing = drawing;
     this.element.hidden = false;
-    const key = mark ? `${lane.kind} ${mark.first} ${mark.items.length}` : `${instant}`;
+    const key = `${model.preview} ${mark ? `${lane.top} ${mark.first} ${mark.items.length}` : instant}`;
     if (key !== this.#shown) {
       this.#shown = key;
       const balances = plots.map((plot) => plot.balance);
-      render(this.element, mark ? markContent(mark) : balanceContent(balances, instant, items));
+      render(this.element, mark ? markContent(mark, model) : balanceContent(balances, instant, model));
     }
     const at = mark ? mark.first : instant;
     const lineX = drawing.x(at);
     drawing.hover(at);
     this.element.classList.toggle("before", lineX > (left + right) / 2);
+    const bottom = mark ? lane.top : y;
     this.element.style.left = `${lineX * fontScale}px`;
-    this.element.style.bottom = `${(height - (mark ? lane.top : y)) * fontScale}px`;
+    this.element.style.top = `${bottom * fontScale}px`;
+    this.element.style.setProperty("--up", `${(TOP - bottom) * fontScale}px`);
   }
 }

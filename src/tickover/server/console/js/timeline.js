@@ -39,8 +39,8 @@ export class Timeline extends HTMLElement {
   #allPlots = false;
   #animation = null;
   #fontScale = 1;
-
   #months = null; // the table, while it is shown
+
   constructor() {
     super();
     this.scrubber = new Scrubber({
@@ -241,8 +241,8 @@ export class Timeline extends HTMLElement {
   }
 
   #drawPreview() {
-    const pill = this.drawing?.preview(this.#instant);
     this.#months?.preview(this.#instant);
+    const pill = this.drawing?.preview(this.#instant);
     this.addButton.hidden = !pill || this.#instant < this.#model.now;
     if (this.addButton.hidden) return;
     this.addButton.style.left = `${(pill.to + 4) * this.drawing.box.fontScale}px`;
@@ -339,7 +339,8 @@ export class Timeline extends HTMLElement {
   #hover({ offsetX, offsetY }) {
     if (!this.drawing) return;
     const instant = this.#snap(this.#toInstant(offsetX));
-    this.tooltip.show(this.drawing, { offsetX, offsetY, instant, items: this.#model.items });
+    const model = { ...this.#model, preview: this.#instant };
+    this.tooltip.show(this.drawing, { offsetX, offsetY, instant, model });
   }
 }
 
