@@ -386,7 +386,7 @@ async def test_axis_of_two_currencies_is_visible_above_the_slider(browser: Brows
         await open_with_checks(console, clock, {"opening": {}, "expectations": [rent_is_posted] * 4})
         await expect(console.page.locator("svg.plot .strip")).to_have_count(4)
         await expect(console.page.locator("svg.plot .balance-plot")).to_have_count(2)
-        axis, slider = console.page.locator(".axis text").first, console.slider
+        axis, slider = console.page.locator(".axis-texts text").first, console.slider
         texts, track = await axis.bounding_box(), await slider.bounding_box()
         assert texts
         assert track

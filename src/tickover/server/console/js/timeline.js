@@ -16,6 +16,7 @@ import {
   axisTicks,
   clampWindow,
   drawAxis,
+  moveAxisTexts,
   panWindow,
   windowAround,
   ZOOMS,
@@ -70,6 +71,7 @@ export class Timeline extends HTMLElement {
       (index) => this.#zoomTo(index),
     );
     this.svg = s("svg", { class: "plot", role: "img", focusable: "false" });
+    this.axis = s("svg", { class: "axis-texts", "aria-hidden": "true" });
     this.tooltip = new PlotTooltip();
     this.addButton = h(
       "button",
@@ -111,6 +113,7 @@ export class Timeline extends HTMLElement {
         (this.controls = h("div", { class: "row controls" }, this.scrubber.goTo, this.zooms.element, this.tableButton)),
       ),
       this.plot,
+      this.axis,
       this.table,
       this.scrubber.slider,
     );
@@ -233,6 +236,7 @@ export class Timeline extends HTMLElement {
       axis: (x, box) => drawAxis(axisTicks(this.#window, box.right - box.left), x, box),
     });
     const { left, right, fontScale } = this.drawing.box;
+    moveAxisTexts(this.svg, this.axis, this.drawing.box);
     this.svg.setAttribute("aria-label", this.#summary());
     this.zooms.press(this.#zoom);
     this.scrubber.align(this.#window, left * fontScale, !this.plot.hidden && (right - left) * fontScale);
@@ -282,13 +286,12 @@ export class Timeline extends HTMLElement {
     const asTable = this.table.hidden;
     this.table.hidden = !asTable;
     this.plot.hidden = asTable;
+    this.axis.toggleAttribute("hidden", asTable);
     this.tableButton.setAttribute("aria-pressed", String(asTable));
     this.tableButton.textContent = asTable ? "View as chart" : "View as table";
+    this.#months = null;
     if (asTable) this.#fillTable();
-    else {
-      this.table.replaceChildren();
-      this.#months = null;
-    }
+    else this.table.replaceChildren();
     this.#drawMoreButton();
     this.#drawLegend();
     this.#draw();
