@@ -2,7 +2,7 @@
 async () => {
   const {
     buttonRow, callList, cancelButton, codeBlock, faultList, field, Figure, h, icon, menuButton, Notice, notify, render,
-    segmentedButtons, stateMark, tabList, textInput, timeInput,
+    segmentedButtons, stateBadge, stateMark, tabList, textInput, timeInput, withAmounts,
   } = await import(document.scripts[0].src);
 
   const stack = (node) => Object.assign(node.style, { display: "grid", gap: "1rem" }) && node;
@@ -120,8 +120,10 @@ async () => {
     section("Choices", tabs, row(segments.element, joined, menu), commands),
     section("Figures", figures),
     section("Items", table),
+    section("Expectations", ["held", "will hold", "will break", "broken", ""].map((state) => row(stateBadge(state), state || "not checked"))),
     section(
       "Texts",
+      h("p", {}, withAmounts("An amount of −€5.00")),
       h("p", {}, "Ink, ", h("a", { href: "#/clocks" }, "link"), ", ", h("span", { class: "muted" }, "muted"), ", ", h("code", {}, "code")),
       h("p", { class: "hint" }, "Hint"),
       h("p", { class: "error" }, "Error"),

@@ -68,7 +68,8 @@ _STEPS = """async ({ times, now, days }) => {
 _LABELS = """async ({ items, expectations }) => {
   const { barLanes, shortLabel } = await import(document.scripts[0].src);
   const { income, expense } = barLanes({ items, now: 0 }, "EUR", { from: 0, to: 1000 }, 1000);
-  return [income.text, expense.text, income.amounts, expense.amounts, ...expectations.map(shortLabel)];
+  const labels = expectations.map((expectation) => shortLabel(expectation).join(""));
+  return [income.text, expense.text, income.amounts, expense.amounts, ...labels];
 }"""
 
 # Returns where the texts of the axis of each window start, and where the last one ends if it is moved to the left.
@@ -125,13 +126,16 @@ _VIOLATIONS = """async ({ broken }) => {
   return broken.map(([expectation, violation]) => describeViolation(expectation, violation));
 }"""
 
-# Returns the summaries of results on days after 1970, and the smallest balances that are allowed on these days.
+# Returns the summaries of results on days after 1970, and the smallest balances that are allowed on these days. The
+# last item is on day 15.
 _SUMMARIES = """async ({ checks, days }) => {
   const { smallestAllowed, summarizeChecks } = await import(document.scripts[0].src);
   const [expectations, results] = [checks.map(([expectation]) => expectation), checks.map(([, result]) => result)];
+  const balances = [{ currency: "EUR", times: [15 * 86_400_000] }];
+  const model = { start: 0, maxTime: Infinity, items: [], goals: [], balances };
   return days.map((day) => [
-    ...Object.values(summarizeChecks(expectations, results, day * 86_400_000)),
-    smallestAllowed(expectations, "EUR", { start: 0, maxTime: Infinity }, day * 86_400_000),
+    ...Object.values(summarizeChecks(expectations, results, { ...model, now: day * 86_400_000 })),
+    String(smallestAllowed(expectations, "EUR", model, day * 86_400_000)),
   ]);
 }"""
 
@@ -188,13 +192,39 @@ _BOUNDS = """async ({ size, bounds }) => {
   return labels.map((label) => label.textContent);
 }"""
 
-# Returns the title, the income, the expenses and the balance of each row of the monthly table.
-_MONTHS = """async ({ params, at = params.frozenTime }) => {
+# Returns the label of each strip, where it starts, its title, and the days since the start between which the strip is
+# dark, or null.
+_STRIPS = """async ({ params, expectations, day }) => {
+  const { drawTimeline, parseParams, textWidth } = await import(document.scripts[0].src);
+  const model = parseParams(params);
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const window = { from: model.now, to: model.now + 100 * 86_400_000 };
+  const now = model.now + day * 86_400_000;
+  const options = { model: { ...model, now }, expectations, results: null, window, width: 900, axis: () => null };
+  const { x } = drawTimeline(svg, options);
+  const day0 = x(model.now);
+  const toDay = (pixels) => Math.round((pixels - day0) / (x(model.now + 86_400_000) - day0));
+  const labels = [...svg.querySelectorAll("g:has(> title)")];
+  return [...svg.querySelectorAll(".strip")].map((strip, index) => {
+    const past = strip.querySelector(".past")?.getAttribute("d").match(/[\\d.]+/g).map(Number);
+    const [title, label] = labels[index].children;
+    return {
+      title: title.textContent,
+      label: label.textContent,
+      start: Number(label.getAttribute("x")) - textWidth(label.textContent),
+      past: past ? [toDay(past[0] - 2.5), toDay(past[2] + 2.5)] : null,
+    };
+  });
+}"""
+
+# Returns the title, the income, the expenses and the balance of each row of the monthly table. Red ones have an "!".
+_MONTHS = """async ({ params, expectations, at = params.frozenTime }) => {
   const { monthlyTable, parseParams } = await import(document.scripts[0].src);
-  const { element, preview } = monthlyTable(parseParams(params));
+  const { element, preview } = monthlyTable(parseParams(params), expectations);
   preview(Date.parse(at));
   const rows = [...element.querySelectorAll("tbody tr")];
-  return rows.map(({ children: [title, , ...cells] }) => [title, ...cells].map((cell) => cell.innerText));
+  const text = (cell) => `${cell.innerText}${cell.matches(".below-zero") ? "!" : ""}`;
+  return rows.map(({ children: [title, , ...cells] }) => [title, ...cells].map(text));
 }"""
 
 
@@ -314,8 +344,10 @@ async def test_labels_are_amounts_of_money(loaded_tab: Tab) -> None:
         {"balance": {"currency": "EUR", "atLeast": -500}},
         {"balance": {"currency": "EUR", "atMost": 0.5}},
         {"total": {"type": "EXPENSE", "currency": "USD", "atMost": 1500}},
+        {"total": {"type": "EXPENSE", "currency": "EUR", "category": "Staff", "per": "MONTH", "atMost": 2780}},
         {"posted": {"name": "Rent"}},
         {"posted": {"name": "Rent", "count": 6}},
+        {"goalReached": {"goal": "Trip"}},
     ]
     labels = await run(loaded_tab, _LABELS, {"items": items, "expectations": expectations})
     assert labels == [
@@ -326,9 +358,41 @@ async def test_labels_are_amounts_of_money(loaded_tab: Tab) -> None:
         "≥ −€500.00",
         "≤ €0.50",
         "Spent ≤ $1,500.00",
+        "Staff ≤ €2,780.00",
         "Rent",
         "Rent ×6",
+        "Trip",
     ]
+
+
+async def test_long_label_of_an_expectation_is_cut_before_its_amount(loaded_tab: Tab) -> None:
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [RENT]}
+    rule = {"type": "EXPENSE", "currency": "EUR", "category": "Travel and accommodation", "per": "MONTH"}
+    expectations = [{"total": {**rule, "atMost": 2780}}]
+    [strip] = await run(loaded_tab, _STRIPS, {"params": params, "expectations": expectations, "day": 0})
+    assert re.fullmatch("Trav[a-z ]*… ≤ €2,780.00", strip["label"])
+    assert strip["title"] == "Expenses for “Travel and accommodation” at most €2,780.00 in every month"
+    assert strip["start"] >= 0
+
+
+async def test_strip_is_pale_until_an_expectation_is_achieved(loaded_tab: Tab) -> None:
+    rents = [{**RENT, "at": f"2027-01-{day:02}T00:00:00Z"} for day in (11, 21)]
+    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": rents, "goals": [{**TRIP, "targetAmount": 1}]}
+    end = "2027-03-02T00:00:00Z"
+    expectations = [
+        {"posted": {"name": "Rent", "count": 2, "by": end}},
+        {"goalReached": {"goal": "Trip", "by": end}},
+        {"balance": {"currency": "EUR", "atLeast": -500, "until": end}},
+    ]
+
+    async def strips(day: int) -> list[list[int] | None]:
+        found = await run(loaded_tab, _STRIPS, {"params": params, "expectations": expectations, "day": day})
+        return [strip["past"] for strip in found]
+
+    # The days since 1 January. The rule about the balance holds from the start, the others from an event on.
+    assert await strips(0) == [None, None, None]
+    assert await strips(11) == [None, [11, 60], [0, 11]]
+    assert await strips(20) == [[20, 60], [11, 60], [0, 60]]
 
 
 async def test_totals_do_not_include_the_opening_balance(loaded_tab: Tab) -> None:
@@ -428,18 +492,22 @@ async def test_scheduled_violation_is_not_a_broken_expectation(loaded_tab: Tab) 
     # The first violation decides.
     at, detail = 10 * DAY, "balance below −€500.00"
     assert await summaries(checks, 9, 10, 20) == [
-        ["will break", "2 of 3 will break", at, detail, -500],
-        ["broken", "1 of 3 broken", at, detail, -500],
-        ["broken", "2 of 3 broken", at, detail, -500],
+        ["will break", "2 of 3 will break", at, detail, "-500"],
+        ["broken", "1 of 3 broken", at, detail, "-500"],
+        ["broken", "2 of 3 broken", at, detail, "-500"],
     ]
     assert await summaries(checks[:1], 19, 20) == [
-        ["will break", "Will break", 20 * DAY, "“Rent” posts 2 of 6 times", 0],
-        ["broken", "Broken", 20 * DAY, "“Rent” posts 2 of 6 times", 0],
+        ["will break", "Will break", 20 * DAY, "“Rent” posts 2 of 6 times", "0"],
+        ["broken", "Broken", 20 * DAY, "“Rent” posts 2 of 6 times", "0"],
     ]
-    assert await summaries([[overdraft, {"ok": True}]], 1, 21) == [
-        ["holds", "All hold", -500],
-        ["holds", "All hold", 0],
+    # Outside its time, an expectation allows everything.
+    assert await summaries([[overdraft, {"ok": True}]], 1, 15, 21) == [
+        ["will hold", "All will hold", "-500"],
+        ["held", "All held", "-500"],
+        ["held", "All held", "-Infinity"],
     ]
+    later = [{"posted": {"name": "Rent"}}, {"ok": True}]
+    assert await summaries([[overdraft, {"ok": True}], later], 15) == [["will hold", "All will hold", "-500"]]
     spent = {"total": {"type": "EXPENSE", "currency": "USD", "per": "MONTH", "atMost": 9}}
     others: list[tuple[dict[str, Any], str]] = [
         (spent, "expenses above $9.00"),
@@ -569,14 +637,20 @@ async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
         ["USD"],
         ["Opening", "", "", "$10.00"],
         ["Jan 20271 to come", "", "$10.00", "$0.00"],
-        ["Feb 20271 to come", "", "$10.00", "−$10.00"],
-        ["Total2 to come", "", "$20.00", "−$10.00"],
+        ["Feb 20271 to come", "", "$10.00", "−$10.00!"],
+        ["Total2 to come", "", "$20.00", "−$10.00!"],
         ["EUR"],
-        ["Jan 20271 to come", "", "€10.00", "−€10.00"],
-        ["Feb 20271 to come", "", "€10.00", "−€20.00"],
-        ["Total2 to come", "", "€20.00", "−€20.00"],
+        ["Jan 20271 to come", "", "€10.00", "−€10.00!"],
+        ["Feb 20271 to come", "", "€10.00", "−€20.00!"],
+        ["Total2 to come", "", "€20.00", "−€20.00!"],
         ["Goals (no currency)"],
         ["Jan 20271 to come", "1.00", "", ""],
+    ]
+    rules = [{"balance": {"currency": "EUR", "atLeast": -15}}, {"balance": {"currency": "USD", "atLeast": 5}}]
+    months = await run(loaded_tab, _MONTHS, {"params": params, "expectations": rules})
+    assert [row[-1] for row in months if row[-1].endswith("!")] == [
+        *("$0.00!", "−$10.00!", "−$10.00!"),
+        *("−€20.00!", "−€20.00!"),
     ]
     # A preview says what would post.
     params["transactions"] = [*rents[:4], {**rents[1], "at": "2027-01-20T00:00:00Z"}]

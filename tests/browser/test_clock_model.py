@@ -308,17 +308,19 @@ async def test_two_clocks_are_compared_from_the_later_start(loaded_tab: Tab) -> 
 
 async def test_rules_decide_when_a_compared_balance_is_too_low(loaded_tab: Tab) -> None:
     script = """async () => {
-      const { firstBreach, isTooLow } = await import(document.scripts[0].src);
+      const { firstBreach, smallestOf } = await import(document.scripts[0].src);
+      const isTooLow = (value, at, rules) => value < smallestOf(rules, at);
       const rule = { atLeast: -500, from: 0, to: 10 };
       const balance = { times: [2, 4], values: [0, -400, -600] };
       return [
         isTooLow(-400, 3, []), isTooLow(-400, 3, [rule]), isTooLow(-600, 4, [rule]), isTooLow(-400, 11, [rule]),
+        isTooLow(-400, 11, [{ atMost: 9, from: 0, to: 10 }]),
         isTooLow(-400, 3, [rule, { ...rule, atLeast: -300 }]),
         firstBreach(balance, [rule, { ...rule, atLeast: -300 }]), firstBreach(balance, [rule]),
         firstBreach(balance, []) === Infinity,
       ];
     }"""
-    assert await loaded_tab.page.evaluate(script) == [True, False, True, True, True, 2, 4, True]
+    assert await loaded_tab.page.evaluate(script) == [True, False, True, False, True, True, 2, 4, True]
 
 
 async def test_next_step_has_the_net_amount_of_all_events_at_its_time(loaded_tab: Tab) -> None:
@@ -342,3 +344,75 @@ async def test_next_step_has_the_net_amount_of_all_events_at_its_time(loaded_tab
         ["Rent", "−€900.00", "Rent"],
         None,
     ]
+
+
+_STATES = """async ({ params, expectations, days }) => {
+  const { expectationState, parseParams, progressText } = await import(document.scripts[0].src);
+  const model = parseParams(params);
+  return days.map((day) => expectations.map((expectation) => {
+    const current = { ...model, now: model.now + day * 86_400_000 };
+    const state = expectationState(expectation, { ok: true }, current);
+    return state === "held" ? state : `${state}: ${progressText(expectation, current)}`;
+  }));
+}"""
+
+
+async def test_expectation_is_held_when_nothing_can_break_it(loaded_tab: Tab) -> None:
+    rent = {"name": "Rent", "type": "EXPENSE", "amount": 10, "currency": "EUR"}
+    params = {
+        "frozenTime": "2027-01-01T00:00:00Z",
+        "transactions": [
+            {**rent, "at": "2027-01-03T00:00:00Z"},
+            {**rent, "at": "2027-01-05T00:00:00Z"},
+            {**rent, "currency": "USD", "name": "Gym", "at": "2027-01-09T00:00:00Z"},
+        ],
+        "goals": [
+            {
+                "name": "Trip",
+                "targetAmount": 9,
+                "initialAmount": 1.5,
+                "contributions": [
+                    {"amount": 7.5, "at": "2027-01-04T00:00:00Z"},
+                    {"amount": 1, "at": "2027-01-08T00:00:00Z"},
+                ],
+            },
+            {"name": "Done", "targetAmount": 1, "initialAmount": 1, "contributions": []},
+        ],
+    }
+    by = "2027-02-01T00:00:00Z"
+    total = {"type": "EXPENSE", "currency": "EUR", "atMost": 100}
+    held_from = [
+        # The day since 1 January from which an expectation is held, and its progress before and on the day before.
+        ({"posted": {"name": "Rent", "count": 2, "by": by}}, 4, "0 of 2 posted so far", "1 of 2 posted so far"),
+        ({"posted": {"name": "Gym", "by": by}}, 8, "Not posted yet", "Not posted yet"),
+        ({"goalReached": {"goal": "Trip", "by": by}}, 3, "1.50 of 9.00 so far", "1.50 of 9.00 so far"),
+        ({"goalReached": {"goal": "goal 1", "by": by}}, 0, "", ""),
+        ({"balance": {"currency": "EUR", "atLeast": -50}}, 4, "", ""),
+        ({"balance": {"currency": "USD", "atLeast": -50}}, 8, "", ""),
+        ({"balance": {"currency": "USD", "atLeast": -50, "until": "2027-01-07T00:00:00Z"}}, 6, "", ""),
+        ({"balance": {"currency": "CHF", "atLeast": 0}}, 0, "", ""),
+        ({"total": total}, 4, "", ""),
+    ]
+    expectations = [expectation for expectation, *_ in held_from]
+    states = await loaded_tab.page.evaluate(
+        _STATES, {"params": params, "expectations": expectations, "days": list(range(10))}
+    )
+    for index, (expectation, day, first, last) in enumerate(held_from):
+        found = [row[index] for row in states]
+        assert found[day:] == ["held"] * (10 - day), expectation
+        if day:
+            assert "held" not in found[:day], expectation
+            assert (found[0], found[day - 1]) == (f"will hold: {first}", f"will hold: {last}")
+
+
+async def test_sign_of_an_amount_stays_with_it(loaded_tab: Tab) -> None:
+    script = """(text) => import(document.scripts[0].src).then(({ h, withAmounts }) => {
+      const paragraph = h("p", {}, withAmounts(text));
+      return [paragraph.textContent, ...[...paragraph.querySelectorAll(".nowrap")].map((node) => node.textContent)];
+    })"""
+    for text, amounts in (
+        ("EUR balance never below −€500.00 until 1 Feb", ["−€500.00"]),
+        ("−€1,150.00 → +€20.00.", ["−€1,150.00", "+€20.00."]),
+        ("“C++ course” on 1 Feb", []),
+    ):
+        assert await loaded_tab.page.evaluate(script, text) == [text, *amounts]

@@ -21,6 +21,7 @@ TOOLTIP_SIDE = """() => {
 }"""
 SWISS_RENT = {"name": "Rent", "type": "EXPENSE", "amount": 900, "currency": "CHF", "at": "2027-01-03T08:00:00Z"}
 NEVER_BELOW_ZERO = {"balance": {"currency": "EUR", "atLeast": 0}}
+OVERDRAFT = {"balance": {"currency": "EUR", "atLeast": -2000}}
 
 
 async def open_with_checks(console: Console, clock: str, checks: dict[str, Any]) -> None:
@@ -112,7 +113,7 @@ async def test_broken_expectation_is_marked_and_explained(browser: Browser, prog
         await console.page.get_by_text("Set an opening balance").click()
         await console.page.get_by_label("EUR", exact=True).fill("1150")
         await console.page.locator(".opening").get_by_role("button", name="Save").click()
-        await expect(figure(console, "Expectations")).to_contain_text("All hold")
+        await expect(figure(console, "Expectations")).to_contain_text("All will hold")
         await expect(console.page.locator(".strip .breaks")).to_have_count(0)
 
 
@@ -135,11 +136,46 @@ async def test_expectations_can_be_added_and_removed(browser: Browser, program: 
         await expect(console.alert).to_contain_text("expectations[1].posted.by")
         await page.get_by_label("By (UTC)").fill("2027-02-01")
         await console.button("Add expectation").click()
-        await expect(expectations(console).nth(1)).to_contain_text("“Salary” posted by 1 Feb 2027: holds")
+        await expect(expectations(console).nth(1)).to_contain_text("“Salary” posted by 1 Feb 2027: will hold")
+        await expect(expectations(console).nth(1)).to_contain_text("Not posted yet")
         await page.reload()
         await expect(figure(console, "Expectations")).to_contain_text("1 of 2 will break")
         await page.get_by_role("button", name=re.compile("^Remove Goal “Trip”")).click()
-        await expect(figure(console, "Expectations")).to_contain_text("All hold")
+        await expect(figure(console, "Expectations")).to_contain_text("All will hold")
+        for _ in range(2):
+            await console.advance.click()
+            await expect(page.locator("[aria-busy=true]")).to_have_count(0)
+        await expect(figure(console, "Expectations")).to_contain_text("All held")
+        await expect(expectations(console)).to_contain_text("“Salary” posted by 1 Feb 2027: held")
+        await expect(expectations(console)).not_to_contain_text("Not posted yet")
+
+
+async def test_balance_is_red_if_no_expectation_allows_it(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page, clock = console.page, console.create()
+        red = [
+            figure(console, "Lowest ahead").and_(page.locator(".broken")),
+            page.locator("svg.plot .lowest.broken"),
+            console.rows.locator(".below-zero"),
+        ]
+
+        async def check(count: int) -> None:
+            for found in red:
+                await expect(found).to_have_count(count)
+
+        await open_with_checks(console, clock, {"opening": {}, "expectations": [OVERDRAFT]})
+        await expect(figure(console, "Expectations")).to_contain_text("All will hold")
+        await check(0)
+        # The page follows a change of the expectations.
+        await page.get_by_role("button", name=re.compile("^Remove EUR balance never below")).click()
+        await check(1)
+        await console.advance.click()
+        await expect(figure(console, "EUR balance")).to_have_class(re.compile("broken"))
+        # Transactions of one instant count together.
+        rent, salary = JANUARY["transactions"][:2]
+        await console.open_clock(console.create({**JANUARY, "transactions": [rent, {**salary, "at": rent["at"]}]}))
+        await expect(console.rows.locator(".balance")).to_have_text(["−€1,150.00", "€1,650.50"])
+        await check(0)
 
 
 async def test_late_results_do_not_discard_a_new_expectation(browser: Browser, program: Program) -> None:
@@ -234,7 +270,7 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
         page, clock = console.page, console.create()
         console.tab.ignored_prefixes = (HTTP_ERROR,)
         await open_with_checks(console, clock, {"opening": {"EUR": 2000}, "expectations": [NEVER_BELOW_ZERO]})
-        await expect(figure(console, "Expectations")).to_contain_text("All hold")
+        await expect(figure(console, "Expectations")).to_contain_text("All will hold")
         await page.locator("svg.plot").click(position={"x": 500, "y": 100})
         await page.get_by_role("button", name=re.compile(r"^Add event on \d+ Jan")).click()
         dialog = page.get_by_role("dialog", name="Add event")
@@ -488,7 +524,7 @@ async def test_list_shows_which_clocks_need_attention(browser: Browser, program:
         await expect(plan.locator(".lowest")).to_have_text("Lowest ahead−€1,150.003 Jan")
         await expect(plan.locator(".next")).to_have_text("Rent −€1,150.00 · 3 Jan")
         await expect(plan.locator("p.now")).to_have_text(re.compile("^1 Jan 2027 0 of [0-9]+ posted$"))
-        await expect(rich).to_contain_text("All hold")
+        await expect(rich).to_contain_text("All will hold")
         await expect(rows.filter(has_text="Empty")).to_contain_text("Add the first event")
         await console.button("Expectation breaks 1").click()
         await expect(rows).to_have_count(1)

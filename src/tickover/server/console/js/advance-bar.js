@@ -3,7 +3,7 @@
 import { advanceCommand } from "./call-snippets.js";
 import { countUntil } from "./clock-model.js";
 import { describePreview } from "./clock-text.js";
-import { h, render } from "./dom.js";
+import { h, render, withAmounts } from "./dom.js";
 import { formatInstant } from "./format.js";
 import { icon } from "./icons.js";
 import { addMonths, DAY, toTimestamp } from "./instants.js";
@@ -82,7 +82,7 @@ export class AdvanceBar {
     render(
       this.summary,
       others.length && !isNow ? h("strong", {}, first) : first,
-      others.map((text) => `; ${text}`),
+      others.map((text) => withAmounts(`; ${text}`)),
       ".",
     );
     const hasNext = countUntil(model.times, model.now) < model.times.length;

@@ -4,7 +4,7 @@ import { parseAmount } from "./amounts.js";
 import { forkName, MAX_NAME_LENGTH, plural, signedAmount } from "./clock-text.js";
 import { codeBlock, toJson } from "./code-block.js";
 import { faultsIn, newIdempotencyKey } from "./create-clock.js";
-import { copyText, h, onSubmit, withBusyState } from "./dom.js";
+import { copyText, h, onSubmit, withAmounts, withBusyState } from "./dom.js";
 import { amountInput, field, readTime, textInput, timeInput } from "./form-fields.js";
 import { formatDay, formatInstant, formatMoney, formatTime } from "./format.js";
 import { toTimestamp } from "./instants.js";
@@ -87,7 +87,7 @@ export async function confirmCancellation(model, item) {
   let selected = "one";
   const choice = await openDialog("Cancel event", [
     h("h2", {}, `Cancel “${item.name}”?`),
-    h("p", {}, `${signedAmount(item)} on ${formatInstant(item.at)}. What has posted stays.`),
+    h("p", {}, withAmounts(`${signedAmount(item)} on ${formatInstant(item.at)}. What has posted stays.`)),
     sameName.length > 1 &&
       sameName.length <= MAX_CANCELLED &&
       radioButtons(
@@ -112,7 +112,7 @@ export async function showItem(item) {
   const text = `${signedAmount(item)} on ${formatInstant(at)}. The balance after it is ${formatMoney(balance, currency)}.`;
   const choice = await openDialog("Event", [
     h("h2", {}, name),
-    h("p", {}, text),
+    h("p", {}, withAmounts(text)),
     codeBlock("Transaction", toJson(entry)),
     buttonRow(h("button", { value: "copy" }, "Copy ID"), dismissButton("Close")),
   ]);

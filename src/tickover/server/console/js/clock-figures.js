@@ -3,7 +3,7 @@
 import { lowestAhead, nextItems } from "./clock-model.js";
 import { describeStep, plural } from "./clock-text.js";
 import { difference } from "./decimals.js";
-import { h, render } from "./dom.js";
+import { h, nowrap, render, withAmounts } from "./dom.js";
 import { smallestAllowed, summarizeChecks } from "./expectations.js";
 import { stateBadge } from "./expectations-panel.js";
 import { formatCount, formatDay, formatMoney, formatPercent, formatShortDay, formatTime } from "./format.js";
@@ -36,11 +36,6 @@ export class Figure {
 }
 
 const preview = (text, isPast) => h("strong", { class: "preview-text" }, `${isPast ? "←" : "→"} ${text}`);
-
-const nowrap = (text) => h("span", { class: "nowrap" }, text);
-
-/** Keep each minus sign in a text with its amount. */
-const withAmounts = (text) => text.split(/(−\S+)/).map((part, index) => (index % 2 ? nowrap(part) : part));
 
 /** Return how many of the currencies that are not shown go below zero: `97 more, 33 below zero`. */
 const restText = (entries) => {
@@ -193,7 +188,7 @@ export class ClockFigures {
     this.#drawLowest(model);
     if (!expectations.length) return this.#checks.show("None", "add one below");
     if (!results) return this.#checks.show("…", plural(expectations.length, "expectation"));
-    const { state, text, at, detail } = summarizeChecks(expectations, results, model.now);
+    const { state, text, at, detail } = summarizeChecks(expectations, results, model);
     const show = () => h("button", { class: "link", onclick: () => this.#onShow(at) }, dayFormat(model)(at));
     return this.#checks.show(
       [stateBadge(state), h("span", {}, text)],
@@ -210,7 +205,7 @@ export class ClockFigures {
     if (value >= 0) return null;
     const { currency } = balance;
     const limit = smallestAllowed(this.#expectations, currency, model, at);
-    if (limit >= 0) return null;
+    if (limit >= 0 || limit === -Infinity) return null;
     return withAmounts(`lowest ${formatMoney(value, currency)}, limit ${formatMoney(limit, currency)}`);
   }
 }

@@ -132,8 +132,10 @@ class ClockPage extends HTMLElement {
 
   #drawChecks() {
     this.timeline.setChecks(this.#checks.expectations, this.#results);
+    this.transactions.setExpectations(this.#checks.expectations);
     this.figures.drawChecks(this.#model, this.#checks.expectations, this.#results);
     this.expectations.draw(this.#model, this.#checks, this.#results);
+    this.#draw();
   }
 
   #build() {
@@ -200,7 +202,6 @@ class ClockPage extends HTMLElement {
     this.transactions.setModel(model, this.#instant);
     this.goals.setModel(model);
     this.#drawChecks();
-    this.#draw();
   }
 
   #receive(clock, requestedAt) {

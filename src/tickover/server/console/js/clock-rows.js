@@ -109,11 +109,10 @@ export const clockCells = (model, expectations) => [
 ];
 
 /** Return the state of the expectations: `{ isBroken, content }`. `results` are those of checkTestClock. */
-export function checkCell(expectations, results, now) {
+export function checkCell(expectations, results, model) {
   if (!results.length) return { isBroken: false, content: h("span", { class: "muted" }, "No expectations") };
-  const { state, at } = summarizeChecks(expectations, results, now);
-  const texts = { holds: "All hold", "will break": "Will break", broken: "Broken" };
-  const isBroken = state !== "holds";
-  const text = isBroken ? `${texts[state]} ${formatShortDay(at)}` : texts[state];
+  const { state, text: summary, at } = summarizeChecks(expectations, results, model);
+  const isBroken = at !== undefined;
+  const text = isBroken ? `${state === "broken" ? "Broken" : "Will break"} ${formatShortDay(at)}` : summary;
   return { isBroken, content: [stateBadge(state), h("span", { class: isBroken ? "error" : undefined }, text)] };
 }

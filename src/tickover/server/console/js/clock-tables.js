@@ -1,10 +1,11 @@
 // <tick-transactions>, and the states of rows in tables of events.
 
 import { showItem } from "./clock-dialogs.js";
-import { countUntil } from "./clock-model.js";
+import { balanceAt, countUntil } from "./clock-model.js";
 import { countsText, signedAmount } from "./clock-text.js";
 import { copyText, h, newId, render, s } from "./dom.js";
 import { MARKS } from "./event-lanes.js";
+import { smallestAllowed } from "./expectations.js";
 import { formatCount, formatDay, formatInstant, formatMoney, formatTime } from "./format.js";
 import { icon } from "./icons.js";
 import { toTimestamp } from "./instants.js";
@@ -73,8 +74,27 @@ class TransactionTable extends HTMLElement {
   #later = this.#moreButton();
   #now = 0;
   #instant = 0;
+  #model = null;
+  #expectations = [];
+
+  /** Show balances below the smallest that the expectations allow in red. */
+  setExpectations(expectations) {
+    if (this.#expectations === expectations) return;
+    this.#expectations = expectations;
+    this.rows.forEach((row, index) => {
+      row.balance.classList.toggle("below-zero", this.#isTooLow(this.items[index]));
+    });
+  }
+
+  /** Return whether a balance is too low. Transactions of one instant count together. */
+  #isTooLow({ at, currency, balance }) {
+    const limit = smallestAllowed(this.#expectations, currency, this.#model, at);
+    const final = this.#model.balances.find((candidate) => candidate.currency === currency);
+    return balance < limit && balanceAt(final, at) < limit;
+  }
 
   setModel(model, instant) {
+    this.#model = model;
     [this.#now, this.#instant] = [model.now, instant];
     if (!this.search) this.#build();
     this.items = model.items.filter((item) => item.currency);
@@ -232,7 +252,7 @@ class TransactionTable extends HTMLElement {
       shown += isShown;
       let row = this.rows[index];
       if (isShown && !row) {
-        row = this.rows[index] = transactionRow(item, index >= posted);
+        row = this.rows[index] = transactionRow(item, index >= posted, this.#isTooLow(item));
         this.body.insertBefore(row, next);
       }
       if (!row) continue;
@@ -271,11 +291,16 @@ function hasLongAmounts(items) {
   return items.length > 0 && formatMoney(-size(largest), largest.currency).length > MAX_AMOUNT;
 }
 
-function transactionRow(item, isPending) {
+function transactionRow(item, isPending, isLow) {
   const [mark, state] = stateMark(item.kind);
   const cancel = isPending && cancelButton(item);
   const name = h("span", { class: "clamped", title: item.name }, item.name);
   const show = h("button", { class: "show-item", onclick: () => showItem(item) }, name);
+  const balance = h(
+    "td",
+    { class: `number balance${isLow ? " below-zero" : ""}` },
+    formatMoney(item.balance, item.currency),
+  );
   const row = h(
     "tr",
     {},
@@ -288,14 +313,10 @@ function transactionRow(item, isPending) {
     ),
     h("td", { class: "state-cell" }, state),
     h("td", { class: `number amount ${item.kind}` }, signedAmount(item)),
-    h(
-      "td",
-      { class: `number balance${item.balance < 0 ? " below-zero" : ""}` },
-      formatMoney(item.balance, item.currency),
-    ),
+    balance,
     h("td", { class: "row-actions" }, cancel),
   );
-  return Object.assign(row, { show, cancel });
+  return Object.assign(row, { show, cancel, balance });
 }
 
 customElements.define("tick-transactions", TransactionTable);

@@ -326,7 +326,7 @@ class ClocksPage extends HTMLElement {
     try {
       const request = checks.expectations.length && call("checkTestClock", checkParams(model.id, checks), options);
       const { results = [] } = await request;
-      const { isBroken, content } = checkCell(checks.expectations, results, model.now);
+      const { isBroken, content } = checkCell(checks.expectations, results, model);
       Object.assign(entry, { isBroken, isChecked: true });
       render(entry.check, content);
     } catch (error) {

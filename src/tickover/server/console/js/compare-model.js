@@ -38,14 +38,6 @@ export function compareBalances(models, currency) {
 export const firstBreach = (balance, rules) =>
   Math.min(...rules.flatMap((rule) => breachRanges(balance, rule)).map(([at]) => at));
 
-/** Return whether a balance is smaller than the rules allow at an instant. Without rules, this is below zero. */
-export function isTooLow(value, at, rules) {
-  const bounds = rules
-    .filter(({ atLeast, from, to }) => atLeast !== undefined && from <= at && at <= to)
-    .map(({ atLeast }) => atLeast);
-  return value < (bounds.length ? Math.max(...bounds) : 0);
-}
-
 /** Pair the items of two lists that have the same key. Return the pairs, and the other items of both lists. */
 function pairItems([first, second], keyOf) {
   const candidates = Map.groupBy(second, keyOf);

@@ -7,11 +7,11 @@ import { balanceAt, parseClock, scheduleKey } from "./clock-model.js";
 import { clockName } from "./clock-text.js";
 import { watchClock } from "./clock-watcher.js";
 import { clockChoice, curveMark } from "./compare-choice.js";
-import { compareBalances, firstBreach, isTooLow } from "./compare-model.js";
+import { compareBalances, firstBreach } from "./compare-model.js";
 import { drawComparison } from "./compare-plot.js";
 import { differenceList, sideBySide } from "./compare-tables.js";
 import { h, Notice, notify, render, s } from "./dom.js";
-import { balanceRules } from "./expectations.js";
+import { balanceRules, smallestOf } from "./expectations.js";
 import { clocksLink, goneMessage, showFailure } from "./failure.js";
 import { formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "./format.js";
 import { parseInstant } from "./instants.js";
@@ -296,7 +296,7 @@ class ComparePage extends HTMLElement {
     const value = balanceAt(this.comparison.balances[index], this.#instant);
     const note = `${this.#instant > now ? "scheduled" : "posted"}, clock at ${formatDay(now)}`;
     return figure.show(formatMoney(value, this.#currency), note, {
-      broken: isTooLow(value, this.#instant, this.rules[index]),
+      broken: value < smallestOf(this.rules[index], this.#instant),
     });
   }
 

@@ -14,8 +14,8 @@ import {
   valueScale,
 } from "./chart-paths.js";
 import { balanceAt, lowestPoint } from "./clock-model.js";
-import { isTooLow } from "./compare-model.js";
 import { render, s } from "./dom.js";
+import { smallestOf } from "./expectations.js";
 import { boundsIn, drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
 import { formatDay, formatMoney, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
@@ -111,7 +111,7 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   const lows = balances.map((balance, index) => lowestPoint(balance, starts[index], to));
   const lower = lows[1].value < lows[0].value ? 1 : 0;
   const lowest = lows[lower];
-  const isBroken = rules[lower].length > 0 && isTooLow(lowest.value, lowest.at, rules[lower]);
+  const isLow = lowest.value < smallestOf(rules[lower], lowest.at);
   const dots = names.map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
   const gap = s("path", { class: "gap" });
   const cursor = new Mark("cursor");
@@ -147,7 +147,7 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     grids.map(({ labels }) => labels),
     s("text", { class: "title", x: left, y: stripTop - 10 }, textWidth(title) < right - left ? title : "Difference"),
     callout(
-      `${names[lower]}${isBroken ? " broken" : ""}`,
+      `${names[lower]}${isLow ? " broken" : ""}`,
       [x(lowest.at), y(lowest.value)],
       `Lowest, ${formatDay(lowest.at)}`,
       formatMoney(lowest.value, currency),

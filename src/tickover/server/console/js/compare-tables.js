@@ -2,9 +2,10 @@
 
 import { lowestPoint, openingBalance } from "./clock-model.js";
 import { plural, signedAmount } from "./clock-text.js";
-import { findDifferences, firstBreach, isTooLow, totalChange, totalOf } from "./compare-model.js";
+import { findDifferences, firstBreach, totalChange, totalOf } from "./compare-model.js";
 import { difference } from "./decimals.js";
-import { h } from "./dom.js";
+import { h, withAmounts } from "./dom.js";
+import { lastChange, smallestOf } from "./expectations.js";
 import { formatDay, formatInstant, formatMoney } from "./format.js";
 
 const MAX_DIFFERENCES = 12;
@@ -13,7 +14,10 @@ const MAX_DIFFERENCES = 12;
 function ruleCell(balance, rules, now) {
   if (!rules.length) return h("td", { class: "number muted" }, "none");
   const at = firstBreach(balance, rules);
-  if (at === Infinity) return h("td", { class: "number" }, "hold");
+  if (at === Infinity) {
+    const isHeld = rules.every(({ to }) => lastChange(balance, to) <= now);
+    return h("td", { class: "number" }, isHeld ? "held" : "will hold");
+  }
   const text = at > now ? "will break" : "broken";
   return h("td", { class: "number below-zero" }, text, h("small", {}, formatDay(at)));
 }
@@ -24,7 +28,7 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
   const lowest = balances.map((balance, index) => lowestPoint(balance, starts[index], window.to));
   const openings = models.map((model) => openingBalance(model, currency));
   const total = (kind) => models.map((model) => totalOf(model, kind, currency));
-  const row = (title, values, instants = []) =>
+  const row = (title, values, instants = [], hasDates = true) =>
     h(
       "tr",
       {},
@@ -33,10 +37,10 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
         h(
           "td",
           {
-            class: `number${index in instants && isTooLow(value, instants[index], rules[index]) ? " below-zero" : ""}`,
+            class: `number${index in instants && value < smallestOf(rules[index], instants[index]) ? " below-zero" : ""}`,
           },
           money(value),
-          index in instants && h("small", {}, formatDay(instants[index])),
+          index in instants && hasDates && h("small", {}, formatDay(instants[index])),
         ),
       ),
       h("td", { class: "number change" }, money(difference(values[1], values[0]), "exceptZero")),
@@ -62,7 +66,7 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
       h(
         "tbody",
         {},
-        openings.some(Boolean) && row("Opening balance", openings),
+        openings.some(Boolean) && row("Opening balance", openings, starts, false),
         row("Income", total("income")),
         row("Expenses", total("expense")),
         row(
@@ -114,7 +118,7 @@ function differenceRow(entry) {
       ? h("span", { class: "muted" }, "moved")
       : h("span", { class: "number" }, formatMoney(total, (first ?? second).currency, { sign: "always" })),
     h("span", { class: "muted" }, timeText(entry)),
-    h("span", { class: "number muted" }, amountText(entry)),
+    h("span", { class: "number muted" }, withAmounts(amountText(entry))),
   );
 }
 

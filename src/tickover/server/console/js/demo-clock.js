@@ -128,10 +128,10 @@ class DemoClock extends HTMLElement {
   }
 
   #showResult(isBroken) {
-    const state = isBroken ? "will break" : "holds";
+    const state = isBroken ? "will break" : "will hold";
     if (this.result.dataset.state === state) return;
     this.result.dataset.state = state;
-    render(this.result, stateBadge(state), isBroken ? `Will break ${formatShortDay(this.brokenAt)}` : "Holds");
+    render(this.result, stateBadge(state), isBroken ? `Will break ${formatShortDay(this.brokenAt)}` : "Holds so far");
   }
 
   #play() {

@@ -42,6 +42,12 @@ export function render(node, ...children) {
   return append(node, children);
 }
 
+export const nowrap = (text) => h("span", { class: "nowrap" }, text);
+
+/** Keep each sign in a text with its amount. Browsers can break a line before the symbol of a currency. */
+export const withAmounts = (text) =>
+  text.split(/([−+]\p{Sc}\S+)/u).map((part, index) => (index % 2 ? nowrap(part) : part));
+
 const NOTIFICATION_MS = 4_000;
 const ERROR_MS = 10_000;
 let notificationTimer = 0;
@@ -51,7 +57,7 @@ export function notify(message, { error = false } = {}) {
   const notification = document.getElementById("notification");
   notification.classList.toggle("error", error);
   notification.classList.toggle("shown", message !== "");
-  notification.textContent = message;
+  render(notification, withAmounts(message));
   clearTimeout(notificationTimer);
   notificationTimer = setTimeout(() => notification.classList.remove("shown"), error ? ERROR_MS : NOTIFICATION_MS);
 }

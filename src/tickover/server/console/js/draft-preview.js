@@ -3,6 +3,7 @@
 import { lowestOfAll, parseParams } from "./clock-model.js";
 import { summaryParts } from "./clock-text.js";
 import { h, render } from "./dom.js";
+import { smallestAllowed } from "./expectations.js";
 import { formatDay, formatMoney } from "./format.js";
 import { parseInstant } from "./instants.js";
 import { sparkline } from "./sparkline.js";
@@ -25,22 +26,23 @@ function draftModel({ frozenTime, transactions = [], goals = [] }) {
   }
 }
 
-/** Create an element whose `draw(params)` shows a clock with these parameters of createTestClock. */
+/** Create an element whose `draw(params, expectations)` shows a clock with these parameters of createTestClock. */
 export function draftPreview() {
   const element = h("div", { class: "draft-preview" });
-  const draw = (params) => {
+  const draw = (params, expectations = []) => {
     const model = draftModel(params);
     if (!model?.items.length) return render(element);
     const lowest = lowestOfAll(model, model.start);
+    const isLow = lowest?.value < smallestAllowed(expectations, lowest?.currency, model, lowest?.at);
     return render(
       element,
-      sparkline(model, { width: 360, height: 72, lowest }),
+      sparkline(model, { width: 360, height: 72, lowest, expectations }),
       h(
         "p",
         { class: "muted" },
         lowest && [
           "Lowest ",
-          h("strong", {}, formatMoney(lowest.value, lowest.currency)),
+          h("strong", { class: isLow ? "below-zero" : undefined }, formatMoney(lowest.value, lowest.currency)),
           ` on ${formatDay(lowest.at)} · `,
         ],
         summaryParts(model).join(" · "),

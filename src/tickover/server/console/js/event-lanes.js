@@ -4,7 +4,7 @@ import { Chunks, textWidth } from "./chart-paths.js";
 import { countUntil, isOpening } from "./clock-model.js";
 import { plural } from "./clock-text.js";
 import { s } from "./dom.js";
-import { breachRanges, deadline } from "./expectations.js";
+import { breachRanges, deadline, decidedAt } from "./expectations.js";
 import { formatMoney } from "./format.js";
 import { DAY, parseInstant } from "./instants.js";
 
@@ -205,7 +205,10 @@ export function idleMarks({ start, times }, x, { left, right, from, to }, y) {
   return s("g", { class: "idle" }, marks);
 }
 
-/** Draw the strip of an expectation: where it holds, and where it breaks. `result` is null until the server responds. */
+/**
+ * Draw the strip of an expectation: where it holds, and where it breaks. What must happen once counts from then on.
+ * `result` is null until the server responds.
+ */
 export function expectationStrip(model, expectation, result, x, { from, to, top, bottom }) {
   const y = (top + bottom) / 2;
   const segment = (className, start, end) => {
@@ -217,7 +220,11 @@ export function expectationStrip(model, expectation, result, x, { from, to, top,
   const balance = rule && model.balances.find(({ currency }) => currency === rule.currency);
   const isBroken = result?.ok === false;
   const start = rule?.from ? parseInstant(rule.from) : model.start;
-  const end = rule?.until ? parseInstant(rule.until) : (deadline(expectation) ?? model.maxTime);
+  const by = deadline(expectation);
+  const end = rule?.until ? parseInstant(rule.until) : (by ?? model.maxTime);
+  const decided = decidedAt(expectation, model);
+  const isDecided = decided <= model.now;
+  const since = by === null ? start : Math.max(start, decided);
   const violationAt = isBroken ? parseInstant(result.violation.at) : null;
   const ranges = balance
     ? breachRanges(balance, { ...rule, from: start, to: end })
@@ -228,7 +235,9 @@ export function expectationStrip(model, expectation, result, x, { from, to, top,
     "g",
     { class: `strip${isBroken ? " broken" : ""}` },
     segment("holds", start, end),
-    model.now > start && segment("holds past", start, Math.min(model.now, end)),
+    since <= end &&
+      (isDecided || since < model.now) &&
+      segment("holds past", since, isDecided ? end : Math.min(model.now, end)),
     ranges.map(([first, last]) => segment("breaks", first, last)),
   );
 }

@@ -3,8 +3,8 @@
 import { amountFormat, formatAmount, parseAmount } from "./amounts.js";
 import { isOpening } from "./clock-model.js";
 import { errorDetails } from "./create-clock.js";
-import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
-import { describeExpectation, describeViolation, expectationState } from "./expectations.js";
+import { h, newId, onSubmit, render, withAmounts, withBusyState } from "./dom.js";
+import { describeExpectation, describeViolation, expectationState, progressText } from "./expectations.js";
 import { field, readTime, withPicker } from "./form-fields.js";
 import { formatInstant, formatMoney } from "./format.js";
 import { icon } from "./icons.js";
@@ -133,7 +133,7 @@ export function expectationForm(model, { onAdd, onCancel }) {
 
 /** Return the mark of a state of expectations. */
 export const stateBadge = (state) =>
-  h("span", { class: `result ${state.replace(" ", "-")}` }, icon(state && state !== "holds" ? "close" : "check"));
+  h("span", { class: `result ${state.replace(" ", "-")}` }, icon(/break|broken/.test(state) ? "close" : "check"));
 
 export class ExpectationsPanel {
   #model = null;
@@ -195,7 +195,8 @@ export class ExpectationsPanel {
 
   #item(expectation, result, index) {
     const text = describeExpectation(expectation);
-    const state = expectationState(result, this.#model.now);
+    const state = expectationState(expectation, result, this.#model);
+    const progress = state === "will hold" && progressText(expectation, this.#model);
     return h(
       "li",
       { class: "expectation" },
@@ -203,7 +204,8 @@ export class ExpectationsPanel {
       h(
         "div",
         {},
-        h("p", {}, text, h("span", { class: "visually-hidden" }, state && `: ${state}`)),
+        h("p", {}, withAmounts(text), h("span", { class: "visually-hidden" }, state && `: ${state}`)),
+        progress && h("p", { class: "progress" }, progress),
         result && !result.ok && this.#violation(expectation, result.violation, state),
       ),
       h(
@@ -232,7 +234,7 @@ export class ExpectationsPanel {
         { class: "link", onclick: () => this.#onShow(instant) },
         `${state === "broken" ? "Broken" : "Will break"} on ${formatInstant(instant)}`,
       ),
-      `${cause}. ${describeViolation(expectation, violation)}`,
+      withAmounts(`${cause}. ${describeViolation(expectation, violation)}`),
     );
   }
 
@@ -285,7 +287,7 @@ export class ExpectationsPanel {
     };
     render(
       this.opening,
-      h("summary", {}, totals.length ? `Opening balance: ${totals.join(", ")}` : "Set an opening balance"),
+      h("summary", {}, withAmounts(totals.length ? `Opening balance: ${totals.join(", ")}` : "Set an opening balance")),
       h(
         "form",
         { class: "fields", onsubmit: onSubmit(save), noValidate: true },

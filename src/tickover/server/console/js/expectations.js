@@ -1,6 +1,7 @@
 // Pure functions about expectations, the parameters of checkTestClock.
 
 import { countUntil } from "./clock-model.js";
+import { toNumber } from "./decimals.js";
 import { formatInstant, formatMoney } from "./format.js";
 import { parseInstant } from "./instants.js";
 
@@ -50,14 +51,51 @@ export function describeViolation(expectation, { actual, message }) {
   return message.replace(/\S+, \w+ \S+$/, () => `${formatMoney(actual, currency)}, ${bound}.`);
 }
 
+const NO_GOAL = { sums: [0n], times: [], targetUnits: 1n, target: 0, places: 0 }; // until the server rejects its name
+
+/** Find a goal by its ID, or else by its name. */
+const goalOf = ({ goals }, { goal }) =>
+  goals.find(({ id }) => id === goal) ?? goals.find(({ name }) => name === goal) ?? NO_GOAL;
+
+/** Return the times of the transactions that an expectation counts. */
+const postTimes = ({ items }, { name }) =>
+  items.filter((item) => item.currency && item.name === name).map(({ at }) => at);
+
+/** Return when a balance changes for the last time until `to`. */
+export const lastChange = ({ times }, to) => Math.min(to, times.at(-1) ?? -Infinity);
+
+/** Return when an expectation that holds is decided: what must happen has happened, or nothing more can break it. */
+export function decidedAt(expectation, model) {
+  const [word, rule] = ruleOf(expectation);
+  if (word === "posted") return postTimes(model, rule)[(rule.count ?? 1) - 1] ?? Infinity;
+  if (word === "goalReached") {
+    const { sums, targetUnits, times } = goalOf(model, rule);
+    return [-Infinity, ...times][sums.findIndex((sum) => sum >= targetUnits)] ?? Infinity;
+  }
+  const balance = model.balances.find(({ currency }) => currency === rule.currency);
+  return balance ? lastChange(balance, rule.until ? parseInstant(rule.until) : Infinity) : -Infinity;
+}
+
 /**
- * Return the state of an expectation at `now`, which is also its words on every page: `holds`, `will break` for a
- * violation that is only scheduled, or `broken`. It is empty until the server responds.
+ * Return the state of an expectation, which is also its words on every page: `held`, `broken`, or for what is only
+ * scheduled `will hold` or `will break`. It is empty until the server responds.
  */
-export function expectationState(result, now) {
+export function expectationState(expectation, result, model) {
   if (!result) return "";
-  if (result.ok) return "holds";
-  return parseInstant(result.violation.at) > now ? "will break" : "broken";
+  if (!result.ok) return parseInstant(result.violation.at) > model.now ? "will break" : "broken";
+  return decidedAt(expectation, model) > model.now ? "will hold" : "held";
+}
+
+/** Return how much of an expectation has happened: `2 of 6 posted so far`. Only goals and counts have such a text. */
+export function progressText(expectation, model) {
+  const [word, rule] = ruleOf(expectation);
+  if (word === "goalReached") {
+    const { sums, times, places, target } = goalOf(model, rule);
+    return `${formatMoney(toNumber(sums[countUntil(times, model.now)], places))} of ${formatMoney(target)} so far`;
+  }
+  if (word !== "posted") return "";
+  const posted = countUntil(postTimes(model, rule), model.now);
+  return rule.count > 1 ? `${posted} of ${rule.count} posted so far` : "Not posted yet";
 }
 
 /** Describe a violation without its amount, because a balance can fall further at the same time. */
@@ -70,22 +108,25 @@ function shortViolation(expectation, { actual }) {
 }
 
 /**
- * Summarize expectations at `now`: `{ state, text }`, such as `All hold` or `1 of 2 will break`. If one doesn't hold,
- * add `at`, the time of the first violation, and `detail`: `balance below €0.00`.
+ * Summarize expectations: `{ state, text }`, such as `All will hold` or `1 of 2 will break`. If one doesn't hold, add
+ * `at`, the time of the first violation, and `detail`: `balance below €0.00`.
  */
-export function summarizeChecks(expectations, results, now) {
+export function summarizeChecks(expectations, results, model) {
   const violations = results.flatMap((result, index) =>
     result.ok
       ? []
       : [
           {
             at: parseInstant(result.violation.at),
-            state: expectationState(result, now),
+            state: expectationState(expectations[index], result, model),
             text: () => shortViolation(expectations[index], result.violation),
           },
         ],
   );
-  if (!violations.length) return { state: "holds", text: "All hold" };
+  if (!violations.length) {
+    const isHeld = results.every((result, index) => expectationState(expectations[index], result, model) === "held");
+    return isHeld ? { state: "held", text: "All held" } : { state: "will hold", text: "All will hold" };
+  }
   const { at, state, text } = violations.reduce((first, next) => (next.at < first.at ? next : first));
   const { length } = violations.filter((violation) => violation.state === state);
   const [first, ...rest] = state;
@@ -94,21 +135,24 @@ export function summarizeChecks(expectations, results, now) {
   return { state, text: words, at, detail: text() };
 }
 
-/** Return the smallest balance that expectations allow at an instant. Without one, it is zero. */
-export function smallestAllowed(expectations, currency, model, at) {
-  const bounds = balanceRules(expectations, currency, model)
-    .filter(({ atLeast, from, to }) => atLeast !== undefined && from <= at && at <= to)
-    .map(({ atLeast }) => atLeast);
-  return bounds.length ? Math.max(...bounds) : 0;
+/** Return the smallest balance that balance rules allow at an instant. If no rule has a smallest balance, it is zero. */
+export function smallestOf(rules, at) {
+  const bounded = rules.filter(({ atLeast }) => atLeast !== undefined);
+  if (!bounded.length) return 0;
+  return Math.max(...bounded.filter(({ from, to }) => from <= at && at <= to).map(({ atLeast }) => atLeast));
 }
 
-/** Return the short label of an expectation in the chart. */
+/** Return the smallest balance that expectations allow at an instant. Smaller balances are red on all pages. */
+export const smallestAllowed = (expectations, currency, model, at) =>
+  smallestOf(balanceRules(expectations, currency, model), at);
+
+/** Return the short label of an expectation in the chart: `[name, rest]`. A long name can be cut. */
 export function shortLabel(expectation) {
-  const [word, { currency, atLeast, atMost, goal, name, type, count = 1 }] = ruleOf(expectation);
+  const [word, { currency, atLeast, atMost, goal, name, type, category, count = 1 }] = ruleOf(expectation);
+  if (word === "goalReached") return [goal, ""];
+  if (word === "posted") return [name, count > 1 ? ` ×${count}` : ""];
   const bound = `${atLeast === undefined ? "≤" : "≥"} ${formatMoney(atLeast ?? atMost, currency)}`;
-  if (word === "balance") return bound;
-  if (word === "posted") return count > 1 ? `${name} ×${count}` : name;
-  return goal ?? `${type === "INCOME" ? "Income" : "Spent"} ${bound}`;
+  return word === "balance" ? ["", bound] : [category ?? (type === "INCOME" ? "Income" : "Spent"), ` ${bound}`];
 }
 
 /** Return the instant at which an expectation is decided, or null. */

@@ -4,6 +4,7 @@ import { balanceAt, countUntil, isOpening, openingBalance } from "./clock-model.
 import { tableHead } from "./clock-tables.js";
 import { exactSum } from "./decimals.js";
 import { h } from "./dom.js";
+import { smallestAllowed } from "./expectations.js";
 import { formatCount, formatMoney, formatMonthOfYear } from "./format.js";
 import { addMonths } from "./instants.js";
 
@@ -16,7 +17,7 @@ const monthOf = (instant) => {
  * Return the row `{ element, preview }` of a month, or of the total of a currency. The opening balance is neither income
  * nor expense. `preview(instant)` says how many of the scheduled events would post.
  */
-function monthRow(title, items, currency, end, className) {
+function monthRow(title, items, { currency, balance, isLow, className }) {
   const scheduled = items.filter(({ isPosted }) => !isPosted).map(({ at }) => at);
   const [toCome, all] = [formatCount(scheduled.length), formatCount(items.length)];
   const total = (...kinds) => {
@@ -27,14 +28,16 @@ function monthRow(title, items, currency, end, className) {
     posted: items.length ? `${formatCount(items.length - scheduled.length)} of ${all}` : "",
     in: total("income", "goal"),
     out: total("expense"),
-    balance: end === undefined ? "" : formatMoney(end, currency),
+    balance: balance === undefined ? "" : formatMoney(balance, currency),
   };
   const note = scheduled.length > 0 && h("small");
   const element = h(
     "tr",
     { class: className },
     h("th", { scope: "row" }, title, note),
-    Object.entries(cells).map(([name, text]) => h("td", { class: `number ${name}` }, text)),
+    Object.entries(cells).map(([name, text]) =>
+      h("td", { class: `number ${name}${isLow && name === "balance" ? " below-zero" : ""}` }, text),
+    ),
   );
   let shown = -1;
   const preview = (instant) => {
@@ -52,20 +55,25 @@ function monthRow(title, items, currency, end, className) {
 }
 
 /** Return the rows of the months of a currency with their total. Contributions have no currency. */
-function monthSection(model, currency, items) {
-  const balance = model.balances.find((candidate) => candidate.currency === currency);
+function monthSection(model, currency, items, expectations) {
+  const curve = model.balances.find((candidate) => candidate.currency === currency);
+  const atEnd = (at, balance = curve && balanceAt(curve, at)) => ({
+    currency,
+    balance,
+    isLow: balance < smallestAllowed(expectations, currency, model, at),
+  });
   const openings = items.filter(isOpening);
   const others = items.filter((item) => !isOpening(item));
   const months = [...Map.groupBy(others, ({ at }) => monthOf(at))].map(([month, some]) =>
-    monthRow(formatMonthOfYear(month), some, currency, balance && balanceAt(balance, addMonths(month, 1) - 0.001)),
+    monthRow(formatMonthOfYear(month), some, atEnd(addMonths(month, 1) - 0.001)),
   );
   const title = h("th", { scope: "rowgroup", colSpan: 5 }, h("strong", {}, currency ?? "Goals (no currency)"));
   return [
     { element: h("tr", {}, title), preview: () => {} },
     (openings.length > 0 || model.opening[currency]) &&
-      monthRow("Opening", openings, currency, openingBalance(model, currency)),
+      monthRow("Opening", openings, atEnd(model.start, openingBalance(model, currency))),
     ...months,
-    months.length > 1 && monthRow("Total", items, currency, balance?.values.at(-1), "total"),
+    months.length > 1 && monthRow("Total", items, { ...atEnd(items.at(-1).at), className: "total" }),
   ].filter(Boolean);
 }
 
@@ -73,13 +81,13 @@ function monthSection(model, currency, items) {
  * Return the timeline as a table `{ element, preview }` with a section for each currency and for goals. Only amounts of a
  * currency add up. `preview(instant)` shows what would post.
  */
-export function monthlyTable(model) {
+export function monthlyTable(model, expectations = []) {
   if (model.items.length === 0)
     return { element: h("p", { class: "muted" }, "This clock has no events."), preview: () => {} };
   const groups = Map.groupBy(model.items, ({ currency }) => currency);
   const sections = [...model.currencies, undefined]
     .filter((currency) => groups.has(currency))
-    .map((currency) => monthSection(model, currency, groups.get(currency)));
+    .map((currency) => monthSection(model, currency, groups.get(currency), expectations));
   const element = h(
     "table",
     { class: "data months" },

@@ -272,7 +272,7 @@ export function scenarioEditor(draft) {
       while (text.isConnected && checked !== text.value) {
         checked = text.value;
         const expanded = await expand({ quiet: true });
-        if (expanded) preview.draw(expanded.params);
+        if (expanded) preview.draw(expanded.params, expanded.expectations);
       }
     } finally {
       isChecking = false;

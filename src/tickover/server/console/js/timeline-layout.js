@@ -3,7 +3,7 @@
 import { formatAxisValue, textWidth, valueRange, valueScale } from "./chart-paths.js";
 import { s } from "./dom.js";
 import { barLanes } from "./event-lanes.js";
-import { balanceRules, shortLabel } from "./expectations.js";
+import { balanceRules, describeExpectation, shortLabel } from "./expectations.js";
 import { boundsIn } from "./forbidden-areas.js";
 
 export const MAX_PLOTS = 3;
@@ -52,11 +52,11 @@ export function layOut({ model, expectations, window, width, showsAll }) {
   const height = plotHeight(balances.length, others, isNarrow);
   const lanes = [];
   let [bottom, left] = [TOP, 0];
-  const below = (height, label, detail) => {
+  const below = (height, label, detail, title) => {
     // A long label of a narrow plot is above its lane.
     const isAbove = isNarrow && label && textWidth(label) > left - 8;
     if (isAbove) bottom += LANE_LABEL_HEIGHT;
-    const place = { top: bottom, bottom: bottom + height, label, detail, isAbove };
+    const place = { top: bottom, bottom: bottom + height, label, detail, title, isAbove };
     bottom = place.bottom;
     return place;
   };
@@ -83,7 +83,7 @@ export function layOut({ model, expectations, window, width, showsAll }) {
   const fits = (label) => textWidth(label) < maxLabel - 14;
   // Bars of several currencies have their scale beside them, if there is room.
   for (const lane of lanes) lane.label = (isNarrow ? lane.amounts.slice(1) : lane.amounts).find(fits);
-  const stripLabels = strips.map(shortLabel);
+  const stripLabels = strips.map((strip) => fitLabel(shortLabel(strip), isNarrow ? width : MAX_LABEL - 12));
   const [income, expense] = isSingle ? [bars[0].income.text, bars[0].expense.text] : ["", ""];
   // Both lanes have a scale, or none of them.
   const detail = (text) => (fits(income) && fits(expense) ? text : "");
@@ -102,15 +102,35 @@ export function layOut({ model, expectations, window, width, showsAll }) {
   }
   bottom += LANES_GAP;
   if (goalHeight) lanes.push({ kind: "goal", ...below(goalHeight, "Goals") });
-  const stripPlaces = stripLabels.map((label) => below(STRIP_HEIGHT, label));
+  const stripPlaces = strips.map((strip, index) =>
+    below(STRIP_HEIGHT, stripLabels[index], "", describeExpectation(strip)),
+  );
   return { isNarrow, plots, lanes, strips, stripPlaces, left, bottom: bottom + LANES_GAP };
 }
 
-/** Draw the label of a lane or strip. A label above its lane hides the lines behind it. */
-export function laneLabel({ label, detail, top, bottom, isAbove }, left) {
+/** Cut the name of a label to fit a width, but not the rest of it. */
+function fitLabel([name, rest], width) {
+  const characters = [...name];
+  let text = name + rest;
+  while (textWidth(text) > width && characters.length) {
+    characters.pop();
+    text = `${characters.join("").trimEnd()}…${rest}`;
+  }
+  return text;
+}
+
+/**
+ * Draw the label of a lane or strip. Its title is the text of an expectation. A label above its lane hides the lines
+ * behind it.
+ */
+export function laneLabel({ label, detail, title, top, bottom, isAbove }, left) {
   if (!label) return null;
+  const tooltip = title && s("title", {}, title);
   if (isAbove)
-    return [
+    return s(
+      "g",
+      {},
+      tooltip,
       s("rect", {
         class: "caption",
         y: top - LANE_LABEL_HEIGHT,
@@ -118,9 +138,8 @@ export function laneLabel({ label, detail, top, bottom, isAbove }, left) {
         height: LANE_LABEL_HEIGHT,
       }),
       s("text", { y: top - 3 }, label),
-    ];
-  const text = textWidth(label) > MAX_LABEL - 14 ? `${label.slice(0, 12)}…` : label;
+    );
   const middle = (top + bottom) / 2;
   const line = (y, text) => s("text", { x: left - 8, y, "text-anchor": "end" }, text);
-  return detail ? [line(middle - 3, text), line(middle + 10, detail)] : line(middle + 4, text);
+  return s("g", {}, tooltip, line(middle + (detail ? -3 : 4), label), detail && line(middle + 10, detail));
 }

@@ -14,6 +14,7 @@ import {
 import { balanceAt, lowestAhead } from "./clock-model.js";
 import { render, s } from "./dom.js";
 import { barLane, expectationStrip, goalLane, idleMarks } from "./event-lanes.js";
+import { smallestOf } from "./expectations.js";
 import { drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
 import { formatDay, formatMoney, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
@@ -59,14 +60,12 @@ class BalancePlot {
     const { from, to } = this.box;
     const lowest = lowestAhead(this.balance, this.model);
     if (this.balance.times.length === 0 || lowest.at < from || lowest.at > to) return null;
-    const isBroken = rules.some(
-      ({ atLeast, from, to }) => lowest.value < atLeast && lowest.at >= from && lowest.at <= to,
-    );
+    const isLow = lowest.value < smallestOf(rules, lowest.at);
     const date = dateFormat(this.box);
     const label = `Lowest ahead, ${lowest.at === this.model.now ? "now" : date(lowest.at)}`;
     const money = formatMoney(lowest.value, this.balance.currency);
     const point = [this.x(lowest.at), this.y(lowest.value)];
-    return callout(isBroken ? "broken" : "", point, label, money, this.box);
+    return callout(isLow ? "broken" : "", point, label, money, this.box);
   }
 
   preview(instant) {

@@ -158,7 +158,9 @@ export class Timeline extends HTMLElement {
 
   /** Show expectations and the results of their check, which are null until the server responds. */
   setChecks(expectations, results) {
+    const isChanged = this.#checks.expectations !== expectations;
     this.#checks = { expectations, results };
+    if (isChanged && !this.table.hidden) this.#fillTable();
     this.#drawLegend();
     this.#draw();
   }
@@ -298,7 +300,7 @@ export class Timeline extends HTMLElement {
   }
 
   #fillTable() {
-    this.#months = monthlyTable(this.#model);
+    this.#months = monthlyTable(this.#model, this.#checks.expectations);
     this.#months.preview(this.#instant);
     render(this.table, this.#months.element);
   }
