@@ -120,7 +120,7 @@ async def expect_every_view(tab: Tab, address: str, code: str) -> None:
     await expect(frame.content_frame.get_by_text("Your Tickover code is")).to_be_visible()
     await expect(frame.content_frame.get_by_text(code, exact=True)).to_have_css("font-size", "32px")
     tabs = email_view(tab).get_by_role("tab")
-    assert await tabs.all_inner_texts() == ["Preview", "Text", "Headers", "Source"]
+    assert await tabs.all_inner_texts() == ["Email", "Text", "Headers", "Source"]
     panel = email_view(tab).get_by_role("tabpanel")
     await tabs.nth(1).click()
     await expect(panel).to_contain_text(f"It signs you in as {address}.")
@@ -176,8 +176,8 @@ async def test_works_with_the_keyboard_alone(program: Program, browser: Browser)
         assert await clipboard(tab) == code
         await press("Tab")
         for key, title in (
-            ("ArrowRight", "Text"), ("End", "Source"), ("ArrowRight", "Preview"), ("ArrowLeft", "Source"),
-            ("Home", "Preview"),
+            ("ArrowRight", "Text"), ("End", "Source"), ("ArrowRight", "Email"), ("ArrowLeft", "Source"),
+            ("Home", "Email"),
         ):  # fmt: skip
             await press(key)
             selected = email_view(tab).get_by_role("tab", name=title)
@@ -232,7 +232,7 @@ async def test_email_fits_small_and_large_screens(program: Program, loaded_tab: 
     # Another test may have sent this email already.
     program.call("sendLoginCodeEmail", link_params(LONG_ADDRESS))
     await open_email(tab, program, LONG_ADDRESS)
-    for title in ("Preview", "Text", "Headers", "Source"):
+    for title in ("Email", "Text", "Headers", "Source"):
         await email_view(tab).get_by_role("tab", name=title).click()
         for viewport in (SMALL, LARGE):
             with subtests.test(f"{title} at {viewport['width']} px"):

@@ -49,6 +49,7 @@ class Mailbox extends HTMLElement {
       value: filter,
       autocomplete: "off",
       spellcheck: "false",
+      placeholder: "ana@example.com",
       oninput: () => {
         filter = this.filter.value;
         if (lastEmails) this.showList();
@@ -58,7 +59,7 @@ class Mailbox extends HTMLElement {
     render(
       this,
       this.heading,
-      h("p", { class: "muted page-lead" }, "This server delivers no emails. You find all of them here."),
+      h("p", { class: "muted page-lead" }, "This server keeps its emails here and doesn't send them."),
       h(
         "div",
         { class: this.argument ? "panes with-selection" : "panes" },
@@ -250,7 +251,7 @@ function emailContent(email) {
     ),
     email.loginUrl && loginLink(email.loginUrl),
     tabList("Email formats", [
-      { title: "Preview", build: () => emailFrame(email) },
+      { title: "Email", build: () => emailFrame(email) },
       { title: "Text", build: () => h("pre", {}, email.text) },
       { title: "Headers", build: () => headerList(email.headers) },
       {
@@ -291,7 +292,7 @@ function emailFrame(email) {
   return h("iframe", {
     src: emailPath(email.id, "html"),
     sandbox: "",
-    title: `Preview of “${email.subject}”`,
+    title: `Email “${email.subject}”`,
     class: "email-frame",
   });
 }

@@ -118,7 +118,7 @@ class SignIn extends HTMLElement {
   }
 
   #showCodeForm() {
-    const sentText = this.#sentText("code", "The code expires in ten minutes and works once.");
+    const sentText = this.#sentText("code", "The code expires in 10 minutes and works once.");
     const code = this.#field("Six-digit code", {
       type: "text",
       name: "code",
