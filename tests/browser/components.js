@@ -98,7 +98,7 @@ async () => {
 
   const notice = new Notice();
   notice.show("This clock has expired.", h("a", { class: "button", href: "#/clocks" }, "Back to your clocks"));
-  const call = { method: "getTestClock", milliseconds: 5.6, response: { result: {} } };
+  const call = { method: "getTestClock", at: 0, milliseconds: 5.6, response: { result: {} } };
   const failed = { ...call, milliseconds: 40, response: { error: { data: { reason: "CLOCK_EXPIRED" } } } };
   const code = '// A comment\nconst amount = -12.5;\nawait call({"name": "Rent"});';
   const dialog = h(

@@ -1,6 +1,7 @@
-// A list of calls with their duration and outcome, without the codes, tokens and login links in them.
+// A list of calls with their time, duration and outcome, without the codes, tokens and login links in them.
 
 import { h } from "./dom.js";
+import { formatInstant } from "./format.js";
 
 const outcome = ({ response }) =>
   response ? (response.error?.data?.reason ?? (response.error ? "error" : "ok")) : "no response";
@@ -9,6 +10,12 @@ export const duration = ({ milliseconds }) =>
   `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
 
 export const describeCall = (call) => `${duration(call)} · ${outcome(call)}`;
+
+/** Create the time of day at which a call was sent: `09:30:07Z`. */
+function sentAt({ at }) {
+  const datetime = new Date(at).toISOString();
+  return h("time", { class: "muted", datetime, title: formatInstant(at) }, `${datetime.slice(11, 19)}Z`);
+}
 
 /** Create a list of buttons. `textOf(call)` is the text of each, and `onSelect(call)` is called when it is pressed. */
 export const callList = (label, calls, { selected, textOf, onSelect }) =>
@@ -25,6 +32,7 @@ export const callList = (label, calls, { selected, textOf, onSelect }) =>
             "aria-current": call === selected ? "true" : undefined,
             onclick: () => onSelect(call),
           },
+          sentAt(call),
           h("span", { class: "method" }, textOf(call)),
           h("span", { class: "muted" }, duration(call)),
           h("span", { class: call.response && !call.response.error ? "muted" : "error" }, outcome(call)),

@@ -29,8 +29,8 @@ let lastRequestId = 0;
 onSessionEnd(() => (calls.length = 0));
 
 /**
- * Return the calls of this tab, newest first. Each is `{ id, method, request, response, authenticated, headers,
- * milliseconds }`. The response is null if the server sent none.
+ * Return the calls of this tab, newest first. Each is `{ id, method, request, response, authenticated, headers, at,
+ * milliseconds }`. It was sent at the instant `at`. The response is null if the server sent none.
  */
 export function callHistory() {
   return calls;
@@ -71,12 +71,12 @@ async function send(request, { token, headers, signal }) {
 export async function call(method, params = {}, { headers = {}, quiet = false, signal } = {}) {
   const request = { jsonrpc: "2.0", id: ++lastRequestId, method, params };
   const token = currentSession()?.token;
-  const startedAt = performance.now();
+  const [at, startedAt] = [Date.now(), performance.now()];
   const response = await send(request, { token, headers, signal });
   // The user can sign out before the response arrives. The history of the next user must not contain it.
   if (!quiet && token === currentSession()?.token) {
     const milliseconds = performance.now() - startedAt;
-    remember({ id: request.id, method, request, response, authenticated: Boolean(token), headers, milliseconds });
+    remember({ id: request.id, method, request, response, authenticated: Boolean(token), headers, at, milliseconds });
   }
   if (!response) throw new ServerUnavailable();
   if (!response.error) return response.result;
