@@ -36,7 +36,6 @@ async def first_session_pages(console: Console) -> AsyncIterator[str]:
     await expect(console.alert).to_contain_text('unknown key "evry"')
     yield "TOML with a fault"
     await page.get_by_role("tab", name="Form").click()
-    await console.button("Add a transaction").click()
     await page.get_by_role("group", name="Transactions").get_by_label("Amount").first.fill("-1")
     await console.button("Create clock").click()
     await expect(console.alert).to_be_visible()

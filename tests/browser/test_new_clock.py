@@ -62,7 +62,6 @@ async def test_invalid_amounts_and_times_are_not_sent(browser: Browser, program:
         page = console.page
         await console.open("#/clocks/new")
         await page.get_by_role("tab", name="Form").click()
-        await console.button("Add a transaction").click()
         await page.get_by_label("Amount").fill("0x10")
         await page.get_by_label("Time (UTC)").fill("tomorrow")
         await page.get_by_label("Start (UTC)").fill("2027-01-01")
@@ -195,6 +194,49 @@ async def test_edited_scenario_shows_an_error_beside_its_line_and_is_kept_in_the
         await expect(console.button("Create Salary and rent")).to_be_visible()
 
 
+async def test_new_form_has_a_row_and_adds_an_opening_balance(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page = console.page
+        await console.open("#/clocks/new")
+        await page.get_by_role("tab", name="Form").click()
+        preview = page.locator(".draft-preview")
+        await expect(preview).to_have_text("The balance appears here when you enter an amount.")
+        rows = page.get_by_role("group", name="Transactions").get_by_role("listitem")
+        await expect(rows).to_have_count(1)
+        await page.get_by_label("Start (UTC)").fill("2027-01-01")
+        await console.button("Add an opening balance").click()
+        await expect(rows.last.get_by_label("Amount")).to_be_focused()
+        await rows.last.get_by_label("Amount").fill("500")
+        await rows.first.get_by_label("Name").fill("Rent")
+        await rows.first.get_by_label("Amount").fill("450")
+        await rows.first.get_by_label("Time (UTC)").fill("2027-03-31")
+        # The chart has the dates of its ends, and zero at its line.
+        await expect(preview.locator(".draft-dates span")).to_have_text(["1 Jan 2027", "31 Mar 2027"])
+        gap = await preview.evaluate(
+            """(preview) => {
+              const [line, label] = [".zero", ".zero-label"].map((name) => {
+                const { top, bottom } = preview.querySelector(name).getBoundingClientRect();
+                return (top + bottom) / 2;
+              });
+              return Math.abs(line - label);
+            }"""
+        )
+        assert gap < 1
+        await rows.first.get_by_role("button", name="Remove this transaction").click()
+        await page.get_by_role("tab", name="JSON").click()
+        [entry] = json.loads(await page.get_by_label("Parameters").input_value())["transactions"]
+        assert entry == {
+            "name": "Opening balance", "amount": 500, "currency": "EUR", "type": "INCOME", "category": "Balance",
+            "at": "2027-01-01T00:00:00Z",
+        }  # fmt: skip
+        await page.get_by_role("tab", name="Form").click()
+        await expect(rows).to_have_count(1)
+        await rows.first.get_by_role("button", name="Remove this transaction").click()
+        await page.get_by_role("tab", name="TOML").click()
+        await page.get_by_role("tab", name="Form").click()
+        await expect(rows).to_have_count(0)
+
+
 async def test_repeated_transaction_becomes_one_item_for_each_date(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page = console.page
@@ -202,7 +244,6 @@ async def test_repeated_transaction_becomes_one_item_for_each_date(browser: Brow
         await page.get_by_role("tab", name="Form").click()
         await page.get_by_label("Start (UTC)").fill("2027-01-01")
         await page.get_by_label("Repeat until (UTC)").fill("2027-04-30")
-        await console.button("Add a transaction").click()
         await page.get_by_role("group", name="Transactions").get_by_label("Name").fill("Rent")
         await page.get_by_label("Time (UTC)").fill("2027-01-31 09:00")
         await page.get_by_label("Repeats").select_option("Monthly")

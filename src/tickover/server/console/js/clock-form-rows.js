@@ -50,7 +50,7 @@ export function rowList(key, { title, noun, hint }, buildRow, start) {
     rows.push(row);
     list.append(row.element);
     refresh();
-    if (byUser) row.fields[0].focusControl();
+    if (byUser) row.fields.find((field) => field.read() === undefined).focusControl();
   }
 
   refresh();

@@ -2,6 +2,7 @@
 
 import { amountFormat, parseAmount } from "./amounts.js";
 import { defaultUntil, readRow, repeatEntry, repeatSelect, rowList, suggestTime } from "./clock-form-rows.js";
+import { OPENING_BALANCE } from "./clock-model.js";
 import { MAX_NAME_LENGTH } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultList, faultsIn, sameParams, withName } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
@@ -117,6 +118,15 @@ export function clockForm(draft) {
   );
   entriesOf(transactions).forEach((entry) => transactionRows.append(entry));
   entriesOf(goals).forEach((entry) => goalRows.append(entry));
+  // A new form shows what a transaction consists of.
+  if (!draft.rows && draft.text === undefined && !transactionRows.rows.length && !goalRows.rows.length)
+    transactionRows.append();
+  const addOpening = () =>
+    transactionRows.append(
+      { ...OPENING_BALANCE, at: start.read() ?? new Date().toISOString(), currency: "EUR", type: "INCOME" },
+      true,
+    );
+  transactionRows.element.append(" ", h("button", { class: "plain", onclick: addOpening }, "Add an opening balance"));
   const errorBox = h("div", { role: "alert" });
   const button = h("button", { class: "primary" }, "Create clock");
 
@@ -192,7 +202,7 @@ export function clockForm(draft) {
     await tryToCreate(params(), draft, showError);
   }
 
-  const preview = draftPreview();
+  const preview = draftPreview("The balance appears here when you enter an amount.");
   let savedParams = params();
   preview.draw(savedParams);
   const saveDraft = () => {
@@ -221,7 +231,7 @@ export function clockForm(draft) {
     h(
       "p",
       { class: "muted" },
-      "Without a start, the clock starts now. It ends ten years later. All events must be between start and end. They repeat for six months unless you enter another end.",
+      "Without a start, the clock starts now. A row that repeats ends at “Repeat until”, or after six months. Events can be up to ten years after the start.",
     ),
     transactionRows.element,
     goalRows.element,
@@ -247,7 +257,7 @@ export function formProblem(draft) {
   } catch (error) {
     return `The form can't read this JSON: ${error.message}.`;
   }
-  if (!sameParams(clockForm({ params }).params(), params))
+  if (!sameParams(clockForm({ params, rows: params }).params(), params))
     return "The form can't show all of this JSON. You can create the clock from here.";
   if (!sameParams(params, draft.params)) Object.assign(draft, { params, rows: undefined });
   return "";

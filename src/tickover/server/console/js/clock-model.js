@@ -124,8 +124,10 @@ export function netAmounts(items) {
   return [...amounts].map(([currency, group]) => [currency, exactSum(group.map(signed))]);
 }
 
+export const OPENING_BALANCE = { name: "Opening balance", category: "Balance" };
+
 /** Return whether a transaction is the opening balance of a scenario. */
-export const isOpening = ({ name, category }) => name === "Opening balance" && category === "Balance";
+export const isOpening = ({ name, category }) => name === OPENING_BALANCE.name && category === OPENING_BALANCE.category;
 
 /** Return the balance of a currency before its first income or expense. */
 export function openingBalance({ items, opening }, currency) {

@@ -26,17 +26,40 @@ function draftModel({ frozenTime, transactions = [], goals = [] }) {
   }
 }
 
-/** Create an element whose `draw(params, expectations)` shows a clock with these parameters of createTestClock. */
-export function draftPreview() {
+const HEIGHT = 96;
+
+/** Draw the curve with the dates of its ends, and zero at its line. */
+function draftChart(model, lowest, expectations) {
+  const curve = sparkline(model, { width: 360, height: HEIGHT, lowest, expectations });
+  const zero = curve.querySelector(".zero")?.getAttribute("y1") ?? HEIGHT;
+  const label = h("span", { class: "zero-label" }, "0");
+  label.style.setProperty("--zero", zero / HEIGHT);
+  const [{ times, values }] = [...model.balances, { times: model.times, values: [0] }];
+  const from = values[0] === 0 ? times[0] : Math.min(model.start, times[0]);
+  return [
+    h("div", { class: "draft-chart" }, curve, label),
+    h(
+      "p",
+      { class: "draft-dates" },
+      [from, model.times.at(-1)].map((at) => h("span", {}, formatDay(at))),
+    ),
+  ];
+}
+
+/**
+ * Create an element whose `draw(params, expectations)` shows a clock with these parameters of createTestClock. Without
+ * items, it shows a hint.
+ */
+export function draftPreview(hint = "") {
   const element = h("div", { class: "draft-preview" });
   const draw = (params, expectations = []) => {
     const model = draftModel(params);
-    if (!model?.items.length) return render(element);
+    if (!model?.items.length) return render(element, hint && h("p", { class: "muted" }, hint));
     const lowest = lowestOfAll(model, model.start);
     const isLow = lowest?.value < smallestAllowed(expectations, lowest?.currency, model, lowest?.at);
     return render(
       element,
-      sparkline(model, { width: 360, height: 72, lowest, expectations }),
+      draftChart(model, lowest, expectations),
       h(
         "p",
         { class: "muted" },

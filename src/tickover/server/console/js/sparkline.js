@@ -78,7 +78,7 @@ function drawCurve(curve, index, { model, x, low, high, to, width, height, lowes
     { class: `curve-${index}` },
     part("rest", now, to),
     part("past", from, now),
-    index === 0 && s("path", { class: "zero", d: `M0 ${y(0)}H${width}` }),
+    index === 0 && s("line", { class: "zero", x2: width, y1: y(0), y2: y(0) }),
     s("clipPath", { id }, forbidden),
     s("path", { class: "line below-zero", "clip-path": `url(#${id})`, d: stepPath(curve, x, y, from, to) }),
     isClock && index === 0 && s("path", { class: "now", d: `M${x(now)} 0V${height}` }),
