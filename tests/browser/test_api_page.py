@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Browser, Locator, ViewportSize, expect
 
 from tests.browser.layout import LARGE, OVERFLOWING, SMALL, overflowing_elements
 from tests.support.console import new_address, open_console
@@ -39,6 +39,10 @@ def request_form(tab: Tab) -> Locator:
     return tab.page.get_by_role("region", name="Try it")
 
 
+def response(tab: Tab) -> Locator:
+    return tab.page.get_by_role("region", name="Request and response")
+
+
 def field(tab: Tab, name: str) -> Locator:
     return request_form(tab).get_by_label(re.compile(rf"^{re.escape(name)}\b"))
 
@@ -48,7 +52,7 @@ async def send(tab: Tab) -> None:
 
 
 async def result(tab: Tab, label: str = "Result") -> Any:
-    return json.loads(await request_form(tab).get_by_role("region", name=label).inner_text())
+    return json.loads(await response(tab).get_by_role("region", name=label).inner_text())
 
 
 async def to_json(tab: Tab) -> Any:
@@ -110,6 +114,11 @@ async def test_constraints_are_described_in_words(program: Program, tab: Tab) ->
     await expect(reference).to_contain_text("The name of the transaction or goal. 1 to 120 characters.")
     await expect(reference).to_contain_text("At most 100 entries, by default [].")
     await expect(reference).to_contain_text("EXPENSE or INCOME.")
+    # The form and the reference mark optional members in the same way.
+    for place in (reference, request_form(tab)):
+        for text in ("frozenTime timestamp, optional", "transactions array of objects, optional"):
+            await expect(place).to_contain_text(text)
+        await expect(place).not_to_contain_text("required")
     lefts = "(fields) => fields.map((field) => field.getBoundingClientRect().left)"
     [_] = set(await reference.locator(".field-list").first.locator(":scope > div").evaluate_all(lefts))
 
@@ -132,7 +141,7 @@ async def test_example_creates_a_clock(program: Program, browser: Browser) -> No
         clock = (await result(tab))["clock"]
         assert [item["name"] for item in clock["pendingTransactions"]] == ["Rent", "Salary"]
         assert program.result("getTestClock", {"id": clock["id"]}, token)["clock"] == clock
-        opened = request_form(tab).get_by_role("link", name="Open this clock")
+        opened = response(tab).get_by_role("link", name="Open this clock")
         assert await opened.get_attribute("href") == f"#/clock/{clock['id']}"
 
 
@@ -143,7 +152,7 @@ async def test_clock_id_is_filled_in_with_the_newest_clock(program: Program, bro
         await expect(field(tab, "id")).to_have_value(ids[1])
         await field(tab, "at").fill("")
         await send(tab)
-        await expect(request_form(tab).get_by_role("region", name="Result")).to_contain_text(ids[1])
+        await expect(response(tab).get_by_role("region", name="Result")).to_contain_text(ids[1])
         assert await to_json(tab) == {"id": ids[1]}
 
 
@@ -158,7 +167,7 @@ async def test_object_is_entered_as_json(program: Program, browser: Browser) -> 
         await expect(field(tab, "openingBalances")).to_be_focused()
         await field(tab, "openingBalances").fill('{"CHF": 5}')
         await send(tab)
-        await expect(request_form(tab).get_by_role("region", name="Result")).to_contain_text("CHF")
+        await expect(response(tab).get_by_role("region", name="Result")).to_contain_text("CHF")
         assert await to_json(tab) == {"id": id, "openingBalances": {"CHF": 5}}
 
 
@@ -226,7 +235,7 @@ async def test_faults_are_shown_next_to_their_fields(program: Program, browser: 
         assert {fault["path"] for fault in faults} == {
             "transactions[0].amount", "transactions[0].currency", "goals[0].contributions[1].at", "frozenTime",
         }  # fmt: skip
-        listed = request_form(tab).locator(".faults")
+        listed = response(tab).locator(".faults")
         for fault in faults:
             await expect(listed).to_contain_text(f"{fault['path']} {fault['message']}")
         for field_, _ in invalid:
@@ -294,7 +303,7 @@ async def test_json_that_the_form_cannot_show_can_still_be_sent(program: Program
             async with tab.page.expect_request("**/rpc") as sent:
                 await send(tab)
             assert json.loads((await sent.value).post_data or "")["params"] == json.loads(params)
-            await expect(request_form(tab).get_by_role("region", name="Error")).to_contain_text("INVALID_")
+            await expect(response(tab).get_by_role("region", name="Error")).to_contain_text("INVALID_")
         await editor.fill('{"limit": 5}')
         await form.click()
         await expect(field(tab, "limit")).to_have_value("5")
@@ -316,12 +325,12 @@ async def test_date_picker_fills_in_a_timestamp(program: Program, tab: Tab) -> N
 async def test_history_fills_in_an_earlier_request(program: Program, browser: Browser) -> None:
     async with open_signed_in_tab(browser, program) as (tab, _):
         await choose(tab, program, "listTestClocks")
-        history = request_form(tab).locator("details")
+        history = response(tab).locator("details")
         await expect(history).to_be_hidden()
         for limit, outcome in (("5", "Result"), ("500", "Error")):
             await field(tab, "limit").fill(limit)
             await send(tab)
-            await expect(request_form(tab).get_by_role("region", name=outcome)).to_be_visible()
+            await expect(response(tab).get_by_role("region", name=outcome)).to_be_visible()
         await history.get_by_text("History (2)").click()
         earlier = history.get_by_role("button")
         await expect(earlier).to_contain_text(['{"limit":500}', '{"limit":5}'])
@@ -390,7 +399,7 @@ async def test_operation_without_a_token_shows_the_error(program: Program, tab: 
     await choose(tab, program, "listTestClocks")
     await expect(request_form(tab)).to_contain_text("This operation needs a token.")
     await send(tab)
-    await expect(request_form(tab).get_by_role("region", name="Error")).to_contain_text("UNAUTHENTICATED")
+    await expect(response(tab).get_by_role("region", name="Error")).to_contain_text("UNAUTHENTICATED")
     await request_form(tab).get_by_role("link", name="Sign in").click()
     await expect(tab.page.get_by_label("Email")).to_be_visible()
     tab.expected_messages = list(tab.messages)
@@ -405,7 +414,7 @@ async def test_used_code_is_cleared_and_the_token_is_masked(program: Program, ta
     await send(tab)
     await expect(tab.status).to_contain_text("sendLoginCodeEmail responded")
     await send(tab)
-    await expect(request_form(tab).get_by_role("region", name="Error")).to_contain_text("RESEND_TOO_SOON")
+    await expect(response(tab).get_by_role("region", name="Error")).to_contain_text("RESEND_TOO_SOON")
     code = str(program.last_email()["Subject"]).split()[0]
     await choose(tab, program, "loginByEmailVerification")
     await field(tab, "email").fill(address)
@@ -413,7 +422,7 @@ async def test_used_code_is_cleared_and_the_token_is_masked(program: Program, ta
     await send(tab)
     # The token is masked, but can be copied.
     assert (await result(tab))["token"] == "••••••"
-    await expect(request_form(tab).get_by_role("button", name="Copy with secrets")).to_be_visible()
+    await expect(response(tab).get_by_role("button", name="Copy with secrets")).to_be_visible()
     await expect(field(tab, "code")).to_have_value("")
     await expect(field(tab, "email")).to_have_value(address)
     assert code not in await request_form(tab).inner_text()
@@ -444,7 +453,7 @@ async def test_session_end_clears_everything_of_the_user(program: Program, brows
         await choose(tab, program, "listTestClocks")
         await field(tab, "limit").fill("7")
         await send(tab)
-        await expect(request_form(tab).get_by_role("region", name="Result")).to_contain_text("clock_")
+        await expect(response(tab).get_by_role("region", name="Result")).to_contain_text("clock_")
         if ended_by == "user":
             await page.get_by_role("button", name="Sign out").click()
             await expect(tab.status).to_have_text("You are signed out.")
@@ -463,6 +472,40 @@ async def test_session_end_clears_everything_of_the_user(program: Program, brows
 # Layout
 
 
+@pytest.mark.parametrize("viewport", [SMALL, LARGE], ids=["small", "large"])
+async def test_send_and_the_response_are_in_view(program: Program, browser: Browser, viewport: ViewportSize) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, _):
+        await tab.page.set_viewport_size(viewport)
+        await choose(tab, program, "createTestClock")
+        button = request_form(tab).get_by_role("button", name="Send")
+        for name in ("frozenTime", "Idempotency-Key"):
+            await field(tab, name).scroll_into_view_if_needed()
+            await expect(button).to_be_in_viewport(ratio=1)
+        await field(tab, "frozenTime").scroll_into_view_if_needed()
+        position = await tab.evaluate("() => scrollY")
+        box = await button.bounding_box()
+        assert box is not None
+        await tab.page.mouse.click(box["x"] + 20, box["y"] + 20)
+        await expect(response(tab).get_by_role("heading", name="Result")).to_be_in_viewport(ratio=1)
+        # A large screen shows the response beside the form.
+        assert (await tab.evaluate("() => scrollY") == position) == (viewport == LARGE)
+
+
+async def test_request_is_shown_as_curl_until_there_is_a_response(program: Program, browser: Browser) -> None:
+    async with open_signed_in_tab(browser, program) as (tab, _):
+        await choose(tab, program, "listTestClocks")
+        curl = response(tab).get_by_role("group", name="Request as curl")
+        await expect(curl).to_contain_text("/rpc'")
+        await field(tab, "limit").fill("7")
+        await expect(curl).to_contain_text('"limit": 7')
+        await send(tab)
+        await expect(response(tab).get_by_role("region", name="Result")).to_be_visible()
+        await expect(curl).to_have_count(0)
+        await choose(tab, program, "loginByEmailVerification")
+        await field(tab, "code").fill("123456")
+        await expect(curl).to_contain_text('"code": "••••••"')
+
+
 async def test_largest_operation_and_its_result_fit_every_screen(program: Program, browser: Browser) -> None:
     async with open_signed_in_tab(browser, program) as (tab, _):
         await choose(tab, program, "createTestClock")
@@ -470,7 +513,7 @@ async def test_largest_operation_and_its_result_fit_every_screen(program: Progra
             "() => document.querySelectorAll('details').forEach((details) => (details.open = true))"
         )
         await send(tab)
-        await expect(request_form(tab).get_by_role("region", name="Result")).to_be_visible()
+        await expect(response(tab).get_by_role("region", name="Result")).to_be_visible()
         for viewport in (SMALL, LARGE):
             assert await overflowing_elements(tab, viewport["width"]) == []
             # A small screen hides the list.

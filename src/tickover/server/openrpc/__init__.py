@@ -4,6 +4,7 @@ OpenRPC requires that the errors of a method have different codes, so reasons wi
 that OpenRPC doesn't define start with `x-`. OpenRPC implies `rpc.discover`, and its generators fail if it is listed.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib.resources import files
@@ -21,6 +22,9 @@ from tickover.server.openrpc.schemas import Schema, published_name, reference, s
 from tickover.server.operations import OPERATIONS, Operation
 
 DESCRIBED_OPERATIONS: Final = {name: operation for name, operation in OPERATIONS.items() if name != "rpc.discover"}
+
+# The first pattern in the name of an operation decides.
+_METHOD_GROUPS: Final = {"Clocks": "TestClock|Scenario", "Sign-in": "[Ll]og(in|out)", "Account": ""}
 
 _PUBLIC_URL_OF_EXAMPLES: Final = "https://tickover.example.test"
 
@@ -109,6 +113,7 @@ def _method(
         "examples": [_example(example) for example in examples if example["method"] == name],
         "externalDocs": {"description": "Reference page", "url": f"{public_url}/docs#{name}"},
         "x-params": reference(published_name(operation.params)),
+        "x-group": next(group for group, pattern in _METHOD_GROUPS.items() if re.search(pattern, name)),
         "x-extension": operation.is_extension,
         "x-needs-token": operation.needs_token,
         "x-idempotent": operation.is_idempotent,

@@ -1,6 +1,6 @@
 // <tick-api>: the reference made from rpc.discover, with a form to try each operation.
 
-import { badges, breakableName, reference, withInlineCode } from "./api-reference.js";
+import { badge, badges, breakableName, reference, withInlineCode } from "./api-reference.js";
 import { h, render } from "./dom.js";
 import { showFailure } from "./failure.js";
 import { requestForm } from "./request-form.js";
@@ -83,28 +83,21 @@ function docsLinks() {
   return [h("a", { href: "docs" }, "Full reference"), " · ", h("a", { href: "openrpc.json" }, "openrpc.json")];
 }
 
-const METHOD_GROUPS = [
-  ["Clocks", /TestClock|Scenario/],
-  ["Sign-in", /log(?:in|out)/i],
-  ["Account", /./],
-];
-
 /** List all operations in groups. With a selected one, show only their names. */
 function operationLists({ methods }, selected) {
-  const groupOf = ({ name }) => METHOD_GROUPS.find(([, pattern]) => pattern.test(name))[0];
   const link = (method) =>
     h(
       "a",
       { href: `#/api/${encodeURIComponent(method.name)}`, "aria-current": method === selected ? "true" : undefined },
       h("span", { class: "mono" }, breakableName(method.name)),
-      !selected && [badges(method, { rare: true }), " ", h("span", { class: "muted" }, method.summary)],
+      !selected && [badges(method), " ", h("span", { class: "muted" }, method.summary)],
     );
-  return METHOD_GROUPS.map(([title]) => [
+  return [...new Set(methods.map((method) => method["x-group"]))].map((title) => [
     h("h2", {}, title),
     h(
       "ul",
       { class: "method-list" },
-      methods.filter((method) => groupOf(method) === title).map((method) => h("li", {}, link(method))),
+      methods.filter((method) => method["x-group"] === title).map((method) => h("li", {}, link(method))),
     ),
   ]);
 }
@@ -118,7 +111,11 @@ function overview(openrpc, unknownName) {
     h(
       "p",
       { class: "muted" },
-      "Select an operation to read its reference and try it. The basic interface is the four core operations; all others are extensions. ",
+      "Select an operation to read its reference and try it. The badge ",
+      badge("core"),
+      " marks the four operations of the basic interface; all others are extensions. ",
+      badge("no token"),
+      " marks operations that need no token. ",
       docsLinks(),
     ),
     h("nav", { class: "card", "aria-label": "Operations" }, operationLists(openrpc)),
@@ -147,7 +144,12 @@ async function operationPage(openrpc, method) {
       h("p", { class: "lead" }, `${method.summary}.`),
       h("p", {}, withInlineCode(method.description)),
     ),
-    h("div", { class: "method-body" }, form, reference(openrpc, method)),
+    h(
+      "div",
+      { class: "method-body" },
+      form.element,
+      h("div", { class: "card method-side" }, form.response.element, reference(openrpc, method)),
+    ),
   ];
 }
 

@@ -70,12 +70,13 @@ export function breakableName(name) {
   return name.split(/(?<=[a-z])(?=[A-Z])|(?<=[_.])/).flatMap((piece, index) => (index ? [h("wbr"), piece] : [piece]));
 }
 
-/** Return the badges of an operation, or only those that few operations have. */
-export const badges = (method, { rare = false } = {}) =>
-  [
-    method["x-extension"] ? !rare && "extension" : "core",
-    method["x-needs-token"] ? !rare && "needs a token" : "no token",
-  ].map((text) => text && [" ", h("span", { class: "chip" }, text)]);
+export const badge = (text) => h("span", { class: "chip" }, text);
+
+/** Return the badges of an operation. Most operations have none. */
+export const badges = (method) => [
+  !method["x-extension"] && [" ", badge("core")],
+  !method["x-needs-token"] && [" ", badge("no token")],
+];
 
 /** Return the parameters of an example by name. */
 export function paramsOf(example) {
@@ -83,7 +84,7 @@ export function paramsOf(example) {
 }
 
 /** List the members of an object, or of the objects in an array, with their members. */
-function fieldList(document, schema, isInput) {
+function fieldList(document, schema) {
   const objectSchema = resolve(document, schema.items ?? schema);
   const members = Object.entries(objectSchema.properties ?? {});
   if (!members.length) return null;
@@ -91,8 +92,7 @@ function fieldList(document, schema, isInput) {
     "dl",
     { class: "field-list" },
     members.map(([name, member]) => {
-      const isRequired = objectSchema.required?.includes(name);
-      const note = isInput ? isRequired && "required" : !isRequired && "optional";
+      const note = !objectSchema.required?.includes(name) && "optional";
       const description = resolve(document, member).description ?? "";
       return h(
         "div",
@@ -108,7 +108,7 @@ function fieldList(document, schema, isInput) {
           "dd",
           {},
           h("p", {}, withInlineCode([description, constraintText(member)].filter(Boolean).join(" "))),
-          fieldList(document, member, isInput),
+          fieldList(document, member),
         ),
       );
     }),
@@ -153,16 +153,16 @@ function exampleDetails(method, { name, params, result }) {
 export function reference(document, method) {
   return h(
     "section",
-    { class: "card operation-reference", "aria-label": "Reference" },
+    { class: "operation-reference", "aria-label": "Reference" },
     h("h3", {}, "Parameters"),
-    fieldList(document, method["x-params"], true) ?? h("p", { class: "muted" }, "None."),
+    fieldList(document, method["x-params"]) ?? h("p", { class: "muted" }, "None."),
     h("h3", {}, "Result"),
     h("p", {}, withInlineCode(method.result.description)),
     h(
       "details",
       {},
       h("summary", {}, "Result fields"),
-      fieldList(document, method.result.schema, false) ?? h("p", {}, "An OpenRPC document."),
+      fieldList(document, method.result.schema) ?? h("p", {}, "An OpenRPC document."),
     ),
     h("details", {}, h("summary", {}, `Error reasons (${method["x-reasons"].length})`), reasonList(document, method)),
     method.examples.map((example) => exampleDetails(method, example)),

@@ -109,7 +109,8 @@ export async function withBusyState(button, work) {
   } finally {
     button.disabled = false;
     button.removeAttribute("aria-busy");
-    if (hadFocus && button.isConnected && [null, document.body].includes(document.activeElement)) button.focus();
+    if (hadFocus && button.isConnected && [null, document.body].includes(document.activeElement))
+      button.focus({ preventScroll: true });
   }
 }
 

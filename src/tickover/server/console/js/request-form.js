@@ -1,11 +1,12 @@
-// The form that sends an operation: its parameters as fields or JSON, and the response.
+// The form that sends an operation: its parameters as fields or JSON.
 
 import { paramsOf } from "./api-reference.js";
-import { callList, duration, maskRequest, maskResult, SECRETS } from "./call-list.js";
-import { codeBlock, toJson } from "./code-block.js";
-import { faultList, newIdempotencyKey, sameParams } from "./create-clock.js";
-import { copyText, h, notify, render, withBusyState } from "./dom.js";
+import { callList, duration, maskRequest, SECRETS } from "./call-list.js";
+import { toJson } from "./code-block.js";
+import { newIdempotencyKey, sameParams } from "./create-clock.js";
+import { h, notify, render, withBusyState } from "./dom.js";
 import { field } from "./form-fields.js";
+import { RequestResponse } from "./request-response.js";
 import { CallError, call, callHistory, onCall, RpcError, ServerUnavailable } from "./rpc.js";
 import { objectField } from "./schema-form.js";
 import { captureSession, currentSession, endSession, onSessionEnd } from "./session.js";
@@ -32,12 +33,12 @@ async function recentClockIds() {
   }
 }
 
-/** Create the form for an operation. */
+/** Create the form for an operation: `{ element, response }`. */
 export async function requestForm(document, method) {
   const takesId = "id" in (document.components.schemas[method["x-params"].$ref.split("/").at(-1)].properties ?? {});
   const ids = takesId ? await recentClockIds() : [];
   shownForm = new RequestForm(document, method, ids);
-  return shownForm.element;
+  return shownForm;
 }
 
 class RequestForm {
@@ -51,8 +52,8 @@ class RequestForm {
       maxlength: "255",
     });
     this.sendButton = h("button", { class: "primary" }, "Send");
-    this.response = h("div", { class: "response" });
     this.history = h("details");
+    this.response = new RequestResponse(this.history);
     this.drawHistory();
     this.tabs = tabList(
       "Parameters",
@@ -82,14 +83,23 @@ class RequestForm {
         method["x-takes-idempotency-key"] && this.buildKeyField(),
         h(
           "div",
-          { class: "row" },
+          { class: "row submit-row" },
           this.sendButton,
           h("button", { class: "plain", onclick: () => this.fillExample(0) }, "Reset to example"),
         ),
       ),
-      this.response,
-      this.history,
     );
+    this.showRequest();
+  }
+
+  showRequest(params = this.params) {
+    const { name: method, "x-needs-token": authenticated } = this.method;
+    this.response.showRequest({ method, params, authenticated, headers: this.headers() });
+  }
+
+  headers() {
+    const key = this.keyInput.value.trim();
+    return key ? { "Idempotency-Key": key } : {};
   }
 
   /** List the requests of this tab to the operation. */
@@ -110,7 +120,7 @@ class RequestForm {
     this.params = secret ? { ...request.params, [secret]: "" } : request.params;
     drafts.set(this.method.name, this.params);
     this.tabs.select(this.editor || !this.fitsForm() ? 1 : 0, { force: true });
-    render(this.response);
+    this.response.showMessage("");
     if (response?.error) this.showRpcError(new RpcError(response.error), duration(call));
     else if (response) this.showResult(response.result, duration(call));
     notify("Filled in the earlier request.");
@@ -126,6 +136,7 @@ class RequestForm {
     this.params = this.exampleParams(index);
     drafts.delete(this.method.name);
     this.redraw();
+    this.showRequest();
     notify("Filled in the example.");
   }
 
@@ -134,7 +145,8 @@ class RequestForm {
     this.ids = [];
     this.params = this.exampleParams(0);
     this.keyInput.value = "";
-    render(this.response);
+    this.response.clear();
+    this.showRequest();
     this.redraw();
     this.drawHistory();
   }
@@ -156,6 +168,7 @@ class RequestForm {
     const newKey = () => {
       this.keyInput.value = newIdempotencyKey();
       this.keyInput.focus();
+      this.saveDraft();
     };
     this.keyField = field(
       "idempotency-key",
@@ -217,6 +230,11 @@ class RequestForm {
   }
 
   saveDraft() {
+    this.writeDraft();
+    this.showRequest(drafts.get(this.method.name));
+  }
+
+  writeDraft() {
     if (this.form) drafts.set(this.method.name, this.form.read());
     else if (this.editor) {
       try {
@@ -244,13 +262,12 @@ class RequestForm {
   submit(event) {
     event.preventDefault();
     if (!this.readParams()) return undefined;
-    const key = this.keyInput.value.trim();
     // Browsers reject other characters in a header.
-    if (!/^[ -~]*$/.test(key)) {
+    if (!/^[ -~]*$/.test(this.keyInput.value)) {
       this.keyField.setFault("must have 1 to 255 printable ASCII characters");
       return this.keyInput.focus();
     }
-    return withBusyState(this.sendButton, () => this.call(key ? { "Idempotency-Key": key } : {}));
+    return withBusyState(this.sendButton, () => this.call(this.headers()));
   }
 
   async call(headers) {
@@ -274,38 +291,25 @@ class RequestForm {
       if (currentSession() && !isSameSession()) return;
       if (error instanceof RpcError) this.showRpcError(error, elapsed());
       else if (error instanceof ServerUnavailable)
-        render(this.response, h("p", { class: "error" }, `${error.message} Send the request again when it is.`));
+        this.response.showMessage(`${error.message} Send the request again when it is.`);
       else throw error;
       // An invalid field describes its fault itself.
       notify(this.invalidField() ? "" : error.message, { error: true });
     }
     if (this.invalidField()) this.invalidField().focus();
-    else this.response.scrollIntoView({ block: "nearest" });
+    else this.response.scrollIntoView();
   }
 
   showResult(result, time) {
     this.clearFaults();
     this.clearOneTimeParam();
-    const clockId = result?.clock?.id;
-    render(
-      this.response,
-      responseHeader("Result", time, result),
-      clockId && h("p", {}, h("a", { href: `#/clock/${encodeURIComponent(clockId)}` }, "Open this clock")),
-      codeBlock("Result", toJson(maskResult(result)), "region"),
-    );
+    this.response.showResult(result, time);
   }
 
-  showRpcError({ code, reason, message, data }, time) {
+  showRpcError(error, time) {
     this.clearFaults();
-    const faults = data.errors ?? [];
-    for (const fault of faults) this.form?.showFault(fault.path, fault.message);
-    render(
-      this.response,
-      responseHeader("Error", time, { code, message, data }),
-      h("p", {}, h("span", { class: "chip error" }, reason), " ", message),
-      faultList(faults),
-      codeBlock("Error", toJson({ code, message, data }), "region"),
-    );
+    for (const { path, message } of error.data.errors ?? []) this.form?.showFault(path, message);
+    this.response.showError(error, time);
   }
 
   invalidField() {
@@ -325,18 +329,4 @@ class RequestForm {
     drafts.delete(this.method.name);
     this.redraw();
   }
-}
-
-function responseHeader(title, time, value) {
-  return h(
-    "div",
-    { class: "row" },
-    h("h3", {}, title),
-    h("span", { class: "muted" }, time),
-    h(
-      "button",
-      { class: "plain", onclick: () => copyText(toJson(value), "the response") },
-      maskResult(value) === value ? "Copy" : "Copy with secrets",
-    ),
-  );
 }

@@ -67,9 +67,7 @@ function scalarField(_document, schema, value, { name, isRequired, suggestions, 
   if (isRequired) control.setAttribute("aria-required", "true");
   // The text can have an offset, which the picker can't.
   if (schema.format === "date-time") withPicker(control, { label: `Pick ${name} (UTC)`, write: readTime });
-  const note = isCompact
-    ? !isRequired && "optional"
-    : [typeName(schema), isRequired && "required"].filter(Boolean).join(", ");
+  const note = [!isCompact && typeName(schema), !isRequired && "optional"].filter(Boolean).join(", ");
   const element = field(
     name,
     [h("code", {}, breakableName(name)), " ", h("span", { class: "muted" }, note)],
@@ -137,7 +135,7 @@ function parseScalar(schema, text) {
   }
 }
 
-function arrayField(document, schema, value, { name, suggestions }) {
+function arrayField(document, schema, value, { name, isRequired, suggestions }) {
   const itemSchema = resolve(document, schema.items);
   const noun = (itemSchema.title ?? "item").replace(/Entry$/, "").toLowerCase();
   const article = /^[aeiou]/.test(noun) ? "an" : "a";
@@ -150,7 +148,13 @@ function arrayField(document, schema, value, { name, suggestions }) {
   const element = h(
     "fieldset",
     { class: "form-array" },
-    h("legend", {}, h("code", {}, breakableName(name)), " ", h("span", { class: "muted" }, typeName(schema))),
+    h(
+      "legend",
+      {},
+      h("code", {}, breakableName(name)),
+      " ",
+      h("span", { class: "muted" }, typeName(schema), !isRequired && ", optional"),
+    ),
     h("p", { class: "visually-hidden" }, describe(schema)),
     fault,
     itemList,
