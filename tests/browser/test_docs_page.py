@@ -40,6 +40,7 @@ async def test_links_lead_to_their_headings(program: Program, tab: Tab) -> None:
     await expect(tab.page.locator("pre").first).to_contain_text(f"curl -sS {program.url}/rpc")
     pages = tab.page.get_by_role("navigation", name="Pages")
     await expect(pages.get_by_role("link")).to_have_text(["Clocks", "Mailbox", "API"])
+    await expect(tab.page.get_by_role("link", name="Account")).to_have_attribute("href", "./#/account")
     await tab.page.get_by_role("link", name="openrpc.json").click()
     assert tab.page.url == f"{program.url}/openrpc.json"
     # The browser requests an icon after the document and logs an error if there is none.
@@ -66,6 +67,37 @@ async def test_contents_can_be_skipped_and_tapped(program: Program, tab: Tab) ->
     heights = await tab.evaluate("() => [...document.querySelectorAll('.contents a')].map((a) => a.offsetHeight)")
     assert len(heights) == len(DESCRIBED_OPERATIONS) + 2
     assert min(heights) >= 24
+
+
+async def test_contents_have_the_groups_of_the_console_and_a_filter(program: Program, loaded_tab: Tab) -> None:
+    tab = loaded_tab
+    await tab.page.goto(f"{program.url}/#/api")
+    listed = tab.page.get_by_role("navigation", name="Operations").locator("h2, li .mono")
+    await expect(listed.first).to_be_visible()
+    operations = await listed.all_text_contents()
+    await tab.page.goto(f"{program.url}/docs")
+    contents = tab.page.get_by_role("navigation", name="Contents")
+    shown = contents.locator(".group > p:visible, li:visible")
+    assert await shown.all_text_contents() == ["Calling the API", *operations, "Error reasons"]
+    # The sections have the same order.
+    ids = await tab.page.locator("main h2").evaluate_all("(headings) => headings.map(({ id }) => id)")
+    assert ids == ["calling", *(name for name in operations if name in DESCRIBED_OPERATIONS), "reasons"]
+    field = contents.get_by_role("searchbox", name="Filter the contents")
+    await field.fill(" LOGIN link")
+    await expect(shown).to_have_text(["Sign-in", "sendLoginCodeEmail", "loginByEmailLink"])
+    await field.press("Enter")
+    await expect(tab.page.get_by_role("heading", name="sendLoginCodeEmail")).to_be_in_viewport()
+    await field.fill("rate_limited")
+    await expect(shown).to_have_text(["Error reasons"])
+    await field.fill("nothing like this")
+    await expect(contents.get_by_role("status")).to_have_text("Nothing matches.")
+
+
+async def test_code_has_the_colours_of_the_console(program: Program, tab: Tab) -> None:
+    await tab.page.goto(f"{program.url}/docs")
+    section = tab.page.locator("section", has=tab.page.locator("#createTestClock"))
+    for kind, text in (("keyword", "curl"), ("key", '"frozenTime"'), ("string", '"EUR"'), ("number", "2800")):
+        await expect(section.locator("pre").first.locator(f".token-{kind}").filter(has_text=text).first).to_be_visible()
 
 
 async def test_page_loads_only_its_stylesheets_and_needs_no_javascript(program: Program, browser: Browser) -> None:

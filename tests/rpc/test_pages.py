@@ -22,7 +22,7 @@ from tickover.server.openrpc import describe
 CONSOLE = Path(tickover.__file__).parent / "server" / "console"
 ASSETS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 ASSETS_PATH = load_assets(CONSOLE).path
-FILES = ["js/app.js", "js/login.js", "css/base.css", "css/console.css", "css/docs.css", "css/tokens.css"]
+FILES = ["js/app.js", "js/docs.js", "js/login.js", "css/base.css", "css/console.css", "css/docs.css", "css/tokens.css"]
 CONTENT_TYPES = {
     "/": "text/html; charset=utf-8",
     "/login": "text/html; charset=utf-8",
@@ -31,7 +31,11 @@ CONTENT_TYPES = {
     "/openrpc.json": "application/json",
     "/docs": "text/html; charset=utf-8",
 }
-SCRIPTS = {"/": [f"{ASSETS_PATH[1:]}js/app.js"], "/login": [f"{ASSETS_PATH[1:]}js/login.js"], "/docs": []}
+SCRIPTS = {
+    "/": [f"{ASSETS_PATH[1:]}js/app.js"],
+    "/login": [f"{ASSETS_PATH[1:]}js/login.js"],
+    "/docs": [f"{ASSETS_PATH[1:]}js/docs.js"],
+}
 POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",

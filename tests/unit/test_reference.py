@@ -43,13 +43,10 @@ def test_page_describes_the_whole_method(method: Any) -> None:
     assert method["summary"] in described
     assert method["description"].replace("`", "") in described
     for param in method["params"]:
-        assert re.search(rf"\b{param['name']} [a-z -]+{', required' if param['required'] else ''}\n", described), param
+        assert re.search(rf"\b{param['name']} [a-z -]+{'' if param['required'] else ', optional'}\n", described), param
         assert param["description"].replace("`", "") in described
     # The badges of the API page.
-    badges = [
-        "extension" if method["x-extension"] else "core",
-        "needs a token" if method["x-needs-token"] else "no token",
-    ]
+    badges = ["core"] * (not method["x-extension"]) + ["no token"] * (not method["x-needs-token"])
     assert re.findall(r'<span class="badge">(.*?)</span>', shown) == badges
     assert re.findall(r'<a href="#([A-Z_]+)">', shown) == method["x-reasons"]
 
@@ -88,11 +85,15 @@ def test_headings_skip_no_level() -> None:
 
 def test_contents_list_every_method() -> None:
     _, contents = re.findall(r"<nav.*?</nav>", PAGE, re.DOTALL)
-    assert re.findall(r'href="#(.*?)"', contents) == ["calling", *DESCRIBED_OPERATIONS, "reasons"]
+    methods = document()["methods"]
+    groups = list(dict.fromkeys(method["x-group"] for method in methods))
+    names = [method["name"] for method in sorted(methods, key=lambda method: groups.index(method["x-group"]))]
+    assert re.findall(r'href="#(.*?)"', contents) == ["calling", *names, "reasons"]
+    assert set(names) == set(DESCRIBED_OPERATIONS)
 
 
 def test_header_links_to_the_pages_that_the_server_has() -> None:
-    links = ["./", "./#/clocks", "./#/mailbox", "./#/api"]
+    links = ["./", "./#/clocks", "./#/mailbox", "./#/api", "./#/account"]
     (header,) = re.findall(r"<header.*?</header>", PAGE, re.DOTALL)
     assert re.findall(r'href="(.*?)"', header) == links
     links.remove("./#/mailbox")
@@ -103,7 +104,8 @@ def test_header_links_to_the_pages_that_the_server_has() -> None:
 def test_document_text_is_escaped() -> None:
     address = "http://[::1]/\"><script>alert(1)</script>'$(id)`id`"
     page = render(describe(address), has_mailbox=False).decode()
-    assert "<script" not in page
+    assert "<script>" not in page
+    assert page.count("<script") == PAGE.count("<script") == 1
     assert as_pasted(blocks(page)[0])[2] == f"{address}/rpc"
     assert page.count("<pre>") == PAGE.count("<pre>")
 

@@ -1,4 +1,4 @@
-"""The page /docs: the OpenRPC document as HTML, without scripts.
+"""The page /docs: the OpenRPC document as HTML. Only the filter of its contents needs a script.
 
 The template has little logic, because the server compiles it at every start.
 """
@@ -25,6 +25,12 @@ _KINDS: Final = {
 }
 _encode: Final = json.JSONEncoder(ensure_ascii=False).encode
 
+_STRING: Final = r'"(?:[^"\\\n]|\\.)*"'
+_TOKENS: Final = re.compile(
+    rf"(?P<key>{_STRING}(?=:))|(?P<string>{_STRING}|'[^'\n]*')|(?<![\w/:.-])(?P<number>-?\d[\d.]*)(?![\w-])"
+    r"|\b(?P<keyword>curl|true|false|null)\b"
+)
+
 Schema = Mapping[str, Any]
 
 
@@ -39,8 +45,8 @@ class Field(Struct, frozen=True):
 
 class Example(Struct, frozen=True):
     name: str
-    request: str
-    response: str
+    request: Markup
+    response: Markup
 
 
 class Method(Struct, frozen=True):
@@ -56,6 +62,11 @@ class Method(Struct, frozen=True):
     examples: Sequence[Example]
 
 
+class Group(Struct, frozen=True):
+    name: str
+    methods: Sequence[Method]
+
+
 class ErrorReason(Struct, frozen=True):
     id: str
     name: Markup
@@ -63,7 +74,7 @@ class ErrorReason(Struct, frozen=True):
     status: int
     text: Markup
     data: Sequence[Field]
-    example: str
+    example: Markup
 
 
 @cache
@@ -84,8 +95,8 @@ def render(description: bytes, *, has_mailbox: bool) -> bytes:
         version=document["info"]["version"],
         has_mailbox=has_mailbox,
         about=[_prose(paragraph) for paragraph in document["info"]["description"].split("\n\n")],
-        call=_curl(reader.url, "listTestClocks", {"limit": 5}, needs_token=True),
-        methods=[reader.method(method) for method in document["methods"]],
+        call=_highlight(_curl(reader.url, "listTestClocks", {"limit": 5}, needs_token=True)),
+        groups=list(reader.groups(document["methods"])),
         reasons=[reader.reason(name, about) for name, about in document["x-reasons"].items()],
     )
     return page.encode()
@@ -99,6 +110,11 @@ class _Reader:
         self._schemas = document["components"]["schemas"]
         self._described: dict[str, str] = {}
 
+    def groups(self, methods: Sequence[Mapping[str, Any]]) -> Iterator[Group]:
+        """Yield the groups of the API page, in the order of their first methods."""
+        for name in dict.fromkeys(method["x-group"] for method in methods):
+            yield Group(name, [self.method(method) for method in methods if method["x-group"] == name])
+
     def method(self, method: Mapping[str, Any]) -> Method:
         name, result = method["name"], method["result"]
         first = self._described.setdefault(result["name"], name)
@@ -106,13 +122,10 @@ class _Reader:
         return Method(
             id=name,
             name=_breakable(name),
-            badges=[
-                "extension" if method["x-extension"] else "core",
-                "needs a token" if method["x-needs-token"] else "no token",
-            ],
+            badges=_badges(method),
             summary=method["summary"],
             text=_prose(method["description"]),
-            params=list(self._fields(method["x-params"], is_sent=True)),
+            params=list(self._fields(method["x-params"])),
             result_text=_prose(result["description"]) + link,
             result=[] if link else list(self._fields(result["schema"])),
             reasons=_links(method["x-reasons"]),
@@ -127,33 +140,37 @@ class _Reader:
             status=about["httpStatus"],
             text=_prose(about["description"]),
             data=list(self._fields(about["data"])),
-            example=_response("error", about["example"]) if "example" in about else "",
+            example=_highlight(_response("error", about["example"]) if "example" in about else ""),
         )
 
     def _example(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Example:
         params = {param["name"]: param["value"] for param in example["params"]}
         request = _curl(self.url, method["name"], params, needs_token=method["x-needs-token"])
-        return Example(example["name"], request, _response("result", example["result"]["value"]))
+        response = _response("result", example["result"]["value"])
+        return Example(example["name"], _highlight(request), _highlight(response))
 
-    def _fields(self, schema: Schema, *, is_sent: bool = False) -> Iterator[Field]:
+    def _fields(self, schema: Schema) -> Iterator[Field]:
         """Yield the members of an object, or of the objects in an array."""
         found = self._resolve(schema.get("items", schema))
         for name, member in found.get("properties", {}).items():
-            mark = "required" if is_sent else ""
-            if name not in found.get("required", ()):
-                mark = "" if is_sent else "optional"
+            mark = "" if name in found.get("required", ()) else "optional"
             text = self._resolve(member)["description"]
             rules = rules_of(member)
             yield Field(
                 name=_breakable(name),
                 kind=", ".join(filter(None, [kind_of(member), mark])),
                 text=_prose(f"{text} {rules[:1].upper()}{rules[1:]}." if rules else text),
-                members=list(self._fields(member, is_sent=is_sent)),
+                members=list(self._fields(member)),
             )
 
     def _resolve(self, schema: Schema) -> Schema:
         found: Schema = self._schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
         return found
+
+
+def _badges(method: Mapping[str, Any]) -> list[str]:
+    """Return the badges of the API page. Most methods have none."""
+    return ["core"] * (not method["x-extension"]) + ["no token"] * (not method["x-needs-token"])
 
 
 def kind_of(schema: Schema) -> str:
@@ -198,6 +215,17 @@ def _any_of(choices: list[str], only: str = "") -> str:
 def _prose(text: str) -> Markup:
     """Convert text with words in backticks to HTML."""
     return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped
+
+
+def _highlight(code: str) -> Markup:
+    """Colour keys, strings, numbers and keywords as the console does."""
+
+    def span(match: re.Match[str]) -> str:
+        return f'<span class="token-{match.lastgroup}">{match[0]}</span>'
+
+    # Quotes need no escapes in the text of an element.
+    text = code.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return Markup(_TOKENS.sub(span, text))  # noqa: S704 - escaped
 
 
 def _breakable(name: str) -> Markup:
