@@ -33,7 +33,7 @@ function draftChart(model, lowest, expectations) {
   const curve = sparkline(model, { width: 360, height: HEIGHT, lowest, expectations });
   const zero = curve.querySelector(".zero")?.getAttribute("y1") ?? HEIGHT;
   const label = h("span", { class: "zero-label" }, "0");
-  label.style.setProperty("--zero", zero / HEIGHT);
+  label.style.setProperty("--zero-position", zero / HEIGHT);
   const [{ times, values }] = [...model.balances, { times: model.times, values: [0] }];
   const from = values[0] === 0 ? times[0] : Math.min(model.start, times[0]);
   return [
