@@ -167,10 +167,11 @@ async def test_clock_that_expires_while_open_can_be_created_again(browser: Brows
         await expect(console.notification).to_have_text("This is a new clock with the same events. It is at its start.")
 
 
+NOT_FOUND = "It was deleted, it expired after seven days, or it belongs to another account."
 MISSING_CLOCKS = {
-    EXPIRED_ID: ("This clock has expired", "Clocks expire after seven days."),
-    UNKNOWN_ID: ("Clock not found", "It was deleted, or it belongs to another account."),
-    "%E0%A4%A<b>": ("Clock not found", "It was deleted, or it belongs to another account."),
+    EXPIRED_ID: ("This clock has expired", f"Clocks expire after seven days. {EXPIRED_ID}"),
+    UNKNOWN_ID: ("Clock not found", f"{NOT_FOUND} {UNKNOWN_ID}"),
+    "%E0%A4%A<b>": ("Clock not found", f"{NOT_FOUND} %E0%A4%A"),
 }
 
 

@@ -332,7 +332,7 @@ class ClockPage extends HTMLElement {
     this.isGone = true;
     this.#watcher?.stop();
     if (!this.#model) {
-      this.#showNotice(goneMessage(reason), clocksLink());
+      showFailure(this, goneMessage(reason), [clocksLink()], "h1", this.argument);
       return;
     }
     this.classList.add("gone");

@@ -5,8 +5,11 @@ import { icon } from "./icons.js";
 
 const shown = new WeakMap();
 
-/** Show a message in a node, with actions. Its first sentence is the title, a heading such as `h1`. */
-export function showFailure(node, message, actions, heading = "h2") {
+/**
+ * Show a message in a node, with actions. Its first sentence is the title, a heading such as `h1`. `id` is what was not
+ * found.
+ */
+export function showFailure(node, message, actions, heading = "h2", id = "") {
   // A screen reader would announce the same message again, and one of the actions can have the focus.
   const previous = shown.get(node);
   if (previous?.message === message && previous.element.parentNode === node) return;
@@ -23,6 +26,7 @@ export function showFailure(node, message, actions, heading = "h2") {
       h(heading, { tabIndex: -1 }, title),
       " ",
       rest.length > 0 && h("p", { class: "muted" }, rest.join(" ")),
+      id && [" ", h("p", { class: "muted mono" }, id)],
     ),
     actions.length > 0 && h("div", { class: "row" }, actions),
   );
@@ -31,12 +35,14 @@ export function showFailure(node, message, actions, heading = "h2") {
   if (hadFocus) actions[0]?.focus();
 }
 
+const MISSING_CLOCK = "Clock not found. It was deleted, it expired after seven days, or it belongs to another account.";
+
 /** Return why a clock can't be shown, or undefined for other errors. */
 export const goneMessage = (reason) =>
   ({
     CLOCK_EXPIRED: "This clock has expired. Clocks expire after seven days.",
-    CLOCK_NOT_FOUND: "Clock not found. It was deleted, or it belongs to another account.",
-    INVALID_PARAMS: "Clock not found. It was deleted, or it belongs to another account.",
+    CLOCK_NOT_FOUND: MISSING_CLOCK,
+    INVALID_PARAMS: MISSING_CLOCK,
   })[reason];
 
 export const clocksLink = () => h("a", { class: "button primary", href: "#/clocks" }, "Back to your clocks");
