@@ -1,5 +1,7 @@
 """The page that compares two clocks."""
 
+import re
+
 from playwright.async_api import Browser, expect
 
 from tests.browser.held_requests import HeldRequests, open_console_with_errors
@@ -21,7 +23,7 @@ async def test_difference_of_two_forks_is_shown_at_the_cursor(browser: Browser, 
             "amendTestClock", id=fork["id"], cancel=[rent["id"] for rent in rents], add={"transactions": higher}
         )
         await console.open_clock(clock)
-        await console.choose("Compare…")
+        await page.get_by_role("link", name="Compare…").click()
         await expect(console.heading("Compare")).to_be_visible()
         figures = page.locator(".figure")
         await expect(figures).to_contain_text(
@@ -46,6 +48,9 @@ async def test_difference_of_two_forks_is_shown_at_the_cursor(browser: Browser, 
         row = page.get_by_role("region", name="Side by side").get_by_role("row", name="Expenses")
         await expect(row).to_contain_text("+€480.00")
         await expect(page.locator(".line.shared")).to_have_count(1)
+        await expect(page.locator(".lowest.second")).to_have_text(re.compile("^Lowest of Bigger flat, 3 Jan 2027−"))
+        await slider.press("End")
+        await expect(page.locator(".mark.both")).to_have_text("Both, now 1 Jan")
         await console.button("Swap").click()
         await expect(figures.first).to_contain_text("+€480.00")
 
@@ -78,9 +83,24 @@ async def test_changes_elsewhere_are_shown_and_the_cursor_stays(browser: Browser
         await expect(console.alert).to_have_text("“Plan C” was deleted or has expired. You see the last known state.")
         await expect(figures.last).to_contain_text("−€1,050.00")
         await page.reload()
-        await expect(console.alert).to_have_text("Clock not found It was deleted, or it belongs to another account.")
+        await expect(console.alert).to_have_text(
+            "Clock not found It was deleted, it expired after seven days, or it belongs to another account."
+        )
         await page.get_by_role("link", name="Back to your clocks").click()
         await expect(console.heading("Clocks")).to_be_visible()
+
+
+async def test_marks_name_their_clocks_if_both_names_have_room(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page, clock = console.page, console.create({**JANUARY, "name": "Plan A"})
+        fork = console.call("forkTestClock", id=clock, name="Plan B")["clock"]["id"]
+        console.call("advanceTestClock", id=clock, frozenTime="2027-01-16T00:00:00Z")
+        await console.open(f"#/compare/{clock}?with={fork}")
+        await page.get_by_role("slider", name="Date to compare").press("End")
+        marks = page.locator(".mark:not(.cursor)")
+        await expect(marks).to_have_text(["Plan B, now 1 Jan", "Plan A, now 16 Jan"])
+        await page.set_viewport_size({"width": 390, "height": 844})
+        await expect(marks).to_have_text(["Now 1 Jan", "Now 16 Jan"])
 
 
 async def test_late_response_does_not_replace_a_newer_choice(browser: Browser, program: Program) -> None:

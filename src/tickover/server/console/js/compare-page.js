@@ -264,13 +264,12 @@ class ComparePage extends HTMLElement {
   #draw() {
     const width = Math.floor(this.plot.clientWidth);
     if (!width) return;
-    const [first, second] = this.#models.map(clockName);
     const options = {
       window: this.#window,
       currency: this.#currency,
       width,
       rules: this.rules,
-      title: `${second} minus ${first}`,
+      clocks: this.#models.map(clockName),
     };
     this.drawing = drawComparison(this.svg, this.comparison, options);
     const { left, right } = this.drawing;

@@ -20,7 +20,6 @@ import { boundsIn, drawBreaches, drawForbidden, hatch } from "./forbidden-areas.
 import { formatDay, formatMoney, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
-import { NARROW } from "./timeline-layout.js";
 
 const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [34, 260, 34, 72, 26, 12];
 const CALLOUT_SPACE = CALLOUT_HEIGHT + 12;
@@ -56,13 +55,19 @@ class Mark {
     this.node = s("g", { class: `mark ${name}` }, this.#rect, this.#text);
   }
 
-  /** Draw the label above x, beside the taken ranges `[from, to]`. Return its range, or null if it has no room. */
-  draw(text, x, { left, right, bottom }, taken) {
+  /**
+   * Draw the label above x, beside the taken ranges `[from, to]`, at most `reach` of its half widths away. Return its
+   * range, or null if it has no room.
+   */
+  draw(text, x, { left, right, bottom }, taken, reach = 2.2) {
     const half = textWidth(text) / 2 + 10;
     const clamp = (middle) => Math.min(Math.max(middle, left + half - 8), right - half + 8);
     const isFree = (middle) =>
-      Math.abs(middle - x) <= 2.2 * half && taken.every(([from, to]) => middle + half < from || middle - half > to);
-    const middle = [x, ...taken.flatMap(([from, to]) => [from - half - 2, to + half + 2])].map(clamp).find(isFree);
+      Math.abs(middle - x) <= reach * half && taken.every(([from, to]) => middle + half < from || middle - half > to);
+    const middle = [x, ...taken.flatMap(([from, to]) => [from - half - 2, to + half + 2])]
+      .map(clamp)
+      .toSorted((one, other) => Math.abs(one - x) - Math.abs(other - x))
+      .find(isFree);
     this.stem.setAttribute("d", `M${x} ${PLOT_TOP - 8}V${bottom}`);
     this.node.setAttribute("visibility", middle === undefined ? "hidden" : "visible");
     if (middle === undefined) return null;
@@ -74,20 +79,29 @@ class Mark {
   }
 }
 
-/** Return `{ mark, at }` for the time of each clock, or one for both. */
-function nowMarks([first, second]) {
-  if (first === second) return [{ mark: new Mark("both"), at: first }];
+/** Return `{ mark, at, name }` for the time of each clock, the earlier first, or one for both. */
+function nowMarks([first, second], clocks) {
+  if (first === second) return [{ mark: new Mark("both"), at: first, name: "Both" }];
   return [
-    { mark: new Mark("first"), at: first },
-    { mark: new Mark("second"), at: second },
-  ];
+    { mark: new Mark("first"), at: first, name: clocks[0] },
+    { mark: new Mark("second"), at: second, name: clocks[1] },
+  ].toSorted((left, right) => left.at - right.at);
+}
+
+const MAX_LABEL_NAME = 20; // characters in a label
+
+function shortName(name) {
+  const characters = [...name];
+  return characters.length > MAX_LABEL_NAME ? `${characters.slice(0, MAX_LABEL_NAME - 1).join("")}…` : name;
 }
 
 /**
- * Draw the chart into the SVG. `rules` are the balance rules of each clock, and `title` names the difference. Return
+ * Draw the chart into the SVG. `rules` are the balance rules of each clock, and `clocks` their names. Return
  * `{ left, right, moveCursor(instant) }`.
  */
-export function drawComparison(svg, comparison, { window, currency, width, rules, title }) {
+export function drawComparison(svg, comparison, { window, currency, width, rules, clocks }) {
+  const title = `${clocks[1]} minus ${clocks[0]}`;
+  const labels = clocks.map(shortName);
   const { balances, starts, nows, delta } = comparison;
   const { from, to } = window;
   const [plotBottom, stripTop] = [PLOT_TOP + PLOT_HEIGHT, PLOT_TOP + PLOT_HEIGHT + GAP];
@@ -97,10 +111,10 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   const plot = { ...values, bounds: boundsIn(rules.flat(), window) };
   const strip = stripScale(delta, window, bottom - 4, stripTop + 4);
   const { y } = plot;
-  const labels = [plot, strip].flatMap(({ ticks, bounds = [], step }) =>
+  const axisWidths = [plot, strip].flatMap(({ ticks, bounds = [], step }) =>
     [...ticks, ...bounds.map(({ value }) => value)].map((value) => textWidth(formatAxisValue(value, currency, step))),
   );
-  const left = Math.max(...labels) + 12;
+  const left = Math.max(...axisWidths) + 12;
   const right = width - RIGHT_MARGIN;
   const x = scale(from, to, left, right);
   const shared = Math.max(comparison.from, from);
@@ -115,7 +129,7 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   const dots = names.map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
   const gap = s("path", { class: "gap" });
   const cursor = new Mark("cursor");
-  const marks = nowMarks(nows);
+  const marks = nowMarks(nows, labels);
   // Each curve begins at the start of its clock. Where both are equal, only the shared one is drawn.
   const ownPath = (index) =>
     [
@@ -149,7 +163,7 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     callout(
       `${names[lower]}${isLow ? " broken" : ""}`,
       [x(lowest.at), y(lowest.value)],
-      `Lowest, ${formatDay(lowest.at)}`,
+      `Lowest of ${labels[lower]}, ${formatDay(lowest.at)}`,
       formatMoney(lowest.value, currency),
       { left, right, bottom: plotBottom },
     ),
@@ -160,13 +174,19 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   );
   const edges = { left, right, bottom };
   const formatNow = to - from > 366 * DAY ? formatDay : formatShortDay;
-  const nowText = (at) => (width < NARROW ? "Now" : `Now ${formatNow(at)}`);
+  // The marks of both clocks have the same kind of text: the first for which both have room.
+  const nowTexts = [({ at, name }) => `${name}, now ${formatNow(at)}`, ({ at }) => `Now ${formatNow(at)}`, () => "Now"];
+  const drawMarks = (cursorRange) =>
+    nowTexts.some((textOf, kind) => {
+      const taken = [cursorRange];
+      for (const each of marks) {
+        const range = each.mark.draw(textOf(each), x(each.at), edges, taken, kind === 0 ? 1 : undefined);
+        if (range) taken.push(range);
+      }
+      return taken.length > marks.length;
+    });
   const moveCursor = (instant) => {
-    const taken = [cursor.draw(formatDay(instant), x(instant), edges, [])];
-    for (const { mark, at } of marks) {
-      const range = mark.draw(nowText(at), x(at), edges, taken);
-      if (range) taken.push(range);
-    }
+    drawMarks(cursor.draw(formatDay(instant), x(instant), edges, []));
     const heights = balances.map((balance) => y(balanceAt(balance, instant)));
     dots.forEach((dot, index) => {
       dot.setAttribute("visibility", instant < starts[index] ? "hidden" : "visible");
