@@ -20,14 +20,12 @@ const paramsFile = (model) => ({
   text: `${JSON.stringify(withName(toParams(model), model.name), null, 2)}\n`,
 });
 
-const originText = ({ id }, original) =>
+const originText = (original) =>
   h(
     "span",
     { class: "origin" },
     "Fork of ",
     h("a", { href: `#/clock/${encodeURIComponent(original.id)}` }, original.name),
-    " · ",
-    h("a", { href: `#/compare/${encodeURIComponent(original.id)}?with=${encodeURIComponent(id)}` }, "Compare"),
   );
 
 export class ClockHeader {
@@ -45,11 +43,13 @@ export class ClockHeader {
     this.#model = model;
     this.#onError = onError;
     this.#onRenamed = onRenamed;
+    const id = encodeURIComponent(model.id);
+    const comparison = `#/compare/${original ? `${encodeURIComponent(original.id)}?with=${id}` : id}`;
     this.#menu = menuButton({ label: "More actions", content: icon("more"), className: "icon-button" }, [
       { text: "Rename", onSelect: () => this.#editName() },
       { text: "Copy ID", onSelect: () => copyText(model.id, "the ID of the clock") },
       { text: "Export…", onSelect: () => this.#export() },
-      { text: "Compare…", onSelect: () => (location.hash = `#/compare/${encodeURIComponent(model.id)}`) },
+      { text: "Compare…", isNarrow: true, onSelect: () => (location.hash = comparison) },
       null,
       { text: "Delete…", danger: true, onSelect: onDelete },
     ]);
@@ -63,11 +63,17 @@ export class ClockHeader {
         h("span", { "aria-hidden": "true" }, "/"),
       ),
       this.#name,
-      original && originText(model, original),
+      original && originText(original),
       this.#status,
       this.#counts,
       this.#expiry,
-      h("div", { class: "row actions" }, h("button", { onclick: onFork }, icon("fork"), "Fork…"), this.#menu),
+      h(
+        "div",
+        { class: "row actions" },
+        h("a", { class: "button quiet compare-link", href: comparison }, icon("swap"), "Compare…"),
+        h("button", { onclick: onFork }, icon("fork"), "Fork…"),
+        this.#menu,
+      ),
     );
     this.#drawName();
     this.drawExpiry();

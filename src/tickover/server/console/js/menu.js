@@ -4,19 +4,22 @@ import { openDialog } from "./clock-dialogs.js";
 import { h, newId, render } from "./dom.js";
 import { icon } from "./icons.js";
 
+/** Return whether a style hides the node itself. Its menu may be closed. */
+const isDisplayed = (node) => getComputedStyle(node).display !== "none";
+
 /**
- * Create a menu of items `{ text, key, danger, onSelect }` or null for a line. `label` names the button, and `content`
- * is what it shows. Return the element that contains both.
+ * Create a menu of items `{ text, hint, danger, isNarrow, onSelect }` or null for a line. Those with `isNarrow` are only
+ * in a narrow window. `label` names the button, and `content` is what it shows. Return the element that contains both.
  */
 export function menuButton({ label, content, className = "" }, items) {
   const id = newId();
-  const buttons = items.filter(Boolean).map(({ text, hint, danger, onSelect }) =>
+  const buttons = items.filter(Boolean).map(({ text, hint, danger, isNarrow, onSelect }) =>
     h(
       "button",
       {
         role: "menuitem",
         tabIndex: -1,
-        class: danger ? "danger" : undefined,
+        class: danger ? "danger" : isNarrow ? "narrow" : undefined,
         onclick: () => {
           close();
           onSelect();
@@ -45,16 +48,18 @@ export function menuButton({ label, content, className = "" }, items) {
       onkeydown: (event) => {
         if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
         event.preventDefault();
-        open(event.key === "ArrowUp" ? buttons.length - 1 : 0);
+        open(event.key === "ArrowUp" ? -1 : 0);
       },
     },
     content,
   );
 
+  const visibleButtons = () => buttons.filter(isDisplayed);
+
   function open(selected = 0) {
     menu.hidden = false;
     button.setAttribute("aria-expanded", "true");
-    buttons[selected].focus();
+    visibleButtons().at(selected).focus();
   }
 
   /** Close the menu. If it has the focus, move the focus to the button. */
@@ -66,15 +71,16 @@ export function menuButton({ label, content, className = "" }, items) {
   }
 
   function handleKey(event) {
-    const last = buttons.length - 1;
-    const current = buttons.indexOf(document.activeElement);
+    const visible = visibleButtons();
+    const last = visible.length - 1;
+    const current = visible.indexOf(document.activeElement);
     const next = {
       ArrowDown: current === last ? 0 : current + 1,
       ArrowUp: current === 0 ? last : current - 1,
       Home: 0,
       End: last,
     }[event.key];
-    if (next !== undefined) buttons[next].focus();
+    if (next !== undefined) visible[next].focus();
     else if (event.key === "Escape") close();
     else return;
     event.preventDefault();
@@ -89,30 +95,46 @@ export function menuButton({ label, content, className = "" }, items) {
   return Object.assign(element, { button });
 }
 
-const lowerFirst = (text) => text.replace(/^[A-Z](?=[a-z])/, (capital) => capital.toLowerCase());
+const upperFirst = (text) => text[0].toUpperCase() + text.slice(1);
 
-/** Return the name of a link or button, with the name of its group: `Zoom: 3M`. Keys and badges are not part of it. */
-function nameOf(node) {
+/** The groups of actions in their order, with the selectors of what they contain. Labelled groups come after View. */
+const GROUPS = {
+  Advance: ".split *, .main-actions > .primary",
+  Preview: ".advance-bar *",
+  View: ".controls > :not([role=group]), .with-picker *",
+  "This page": "main :not(h2 a, .danger, [aria-label^=Remove], [role=group][aria-label] *)",
+  Clocks: "h2 a",
+  Remove: ".danger, [aria-label^=Remove]",
+  "Pages and account": "#header *",
+};
+
+const groupOf = (node) =>
+  Object.keys(GROUPS).find((name) => node.matches(GROUPS[name])) ?? node.closest("[role=group][aria-label]").ariaLabel;
+
+/** Return the name of a link or button below the name of its group. Keys and badges are not part of it. */
+function nameOf(node, group) {
   const copy = node.cloneNode(true);
   for (const part of copy.querySelectorAll("[aria-hidden], .chip, .visually-hidden")) part.remove();
   const texts = [...copy.childNodes].map((child) => child.textContent.trim()).filter(Boolean);
-  const group = node.closest("[role=group][aria-label]");
-  const prefix = group ? `${group.ariaLabel}: ` : node.matches("#header a, h2 a") ? "Go to " : "";
-  const name = node.ariaLabel ?? texts.join(" · ");
-  return group ? prefix + lowerFirst(name) : prefix + name;
+  const name = node.matches(".account") ? node.title : (node.ariaLabel ?? texts.join(" · "));
+  return name.startsWith(`${group} `) ? upperFirst(name.slice(group.length + 1)) : name;
 }
 
-/** The groups of actions in their order, with the selectors of what they contain. */
-const GROUPS = {
-  "Advance and preview": ".advance-bar *",
-  View: ".controls *",
-  "This page": "main :not(.breadcrumb *, h2 a, .danger, [aria-label^=Remove])",
-  Clocks: "h2 a",
-  Pages: ".breadcrumb *, #header *",
-  Remove: "*",
-};
+/** Icons by what the name of an action begins with, then by its group. */
+const ACTION_ICONS = [
+  [/^(Add|New|Create)/, "add"],
+  [/^(Rename|Edit)/, "edit"],
+  [/^(Copy|Export)/, "copy"],
+  [/^(Compare|Swap)/, "swap"],
+  [/^(Delete|Remove|Back to now)/, "close"],
+  [/^(Pick a date)/, "calendar"],
+  [/^Mailbox/, "mail"],
+  [/^Fork/, "fork"],
+];
+const GROUP_ICONS = { Advance: "play", Zoom: "search" };
 
-const groupOf = (node) => Object.keys(GROUPS).find((name) => node.matches(GROUPS[name]));
+const iconOf = (name, group) =>
+  icon(ACTION_ICONS.find(([pattern]) => pattern.test(name))?.[1] ?? GROUP_ICONS[group] ?? "right");
 
 /** Return the links and buttons that the user can see or find in a menu, the main action first. */
 function findActions() {
@@ -122,17 +144,20 @@ function findActions() {
   return nodes
     .filter(
       (node) =>
-        !node.matches("[aria-haspopup], .cancel-item, .show-item, .rename, :disabled, [aria-disabled=true], [hidden]"),
+        !node.matches(
+          "[aria-haspopup], .breadcrumb *, .cancel-item, .show-item, .rename, :disabled, [aria-disabled=true], [hidden]",
+        ),
     )
-    .filter((node) => (node.closest(".menu-box") ?? node).checkVisibility())
+    .filter((node) => (node.closest(".menu-box") ?? node).checkVisibility() && isDisplayed(node))
     .sort((left, right) => right.matches(".primary") - left.matches(".primary"));
 }
 
 /** Let the user choose an action, and run it. */
 async function openCommandMenu() {
   let [chosen, shown, selected] = [null, [], 0];
-  const optionOf = (node) =>
-    h(
+  const optionOf = (node, group) => {
+    const [name, key] = [nameOf(node, group), node.querySelector("kbd")];
+    const option = h(
       "div",
       {
         id: newId(),
@@ -142,11 +167,17 @@ async function openCommandMenu() {
           currentTarget.closest("dialog").close();
         },
       },
-      nameOf(node),
-      node.querySelector("kbd")?.cloneNode(true),
+      iconOf(name, group),
+      h("span", {}, name),
+      // The selected option has this sign.
+      key?.textContent !== "↵" && key?.cloneNode(true),
     );
+    return Object.assign(option, { words: `${group} ${name}`.toLowerCase() });
+  };
   const actions = Map.groupBy(findActions(), groupOf);
-  const groups = Object.keys(GROUPS).map((name) => [name, (actions.get(name) ?? []).map(optionOf)]);
+  const names = Object.keys(GROUPS);
+  names.splice(names.indexOf("View") + 1, 0, ...[...actions.keys()].filter((name) => !(name in GROUPS)));
+  const groups = names.map((name) => [name, (actions.get(name) ?? []).map((node) => optionOf(node, name))]);
   const list = h("div", { id: newId(), class: "commands", role: "listbox", "aria-label": "Actions and pages" });
   const field = h("input", {
     role: "combobox",
@@ -172,8 +203,8 @@ async function openCommandMenu() {
   }
 
   function show() {
-    const words = field.value.toLowerCase().split(/\s+/);
-    const isMatch = ({ textContent }) => words.every((word) => textContent.toLowerCase().includes(word));
+    const typed = field.value.toLowerCase().split(/\s+/);
+    const isMatch = ({ words }) => typed.every((word) => words.includes(word));
     const matches = groups.map(([name, options]) => [name, options.filter(isMatch)]).filter(([, some]) => some.length);
     shown = matches.flatMap(([, options]) => options);
     render(
