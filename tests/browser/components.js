@@ -49,6 +49,7 @@ async () => {
 
   const menu = menuButton({ label: "Menu", content: icon("down"), className: "primary" }, [
     { text: "Advance 1 day", hint: "⇧D", onSelect() {} },
+    { text: "Compare…", isNarrow: true, onSelect() {} },
     null,
     { text: "Delete…", danger: true, onSelect() {} },
   ]);

@@ -107,7 +107,7 @@ _COMPARISON = """async ({ balances, rules }) => {
   const { compareBalances, drawComparison } = await import(document.scripts[0].src);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const models = balances.map((balance) => ({ balances: [balance], start: 0, now: 0, times: balance.times }));
-  const options = { window: { from: 0, to: 100 * 86_400_000 }, currency: "EUR", width: 800, rules, title: "B minus A" };
+  const options = { window: { from: 0, to: 100 * 86_400_000 }, currency: "EUR", width: 800, rules, clocks: ["A", "B"] };
   drawComparison(svg, compareBalances(models, "EUR"), options);
   const breaches = [...svg.querySelectorAll(".breach")];
   return [svg.querySelectorAll(".forbidden").length, ...breaches.map((node) => node.querySelector("rect").outerHTML)];

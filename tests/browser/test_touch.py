@@ -57,7 +57,7 @@ async def test_first_session_works_with_touch(browser: Browser, program: Program
         await expect(console.slider).to_be_visible()
         assert await tab.evaluate("() => scrollY") == 0
         await expect(console.advance).to_be_in_viewport(ratio=1)
-        # What the button does is above it, and the bar covers nothing at the end of the page.
+        # The text about the button is above it, and the bar covers nothing at the end of the page.
         await expect(console.preview_summary).to_contain_text("Next: ")
         summary, button = await console.preview_summary.bounding_box(), await console.advance.bounding_box()
         assert summary

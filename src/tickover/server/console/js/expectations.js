@@ -164,7 +164,7 @@ export function deadline(expectation) {
 /** Return the balance rules of a currency: `{ atLeast, atMost, from, to }` with instants. */
 export const balanceRules = (expectations, currency, { start, maxTime }) =>
   expectations
-    .filter(({ balance }) => balance?.currency === currency)
+    .filter(({ balance }) => balance && balance.currency === currency)
     .map(({ balance: { atLeast, atMost, from, until } }) => ({
       atLeast,
       atMost,
