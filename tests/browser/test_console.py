@@ -188,6 +188,7 @@ async def test_demo_on_the_sign_in_page_moves_and_can_be_paused(program: Program
     # Reduced motion: the demo stands still, after the balance was below zero.
     await tab.page.emulate_media(reduced_motion="reduce")
     await console.open("#/nowhere")
+    await expect(console.heading("Page not found")).to_be_visible()
     await console.open()
     await expect(console.button("Play")).to_be_visible()
     await expect(demo.locator("dd").nth(2)).to_have_text(re.compile("^Will break [0-9]+ "))
