@@ -89,12 +89,12 @@ async () => {
       h("td", { class: "number below-zero" }, "−€1,150.00"),
     );
   };
-  const states = ["posted", "next", "pending", "later"];
+  const states = ["posted", "new", "next", "pending", "later"];
   const table = h(
     "table",
     { class: "data" },
     h("thead", {}, h("tr", {}, ["Item", "State", "Balance"].map((text) => h("th", { scope: "col" }, text)))),
-    h("tbody", {}, ["income", "expense", "goal"].flatMap((kind) => states.map((state) => stateRow(kind, state)))),
+    h("tbody", {}, ["income", "expense", "goal", "opening"].flatMap((kind) => states.map((state) => stateRow(kind, state)))),
   );
 
   const notice = new Notice();
@@ -106,6 +106,7 @@ async () => {
     "dialog",
     { class: "card", open: true, "aria-label": "Dialog" },
     h("form", {}, h("h2", {}, "Delete “Rent”?"), h("p", {}, "It can't be restored."), [
+      h("dl", { class: "facts" }, h("dt", {}, "Amount"), h("dd", {}, "−€1,150.00")),
       h("fieldset", {}, h("legend", {}, "What"), choice("radio", true), choice("radio", false)),
       buttonRow(h("button", { type: "button" }, "Cancel"), h("button", { type: "button", class: "danger" }, "Delete")),
     ]),

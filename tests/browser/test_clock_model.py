@@ -416,3 +416,24 @@ async def test_sign_of_an_amount_stays_with_it(loaded_tab: Tab) -> None:
         ("“C++ course” on 1 Feb", []),
     ):
         assert await loaded_tab.page.evaluate(script, text) == [text, *amounts]
+
+
+async def test_message_after_an_advance_names_what_posted(loaded_tab: Tab) -> None:
+    script = """async ({ params, steps }) => {
+      const { advanceText, parseInstant, parseParams } = await import(document.scripts[0].src);
+      const model = parseParams(params);
+      return steps.map(([from, now]) =>
+        advanceText({ ...model, now: parseInstant(now) }, parseInstant(from)).replaceAll("\u00a0", " "));
+    }"""
+    clock = _clock("01-01", ("Rent", 900, "01-03"), ("Tea", 1.5, "01-05"))
+    [rent, _tea] = clock["transactions"]
+    clock["transactions"].append({**rent, "currency": "CHF", "at": "2027-01-05T00:00:00Z"})
+    contribution = {"amount": 5, "at": "2027-01-04T00:00:00Z"}
+    params = {**clock, "goals": [{"name": "Trip", "targetAmount": 9, "contributions": [contribution]}]}
+    steps = [(f"2027-01-0{first}T00:00:00Z", f"2027-01-0{last}T00:00:00Z") for first, last in ("12", "13", "34", "35")]
+    assert await loaded_tab.page.evaluate(script, {"params": params, "steps": steps}) == [
+        "Advanced to 2 Jan 2027. Nothing posted.",
+        "Rent −€900.00. Balance −€900.00.",
+        "Trip +5.00.",
+        "3 events posted. Balances −€901.50, −CHF 900.00.",
+    ]

@@ -207,28 +207,30 @@ async def test_advance_without_a_preview_goes_to_the_next_event(browser: Browser
         await expect(console.advance).to_have_accessible_name("Advance to next event")
         top = await console.slider.evaluate(TOP)
         await console.advance.click()
-        await expect(console.notification).to_have_text("Advanced to 3 Jan 2027, 08:00 UTC. 1 event posted.")
+        await expect(console.notification).to_have_text("Rent −€1,150.00. Balance −€1,150.00.")
         assert console.clock(clock)["frozenTime"] == "2027-01-03T08:00:00Z"
         await expect(console.page.locator(".counts")).to_have_text("3 transactions, 1 contribution")
         await expect(console.page.locator("tick-transactions")).to_contain_text("3: 1 posted, 2 scheduled")
+        assert await console.states() == ["just posted", "scheduled", "scheduled"]
         await expect(console.page.locator("tick-goals")).to_contain_text("1 contribution: 0 posted, 1 scheduled")
         await expect(figure(console, "EUR balance")).to_contain_text("€500.50 by 3 Feb")
         # The message lies above the page and moves nothing.
         assert await console.slider.evaluate(TOP) == top
         await console.slider.press("Enter")
-        await expect(console.notification).to_have_text("Advanced to 25 Jan 2027, 08:00 UTC. 1 event posted.")
+        await expect(console.notification).to_have_text("Salary +€2,800.50. Balance €1,650.50.")
         # A preview shows the present time of day beside the previewed date.
         await console.button("+1 day").click()
         await expect(console.page.get_by_text("Now, 08:00 UTC")).to_be_visible()
         await expect(console.page.get_by_text("→ 26 Jan 2027")).to_be_visible()
+        await expect(console.rows.locator(".state")).to_have_text(["posted", "posted", "scheduled"])
         goals = console.page.locator("tick-goals")
-        await expect(goals).to_contain_text("1 contribution: 0 posted, 1 scheduled → 1 would post")
+        await expect(goals).to_contain_text("1 contribution: 0 posted, 1 would post, 0 scheduled")
         await expect(goals).to_contain_text("17% → 27%")
         await expect(goals).to_contain_text("500.00 of 3,000.00 → 810.00")
         await expect(goals).to_contain_text("2,500.00 to go → 2,190.00")
         await expect(goals).to_contain_text("no more contributions")
         await console.button("+1 month").click(modifiers=["Shift"])
-        await expect(console.notification).to_have_text("Advanced to 25 Feb 2027, 08:00 UTC. 2 events posted.")
+        await expect(console.notification).to_have_text("2 events posted. Balance €500.50.")
         await expect(console.advance).to_have_accessible_name("Advance 1 month")
         await console.button("More ways to advance").click()
         await console.page.get_by_role("menuitem", name="Advance 1 week").click()
@@ -430,6 +432,83 @@ async def test_axis_of_two_currencies_is_visible_above_the_slider(browser: Brows
 
 
 # Transactions
+
+
+async def test_heading_counts_the_rows_by_their_states(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        clock = console.create()
+        console.call("advanceTestClock", id=clock, frozenTime="2027-01-10T00:00:00Z")
+        heading = console.page.locator("tick-transactions .card-header")
+        await console.open(f"#/clock/{clock}?t=2027-02-01T00:00:00Z")
+        await expect(heading).to_contain_text("3: 1 posted, 1 would post, 1 scheduled")
+        # A preview of the past has another word.
+        await console.open(f"#/clock/{clock}?t=2027-01-01T00:00:00Z")
+        await expect(heading).to_contain_text("3: 0 posted, 1 posted later, 2 scheduled")
+
+
+async def test_opening_balance_is_a_neutral_row(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page = console.page
+        entry = {"amount": 620, "currency": "EUR", "type": "INCOME", "at": "2027-01-01T00:00:00Z"}
+        opening = {**entry, "name": "Opening balance", "category": "Balance"}
+        pays = [{**entry, "name": "Pay", "category": category} for category in ("pay", "Work")]
+        params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [opening, *pays]}
+        await console.open_clock(console.create(params))
+        await expect(console.rows.locator(".amount")).to_have_text(["€620.00", "+€620.00", "+€620.00"])
+        await expect(page.locator("tbody .mark.start, tbody .amount.start")).to_have_count(2)
+        # A category that repeats the name is hidden.
+        await expect(console.rows.get_by_role("rowheader")).to_have_text(["Opening balance", "Pay", "PayWork"])
+        await page.get_by_label("Type").select_option("Income")
+        await expect(page.locator("tick-transactions")).to_contain_text("2 of 3 match")
+
+
+async def test_transaction_shows_the_balance_before_and_after_it(browser: Browser, program: Program) -> None:
+    permissions = ["clipboard-read", "clipboard-write"]
+    async with open_console(browser, program, permissions=permissions) as console:
+        clock = console.create()
+        await console.open(f"#/clock/{clock}?t=2027-02-01T00:00:00Z")
+        await console.button("Salary").click()
+        item = console.clock(clock)["pendingTransactions"][1]["id"]
+        facts = console.page.get_by_role("dialog", name="Event").locator("dd")
+        before_and_after = "−€1,150.00 → €1,650.50"
+        await expect(facts).to_have_text(["+€2,800.50", before_and_after, "25 Jan 2027, 08:00 UTC", "would post", item])
+        await console.button("Copy ID").click()
+        await expect(console.notification).to_have_text("Copied the ID of the event.")
+        assert await console.tab.evaluate("() => navigator.clipboard.readText()") == item
+
+
+async def test_cancel_buttons_are_quiet_until_they_are_needed(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page = console.page
+        await console.open_clock(console.create())
+        buttons = page.locator("tick-transactions .cancel-item")
+        opacities = "(buttons) => buttons.map((button) => getComputedStyle(button).opacity)"
+        await page.mouse.move(0, 0)
+        assert await buttons.evaluate_all(opacities) == ["0", "0", "0"]
+        await buttons.nth(1).focus()
+        assert await buttons.evaluate_all(opacities) == ["0", "1", "0"]
+        await console.rows.nth(2).hover()
+        assert await buttons.evaluate_all(opacities) == ["0", "1", "1"]
+
+
+async def test_rows_on_phones_have_times_and_aligned_buttons(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        await console.page.set_viewport_size({"width": 390, "height": 844})
+        await console.open_clock(console.create())
+        whens = await console.rows.locator(".when").all_inner_texts()
+        assert whens == ["3 Jan08:00", "25 Jan08:00", "3 Feb08:00"]
+        edges = "(cells) => cells.map((cell) => Math.round(cell.getBoundingClientRect().right))"
+        [cancel] = set(await console.rows.locator(".cancel-item").evaluate_all(edges))
+        [amount] = set(await console.rows.locator(".amount").evaluate_all(edges))
+        assert cancel > amount + 24
+        # The message covers neither the chart nor the actions.
+        await console.advance.click()
+        await expect(console.notification).to_contain_text("Rent")
+        [message, chart] = [
+            await locator.evaluate("(node) => node.getBoundingClientRect().toJSON()")
+            for locator in (console.notification, console.page.locator("tick-timeline"))
+        ]
+        assert message["bottom"] < chart["top"]
 
 
 async def test_transactions_can_be_filtered_and_copied(browser: Browser, program: Program) -> None:

@@ -109,11 +109,11 @@ async def advance_to_preview(console: Console, clock: str) -> None:
     )
     assert posted
     await console.advance.click()
-    await expect(console.notification).to_have_text(re.compile(rf"^Advanced to .*\. {posted[1]} events posted\.$"))
+    await expect(console.notification).to_have_text(re.compile(rf"^{posted[1]} events posted\. Balance"))
     assert actions(console.tab) == [*previous_actions, "advanceTestClock"]
     after, states = console.clock(clock), await console.states()
     assert (
-        states.count("posted")
+        states.count("posted") + states.count("just posted")
         == len(after["transactions"])
         == previewed.count("posted") + previewed.count("would post")
     )
@@ -329,21 +329,21 @@ async def test_advance_in_one_tab_appears_in_another(browser: Browser, program: 
             )
             await first.button("Next event").click()
             await first.advance.click()
-            await expect(first.notification).to_have_text("Advanced to 3 Jan 2027, 08:00 UTC. 1 event posted.")
+            await expect(first.notification).to_have_text("Rent −€1,150.00. Balance −€1,150.00.")
             await second.poll()
             await expect(second.notification).to_have_text(
-                "The clock was advanced elsewhere to 3 Jan 2027, 08:00 UTC. 1 event posted."
+                "The clock was advanced elsewhere to 3 Jan 2027, 08:00 UTC. Rent −€1,150.00. Balance −€1,150.00."
             )
             await expect(second.preview_summary).to_have_text("3 events would post; −€1,150.00 → €500.50.")
-            assert await second.states() == ["posted", "would post", "would post"]
+            assert await second.states() == ["just posted", "would post", "would post"]
             # A tab without a preview follows the clock.
             await second.advance.click()
-            await expect(second.notification).to_have_text("Advanced to 10 Feb 2027. 3 events posted.")
+            await expect(second.notification).to_have_text("3 events posted. Balance €500.50.")
             await first.poll()
             await expect(first.notification).to_have_text(
-                "The clock was advanced elsewhere to 10 Feb 2027. 3 events posted."
+                "The clock was advanced elsewhere to 10 Feb 2027. 3 events posted. Balance €500.50."
             )
-            assert await first.states() == ["posted"] * 3
+            assert await first.states() == ["posted", "just posted", "just posted"]
             await expect(first.preview_summary).to_have_text("All events are posted.")
 
 
@@ -563,5 +563,5 @@ async def test_animations_respect_reduced_motion(browser: Browser, program: Prog
             await console.open(f"#/clock/{clock_id(console)}?t=2027-0{1 + is_moving}-{day}T00:00:00Z")
             durations = await console.tab.evaluate(_ANIMATION_SECONDS)
             await console.advance.click()
-            await expect(console.notification).to_have_text(re.compile("^Advanced to"))
+            await expect(console.notification).to_have_text(re.compile("Balance"))
             assert bool(durations or await console.tab.evaluate("() => window.animated ?? false")) == is_moving

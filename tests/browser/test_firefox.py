@@ -71,7 +71,7 @@ async def advance_to_clicked_time(tab: FirefoxTab) -> None:
     await tab.wait_for_text("#preview-summary", "events would post")
     would_post = int((await tab.text("#preview-summary")).split()[0])
     await tab.click_at(".advance", 0.5)
-    await tab.wait_for_text(STATUS, f". {would_post} events posted.")
+    await tab.wait_for_text(STATUS, f"{would_post} events posted. Balance")
     assert await posted_in_chart(tab) == posted_before + would_post
     assert await tab.text(BALANCE) != balance
 

@@ -93,7 +93,7 @@ async def move_time(console: Console) -> None:
     await expect(console.advance).to_have_text(re.compile("^Advance to next event"))
     await press(tab, console.button("+1 month"), "Space")
     await press(tab, console.advance)
-    await expect(console.notification).to_have_text(re.compile("^Advanced to .* events posted.$"))
+    await expect(console.notification).to_have_text(re.compile("^[0-9]+ events posted[.] Balance"))
     await expect(console.advance).to_be_focused()
 
 

@@ -114,7 +114,7 @@ async def recover(visitor: Console, creator: Console, watcher: Console) -> None:
     await expect(watcher.notification).to_have_text("The server is back. The clock is at 1 Jan 2027.")
     await expect(watcher.alert).to_be_hidden()
     await watcher.advance.click()
-    await expect(watcher.notification).to_have_text("Advanced to 1 Feb 2027. 3 events posted.")
+    await expect(watcher.notification).to_have_text("3 events posted. Balance €1,650.50.")
 
     await visitor.button("Try again").click()
     await expect(send_button(visitor)).to_be_visible()

@@ -1,12 +1,15 @@
 // The dialogs of a clock: add or show an item, fork, export, and confirm a cancellation or a deletion, also of an access token.
 
 import { parseAmount } from "./amounts.js";
+import { viewAt } from "./clock-model.js";
 import { forkName, MAX_NAME_LENGTH, plural, signedAmount } from "./clock-text.js";
 import { codeBlock, toJson } from "./code-block.js";
 import { faultsIn, newIdempotencyKey } from "./create-clock.js";
+import { difference, exactSum } from "./decimals.js";
 import { copyText, h, onSubmit, withAmounts, withBusyState } from "./dom.js";
 import { amountInput, field, readTime, textInput, timeInput } from "./form-fields.js";
 import { formatDay, formatInstant, formatMoney, formatTime } from "./format.js";
+import { icon } from "./icons.js";
 import { toTimestamp } from "./instants.js";
 import { CallError, ServerUnavailable } from "./rpc.js";
 
@@ -105,16 +108,32 @@ export async function confirmCancellation(model, item) {
   return selected === "all" ? sameName : [item.id];
 }
 
-/** Show a transaction with its id, as the server describes it. */
-export async function showItem(item) {
+/** Show a transaction: its state, the balance before and after it, its id, and how the server describes it. */
+export async function showItem(item, state) {
   const { id, at, name, amount, currency, kind, category, balance } = item;
   const entry = { id, name, amount, currency, type: kind.toUpperCase(), category, at: toTimestamp(at) };
-  const text = `${signedAmount(item)} on ${formatInstant(at)}. The balance after it is ${formatMoney(balance, currency)}.`;
+  const before = kind === "income" ? difference(balance, amount) : exactSum([balance, amount]);
+  const copyLabel = "Copy ID";
+  const copy = h("button", { value: "copy", class: "quiet icon-button", "aria-label": copyLabel, title: copyLabel });
+  copy.append(icon("copy"));
+  const facts = {
+    Amount: h("strong", {}, signedAmount(item)),
+    [`${currency} balance`]: `${formatMoney(before, currency)} → ${formatMoney(balance, currency)}`,
+    Time: `${formatDay(at)}, ${formatTime(at)} UTC`,
+    State: state,
+    Category: category,
+    ID: [h("code", {}, id), copy],
+  };
+  const rows = Object.entries(facts).filter(([, value]) => value);
   const choice = await openDialog("Event", [
     h("h2", {}, name),
-    h("p", {}, withAmounts(text)),
-    codeBlock("Transaction", toJson(entry)),
-    buttonRow(h("button", { value: "copy" }, "Copy ID"), dismissButton("Close")),
+    h(
+      "dl",
+      { class: "facts" },
+      rows.map(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]),
+    ),
+    h("details", {}, h("summary", {}, "Show as JSON"), codeBlock("Transaction", toJson(entry))),
+    buttonRow(dismissButton("Close")),
   ]);
   if (choice === "copy") copyText(id, "the ID of the event");
 }
@@ -147,6 +166,14 @@ export async function askExport({ items }) {
   return choice && { format: format.value, pending: pending.checked };
 }
 
+const MAX_BALANCES = 3; // of a time in the dialog of a fork
+
+const balancesText = (model, at) => {
+  const balances = [...viewAt(model, at).balances].slice(0, MAX_BALANCES);
+  const texts = balances.map(([currency, balance]) => formatMoney(balance, currency));
+  return texts.length > 0 && h("small", { class: "muted" }, texts.join(", "));
+};
+
 /** Ask for the name and the time of a fork. Return `{ name, at }` with an instant or `"start"`, or null for no fork. */
 export async function askFork(model, instant) {
   const options = [
@@ -159,11 +186,16 @@ export async function askFork(model, instant) {
   const name = textInput(forkName(model), { maxlength: String(MAX_NAME_LENGTH) });
   const choice = await openDialog("Fork clock", [
     h("h2", {}, "Fork this clock"),
-    h("p", {}, "A fork has the same events and its own time. This clock doesn't change."),
+    h("p", {}, "A fork has the same events, goals and expectations, and its own time. This clock doesn't change."),
     field("name", "Name", name),
     radioButtons(
       "Time of the fork",
-      options.filter(isFirst).map(([value, text, at]) => [value, `${text}, ${formatDay(at)}, ${formatTime(at)} UTC`]),
+      options
+        .filter(isFirst)
+        .map(([value, text, at]) => [
+          value,
+          [`${text}, ${formatDay(at)}, ${formatTime(at)} UTC`, balancesText(model, at)],
+        ]),
       selected,
       (value) => (selected = value),
     ),

@@ -7,7 +7,7 @@ import { ClockFigures } from "./clock-figures.js";
 import { ClockHeader } from "./clock-header.js";
 import { parseClock, scheduleKey, viewAt, withOpening } from "./clock-model.js";
 import "./clock-tables.js";
-import { describeAmendment, postedText, spokenPreview } from "./clock-text.js";
+import { advanceText, describeAmendment, postedText, spokenPreview } from "./clock-text.js";
 import { watchClock } from "./clock-watcher.js";
 import { errorDetails } from "./create-clock.js";
 import { h, Notice, notify, render } from "./dom.js";
@@ -219,13 +219,13 @@ class ClockPage extends HTMLElement {
       this.#model = { ...this.#model, name: clock.name };
       return this.header.setModel(this.#model);
     }
-    const [before, posted] = [this.#model, this.#currentView.postedCount];
+    const before = this.#model;
     const model = parseClock(clock, before);
     if (this.#instant === before.now) this.#instant = model.now;
     this.#update(model);
     this.#updateUrl();
     const message = isAdvanced
-      ? `The clock was advanced elsewhere to ${formatInstant(model.now)}. ${postedText(this.#currentView.postedCount - posted)}`
+      ? `The clock was advanced elsewhere to ${formatInstant(model.now)}. ${postedText(model, before.now)}`
       : "The clock was amended elsewhere.";
     notify(isAmended ? `${message} ${describeAmendment(before, model)}` : message);
     if (isAmended) this.#checkAgain();
@@ -279,11 +279,11 @@ class ClockPage extends HTMLElement {
   }
 
   #advanced(clock) {
-    const posted = this.#currentView.postedCount;
+    const { now } = this.#model;
     this.#instant = Math.max(this.#instant, parseInstant(clock.frozenTime));
     this.#update(parseClock(clock, this.#model));
     this.#updateUrl();
-    notify(`Advanced to ${formatInstant(this.#model.now)}. ${postedText(this.#currentView.postedCount - posted)}`);
+    notify(advanceText(this.#model, now));
   }
 
   /** Report an error. Return whether polling continues. An action of the user is not retried. */

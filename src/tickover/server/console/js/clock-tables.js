@@ -1,60 +1,14 @@
-// <tick-transactions>, and the states of rows in tables of events.
+// <tick-transactions>: the transactions of a clock with their balances.
 
 import { showItem } from "./clock-dialogs.js";
-import { balanceAt, countUntil } from "./clock-model.js";
-import { countsText, signedAmount } from "./clock-text.js";
-import { copyText, h, newId, render, s } from "./dom.js";
-import { MARKS } from "./event-lanes.js";
+import { balanceAt, countUntil, isOpening } from "./clock-model.js";
+import { signedAmount } from "./clock-text.js";
+import { copyText, h, newId, render } from "./dom.js";
 import { smallestAllowed } from "./expectations.js";
-import { formatCount, formatDay, formatInstant, formatMoney, formatTime } from "./format.js";
+import { formatCount, formatMoney, formatShortDay, formatTime, formatYear } from "./format.js";
 import { icon } from "./icons.js";
-import { toTimestamp } from "./instants.js";
-
-const STATE_TEXTS = { posted: "posted", next: "would post", pending: "scheduled", later: "posted later" };
-
-/** Shows the state of each row, in order of time. Updates only rows whose state changes. Some rows may be missing. */
-export class RowStates {
-  constructor(times, nodes) {
-    Object.assign(this, { times, nodes });
-  }
-
-  /** Update the rows for a clock at `now` with a preview at `instant`. */
-  update(now, instant) {
-    const [postedCount, previewedCount] = [countUntil(this.times, now), countUntil(this.times, instant)];
-    this.nodes.forEach((node, index) => {
-      const state =
-        index < previewedCount ? (index < postedCount ? "posted" : "next") : index < postedCount ? "later" : "pending";
-      if (node.dataset.state === state) return;
-      node.dataset.state = state;
-      node.querySelector(".state").textContent = STATE_TEXTS[state];
-    });
-  }
-}
-
-/** Return the mark of a row, in the shape of its kind, and the text of its state. */
-export function stateMark(kind) {
-  return [
-    s(
-      "svg",
-      { class: `mark ${kind}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" },
-      s("path", { d: MARKS[kind] }),
-    ),
-    h("span", { class: "state" }),
-  ];
-}
-
-/** Create the button that cancels a pending item. It dispatches `cancelitem`. Posted rows hide it. */
-export const cancelButton = (item) =>
-  h(
-    "button",
-    {
-      class: "quiet cancel-item",
-      "aria-label": `Cancel ${item.name}, ${signedAmount(item)}, ${formatInstant(item.at)}`,
-      title: "Cancel this event",
-      onclick: ({ target }) => target.dispatchEvent(new CustomEvent("cancelitem", { detail: item, bubbles: true })),
-    },
-    icon("close"),
-  );
+import { DAY, toTimestamp } from "./instants.js";
+import { cancelButton, RowStates, stateCounts, stateMark } from "./row-states.js";
 
 /** Return the head of a table. Its columns have numbers from `firstNumber` on. `rows` follow the titles. */
 export const tableHead = (titles, firstNumber, ...rows) => {
@@ -74,6 +28,7 @@ class TransactionTable extends HTMLElement {
   #later = this.#moreButton();
   #now = 0;
   #instant = 0;
+  #advancedFrom = 0;
   #model = null;
   #expectations = [];
 
@@ -95,6 +50,7 @@ class TransactionTable extends HTMLElement {
 
   setModel(model, instant) {
     this.#model = model;
+    this.#advancedFrom = this.#scheduleKey === model.scheduleKey ? this.#now : model.now;
     [this.#now, this.#instant] = [model.now, instant];
     if (!this.search) this.#build();
     this.items = model.items.filter((item) => item.currency);
@@ -117,6 +73,7 @@ class TransactionTable extends HTMLElement {
     this.body.replaceChildren();
     this.table.hidden = this.filters.hidden = this.items.length === 0;
     this.table.classList.toggle("wide-amounts", hasLongAmounts(this.items));
+    this.table.classList.toggle("one-year", (model.times.at(-1) ?? 0) - model.start <= 366 * DAY);
     if (hadFocus) this.add.focus();
   }
 
@@ -160,8 +117,7 @@ class TransactionTable extends HTMLElement {
       h(
         "div",
         { class: "row card-header" },
-        h("h2", { id: "transactions-title" }, "Transactions"),
-        this.count,
+        h("div", { class: "titles" }, h("h2", { id: "transactions-title" }, "Transactions"), this.count),
         this.filters,
         this.add,
       ),
@@ -206,8 +162,19 @@ class TransactionTable extends HTMLElement {
   }
 
   draw({ now }, _currentView, { instant }) {
+    if (instant !== this.#instant) this.#advancedFrom = now;
     this.#instant = instant;
-    this.states.update(now, instant);
+    this.#drawStates();
+  }
+
+  #drawStates() {
+    const [now, instant] = [this.#now, this.#instant];
+    this.states.update(now, instant, this.#advancedFrom);
+    if (!this.#isFiltered && this.items.length) render(this.count, stateCounts(this.states.times, now, instant));
+  }
+
+  get #isFiltered() {
+    return this.search.value.trim() !== "" || this.type.value !== "";
   }
 
   /** Return the buttons `show` or `cancel` of the shown rows. They are one tab stop; arrow keys move between them. */
@@ -234,14 +201,15 @@ class TransactionTable extends HTMLElement {
   }
 
   /** Return whether an item matches the text and the type. */
-  #matches({ name, category = "", kind }) {
+  #matches(item) {
+    const { name, category = "" } = item;
     const text = this.search.value.trim().toLowerCase();
-    return (!this.type.value || kind === this.type.value) && `${name}\n${category}`.toLowerCase().includes(text);
+    return ["", rowKind(item)].includes(this.type.value) && `${name}\n${category}`.toLowerCase().includes(text);
   }
 
   /** Show the rows that match. Without a filter, hide those long before and long after now. */
   #filter() {
-    const isFiltered = this.search.value.trim() !== "" || this.type.value !== "";
+    const isFiltered = this.#isFiltered;
     const posted = countUntil(this.states.times, this.#now);
     const from = isFiltered || this.#earlier.isOpen || posted - MAX_EARLIER <= MIN_HIDDEN ? 0 : posted - MAX_EARLIER;
     const to = isFiltered || this.#later.isOpen ? Infinity : posted + MAX_LATER;
@@ -252,18 +220,21 @@ class TransactionTable extends HTMLElement {
       shown += isShown;
       let row = this.rows[index];
       if (isShown && !row) {
-        row = this.rows[index] = transactionRow(item, index >= posted, this.#isTooLow(item));
+        const isFollowed = item.at === this.items[index + 1]?.at;
+        row = this.rows[index] = transactionRow(item, {
+          isPending: index >= posted,
+          isLow: this.#isTooLow(item),
+          isFollowed,
+        });
         this.body.insertBefore(row, next);
       }
       if (!row) continue;
       next = row;
       row.hidden = !isShown;
     }
-    this.states.update(this.#now, this.#instant);
+    this.count.textContent = isFiltered ? `${formatCount(shown)} of ${formatCount(this.items.length)} match` : "";
+    this.#drawStates();
     this.#setTabStops(this.rows.find((row) => row && !row.hidden));
-    const total = formatCount(this.items.length);
-    const count = isFiltered ? `${formatCount(shown)} of ${total} match` : countsText(this.items);
-    this.count.textContent = this.items.length ? count : "";
     this.nothing.hidden = shown > 0;
     this.nothing.textContent = this.rows.length ? "No transaction matches." : "This clock has no transactions.";
     this.#drawMore(this.#earlier, from, "earlier");
@@ -291,28 +262,46 @@ function hasLongAmounts(items) {
   return items.length > 0 && formatMoney(-size(largest), largest.currency).length > MAX_AMOUNT;
 }
 
-function transactionRow(item, isPending, isLow) {
-  const [mark, state] = stateMark(item.kind);
+/** Return the kind of a row. An opening balance is neither income nor expense. */
+const rowKind = (item) => (isOpening(item) ? "start" : item.kind);
+
+/** Return whether a category says more than the name. */
+const hasOwnCategory = (item) =>
+  item.category && !isOpening(item) && item.category.toLowerCase() !== item.name.toLowerCase();
+
+/** Create the row of a transaction. If another one follows at the same time, no line is between them. */
+function transactionRow(item, { isPending, isLow, isFollowed }) {
+  const [mark, state] = stateMark(rowKind(item));
   const cancel = isPending && cancelButton(item);
   const name = h("span", { class: "clamped", title: item.name }, item.name);
-  const show = h("button", { class: "show-item", onclick: () => showItem(item) }, name);
+  const show = h("button", { class: "show-item", onclick: () => showItem(item, state.textContent) }, name);
   const balance = h(
     "td",
-    { class: `number balance${isLow ? " below-zero" : ""}` },
+    {
+      class: `number balance${isLow ? " below-zero" : ""}`,
+      title: isFollowed ? "The next event has the same time. The chart shows the balance after both." : undefined,
+    },
     formatMoney(item.balance, item.currency),
   );
   const row = h(
     "tr",
-    {},
-    h("td", { class: "when" }, mark, formatDay(item.at), h("span", { class: "muted detail" }, formatTime(item.at))),
+    { class: isFollowed ? "followed" : undefined },
+    h(
+      "td",
+      { class: "when" },
+      mark,
+      formatShortDay(item.at),
+      h("span", { class: "year" }, ` ${formatYear(item.at)}`),
+      h("span", { class: "muted detail" }, formatTime(item.at)),
+    ),
     h(
       "th",
       { scope: "row", class: "name" },
       show,
-      item.category ? h("span", { class: "muted detail" }, item.category) : null,
+      hasOwnCategory(item) ? h("span", { class: "muted detail" }, item.category) : null,
     ),
     h("td", { class: "state-cell" }, state),
-    h("td", { class: `number amount ${item.kind}` }, signedAmount(item)),
+    h("td", { class: `number amount ${rowKind(item)}` }, signedAmount(item)),
     balance,
     h("td", { class: "row-actions" }, cancel),
   );

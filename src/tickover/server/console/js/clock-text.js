@@ -1,6 +1,6 @@
 // Sentences about a clock and its preview, and the names of clocks.
 
-import { balanceAt, lowestPoint, netAmounts, viewAt } from "./clock-model.js";
+import { balanceAt, countUntil, isOpening, lowestPoint, netAmounts, viewAt } from "./clock-model.js";
 import { formatCount, formatInstant, formatMoney, formatShortDay, spokenInstant, spokenMoney } from "./format.js";
 import { DAY } from "./instants.js";
 import { call } from "./rpc.js";
@@ -10,16 +10,29 @@ const MAX_ITEM_NAME = 48; // characters in the summary, which is one line
 
 export const plural = (number, one, many = `${one}s`) => `${formatCount(number)} ${number === 1 ? one : many}`;
 
-/** Count events, which are transactions and contributions: `57 events: 4 posted, 53 scheduled`. The noun is optional. */
-export function countsText(events, noun) {
-  const { length } = events;
-  const posted = events.filter(({ isPosted }) => isPosted).length;
-  const total = noun ? plural(length, noun) : formatCount(length);
-  return `${total}: ${formatCount(posted)} posted, ${formatCount(length - posted)} scheduled`;
+const shorten = (name) => ([...name].length > MAX_ITEM_NAME ? `${[...name].slice(0, MAX_ITEM_NAME).join("")}…` : name);
+
+/** Describe what posted after an instant, and the new balances: `Rent −€900.00. Balance €100.00.` */
+export function postedText(model, from) {
+  const items = model.items.filter(({ at }) => at > from && at <= model.now);
+  if (!items.length) return "Nothing posted.";
+  const { balances } = viewAt(model, model.now);
+  const changed = netAmounts(items).map(([currency]) => formatMoney(balances.get(currency), currency));
+  const shown = atMost(MAX_CURRENCIES, changed, "more currency", "more currencies").join(", ");
+  const [item] = items;
+  return [
+    items.length > 1 ? `${plural(items.length, "event")} posted.` : `${shorten(item.name)} ${signedAmount(item)}.`,
+    shown && `${changed.length > 1 ? "Balances" : "Balance"}\u00a0${shown}.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
 
-/** Return how many events an advance posted, as a sentence. */
-export const postedText = (count) => (count ? `${plural(count, "event")} posted.` : "Nothing posted.");
+/** Describe an advance from an instant. The page shows the new time, so the message names it only if nothing posted. */
+export function advanceText(model, from) {
+  const hasPosted = countUntil(model.times, from) < countUntil(model.times, model.now);
+  return `${hasPosted ? "" : `Advanced to ${formatInstant(model.now)}. `}${postedText(model, from)}`;
+}
 
 /** Describe what an amendment added and cancelled, as a sentence. */
 export function describeAmendment(before, after) {
@@ -77,22 +90,20 @@ function describeNextItem(model, currentView) {
     return model.items.length
       ? "All events are posted"
       : "This clock has no events yet. Add one below, or click a date";
-  const characters = [...item.name];
-  const name = characters.length > MAX_ITEM_NAME ? `${characters.slice(0, MAX_ITEM_NAME).join("")}…` : item.name;
   const next = viewAt(model, item.at);
   const count = next.postedCount - currentView.postedCount;
   const others = count > 1 ? ` and ${plural(count - 1, "other event")}` : "";
   const amount = item.kind === "goal" ? `, ${signedAmount(item)},` : "";
   return [
-    `Next: ${name}${amount}${others} on ${formatInstant(item.at)}`,
+    `Next: ${shorten(item.name)}${amount}${others} on ${formatInstant(item.at)}`,
     ...describeBalances(model, currentView, next),
   ].join("; ");
 }
 
-/** Format the amount of an item with its sign. A contribution has no currency. */
+/** Format the amount of an item with its sign. A contribution has no currency. An opening balance isn't income. */
 export function signedAmount(item) {
-  if (item.kind === "goal") return formatMoney(item.amount, undefined, { sign: "always" });
-  return formatMoney(item.kind === "income" ? item.amount : -item.amount, item.currency, { sign: "always" });
+  const amount = item.kind === "expense" ? -item.amount : item.amount;
+  return formatMoney(amount, item.currency, { sign: isOpening(item) ? "auto" : "always" });
 }
 
 const MAX_NAMES = 8; // in the title of a step

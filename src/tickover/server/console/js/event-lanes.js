@@ -26,6 +26,7 @@ export const MARKS = {
   income: "M0-5.5 5.5 4.5h-11z",
   expense: "M0 5.5 5.5-4.5h-11z",
   goal: "M0-6 6 0 0 6-6 0z",
+  start: "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
 };
 
 const itemsByCurrency = new WeakMap();

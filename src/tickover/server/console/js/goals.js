@@ -1,9 +1,9 @@
 // <tick-goals>: the goals of a clock with their progress.
 
-import { cancelButton, RowStates, stateMark } from "./clock-tables.js";
-import { countsText, plural } from "./clock-text.js";
+import { plural } from "./clock-text.js";
 import { h, render, s } from "./dom.js";
-import { formatCount, formatDay, formatInstant, formatMoney, formatPercent } from "./format.js";
+import { formatDay, formatInstant, formatMoney, formatPercent } from "./format.js";
+import { cancelButton, RowStates, stateCounts, stateMark } from "./row-states.js";
 
 const MAX_RINGS = 6;
 const RADIUS = 32;
@@ -14,11 +14,10 @@ const previewText = (text) => [" ", h("strong", { class: "preview-text" }, text)
 class GoalList extends HTMLElement {
   #scheduleKey = null;
   #count = h("span", { class: "muted" });
-  #counts = "";
+  #times = [];
 
   setModel(model) {
-    const contributions = model.items.filter(({ kind }) => kind === "goal");
-    this.#counts = contributions.length ? countsText(contributions, "contribution") : "";
+    this.#times = model.items.filter(({ kind }) => kind === "goal").map(({ at }) => at);
     if (this.#scheduleKey === model.scheduleKey) return;
     this.#scheduleKey = model.scheduleKey;
     const open = this.goals?.filter(({ list }) => list.open).map(({ goal }) => goal.id) ?? [];
@@ -27,7 +26,7 @@ class GoalList extends HTMLElement {
     this.goals = model.goals.map((goal) => new Goal(goal, new Progress()));
     render(
       this,
-      h("div", { class: "row card-header" }, h("h2", { id: "goals-title" }, "Goals"), this.#count),
+      h("div", { class: "card-header" }, h("h2", { id: "goals-title" }, "Goals"), this.#count),
       this.goals.length
         ? h(
             "ul",
@@ -45,14 +44,8 @@ class GoalList extends HTMLElement {
 
   draw(_model, currentView, view) {
     this.goals.forEach((goal, index) => goal.preview(currentView, view, index));
-    const [posted, previewed] = [currentView, view].map(({ goals }) =>
-      goals.reduce((sum, goal) => sum + goal.postedCount, 0),
-    );
-    render(
-      this.#count,
-      this.#counts,
-      previewed > posted && previewText(`→ ${formatCount(previewed - posted)} would post`),
-    );
+    const counts = stateCounts(this.#times, currentView.instant, view.instant, "contribution");
+    render(this.#count, this.#times.length > 0 && counts);
   }
 }
 
