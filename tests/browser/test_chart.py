@@ -38,6 +38,15 @@ _MARKS = """async ({ times, now, windows, width }) => {
   });
 }"""
 
+# Returns the x coordinates of the marks of items `[at, amount]` on a width of 100.
+_PLACES = """async ({ entries }) => {
+  const { barLane, barLanes, scale } = await import(document.scripts[0].src);
+  const items = entries.map(([at, amount]) => ({ at, amount, kind: "income", currency: "EUR" }));
+  const [model, window] = [{ items, now: 0 }, { from: 0, to: 100 }];
+  const box = { ...barLanes(model, "EUR", window, 100).income, kind: "income", ...window, top: 0, bottom: 28 };
+  return barLane(model, scale(0, 100, 0, 100), box).marks.map((mark) => mark.x);
+}"""
+
 _IDLE = """async ({ times, from, to }) => {
   const { idleMarks, scale } = await import(document.scripts[0].src);
   const box = { left: 0, right: 1000, from, to };
@@ -623,6 +632,16 @@ async def test_pill_of_now_is_left_of_a_preview(loaded_tab: Tab) -> None:
         assert 0 <= now[0] < now[1] < preview[0], days
 
 
+async def test_mark_is_at_the_time_of_its_largest_item(loaded_tab: Tab) -> None:
+    for entries, places in (
+        ([[10, 5], [14, 900], [40, 1]], [14, 40]),
+        ([[10, 900], [14, 5]], [10]),
+        # The mark after it gives way, so that no bar covers another one.
+        ([[10, 5], [16, 900], [18, 7]], [16, 22]),
+    ):
+        assert await run(loaded_tab, _PLACES, {"entries": entries}) == places
+
+
 async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
     rents = [
         {**RENT, "currency": currency, "at": f"2027-{day}T00:00:00Z"}
@@ -636,10 +655,12 @@ async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
     assert months == [
         ["USD"],
         ["Opening", "", "", "$10.00"],
+        ["Now, 1 Jan 2027", "", "", "$10.00"],
         ["Jan 20271 to come", "", "$10.00", "$0.00"],
         ["Feb 20271 to come", "", "$10.00", "−$10.00!"],
         ["Total2 to come", "", "$20.00", "−$10.00!"],
         ["EUR"],
+        ["Now, 1 Jan 2027", "", "", "€0.00"],
         ["Jan 20271 to come", "", "€10.00", "−€10.00!"],
         ["Feb 20271 to come", "", "€10.00", "−€20.00!"],
         ["Total2 to come", "", "€20.00", "−€20.00!"],
@@ -652,18 +673,27 @@ async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
         *("$0.00!", "−$10.00!", "−$10.00!"),
         *("−€20.00!", "−€20.00!"),
     ]
-    # A preview says what would post.
+    # A preview says what would post, and has its balance before that of the month's end.
     params["transactions"] = [*rents[:4], {**rents[1], "at": "2027-01-20T00:00:00Z"}]
     months = await run(loaded_tab, _MONTHS, {"params": params, "at": "2027-01-12T00:00:00Z"})
     assert [title for title, *_ in months] == [
         "USD",
+        "Now, 1 Jan 2027",
+        "Preview, 12 Jan 2027",
         "Jan 20271 would post",
         "Feb 20271 to come",
         "Total1 of 2 would post",
         "EUR",
+        "Now, 1 Jan 2027",
+        "Preview, 12 Jan 2027",
         "Jan 20271 of 2 would post",
         "Feb 20271 to come",
         "Total1 of 3 would post",
         "Goals (no currency)",
         "Jan 20271 would post",
     ]
+    assert [row[-1] for row in months if row[0].startswith("Preview")] == ["−$10.00!", "−€10.00!"]
+    # After the last month, a preview comes before the total.
+    months = await run(loaded_tab, _MONTHS, {"params": params, "at": "2027-03-12T00:00:00Z"})
+    titles = [title for title, *_ in months]
+    assert titles[titles.index("Preview, 12 Mar 2027") + 1] == "Total2 would post"

@@ -91,6 +91,29 @@ async def test_balances_include_the_opening_balance(browser: Browser, program: P
         await expect(console.page.get_by_role("listitem")).to_contain_text("€1,000.00")
 
 
+async def test_expectation_shows_its_progress_in_the_preview(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        posted = {"posted": {"name": "Rent", "count": 2, "by": "2027-03-01T00:00:00Z"}}
+        await open_with_checks(console, console.create(), {"expectations": [posted]})
+        await expect(expectations(console)).to_contain_text("0 of 2 posted so far")
+        await console.slider.press("n")
+        await expect(expectations(console)).to_contain_text("0 of 2 posted so far → 1 of 2")
+        await console.slider.press("Escape")
+        await expect(expectations(console)).not_to_contain_text("→")
+
+
+async def test_advance_button_stays_in_place(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        salary, *others = JANUARY["transactions"]
+        long = {**salary, "name": "Invoice of the theatre for three evenings"}
+        await console.open_clock(console.create({**JANUARY, "transactions": [long, *others]}))
+        await expect(figure(console, "Next event")).to_contain_text("Invoice")
+        before = await console.advance.bounding_box()
+        await console.advance.click()
+        await expect(figure(console, "Next event")).to_contain_text("Salary")
+        assert await console.advance.bounding_box() == before
+
+
 async def test_broken_expectation_is_marked_and_explained(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         clock = console.create()
@@ -644,7 +667,7 @@ async def test_scenarios_can_be_searched(browser: Browser, program: Program) -> 
     async with open_console(browser, program) as console:
         await console.open("#/clocks/new")
         cards = console.page.locator(".scenario:not([hidden])")
-        await expect(cards.first).to_contain_text(re.compile("€[0-9.]+Lowest, [0-9]+ "))
+        await expect(cards.first).to_contain_text(re.compile("Lowest, [0-9]+ [A-Z][a-z]+€[0-9.]+"))
         await console.page.get_by_role("button", name=re.compile("^Several currencies")).click()
         await expect(console.button("Create Two currencies")).to_be_visible()
         await expect(console.button("Create Student")).to_be_hidden()

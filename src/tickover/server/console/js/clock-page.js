@@ -43,7 +43,7 @@ class ClockPage extends HTMLElement {
   #retryTimer = 0;
   #isUnreachable = false;
   #notice = new Notice();
-  #parts = ["figures", "bar", "transactions", "goals"];
+  #parts = ["figures", "bar", "transactions", "goals", "expectations"];
   #actions = new ClockActions(this, {
     model: () => this.#model,
     checks: () => this.#checks,
@@ -134,7 +134,7 @@ class ClockPage extends HTMLElement {
     this.timeline.setChecks(this.#checks.expectations, this.#results);
     this.transactions.setExpectations(this.#checks.expectations);
     this.figures.drawChecks(this.#model, this.#checks.expectations, this.#results);
-    this.expectations.draw(this.#model, this.#checks, this.#results);
+    this.expectations.setChecks(this.#model, this.#checks, this.#results);
     this.#draw();
   }
 

@@ -30,7 +30,7 @@ const HEIGHT = 96;
 
 /** Draw the curve with the dates of its ends, and zero at its line. */
 function draftChart(model, lowest, expectations) {
-  const curve = sparkline(model, { width: 360, height: HEIGHT, lowest, expectations });
+  const curve = sparkline(model, { width: 1080, height: HEIGHT, lowest, expectations });
   const zero = curve.querySelector(".zero")?.getAttribute("y1") ?? HEIGHT;
   const label = h("span", { class: "zero-label" }, "0");
   label.style.setProperty("--zero-position", zero / HEIGHT);

@@ -103,17 +103,19 @@ function groupItems(times, now, length) {
 
 /** One lane. `preview(instant)` highlights the items that would post. */
 class Lane {
-  constructor({ kind, model: { now }, items, times, groups, shape }, x, { from, to, top, bottom }) {
+  constructor({ kind, model: { now }, items, times, groups, distance, shape }, x, { from, to, top, bottom }) {
     Object.assign(this, { kind, now, top, bottom });
-    this.marks = groups
-      .filter(([start]) => times[start] >= from && times[start] <= to)
-      .map(([start, end]) => ({
-        x: x(times[start]),
-        first: times[start],
-        last: times[end - 1],
-        items: items.slice(start, end),
-        start,
-      }));
+    this.marks = [];
+    let free = -Infinity;
+    for (const [start, end] of groups) {
+      if (times[start] < from || times[start] > to) continue;
+      const group = items.slice(start, end);
+      // At the time of its largest item, unless the mark before it needs the space.
+      const { at } = group.reduce((best, item) => (item.amount > best.amount ? item : best));
+      const mark = { x: Math.max(x(at), free), first: times[start], last: times[end - 1], items: group, start };
+      free = mark.x + distance;
+      this.marks.push(mark);
+    }
     this.firstTimes = this.marks.map((mark) => mark.first);
     this.shape = shape;
     const names = ["posted-items", "next-items", "pending-items"];
@@ -170,7 +172,7 @@ export function barLane(model, x, box) {
     if (!bars.has(key)) bars.set(key, bar(edges, isHollow));
     return `M${Math.round(mark.x) - BAR_WIDTH / 2} ${base}${bars.get(key)}`;
   };
-  return new Lane({ kind, model, items, times, groups, shape }, x, box);
+  return new Lane({ kind, model, items, times, groups, distance: BAR_WIDTH, shape }, x, box);
 }
 
 /** Create the lane of contributions to goals. */
@@ -180,7 +182,7 @@ export function goalLane(model, x, box) {
   const shape = (mark, isHollow) => `M${mark.x} ${middle}m0-5 5 5-5 5-5-5z${isHollow ? "m0 2 3 3-3 3-3-3z" : ""}`;
   const { items, times } = itemsOfCurrency(model).goal;
   const groups = groupItems(times, model.now, ((to - from) / (right - left)) * DIAMOND_DISTANCE);
-  return new Lane({ kind: "goal", model, items, times, groups, shape }, x, box);
+  return new Lane({ kind: "goal", model, items, times, groups, distance: DIAMOND_DISTANCE, shape }, x, box);
 }
 
 function idleText(length) {

@@ -139,6 +139,7 @@ export class ExpectationsPanel {
   #model = null;
   #checks = { opening: {}, expectations: [] };
   #results = null;
+  #progress = []; // the expectations with such a text: { expectation, node }
   #onChange;
   #onShow;
   #list = h("ul", { class: "expectations", "aria-labelledby": "expectations-title" });
@@ -170,7 +171,7 @@ export class ExpectationsPanel {
   }
 
   /** Show the checks of a clock. `results` is null until the server responds. */
-  draw(model, checks, results) {
+  setChecks(model, checks, results) {
     const isSameList =
       this.#model?.id === model.id &&
       this.#model.now === model.now &&
@@ -182,11 +183,23 @@ export class ExpectationsPanel {
     this.#error.textContent = "";
     this.#empty.hidden = expectations.length > 0;
     this.#empty.textContent = "Say what must hold, for example that a balance is never below zero.";
+    this.#progress = [];
     render(
       this.#list,
       expectations.map((expectation, index) => this.#item(expectation, results?.[index], index)),
     );
     this.#drawOpening();
+  }
+
+  /** Show how much of each expectation would have happened at an instant. */
+  draw(_model, _currentView, { instant }) {
+    for (const { expectation, node } of this.#progress) {
+      const [now, then] = [this.#model, { ...this.#model, now: instant }].map((model) =>
+        progressText(expectation, model),
+      );
+      const text = instant > this.#model.now && then !== now ? ` → ${then.replace(/( posted)? so far/, "")}` : "";
+      if (node.textContent !== now + text) render(node, now, h("span", { class: "preview-text" }, text));
+    }
   }
 
   showError(message) {
@@ -197,6 +210,8 @@ export class ExpectationsPanel {
     const text = describeExpectation(expectation);
     const state = expectationState(expectation, result, this.#model);
     const progress = state === "will hold" && progressText(expectation, this.#model);
+    const node = h("p", { class: "progress" }, progress);
+    if (progress) this.#progress.push({ expectation, node });
     return h(
       "li",
       { class: "expectation" },
@@ -205,7 +220,7 @@ export class ExpectationsPanel {
         "div",
         {},
         h("p", {}, withAmounts(text), h("span", { class: "visually-hidden" }, state && `: ${state}`)),
-        progress && h("p", { class: "progress" }, progress),
+        progress && node,
         result && !result.ok && this.#violation(expectation, result.violation, state),
       ),
       h(

@@ -95,7 +95,8 @@ export function progressText(expectation, model) {
   }
   if (word !== "posted") return "";
   const posted = countUntil(postTimes(model, rule), model.now);
-  return rule.count > 1 ? `${posted} of ${rule.count} posted so far` : "Not posted yet";
+  if (rule.count > 1) return `${posted} of ${rule.count} posted so far`;
+  return posted ? "posted" : "Not posted yet";
 }
 
 /** Describe a violation without its amount, because a balance can fall further at the same time. */

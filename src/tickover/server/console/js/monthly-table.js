@@ -5,7 +5,7 @@ import { tableHead } from "./clock-tables.js";
 import { exactSum } from "./decimals.js";
 import { h } from "./dom.js";
 import { smallestAllowed } from "./expectations.js";
-import { formatCount, formatMoney, formatMonthOfYear } from "./format.js";
+import { formatCount, formatDay, formatMoney, formatMonthOfYear } from "./format.js";
 import { addMonths } from "./instants.js";
 
 const monthOf = (instant) => {
@@ -64,17 +64,40 @@ function monthSection(model, currency, items, expectations) {
   });
   const openings = items.filter(isOpening);
   const others = items.filter((item) => !isOpening(item));
-  const months = [...Map.groupBy(others, ({ at }) => monthOf(at))].map(([month, some]) =>
+  const groups = [...Map.groupBy(others, ({ at }) => monthOf(at))];
+  const starts = groups.map(([month]) => month);
+  const months = groups.map(([month, some]) =>
     monthRow(formatMonthOfYear(month), some, atEnd(addMonths(month, 1) - 0.001)),
   );
   const title = h("th", { scope: "rowgroup", colSpan: 5 }, h("strong", {}, currency ?? "Goals (no currency)"));
-  return [
+  const total = months.length > 1 && monthRow("Total", items, { ...atEnd(items.at(-1).at), className: "total" });
+  const nextMonths = [...months, total].filter(Boolean);
+  const instantRow = (name, at) => monthRow(`${name}, ${formatDay(at)}`, [], { ...atEnd(at), className: "instant" });
+  /** Return the row before which an instant comes: that of its month, whose balance is later. */
+  const rowAfter = (at) => nextMonths[starts.findIndex((month) => month >= monthOf(at))] ?? total;
+  const now = curve && instantRow("Now", model.now);
+  const rows = [
     { element: h("tr", {}, title), preview: () => {} },
     (openings.length > 0 || model.opening[currency]) &&
       monthRow("Opening", openings, atEnd(model.start, openingBalance(model, currency))),
     ...months,
-    months.length > 1 && monthRow("Total", items, { ...atEnd(items.at(-1).at), className: "total" }),
+    total,
   ].filter(Boolean);
+  if (!now) return rows;
+  const index = rows.indexOf(rowAfter(model.now));
+  rows.splice(index < 0 ? rows.length : index, 0, now);
+  const shown = { element: null, instant: model.now };
+  shown.preview = (instant) => {
+    if (instant === shown.instant) return;
+    shown.instant = instant;
+    shown.element?.remove();
+    if (instant === model.now) return;
+    shown.element = instantRow("Preview", instant).element;
+    shown.element.dataset.state = "next";
+    const after = instant < model.now && monthOf(instant) === monthOf(model.now) ? now : rowAfter(instant);
+    now.element.parentElement.insertBefore(shown.element, after?.element ?? null);
+  };
+  return [...rows, shown];
 }
 
 /**
@@ -91,7 +114,8 @@ export function monthlyTable(model, expectations = []) {
   const element = h(
     "table",
     { class: "data months" },
-    tableHead(["Month", "Posted", "In", "Out", "Balance"], 1),
+    h("caption", {}, "In, Out and Balance include scheduled events."),
+    tableHead(["Month", "Posted", "In", "Out", "Balance at the end"], 1),
     sections.map((rows) =>
       h(
         "tbody",

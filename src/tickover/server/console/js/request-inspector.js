@@ -6,7 +6,7 @@ import { codeBlock, toJson } from "./code-block.js";
 import { copyText, h, render } from "./dom.js";
 import { icon } from "./icons.js";
 import { callHistory, onCall } from "./rpc.js";
-import { currentSession, onSessionEnd } from "./session.js";
+import { currentSession, onSessionChange, onSessionEnd } from "./session.js";
 import { tabList } from "./tabs.js";
 
 const VIEWS = [
@@ -46,6 +46,7 @@ const READ_METHODS = ["getTestClock", "listTestClocks", "listAccessTokens"];
 const FOLLOW_UP_MS = 2000;
 
 class RequestInspector {
+  #container;
   #selected = null;
   #changedAt = -FOLLOW_UP_MS;
   #view = 0;
@@ -77,10 +78,12 @@ class RequestInspector {
   );
 
   constructor(container) {
+    this.#container = container;
     render(container, this.#handle, this.#details, copyCommand);
     document.getElementById("main").addEventListener("focusin", ({ target }) => (this.#lastUsed = target));
     onCall(() => this.#follow(callHistory()[0]));
     onSessionEnd(() => this.#select(null));
+    onSessionChange(() => this.#draw());
     this.#draw();
   }
 
@@ -124,6 +127,8 @@ class RequestInspector {
 
   #draw() {
     const call = this.#selected;
+    // A new user has nothing to inspect before the first request.
+    this.#container.hidden = !call && !currentSession();
     // The open inspector lists the calls with their durations.
     this.#title.textContent = call && !this.#details.open ? `${call.method} · ${describeCall(call)}` : "";
     // A response can be long, so draw it only while the inspector is open.

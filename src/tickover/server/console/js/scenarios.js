@@ -91,8 +91,8 @@ function scenarioCard(
         h(
           "div",
           { class: "lowest" },
-          lowestAmount(lowest, "strong"),
           h("p", {}, `Lowest, ${formatShortDay(lowest.at)}`),
+          lowestAmount(lowest, "strong"),
         ),
     ),
     sparkline(model, { width: 360, height: 80, lowest, expectations }),
