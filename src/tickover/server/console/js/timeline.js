@@ -61,10 +61,7 @@ export class Timeline extends HTMLElement {
   }
 
   connectedCallback() {
-    if (this.plot) {
-      this.observer.observe(this.plot);
-      return;
-    }
+    if (this.plot) return this.observer.observe(this.plot);
     this.zooms = segmentedButtons(
       "Zoom",
       ZOOMS.map(({ name, label }) => ({ text: label, title: name })),
