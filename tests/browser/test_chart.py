@@ -637,7 +637,7 @@ async def test_mark_is_at_the_time_of_its_largest_item(loaded_tab: Tab) -> None:
         ([[10, 5], [14, 900], [40, 1]], [14, 40]),
         ([[10, 900], [14, 5]], [10]),
         # The mark after it gives way, so that no bar covers another one.
-        ([[10, 5], [16, 900], [18, 7]], [16, 22]),
+        ([[10, 5], [16, 900], [18, 7]], [16, 23]),
     ):
         assert await run(loaded_tab, _PLACES, {"entries": entries}) == places
 

@@ -172,7 +172,7 @@ export function barLane(model, x, box) {
     if (!bars.has(key)) bars.set(key, bar(edges, isHollow));
     return `M${Math.round(mark.x) - BAR_WIDTH / 2} ${base}${bars.get(key)}`;
   };
-  return new Lane({ kind, model, items, times, groups, distance: BAR_WIDTH, shape }, x, box);
+  return new Lane({ kind, model, items, times, groups, distance: BAR_DISTANCE, shape }, x, box);
 }
 
 /** Create the lane of contributions to goals. */
