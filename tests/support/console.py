@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Locator, expect
 from tests.support.program import Program
 from tests.support.tabs import Tab, open_loaded_tab, open_tab
 
-JANUARY = {
+JANUARY: dict[str, Any] = {
     "frozenTime": "2027-01-01T00:00:00Z",
     "transactions": [
         {"name": "Rent", "amount": 1150, "currency": "EUR", "type": "EXPENSE", "at": "2027-01-03T08:00:00Z"},
