@@ -379,7 +379,7 @@ async def test_long_label_of_an_expectation_is_cut_before_its_amount(loaded_tab:
     rule = {"type": "EXPENSE", "currency": "EUR", "category": "Travel and accommodation", "per": "MONTH"}
     expectations = [{"total": {**rule, "atMost": 2780}}]
     [strip] = await run(loaded_tab, _STRIPS, {"params": params, "expectations": expectations, "day": 0})
-    assert re.fullmatch("Trav[a-z ]*… ≤ €2,780.00", strip["label"])
+    assert re.fullmatch("Tr[a-z ]*… ≤ €2,780.00", strip["label"])
     assert strip["title"] == "Expenses for “Travel and accommodation” at most €2,780.00 in every month"
     assert strip["start"] >= 0
 

@@ -99,7 +99,7 @@ async def test_marks_name_their_clocks_if_both_names_have_room(browser: Browser,
         await page.get_by_role("slider", name="Date to compare").press("End")
         marks = page.locator(".mark:not(.cursor)")
         await expect(marks).to_have_text(["Plan B, now 1 Jan", "Plan A, now 16 Jan"])
-        await page.set_viewport_size({"width": 390, "height": 844})
+        await page.set_viewport_size({"width": 430, "height": 844})
         await expect(marks).to_have_text(["Now 1 Jan", "Now 16 Jan"])
 
 
