@@ -226,14 +226,14 @@ _STRIPS = """async ({ params, expectations, day }) => {
   });
 }"""
 
-# Returns the title, the income, the expenses and the balance of each row of the monthly table. Red ones have an "!".
+# Returns the cells of each row of the monthly table. Red balances have an "!".
 _MONTHS = """async ({ params, expectations, at = params.frozenTime }) => {
   const { monthlyTable, parseParams } = await import(document.scripts[0].src);
   const { element, preview } = monthlyTable(parseParams(params), expectations);
   preview(Date.parse(at));
   const rows = [...element.querySelectorAll("tbody tr")];
-  const text = (cell) => `${cell.innerText}${cell.matches(".below-zero") ? "!" : ""}`;
-  return rows.map(({ children: [title, , ...cells] }) => [title, ...cells].map(text));
+  const text = (cell) => `${cell.innerText.trim()}${cell.matches(".below-zero") ? "!" : ""}`;
+  return rows.map(({ children }) => [...children].map(text));
 }"""
 
 
@@ -654,18 +654,16 @@ async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
     months = await run(loaded_tab, _MONTHS, {"params": params})
     assert months == [
         ["USD"],
-        ["Opening", "", "", "$10.00"],
-        ["Now, 1 Jan 2027", "", "", "$10.00"],
-        ["Jan 20271 to come", "", "$10.00", "$0.00"],
-        ["Feb 20271 to come", "", "$10.00", "−$10.00!"],
-        ["Total2 to come", "", "$20.00", "−$10.00!"],
+        ["Opening", "1 posted", "", "", "$10.00"],
+        ["Jan 2027", "1 scheduled", "", "$10.00", "$0.00"],
+        ["Feb 2027", "1 scheduled", "", "$10.00", "−$10.00!"],
+        ["Total", "3", "", "$20.00", "−$10.00!"],
         ["EUR"],
-        ["Now, 1 Jan 2027", "", "", "€0.00"],
-        ["Jan 20271 to come", "", "€10.00", "−€10.00!"],
-        ["Feb 20271 to come", "", "€10.00", "−€20.00!"],
-        ["Total2 to come", "", "€20.00", "−€20.00!"],
+        ["Jan 2027", "1 scheduled", "", "€10.00", "−€10.00!"],
+        ["Feb 2027", "1 scheduled", "", "€10.00", "−€20.00!"],
+        ["Total", "2", "", "€20.00", "−€20.00!"],
         ["Goals (no currency)"],
-        ["Jan 20271 to come", "1.00", "", ""],
+        ["Jan 2027", "1 scheduled", "1.00", "", ""],
     ]
     rules = [{"balance": {"currency": "EUR", "atLeast": -15}}, {"balance": {"currency": "USD", "atLeast": 5}}]
     months = await run(loaded_tab, _MONTHS, {"params": params, "expectations": rules})
@@ -673,27 +671,25 @@ async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
         *("$0.00!", "−$10.00!", "−$10.00!"),
         *("−€20.00!", "−€20.00!"),
     ]
-    # A preview says what would post, and has its balance before that of the month's end.
-    params["transactions"] = [*rents[:4], {**rents[1], "at": "2027-01-20T00:00:00Z"}]
-    months = await run(loaded_tab, _MONTHS, {"params": params, "at": "2027-01-12T00:00:00Z"})
-    assert [title for title, *_ in months] == [
-        "USD",
-        "Now, 1 Jan 2027",
-        "Preview, 12 Jan 2027",
-        "Jan 20271 would post",
-        "Feb 20271 to come",
-        "Total1 of 2 would post",
-        "EUR",
-        "Now, 1 Jan 2027",
-        "Preview, 12 Jan 2027",
-        "Jan 20271 of 2 would post",
-        "Feb 20271 to come",
-        "Total1 of 3 would post",
-        "Goals (no currency)",
-        "Jan 20271 would post",
-    ]
-    assert [row[-1] for row in months if row[0].startswith("Preview")] == ["−$10.00!", "−€10.00!"]
-    # After the last month, a preview comes before the total.
-    months = await run(loaded_tab, _MONTHS, {"params": params, "at": "2027-03-12T00:00:00Z"})
-    titles = [title for title, *_ in months]
-    assert titles[titles.index("Preview, 12 Mar 2027") + 1] == "Total2 would post"
+    # Now and the preview divide their months, so that each row has one state and follows from the row above.
+    params["transactions"] = [*rents[1:3], {**rents[1], "at": "2027-01-20T00:00:00Z"}]
+    params["goals"] = []
+    divided = {"params": {**params, "frozenTime": "2027-01-03T00:00:00Z"}}
+    for at, rows in {
+        "2027-01-03": [("1–3 Jan 2027", "1 posted"), ("3–31 Jan 2027", "1 scheduled"), ("Feb 2027", "1 scheduled")],
+        "2027-01-12": [("1–3 Jan 2027", "1 posted"), ("12–31 Jan 2027", "1 scheduled"), ("Feb 2027", "1 scheduled")],
+        "2027-01-25": [("1–3 Jan 2027", "1 posted"), ("3–25 Jan 2027", "1 would post"), ("Feb 2027", "1 scheduled")],
+        "2027-02-02": [
+            ("1–3 Jan 2027", "1 posted"),
+            ("3–31 Jan 2027", "1 would post"),
+            ("1–2 Feb 2027", "1 would post"),
+        ],
+        "2027-01-02": [
+            ("2–3 Jan 2027", "1 posted later"),
+            ("3–31 Jan 2027", "1 scheduled"),
+            ("Feb 2027", "1 scheduled"),
+        ],
+    }.items():
+        months = await run(loaded_tab, _MONTHS, {**divided, "at": f"{at}T00:00:00Z"})
+        balances = ["−€10.00!", "−€20.00!", "−€30.00!"]
+        assert months[1:-1] == [[*row, "", "€10.00", balance] for row, balance in zip(rows, balances, strict=True)]

@@ -1,103 +1,86 @@
-// The timeline as a table of months.
+// The timeline as a table of months. Now and the preview divide the months in which they are, so each row has one state.
 
-import { balanceAt, countUntil, isOpening, openingBalance } from "./clock-model.js";
+import { balanceAt, isOpening, openingBalance } from "./clock-model.js";
 import { tableHead } from "./clock-tables.js";
 import { exactSum } from "./decimals.js";
-import { h } from "./dom.js";
+import { h, render } from "./dom.js";
 import { smallestAllowed } from "./expectations.js";
 import { formatCount, formatDay, formatMoney, formatMonthOfYear } from "./format.js";
 import { addMonths } from "./instants.js";
+import { STATE_TEXTS } from "./row-states.js";
 
 const monthOf = (instant) => {
   const date = new Date(instant);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 };
 
-/**
- * Return the row `{ element, preview }` of a month, or of the total of a currency. The opening balance is neither income
- * nor expense. `preview(instant)` says how many of the scheduled events would post.
- */
-function monthRow(title, items, { currency, balance, isLow, className }) {
-  const scheduled = items.filter(({ isPosted }) => !isPosted).map(({ at }) => at);
-  const [toCome, all] = [formatCount(scheduled.length), formatCount(items.length)];
+/** Return the parts `{ state, from, to }` into which now and the preview divide the time. */
+function partsOfTime(now, instant) {
+  const [first, last] = [Math.min(now, instant), Math.max(now, instant)];
+  return [
+    { state: "posted", from: -Infinity, to: first },
+    { state: now < instant ? "next" : "later", from: first, to: last },
+    { state: "pending", from: last, to: Infinity },
+  ];
+}
+
+/** Return the title of a month or of a part of it: `Jan 2027` or `1–16 Jan 2027`. */
+function periodTitle(month, from, to) {
+  const last = addMonths(month, 1) - 1;
+  if (from <= month && to >= last) return formatMonthOfYear(month);
+  const end = Math.min(last, to);
+  const [first, final] = [Math.max(month, from), end].map((instant) => new Date(instant).getUTCDate());
+  return first === final ? formatDay(end) : `${first}–${formatDay(end)}`;
+}
+
+/** Return a row. The opening balance is neither income nor expense. Without a state, it is a total. */
+function periodRow(title, items, { currency, balance, isLow, state }) {
   const total = (...kinds) => {
     const some = items.filter((item) => kinds.includes(item.kind) && !isOpening(item));
     return some.length ? formatMoney(exactSum(some.map(({ amount }) => amount)), currency) : "";
   };
   const cells = {
-    posted: items.length ? `${formatCount(items.length - scheduled.length)} of ${all}` : "",
+    events:
+      items.length > 0 && h("span", { class: "state" }, formatCount(items.length), ` ${STATE_TEXTS[state] ?? ""}`),
     in: total("income", "goal"),
     out: total("expense"),
     balance: balance === undefined ? "" : formatMoney(balance, currency),
   };
-  const note = scheduled.length > 0 && h("small");
-  const element = h(
+  return h(
     "tr",
-    { class: className },
-    h("th", { scope: "row" }, title, note),
-    Object.entries(cells).map(([name, text]) =>
-      h("td", { class: `number ${name}${isLow && name === "balance" ? " below-zero" : ""}` }, text),
+    { class: state ? undefined : "total", "data-state": state },
+    h("th", { scope: "row" }, title),
+    Object.entries(cells).map(([name, content]) =>
+      h("td", { class: `number ${name}${isLow && name === "balance" ? " below-zero" : ""}` }, content),
     ),
   );
-  let shown = -1;
-  const preview = (instant) => {
-    const count = countUntil(scheduled, instant);
-    if (!note || count === shown) return;
-    shown = count;
-    const share = count === scheduled.length ? toCome : `${formatCount(count)} of ${toCome}`;
-    note.textContent = count ? `${share} would post` : `${toCome} to come`;
-    note.className = count ? "state" : "";
-    element.toggleAttribute("data-state", count > 0);
-    if (count) element.dataset.state = "next";
-    if (!className) element.className = count ? "" : "muted";
-  };
-  return { element, preview };
 }
 
-/** Return the rows of the months of a currency with their total. Contributions have no currency. */
-function monthSection(model, currency, items, expectations) {
+/** Return the rows of a currency with their total. Contributions have no currency. */
+function sectionRows(model, currency, items, expectations, instant) {
   const curve = model.balances.find((candidate) => candidate.currency === currency);
-  const atEnd = (at, balance = curve && balanceAt(curve, at)) => ({
+  const atEnd = (at, state, balance = curve && balanceAt(curve, at)) => ({
     currency,
     balance,
     isLow: balance < smallestAllowed(expectations, currency, model, at),
+    state,
   });
   const openings = items.filter(isOpening);
   const others = items.filter((item) => !isOpening(item));
-  const groups = [...Map.groupBy(others, ({ at }) => monthOf(at))];
-  const starts = groups.map(([month]) => month);
-  const months = groups.map(([month, some]) =>
-    monthRow(formatMonthOfYear(month), some, atEnd(addMonths(month, 1) - 0.001)),
-  );
+  const periods = partsOfTime(model.now, instant).flatMap(({ state, from, to }) => {
+    const some = others.filter(({ at }) => at > from && at <= to);
+    return [...Map.groupBy(some, ({ at }) => monthOf(at))].map(([month, group]) =>
+      periodRow(periodTitle(month, from, to), group, atEnd(Math.min(to, addMonths(month, 1) - 0.001), state)),
+    );
+  });
   const title = h("th", { scope: "rowgroup", colSpan: 5 }, h("strong", {}, currency ?? "Goals (no currency)"));
-  const total = months.length > 1 && monthRow("Total", items, { ...atEnd(items.at(-1).at), className: "total" });
-  const nextMonths = [...months, total].filter(Boolean);
-  const instantRow = (name, at) => monthRow(`${name}, ${formatDay(at)}`, [], { ...atEnd(at), className: "instant" });
-  /** Return the row before which an instant comes: that of its month, whose balance is later. */
-  const rowAfter = (at) => nextMonths[starts.findIndex((month) => month >= monthOf(at))] ?? total;
-  const now = curve && instantRow("Now", model.now);
-  const rows = [
-    { element: h("tr", {}, title), preview: () => {} },
+  return [
+    h("tr", {}, title),
     (openings.length > 0 || model.opening[currency]) &&
-      monthRow("Opening", openings, atEnd(model.start, openingBalance(model, currency))),
-    ...months,
-    total,
-  ].filter(Boolean);
-  if (!now) return rows;
-  const index = rows.indexOf(rowAfter(model.now));
-  rows.splice(index < 0 ? rows.length : index, 0, now);
-  const shown = { element: null, instant: model.now };
-  shown.preview = (instant) => {
-    if (instant === shown.instant) return;
-    shown.instant = instant;
-    shown.element?.remove();
-    if (instant === model.now) return;
-    shown.element = instantRow("Preview", instant).element;
-    shown.element.dataset.state = "next";
-    const after = instant < model.now && monthOf(instant) === monthOf(model.now) ? now : rowAfter(instant);
-    now.element.parentElement.insertBefore(shown.element, after?.element ?? null);
-  };
-  return [...rows, shown];
+      periodRow("Opening", openings, atEnd(model.start, "posted", openingBalance(model, currency))),
+    periods,
+    periods.length > 1 && periodRow("Total", items, atEnd(items.at(-1).at)),
+  ];
 }
 
 /**
@@ -110,23 +93,20 @@ export function monthlyTable(model, expectations = []) {
   const groups = Map.groupBy(model.items, ({ currency }) => currency);
   const sections = [...model.currencies, undefined]
     .filter((currency) => groups.has(currency))
-    .map((currency) => monthSection(model, currency, groups.get(currency), expectations));
+    .map((currency) => ({ currency, body: h("tbody") }));
+  const head = tableHead(["Period", "Events", "In", "Out", "Balance at the end"], 1);
   const element = h(
     "table",
     { class: "data months" },
-    h("caption", {}, "In, Out and Balance include scheduled events."),
-    tableHead(["Month", "Posted", "In", "Out", "Balance at the end"], 1),
-    sections.map((rows) =>
-      h(
-        "tbody",
-        {},
-        rows.map((row) => row.element),
-      ),
-    ),
+    head,
+    sections.map(({ body }) => body),
   );
-  const rows = sections.flat();
+  let shown = null;
   const preview = (instant) => {
-    for (const row of rows) row.preview(instant);
+    if (instant === shown) return;
+    shown = instant;
+    for (const { currency, body } of sections)
+      render(body, sectionRows(model, currency, groups.get(currency), expectations, instant));
   };
   return { element, preview };
 }

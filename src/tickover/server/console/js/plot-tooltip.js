@@ -4,7 +4,7 @@ import { balanceAt, countUntil } from "./clock-model.js";
 import { plural, signedAmount } from "./clock-text.js";
 import { h, render } from "./dom.js";
 import { formatDay, formatMoney, formatShortDay, formatTime } from "./format.js";
-import { TOP } from "./timeline-layout.js";
+import { NARROW, TOP } from "./timeline-layout.js";
 
 const MAX_ROWS = 6;
 
@@ -53,7 +53,7 @@ export class PlotTooltip {
 
   /**
    * Show the items or the balances below the pointer. The tooltip is beside the line at their time, and below the labels
-   * of now and of the preview. `model` has the time of the preview.
+   * of now and of the preview. A narrow plot has no room, so it is above the plot. `model` has the time of the preview.
    */
   show(drawing, { offsetX, offsetY, instant, model }) {
     const { lanes, plots, box } = drawing;
@@ -75,6 +75,9 @@ export class PlotTooltip {
     const lineX = drawing.x(at);
     drawing.hover(at);
     this.element.classList.toggle("before", lineX > (left + right) / 2);
+    const isNarrow = right < NARROW;
+    this.element.classList.toggle("above", isNarrow);
+    if (isNarrow) return this.element.removeAttribute("style");
     const bottom = mark ? lane.top : y;
     this.element.style.left = `${lineX * fontScale}px`;
     this.element.style.top = `${bottom * fontScale}px`;

@@ -7,7 +7,7 @@ import { MARKS } from "./event-lanes.js";
 import { formatCount, formatInstant } from "./format.js";
 import { icon } from "./icons.js";
 
-const STATE_TEXTS = {
+export const STATE_TEXTS = {
   posted: "posted",
   new: "just posted",
   next: "would post",
