@@ -258,7 +258,11 @@ async def test_rejection_by_a_count_during_a_deletion_does_not_last(path: Path, 
     )
     assert isinstance(rejected, tuple)
     assert isinstance(created, tuple)
-    assert (rejected[1], deleted, created[1]) == (key(1_000_001), True, None)
+    assert (rejected[1], deleted) == (key(1_000_001), True)
+    if created[1] is not None:
+        # The writer had counted the clocks before it received the other calls.
+        created = await _create(store, 1, 2)
+    assert created[1] is None
     assert (await _create(store, 1, 2))[1] == created[0], "of the lower number"
     await store.delete_clock(created[0], user(1))
     assert (await _create(store, 1, 2))[1] is None
