@@ -114,13 +114,14 @@ export function nextItems({ items, times, now }) {
   return items.slice(first, countUntil(times, times[first] ?? now));
 }
 
+const signed = ({ kind, amount }) => (kind === "income" ? amount : -amount);
+
 /** Return the exact sum of the transactions for each currency: `[["EUR", -12.5]]`. */
 export function netAmounts(items) {
   const amounts = Map.groupBy(
     items.filter((item) => item.currency),
     (item) => item.currency,
   );
-  const signed = ({ kind, amount }) => (kind === "income" ? amount : -amount);
   return [...amounts].map(([currency, group]) => [currency, exactSum(group.map(signed))]);
 }
 
@@ -132,8 +133,7 @@ export const isOpening = ({ name, category }) => name === OPENING_BALANCE.name &
 /** Return the balance of a currency before its first income or expense. */
 export function openingBalance({ items, opening }, currency) {
   const openings = items.filter((item) => item.currency === currency && isOpening(item));
-  const amounts = openings.map(({ kind, amount }) => (kind === "income" ? amount : -amount));
-  return exactSum([opening[currency] ?? 0, ...amounts]);
+  return exactSum([opening[currency] ?? 0, ...openings.map(signed)]);
 }
 
 export const balanceAt = ({ times, values }, instant) => values[countUntil(times, instant)];
@@ -147,18 +147,16 @@ export function lowestPoint({ times, values }, from, to) {
   return lowest;
 }
 
+const lowestOfEach = ({ balances, maxTime }, from) =>
+  balances.map((balance) => ({ currency: balance.currency, ...lowestPoint(balance, from, maxTime) }));
+
 /** Return the lowest balance of all currencies from `from` on, or null: `{ currency, at, value }`. */
-export function lowestOfAll({ balances, maxTime }, from) {
-  const points = balances.map((balance) => ({ currency: balance.currency, ...lowestPoint(balance, from, maxTime) }));
-  return points.toSorted((left, right) => left.value - right.value)[0] ?? null;
-}
+export const lowestOfAll = (model, from) =>
+  lowestOfEach(model, from).toSorted((left, right) => left.value - right.value)[0] ?? null;
 
 /** Return the lowest points of one or two currencies from an instant on, or of more currencies the lowest of all. */
-export function lowestPoints(model, from) {
-  const { balances, maxTime } = model;
-  if (balances.length > 2) return [lowestOfAll(model, from)];
-  return balances.map((balance) => ({ currency: balance.currency, ...lowestPoint(balance, from, maxTime) }));
-}
+export const lowestPoints = (model, from) =>
+  model.balances.length > 2 ? [lowestOfAll(model, from)] : lowestOfEach(model, from);
 
 /** Return the lowest point of a balance from now on. */
 export const lowestAhead = (balance, { now, maxTime }) => lowestPoint(balance, now, maxTime);
