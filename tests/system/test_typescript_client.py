@@ -77,7 +77,7 @@ def test_examples_of_the_page_print_what_they_show(program: Program, runtime: st
     own = file.with_stem(f"page-{os.getpid()}")
     own.write_text(code, "utf-8")
     try:
-        command = ["node"] if runtime == "node" else [require_program("deno", "2.9.6"), "run", "--allow-all"]
+        command = ["node"] if runtime == "node" else [require_program("deno", "2.9.5"), "run", "--allow-all"]
         printed = run(*command, str(own))
     finally:
         own.unlink()
