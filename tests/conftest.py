@@ -114,9 +114,10 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
     Tests and modules live until the end, so the garbage collector never needs to search them.
     """
-    if (coverage := Coverage.current()) is not None:
+    # A worker has two measurements, and pytest-cov reports the later one.
+    while (coverage := Coverage.current()) is not None:
         coverage.stop()
-        session.config.stash[_COVERAGE] = coverage
+        session.config.stash.setdefault(_COVERAGE, coverage)
     gc.disable()
     try:
         _import_test_modules(session.config)

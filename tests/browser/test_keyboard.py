@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.async_api import Browser, Locator, expect
 
 from tests.support.console import HTTP_ERROR, Console, new_address, open_console
@@ -12,15 +11,15 @@ from tests.support.tabs import Tab
 # All tests of a process share the browser and its event loop.
 
 
-# Returns whether the element has the focus, and the element that has it without a visible ring. The link of a card has
-# the ring around the card.
+# Returns whether the element has the focus, the start of the element that has it, and whether that is visible. The link
+# of a card has the ring around the card.
 _FOCUS = """(element) => {
   const focused = document.activeElement;
   const isRinged = ({ content, outlineStyle, outlineWidth, boxShadow }) =>
     content !== "none" && ((outlineStyle !== "none" && parseFloat(outlineWidth) >= 1) || boxShadow !== "none");
   const isVisible = [null, "::after"].some((part) => isRinged(getComputedStyle(focused, part)))
     || focused === document.body;
-  return [focused === element, isVisible ? "" : focused.outerHTML.slice(0, 80)];
+  return [focused === element, focused.outerHTML.slice(0, 80), isVisible];
 }"""
 
 
@@ -31,14 +30,14 @@ async def tab_to(tab: Tab, target: Locator, *, key: str = "Tab", limit: int = 25
     """
     await expect(target).to_be_visible()
     has_focus = await target.evaluate("(element) => element === document.activeElement")
-    for _ in range(limit):
-        if has_focus:
-            return
+    passed: list[str] = []
+    while not has_focus and len(passed) < limit:
         await tab.page.keyboard.press(key)
         # A late response can draw the target again.
-        has_focus, invisible = await target.evaluate(_FOCUS)
-        assert not invisible, f"the focus is not visible: {invisible}"
-    pytest.fail(f"the focus never reaches {target}")
+        has_focus, focused, is_visible = await target.evaluate(_FOCUS)
+        assert is_visible, f"the focus is not visible: {focused}"
+        passed.append(focused)
+    assert has_focus, f"the focus never reaches {target}. It passes {passed[-50:]}"
 
 
 async def press(tab: Tab, target: Locator, key: str = "Enter") -> None:
