@@ -48,7 +48,7 @@ async () => {
     h("label", { class: "row" }, h("input", { type, checked, name: `${type} ${checked}` }), `${type}, ${checked}`);
 
   const menu = menuButton({ label: "Menu", content: icon("down"), className: "primary" }, [
-    { text: "Advance 1 day", hint: "⇧D", onSelect() {} },
+    { text: "Advance 1 day", hint: "⇧D", getTarget: () => "2 Jan 2027", onSelect() {} },
     { text: "Compare…", isNarrow: true, onSelect() {} },
     null,
     { text: "Delete…", danger: true, onSelect() {} },

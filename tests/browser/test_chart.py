@@ -215,13 +215,17 @@ _STRIPS = """async ({ params, expectations, day }) => {
   const toDay = (pixels) => Math.round((pixels - day0) / (x(model.now + 86_400_000) - day0));
   const labels = [...svg.querySelectorAll("g:has(> title)")];
   return [...svg.querySelectorAll(".strip")].map((strip, index) => {
-    const past = strip.querySelector(".past")?.getAttribute("d").match(/[\\d.]+/g).map(Number);
+    const past = strip.querySelector(".holds.past")?.getAttribute("d").match(/[\\d.]+/g).map(Number);
     const [title, label] = labels[index].children;
     return {
       title: title.textContent,
       label: label.textContent,
       start: Number(label.getAttribute("x")) - textWidth(label.textContent),
       past: past ? [toDay(past[0] - 2.5), toDay(past[2] + 2.5)] : null,
+      posts: [...strip.querySelectorAll(".post")].map((post) => {
+        const day = toDay(Number(post.getAttribute("d").match(/[\\d.]+/)[0]));
+        return post.matches(".past") ? day : -day;
+      }),
     };
   });
 }"""
@@ -396,6 +400,8 @@ async def test_strip_is_pale_until_an_expectation_is_achieved(loaded_tab: Tab) -
 
     async def strips(day: int) -> list[list[int] | None]:
         found = await run(loaded_tab, _STRIPS, {"params": params, "expectations": expectations, "day": day})
+        # A counted transaction has a mark, which is pale until it posts.
+        assert found[0]["posts"] == [at if at <= day else -at for at in (10, 20)]
         return [strip["past"] for strip in found]
 
     # The days since 1 January. The rule about the balance holds from the start, the others from an event on.

@@ -318,7 +318,7 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
         await dialog.get_by_label("Amount").press("Enter")
         await expect(console.notification).to_contain_text(re.compile(r"Added “Trip”, \+40.00, on \d+ Jan"))
         # The buttons of the rows are one tab stop.
-        await page.get_by_text("Opening balance: ").press("Tab")
+        await console.button("Balance").press("Tab")
         await page.keyboard.press("ArrowDown")
         await page.keyboard.press("Enter")
         bike = console.clock(clock)["pendingTransactions"][1]["id"]
@@ -482,7 +482,7 @@ async def test_opening_balance_is_a_neutral_row(browser: Browser, program: Progr
         await expect(page.locator("tbody .mark.start, tbody .amount.start")).to_have_count(2)
         # A category that repeats the name is hidden.
         await expect(console.rows.get_by_role("rowheader")).to_have_text(["Opening balance", "Pay", "PayWork"])
-        await page.get_by_label("Type").select_option("Income")
+        await page.get_by_label("Show only").select_option("Type:Income")
         await expect(page.locator("tick-transactions")).to_contain_text("2 of 3 match")
 
 
@@ -542,7 +542,7 @@ async def test_transactions_can_be_filtered_and_copied(browser: Browser, program
         await console.page.get_by_label("Filter by name or category").fill("rent")
         shown = console.page.get_by_role("region", name="Transactions").get_by_role("rowheader")
         await expect(shown).to_have_text(["Rent", "Rent"])
-        await expect(console.page.locator("tick-transactions")).to_contain_text("2 of 3 match")
+        await expect(console.page.locator("tick-transactions")).to_contain_text("2 of 3 match, sum −€2,300.00")
         await console.button("Copy CSV").click()
         await expect(console.notification).to_have_text("Copied 2 transactions as CSV.")
         assert (await console.tab.evaluate("() => navigator.clipboard.readText()")).splitlines() == [
@@ -550,8 +550,53 @@ async def test_transactions_can_be_filtered_and_copied(browser: Browser, program
             "2027-01-03T08:00:00Z,Rent,,EXPENSE,1150,EUR,-1150",
             "2027-02-03T08:00:00Z,Rent,,EXPENSE,1150,EUR,500.5",
         ]
-        await console.page.get_by_label("Type").select_option("Income")
+        await console.page.get_by_label("Show only").select_option("Type:Income")
         await expect(console.page.get_by_text("No transaction matches.")).to_be_visible()
+
+
+async def test_transactions_can_be_sorted_and_selected(browser: Browser, program: Program) -> None:
+    permissions = ["clipboard-read", "clipboard-write"]
+    async with open_console(browser, program, permissions=permissions) as console:
+        page, keyboard = console.page, console.page.keyboard
+        item = {"type": "EXPENSE", "at": "2027-01-02T08:00:00Z"}
+        values = [("Rent", 900, "EUR", "Home"), ("Fee", 20, "CHF", None), ("Food", 80, "EUR", "Home")]
+        others = [
+            {**item, "name": name, "amount": amount, "currency": currency}
+            | ({"category": category} if category else {})
+            for name, amount, currency, category in values
+        ]
+        pay = {**item, "type": "INCOME", "name": "Pay", "amount": 1000, "currency": "EUR", "at": "2027-01-03T08:00:00Z"}
+        await console.open_clock(console.create({"frozenTime": "2027-01-01T00:00:00Z", "transactions": [*others, pay]}))
+        names, columns = console.rows.get_by_role("rowheader"), page.get_by_role("columnheader")
+        for column, direction, order in (
+            ("Amount", "ascending", ["Fee", "RentHome", "FoodHome", "Pay"]),
+            ("Amount", "descending", ["Pay", "FoodHome", "RentHome", "Fee"]),
+            ("Name", "ascending", ["Fee", "FoodHome", "Pay", "RentHome"]),
+            ("Balance", "ascending", ["Fee", "FoodHome", "RentHome", "Pay"]),
+            ("Time (UTC)", "ascending", ["RentHome", "Fee", "FoodHome", "Pay"]),
+            ("Time (UTC)", "descending", ["Pay", "FoodHome", "Fee", "RentHome"]),
+        ):
+            await console.button(column).click()
+            await expect(names).to_have_text(order)
+            await expect(columns.filter(has_text=column)).to_have_attribute("aria-sort", direction)
+        # The arrow keys follow the order.
+        await console.button("Pay").focus()
+        await keyboard.press("ArrowDown")
+        await expect(console.button("Food")).to_be_focused()
+        choice = page.get_by_label("Show only")
+        await expect(choice.locator("optgroup")).to_have_count(3)
+        for value, text, sums in (
+            ("Category:Home", "Home (2)", "2 of 4 match, sum −€980.00"),
+            ("Currency:CHF", "CHF (1)", "1 of 4 match, sum −CHF 20.00"),
+            ("Type:Expenses", "Expenses (3)", "3 of 4 match, sum −€980.00, −CHF 20.00"),
+        ):
+            await expect(choice.locator(f'[value="{value}"]')).to_have_text(text)
+            await choice.select_option(value)
+            await expect(page.locator("tick-transactions")).to_contain_text(sums)
+        await console.button("Copy CSV").click()
+        await expect(console.notification).to_have_text("Copied 3 transactions as CSV.")
+        lines = (await console.tab.evaluate("() => navigator.clipboard.readText()")).splitlines()
+        assert [line.split(",")[1] for line in lines] == ["name", "Food", "Fee", "Rent"]
 
 
 async def test_clock_is_saved_in_the_selected_format(browser: Browser, program: Program) -> None:

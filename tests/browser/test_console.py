@@ -105,7 +105,8 @@ async def advance_to_preview(console: Console, clock: str) -> None:
     """Advancing makes one call, and the page shows the result."""
     previous_actions, previewed = actions(console.tab), await console.states()
     posted = re.match(
-        r"([0-9]+) events would post; €[0-9.,]+ → €[0-9.,]+\.$", await console.preview_summary.inner_text()
+        r"([0-9]+) events would post: [0-9]+ transactions and [0-9]+ contributions; €[0-9.,]+ → €[0-9.,]+\.$",
+        await console.preview_summary.inner_text(),
     )
     assert posted
     await console.advance.click()
@@ -327,7 +328,7 @@ async def test_advance_in_one_tab_appears_in_another(browser: Browser, program: 
             # This tab has a preview, which stays.
             await second.open_clock(clock, "?t=2027-02-10T00:00:00Z")
             await expect(second.preview_summary).to_have_text(
-                "4 events would post; €0.00 → €500.50, dips to −€1,150.00 on 3 Jan."
+                "4 events would post: 3 transactions and 1 contribution; €0.00 → €500.50, dips to −€1,150.00 on 3 Jan."
             )
             await first.button("Next event").click()
             await first.advance.click()
@@ -336,7 +337,9 @@ async def test_advance_in_one_tab_appears_in_another(browser: Browser, program: 
             await expect(second.notification).to_have_text(
                 "The clock was advanced elsewhere to 3 Jan 2027, 08:00 UTC. Rent −€1,150.00. Balance −€1,150.00."
             )
-            await expect(second.preview_summary).to_have_text("3 events would post; −€1,150.00 → €500.50.")
+            await expect(second.preview_summary).to_have_text(
+                "3 events would post: 2 transactions and 1 contribution; −€1,150.00 → €500.50."
+            )
             assert await second.states() == ["just posted", "would post", "would post"]
             # A tab without a preview follows the clock.
             await second.advance.click()

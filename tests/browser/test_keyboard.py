@@ -4,7 +4,7 @@ import re
 
 from playwright.async_api import Browser, Locator, expect
 
-from tests.support.console import HTTP_ERROR, Console, new_address, open_console
+from tests.support.console import HTTP_ERROR, JANUARY, Console, new_address, open_console
 from tests.support.program import Program
 from tests.support.tabs import Tab
 
@@ -153,11 +153,26 @@ async def check_groups(console: Console) -> None:
     groups = console.page.get_by_role("listbox").get_by_role("group")
     options = groups.get_by_role("option")
     names = [await group.get_attribute("aria-label") for group in await groups.all()]
-    assert names == ["Advance", "Preview", "View", "Zoom", "This page", "Remove", "Pages and account"]
-    advance, preview, _, zoom, here, remove, pages = (groups.nth(index).get_by_role("option") for index in range(7))
-    await expect(advance).to_have_text(["To next event", "1 day⇧D", "1 week⇧W", "1 month⇧M", "To the last event"])
-    await expect(preview).to_have_text(["+1 dayD", "+1 weekW", "+1 monthM", "Next eventN"])
-    await expect(zoom).to_have_text(["1M", "3M", "1Y", "All"])
+    assert names == ["Advance", "This page", "Preview", "View", "Zoom", "Remove", "Pages and account"]
+    advance, here, preview, _, zoom, remove, pages = (groups.nth(index).get_by_role("option") for index in range(7))
+    await expect(advance).to_have_text(
+        [
+            "Advance to next event3 Jan 2027, 08:00",
+            "Advance 1 day2 Jan 2027⇧D",
+            "Advance 1 week8 Jan 2027⇧W",
+            "Advance 1 month1 Feb 2027⇧M",
+            "Advance to the last event3 Feb 2027, 08:00",
+        ]
+    )
+    await expect(preview).to_have_text(
+        [
+            "Preview 1 day2 Jan 2027D",
+            "Preview 1 week8 Jan 2027W",
+            "Preview 1 month1 Feb 2027M",
+            "Preview next event3 Jan 2027N",
+        ]
+    )
+    await expect(zoom).to_have_text(["1 month", "3 months", "1 year", "All"])
     # In a wide window, the page has a link instead of the entry of its menu.
     await expect(here.filter(has_text="Compare…")).to_have_count(1)
     await expect(remove).to_have_text(["Delete…"])
@@ -170,19 +185,44 @@ async def check_groups(console: Console) -> None:
     assert [index for index, is_marked in enumerate(marks) if is_marked] == [1]
 
 
+async def find_dates(console: Console) -> None:
+    """Type dates in the command menu of a clock, which starts on 1 January 2027."""
+    page, keyboard = console.page, console.page.keyboard
+    await keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Find an action or a page")
+    dates = page.get_by_role("listbox").get_by_role("group", name="Date").get_by_role("option")
+    for text, date in (("28 feb", "28 Feb 2027"), ("2028-02-29", "29 Feb 2028"), ("1 January 2028", "1 Jan 2028")):
+        await field.fill(text)
+        await expect(dates).to_have_text([f"Preview {date}", f"Advance to {date}"])
+    # No date, a date before the clock, and the clock's time.
+    for text in ("30 feb", "2027-02-29", "2026-12-31", "2027-01-01", "1 foo", "28", "feb"):
+        await field.fill(text)
+        await expect(dates).to_have_count(0)
+    await field.fill("29 feb")
+    await expect(dates).to_have_text(["Preview 29 Feb 2028", "Advance to 29 Feb 2028"])
+    await keyboard.press("Enter")
+    await expect(console.advance).to_have_accessible_name("Advance to 29 Feb 2028")
+    await keyboard.press("Escape")
+    await keyboard.press("Control+k")
+    await keyboard.type("2 jan")
+    await dates.filter(has_text="Advance to 2 Jan 2027").click()
+    await expect(console.notification).to_have_text("Advanced to 2 Jan 2027. Nothing posted.")
+
+
 async def test_command_menu_finds_and_runs_actions(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page, keyboard = console.page, console.page.keyboard
         await console.open_clock(console.create())
         await keyboard.press("Control+k")
         options = page.get_by_role("listbox").get_by_role("option")
-        await expect(options.first).to_have_text("To next event")
+        await expect(options.first).to_have_text(re.compile("^Advance to next event"))
         await expect(page.get_by_role("option", name="Cancel Rent")).to_have_count(0)
         await check_groups(console)
         await keyboard.type("MONTH preview")
-        await expect(options).to_have_text(["+1 monthM"])
+        await expect(options).to_have_text(["Preview 1 month1 Feb 2027M"])
         await keyboard.press("Enter")
         await expect(console.advance).to_have_accessible_name("Advance to 1 Feb 2027")
+        await find_dates(console)
 
         await keyboard.press("Control+k")
         await keyboard.type("nothing like this")
@@ -199,13 +239,16 @@ async def test_command_menu_finds_and_runs_actions(browser: Browser, program: Pr
         await page.get_by_role("option", name="Rename").click()
         await expect(page.get_by_label("Clock name")).to_be_focused()
 
-        await console.open("#/clocks")
-        # The menu lists the clocks that the page shows.
-        await expect(page.locator("h2 a")).to_be_visible()
-        await keyboard.press("Control+k")
-        clocks = page.get_by_role("listbox").get_by_role("group", name="Clocks")
-        await expect(clocks.get_by_role("option")).to_have_text([await page.locator("h2 a").inner_text()])
+        # The menu lists the clocks that another page shows.
+        console.create(JANUARY | {"name": "Trip"})
         await keyboard.press("Escape")
+        await keyboard.press("Control+k")
+        clocks = page.get_by_role("listbox").get_by_role("group", name="Clocks").get_by_role("option")
+        await expect(clocks).to_have_text(["Trip"])
+        await keyboard.type("trip")
+        await expect(options).to_have_text(["Trip"])
+        await keyboard.press("Enter")
+        await expect(console.heading("Trip")).to_be_visible()
         await console.open("#/api")
         await expect(page.get_by_role("heading", name="Rules for all requests")).to_be_visible()
         await keyboard.press("Control+k")

@@ -88,7 +88,7 @@ async def fail_without_server(visitor: Console, creator: Console, watcher: Conso
     await expect(watcher.alert).to_contain_text(f"{UNREACHABLE} You see the last known state.")
     await watcher.button("+1 month").click()
     await expect(watcher.preview_summary).to_have_text(
-        "3 events would post; €0.00 → €1,650.50, dips to −€1,150.00 on 3 Jan."
+        "3 events would post: 2 transactions and 1 contribution; €0.00 → €1,650.50, dips to −€1,150.00 on 3 Jan."
     )
     await watcher.advance.click()
     await expect(watcher.alert).to_contain_text(UNREACHABLE)

@@ -88,7 +88,7 @@ async def test_first_session_works_with_touch(browser: Browser, program: Program
         await console.button("More actions").tap()
         await expect(page.get_by_role("menuitem", name="Compare…")).to_be_visible()
         await console.button("Actions").tap()
-        await expect(page.get_by_role("option", name="+1 day")).to_be_visible()
+        await expect(page.get_by_role("option", name="Preview 1 day")).to_be_visible()
         await expect(page.get_by_role("dialog").locator("kbd").first).to_be_hidden()
         await page.get_by_role("option", name="Rename").tap()
         assert await page.get_by_label("Clock name").evaluate("(field) => field.clientWidth") > 150

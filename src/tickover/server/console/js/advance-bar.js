@@ -6,9 +6,20 @@ import { describePreview } from "./clock-text.js";
 import { h, render, withAmounts } from "./dom.js";
 import { formatInstant } from "./format.js";
 import { icon } from "./icons.js";
-import { addMonths, DAY, toTimestamp } from "./instants.js";
+import { addMonths, DAY, findDate, toTimestamp } from "./instants.js";
 import { menuButton } from "./menu.js";
 import { showNextCommand } from "./request-inspector.js";
+
+/** The items of the menu beside the main button. `to` returns the new time. */
+const WAYS = [
+  { text: "Advance 1 day", hint: "⇧D", to: ({ now }) => now + DAY },
+  { text: "Advance 1 week", hint: "⇧W", to: ({ now }) => now + 7 * DAY },
+  { text: "Advance 1 month", hint: "⇧M", to: ({ now }) => addMonths(now, 1) },
+  null,
+  { text: "Advance to the last event", to: ({ now, times, maxTime }) => Math.max(now, times.at(-1) ?? maxTime) },
+];
+
+const withoutZone = (instant) => formatInstant(instant).replace(" UTC", "");
 
 /** Return the time to which the main button advances without a preview: the next event, or a month later. */
 function nextTime({ times, now, maxTime }) {
@@ -21,10 +32,13 @@ export class AdvanceBar {
   instant = 0; // of the preview
   isGone = false;
 
-  /** Call `onAdvance(instant)`, `onFork(instant)`, `onBack()`, and `hide(node, hidden)`. */
-  constructor({ steps, onAdvance, onFork, onBack, hide }) {
+  /** Call `onAdvance(instant)`, `onFork(instant)`, `onPreview(instant)`, and `hide(node, hidden)`. */
+  constructor({ steps, onAdvance, onFork, onPreview, hide }) {
     this.#hide = hide;
-    const advanceBy = (move) => () => onAdvance(Math.min(move(this.#model), this.#model.maxTime));
+    const wayItem = ({ text, hint, to }) => {
+      const end = () => Math.min(to(this.#model), this.#model.maxTime);
+      return { text, hint, getTarget: () => withoutZone(end()), onSelect: () => onAdvance(end()) };
+    };
     this.advance = h(
       "button",
       {
@@ -35,16 +49,12 @@ export class AdvanceBar {
       (this.label = h("span")),
       h("kbd", { "aria-hidden": "true" }, "↵"),
     );
-    this.more = menuButton({ label: "More ways to advance", content: icon("down"), className: "primary" }, [
-      { text: "Advance 1 day", hint: "⇧D", onSelect: advanceBy(({ now }) => now + DAY) },
-      { text: "Advance 1 week", hint: "⇧W", onSelect: advanceBy(({ now }) => now + 7 * DAY) },
-      { text: "Advance 1 month", hint: "⇧M", onSelect: advanceBy(({ now }) => addMonths(now, 1)) },
-      null,
-      {
-        text: "Advance to the last event",
-        onSelect: advanceBy((model) => Math.max(model.now, model.times.at(-1) ?? model.maxTime)),
-      },
-    ]);
+    // With a preview, the label has the date.
+    this.advance.getTarget = () => (this.instant === this.#model.now ? withoutZone(this.target) : "");
+    this.more = menuButton(
+      { label: "More ways to advance", content: icon("down"), className: "primary" },
+      WAYS.map((way) => way && wayItem(way)),
+    );
     this.forkHere = h("button", { class: "primary", onclick: () => onFork(this.instant) }, "Fork here");
     this.backToNow = h(
       "button",
@@ -52,7 +62,7 @@ export class AdvanceBar {
         class: "quiet back",
         title: "Back to now",
         "aria-keyshortcuts": "Escape",
-        onclick: onBack,
+        onclick: () => onPreview(this.#model.now),
       },
       icon("close"),
       "Back to now",
@@ -66,6 +76,20 @@ export class AdvanceBar {
       h("div", { class: "main-actions" }, this.summary, this.split, this.forkHere, this.backToNow),
       steps,
     );
+    this.element.findDates = (text) => this.#findDates(text, { onAdvance, onPreview });
+  }
+
+  /** Return the commands for a date that was typed. */
+  #findDates(text, { onAdvance, onPreview }) {
+    const { start, now, maxTime } = this.#model;
+    const instant = findDate(text, now);
+    if (this.isGone || !(instant >= start && instant <= maxTime) || instant === now) return [];
+    const command = (verb, run) => ({
+      group: "Date",
+      name: `${verb} ${withoutZone(instant)}`,
+      run: () => run(instant),
+    });
+    return [command("Preview", onPreview), ...(instant > now ? [command("Advance to", onAdvance)] : [])];
   }
 
   /** The time to which the main button advances. */
@@ -90,7 +114,7 @@ export class AdvanceBar {
       ? hasNext
         ? "Advance to next event"
         : "Advance 1 month"
-      : `Advance to ${formatInstant(view.instant).replace(" UTC", "")}`;
+      : `Advance to ${withoutZone(view.instant)}`;
     this.advance.setAttribute("aria-disabled", String(isGone || (isNow && model.now >= model.maxTime)));
     for (const button of [this.advance, this.more.button]) button.classList.toggle("primary", model.items.length > 0);
     const canAdvance = !isGone && !isPast && this.target > model.now;

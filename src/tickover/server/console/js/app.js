@@ -4,7 +4,7 @@ import "./account-page.js";
 import "./api-page.js";
 import "./clock-page.js";
 import "./clocks-page.js";
-import { commandButton } from "./menu.js";
+import { commandButton } from "./command-menu.js";
 import "./compare-page.js";
 import { h, notify, render } from "./dom.js";
 import { clocksLink, showFailure } from "./failure.js";

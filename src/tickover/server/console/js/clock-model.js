@@ -114,7 +114,7 @@ export function nextItems({ items, times, now }) {
   return items.slice(first, countUntil(times, times[first] ?? now));
 }
 
-const signed = ({ kind, amount }) => (kind === "income" ? amount : -amount);
+export const signed = ({ kind, amount }) => (kind === "income" ? amount : -amount);
 
 /** Return the exact sum of the transactions for each currency: `[["EUR", -12.5]]`. */
 export function netAmounts(items) {

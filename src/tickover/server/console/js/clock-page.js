@@ -161,7 +161,7 @@ class ClockPage extends HTMLElement {
       steps: this.timeline.scrubber.controls,
       onAdvance: (instant) => this.#actions.advance(instant),
       onFork: (instant) => this.#actions.fork(instant),
-      onBack: () => this.#preview(this.#model.now),
+      onPreview: show,
       hide: (node, hidden) => this.#hide(node, hidden),
     });
     this.transactions = h("tick-transactions", {

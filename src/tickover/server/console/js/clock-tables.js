@@ -1,14 +1,14 @@
 // <tick-transactions>: the transactions of a clock with their balances.
 
-import { showItem } from "./clock-dialogs.js";
-import { balanceAt, countUntil, isOpening } from "./clock-model.js";
-import { signedAmount } from "./clock-text.js";
+import { balanceAt, countUntil, netAmounts } from "./clock-model.js";
 import { copyText, h, newId, render } from "./dom.js";
 import { smallestAllowed } from "./expectations.js";
-import { formatCount, formatMoney, formatShortDay, formatTime, formatYear } from "./format.js";
+import { formatCount, formatMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY, toTimestamp } from "./instants.js";
-import { cancelButton, RowStates, stateCounts, stateMark } from "./row-states.js";
+import { RowStates, stateCounts } from "./row-states.js";
+import { TransactionFilter, TransactionOrder } from "./transaction-filter.js";
+import { hasLongAmounts, transactionRow } from "./transaction-row.js";
 
 /** Return the head of a table. Its columns have numbers from `firstNumber` on. `rows` follow the titles. */
 export const tableHead = (titles, firstNumber, ...rows) => {
@@ -17,7 +17,7 @@ export const tableHead = (titles, firstNumber, ...rows) => {
 };
 
 const [MAX_EARLIER, MAX_LATER] = [6, 100];
-const MAX_AMOUNT = 14; // characters of an amount in a column of the usual width
+const MAX_SUMS = 3; // currencies
 // The table hides earlier rows only if there are many.
 const MIN_HIDDEN = 6;
 
@@ -30,7 +30,10 @@ class TransactionTable extends HTMLElement {
   #instant = 0;
   #advancedFrom = 0;
   #model = null;
+  #indexes = []; // of the items in their order
   #expectations = [];
+  #filter = new TransactionFilter(() => this.#showMatches());
+  #order = new TransactionOrder(() => this.#showMatches());
 
   /** Show balances below the smallest that the expectations allow in red. */
   setExpectations(expectations) {
@@ -57,7 +60,7 @@ class TransactionTable extends HTMLElement {
     this.add.className = model.items.length ? "soft" : "primary";
     // Only an amendment and another opening balance change the rows.
     if (this.#scheduleKey !== model.scheduleKey || this.#opening !== model.opening) this.#buildRows(model);
-    this.#filter();
+    this.#showMatches();
   }
 
   #buildRows(model) {
@@ -71,6 +74,7 @@ class TransactionTable extends HTMLElement {
       this.rows,
     );
     this.body.replaceChildren();
+    this.#filter.setItems(this.items);
     this.table.hidden = this.filters.hidden = this.items.length === 0;
     this.table.classList.toggle("wide-amounts", hasLongAmounts(this.items));
     this.table.classList.toggle("one-year", (model.times.at(-1) ?? 0) - model.start <= 366 * DAY);
@@ -87,17 +91,8 @@ class TransactionTable extends HTMLElement {
       type: "search",
       placeholder: "Search",
       autocomplete: "off",
-      oninput: () => this.#filter(),
+      oninput: () => this.#showMatches(),
     });
-    this.type = h(
-      "select",
-      { "aria-label": "Type", onchange: () => this.#filter() },
-      [
-        ["", "All types"],
-        ["income", "Income"],
-        ["expense", "Expenses"],
-      ].map(([value, text]) => h("option", { value }, text)),
-    );
     this.add = h(
       "button",
       { type: "button", class: "soft", onclick: () => this.dispatchEvent(new CustomEvent("additem")) },
@@ -109,7 +104,7 @@ class TransactionTable extends HTMLElement {
       { class: "row filters" },
       h("label", { for: searchId, class: "visually-hidden" }, "Filter by name or category"),
       this.search,
-      this.type,
+      this.#filter.element,
       h("button", { type: "button", onclick: () => this.#copyCsv() }, "Copy CSV"),
     );
     render(
@@ -127,19 +122,29 @@ class TransactionTable extends HTMLElement {
   }
 
   #region() {
-    const actions = h("span", { class: "visually-hidden" }, "Actions");
-    return h(
+    const sorted = (text, column) => this.#order.title(text, column);
+    const titles = [
+      sorted("Time (UTC)", "time"),
+      sorted("Name", "name"),
+      "State",
+      sorted("Amount", "amount"),
+      sorted("Balance", "balance"),
+      h("span", { class: "visually-hidden" }, "Actions"),
+    ];
+    const region = h(
       "div",
       { class: "rows", role: "region", "aria-labelledby": "transactions-title" },
       (this.table = h(
         "table",
         { class: "data as-cards" },
-        tableHead(["Time (UTC)", "Name", "State", "Amount", "Balance", actions], 3, this.#earlier.row),
+        tableHead(titles, 3, this.#earlier.row),
         this.body,
         h("tfoot", {}, this.#later.row),
       )),
       this.nothing,
     );
+    this.#order.mark();
+    return region;
   }
 
   /** Create a row with a button that shows hidden rows: `{ row, button, isOpen }`. */
@@ -147,7 +152,7 @@ class TransactionTable extends HTMLElement {
     const more = { isOpen: false };
     const open = () => {
       more.isOpen = true;
-      this.#filter();
+      this.#showMatches();
       this.search.focus();
     };
     more.button = h("button", { type: "button", class: "plain", onclick: open });
@@ -174,13 +179,16 @@ class TransactionTable extends HTMLElement {
   }
 
   get #isFiltered() {
-    return this.search.value.trim() !== "" || this.type.value !== "";
+    return this.search.value.trim() !== "" || this.#filter.isActive;
   }
 
   /** Return the buttons `show` or `cancel` of the shown rows. They are one tab stop; arrow keys move between them. */
   #buttons(kind) {
     const first = kind === "cancel" ? countUntil(this.states.times, this.#now) : 0;
-    return this.rows.flatMap((row, index) => (index >= first && !row.hidden ? [row[kind]] : []));
+    return this.#indexes.flatMap((index) => {
+      const row = this.rows[index];
+      return row && index >= first && !row.hidden ? [row[kind]] : [];
+    });
   }
 
   #handleKey(event) {
@@ -200,50 +208,61 @@ class TransactionTable extends HTMLElement {
     for (const button of [...this.#buttons("show"), ...cancel]) button.tabIndex = stops.includes(button) ? 0 : -1;
   }
 
-  /** Return whether an item matches the text and the type. */
+  /** Return whether an item matches the text and the filter. */
   #matches(item) {
     const { name, category = "" } = item;
     const text = this.search.value.trim().toLowerCase();
-    return ["", rowKind(item)].includes(this.type.value) && `${name}\n${category}`.toLowerCase().includes(text);
+    return this.#filter.matches(item) && `${name}\n${category}`.toLowerCase().includes(text);
   }
 
-  /** Show the rows that match. Without a filter, hide those long before and long after now. */
-  #filter() {
-    const isFiltered = this.#isFiltered;
+  /** Show the rows that match, in their order. Without a filter, hide those long before and long after now. */
+  #showMatches() {
+    const showsAll = this.#isFiltered || !this.#order.isByTime;
     const posted = countUntil(this.states.times, this.#now);
-    const from = isFiltered || this.#earlier.isOpen || posted - MAX_EARLIER <= MIN_HIDDEN ? 0 : posted - MAX_EARLIER;
-    const to = isFiltered || this.#later.isOpen ? Infinity : posted + MAX_LATER;
-    let [shown, next] = [0, null];
-    for (let index = this.items.length - 1; index >= 0; index -= 1) {
+    const from = showsAll || this.#earlier.isOpen || posted - MAX_EARLIER <= MIN_HIDDEN ? 0 : posted - MAX_EARLIER;
+    const to = showsAll || this.#later.isOpen ? Infinity : posted + MAX_LATER;
+    this.#indexes = this.#order.sort(this.items);
+    this.table.classList.toggle("sorted", !this.#order.isByTime);
+    const shown = [];
+    let next = null;
+    for (const index of this.#indexes.toReversed()) {
       const item = this.items[index];
       const isShown = index >= from && index < to && this.#matches(item);
-      shown += isShown;
-      let row = this.rows[index];
-      if (isShown && !row) {
-        const isFollowed = item.at === this.items[index + 1]?.at;
-        row = this.rows[index] = transactionRow(item, {
+      if (isShown) shown.push(item);
+      if (isShown && !this.rows[index])
+        this.rows[index] = transactionRow(item, {
           isPending: index >= posted,
           isLow: this.#isTooLow(item),
-          isFollowed,
+          isFollowed: item.at === this.items[index + 1]?.at,
         });
-        this.body.insertBefore(row, next);
-      }
+      const row = this.rows[index];
       if (!row) continue;
+      if (!row.isConnected || row.nextSibling !== next) this.body.insertBefore(row, next);
       next = row;
       row.hidden = !isShown;
     }
-    this.count.textContent = isFiltered ? `${formatCount(shown)} of ${formatCount(this.items.length)} match` : "";
+    this.count.textContent = this.#isFiltered ? this.#describeMatches(shown) : "";
     this.#drawStates();
-    this.#setTabStops(this.rows.find((row) => row && !row.hidden));
-    this.nothing.hidden = shown > 0;
+    this.#setTabStops(this.body.querySelector("tr:not([hidden])"));
+    this.nothing.hidden = shown.length > 0;
     this.nothing.textContent = this.rows.length ? "No transaction matches." : "This clock has no transactions.";
     this.#drawMore(this.#earlier, from, "earlier");
     this.#drawMore(this.#later, Math.max(0, this.items.length - to), "later");
   }
 
+  /** Count the items that match and add them up. */
+  #describeMatches(items) {
+    const sums = netAmounts(items)
+      .slice(0, MAX_SUMS)
+      .map(([currency, sum]) => formatMoney(sum, currency, { sign: "exceptZero" }));
+    const count = `${formatCount(items.length)} of ${formatCount(this.items.length)} match`;
+    return [count, sums.length && `sum ${sums.join(", ")}`].filter(Boolean).join(", ");
+  }
+
   #copyCsv() {
     const quote = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-    const lines = this.items
+    const lines = this.#indexes
+      .map((index) => this.items[index])
       .filter((item) => this.#matches(item))
       .map(({ at, name, category = "", kind, amount, currency, balance }) =>
         [toTimestamp(at), name, category, kind.toUpperCase(), amount, currency, balance].map((value) =>
@@ -253,59 +272,6 @@ class TransactionTable extends HTMLElement {
     const header = ["at", "name", "category", "type", "amount", "currency", "balance"];
     return copyText(`${[header, ...lines].join("\n")}\n`, `${formatCount(lines.length)} transactions as CSV`);
   }
-}
-
-/** Return whether the largest amount or balance needs a wider column. Formatting all of them is slow. */
-function hasLongAmounts(items) {
-  const size = ({ amount, balance }) => Math.max(amount, Math.abs(balance));
-  const [largest] = items.toSorted((left, right) => size(right) - size(left));
-  return items.length > 0 && formatMoney(-size(largest), largest.currency).length > MAX_AMOUNT;
-}
-
-/** Return the kind of a row. An opening balance is neither income nor expense. */
-const rowKind = (item) => (isOpening(item) ? "start" : item.kind);
-
-/** Return whether a category says more than the name. */
-const hasOwnCategory = (item) =>
-  item.category && !isOpening(item) && item.category.toLowerCase() !== item.name.toLowerCase();
-
-/** Create the row of a transaction. If another one follows at the same time, no line is between them. */
-function transactionRow(item, { isPending, isLow, isFollowed }) {
-  const [mark, state] = stateMark(rowKind(item));
-  const cancel = isPending && cancelButton(item);
-  const name = h("span", { class: "clamped", title: item.name }, item.name);
-  const show = h("button", { class: "show-item", onclick: () => showItem(item, state.textContent) }, name);
-  const balance = h(
-    "td",
-    {
-      class: `number balance${isLow ? " below-zero" : ""}`,
-      title: isFollowed ? "The next event has the same time. The chart shows the balance after both." : undefined,
-    },
-    formatMoney(item.balance, item.currency),
-  );
-  const row = h(
-    "tr",
-    { class: isFollowed ? "followed" : undefined },
-    h(
-      "td",
-      { class: "when" },
-      mark,
-      formatShortDay(item.at),
-      h("span", { class: "year" }, ` ${formatYear(item.at)}`),
-      h("span", { class: "muted detail" }, formatTime(item.at)),
-    ),
-    h(
-      "th",
-      { scope: "row", class: "name" },
-      show,
-      hasOwnCategory(item) ? h("span", { class: "muted detail" }, item.category) : null,
-    ),
-    h("td", { class: "state-cell" }, state),
-    h("td", { class: `number amount ${rowKind(item)}` }, signedAmount(item)),
-    balance,
-    h("td", { class: "row-actions" }, cancel),
-  );
-  return Object.assign(row, { show, cancel, balance });
 }
 
 customElements.define("tick-transactions", TransactionTable);

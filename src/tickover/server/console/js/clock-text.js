@@ -58,10 +58,18 @@ export function describePreview(model, currentView, view) {
   const changes = describeBalances(model, currentView, view);
   if (view.instant === currentView.instant) return describeNextItem(model, currentView);
   if (view.instant > currentView.instant) {
-    return [count ? `${plural(count, "event")} would post` : "Nothing would post", ...changes].join("; ");
+    const kinds = describeKinds(model.items.slice(currentView.postedCount, view.postedCount));
+    return [count ? `${plural(count, "event")} would post${kinds}` : "Nothing would post", ...changes].join("; ");
   }
   const since = count ? `${plural(-count, "event")} posted since then` : "nothing posted since then";
   return [`Past: ${since}`, ...changes, "read-only because time only moves forward"].join("; ");
+}
+
+/** Count transactions and contributions, if there are both: `: 27 transactions and 2 contributions`. */
+function describeKinds(items) {
+  const { length } = items.filter((item) => item.currency);
+  if (!length || length === items.length) return "";
+  return `: ${plural(length, "transaction")} and ${plural(items.length - length, "contribution")}`;
 }
 
 /** Describe a balance that goes below zero on the way and ends above it, or return an empty text. */

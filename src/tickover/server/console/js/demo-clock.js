@@ -60,8 +60,8 @@ class DemoClock extends HTMLElement {
   }
 
   #build() {
-    this.date = h("dd", { class: "figure-value" });
-    this.balance = h("dd", { class: "figure-value" });
+    this.date = h("dd", { class: "figure-value preview-text" });
+    this.balance = h("dd", { class: "figure-value preview-text" });
     this.result = h("dd", { class: "figure-value" });
     this.svg = s("svg", {
       class: "plot",
@@ -75,24 +75,22 @@ class DemoClock extends HTMLElement {
     const figure = (label, value) => h("div", { class: "figure headline" }, h("dt", {}, label), value);
     render(
       this,
-      h(
-        "div",
-        { class: "demo-header" },
-        h("span", { class: "chip" }, "Demo"),
-        h("h2", {}, TITLE),
-        h(
-          "ul",
-          { class: "legend", "aria-label": "Legend" },
-          ["posted", "preview", "scheduled"].map((name) => legendItem(name)),
-        ),
-        this.button,
-      ),
+      h("div", { class: "demo-header" }, h("span", { class: "chip" }, "Demo"), h("h2", {}, TITLE), this.button),
       h(
         "dl",
         {},
         figure("Preview date", this.date),
         figure(`${currency} balance`, this.balance),
         figure(`Never below ${formatMoney(MIN_BALANCE, currency)}`, this.result),
+      ),
+      h(
+        "ul",
+        { class: "legend", "aria-label": "Legend" },
+        legendItem("past", "posted"),
+        legendItem("scheduled"),
+        legendItem("forbidden", "not allowed"),
+        legendItem("breaks"),
+        legendItem("preview"),
       ),
       plot,
       h("p", {}, "The repair takes the balance below zero. Month-end figures don't show it."),

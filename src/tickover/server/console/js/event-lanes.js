@@ -4,7 +4,7 @@ import { Chunks, textWidth } from "./chart-paths.js";
 import { countUntil, isOpening } from "./clock-model.js";
 import { plural } from "./clock-text.js";
 import { s } from "./dom.js";
-import { breachRanges, deadline, decidedAt } from "./expectations.js";
+import { breachRanges, deadline, decidedAt, postTimes } from "./expectations.js";
 import { formatMoney } from "./format.js";
 import { DAY, parseInstant } from "./instants.js";
 
@@ -209,8 +209,8 @@ export function idleMarks({ start, times }, x, { left, right, from, to }, y) {
 }
 
 /**
- * Draw the strip of an expectation: where it holds, and where it breaks. What must happen once counts from then on.
- * `result` is null until the server responds.
+ * Draw the strip of an expectation: where it holds, where it breaks, and when the transactions that it counts post. What
+ * must happen once counts from then on. `result` is null until the server responds.
  */
 export function expectationStrip(model, expectation, result, x, { from, to, top, bottom }) {
   const y = (top + bottom) / 2;
@@ -234,6 +234,8 @@ export function expectationStrip(model, expectation, result, x, { from, to, top,
     : violationAt === null
       ? []
       : [[violationAt, violationAt]];
+  const counted = expectation.posted ? postTimes(model, expectation.posted) : [];
+  const posts = counted.filter((at) => at >= from && at <= Math.min(to, end));
   return s(
     "g",
     { class: `strip${isBroken ? " broken" : ""}` },
@@ -242,5 +244,6 @@ export function expectationStrip(model, expectation, result, x, { from, to, top,
       (isDecided || since < model.now) &&
       segment("holds past", since, isDecided ? end : Math.min(model.now, end)),
     ranges.map(([first, last]) => segment("breaks", first, last)),
+    posts.map((at) => s("path", { class: at <= model.now ? "post past" : "post", d: `M${x(at)} ${y - 4.5}v9` })),
   );
 }

@@ -150,7 +150,12 @@ export class ExpectationsPanel {
   #error = h("p", { class: "error", role: "alert" });
   #addButton = h(
     "button",
-    { class: "quiet", "aria-expanded": "false", onclick: () => this.#toggleForm(this.#form.hidden) },
+    {
+      class: "quiet",
+      "data-command": "Add an expectation",
+      "aria-expanded": "false",
+      onclick: () => this.#toggleForm(this.#form.hidden),
+    },
     icon("add"),
     "Add",
   );
@@ -246,7 +251,11 @@ export class ExpectationsPanel {
       { class: "violation" },
       h(
         "button",
-        { class: "link", onclick: () => this.#onShow(instant) },
+        {
+          class: "link",
+          "data-command": `Show the break on ${formatInstant(instant)}`,
+          onclick: () => this.#onShow(instant),
+        },
         `${state === "broken" ? "Broken" : "Will break"} on ${formatInstant(instant)}`,
       ),
       withAmounts(`${cause}. ${describeViolation(expectation, violation)}`),

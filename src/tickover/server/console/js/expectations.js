@@ -58,7 +58,7 @@ const goalOf = ({ goals }, { goal }) =>
   goals.find(({ id }) => id === goal) ?? goals.find(({ name }) => name === goal) ?? NO_GOAL;
 
 /** Return the times of the transactions that an expectation counts. */
-const postTimes = ({ items }, { name }) =>
+export const postTimes = ({ items }, { name }) =>
   items.filter((item) => item.currency && item.name === name).map(({ at }) => at);
 
 /** Return when a balance changes for the last time until `to`. */

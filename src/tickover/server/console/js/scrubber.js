@@ -3,6 +3,7 @@
 import { countUntil } from "./clock-model.js";
 import { h } from "./dom.js";
 import { readTime, timeInput, toTimeText } from "./form-fields.js";
+import { formatDay } from "./format.js";
 import { addMonths, DAY, HOUR, MINUTE, toTimestamp } from "./instants.js";
 
 const THUMB_WIDTH = 22; // as in scrubber.css
@@ -78,19 +79,21 @@ export class Scrubber {
       onchange: () => this.#extendWindow(),
     });
     this.field = timeInput("", { "aria-label": "Preview time (UTC)", onchange: () => this.#readField() });
-    this.buttons = TIME_STEPS.map((step) =>
-      h(
+    this.buttons = TIME_STEPS.map((step) => {
+      const button = h(
         "button",
         {
           type: "button",
+          "data-command": `Preview ${step.label.toLowerCase().replace("+", "")}`,
           "aria-keyshortcuts": step.key,
           title: `Preview ${step.label.toLowerCase()}. Hold Shift to advance.`,
           onclick: (event) => this.move(step, { advances: event.shiftKey }),
         },
         step.label,
         h("kbd", { "aria-hidden": "true" }, step.key.toUpperCase()),
-      ),
-    );
+      );
+      return Object.assign(button, { getTarget: () => this.#targetText(step) });
+    });
     this.controls = h(
       "div",
       { class: "row steps", role: "group", "aria-label": "Preview" },
@@ -136,9 +139,19 @@ export class Scrubber {
       if (instant !== null) this.onAdvance(clampToClock(this.#model, instant));
       return;
     }
-    if (this.#months.to !== this.#instant) this.#months = { from: this.#instant, count: 0 };
+    this.#months = this.#currentMonths();
     const instant = to(this.#model, this.#instant, this.#months);
     if (instant !== null) this.#setInstant(instant);
+  }
+
+  /** Return the months that were added one by one, or a new count if the preview moved otherwise. */
+  #currentMonths() {
+    return this.#months.to === this.#instant ? this.#months : { from: this.#instant, count: 0 };
+  }
+
+  #targetText({ to }) {
+    const instant = to(this.#model, this.#instant, { ...this.#currentMonths() });
+    return instant === null ? "" : formatDay(clampToClock(this.#model, instant));
   }
 
   /** Set the preview time. The page draws it in the next frame. */

@@ -245,6 +245,7 @@ export class Timeline extends HTMLElement {
 
   #drawPreview() {
     this.#months?.preview(this.#instant);
+    this.previewKey.hidden = this.#instant === this.#model.now;
     const pill = this.drawing?.preview(this.#instant);
     this.addButton.hidden = !pill || this.#instant < this.#model.now;
     if (this.addButton.hidden) return;
@@ -264,10 +265,10 @@ export class Timeline extends HTMLElement {
     render(
       this.legend,
       legendItem("past", "posted"),
-      legendItem("preview"),
       legendItem("scheduled"),
       expectations.some(({ balance }) => balance) && legendItem("forbidden", "not allowed"),
       results?.some(({ ok }) => !ok) && legendItem("breaks", "breaks an expectation"),
+      (this.previewKey = legendItem("preview")),
     );
   }
 
