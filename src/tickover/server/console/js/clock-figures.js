@@ -120,22 +120,19 @@ export class ClockFigures {
       const { currency } = balance;
       const [now, then] = [currentView, view].map((each) => each.balances.get(currency));
       const isLow = this.#isTooLow(now, currency, model, model.now);
-      const note = isPreview ? preview(formatMoney(then, currency), isPast) : endText(model, balance);
+      const change = isPast ? difference(now, then) : difference(then, now);
+      const changeText = formatMoney(change, currency, { sign: "exceptZero" });
+      const note = isPreview
+        ? [preview(formatMoney(then, currency), isPast), " ", nowrap(isPast ? `${changeText} since` : changeText)]
+        : endText(model, balance);
       return { value: now, currency, isLow, note };
     });
     const [{ value, note, isLow }, ...others] = entries;
     this.#balance.label.textContent = others.length ? "Balances" : `${main} balance`;
-    const then = view.balances.get(main);
-    const change = formatMoney(isPast ? difference(value, then) : difference(then, value), main, {
-      sign: "exceptZero",
+    return this.#balance.show(formatMoney(value, main), note ?? "all transactions are posted", {
+      broken: isLow,
+      others: listAmounts(others),
     });
-    return this.#balance.show(
-      formatMoney(value, main),
-      isPreview
-        ? [note, !others.length && [" ", nowrap(isPast ? `${change} since` : change)]]
-        : (note ?? "all transactions are posted"),
-      { broken: isLow, others: listAmounts(others) },
-    );
   }
 
   /** Show goals instead of the balance of a clock without transactions. */

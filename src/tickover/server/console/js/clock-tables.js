@@ -16,7 +16,7 @@ export const tableHead = (titles, firstNumber, ...rows) => {
   return h("thead", {}, h("tr", {}, titles.map(cell)), rows);
 };
 
-const [MAX_EARLIER, MAX_LATER] = [6, 100];
+const [MAX_EARLIER, MAX_LATER] = [6, 50];
 const MAX_SUMS = 3; // currencies
 // The table hides earlier rows only if there are many.
 const MIN_HIDDEN = 6;
