@@ -243,7 +243,7 @@ async def test_command_menu_finds_and_runs_actions(browser: Browser, program: Pr
         console.create(JANUARY | {"name": "Trip"})
         await keyboard.press("Escape")
         await keyboard.press("Control+k")
-        clocks = page.get_by_role("listbox").get_by_role("group", name="Clocks").get_by_role("option")
+        clocks = page.get_by_role("listbox").get_by_role("group", name="Clocks", exact=True).get_by_role("option")
         await expect(clocks).to_have_text(["Trip"])
         await keyboard.type("trip")
         await expect(options).to_have_text(["Trip"])

@@ -1,4 +1,4 @@
-// The cells of a clock in the list: its figures, curve, next event and expectations.
+// The cells of a clock in the list: its figures, curve, next event and expectations. The filters and orders of the list.
 
 import { lowestPoints, nextItems, viewAt } from "./clock-model.js";
 import { describeStep, plural } from "./clock-text.js";
@@ -7,10 +7,11 @@ import { smallestAllowed, summarizeChecks } from "./expectations.js";
 import { stateBadge } from "./expectations-panel.js";
 import { formatCount, formatDuration, formatMoney, formatPercent, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
+import { onSessionEnd } from "./session.js";
 import { curveKey, sparkline } from "./sparkline.js";
 
-export const ROW_TITLES = [
-  "Clock, newest first",
+const COLUMNS = [
+  "Clock",
   "Balance",
   "Lowest ahead",
   "Curve, each to its own scale",
@@ -18,6 +19,81 @@ export const ROW_TITLES = [
   "Expectations",
   "Expires in",
 ];
+
+export const CLOCK_FILTERS = [
+  ["All", () => true],
+  ["Expectation breaks", ({ isBroken }) => isBroken],
+  ["Goes below zero", ({ lowest }) => lowest?.value < 0],
+];
+
+/** Orders of the list `{ title, column, keyOf, needsDetails }`. The key of an entry is a number or a text. */
+const SORTS = [
+  { title: "Newest first", keyOf: () => 0 },
+  { title: "Name, A to Z", column: "Clock", keyOf: ({ clock }) => clock.name || "\uffff" },
+  {
+    title: "Lowest ahead first",
+    column: "Lowest ahead",
+    keyOf: ({ lowest }) => lowest?.value ?? Infinity,
+    needsDetails: true,
+  },
+  { title: "Next event first", column: "Next event", keyOf: ({ nextAt }) => nextAt ?? Infinity, needsDetails: true },
+  { title: "Expires first", column: "Expires in", keyOf: ({ clock }) => Date.parse(clock.expiresAt) },
+];
+
+let lastSort = 0; // an index
+onSessionEnd(() => (lastSort = 0));
+
+const compareKeys = (left, right) =>
+  left.localeCompare?.(right, "en", { numeric: true }) ?? (left === right ? 0 : left - right);
+
+/** Sort the cards `[element, entry]` of a list, the newest first, in an order. The card with the focus is not removed. */
+function sortCards(list, cards, { keyOf }) {
+  const sorted = cards
+    .toSorted(([, left], [, right]) => compareKeys(keyOf(left), keyOf(right)))
+    .map(([element]) => element);
+  if (sorted.every((card, index) => card === list.children[index])) return;
+  // An element that moves loses the focus.
+  const index = sorted.findIndex((card) => card.contains(document.activeElement));
+  const fixed = Math.max(0, index);
+  sorted[fixed].before(...sorted.slice(0, fixed));
+  sorted[fixed].after(...sorted.slice(fixed + 1));
+}
+
+/**
+ * Create the list of orders and the titles of the columns, some of which choose an order. Both call `onSort`.
+ * `isRestored` starts with the last order. Return `{ choice, titles, needsDetails, sort }`.
+ */
+export function sortControls(onSort, isRestored) {
+  let selected = isRestored ? lastSort : 0;
+  const select = h(
+    "select",
+    { "aria-label": "Sort", onchange: () => choose(select.selectedIndex) },
+    SORTS.map(({ title }) => h("option", {}, title)),
+  );
+  const cells = COLUMNS.map((title) => {
+    const index = SORTS.findIndex(({ column }) => column === title);
+    if (index < 0) return h("span", { "aria-hidden": "true" }, title);
+    return h("button", { onclick: () => choose(index === selected ? 0 : index) }, title);
+  });
+  const show = () => {
+    select.selectedIndex = selected;
+    SORTS.forEach(({ column }, index) =>
+      cells[COLUMNS.indexOf(column)]?.setAttribute("aria-pressed", String(index === selected)),
+    );
+  };
+  const choose = (index) => {
+    selected = lastSort = index;
+    show();
+    onSort();
+  };
+  show();
+  return {
+    choice: h("div", { class: "sort" }, h("span", { class: "muted" }, "Sort"), select),
+    titles: h("div", { class: "clock-titles", role: "group", "aria-label": "Sort clocks" }, cells),
+    needsDetails: () => SORTS[selected].needsDetails,
+    sort: (list, cards) => sortCards(list, cards, SORTS[selected]),
+  };
+}
 
 const MAX_LENGTH = 16; // of an amount in the size of the others
 

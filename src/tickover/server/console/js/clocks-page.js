@@ -2,8 +2,8 @@
 
 import { checkParams, readChecks } from "./clock-checks.js";
 import { clockForm, clockJsonForm, formProblem } from "./clock-form.js";
-import { lowestOfAll, parseClock } from "./clock-model.js";
-import { checkCell, clockCells, postedCount, ROW_TITLES, showExpiry } from "./clock-rows.js";
+import { lowestOfAll, nextItems, parseClock } from "./clock-model.js";
+import { CLOCK_FILTERS, checkCell, clockCells, postedCount, showExpiry, sortControls } from "./clock-rows.js";
 import { clockName, MAX_NAME_LENGTH, renameClock } from "./clock-text.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { showFailure } from "./failure.js";
@@ -23,11 +23,6 @@ function firstOfMonth() {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth())).toISOString().replace(".000", "");
 }
 
-const CLOCK_FILTERS = [
-  ["All", () => true],
-  ["Expectation breaks", ({ isBroken }) => isBroken],
-  ["Goes below zero", ({ lowest }) => lowest?.value < 0],
-];
 const MIN_FILTERED = 6; // clocks for which a search is useful
 
 class ClocksPage extends HTMLElement {
@@ -35,10 +30,12 @@ class ClocksPage extends HTMLElement {
   #header = h("header", { class: "heading row" }, this.#title);
   #body = h("div");
   #abortController = new AbortController();
-  #cards = new Map(); // element to { clock, details, check, drawNow, drawExpiry, and isBroken and lowest once they are known }
+  #cards = new Map(); // element to { clock, details, check, drawNow, drawExpiry, and isBroken, lowest and nextAt once they are known }
   #queue = []; // visible cards without details
   #activeRequests = 0;
   #filters = null;
+  #sorting = null;
+  #list = h("ul", { class: "clock-list" });
   #isComplete = false; // whether all clocks are in the list
   #observer = null;
   #timer = 0;
@@ -139,7 +136,6 @@ class ClocksPage extends HTMLElement {
   }
 
   #showCards({ clocks, nextCursor }) {
-    const list = h("ul", { class: "clock-list" });
     const more = h("div", { class: "more" });
     const nothing = h("p", { class: "muted", hidden: true }, "No clock matches.");
     this.#filters = filterBar("clocks", CLOCK_FILTERS, (matches, index) => {
@@ -151,11 +147,8 @@ class ClocksPage extends HTMLElement {
     });
     const hasFilters = clocks.length >= MIN_FILTERED;
     this.#filters.element.hidden = !hasFilters;
-    const titles = h(
-      "div",
-      { class: "clock-titles", "aria-hidden": "true" },
-      ROW_TITLES.map((title) => h("span", {}, title)),
-    );
+    this.#sorting = sortControls(() => this.#sort(), hasFilters);
+    this.#filters.element.append(this.#sorting.choice);
     this.#show(
       "Clocks",
       h(
@@ -167,18 +160,19 @@ class ClocksPage extends HTMLElement {
       ),
       this.#filters.element,
       nothing,
-      h("div", { class: "clock-table" }, titles, list),
+      h("div", { class: "clock-table" }, this.#sorting.titles, this.#list),
       more,
     );
-    this.#addCards(list, more, clocks, nextCursor);
+    this.#addCards(more, clocks, nextCursor);
     // The counts of the filters need the details of all clocks.
     if (hasFilters && !nextCursor) this.#queueAll();
   }
 
-  #addCards(list, more, clocks, nextCursor) {
+  #addCards(more, clocks, nextCursor) {
     const cards = clocks.map((clock) => this.#card(clock));
-    list.append(...cards);
+    this.#list.append(...cards);
     cards.forEach((card) => this.#observer.observe(card));
+    this.#sort();
     this.#isComplete = !nextCursor;
     if (!nextCursor) {
       render(more);
@@ -187,7 +181,7 @@ class ClocksPage extends HTMLElement {
     const load = async () => {
       try {
         const page = await call("listTestClocks", { cursor: nextCursor }, { signal: this.#abortController.signal });
-        const [first] = this.#addCards(list, more, page.clocks, page.nextCursor);
+        const [first] = this.#addCards(more, page.clocks, page.nextCursor);
         first?.querySelector("a").focus();
         notify(`Loaded ${page.clocks.length} more clocks.`);
       } catch (error) {
@@ -197,6 +191,13 @@ class ClocksPage extends HTMLElement {
     const button = h("button", { onclick: () => withBusyState(button, load) }, "Load more");
     render(more, button);
     return cards;
+  }
+
+  /** Sort the cards. An order that needs their details waits for them. */
+  #sort() {
+    const needsDetails = this.#sorting.needsDetails();
+    if (needsDetails) this.#queueAll();
+    if (!needsDetails || !this.#activeRequests) this.#sorting.sort(this.#list, [...this.#cards]);
   }
 
   #card(clock) {
@@ -253,6 +254,7 @@ class ClocksPage extends HTMLElement {
       try {
         if (input.value !== clockName(clock))
           clock.name = (await withBusyState(button, () => renameClock(clock.id, input.value))).name;
+        this.#sort();
         close();
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
@@ -293,6 +295,7 @@ class ClocksPage extends HTMLElement {
       this.#fetch(this.#cards.get(this.#queue.shift())).finally(() => {
         this.#activeRequests -= 1;
         this.#fetchMore();
+        if (!this.#activeRequests) this.#sort();
       });
     }
   }
@@ -306,12 +309,12 @@ class ClocksPage extends HTMLElement {
       const model = parseClock(fullClock, null, opening);
       drawNow(fullClock, postedCount(model));
       render(details, clockCells(model, expectations));
-      entry.lowest = lowestOfAll(model, model.now);
+      Object.assign(entry, { lowest: lowestOfAll(model, model.now), nextAt: nextItems(model)[0]?.at });
       await this.#check(entry, model, { opening, expectations }, options);
     } catch (error) {
       if (this.#abortController.signal.aborted) return;
       if (!(error instanceof CallError)) throw error;
-      const retry = () => withBusyState(retryButton, () => this.#fetch(entry));
+      const retry = () => withBusyState(retryButton, () => this.#fetch(entry)).then(() => this.#sort());
       const retryButton = h("button", { onclick: retry }, "Try again");
       render(
         details,
