@@ -671,7 +671,7 @@ async def test_list_shows_which_clocks_need_attention(browser: Browser, program:
         await expect(plan.locator(".balance")).to_have_text("Balance€0.00")
         await expect(plan.locator(".lowest")).to_have_text("Lowest ahead−€1,150.003 Jan")
         await expect(plan.locator(".next")).to_have_text("Rent −€1,150.00 · 3 Jan")
-        await expect(plan.locator("p.now")).to_have_text(re.compile("^1 Jan 2027 0 of [0-9]+ posted$"))
+        await expect(plan.locator("p.now")).to_have_text(re.compile("^1 Jan 2027 0 of [0-9]+ events posted$"))
         await expect(rich).to_contain_text("All will hold")
         await expect(rows.filter(has_text="Empty")).to_contain_text("Add the first event")
         await console.button("Expectation breaks 1").click()

@@ -158,7 +158,7 @@ async def rename_and_delete(console: Console, other: str) -> None:
     (goal,) = remaining["goals"]
     posted = len(remaining["transactions"]) + len(goal["contributions"])
     scheduled = len(remaining["pendingTransactions"]) + len(goal["upcomingContributions"])
-    await expect(card).to_contain_text(f"{posted} of {posted + scheduled} posted")
+    await expect(card).to_contain_text(f"{posted} of {posted + scheduled} events posted")
     await expect(card).to_contain_text("Expires in 6 d 23 h")
     await expect(card.locator("svg.sparkline")).to_be_visible()
 

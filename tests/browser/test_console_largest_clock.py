@@ -61,7 +61,7 @@ async def test_many_currencies_are_shown_on_demand(browser: Browser, program: Pr
         await expect(console.preview_summary).to_contain_text("events would post")
         assert await console.tab.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
         await console.open("#/clocks")
-        await expect(console.page.get_by_role("listitem")).to_contain_text("0 of 2,600 posted")
+        await expect(console.page.get_by_role("listitem")).to_contain_text("0 of 2,600 events posted")
 
 
 async def test_list_of_clocks_loads_more(browser: Browser, program: Program) -> None:

@@ -10,15 +10,7 @@ import { DAY } from "./instants.js";
 import { onSessionEnd } from "./session.js";
 import { curveKey, sparkline } from "./sparkline.js";
 
-const COLUMNS = [
-  "Clock",
-  "Balance",
-  "Lowest ahead",
-  "Curve, each to its own scale",
-  "Next event",
-  "Expectations",
-  "Expires in",
-];
+const COLUMNS = ["Clock", "Balance", "Lowest ahead", "Curve, own scale", "Next event", "Expectations", "Expires in"];
 
 export const CLOCK_FILTERS = [
   ["All", () => true],
@@ -166,7 +158,7 @@ function nextEvent(model) {
 /** Return how many events are posted, or an empty text for a clock without events. */
 export function postedCount({ items }) {
   const posted = items.filter(({ isPosted }) => isPosted).length;
-  return items.length ? `${formatCount(posted)} of ${formatCount(items.length)} posted` : "";
+  return items.length ? `${formatCount(posted)} of ${formatCount(items.length)} events posted` : "";
 }
 
 /** Show how much time a clock has left. */
