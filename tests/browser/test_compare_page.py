@@ -1,5 +1,6 @@
 """The page that compares two clocks."""
 
+import json
 import re
 
 from playwright.async_api import Browser, expect
@@ -46,7 +47,7 @@ async def test_difference_of_two_forks_is_shown_at_the_cursor(browser: Browser, 
         await expect(differences).to_have_text(["Rent−€480.002 times, from 3 Jan 2027−€1,150.00 → −€1,390.00"])
         await expect(page.get_by_role("list", name="Changed")).to_contain_text("Rent")
         row = page.get_by_role("region", name="Side by side").get_by_role("row", name="Expenses")
-        await expect(row).to_contain_text("+€480.00")
+        await expect(row).to_contain_text("−€2,300.00−€2,780.00−€480.00")
         await expect(page.locator(".line.shared")).to_have_count(1)
         await expect(page.locator(".lowest.second")).to_have_text(re.compile("^Lowest of Bigger flat, 3 Jan 2027−"))
         await slider.press("End")
@@ -100,7 +101,33 @@ async def test_marks_name_their_clocks_if_both_names_have_room(browser: Browser,
         marks = page.locator(".mark:not(.cursor)")
         await expect(marks).to_have_text(["Plan B, now 1 Jan", "Plan A, now 16 Jan"])
         await page.set_viewport_size({"width": 430, "height": 844})
-        await expect(marks).to_have_text(["Now 1 Jan", "Now 16 Jan"])
+        await expect(marks).to_have_text(["━ Now 1 Jan", "━ Now 16 Jan"])
+
+
+async def test_each_clock_shows_its_own_breaches(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page, clock = console.page, console.create({**JANUARY, "name": "Plan A"})
+        fork = console.call("forkTestClock", id=clock, name="Plan B")["clock"]["id"]
+        fine = {"name": "Fine", "amount": 50, "currency": "EUR", "type": "EXPENSE", "at": "2027-01-02T00:00:00Z"}
+        console.call("amendTestClock", id=fork, add={"transactions": [fine]})
+        checks = {"opening": {}, "expectations": [{"balance": {"currency": "EUR", "atLeast": 0}}]}
+        stored = json.dumps({clock: checks, fork: checks})
+        await page.evaluate("(checks) => sessionStorage.setItem('tickover-checks', checks)", stored)
+        await console.open(f"#/compare/{clock}?with={fork}")
+        await expect(page.locator(".lowest.first")).to_have_text("Lowest of Plan A, 3 Jan 2027−€1,150.00")
+        await expect(page.locator(".lowest.second")).to_have_text("Lowest of Plan B, 3 Jan 2027−€1,200.00")
+        # Plan B breaks the expectation a day earlier. The curves keep their colours.
+        await expect(page.locator(".track")).to_have_count(2)
+        starts = await page.locator("path.breaks").evaluate_all("(paths) => paths.map((path) => path.getBBox().x)")
+        assert starts[1] < starts[0]
+        await expect(page.locator(".breach .line").first).to_be_hidden()
+        # A narrow table shows the differences in its first column.
+        table = page.get_by_role("region", name="Side by side")
+        await expect(table.get_by_role("columnheader", name="Difference")).to_be_visible()
+        await expect(table.get_by_role("rowheader", name="Expenses")).to_have_accessible_name("Expenses")
+        await page.set_viewport_size({"width": 390, "height": 844})
+        await expect(table.get_by_role("columnheader", name="Difference")).to_be_hidden()
+        await expect(table.get_by_text("Difference −€50.00").first).to_be_visible()
 
 
 async def test_late_response_does_not_replace_a_newer_choice(browser: Browser, program: Program) -> None:

@@ -15,14 +15,14 @@ import {
 } from "./chart-paths.js";
 import { balanceAt, lowestPoint } from "./clock-model.js";
 import { render, s } from "./dom.js";
-import { smallestOf } from "./expectations.js";
+import { breachRanges, smallestOf } from "./expectations.js";
 import { boundsIn, drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
 import { formatDay, formatMoney, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
 
 const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [34, 260, 34, 72, 26, 12];
-const CALLOUT_SPACE = CALLOUT_HEIGHT + 12;
+const [CALLOUT_ROW, TRACK_ROW] = [CALLOUT_HEIGHT + 4, 10];
 
 /** Return the band between two step curves: one forwards, and the other back. */
 function bandPath({ balances: [first, second], delta: { times } }, x, y, from, to) {
@@ -104,10 +104,19 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   const labels = clocks.map(shortName);
   const { balances, starts, nows, delta } = comparison;
   const { from, to } = window;
-  const [plotBottom, stripTop] = [PLOT_TOP + PLOT_HEIGHT, PLOT_TOP + PLOT_HEIGHT + GAP];
+  const lows = balances.map((balance, index) => lowestPoint(balance, starts[index], to));
+  const broken = [0, 1].filter((index) => lows[index].value < smallestOf(rules[index], lows[index].at));
+  // The lowest point of each broken clock has a call-out, or the lowest one of both.
+  const calledOut = broken.length ? broken : [lows[1].value < lows[0].value ? 1 : 0];
+  const breaches = [0, 1]
+    .map((index) => ({ index, ranges: rules[index].flatMap((rule) => breachRanges(balances[index], rule)) }))
+    .filter(({ ranges }) => ranges.length);
+  const curveBottom = PLOT_TOP + PLOT_HEIGHT - CALLOUT_ROW;
+  const plotBottom = curveBottom + calledOut.length * CALLOUT_ROW;
+  const stripTop = plotBottom + breaches.length * TRACK_ROW + GAP;
   const bottom = stripTop + DIFFERENCE_HEIGHT;
   const bounds = rules.flat().flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
-  const values = valueScale(valueRange(balances, window, bounds), 4, plotBottom - CALLOUT_SPACE, PLOT_TOP + 8);
+  const values = valueScale(valueRange(balances, window, bounds), 4, curveBottom - 8, PLOT_TOP + 8);
   const plot = { ...values, bounds: boundsIn(rules.flat(), window) };
   const strip = stripScale(delta, window, bottom - 4, stripTop + 4);
   const { y } = plot;
@@ -122,10 +131,6 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   const grids = [plot, strip].map((scale) => valueGrid(scale, currency, { left, right }));
   const box = { from, to, top: PLOT_TOP, bottom: plotBottom, y };
   const names = ["first", "second"];
-  const lows = balances.map((balance, index) => lowestPoint(balance, starts[index], to));
-  const lower = lows[1].value < lows[0].value ? 1 : 0;
-  const lowest = lows[lower];
-  const isLow = lowest.value < smallestOf(rules[lower], lowest.at);
   const dots = names.map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
   const gap = s("path", { class: "gap" });
   const cursor = new Mark("cursor");
@@ -147,26 +152,46 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     drawAxis(axisTicks({ from, to }, right - left), x, { left, right, top: PLOT_TOP, bottom }),
     s("defs", {}, hatch()),
     grids.map(({ lines }) => lines),
-    // The call-out of the lowest point is below the hatched area.
-    drawForbidden(rules.flat(), x, { ...box, bottom: plotBottom - CALLOUT_HEIGHT - 3 }),
+    // The call-outs are below the hatched area.
+    drawForbidden(rules.flat(), x, { ...box, bottom: curveBottom }),
     marks.map(({ mark }) => mark.stem),
     split < to && s("path", { class: "band", d: bandPath(comparison, x, y, split, to) }),
-    split > shared && s("path", { class: "line shared", d: stepPath(balances[0], x, y, shared, split) }),
-    names.map((name, index) => s("path", { class: `line ${name}`, d: ownPath(index) })),
+    // Each curve keeps its colour. A track for each clock shows in red when it breaks an expectation.
     balances.map((balance, index) =>
       drawBreaches(stepCurve(balance, x, y, starts[index], to), rules[index], x, { ...box, from: starts[index] }),
     ),
+    split > shared && s("path", { class: "line shared", d: stepPath(balances[0], x, y, shared, split) }),
+    names.map((name, index) => s("path", { class: `line ${name}`, d: ownPath(index) })),
+    breaches.map(({ index, ranges }, row) => {
+      const height = plotBottom + (row + 1) * TRACK_ROW;
+      return [
+        s("path", {
+          class: `line track ${names[index]}`,
+          d: `M${x(Math.max(starts[index], from))} ${height}H${right}`,
+        }),
+        s("path", {
+          class: "breaks",
+          d: ranges.map(([start, end]) => `M${x(start)} ${height}H${x(Math.min(end, to))}`).join(""),
+        }),
+      ];
+    }),
     s("path", { class: "delta", d: areaPath(stepPath(delta, x, strip.y, shared, to), strip.y(0), x(shared)) }),
     cursor.stem,
     grids.map(({ labels }) => labels),
     s("text", { class: "title", x: left, y: stripTop - 10 }, textWidth(title) < right - left ? title : "Difference"),
-    callout(
-      `${names[lower]}${isLow ? " broken" : ""}`,
-      [x(lowest.at), y(lowest.value)],
-      `Lowest of ${labels[lower]}, ${formatDay(lowest.at)}`,
-      formatMoney(lowest.value, currency),
-      { left, right, bottom: plotBottom },
-    ),
+    // The box of the first clock hides the line to that of the second.
+    calledOut.toReversed().map((index, row) => {
+      const { at, value } = lows[index];
+      const [label, money] = [`${labels[index]}, ${formatDay(at)}`, formatMoney(value, currency)];
+      const fullLabel = `Lowest of ${label}`;
+      return callout(
+        `${names[index]}${broken.length ? " broken" : ""}`,
+        [x(at), y(value)],
+        textWidth(fullLabel + money) + 34 < right - left ? fullLabel : label,
+        money,
+        { left, right, bottom: plotBottom - row * CALLOUT_ROW },
+      );
+    }),
     gap,
     dots,
     marks.map(({ mark }) => mark.node),
@@ -174,8 +199,14 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   );
   const edges = { left, right, bottom };
   const formatNow = to - from > 366 * DAY ? formatDay : formatShortDay;
-  // The marks of both clocks have the same kind of text: the first for which both have room.
-  const nowTexts = [({ at, name }) => `${name}, now ${formatNow(at)}`, ({ at }) => `Now ${formatNow(at)}`, () => "Now"];
+  // The marks of both clocks have the same kind of text: the first for which both have room. Without a name, they have
+  // the mark of the legend.
+  const key = marks.length > 1 ? "━ " : "";
+  const nowTexts = [
+    ({ at, name }) => `${name}, now ${formatNow(at)}`,
+    ({ at }) => `${key}Now ${formatNow(at)}`,
+    () => `${key}Now`,
+  ];
   const drawMarks = (cursorRange) =>
     nowTexts.some((textOf, kind) => {
       const taken = [cursorRange];

@@ -28,11 +28,12 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
   const lowest = balances.map((balance, index) => lowestPoint(balance, starts[index], window.to));
   const openings = models.map((model) => openingBalance(model, currency));
   const total = (kind) => models.map((model) => totalOf(model, kind, currency));
-  const row = (title, values, instants = [], hasDates = true) =>
-    h(
+  const row = (title, values, instants = [], hasDates = true) => {
+    const change = money(difference(values[1], values[0]), "exceptZero");
+    return h(
       "tr",
       {},
-      h("th", { scope: "row" }, title),
+      h("th", { scope: "row" }, title, h("small", { class: "change" }, withAmounts(`Difference ${change}`))),
       values.map((value, index) =>
         h(
           "td",
@@ -43,8 +44,9 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
           index in instants && hasDates && h("small", {}, formatDay(instants[index])),
         ),
       ),
-      h("td", { class: "number change" }, money(difference(values[1], values[0]), "exceptZero")),
+      h("td", { class: "number change" }, change),
     );
+  };
   return h(
     "section",
     { class: "card", "aria-labelledby": "side-by-side-title" },
@@ -68,7 +70,10 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
         {},
         openings.some(Boolean) && row("Opening balance", openings, starts, false),
         row("Income", total("income")),
-        row("Expenses", total("expense")),
+        row(
+          "Expenses",
+          total("expense").map((sum) => 0 - sum),
+        ),
         row(
           "Lowest balance",
           lowest.map(({ value }) => value),
