@@ -3,6 +3,7 @@
 from playwright.async_api import Browser, expect
 
 from tests.browser.layout import LARGE, SMALL
+from tests.support.console import open_console
 from tests.support.program import Program
 from tests.support.tabs import Tab, open_tab
 from tickover.api.errors import Reason
@@ -45,6 +46,25 @@ async def test_links_lead_to_their_headings(program: Program, tab: Tab) -> None:
     assert tab.page.url == f"{program.url}/openrpc.json"
     # The browser requests an icon after the document and logs an error if there is none.
     assert await tab.evaluate("async () => (await fetch('/favicon.ico')).status") == 200
+
+
+async def test_header_shows_the_user_and_signs_out(program: Program, browser: Browser) -> None:
+    async with open_console(browser, program, viewport=LARGE) as console:
+        await console.open("#/api")
+        email = await console.page.locator("#header .address").inner_text()
+        await console.open("docs")
+        account = console.page.locator("#header .account")
+        await expect(account).to_have_text(f"{email}{email[:2].upper()}")
+        # A phone has only the initials, as in the console.
+        await console.page.set_viewport_size(SMALL)
+        await expect(account.locator(".avatar")).to_be_in_viewport()
+        await expect(console.button("Sign out")).to_be_hidden()
+        await console.page.set_viewport_size(LARGE)
+        await console.button("Sign out").click()
+        await expect(account).to_have_accessible_name("Account")
+        await expect(console.button("Sign out")).to_be_hidden()
+        assert await console.session("sessionStorage") is None
+        assert program.call("listTestClocks", {}, console.token)["error"]["data"]["reason"] == "UNAUTHENTICATED"
 
 
 async def test_contents_can_be_skipped_and_tapped(program: Program, tab: Tab) -> None:

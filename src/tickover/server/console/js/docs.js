@@ -1,4 +1,23 @@
-// The filter of the contents at /docs. Without scripts, the page has all contents and no filter.
+// The filter of the contents at /docs, and the user in its header. Without scripts, the page has neither.
+
+import { signOut } from "./rpc.js";
+import { currentSession, onSessionChange } from "./session.js";
+
+const accountLink = document.querySelector(".account");
+const signOutControl = document.querySelector(".sign-out");
+
+function showUser() {
+  const session = currentSession();
+  const [addressNode, avatarNode] = accountLink.children;
+  addressNode.textContent = session ? session.email || session.userId : "Account";
+  avatarNode.textContent = addressNode.textContent.slice(0, 2).toUpperCase();
+  if (!session && document.activeElement === signOutControl) accountLink.focus();
+  avatarNode.hidden = signOutControl.hidden = !session;
+}
+
+onSessionChange(showUser);
+signOutControl.addEventListener("click", () => signOut());
+showUser();
 
 const filterInput = document.getElementById("contents-filter");
 const filterStatus = filterInput.nextElementSibling;
