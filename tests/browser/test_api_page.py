@@ -496,6 +496,9 @@ async def test_request_is_shown_as_curl_until_there_is_a_response(program: Progr
         await choose(tab, program, "listTestClocks")
         curl = response(tab).get_by_role("group", name="Request as curl")
         await expect(curl).to_contain_text("/rpc'")
+        # Long lines wrap.
+        await tab.page.set_viewport_size(LARGE)
+        assert await curl.evaluate("(code) => code.scrollWidth <= code.clientWidth")
         await field(tab, "limit").fill("7")
         await expect(curl).to_contain_text('"limit": 7')
         await send(tab)
