@@ -454,6 +454,8 @@ async def test_inspector_can_be_resized_and_shows_the_button_in_use(browser: Bro
         await console.open_clock(clock)
         command = f"tickover clock advance {clock} --to=2027-01-03T08:00:00Z"
         await expect(page.get_by_text(command)).to_be_visible()
+        label = await page.get_by_text(command).evaluate("(code) => getComputedStyle(code, '::before').content")
+        assert label == '"To advance: "'
         await console.button("Copy the command").click()
         await expect(console.notification).to_have_text("Copied the command.")
         assert await console.tab.evaluate("() => navigator.clipboard.readText()") == command
