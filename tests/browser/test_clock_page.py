@@ -714,6 +714,9 @@ async def test_scenarios_can_be_searched(browser: Browser, program: Program) -> 
         await console.open("#/clocks/new")
         cards = console.page.locator(".scenario:not([hidden])")
         await expect(cards.first).to_contain_text(re.compile("Lowest, [0-9]+ [A-Z][a-z]+€[0-9.]+"))
+        # A scenario of a year names the year.
+        debt = cards.filter(has_text="Paying off a debt")
+        await expect(debt).to_contain_text(re.compile(r"Lowest, [0-9]+ [A-Z][a-z]+ 20[0-9]{2}\$[0-9.]+"))
         await console.page.get_by_role("button", name=re.compile("^Several currencies")).click()
         await expect(console.button("Create Two currencies")).to_be_visible()
         await expect(console.button("Create Student")).to_be_hidden()

@@ -44,6 +44,7 @@ async def test_new_emails_appear_newest_first_and_keep_the_focus(tmp_path: Path,
     with Program(tmp_path) as program:
         await tab.page.goto(f"{program.url}/#/mailbox")
         await expect(tab.page.get_by_text("No emails yet.")).to_be_visible()
+        await expect(tab.page.get_by_placeholder("ana@example.test")).to_be_visible()
         first = program.send_code("ana@example.test")
         await poll(tab)
         await expect(tab.status).to_have_text("New email to ana@example.test.")

@@ -210,7 +210,8 @@ async def test_new_form_has_a_row_and_adds_an_opening_balance(browser: Browser, 
         await rows.first.get_by_label("Name").fill("Rent")
         await rows.first.get_by_label("Amount").fill("450")
         await rows.first.get_by_label("Time (UTC)").fill("2027-03-31")
-        # The chart has the dates of its ends, and zero at its line.
+        # The chart has the dates of its ends, its highest balance, and zero at its line.
+        await expect(preview.locator(".top-label")).to_have_text("€500.00")
         await expect(preview.locator(".draft-dates span")).to_have_text(["1 Jan 2027", "31 Mar 2027"])
         gap = await preview.evaluate(
             """(preview) => {
@@ -222,6 +223,12 @@ async def test_new_form_has_a_row_and_adds_an_opening_balance(browser: Browser, 
             }"""
         )
         assert gap < 1
+        # The chart and the text begin at the same edge.
+        lefts = await preview.locator(".sparkline, .draft-dates, .draft-chart + p").evaluate_all(
+            "(elements) => elements.map((element) => element.getBoundingClientRect().left)"
+        )
+        assert len(lefts) == 3
+        assert len(set(lefts)) == 1
         await rows.first.get_by_role("button", name="Remove this transaction").click()
         await page.get_by_role("tab", name="JSON").click()
         [entry] = json.loads(await page.get_by_label("Parameters").input_value())["transactions"]

@@ -28,22 +28,27 @@ function draftModel({ frozenTime, transactions = [], goals = [] }) {
 
 const HEIGHT = 96;
 
-/** Draw the curve with the dates of its ends, and zero at its line. */
+/** Draw the curve with the dates of its ends, zero at its line, and the highest balance of a single currency at the top. */
 function draftChart(model, lowest, expectations) {
   const curve = sparkline(model, { width: 1080, height: HEIGHT, lowest, expectations });
   const zero = curve.querySelector(".zero")?.getAttribute("y1") ?? HEIGHT;
   const label = h("span", { class: "zero-label" }, "0");
   label.style.setProperty("--zero-position", zero / HEIGHT);
-  const [{ times, values }] = [...model.balances, { times: model.times, values: [0] }];
+  const [{ times, values, currency }, ...others] = [...model.balances, { times: model.times, values: [0] }];
   const from = values[0] === 0 ? times[0] : Math.min(model.start, times[0]);
-  return [
-    h("div", { class: "draft-chart" }, curve, label),
+  const highest = Math.max(...values);
+  return h(
+    "div",
+    { class: "draft-chart" },
+    curve,
+    others.length === 1 && highest > 0 && h("span", { class: "top-label" }, formatMoney(highest, currency)),
+    label,
     h(
       "p",
       { class: "draft-dates" },
       [from, model.times.at(-1)].map((at) => h("span", {}, formatDay(at))),
     ),
-  ];
+  );
 }
 
 /**

@@ -49,7 +49,7 @@ class Mailbox extends HTMLElement {
       value: filter,
       autocomplete: "off",
       spellcheck: "false",
-      placeholder: "ana@example.com",
+      placeholder: "ana@example.test",
       oninput: () => {
         filter = this.filter.value;
         if (lastEmails) this.showList();

@@ -8,7 +8,8 @@ import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { draftPreview } from "./draft-preview.js";
 import { smallestAllowed } from "./expectations.js";
 import { filterBar } from "./filter-bar.js";
-import { formatMoney, formatShortDay } from "./format.js";
+import { formatDay, formatMoney, formatShortDay } from "./format.js";
+import { DAY } from "./instants.js";
 import { CallError, call, loadScenarios } from "./rpc.js";
 import { currentSession } from "./session.js";
 import { curveKey, sparkline } from "./sparkline.js";
@@ -57,13 +58,18 @@ function scenarioDetails(model) {
 const lowestAmount = ({ value, currency, isLow }, name = "span") =>
   h(name, { class: isLow ? "below-zero" : undefined }, formatMoney(value, currency));
 
+const MIN_YEAR = 350 * DAY; // a scenario of a year can end some days before
+
+/** Return the day of a point in a scenario, with the year in a scenario of a year or more. */
+const dayOf = ({ at }, { start, times }) => (times.at(-1) - start < MIN_YEAR ? formatShortDay(at) : formatDay(at));
+
 /** Say how to read the curves of several currencies, and the lowest balance of the second. */
-const scalesNote = (second) =>
+const scalesNote = (second, model) =>
   h(
     "p",
     { class: "scales" },
     "Each curve has its own scale.",
-    second && [" Lowest ", lowestAmount(second), `, ${formatShortDay(second.at)}.`],
+    second && [" Lowest ", lowestAmount(second), `, ${dayOf(second, model)}.`],
   );
 
 function scenarioCard(
@@ -88,16 +94,11 @@ function scenarioCard(
       { class: "scenario-header" },
       h("div", {}, h("h2", {}, title), h("p", { class: "curve-keys" }, scenarioDetails(model))),
       lowest &&
-        h(
-          "div",
-          { class: "lowest" },
-          h("p", {}, `Lowest, ${formatShortDay(lowest.at)}`),
-          lowestAmount(lowest, "strong"),
-        ),
+        h("div", { class: "lowest" }, h("p", {}, `Lowest, ${dayOf(lowest, model)}`), lowestAmount(lowest, "strong")),
     ),
     sparkline(model, { width: 360, height: 80, lowest, expectations }),
     h("p", { class: isInvalid ? "about error" : "about" }, about),
-    model.currencies.length > 1 && scalesNote(lows[1]),
+    model.currencies.length > 1 && scalesNote(lows[1], model),
     h(
       "div",
       { class: "row card-actions" },
