@@ -115,7 +115,12 @@ def test_url_of_every_asset_changes_with_each_file(tmp_path: Path, file: str) ->
         (
             "js/app.js",
             "// One.\nlet a = '//x'; // b;\n\n  /** Two\n * three. */\n  if (a) {\n  run(\n/a*/,\n)\n.c();\n}\n\nd()\n",
-            "let a = '//x';if (a) {run(/a*/,).c();}\nd()\n",
+            "let a='//x';if(a){run(/a*/,).c();}\nd()\n",
+        ),
+        (
+            "js/app.js",
+            "a = `b , ${c ? `d = ${{ e }} : ` : \"f ; g\"} = h` + ' = ';\nconst i = /= [/] , '/.test(j) ? - -k : l / m;\n",
+            "a=`b , ${c ? `d = ${{ e }} : ` : \"f ; g\"} = h` + ' = ';const i=/= [/] , '/.test(j)?- -k:l / m;",
         ),
         (
             "css/base.css",
@@ -431,7 +436,7 @@ def test_modules_are_served_as_one_file_each_after_those_that_it_imports(tmp_pat
     for name, source in sources.items():
         (console / "js" / name).write_text(source)
     contents = load_assets(console).contents
-    a = "export const a = () => `\nimport x`;"
+    a = "export const a=()=>`\nimport x`;"
     assert {name: contents[name].decode() for name in contents if name.startswith("js/")} == {
         "js/app.js": f"{a}a();a();",
         "js/login.js": a,

@@ -17,6 +17,7 @@ from msgspec import Struct, field, json
 from tickover.api.limits import RESEND_INTERVAL
 from tickover.api.timestamps import Instant
 from tickover.server.domain import email_addresses
+from tickover.server.http.compact_code import compact_script, compact_style
 from tickover.server.http.messages import Header, Response
 from tickover.server.http.scenario_gallery import ScenarioGallery
 from tickover.server.mail.mailbox import ID, Mailbox
@@ -147,11 +148,6 @@ def _console_folder() -> Traversable:
 
 
 _ASSET_PATH: Final = re.compile(r"/assets/[0-9a-f]{12}/((?:js|css)/.+)")
-_COMMENT_LINES: Final = re.compile(rb"^[ \t]*(?://[^\n]*|/\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
-_TRAILING_COMMENT: Final = re.compile(rb"(?<=[;,{(\[]) // [^\n]*$", re.MULTILINE)
-_INDENTATION: Final = re.compile(rb"^[ \t]+", re.MULTILINE)
-# Next to these characters, a line break has no meaning.
-_LINE_BREAK: Final = re.compile(rb"(?<=[;,{(\[>=?:&|\n])\n+|\n(?=[)\]}.?:&|])")
 _IMPORT: Final = re.compile(rb'^import (?:\{[^}]*\} from )?"\./([^"]+)";\n', re.MULTILINE)
 _STYLE_IMPORT: Final = re.compile(rb'@import "([^"]+)";')
 
@@ -176,8 +172,8 @@ class Assets(Struct, frozen=True):
 def load_assets(folder: Traversable) -> Assets:
     # One file compresses better than many, and needs one request.
     code = {
-        **{f"js/{name}": _compact(script) for name, script in _join_modules(_read_folder(folder / "js")).items()},
-        **{f"css/{name}": _compact(style) for name, style in _join_styles(_read_folder(folder / "css")).items()},
+        **{f"js/{name}": compact_script(script) for name, script in _join_modules(_read_folder(folder / "js")).items()},
+        **{f"css/{name}": compact_style(style) for name, style in _join_styles(_read_folder(folder / "css")).items()},
     }
     version = sha256(json.encode(code)).hexdigest()[:12]
     return Assets(code, f"/assets/{version}/")
@@ -208,13 +204,6 @@ def _join_styles(styles: Mapping[str, bytes]) -> dict[str, bytes]:
     imported = [name.decode() for name in _STYLE_IMPORT.findall(styles["console.css"])]
     joined = b"".join(styles[name] for name in imported)
     return {**{name: style for name, style in styles.items() if name not in imported}, "console.css": joined}
-
-
-def _compact(code: bytes) -> bytes:
-    """Remove comments, indentation and line breaks. Compressed, they are a sixth of the source."""
-    for pattern in (_COMMENT_LINES, _TRAILING_COMMENT, _INDENTATION, _LINE_BREAK):
-        code = pattern.sub(b"", code)
-    return code
 
 
 @cache
