@@ -82,17 +82,24 @@ function drawCurve(curve, index, { model, x, low, high, to, width, height, lowes
     s("clipPath", { id }, forbidden),
     s("path", { class: "line below-zero", "clip-path": `url(#${id})`, d: stepPath(curve, x, y, from, to) }),
     isClock && index === 0 && s("path", { class: "now", d: `M${x(now)} 0V${height}` }),
-    hasDot && drawDot(curve, isClock ? now : lowest.at, limits, { x, y, width }),
+    hasDot && drawDot(curve, isClock ? now : lowest.at, limits, { x, y, width, isHollow: !isClock }),
   );
 }
 
-/** Draw a dot. It is a line without length, because the chart is stretched and a circle would not stay round. */
-function drawDot(curve, at, limits, { x, y, width }) {
+/**
+ * Draw a dot. It is a line without length, because the chart is stretched and a circle would not stay round. That of the
+ * lowest balance is hollow, as in the timeline.
+ */
+function drawDot(curve, at, limits, { x, y, width, isHollow }) {
   const value = balanceAt(curve, at);
   const isLow = limits.some(({ atLeast, from, to }) => value < atLeast && from <= at && at <= to);
   const left = Math.min(Math.max(x(at), DOT_MARGIN), width - DOT_MARGIN);
   const d = `M${left} ${y(value)}h0`;
-  return [s("path", { class: "halo", d }), s("path", { class: isLow ? "dot below-zero" : "dot", d })];
+  return [
+    s("path", { class: "halo", d }),
+    s("path", { class: isLow ? "dot below-zero" : "dot", d }),
+    isHollow && s("path", { class: "hole", d }),
+  ];
 }
 
 /** Return the amount of a goal as a curve, for clocks without transactions. */
