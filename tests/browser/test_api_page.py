@@ -501,6 +501,7 @@ async def test_request_is_shown_as_curl_until_there_is_a_response(program: Progr
         assert await curl.evaluate("(code) => code.scrollWidth <= code.clientWidth")
         await field(tab, "limit").fill("7")
         await expect(curl).to_contain_text('"limit": 7')
+        await expect(response(tab).get_by_role("button", name="Copy")).to_be_visible()
         await send(tab)
         await expect(response(tab).get_by_role("region", name="Result")).to_be_visible()
         await expect(curl).to_have_count(0)

@@ -668,7 +668,7 @@ async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
         ["Jan 2027", "1 scheduled", "", "€10.00", "−€10.00!"],
         ["Feb 2027", "1 scheduled", "", "€10.00", "−€20.00!"],
         ["Total", "2", "", "€20.00", "−€20.00!"],
-        ["Goals (no currency)"],
+        ["Contributions to goals"],
         ["Jan 2027", "1 scheduled", "1.00", "", ""],
     ]
     rules = [{"balance": {"currency": "EUR", "atLeast": -15}}, {"balance": {"currency": "USD", "atLeast": 5}}]
@@ -684,7 +684,7 @@ async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
     for at, rows in {
         "2027-01-03": [("1–3 Jan 2027", "1 posted"), ("3–31 Jan 2027", "1 scheduled"), ("Feb 2027", "1 scheduled")],
         "2027-01-12": [("1–3 Jan 2027", "1 posted"), ("12–31 Jan 2027", "1 scheduled"), ("Feb 2027", "1 scheduled")],
-        "2027-01-25": [("1–3 Jan 2027", "1 posted"), ("3–25 Jan 2027", "1 would post"), ("Feb 2027", "1 scheduled")],
+        "2027-01-25": [("1–3 Jan 2027", "1 posted"), ("3–24 Jan 2027", "1 would post"), ("Feb 2027", "1 scheduled")],
         "2027-02-02": [
             ("1–3 Jan 2027", "1 posted"),
             ("3–31 Jan 2027", "1 would post"),

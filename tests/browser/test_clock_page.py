@@ -252,6 +252,7 @@ async def test_advance_without_a_preview_goes_to_the_next_event(browser: Browser
         await expect(goals).to_contain_text("17% → 27%")
         await expect(goals).to_contain_text("500.00 of 3,000.00 → 810.00")
         await expect(goals).to_contain_text("2,500.00 to go → 2,190.00")
+        await expect(goals).to_contain_text("no more contributions, 2,190.00 short at the end")
         await expect(goals).to_contain_text("no more contributions")
         await console.button("+1 month").click(modifiers=["Shift"])
         await expect(console.notification).to_have_text("2 events posted. Balance €500.50.")
@@ -470,6 +471,14 @@ async def test_heading_counts_the_rows_by_their_states(browser: Browser, program
         await expect(heading).to_contain_text("3: 0 posted, 1 posted later, 2 scheduled")
 
 
+async def test_violation_names_the_lowest_balance(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        rule = {"balance": {"currency": "EUR", "atLeast": 700}}
+        await open_with_checks(console, console.create(), {"opening": {"EUR": 100}, "expectations": [rule]})
+        text = "The EUR balance is €100.00, below €700.00. Its lowest is −€1,050.00, on 3 Jan 2027."
+        await expect(expectations(console)).to_contain_text(text)
+
+
 async def test_opening_balance_is_a_neutral_row(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page = console.page
@@ -533,6 +542,13 @@ async def test_rows_on_phones_have_times_and_aligned_buttons(browser: Browser, p
             for locator in (console.notification, console.page.locator("tick-timeline"))
         ]
         assert message["bottom"] < chart["top"]
+        # Dates in any order have their years.
+        await console.button("Amount").click()
+        assert (await console.rows.locator(".when").all_inner_texts())[0] == "3 Jan 202708:00"
+        # All of the menu is in the window.
+        await console.button("More ways to advance").click()
+        inside = "(dates) => dates.every((date) => date.textContent && date.getBoundingClientRect().right < innerWidth)"
+        assert await console.page.locator(".advance-bar .target").evaluate_all(inside)
 
 
 async def test_transactions_can_be_filtered_and_copied(browser: Browser, program: Program) -> None:

@@ -191,15 +191,19 @@ async def find_dates(console: Console) -> None:
     await keyboard.press("Control+k")
     field = page.get_by_role("combobox", name="Find an action or a page")
     dates = page.get_by_role("listbox").get_by_role("group", name="Date").get_by_role("option")
-    for text, date in (("28 feb", "28 Feb 2027"), ("2028-02-29", "29 Feb 2028"), ("1 January 2028", "1 Jan 2028")):
+    for text, date, balance in (
+        ("31 jan", "31 Jan 2027", "€1,650.50"),
+        ("2028-02-29", "29 Feb 2028", "€500.50"),
+        ("1 January 2028", "1 Jan 2028", "€500.50"),
+    ):
         await field.fill(text)
-        await expect(dates).to_have_text([f"Preview {date}", f"Advance to {date}"])
+        await expect(dates).to_have_text([f"Preview {date}{balance}", f"Advance to {date}{balance}"])
     # No date, a date before the clock, and the clock's time.
     for text in ("30 feb", "2027-02-29", "2026-12-31", "2027-01-01", "1 foo", "28", "feb"):
         await field.fill(text)
         await expect(dates).to_have_count(0)
     await field.fill("29 feb")
-    await expect(dates).to_have_text(["Preview 29 Feb 2028", "Advance to 29 Feb 2028"])
+    await expect(dates.first).to_have_text("Preview 29 Feb 2028€500.50")
     await keyboard.press("Enter")
     await expect(console.advance).to_have_accessible_name("Advance to 29 Feb 2028")
     await keyboard.press("Escape")

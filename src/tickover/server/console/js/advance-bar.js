@@ -1,10 +1,10 @@
 // The actions below the timeline: advance, fork, go back to now, and what the preview would do.
 
 import { advanceCommand } from "./call-snippets.js";
-import { countUntil } from "./clock-model.js";
+import { balanceAt, countUntil } from "./clock-model.js";
 import { describePreview } from "./clock-text.js";
 import { h, render, withAmounts } from "./dom.js";
-import { formatInstant } from "./format.js";
+import { formatInstant, formatMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { addMonths, DAY, findDate, toTimestamp } from "./instants.js";
 import { menuButton } from "./menu.js";
@@ -84,9 +84,12 @@ export class AdvanceBar {
     const { start, now, maxTime } = this.#model;
     const instant = findDate(text, now);
     if (this.isGone || !(instant >= start && instant <= maxTime) || instant === now) return [];
+    const [balance, ...others] = this.#model.balances;
+    const target = balance && !others.length && formatMoney(balanceAt(balance, instant), balance.currency);
     const command = (verb, run) => ({
       group: "Date",
       name: `${verb} ${withoutZone(instant)}`,
+      target,
       run: () => run(instant),
     });
     return [command("Preview", onPreview), ...(instant > now ? [command("Advance to", onAdvance)] : [])];

@@ -175,6 +175,12 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
         }),
       ];
     }),
+    breaches.length > 0 &&
+      s(
+        "text",
+        { x: left - 8, y: plotBottom + ((breaches.length + 1) * TRACK_ROW) / 2 + 4, "text-anchor": "end" },
+        "Breaks",
+      ),
     s("path", { class: "delta", d: areaPath(stepPath(delta, x, strip.y, shared, to), strip.y(0), x(shared)) }),
     cursor.stem,
     grids.map(({ labels }) => labels),

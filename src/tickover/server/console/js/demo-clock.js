@@ -13,8 +13,8 @@ import { axisTicks, drawAxis, windowAround } from "./time-axis.js";
 import { drawTimeline } from "./timeline-plot.js";
 
 const SCENARIO = "tight-month"; // its balance is below zero in the second month
-// Not the title of the scenario, whose own expectations allow an overdraft.
-const TITLE = "A car repair";
+// The expectations of the scenario allow an overdraft.
+const TITLE = "A tight month without overdraft";
 const MIN_BALANCE = 0;
 const DAY_MS = 110; // time on the screen for each simulated day
 const HEAD_START = 0.1; // the part of the schedule that has happened at the start

@@ -1,12 +1,18 @@
 // The panel of expectations: what must hold, whether it does, a form for new ones, and a form of opening balances.
 
 import { amountFormat, formatAmount, parseAmount } from "./amounts.js";
-import { isOpening } from "./clock-model.js";
+import { isOpening, lowestPoint } from "./clock-model.js";
 import { errorDetails } from "./create-clock.js";
 import { h, newId, onSubmit, render, withAmounts, withBusyState } from "./dom.js";
-import { describeExpectation, describeViolation, expectationState, progressText } from "./expectations.js";
+import {
+  balanceRules,
+  describeExpectation,
+  describeViolation,
+  expectationState,
+  progressText,
+} from "./expectations.js";
 import { field, readTime, withPicker } from "./form-fields.js";
-import { formatInstant, formatMoney } from "./format.js";
+import { formatDay, formatInstant, formatMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { parseInstant } from "./instants.js";
 import { CallError } from "./rpc.js";
@@ -241,6 +247,15 @@ export class ExpectationsPanel {
     );
   }
 
+  /** Describe the lowest balance of a broken rule, if it is below that of the first violation. */
+  #lowest({ balance: rule }, { actual }) {
+    if (!rule || !(actual < rule.atLeast)) return "";
+    const balance = this.#model.balances.find(({ currency }) => currency === rule.currency);
+    const [{ from, to }] = balanceRules([{ balance: rule }], rule.currency, this.#model);
+    const { at, value } = lowestPoint(balance, from, to);
+    return value < actual ? ` Its lowest is ${formatMoney(value, rule.currency)}, on ${formatDay(at)}.` : "";
+  }
+
   #violation(expectation, violation, state) {
     const { at, itemIds } = violation;
     const instant = parseInstant(at);
@@ -258,7 +273,7 @@ export class ExpectationsPanel {
         },
         `${state === "broken" ? "Broken" : "Will break"} on ${formatInstant(instant)}`,
       ),
-      withAmounts(`${cause}. ${describeViolation(expectation, violation)}`),
+      withAmounts(`${cause}. ${describeViolation(expectation, violation)}${this.#lowest(expectation, violation)}`),
     );
   }
 

@@ -1,6 +1,7 @@
 // <tick-goals>: the goals of a clock with their progress.
 
 import { plural } from "./clock-text.js";
+import { toNumber } from "./decimals.js";
 import { h, render, s } from "./dom.js";
 import { formatDay, formatInstant, formatMoney, formatPercent } from "./format.js";
 import { cancelButton, RowStates, stateCounts, stateMark } from "./row-states.js";
@@ -59,6 +60,13 @@ const nextText = (word, { next }) =>
     ? `${word} ${formatMoney(next.amount, undefined, { sign: "always" })} on ${formatDay(next.at)}`
     : "no more contributions";
 
+/** Return how a goal ends if all contributions post: when it is reached, or how much is missing. */
+function goalEndText({ times, sums, targetUnits, places }) {
+  const reached = sums.findIndex((sum) => sum >= targetUnits);
+  if (reached > 0) return `, reached on ${formatDay(times[reached - 1])}`;
+  return `, ${formatMoney(toNumber(targetUnits - sums.at(-1), places))} short at the end`;
+}
+
 class Goal {
   #drawnKey = "";
   #instants = [0, 0];
@@ -115,6 +123,7 @@ class Goal {
       previewed(then.remaining > 0 && now.remaining > 0 ? formatMoney(then.remaining) : remainingText(then.remaining)),
       "\n",
       change === 0 ? nextText("next", now) : previewText(nextText("then", then)),
+      now.remaining > 0 && now.next && goalEndText(this.goal),
     );
   }
 

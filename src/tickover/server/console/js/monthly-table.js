@@ -5,7 +5,7 @@ import { tableHead } from "./clock-tables.js";
 import { exactSum } from "./decimals.js";
 import { h, render } from "./dom.js";
 import { smallestAllowed } from "./expectations.js";
-import { formatCount, formatDay, formatMoney, formatMonthOfYear } from "./format.js";
+import { formatCount, formatDay, formatMoney, formatMonthOfYear, isMidnight } from "./format.js";
 import { addMonths } from "./instants.js";
 import { STATE_TEXTS } from "./row-states.js";
 
@@ -24,11 +24,12 @@ function partsOfTime(now, instant) {
   ];
 }
 
-/** Return the title of a month or of a part of it: `Jan 2027` or `1–16 Jan 2027`. */
-function periodTitle(month, from, to) {
+/** Return the title of a month or of a part of it: `Jan 2027` or `1–16 Jan 2027`. `items` are in it. */
+function periodTitle(month, from, to, items) {
   const last = addMonths(month, 1) - 1;
   if (from <= month && to >= last) return formatMonthOfYear(month);
-  const end = Math.min(last, to);
+  // The day after a midnight belongs to the next part, unless an item is at midnight.
+  const end = Math.min(last, isMidnight(to) && items.at(-1).at < to ? to - 1 : to);
   const [first, final] = [Math.max(month, from), end].map((instant) => new Date(instant).getUTCDate());
   return first === final ? formatDay(end) : `${first}–${formatDay(end)}`;
 }
@@ -70,10 +71,10 @@ function sectionRows(model, currency, items, expectations, instant) {
   const periods = partsOfTime(model.now, instant).flatMap(({ state, from, to }) => {
     const some = others.filter(({ at }) => at > from && at <= to);
     return [...Map.groupBy(some, ({ at }) => monthOf(at))].map(([month, group]) =>
-      periodRow(periodTitle(month, from, to), group, atEnd(Math.min(to, addMonths(month, 1) - 0.001), state)),
+      periodRow(periodTitle(month, from, to, group), group, atEnd(Math.min(to, addMonths(month, 1) - 0.001), state)),
     );
   });
-  const title = h("th", { scope: "rowgroup", colSpan: 5 }, h("strong", {}, currency ?? "Goals (no currency)"));
+  const title = h("th", { scope: "rowgroup", colSpan: 5 }, h("strong", {}, currency ?? "Contributions to goals"));
   return [
     h("tr", {}, title),
     (openings.length > 0 || model.opening[currency]) &&
@@ -94,7 +95,7 @@ export function monthlyTable(model, expectations = []) {
   const sections = [...model.currencies, undefined]
     .filter((currency) => groups.has(currency))
     .map((currency) => ({ currency, body: h("tbody") }));
-  const head = tableHead(["Period", "Events", "In", "Out", "Balance at the end"], 1);
+  const head = tableHead(["Period", "Transactions", "In", "Out", "Balance at the end"], 1);
   const element = h(
     "table",
     { class: "data months" },

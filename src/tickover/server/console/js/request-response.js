@@ -26,7 +26,9 @@ export class RequestResponse {
     const request = maskRequest({ request: { jsonrpc: "2.0", id: 1, method, params } });
     const url = new URL("rpc", document.baseURI).href;
     const code = writeSnippet("curl", { request, authenticated, headers }, { url });
-    render(this.#content, h("h3", {}, "Request"), codeBlock("Request as curl", code));
+    const copy = h("button", { class: "plain", onclick: () => copyText(code, "the request") }, "Copy");
+    const header = h("div", { class: "row" }, h("h3", {}, "Request"), copy);
+    render(this.#content, header, codeBlock("Request as curl", code));
   }
 
   #show(...content) {

@@ -97,7 +97,7 @@ export class Scrubber {
     this.controls = h(
       "div",
       { class: "row steps", role: "group", "aria-label": "Preview" },
-      h("p", { "aria-hidden": "true" }, "Preview", h("small", {}, "Shift to advance")),
+      h("p", { "aria-hidden": "true" }, "Preview", h("small", {}, "Hold Shift to advance")),
       h("div", { class: "joined" }, this.buttons),
     );
     this.goTo = h("label", { class: "go-to", title: "Go to (UTC). Shortcut: G" }, this.field.parentNode, "UTC");
