@@ -119,8 +119,8 @@ def test_url_of_every_asset_changes_with_each_file(tmp_path: Path, file: str) ->
         ),
         (
             "js/app.js",
-            "a = `b , ${c ? `d = ${{ e }} : ` : \"f ; g\"} = h` + ' = ';\nconst i = /= [/] , '/.test(j) ? - -k : l / m;\n",
-            "a=`b , ${c ? `d = ${{ e }} : ` : \"f ; g\"} = h` + ' = ';const i=/= [/] , '/.test(j)?- -k:l / m;",
+            "a = `b , ${c ? `d = ${{ e }} : ` : \"f ; g\"} = h` + ' = ';\ni = /= [/] , '/.test(j) ? - -k : l / m;\n",
+            "a=`b , ${c ? `d = ${{ e }} : ` : \"f ; g\"} = h` + ' = ';i=/= [/] , '/.test(j)?- -k:l / m;",
         ),
         (
             "css/base.css",
