@@ -660,17 +660,21 @@ async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
     months = await run(loaded_tab, _MONTHS, {"params": params})
     assert months == [
         ["USD"],
-        ["Opening", "1 posted", "", "", "$10.00"],
-        ["Jan 2027", "1 scheduled", "", "$10.00", "$0.00"],
-        ["Feb 2027", "1 scheduled", "", "$10.00", "−$10.00!"],
-        ["Total", "3", "", "$20.00", "−$10.00!"],
+        ["Opening", "1 posted", "", "", "", "$10.00"],
+        ["Jan 2027", "1 scheduled", "", "$10.00", "$0.00 2 Jan", "$0.00"],
+        ["Feb 2027", "1 scheduled", "", "$10.00", "−$10.00 3 Feb!", "−$10.00!"],
+        ["Total", "3", "", "$20.00", "−$10.00 3 Feb!", "−$10.00!"],
         ["EUR"],
-        ["Jan 2027", "1 scheduled", "", "€10.00", "−€10.00!"],
-        ["Feb 2027", "1 scheduled", "", "€10.00", "−€20.00!"],
-        ["Total", "2", "", "€20.00", "−€20.00!"],
+        ["Jan 2027", "1 scheduled", "", "€10.00", "−€10.00 3 Jan!", "−€10.00!"],
+        ["Feb 2027", "1 scheduled", "", "€10.00", "−€20.00 2 Feb!", "−€20.00!"],
+        ["Total", "2", "", "€20.00", "−€20.00 2 Feb!", "−€20.00!"],
         ["Contributions to goals"],
-        ["Jan 2027", "1 scheduled", "1.00", "", ""],
+        ["Jan 2027", "1 scheduled", "1.00", "", "", ""],
     ]
+    # A month can end above its lowest balance.
+    pay = {**RENT, "type": "INCOME", "amount": 30, "currency": "EUR", "at": "2027-01-04T00:00:00Z"}
+    [_, month] = await run(loaded_tab, _MONTHS, {"params": {**params, "transactions": [rents[1], pay], "goals": []}})
+    assert month == ["Jan 2027", "2 scheduled", "€30.00", "€10.00", "−€10.00 3 Jan!", "€20.00"]
     rules = [{"balance": {"currency": "EUR", "atLeast": -15}}, {"balance": {"currency": "USD", "atLeast": 5}}]
     months = await run(loaded_tab, _MONTHS, {"params": params, "expectations": rules})
     assert [row[-1] for row in months if row[-1].endswith("!")] == [
@@ -697,5 +701,8 @@ async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
         ],
     }.items():
         months = await run(loaded_tab, _MONTHS, {**divided, "at": f"{at}T00:00:00Z"})
-        balances = ["−€10.00!", "−€20.00!", "−€30.00!"]
-        assert months[1:-1] == [[*row, "", "€10.00", balance] for row, balance in zip(rows, balances, strict=True)]
+        days, balances = ["3 Jan", "20 Jan", "2 Feb"], ["−€10.00", "−€20.00", "−€30.00"]
+        assert months[1:-1] == [
+            [*row, "", "€10.00", f"{balance} {day}!", f"{balance}!"]
+            for row, day, balance in zip(rows, days, balances, strict=True)
+        ]

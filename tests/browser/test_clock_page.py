@@ -479,6 +479,22 @@ async def test_violation_names_the_lowest_balance(browser: Browser, program: Pro
         await expect(expectations(console)).to_contain_text(text)
 
 
+async def test_chart_calls_out_the_lowest_balance_of_a_past_break(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        rents = [{**JANUARY["transactions"][0], "at": f"2027-{month:02}-03T08:00:00Z"} for month in range(1, 13)]
+        clock = console.create({**JANUARY, "transactions": rents})
+        console.call("advanceTestClock", id=clock, frozenTime="2027-03-01T00:00:00Z")
+        callouts = console.page.locator("svg.plot .lowest")
+        for at_least, texts in (
+            (-2000, ["Lowest, 3 Feb−€2,300.00", "Lowest ahead, 3 Dec−€13,800.00"]),
+            (-2300, ["Lowest ahead, 3 Dec−€13,800.00"]),
+        ):
+            rule = {"balance": {"currency": "EUR", "atLeast": at_least}}
+            await open_with_checks(console, clock, {"expectations": [rule]})
+            await expect(callouts).to_have_text(texts)
+            await console.open("#/clocks")
+
+
 async def test_opening_balance_is_a_neutral_row(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page = console.page

@@ -375,13 +375,14 @@ async def test_timeline_can_be_viewed_as_a_table(browser: Browser, program: Prog
             "2 scheduled",
             "€2,800.50",
             "€1,150.00",
+            "−€1,150.00 3 Jan",
             "€1,650.50",
         ]
         # The preview is in the table too.
         await console.slider.press("n")
         rows = table.get_by_role("row").filter(has_text="Jan 2027")
-        await expect(rows.first).to_have_text("1–3 Jan 20271 would post€1,150.00−€1,150.00")
-        await expect(rows.nth(1)).to_have_text("3–31 Jan 20271 scheduled€2,800.50€1,650.50")
+        await expect(rows.first).to_have_text("1–3 Jan 20271 would post€1,150.00−€1,150.00 3 Jan−€1,150.00")
+        await expect(rows.nth(1)).to_have_text("3–31 Jan 20271 scheduled€2,800.50−€1,150.00 3 Jan€1,650.50")
         await console.button("View as chart").click()
         await expect(console.page.get_by_role("img", name=re.compile("^Timeline from"))).to_be_visible()
         # The page has the whole table, without a vertical scroll bar of its own.

@@ -197,13 +197,13 @@ async def find_dates(console: Console) -> None:
         ("1 January 2028", "1 Jan 2028", "€500.50"),
     ):
         await field.fill(text)
-        await expect(dates).to_have_text([f"Preview {date}{balance}", f"Advance to {date}{balance}"])
+        await expect(dates).to_have_text([f"Preview {date}{balance} at 00:00", f"Advance to {date}{balance} at 00:00"])
     # No date, a date before the clock, and the clock's time.
     for text in ("30 feb", "2027-02-29", "2026-12-31", "2027-01-01", "1 foo", "28", "feb"):
         await field.fill(text)
         await expect(dates).to_have_count(0)
     await field.fill("29 feb")
-    await expect(dates.first).to_have_text("Preview 29 Feb 2028€500.50")
+    await expect(dates.first).to_have_text("Preview 29 Feb 2028€500.50 at 00:00")
     await keyboard.press("Enter")
     await expect(console.advance).to_have_accessible_name("Advance to 29 Feb 2028")
     await keyboard.press("Escape")

@@ -85,7 +85,8 @@ export class AdvanceBar {
     const instant = findDate(text, now);
     if (this.isGone || !(instant >= start && instant <= maxTime) || instant === now) return [];
     const [balance, ...others] = this.#model.balances;
-    const target = balance && !others.length && formatMoney(balanceAt(balance, instant), balance.currency);
+    const target =
+      balance && !others.length && `${formatMoney(balanceAt(balance, instant), balance.currency)} at 00:00`;
     const command = (verb, run) => ({
       group: "Date",
       name: `${verb} ${withoutZone(instant)}`,

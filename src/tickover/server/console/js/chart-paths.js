@@ -173,7 +173,7 @@ export function callout(name, [x, y], fullLabel, money, { left, right, bottom })
   const width = textWidth(label) + space;
   const boxX = Math.min(Math.max(x - width / 2, left + 4), right - width - 2);
   const boxY = bottom - CALLOUT_HEIGHT;
-  return s(
+  const node = s(
     "g",
     { class: `lowest ${name}` },
     s("path", { class: "zero", d: `M${x} ${y}V${boxY}` }),
@@ -182,4 +182,5 @@ export function callout(name, [x, y], fullLabel, money, { left, right, bottom })
     s("text", { x: boxX + 8, y: boxY + 15 }, label),
     s("text", { class: "money", x: boxX + width - 8, y: boxY + 15, "text-anchor": "end" }, money),
   );
+  return Object.assign(node, { edges: { from: boxX, to: boxX + width } });
 }

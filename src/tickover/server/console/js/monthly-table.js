@@ -1,11 +1,11 @@
 // The timeline as a table of months. Now and the preview divide the months in which they are, so each row has one state.
 
-import { balanceAt, isOpening, openingBalance } from "./clock-model.js";
+import { balanceAt, isOpening, lowestPoint, openingBalance } from "./clock-model.js";
 import { tableHead } from "./clock-tables.js";
 import { exactSum } from "./decimals.js";
 import { h, render } from "./dom.js";
 import { smallestAllowed } from "./expectations.js";
-import { formatCount, formatDay, formatMoney, formatMonthOfYear, isMidnight } from "./format.js";
+import { formatCount, formatDay, formatMoney, formatMonthOfYear, formatShortDay, isMidnight } from "./format.js";
 import { addMonths } from "./instants.js";
 import { STATE_TEXTS } from "./row-states.js";
 
@@ -34,8 +34,11 @@ function periodTitle(month, from, to, items) {
   return first === final ? formatDay(end) : `${first}–${formatDay(end)}`;
 }
 
-/** Return a row. The opening balance is neither income nor expense. Without a state, it is a total. */
-function periodRow(title, items, { currency, balance, isLow, state }) {
+/**
+ * Return a row. The opening balance is neither income nor expense. Without a state, it is a total. `balance` at the end
+ * and `lowest` are `{ at, value, isLow }`.
+ */
+function periodRow(title, items, { currency, balance, lowest, state }) {
   const total = (...kinds) => {
     const some = items.filter((item) => kinds.includes(item.kind) && !isOpening(item));
     return some.length ? formatMoney(exactSum(some.map(({ amount }) => amount)), currency) : "";
@@ -45,14 +48,19 @@ function periodRow(title, items, { currency, balance, isLow, state }) {
       items.length > 0 && h("span", { class: "state" }, formatCount(items.length), ` ${STATE_TEXTS[state] ?? ""}`),
     in: total("income", "goal"),
     out: total("expense"),
-    balance: balance === undefined ? "" : formatMoney(balance, currency),
+    lowest: lowest && [
+      formatMoney(lowest.value, currency),
+      h("span", { class: "muted" }, ` ${formatShortDay(lowest.at)}`),
+    ],
+    balance: balance && formatMoney(balance.value, currency),
   };
+  const isLow = { lowest: lowest?.isLow, balance: balance?.isLow };
   return h(
     "tr",
     { class: state ? undefined : "total", "data-state": state },
     h("th", { scope: "row" }, title),
     Object.entries(cells).map(([name, content]) =>
-      h("td", { class: `number ${name}${isLow && name === "balance" ? " below-zero" : ""}` }, content),
+      h("td", { class: `number ${name}${isLow[name] ? " below-zero" : ""}` }, content),
     ),
   );
 }
@@ -60,27 +68,32 @@ function periodRow(title, items, { currency, balance, isLow, state }) {
 /** Return the rows of a currency with their total. Contributions have no currency. */
 function sectionRows(model, currency, items, expectations, instant) {
   const curve = model.balances.find((candidate) => candidate.currency === currency);
-  const atEnd = (at, state, balance = curve && balanceAt(curve, at)) => ({
-    currency,
-    balance,
-    isLow: balance < smallestAllowed(expectations, currency, model, at),
-    state,
-  });
+  const point = (at, value) => ({ at, value, isLow: value < smallestAllowed(expectations, currency, model, at) });
+  const figures = (from, to, state) => {
+    if (!curve) return { state };
+    const lowest = lowestPoint(curve, Math.max(from, model.start), to);
+    return { currency, state, balance: point(to, balanceAt(curve, to)), lowest: point(lowest.at, lowest.value) };
+  };
   const openings = items.filter(isOpening);
   const others = items.filter((item) => !isOpening(item));
   const periods = partsOfTime(model.now, instant).flatMap(({ state, from, to }) => {
     const some = others.filter(({ at }) => at > from && at <= to);
-    return [...Map.groupBy(some, ({ at }) => monthOf(at))].map(([month, group]) =>
-      periodRow(periodTitle(month, from, to, group), group, atEnd(Math.min(to, addMonths(month, 1) - 0.001), state)),
-    );
+    return [...Map.groupBy(some, ({ at }) => monthOf(at))].map(([month, group]) => {
+      const [start, end] = [Math.max(from, month), Math.min(to, addMonths(month, 1) - 0.001)];
+      return periodRow(periodTitle(month, from, to, group), group, figures(start, end, state));
+    });
   });
-  const title = h("th", { scope: "rowgroup", colSpan: 5 }, h("strong", {}, currency ?? "Contributions to goals"));
+  const title = h("th", { scope: "rowgroup", colSpan: 6 }, h("strong", {}, currency ?? "Contributions to goals"));
   return [
     h("tr", {}, title),
     (openings.length > 0 || model.opening[currency]) &&
-      periodRow("Opening", openings, atEnd(model.start, "posted", openingBalance(model, currency))),
+      periodRow("Opening", openings, {
+        currency,
+        state: "posted",
+        balance: point(model.start, openingBalance(model, currency)),
+      }),
     periods,
-    periods.length > 1 && periodRow("Total", items, atEnd(items.at(-1).at)),
+    periods.length > 1 && periodRow("Total", items, figures(model.start, items.at(-1).at)),
   ];
 }
 
@@ -95,7 +108,7 @@ export function monthlyTable(model, expectations = []) {
   const sections = [...model.currencies, undefined]
     .filter((currency) => groups.has(currency))
     .map((currency) => ({ currency, body: h("tbody") }));
-  const head = tableHead(["Period", "Transactions", "In", "Out", "Balance at the end"], 1);
+  const head = tableHead(["Period", "Transactions", "In", "Out", "Lowest", "Balance at the end"], 1);
   const element = h(
     "table",
     { class: "data months" },

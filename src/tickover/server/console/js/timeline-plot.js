@@ -11,7 +11,7 @@ import {
   textWidth,
   valueGrid,
 } from "./chart-paths.js";
-import { balanceAt, lowestAhead } from "./clock-model.js";
+import { balanceAt, lowestAhead, lowestPoint } from "./clock-model.js";
 import { render, s } from "./dom.js";
 import { barLane, expectationStrip, goalLane, idleMarks } from "./event-lanes.js";
 import { smallestOf } from "./expectations.js";
@@ -55,17 +55,29 @@ class BalancePlot {
     );
   }
 
-  /** Call out the lowest point from now on as money with its date, like the figure above the chart. */
+  /** Call out the lowest balance from now on, like the figure above the chart, and that of a broken rule before. */
   #lowest(rules) {
+    const { balance, model } = this;
+    if (balance.times.length === 0) return null;
+    const lowest = lowestAhead(balance, model);
+    const time = lowest.at === model.now ? "now" : dateFormat(this.box)(lowest.at);
+    const ahead = this.#callout(lowest, `Lowest ahead, ${time}`, lowest.value < smallestOf(rules, lowest.at));
+    const [broken] = rules
+      .filter(({ from, atLeast }) => atLeast !== undefined && from < model.now)
+      .map(({ from, to, atLeast }) => ({ ...lowestPoint(balance, from, Math.min(to, model.now)), atLeast }))
+      .filter(({ value, atLeast }) => value < atLeast)
+      .sort((left, right) => left.value - right.value);
+    const past = broken && this.#callout(broken, `Lowest, ${dateFormat(this.box)(broken.at)}`, true);
+    const overlaps = past && ahead && past.edges.to > ahead.edges.from && past.edges.from < ahead.edges.to;
+    return overlaps ? ahead : [past, ahead];
+  }
+
+  /** Label a point as money with its date, if it is in the plot. */
+  #callout({ at, value }, label, isLow) {
     const { from, to } = this.box;
-    const lowest = lowestAhead(this.balance, this.model);
-    if (this.balance.times.length === 0 || lowest.at < from || lowest.at > to) return null;
-    const isLow = lowest.value < smallestOf(rules, lowest.at);
-    const date = dateFormat(this.box);
-    const label = `Lowest ahead, ${lowest.at === this.model.now ? "now" : date(lowest.at)}`;
-    const money = formatMoney(lowest.value, this.balance.currency);
-    const point = [this.x(lowest.at), this.y(lowest.value)];
-    return callout(isLow ? "broken" : "", point, label, money, this.box);
+    if (at < from || at > to) return null;
+    const money = formatMoney(value, this.balance.currency);
+    return callout(isLow ? "broken" : "", [this.x(at), this.y(value)], label, money, this.box);
   }
 
   preview(instant) {
