@@ -69,6 +69,7 @@ export function sortControls(onSort, isRestored) {
   });
   const show = () => {
     select.selectedIndex = selected;
+    cells[0].classList.toggle("newest", selected === 0);
     SORTS.forEach(({ column }, index) =>
       cells[COLUMNS.indexOf(column)]?.setAttribute("aria-pressed", String(index === selected)),
     );
