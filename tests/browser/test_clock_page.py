@@ -477,6 +477,11 @@ async def test_violation_names_the_lowest_balance(browser: Browser, program: Pro
         await open_with_checks(console, console.create(), {"opening": {"EUR": 100}, "expectations": [rule]})
         text = "The EUR balance is €100.00, below €700.00. Its lowest is −€1,050.00, on 3 Jan 2027."
         await expect(expectations(console)).to_contain_text(text)
+        # No transaction has this currency.
+        rule = {"balance": {"currency": "CHF", "atLeast": 5}}
+        await console.open("#/clocks")
+        await open_with_checks(console, console.create(), {"opening": {}, "expectations": [rule]})
+        await expect(expectations(console)).to_contain_text("The CHF balance is CHF\xa00.00, below CHF\xa05.00.")
 
 
 async def test_chart_calls_out_the_lowest_balance_of_a_past_break(browser: Browser, program: Program) -> None:

@@ -249,8 +249,9 @@ export class ExpectationsPanel {
 
   /** Describe the lowest balance of a broken rule, if it is below that of the first violation. */
   #lowest({ balance: rule }, { actual }) {
-    if (!rule || !(actual < rule.atLeast)) return "";
-    const balance = this.#model.balances.find(({ currency }) => currency === rule.currency);
+    const balance = rule && this.#model.balances.find(({ currency }) => currency === rule.currency);
+    // A currency without transactions has no curve.
+    if (!balance || !(actual < rule.atLeast)) return "";
     const [{ from, to }] = balanceRules([{ balance: rule }], rule.currency, this.#model);
     const { at, value } = lowestPoint(balance, from, to);
     return value < actual ? ` Its lowest is ${formatMoney(value, rule.currency)}, on ${formatDay(at)}.` : "";
