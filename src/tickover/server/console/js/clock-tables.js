@@ -1,9 +1,10 @@
 // <tick-transactions>: the transactions of a clock with their balances.
 
-import { balanceAt, countUntil, netAmounts } from "./clock-model.js";
+import { balanceAt, countUntil } from "./clock-model.js";
+import { netText } from "./clock-text.js";
 import { copyText, h, newId, render } from "./dom.js";
 import { smallestAllowed } from "./expectations.js";
-import { formatCount, formatMoney } from "./format.js";
+import { formatCount } from "./format.js";
 import { icon } from "./icons.js";
 import { DAY, toTimestamp } from "./instants.js";
 import { RowStates, stateCounts } from "./row-states.js";
@@ -17,7 +18,6 @@ export const tableHead = (titles, firstNumber, ...rows) => {
 };
 
 const [MAX_EARLIER, MAX_LATER] = [6, 50];
-const MAX_SUMS = 3; // currencies
 // The table hides earlier rows only if there are many.
 const MIN_HIDDEN = 6;
 
@@ -252,11 +252,8 @@ class TransactionTable extends HTMLElement {
 
   /** Count the items that match and add them up. */
   #describeMatches(items) {
-    const sums = netAmounts(items)
-      .slice(0, MAX_SUMS)
-      .map(([currency, sum]) => formatMoney(sum, currency, { sign: "exceptZero" }));
     const count = `${formatCount(items.length)} of ${formatCount(this.items.length)} match`;
-    return [count, sums.length && `sum ${sums.join(", ")}`].filter(Boolean).join(", ");
+    return items.length ? `${count}, sum ${netText(items)}` : count;
   }
 
   #copyCsv() {

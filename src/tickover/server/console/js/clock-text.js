@@ -119,6 +119,12 @@ const MAX_NAMES = 8; // in the title of a step
 const atMost = (limit, texts, one, many) =>
   texts.length > limit ? [...texts.slice(0, limit), plural(texts.length - limit, one, many)] : texts;
 
+/** Return the net amount of items in each currency: `+€20.00, −CHF 5.00`. */
+export function netText(items) {
+  const amounts = netAmounts(items).map(([currency, sum]) => formatMoney(sum, currency, { sign: "exceptZero" }));
+  return atMost(MAX_CURRENCIES, amounts, "more currency", "more currencies").join(", ");
+}
+
 /**
  * Describe the events of one instant, at least one: `{ name, amount, title }`. Several events have their count as the
  * name, and the net amount of each currency. The title names them all.
@@ -126,10 +132,9 @@ const atMost = (limit, texts, one, many) =>
 export function describeStep(items) {
   const [{ name }] = items;
   if (items.length === 1) return { name, amount: signedAmount(items[0]), title: name };
-  const amounts = netAmounts(items).map(([currency, sum]) => formatMoney(sum, currency, { sign: "exceptZero" }));
   return {
     name: plural(items.length, "event"),
-    amount: atMost(MAX_CURRENCIES, amounts, "more currency", "more currencies").join(", "),
+    amount: netText(items),
     title: atMost(
       MAX_NAMES,
       items.map((item) => `${item.name} ${signedAmount(item)}`),
