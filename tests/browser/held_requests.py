@@ -1,7 +1,7 @@
 """Holds back requests of a page."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Self
 
@@ -23,6 +23,11 @@ async def open_console_with_errors(browser: Browser, program: Program) -> AsyncI
 async def active_intervals(page: Page) -> int:
     count: int = await page.evaluate("() => intervals.size")
     return count
+
+
+def calls(method: str) -> Callable[[Request], bool]:
+    """Return whether a request calls this operation. Pages that poll also send other requests."""
+    return lambda request: request.method == "POST" and (request.post_data_json or {}).get("method") == method
 
 
 class HeldRequests:
@@ -48,10 +53,11 @@ class HeldRequests:
         await asyncio.wait_for(self._arrived.wait(), TIMEOUT_MS / 1000)
 
     async def release(self) -> None:
-        """Send the requests and wait until the page has handled the next response."""
-        handled = await self._page.evaluate("() => responsesHandled")
+        """Send the requests and wait until the page has handled the response to one of them."""
+        count = "handledResponses.filter((name) => name === target).length"
+        before = await self._page.evaluate(f"(target) => {count}", self._target)
         self._released.set()
-        await self._page.wait_for_function("(before) => responsesHandled > before", arg=handled)
+        await self._page.wait_for_function(f"([target, before]) => {count} > before", arg=[self._target, before])
 
     def drop(self) -> None:
         """Send the requests without waiting for their responses."""
@@ -65,6 +71,4 @@ class HeldRequests:
         await route.fallback()
 
     def _matches(self, request: Request) -> bool:
-        if request.method != "POST":
-            return request.url.endswith(self._target)
-        return bool((request.post_data_json or {}).get("method") == self._target)
+        return request.url.endswith(self._target) or calls(self._target)(request)

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.held_requests import HeldRequests, open_console_with_errors
+from tests.browser.held_requests import HeldRequests, calls, open_console_with_errors
 from tests.support.console import HTTP_ERROR, JANUARY, Console, open_console
 from tests.support.program import Program
 
@@ -659,13 +659,10 @@ async def test_clock_is_saved_in_the_selected_format(browser: Browser, program: 
         assert (name, json.loads(text)["transactions"][0]["name"]) == (f"{clock}.json", "Rent")
         await console.choose("Export…")
         await dialog.get_by_label("Include 3 scheduled transactions").check()
-        async with console.page.expect_request("**/rpc") as sent:
+        async with console.page.expect_request(calls("exportTestClock")) as sent:
             await console.button("Export").click()
-        assert json.loads((await sent.value).post_data or "")["params"] == {
-            "id": clock,
-            "format": "csv",
-            "pending": True,
-        }
+        request = (await sent.value).post_data_json or {}
+        assert request["params"] == {"id": clock, "format": "csv", "pending": True}
         # A statement in OFX needs a currency.
         await console.open_clock(empty)
         await console.choose("Export…")

@@ -5,9 +5,9 @@ import re
 from collections.abc import Awaitable, Callable
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Route, expect
 
-from tests.browser.held_requests import HeldRequests, active_intervals, open_console_with_errors
+from tests.browser.held_requests import HeldRequests, active_intervals, calls, open_console_with_errors
 from tests.support.console import Console, new_address, open_console
 from tests.support.program import Program
 from tests.support.tabs import Tab
@@ -24,6 +24,14 @@ OTHER_PAGE = "#/nowhere"
 async def sign_out(console: Console) -> None:
     await console.button("Sign out").click()
     await expect(console.notification).to_have_text("You are signed out.")
+
+
+async def accept_logout(route: Route) -> None:
+    """Respond to a sign-out without one."""
+    if calls("logout")(route.request):
+        await route.fulfill(json={"result": {}})
+    else:
+        await route.fallback()
 
 
 async def sign_in_as_another(console: Console) -> str:
@@ -129,7 +137,7 @@ async def test_late_response_stores_no_checks_for_the_next_session(
             await act(console)
             await held.arrived()
             # The token stays valid, so the held call succeeds.
-            await console.page.route("**/rpc", lambda route: route.fulfill(json={"result": {}}), times=1)
+            await console.page.route("**/rpc", accept_logout)
             await sign_out(console)
             await sign_in_as_another(console)
             await held.release()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Route, expect
 
-from tests.browser.held_requests import HeldRequests, open_console_with_errors
+from tests.browser.held_requests import HeldRequests, calls, open_console_with_errors
 from tests.support.console import HTTP_ERROR, JANUARY, NETWORK_ERROR, Console, new_address, open_console
 from tests.support.program import Program
 from tests.support.tabs import Tab, open_tab
@@ -217,7 +217,7 @@ def reject(method: str, **error: object) -> Callable[[Route], Awaitable[None]]:
     """Return a route handler that rejects calls of one method."""
 
     async def handle(route: Route) -> None:
-        if (route.request.post_data_json or {}).get("method") != method:
+        if not calls(method)(route.request):
             await route.fallback()
         else:
             await route.fulfill(status=400, json={"jsonrpc": "2.0", "id": 1, "error": error})

@@ -28,10 +28,11 @@ _DRAW_NOTHING = """{
   document.adoptedStyleSheets.push(sheet);
 }"""
 
-# A response counts as handled when all its promise callbacks have run.
-_COUNT_TIMERS_AND_RESPONSES = """{
+# A response counts as handled when all its promise callbacks have run. A response to a call has the name of the
+# operation, others have their path.
+_RECORD_TIMERS_AND_RESPONSES = """{
   window.intervals = new Set();
-  const [start, stop, read] = [setInterval, clearInterval, Response.prototype.json];
+  const [start, stop, send, read] = [setInterval, clearInterval, fetch, Response.prototype.json];
   window.setInterval = (...args) => {
     const id = start(...args);
     intervals.add(id);
@@ -41,12 +42,18 @@ _COUNT_TIMERS_AND_RESPONSES = """{
     intervals.delete(id);
     stop(id);
   };
-  window.responsesHandled = 0;
+  window.handledResponses = [];
+  const names = new WeakMap();
+  window.fetch = async (url, options) => {
+    const response = await send(url, options);
+    names.set(response, options?.body ? JSON.parse(options.body).method : new URL(response.url).pathname);
+    return response;
+  };
   Response.prototype.json = async function () {
     try {
       return await read.call(this);
     } finally {
-      setTimeout(() => (responsesHandled += 1));
+      setTimeout(() => handledResponses.push(names.get(this)));
     }
   };
 }"""
@@ -204,7 +211,7 @@ async def _create_profile(browser: Browser, **options: Any) -> BrowserContext:
     context = await browser.new_context(**{"reduced_motion": "reduce", "viewport": _VIEWPORT, **options})
     context.set_default_timeout(TIMEOUT_MS)
     drawing = "" if Tab.is_drawn else _DRAW_NOTHING
-    await context.add_init_script(_REPORT_VIOLATIONS + _COUNT_TIMERS_AND_RESPONSES + drawing)
+    await context.add_init_script(_REPORT_VIOLATIONS + _RECORD_TIMERS_AND_RESPONSES + drawing)
     return context
 
 
