@@ -72,6 +72,7 @@ async def test_session_ended_elsewhere_leads_to_sign_in(browser: Browser, progra
         assert console.page.url.endswith(f"#/clock/{clock}"), "the URL stays for the next sign-in"
         # A page that doesn't poll shows the error after the next action.
         await console.sign_in(new_address())
+        await expect(console.heading("Clock not found")).to_be_visible()
         await console.open("#/clocks/new")
         await expect(console.heading("New clock")).to_be_visible()
         console.call("logout")
@@ -257,7 +258,7 @@ async def test_lost_fork_response_says_the_fork_may_exist(browser: Browser, prog
         await expect(console.alert).to_contain_text(warning)
         # The focused button disappears when the server is available, so the focus moves to the slider.
         await console.button("Try again now").focus()
-        await console.page.unroute("**/rpc")
+        await console.page.unroute_all(behavior="wait")
         await console.poll()
         await expect(console.notification).to_have_text(f"The server is back. The clock is at 1 Jan 2027. {warning}")
         await expect(console.slider).to_be_focused()

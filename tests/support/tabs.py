@@ -185,7 +185,7 @@ class Tab:
 
     async def reset(self) -> None:
         """Let the page look like a new one, so that the next test can use it. Its responses and messages end here."""
-        await self.page.unroute_all()
+        await self.page.unroute_all(behavior="wait")
         await self.page.mouse.move(0, 0)
         if self.page.viewport_size != _VIEWPORT:
             await self.page.set_viewport_size(_VIEWPORT)

@@ -82,7 +82,10 @@ class RequestInspector {
     render(container, this.#handle, this.#details, copyCommand);
     document.getElementById("main").addEventListener("focusin", ({ target }) => (this.#lastUsed = target));
     onCall(() => this.#follow(callHistory()[0]));
-    onSessionEnd(() => this.#select(null));
+    onSessionEnd(() => {
+      this.#view = 0;
+      this.#select(null);
+    });
     onSessionChange(() => this.#draw());
     this.#draw();
   }

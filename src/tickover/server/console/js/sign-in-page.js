@@ -259,7 +259,8 @@ class SignIn extends HTMLElement {
         resendAt: Date.now() + resendSeconds * 1000,
       });
       notify(wasSent ? `We sent a new ${kind} to ${progress.email}.` : "");
-      this.#draw();
+      // The user can leave the page and return before the response arrives.
+      document.querySelector("tick-sign-in")?.#draw();
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       this.#showSendError(error, kind, field);
