@@ -52,7 +52,7 @@ class Caller:
         return self.program.batch(method, every_params, self.token)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def corpora() -> Path:
     folder = os.environ.get("CORPORA_DIR")
     if not folder:
@@ -60,7 +60,7 @@ def corpora() -> Path:
     return Path(folder)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def caller(corpora: Path, program: Program) -> Iterator[Caller]:
     with closing(Caller(program, program.sign_in("corpora@example.test"))) as opened:
         yield opened
