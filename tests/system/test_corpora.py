@@ -61,8 +61,13 @@ def corpora() -> Path:
 
 
 @pytest.fixture(scope="session")
-def caller(corpora: Path, program: Program) -> Iterator[Caller]:
-    with closing(Caller(program, program.sign_in("corpora@example.test"))) as opened:
+def token(program: Program) -> str:
+    return program.sign_in("corpora@example.test")
+
+
+@pytest.fixture(scope="module")
+def caller(corpora: Path, program: Program, token: str) -> Iterator[Caller]:
+    with closing(Caller(program, token)) as opened:
         yield opened
 
 

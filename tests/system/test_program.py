@@ -41,7 +41,9 @@ def test_each_email_is_one_line_on_the_terminal(program: Program) -> None:
     code = program.send_code("line1@example.test")
     link = program.result("sendLoginCodeEmail", link_params("line2@example.test"))["loginUrl"]
     assert link.startswith(f"{program.url}/login#token=")
-    assert program.output[before:].split("\n") == [
+    # The server also writes a summary of rejected calls from time to time, as JSON.
+    lines = [line for line in program.output[before:].split("\n") if not line.startswith("{")]
+    assert lines == [
         f"  ✉ line1@example.test  code  {code}",
         f"  ✉ line2@example.test  link  {link}",
         "",
