@@ -426,14 +426,16 @@ async def test_sparkline_starts_with_the_first_balance(loaded_tab: Tab) -> None:
         {**entry, "currency": "USD", "at": "2027-01-07T00:00:00Z"},
     ]
     params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": items}
-    assert await run(loaded_tab, _SPARKLINE, {"params": params, "opening": {}}) == ["M0 50", "M48.5 6"]
+    assert await run(loaded_tab, _SPARKLINE, {"params": params, "opening": {}}) == ["M0 25", "M48.5 56"]
     # An opening balance is a fact from the start on.
-    assert await run(loaded_tab, _SPARKLINE, {"params": params, "opening": {"EUR": 20}}) == ["M0 50", "M53 6"]
+    assert await run(loaded_tab, _SPARKLINE, {"params": params, "opening": {"EUR": 20}}) == ["M0 25", "M53 56"]
     # The charts of a clock start at its start, whatever its balances, with space for the dot of the present one.
-    assert await run(loaded_tab, _SPARKLINE, {"params": params, "id": "clock_1"}) == ["M4 94", "M4 94"]
-    # All curves have the same zero line.
+    assert await run(loaded_tab, _SPARKLINE, {"params": params, "id": "clock_1"}) == ["M4 44", "M4 94"]
+    # Each currency has a strip with its own zero line. A clock without income has it at the top.
+    items[1:2] = []
     items.append({**entry, "currency": "CHF", "type": "EXPENSE", "at": "2027-01-02T00:00:00Z"})
-    assert await run(loaded_tab, _SPARKLINE, {"params": params, "id": "clock_1"}) == ["M4 50", "M4 50", "M4 50"]
+    items.append({**entry, "currency": "JPY", "at": "2027-01-02T00:00:00Z"})
+    assert await run(loaded_tab, _SPARKLINE, {"params": params, "id": "clock_1"}) == ["M4 27.3", "M4 39.3", "M4 94"]
 
 
 async def test_sparkline_is_red_where_an_expectation_breaks(loaded_tab: Tab) -> None:

@@ -556,14 +556,19 @@ async def test_rows_on_phones_have_times_and_aligned_buttons(browser: Browser, p
         [cancel] = set(await console.rows.locator(".cancel-item").evaluate_all(edges))
         [amount] = set(await console.rows.locator(".amount").evaluate_all(edges))
         assert cancel > amount + 24
-        # The message covers neither the chart nor the actions.
+        # The message covers neither the figures and the navigation nor the actions.
         await console.advance.click()
         await expect(console.notification).to_contain_text("Rent")
-        [message, chart] = [
+        [figures, message, actions] = [
             await locator.evaluate("(node) => node.getBoundingClientRect().toJSON()")
-            for locator in (console.notification, console.page.locator("tick-timeline"))
+            for locator in (
+                console.page.locator(".figures"),
+                console.notification,
+                console.page.locator(".main-actions"),
+            )
         ]
-        assert message["bottom"] < chart["top"]
+        assert figures["bottom"] < message["top"]
+        assert message["bottom"] < actions["top"]
         # Dates in any order have their years.
         await console.button("Amount").click()
         assert (await console.rows.locator(".when").all_inner_texts())[0] == "3 Jan 202708:00"
@@ -756,9 +761,12 @@ async def test_scenarios_can_be_searched(browser: Browser, program: Program) -> 
         await expect(console.button("Create Two currencies")).to_be_visible()
         await expect(console.button("Create Student")).to_be_hidden()
         two = cards.filter(has_text="Two currencies")
-        await expect(two).to_contain_text(re.compile(r"Each curve has its own scale\. Lowest €[0-9,.]+, [0-9]+ "))
-        # The line of a curve and its currency stay together.
-        await expect(two.locator(".curve-keys > :has(.curve-key)")).to_have_text(["CHF", "EUR"])
+        # Each currency has its strip and its lowest balance.
+        await expect(two.locator(".strips span")).to_have_text(["CHF", "EUR"])
+        await expect(two.locator(".lowest p")).to_have_text(
+            [re.compile("^Lowest CHF\xa0[0-9,.]+, [0-9]+ "), re.compile("^€[0-9,.]+, [0-9]+ ")]
+        )
+        await expect(two).to_contain_text("82 transactions · 2 expectations")
         await console.page.get_by_role("button", name=re.compile("^All ")).click()
         await console.page.get_by_label("Search scenarios").fill("student")
         await expect(cards).to_have_count(1)

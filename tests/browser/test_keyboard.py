@@ -153,8 +153,8 @@ async def check_groups(console: Console) -> None:
     groups = console.page.get_by_role("listbox").get_by_role("group")
     options = groups.get_by_role("option")
     names = [await group.get_attribute("aria-label") for group in await groups.all()]
-    assert names == ["Advance", "This page", "Preview", "View", "Zoom", "Remove", "Pages and account"]
-    advance, here, preview, _, zoom, remove, pages = (groups.nth(index).get_by_role("option") for index in range(7))
+    assert names == ["Preview", "Advance", "This page", "View", "Zoom", "Remove", "Pages and account"]
+    preview, advance, here, _, zoom, remove, pages = (groups.nth(index).get_by_role("option") for index in range(7))
     await expect(advance).to_have_text(
         [
             "Advance to next event3 Jan 2027, 08:00",
@@ -169,7 +169,7 @@ async def check_groups(console: Console) -> None:
             "Preview 1 day2 Jan 2027D",
             "Preview 1 week8 Jan 2027W",
             "Preview 1 month1 Feb 2027M",
-            "Preview next event3 Jan 2027N",
+            "Preview next event3 Jan 2027, 08:00N",
         ]
     )
     await expect(zoom).to_have_text(["1 month", "3 months", "1 year", "All"])
@@ -219,7 +219,7 @@ async def test_command_menu_finds_and_runs_actions(browser: Browser, program: Pr
         await console.open_clock(console.create())
         await keyboard.press("Control+k")
         options = page.get_by_role("listbox").get_by_role("option")
-        await expect(options.first).to_have_text(re.compile("^Advance to next event"))
+        await expect(options.first).to_have_text(re.compile("^Preview 1 day"))
         await expect(page.get_by_role("option", name="Cancel Rent")).to_have_count(0)
         await check_groups(console)
         await keyboard.type("MONTH preview")

@@ -147,7 +147,8 @@ export function lowestPoint({ times, values }, from, to) {
   return lowest;
 }
 
-const lowestOfEach = ({ balances, maxTime }, from) =>
+/** Return the lowest balance of each currency from `from` on: `{ currency, at, value }`. */
+export const lowestOfEach = ({ balances, maxTime }, from) =>
   balances.map((balance) => ({ currency: balance.currency, ...lowestPoint(balance, from, maxTime) }));
 
 /** Return the lowest balance of all currencies from `from` on, or null: `{ currency, at, value }`. */

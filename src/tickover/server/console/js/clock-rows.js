@@ -8,7 +8,7 @@ import { stateBadge } from "./expectations-panel.js";
 import { formatCount, formatDuration, formatMoney, formatPercent, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
 import { onSessionEnd } from "./session.js";
-import { curveKey, sparkline } from "./sparkline.js";
+import { sparkline } from "./sparkline.js";
 
 const COLUMNS = ["Clock", "Balance", "Lowest ahead", "Curve, own scale", "Next event", "Expectations", "Expires in"];
 
@@ -90,22 +90,17 @@ export function sortControls(onSort, isRestored) {
 
 const MAX_LENGTH = 16; // of an amount in the size of the others
 
-/** Create a figure with amounts `{ value, isLow, note }`. `hasKeys` shows the curve of each. */
-const figure = (name, title, amounts, hasKeys = false) =>
+/** Create a figure with amounts `{ value, isLow, note }`. */
+const figure = (name, title, amounts) =>
   h(
     "div",
     { class: name },
     h("dt", {}, title),
-    amounts.map(({ value, isLow, note }, index) =>
+    amounts.map(({ value, isLow, note }) =>
       h(
         "dd",
         {},
-        h(
-          "span",
-          { class: `value${isLow ? " below-zero" : ""}${value.length > MAX_LENGTH ? " long" : ""}` },
-          hasKeys && curveKey(index),
-          value,
-        ),
+        h("span", { class: `value${isLow ? " below-zero" : ""}${value.length > MAX_LENGTH ? " long" : ""}` }, value),
         note && h("span", { class: "note" }, note),
       ),
     ),
@@ -118,11 +113,9 @@ function balanceFigure(model, expectations) {
     value: formatMoney(balance, currency),
     isLow: balance < smallestAllowed(expectations, currency, model, model.now),
   }));
-  // On a card, the curves have no title.
-  const title = amounts.length > 1 ? "Balance, own scales" : "Balance";
   if (amounts.length > 2)
-    return figure("balance", title, [{ ...amounts[0], note: `and ${amounts.length - 1} more currencies` }]);
-  if (amounts.length) return figure("balance", title, amounts, amounts.length > 1);
+    return figure("balance", "Balance", [{ ...amounts[0], note: `and ${amounts.length - 1} more currencies` }]);
+  if (amounts.length) return figure("balance", "Balance", amounts);
   if (!goals.length) return figure("balance none", "Events", [{ value: "None" }]);
   const [{ name, percent }, ...rest] = goals;
   const note = rest.length ? `${name} and ${rest.length} more` : name;
@@ -170,10 +163,13 @@ export function showExpiry(node, left) {
   render(node, isSoon && "▲ ", time);
 }
 
+/** Return a clock with the currencies whose balances its row shows: two, or the first of more. */
+const shownModel = (model) => (model.balances.length > 2 ? { ...model, balances: model.balances.slice(0, 1) } : model);
+
 /** Return the cells of a clock between its name and its expectations. */
 export const clockCells = (model, expectations) => [
   h("dl", { class: "balances" }, balanceFigure(model, expectations), lowestFigure(model, expectations)),
-  model.items.length ? sparkline(model, { expectations }) : h("div", { class: "no-curve" }),
+  model.items.length ? sparkline(shownModel(model), { expectations }) : h("div", { class: "no-curve" }),
   nextEvent(model),
 ];
 

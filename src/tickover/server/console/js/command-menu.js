@@ -11,9 +11,9 @@ import { currentSession } from "./session.js";
 /** The groups of actions in their order, with the selectors of what they contain. Labelled groups come after View. */
 const GROUPS = {
   Date: null,
+  Preview: ".advance-bar :is(.steps *, .back)",
   Advance: ".split *, .main-actions > .primary",
   "This page": "main :not(.danger, [aria-label^=Remove], .controls *, .advance-bar *, [role=group][aria-label] *)",
-  Preview: ".advance-bar *",
   View: ".controls > :not([role=group]), .with-picker *",
   Clocks: null,
   Remove: ".danger, [aria-label^=Remove]",

@@ -1,12 +1,12 @@
 // The preview of a clock before it is created: its curve, its lowest balance, and how much it contains.
 
-import { lowestOfAll, parseParams } from "./clock-model.js";
+import { parseParams } from "./clock-model.js";
 import { summaryParts } from "./clock-text.js";
 import { h, render } from "./dom.js";
-import { smallestAllowed } from "./expectations.js";
+import { lowestBalances } from "./expectations.js";
 import { formatDay, formatMoney } from "./format.js";
 import { parseInstant } from "./instants.js";
-import { sparkline } from "./sparkline.js";
+import { labelledSparkline } from "./sparkline.js";
 
 const isEntry = ({ amount, at }) => typeof amount === "number" && amount > 0 && !Number.isNaN(parseInstant(at));
 const isTransaction = (entry) => isEntry(entry) && /^[A-Z]{3}$/.test(entry.currency);
@@ -28,21 +28,22 @@ function draftModel({ frozenTime, transactions = [], goals = [] }) {
 
 const HEIGHT = 96;
 
-/** Draw the curve with the dates of its ends, zero at its line, and the highest balance of a single currency at the top. */
-function draftChart(model, lowest, expectations) {
-  const curve = sparkline(model, { width: 1080, height: HEIGHT, lowest, expectations });
+/** Draw the curves with the dates of their ends. A single currency has zero at its line and the highest balance at the top. */
+function draftChart(model, lows, expectations) {
+  const curve = labelledSparkline(model, { width: 1080, height: HEIGHT, lows, expectations });
   const zero = curve.querySelector(".zero")?.getAttribute("y1") ?? HEIGHT;
   const label = h("span", { class: "zero-label" }, "0");
   label.style.setProperty("--zero-position", zero / HEIGHT);
-  const [{ times, values, currency }, ...others] = [...model.balances, { times: model.times, values: [0] }];
+  const [{ times, values, currency }] = [...model.balances, { times: model.times, values: [0] }];
   const from = values[0] === 0 ? times[0] : Math.min(model.start, times[0]);
   const highest = Math.max(...values);
+  const hasScale = model.balances.length < 2;
   return h(
     "div",
     { class: "draft-chart" },
     curve,
-    others.length === 1 && highest > 0 && h("span", { class: "top-label" }, formatMoney(highest, currency)),
-    label,
+    hasScale && highest > 0 && h("span", { class: "top-label" }, formatMoney(highest, currency)),
+    hasScale && label,
     h(
       "p",
       { class: "draft-dates" },
@@ -60,19 +61,19 @@ export function draftPreview(hint = "") {
   const draw = (params, expectations = []) => {
     const model = draftModel(params);
     if (!model?.items.length) return render(element, hint && h("p", { class: "muted" }, hint));
-    const lowest = lowestOfAll(model, model.start);
-    const isLow = lowest?.value < smallestAllowed(expectations, lowest?.currency, model, lowest?.at);
+    const lows = lowestBalances(model, expectations);
     return render(
       element,
-      draftChart(model, lowest, expectations),
+      draftChart(model, lows, expectations),
       h(
         "p",
         { class: "muted" },
-        lowest && [
-          "Lowest ",
-          h("strong", { class: isLow ? "below-zero" : undefined }, formatMoney(lowest.value, lowest.currency)),
-          ` on ${formatDay(lowest.at)} · `,
-        ],
+        lows.map(({ value, currency, at, isLow }, index) => [
+          index === 0 ? "Lowest " : ", ",
+          h("strong", { class: isLow ? "below-zero" : undefined }, formatMoney(value, currency)),
+          ` on ${formatDay(at)}`,
+        ]),
+        lows.length > 0 && " · ",
         summaryParts(model).join(" · "),
       ),
     );

@@ -1,6 +1,6 @@
 // The lanes below the balance: bars of income and expenses, diamonds of goals, and a strip for each expectation.
 
-import { Chunks, textWidth } from "./chart-paths.js";
+import { Chunks, legendItem, textWidth } from "./chart-paths.js";
 import { countUntil, isOpening } from "./clock-model.js";
 import { plural } from "./clock-text.js";
 import { s } from "./dom.js";
@@ -20,6 +20,13 @@ const [BARS_HEIGHTS, LOW_BARS_HEIGHTS] = [
 const MONTH = 30.4 * DAY;
 const CAP = 2.5; // half the width of a strip
 const [MIN_IDLE, IDLE_MARGIN] = [2 * MONTH, 8];
+
+/** Return the items of the legend that explain expectations. */
+export const expectationKeys = (expectations, results) => [
+  expectations.some(({ balance }) => balance) && legendItem("forbidden", "not allowed"),
+  results?.some(({ ok }) => !ok) && legendItem("breaks"),
+  expectations.length > 0 && [legendItem("held"), legendItem("will-hold", "will hold")],
+];
 
 /** The shapes of marks around the origin, for legends and tables. */
 export const MARKS = {

@@ -1,6 +1,6 @@
 // Pure functions about expectations, the parameters of checkTestClock.
 
-import { countUntil } from "./clock-model.js";
+import { countUntil, lowestOfEach } from "./clock-model.js";
 import { toNumber } from "./decimals.js";
 import { formatInstant, formatMoney } from "./format.js";
 import { parseInstant } from "./instants.js";
@@ -146,6 +146,14 @@ export function smallestOf(rules, at) {
 /** Return the smallest balance that expectations allow at an instant. Smaller balances are red on all pages. */
 export const smallestAllowed = (expectations, currency, model, at) =>
   smallestOf(balanceRules(expectations, currency, model), at);
+
+const MAX_LOWEST = 3;
+
+/** Return the lowest balances of the first currencies of a scenario: `{ currency, at, value, isLow }`. */
+export const lowestBalances = (model, expectations) =>
+  lowestOfEach(model, model.start)
+    .slice(0, MAX_LOWEST)
+    .map((low) => ({ ...low, isLow: low.value < smallestAllowed(expectations, low.currency, model, low.at) }));
 
 /** Return the short label of an expectation in the chart: `[name, rest]`. A long name can be cut. */
 export function shortLabel(expectation) {

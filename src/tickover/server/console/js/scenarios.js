@@ -1,18 +1,18 @@
 // The scenario cards with a search and filters, and the TOML editor. The server checks its text as the user types.
 
 import { confirmAction } from "./clock-dialogs.js";
-import { lowestPoints, parseParams } from "./clock-model.js";
-import { summaryParts } from "./clock-text.js";
+import { lowestOfAll, parseParams } from "./clock-model.js";
+import { plural, summaryParts } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultsIn, withName } from "./create-clock.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "./dom.js";
 import { draftPreview } from "./draft-preview.js";
-import { smallestAllowed } from "./expectations.js";
+import { lowestBalances } from "./expectations.js";
 import { filterBar } from "./filter-bar.js";
 import { formatDay, formatMoney, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
 import { CallError, call, loadScenarios } from "./rpc.js";
 import { currentSession } from "./session.js";
-import { curveKey, sparkline } from "./sparkline.js";
+import { labelledSparkline } from "./sparkline.js";
 import { DEVICE, readStored, SCENARIOS_KEY, writeStored } from "./storage.js";
 
 // The server doesn't store the scenarios of the user, so the browser does.
@@ -39,21 +39,10 @@ const rank = ({ id, name }) => (id ? -2 : (RANKS[name] ?? 0));
 
 const FILTERS = [
   ["All", () => true],
-  ["Goes below zero", ({ lowest }) => lowest?.value < 0],
+  ["Goes below zero", ({ model }) => lowestOfAll(model, model.start)?.value < 0],
   ["Several currencies", ({ model }) => model.currencies.length > 1],
   ["Saves for a goal", ({ model }) => model.goals.length > 0],
 ];
-
-/** Return the currencies, length and goals of a scenario. Several currencies have the lines of their curves. */
-function scenarioDetails(model) {
-  const parts = summaryParts(model).slice(0, -1);
-  if (model.currencies.length < 2) return parts.join(" · ");
-  const keys = parts.filter((part) => model.currencies.includes(part));
-  return [
-    keys.map((currency, index) => h("span", {}, curveKey(index), currency)),
-    h("span", {}, parts.slice(keys.length).join(" · ")),
-  ];
-}
 
 const lowestAmount = ({ value, currency, isLow }, name = "span") =>
   h(name, { class: isLow ? "below-zero" : undefined }, formatMoney(value, currency));
@@ -63,17 +52,16 @@ const MIN_YEAR = 350 * DAY; // a scenario of a year can end some days before
 /** Return the day of a point in a scenario, with the year in a scenario of a year or more. */
 const dayOf = ({ at }, { start, times }) => (times.at(-1) - start < MIN_YEAR ? formatShortDay(at) : formatDay(at));
 
-/** Say how to read the curves of several currencies, and the lowest balance of the second. */
-const scalesNote = (second, model) =>
-  h(
-    "p",
-    { class: "scales" },
-    "Each curve has its own scale.",
-    second && [" Lowest ", lowestAmount(second), `, ${dayOf(second, model)}.`],
+/** Show the lowest balance, or those of several currencies in the order of their strips. */
+function lowestFigures(lows, model) {
+  if (lows.length === 1) return [h("p", {}, `Lowest, ${dayOf(lows[0], model)}`), lowestAmount(lows[0], "strong")];
+  return lows.map((low, index) =>
+    h("p", {}, index === 0 && "Lowest ", lowestAmount(low, "strong"), `, ${dayOf(low, model)}`),
   );
+}
 
 function scenarioCard(
-  { title, about, params, opening, expectations, model, lows, lowest, text, id, isInvalid },
+  { title, about, params, opening, expectations, model, lows, text, id, isInvalid },
   { edit, remove },
 ) {
   const hiddenTitle = () => h("span", { class: "visually-hidden" }, ` ${title}`);
@@ -86,23 +74,23 @@ function scenarioCard(
       }
     });
   const button = h("button", { class: "soft", onclick: create }, "Create", hiddenTitle());
+  const [parts, count] = [summaryParts(model).slice(0, -1), summaryParts(model).at(-1)];
+  const expected = expectations.length ? [plural(expectations.length, "expectation")] : [];
   return h(
     "li",
     { class: "card scenario" },
     h(
       "div",
       { class: "scenario-header" },
-      h("div", {}, h("h2", {}, title), h("p", { class: "curve-keys" }, scenarioDetails(model))),
-      lowest &&
-        h("div", { class: "lowest" }, h("p", {}, `Lowest, ${dayOf(lowest, model)}`), lowestAmount(lowest, "strong")),
+      h("div", {}, h("h2", {}, title), h("p", {}, parts.join(" · "))),
+      lows.length > 0 && h("div", { class: "lowest" }, lowestFigures(lows, model)),
     ),
-    sparkline(model, { width: 360, height: 80, lowest, expectations }),
+    labelledSparkline(model, { width: 360, height: 80, lows, expectations }),
     h("p", { class: isInvalid ? "about error" : "about" }, about),
-    model.currencies.length > 1 && scalesNote(lows[1], model),
     h(
       "div",
       { class: "row card-actions" },
-      h("p", { class: "count" }, summaryParts(model).at(-1)),
+      h("p", { class: "count" }, [count, ...expected].join(" · ")),
       id && h("button", { class: "quiet", onclick: () => remove(id, title) }, "Delete", hiddenTitle()),
       h("button", { class: "quiet", onclick: () => edit(text, id) }, "Edit", hiddenTitle()),
       !isInvalid && button,
@@ -115,13 +103,7 @@ function gallery(scenarios, actions) {
     .toSorted((left, right) => rank(left) - rank(right))
     .map((scenario) => {
       const model = parseParams(scenario.params, scenario.opening);
-      const lows = lowestPoints(model, model.start)
-        .map((point) => ({
-          ...point,
-          isLow: point.value < smallestAllowed(scenario.expectations, point.currency, model, point.at),
-        }))
-        .toSorted((left, right) => left.value - right.value);
-      return { ...scenario, model, lows, lowest: lows[0] ?? null };
+      return { ...scenario, model, lows: lowestBalances(model, scenario.expectations) };
     });
   const cards = entries.map((entry) => scenarioCard(entry, actions));
   const nothing = h("p", { class: "muted", hidden: true }, "No scenario matches.");

@@ -8,15 +8,12 @@ import { balanceRules } from "./expectations.js";
 const [MARGIN, DOT_MARGIN] = [6, 4];
 const MAX_CURVES = 3;
 
-/** Create the colour of a curve for the name of its currency. Curves after the third are not drawn. */
-export const curveKey = (index) => index < MAX_CURVES && h("span", { class: `curve-key key-${index}` });
-
 /**
- * Draw the balances, with a dot at the present balance of a clock, or at `lowest` of a scenario. They are red where they
- * break an expectation, or where they are below zero without one. Screen readers skip them because the card has the
- * same facts as text.
+ * Draw the balances in strips, each with its own scale. They have a dot at the present balance of a clock, or at the
+ * lowest balances `lows` of a scenario. They are red where they break an expectation, or where they are below zero
+ * without one. Screen readers skip them because the card has the same facts as text.
  */
-export function sparkline(model, { width = 320, height = 88, lowest = null, expectations = [] } = {}) {
+export function sparkline(model, { width = 320, height = 88, lows = [], expectations = [] } = {}) {
   const curves = model.balances.length ? model.balances : model.goals.map((goal) => savingsCurve(goal));
   const last = Math.max(model.now, model.times.at(-1) ?? model.now);
   const from = Math.min(...curves.map((curve) => curveStart(curve, model)));
@@ -24,9 +21,7 @@ export function sparkline(model, { width = 320, height = 88, lowest = null, expe
   // The dot of a clock at its start needs space.
   const x = scale(from, to, model.id === null ? 0 : DOT_MARGIN, width);
   const shown = curves.slice(0, MAX_CURVES);
-  // Each curve has its own scale. Their zero lines are the same.
-  const low = Math.min(0, ...shown.map((curve) => Math.min(...curve.values) / largest(curve)));
-  const high = Math.max(0, ...shown.map((curve) => Math.max(...curve.values) / largest(curve)));
+  const strip = height / shown.length;
   return s(
     "svg",
     {
@@ -39,28 +34,40 @@ export function sparkline(model, { width = 320, height = 88, lowest = null, expe
       focusable: "false",
     },
     shown.map((curve, index) =>
-      drawCurve(curve, index, { model, x, low, high, to, width, height, lowest, expectations }),
+      drawCurve(curve, { model, x, to, width, top: index * strip, bottom: (index + 1) * strip, lows, expectations }),
     ),
+    model.id !== null && s("path", { class: "now", d: `M${x(model.now)} 0V${height}` }),
   );
+}
+
+/** Draw the balances of a scenario. Several strips have their currencies. */
+export function labelledSparkline(model, options) {
+  const shown = model.currencies.slice(0, MAX_CURVES);
+  const labels =
+    shown.length > 1 &&
+    h(
+      "div",
+      {},
+      shown.map((currency) => h("span", {}, currency)),
+    );
+  return h("div", { class: "strips", "aria-hidden": "true" }, labels, sparkline(model, options));
 }
 
 /** Return where a curve starts. That of a scenario without an opening balance starts with its first item. */
 const curveStart = ({ times, values }, { id, start }) =>
   id === null && values[0] === 0 && times.length ? times[0] : Math.min(start, times[0] ?? start);
 
-/** Return the largest absolute value of a curve. */
-const largest = ({ values }) => Math.max(...values.map(Math.abs)) || 1;
-
-function drawCurve(curve, index, { model, x, low, high, to, width, height, lowest, expectations }) {
+function drawCurve(curve, { model, x, to, width, top, bottom, lows, expectations }) {
   const from = curveStart(curve, model);
-  const y = scale(low * largest(curve), high * largest(curve), height - MARGIN, MARGIN);
+  const [low, high] = [Math.min(0, ...curve.values), Math.max(0, ...curve.values)];
+  const y = scale(low, high > low ? high : 1, bottom - MARGIN, top + MARGIN);
   const now = Math.max(from, model.id === null ? to : model.now);
   const part = (name, from, to) => {
     const line = stepPath(curve, x, y, from, to);
     return s(
       "g",
       { class: `curve ${name}` },
-      index === 0 && s("path", { class: "area", d: areaPath(line, y(0), x(from)) }),
+      s("path", { class: "area", d: areaPath(line, y(0), x(from)) }),
       s("path", { class: "line", d: line }),
     );
   };
@@ -70,19 +77,18 @@ function drawCurve(curve, index, { model, x, low, high, to, width, height, lowes
   const limits = rules.length ? rules : [{ atLeast: 0, from, to }];
   const forbidden = limits.map((limit) => {
     const [left, right] = [Math.max(limit.from, from), Math.min(limit.to, to)].map(x);
-    return s("rect", { x: left, width: Math.max(0, right - left), y: y(limit.atLeast) + 1, height });
+    return s("rect", { x: left, width: Math.max(0, right - left), y: y(limit.atLeast) + 1, height: bottom });
   });
-  const hasDot = isClock ? index === 0 : lowest !== null && lowest.currency === curve.currency;
+  const dotTime = isClock ? now : lows.find(({ currency }) => currency === curve.currency)?.at;
   return s(
     "g",
-    { class: `curve-${index}` },
+    {},
     part("rest", now, to),
     part("past", from, now),
-    index === 0 && s("line", { class: "zero", x2: width, y1: y(0), y2: y(0) }),
+    s("line", { class: "zero", x2: width, y1: y(0), y2: y(0) }),
     s("clipPath", { id }, forbidden),
     s("path", { class: "line below-zero", "clip-path": `url(#${id})`, d: stepPath(curve, x, y, from, to) }),
-    isClock && index === 0 && s("path", { class: "now", d: `M${x(now)} 0V${height}` }),
-    hasDot && drawDot(curve, isClock ? now : lowest.at, limits, { x, y, width, isHollow: !isClock }),
+    dotTime !== undefined && drawDot(curve, dotTime, limits, { x, y, width, isHollow: !isClock }),
   );
 }
 
