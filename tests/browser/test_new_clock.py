@@ -244,6 +244,51 @@ async def test_new_form_has_a_row_and_adds_an_opening_balance(browser: Browser, 
         await expect(rows).to_have_count(0)
 
 
+async def test_expectations_of_the_form_are_those_of_the_new_clock(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page, keyboard = console.page, console.page.keyboard
+        await console.open("#/clocks/new")
+        await page.get_by_role("tab", name="Form").click()
+        await page.get_by_label("Start (UTC)").fill("2027-01-01")
+        [row] = await page.get_by_role("group", name="Transactions").get_by_role("listitem").all()
+        await row.get_by_label("Name").fill("Rent")
+        await row.get_by_label("Amount").fill("450")
+        await row.get_by_label("Currency").fill("CHF")
+        await row.get_by_label("Time (UTC)").fill("2027-01-03")
+        section = page.get_by_role("group", name="Expectations", exact=True)
+        added = section.locator(".expectation")
+        await console.button("Add an expectation").click()
+        await section.get_by_label("Amount").fill("many")
+        # Enter adds the expectation. It doesn't create the clock.
+        await keyboard.press("Enter")
+        await expect(section.get_by_role("alert")).to_contain_text("must be a number")
+        await section.get_by_label("Amount").fill("-500")
+        await expect(page.locator(".draft-preview .dot.below-zero")).to_have_count(1)
+        await keyboard.press("Enter")
+        await expect(added).to_have_text(["CHF balance never below −CHF\xa0500.00"])
+        await expect(console.button("Add an expectation")).to_be_focused()
+        await expect(page.locator(".draft-preview .dot.below-zero")).to_have_count(0)
+        await keyboard.press("Enter")
+        await section.get_by_label("Expectation", exact=True).select_option("Transaction posted")
+        await console.button("Add expectation").click()
+        await expect(section.get_by_label("Name")).to_be_focused()
+        await section.get_by_label("Name").fill("Rent")
+        await section.get_by_label("By (UTC)").fill("2027-02-01")
+        await console.button("Add expectation").click()
+        await expect(added).to_have_count(2)
+        await console.button("Add an expectation").click()
+        await keyboard.press("Escape")
+        # Other tabs don't lose them.
+        await page.get_by_role("tab", name="JSON").click()
+        await page.get_by_role("tab", name="Form").click()
+        await expect(added).to_have_count(2)
+        await added.first.get_by_role("button").click()
+        await expect(added).to_have_text(["“Rent” posted by 1 Feb 2027"])
+        await console.button("Create clock").click()
+        panel = page.get_by_role("region", name="Expectations").locator(".expectation")
+        await expect(panel).to_contain_text(["“Rent” posted by 1 Feb 2027: will hold"])
+
+
 async def test_repeated_transaction_becomes_one_item_for_each_date(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page = console.page

@@ -7,6 +7,7 @@ import { MAX_NAME_LENGTH } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultList, faultsIn, sameParams, withName } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
 import { draftPreview } from "./draft-preview.js";
+import { expectationRows } from "./expectation-form.js";
 import { amountInput, field, readTime, textInput, timeInput, toTimeText } from "./form-fields.js";
 import { parseInstant } from "./instants.js";
 
@@ -82,15 +83,18 @@ function contributionRow(entry, previousRow, start) {
 }
 
 /** Create the clock of a draft. If that fails, call `showError(message, faults)`. */
-async function tryToCreate(params, { name, checks }, showError) {
+async function tryToCreate(params, { name, expectations }, showError) {
   try {
-    await createClock(withName(params, name), checks);
+    await createClock(withName(params, name), { expectations });
   } catch (error) {
     showError(creationErrorMessage(error), faultsIn(error));
   }
 }
 
-/** Create the form. `draft` is `{ name, params, text, rows }`; the form updates it. `rows` has entries with `repeats`. */
+/**
+ * Create the form. `draft` is `{ name, params, expectations, text, rows }`; the form updates it. `rows` has entries with
+ * `repeats`.
+ */
 export function clockForm(draft) {
   const { frozenTime, repeatUntil, transactions = [], goals = [] } = draft.rows ?? draft.params;
   const name = field(
@@ -204,13 +208,25 @@ export function clockForm(draft) {
 
   const preview = draftPreview("The balance appears here when you enter an amount.");
   let savedParams = params();
-  preview.draw(savedParams);
+  preview.draw(savedParams, draft.expectations);
+  const known = () => {
+    const { transactions = [], goals = [] } = rows();
+    const currencies = transactions.map(({ currency }) => currency).filter((code) => /^[A-Z]{3}$/.test(code));
+    return {
+      currencies: [...new Set(currencies.length ? currencies : ["EUR"])],
+      goals: goals.filter(({ name }) => name),
+    };
+  };
+  const onChange = (expectations) => {
+    draft.expectations = expectations;
+    preview.draw(params(), expectations);
+  };
   const saveDraft = () => {
     draft.name = name.read() ?? "";
     const newParams = params();
     if (sameParams(newParams, savedParams)) return;
     savedParams = newParams;
-    preview.draw(newParams);
+    preview.draw(newParams, draft.expectations);
     Object.assign(draft, { params: newParams, text: undefined, rows: { ...rows(), repeatUntil: until.read() } });
   };
   const form = h(
@@ -235,6 +251,7 @@ export function clockForm(draft) {
     ),
     transactionRows.element,
     goalRows.element,
+    expectationRows(draft.expectations ?? [], { known, onChange }),
     preview.element,
     h("div", { class: "row submit-row" }, button, errorBox),
   );
@@ -263,7 +280,7 @@ export function formProblem(draft) {
   return "";
 }
 
-/** Create the editor. `draft` is `{ name, params, text }`; the text stays in it until the form changes the params. */
+/** Create the editor. `draft` is `{ name, params, expectations, text }`; the text stays in it until the form changes the params. */
 export function clockJsonForm(draft) {
   const errorBox = h("div", { role: "alert", id: newId() });
   const text = h(
@@ -295,7 +312,7 @@ export function clockJsonForm(draft) {
   const preview = draftPreview();
   const drawPreview = () => {
     try {
-      preview.draw(parseParamsObject(text.value));
+      preview.draw(parseParamsObject(text.value), draft.expectations);
     } catch {
       preview.draw({}); // The user is still typing.
     }

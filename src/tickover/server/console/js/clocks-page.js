@@ -107,7 +107,7 @@ class ClocksPage extends HTMLElement {
   }
 
   #creationTabs() {
-    const draft = { name: "", params: { frozenTime: firstOfMonth() } };
+    const draft = { name: "", params: { frozenTime: firstOfMonth() }, expectations: [] };
     const edit = (toml, scenarioId) => {
       Object.assign(draft, { toml, scenarioId });
       tabs.select(2);
