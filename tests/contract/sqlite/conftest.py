@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 
 from tests.contract.sqlite.writer_jobs import connect
+from tickover.server.storage.sqlite import writer as module
 from tickover.server.storage.sqlite.writer import Writer
 
 
@@ -34,7 +35,10 @@ def witness(connection: apsw.Connection, path: Path) -> Iterator[apsw.Connection
 
 
 @pytest_asyncio.fixture(loop_scope="function")
-async def writer(connection: apsw.Connection) -> AsyncIterator[Writer]:
+async def writer(connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Writer]:
+    """A writer that a slow machine doesn't bring to its time limits."""
+    monkeypatch.setattr(module, "_MAX_RUN_SECONDS", 60)
+    monkeypatch.setattr(module, "_MAX_INLINE_COMMIT_SECONDS", 60)
     writer = Writer(connection, 0.02)
     yield writer
     await writer.close()

@@ -22,7 +22,6 @@ from tests.contract.sqlite.writer_jobs import (
     watch_statements,
 )
 from tickover.api.errors import Reason, Rejection
-from tickover.server.storage.sqlite import writer as module
 from tickover.server.storage.sqlite.writer import Writer
 
 # The writer counts iterations of the event loop, so other tests must not use the same one.
@@ -32,9 +31,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="function")
 
 
 async def test_waiting_jobs_are_committed_together(
-    writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+    writer: Writer, connection: apsw.Connection, witness: apsw.Connection
 ) -> None:
-    monkeypatch.setattr(module, "_MAX_RUN_SECONDS", 60)
     commits: list[str] = []
 
     def count_commit() -> bool:

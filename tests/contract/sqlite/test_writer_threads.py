@@ -36,24 +36,26 @@ def _current_thread(name: str) -> Job:
 
 
 class _Disk:
-    """Makes each commit take the configured time, and records the thread of each."""
+    """Lets each commit take the configured simulated time, and records the thread of each."""
 
     def __init__(self, connection: apsw.Connection, seconds: list[float]) -> None:
         self.on_the_loop: list[bool] = []
+        self.now = 0.0
         self._seconds = seconds
         connection.set_commit_hook(self._before_commit)
 
     def _before_commit(self) -> bool:
         self.on_the_loop.append(runs_on_loop())
-        Event().wait(self._seconds.pop(0))
+        self.now += self._seconds.pop(0)
         return CONTINUE
 
 
 async def test_thread_commits_after_a_slow_commit_and_the_loop_after_a_fast_one(
     writer: Writer, connection: apsw.Connection, witness: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_MAX_INLINE_COMMIT_SECONDS", 0.1)
-    disk = _Disk(connection, [0, 0.15, 0.15, 0, 0])
+    monkeypatch.setattr(module, "_MAX_INLINE_COMMIT_SECONDS", 0.125)
+    disk = _Disk(connection, [0.125, 0.25, 0.25, 0.125, 0])
+    monkeypatch.setattr(module, "monotonic", lambda: disk.now)
     for number in range(5):
         assert await writer.submit(insert(f"thing {number}")) == f"thing {number}"
         assert len(names(witness)) == number + 1
@@ -148,7 +150,6 @@ async def test_jobs_of_several_iterations_are_collected_up_to_the_wait_limit(
     writer: Writer, connection: apsw.Connection, monkeypatch: pytest.MonkeyPatch, longest: float, commits: int
 ) -> None:
     monkeypatch.setattr(module, "_MAX_COLLECT_SECONDS", longest)
-    monkeypatch.setattr(module, "_MAX_INLINE_COMMIT_SECONDS", 60)
     counted = _count_commits(connection)
     futures = []
     for number in range(20):
