@@ -26,7 +26,7 @@ async def active_intervals(page: Page) -> int:
 
 
 def calls(method: str) -> Callable[[Request], bool]:
-    """Return whether a request calls this operation. Pages that poll also send other requests."""
+    """Return a predicate for requests that call this operation. Pages that poll also send others."""
     return lambda request: request.method == "POST" and (request.post_data_json or {}).get("method") == method
 
 

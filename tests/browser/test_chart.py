@@ -431,7 +431,7 @@ async def test_sparkline_starts_with_the_first_balance(loaded_tab: Tab) -> None:
     assert await run(loaded_tab, _SPARKLINE, {"params": params, "opening": {"EUR": 20}}) == ["M0 25", "M53 56"]
     # The charts of a clock start at its start, whatever its balances, with space for the dot of the present one.
     assert await run(loaded_tab, _SPARKLINE, {"params": params, "id": "clock_1"}) == ["M4 44", "M4 94"]
-    # Each currency has a strip with its own zero line. A clock without income has it at the top.
+    # Each currency has a strip with its own zero line. A currency without income has it at the top.
     items[1:2] = []
     items.append({**entry, "currency": "CHF", "type": "EXPENSE", "at": "2027-01-02T00:00:00Z"})
     items.append({**entry, "currency": "JPY", "at": "2027-01-02T00:00:00Z"})
@@ -452,6 +452,8 @@ async def test_sparkline_is_red_where_an_expectation_breaks(loaded_tab: Tab) -> 
     # The balance at the dot is 100 below zero.
     assert await limits({"atLeast": -200}) == [[4, 96, 51], "dot"]
     assert await limits({"atLeast": 0, "from": "2027-01-11T00:00:00Z"}) == [[51, 49, 7], "dot"]
+    # A limit above the curve makes all of it red.
+    assert await limits({"atLeast": 5000}) == [[4, 96, 0], "dot below-zero"]
 
 
 async def test_comparison_shows_what_the_expectations_forbid(loaded_tab: Tab) -> None:

@@ -120,7 +120,8 @@ async def test_broken_expectation_is_marked_and_explained(browser: Browser, prog
         clock = console.create()
         await open_with_checks(console, clock, {"expectations": [NEVER_BELOW_ZERO]})
         await expect(figure(console, "Expectations")).to_contain_text("Will break3 Jan: balance below €0.00")
-        await expect(console.page.get_by_role("list", name="Legend")).to_contain_text("not allowed")
+        legend = console.page.get_by_role("list", name="Legend").get_by_role("listitem")
+        await expect(legend).to_have_text(["posted", "scheduled", "not allowed", "breaks", "held", "will hold"])
         await expect(expectations(console)).to_contain_text("EUR balance never below €0.00: will break")
         await expect(expectations(console)).to_contain_text("with “Rent”. The EUR balance is −€1,150.00, below €0.00.")
         await expect(console.page.locator(".strip.broken .breaks")).to_have_count(1)
@@ -219,6 +220,24 @@ async def test_late_results_do_not_discard_a_new_expectation(browser: Browser, p
         await console.open("#/nowhere")
         await console.open_clock(clock)
         await expect(expectations(console)).to_have_count(2)
+
+
+async def test_invalid_expectations_can_be_removed(browser: Browser, program: Program) -> None:
+    async with open_console_with_errors(browser, program) as console:
+        by = "2027-02-01T00:00:00Z"
+        unknown = [{"goalReached": {"goal": goal, "by": by}} for goal in ("Moon", "Mars")]
+        clock = console.create()
+        await open_with_checks(console, clock, {"expectations": [*unknown, NEVER_BELOW_ZERO]})
+        section = console.page.get_by_role("region", name="Expectations")
+        for count, rejected in ((3, "Goal “Moon”"), (2, "Goal “Mars”")):
+            await expect(expectations(console)).to_have_count(count)
+            await expect(section.get_by_role("alert")).to_contain_text("The server rejected")
+            await section.get_by_role("button", name=re.compile(f"^Remove {rejected}")).click()
+        await expect(section).to_contain_text("Will break on 3 Jan 2027")
+        await expect(section.get_by_role("alert")).to_have_count(0)
+        await console.open("#/nowhere")
+        await console.open_clock(clock)
+        await expect(expectations(console)).to_have_count(1)
 
 
 # Advancing
@@ -556,7 +575,7 @@ async def test_rows_on_phones_have_times_and_aligned_buttons(browser: Browser, p
         [cancel] = set(await console.rows.locator(".cancel-item").evaluate_all(edges))
         [amount] = set(await console.rows.locator(".amount").evaluate_all(edges))
         assert cancel > amount + 24
-        # The message covers neither the figures and the navigation nor the actions.
+        # The message covers neither the figures nor the actions.
         await console.advance.click()
         await expect(console.notification).to_contain_text("Rent")
         [figures, message, actions] = [

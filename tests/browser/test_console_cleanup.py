@@ -27,7 +27,7 @@ async def sign_out(console: Console) -> None:
 
 
 async def accept_logout(route: Route) -> None:
-    """Respond to a sign-out without one."""
+    """Accept a sign-out without sending it to the server."""
     if calls("logout")(route.request):
         await route.fulfill(json={"result": {}})
     else:
@@ -217,6 +217,20 @@ async def test_timers_end_with_their_page(browser: Browser, program: Program, su
                 await expect(console.page.get_by_role("main").get_by_role("heading").first).to_be_visible()
                 await open_other_page(console)
                 assert await active_intervals(console.page) == 0
+
+
+async def test_code_form_appears_after_a_return_to_the_sign_in_page(program: Program, tab: Tab) -> None:
+    console = Console(tab, program)
+    await console.open()
+    async with HeldRequests(tab.page, "sendLoginCodeEmail") as held:
+        await console.page.get_by_label("Email").fill(new_address())
+        await console.button("Send me a code").click()
+        await held.arrived()
+        await open_other_page(console)
+        await console.open()
+        await expect(console.heading("Sign in")).to_be_visible()
+        await held.release()
+    await expect(console.heading("Enter your code")).to_be_visible()
 
 
 async def test_countdown_ends_with_the_sign_in_page(program: Program, tab: Tab) -> None:

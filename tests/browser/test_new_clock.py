@@ -244,7 +244,7 @@ async def test_new_form_has_a_row_and_adds_an_opening_balance(browser: Browser, 
         await expect(rows).to_have_count(0)
 
 
-async def test_expectations_of_the_form_are_those_of_the_new_clock(browser: Browser, program: Program) -> None:
+async def test_new_clock_has_the_expectations_of_its_form(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page, keyboard = console.page, console.page.keyboard
         await console.open("#/clocks/new")
@@ -273,20 +273,30 @@ async def test_expectations_of_the_form_are_those_of_the_new_clock(browser: Brow
         await console.button("Add expectation").click()
         await expect(section.get_by_label("Name")).to_be_focused()
         await section.get_by_label("Name").fill("Rent")
+        for day in ("tomorrow", "2027-02-30"):
+            await section.get_by_label("By (UTC)").fill(day)
+            await console.button("Add expectation").click()
+            await expect(section.get_by_role("alert")).to_contain_text("must be a day")
+        # An expectation that isn't added is not lost.
+        await console.button("Create clock").click()
+        await expect(console.alert.last).to_have_text("Nothing was sent. Add the expectation, or cancel it.")
         await section.get_by_label("By (UTC)").fill("2027-02-01")
         await console.button("Add expectation").click()
         await expect(added).to_have_count(2)
         await console.button("Add an expectation").click()
         await keyboard.press("Escape")
+        await expect(console.button("Add an expectation")).to_be_focused()
         # Other tabs don't lose them.
         await page.get_by_role("tab", name="JSON").click()
+        await expect(page.get_by_text("With 2 expectations from the form.")).to_be_visible()
         await page.get_by_role("tab", name="Form").click()
         await expect(added).to_have_count(2)
         await added.first.get_by_role("button").click()
         await expect(added).to_have_text(["“Rent” posted by 1 Feb 2027"])
         await console.button("Create clock").click()
         panel = page.get_by_role("region", name="Expectations").locator(".expectation")
-        await expect(panel).to_contain_text(["“Rent” posted by 1 Feb 2027: will hold"])
+        await expect(panel).to_have_count(1)
+        await expect(panel).to_contain_text("“Rent” posted by 1 Feb 2027: will hold")
 
 
 async def test_repeated_transaction_becomes_one_item_for_each_date(browser: Browser, program: Program) -> None:

@@ -28,8 +28,8 @@ _DRAW_NOTHING = """{
   document.adoptedStyleSheets.push(sheet);
 }"""
 
-# A response counts as handled when all its promise callbacks have run. A response to a call has the name of the
-# operation, others have their path.
+# A response counts as handled when all its promise callbacks have run. Responses to calls are recorded by operation,
+# others by path.
 _RECORD_TIMERS_AND_RESPONSES = """{
   window.intervals = new Set();
   const [start, stop, send, read] = [setInterval, clearInterval, fetch, Response.prototype.json];

@@ -4,7 +4,7 @@ import { advanceCommand } from "./call-snippets.js";
 import { balanceAt, countUntil } from "./clock-model.js";
 import { describePreview } from "./clock-text.js";
 import { h, render, withAmounts } from "./dom.js";
-import { formatInstant, formatMoney } from "./format.js";
+import { formatMoney, formatShortInstant } from "./format.js";
 import { icon } from "./icons.js";
 import { addMonths, DAY, findDate, toTimestamp } from "./instants.js";
 import { menuButton } from "./menu.js";
@@ -18,8 +18,6 @@ const WAYS = [
   null,
   { text: "Advance to the last event", to: ({ now, times, maxTime }) => Math.max(now, times.at(-1) ?? maxTime) },
 ];
-
-const withoutZone = (instant) => formatInstant(instant).replace(" UTC", "");
 
 /** Return the time to which the main button advances without a preview: the next event, or a month later. */
 function nextTime({ times, now, maxTime }) {
@@ -37,7 +35,7 @@ export class AdvanceBar {
     this.#hide = hide;
     const wayItem = ({ text, hint, to }) => {
       const end = () => Math.min(to(this.#model), this.#model.maxTime);
-      return { text, hint, getTarget: () => withoutZone(end()), onSelect: () => onAdvance(end()) };
+      return { text, hint, getTarget: () => formatShortInstant(end()), onSelect: () => onAdvance(end()) };
     };
     this.advance = h(
       "button",
@@ -50,7 +48,7 @@ export class AdvanceBar {
       h("kbd", { "aria-hidden": "true" }, "↵"),
     );
     // With a preview, the label has the date.
-    this.advance.getTarget = () => (this.instant === this.#model.now ? withoutZone(this.target) : "");
+    this.advance.getTarget = () => (this.instant === this.#model.now ? formatShortInstant(this.target) : "");
     this.more = menuButton(
       { label: "More ways to advance", content: icon("down"), className: "primary" },
       WAYS.map((way) => way && wayItem(way)),
@@ -89,7 +87,7 @@ export class AdvanceBar {
       balance && !others.length && `${formatMoney(balanceAt(balance, instant), balance.currency)} at 00:00`;
     const command = (verb, run) => ({
       group: "Date",
-      name: `${verb} ${withoutZone(instant)}`,
+      name: `${verb} ${formatShortInstant(instant)}`,
       target,
       run: () => run(instant),
     });
@@ -118,7 +116,7 @@ export class AdvanceBar {
       ? hasNext
         ? "Advance to next event"
         : "Advance 1 month"
-      : `Advance to ${withoutZone(view.instant)}`;
+      : `Advance to ${formatShortInstant(view.instant)}`;
     this.advance.setAttribute("aria-disabled", String(isGone || (isNow && model.now >= model.maxTime)));
     for (const button of [this.advance, this.more.button]) button.classList.toggle("primary", model.items.length > 0);
     const canAdvance = !isGone && !isPast && this.target > model.now;

@@ -1,5 +1,6 @@
 // The opening balances, expectations and the original of each clock, which the server doesn't store.
 
+import { call } from "./rpc.js";
 import { CHECKS_KEY, DEVICE, readStored, SESSION_KEY, TAB, writeStored } from "./storage.js";
 
 const MAX_CLOCKS_WITH_CHECKS = 200;
@@ -10,12 +11,13 @@ export function readChecks(id) {
   return { opening: stored?.opening ?? {}, expectations: stored?.expectations ?? [], original: stored?.original };
 }
 
-/** Return the parameters of checkTestClock. */
-export const checkParams = (id, { opening, expectations }) => ({
-  id,
-  expectations,
-  ...(Object.keys(opening).length && { openingBalances: opening }),
-});
+/** Check the expectations of a clock on the server. Return their results. */
+export async function checkClock(id, { opening, expectations }, options) {
+  if (!expectations.length) return [];
+  const openingBalances = Object.keys(opening).length ? opening : undefined;
+  const { results } = await call("checkTestClock", { id, expectations, openingBalances }, { quiet: true, ...options });
+  return results;
+}
 
 /** Store the checks of a clock, and the original `{ id, name }` of a fork. Empty checks remove them. */
 export function writeChecks(id, { opening = {}, expectations = [], original }) {

@@ -3,7 +3,7 @@
 import { amountFormat, parseAmount } from "./amounts.js";
 import { defaultUntil, readRow, repeatEntry, repeatSelect, rowList, suggestTime } from "./clock-form-rows.js";
 import { OPENING_BALANCE } from "./clock-model.js";
-import { MAX_NAME_LENGTH } from "./clock-text.js";
+import { MAX_NAME_LENGTH, plural } from "./clock-text.js";
 import { createClock, creationErrorMessage, faultList, faultsIn, sameParams, withName } from "./create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "./dom.js";
 import { draftPreview } from "./draft-preview.js";
@@ -203,18 +203,25 @@ export function clockForm(draft) {
     });
     showError(faults.length ? "Nothing was sent." : "", faults);
     if (faults.length) return;
+    const unfinished = form.querySelector(".expectation-form select");
+    if (unfinished) {
+      showError("Nothing was sent. Add the expectation, or cancel it.");
+      unfinished.focus();
+      return;
+    }
     await tryToCreate(params(), draft, showError);
   }
 
   const preview = draftPreview("The balance appears here when you enter an amount.");
   let savedParams = params();
   preview.draw(savedParams, draft.expectations);
-  const known = () => {
+  const getClock = () => {
     const { transactions = [], goals = [] } = rows();
+    const isUnique = ({ name }) => name && goals.filter((goal) => goal.name === name).length === 1;
     const currencies = transactions.map(({ currency }) => currency).filter((code) => /^[A-Z]{3}$/.test(code));
     return {
       currencies: [...new Set(currencies.length ? currencies : ["EUR"])],
-      goals: goals.filter(({ name }) => name),
+      goals: goals.filter(isUnique),
     };
   };
   const onChange = (expectations) => {
@@ -251,7 +258,7 @@ export function clockForm(draft) {
     ),
     transactionRows.element,
     goalRows.element,
-    expectationRows(draft.expectations ?? [], { known, onChange }),
+    expectationRows(draft.expectations ?? [], { getClock, onChange }),
     preview.element,
     h("div", { class: "row submit-row" }, button, errorBox),
   );
@@ -332,6 +339,8 @@ export function clockJsonForm(draft) {
     errorBox,
     h("div", {}, h("label", { for: text.id }, "Parameters of createTestClock"), text),
     preview.element,
+    draft.expectations?.length > 0 &&
+      h("p", { class: "muted" }, `With ${plural(draft.expectations.length, "expectation")} from the form.`),
     h("div", { class: "row submit-row" }, button, h("a", { href: "#/api/createTestClock" }, "Parameter reference")),
   );
   return Object.assign(form, { showError });

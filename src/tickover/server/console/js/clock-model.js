@@ -147,6 +147,9 @@ export function lowestPoint({ times, values }, from, to) {
   return lowest;
 }
 
+/** The number of currencies that a scenario shows. */
+export const MAX_SHOWN_CURRENCIES = 3;
+
 /** Return the lowest balance of each currency from `from` on: `{ currency, at, value }`. */
 export const lowestOfEach = ({ balances, maxTime }, from) =>
   balances.map((balance) => ({ currency: balance.currency, ...lowestPoint(balance, from, maxTime) }));

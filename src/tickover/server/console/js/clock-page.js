@@ -2,7 +2,7 @@
 
 import { AdvanceBar } from "./advance-bar.js";
 import { ClockActions } from "./clock-actions.js";
-import { checkParams, readChecks, writeChecks } from "./clock-checks.js";
+import { checkClock, readChecks, writeChecks } from "./clock-checks.js";
 import { ClockFigures } from "./clock-figures.js";
 import { ClockHeader } from "./clock-header.js";
 import { parseClock, scheduleKey, viewAt, withOpening } from "./clock-model.js";
@@ -110,16 +110,18 @@ class ClockPage extends HTMLElement {
     this.#check(this.#newestChecks).catch((error) => this.expectations.showError(errorDetails(error)));
   }
 
-  /** Check expectations on the server and show the results. Throw if the server rejects them. */
+  /** Check expectations on the server and show the results. Throw if the server rejects them; a removal is kept. */
   async #check(checks) {
     const { opening, expectations } = (this.#newestChecks = checks);
-    const params = checkParams(this.clockId, checks);
-    const undo = (error) => {
-      if (checks === this.#newestChecks) this.#newestChecks = this.#checks;
-      throw error;
-    };
-    const request = expectations.length && call("checkTestClock", params, { quiet: true }).catch(undo);
-    const { results = [] } = await request;
+    const isRemoval = expectations.length < this.#checks.expectations.length;
+    let [results, rejection] = [null, null];
+    try {
+      results = await checkClock(this.clockId, checks);
+    } catch (error) {
+      rejection = error;
+      if (!isRemoval && checks === this.#newestChecks) this.#newestChecks = this.#checks;
+    }
+    if (rejection && !isRemoval) throw rejection;
     if (!this.isConnected || checks !== this.#newestChecks) return;
     this.#results = results;
     if (checks !== this.#checks) {
@@ -128,6 +130,7 @@ class ClockPage extends HTMLElement {
       if (opening !== this.#model.opening) this.#update(withOpening(this.#model, opening));
     }
     this.#drawChecks();
+    if (rejection) throw rejection;
   }
 
   #drawChecks() {
@@ -331,10 +334,7 @@ class ClockPage extends HTMLElement {
     const expired = reason === "CLOCK_EXPIRED";
     this.isGone = true;
     this.#watcher?.stop();
-    if (!this.#model) {
-      showFailure(this, goneMessage(reason), [clocksLink()], "h1", this.argument);
-      return;
-    }
+    if (!this.#model) return showFailure(this, goneMessage(reason), [clocksLink()], "h1", this.argument);
     this.classList.add("gone");
     this.bar.isGone = true;
     this.header.setStatus(expired ? "EXPIRED" : "DELETED");

@@ -163,13 +163,14 @@ export function showExpiry(node, left) {
   render(node, isSoon && "▲ ", time);
 }
 
-/** Return a clock with the currencies whose balances its row shows: two, or the first of more. */
-const shownModel = (model) => (model.balances.length > 2 ? { ...model, balances: model.balances.slice(0, 1) } : model);
+/** Return the model with the currencies that its row shows: one or two, or the first of more. */
+const withShownCurrencies = (model) =>
+  model.balances.length > 2 ? { ...model, balances: model.balances.slice(0, 1) } : model;
 
 /** Return the cells of a clock between its name and its expectations. */
 export const clockCells = (model, expectations) => [
   h("dl", { class: "balances" }, balanceFigure(model, expectations), lowestFigure(model, expectations)),
-  model.items.length ? sparkline(shownModel(model), { expectations }) : h("div", { class: "no-curve" }),
+  model.items.length ? sparkline(withShownCurrencies(model), { expectations }) : h("div", { class: "no-curve" }),
   nextEvent(model),
 ];
 

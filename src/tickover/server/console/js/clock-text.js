@@ -1,6 +1,14 @@
 // Sentences about a clock and its preview, and the names of clocks.
 
-import { balanceAt, countUntil, isOpening, lowestPoint, netAmounts, viewAt } from "./clock-model.js";
+import {
+  balanceAt,
+  countUntil,
+  isOpening,
+  lowestPoint,
+  MAX_SHOWN_CURRENCIES,
+  netAmounts,
+  viewAt,
+} from "./clock-model.js";
 import { formatCount, formatInstant, formatMoney, formatShortDay, spokenInstant, spokenMoney } from "./format.js";
 import { DAY } from "./instants.js";
 import { call } from "./rpc.js";
@@ -187,7 +195,7 @@ const MONTH_DAYS = 30.4;
 export function summaryParts({ start, times, currencies, goals, items }) {
   const months = Math.round(((times.at(-1) ?? start) - start) / DAY / MONTH_DAYS);
   return [
-    ...currencies.slice(0, 3),
+    ...currencies.slice(0, MAX_SHOWN_CURRENCIES),
     months > 0 && (months % 12 === 0 ? plural(months / 12, "year") : plural(months, "month")),
     goals.length && plural(goals.length, "goal"),
     plural(items.filter((item) => item.currency).length, "transaction"),

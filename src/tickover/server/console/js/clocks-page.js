@@ -1,6 +1,6 @@
 // <tick-clocks>: the list of clocks, and the page for a new clock.
 
-import { checkParams, readChecks } from "./clock-checks.js";
+import { checkClock, readChecks } from "./clock-checks.js";
 import { clockForm, clockJsonForm, formProblem } from "./clock-form.js";
 import { lowestOfAll, nextItems, parseClock } from "./clock-model.js";
 import { CLOCK_FILTERS, checkCell, clockCells, postedCount, showExpiry, sortControls } from "./clock-rows.js";
@@ -327,8 +327,7 @@ class ClocksPage extends HTMLElement {
   /** Check the expectations that this browser stores for a clock. */
   async #check(entry, model, checks, options) {
     try {
-      const request = checks.expectations.length && call("checkTestClock", checkParams(model.id, checks), options);
-      const { results = [] } = await request;
+      const results = await checkClock(model.id, checks, options);
       const { isBroken, content } = checkCell(checks.expectations, results, model);
       Object.assign(entry, { isBroken, isChecked: true });
       render(entry.check, content);

@@ -218,7 +218,7 @@ class ComparePage extends HTMLElement {
             this.comparison.differsFrom > this.comparison.from && legendItem("scheduled", "same in both"),
             this.comparison.differsFrom < Infinity && legendItem("preview", "difference"),
             this.rules.flat().length > 0 && legendItem("forbidden", "not allowed"),
-            breaks && legendItem("breaks"),
+            breaks && legendItem("breaks", "breaks an expectation"),
           ),
           h("div", { class: "row controls" }, this.jumps?.element, currencies.length > 1 && chooser.element),
         ),

@@ -52,7 +52,7 @@ const NOTIFICATION_MS = 4_000;
 const ERROR_MS = 10_000;
 let notificationTimer = 0;
 
-/** Show a message above the page for some seconds. Screen readers announce it. */
+/** Show a message over the page for some seconds. Screen readers announce it. */
 export function notify(message, { error = false } = {}) {
   const notification = document.getElementById("notification");
   notification.classList.toggle("error", error);

@@ -13,6 +13,7 @@ const isTransaction = (entry) => isEntry(entry) && /^[A-Z]{3}$/.test(entry.curre
 
 /** Return the model of the valid entries of some parameters, or null. The user can still be typing them. */
 function draftModel({ frozenTime, transactions = [], goals = [] }) {
+  if (frozenTime !== undefined && Number.isNaN(parseInstant(String(frozenTime)))) return null;
   try {
     return parseParams({
       frozenTime,
@@ -37,7 +38,7 @@ function draftChart(model, lows, expectations) {
   const [{ times, values, currency }] = [...model.balances, { times: model.times, values: [0] }];
   const from = values[0] === 0 ? times[0] : Math.min(model.start, times[0]);
   const highest = Math.max(...values);
-  const hasScale = model.balances.length < 2;
+  const hasScale = (model.balances.length || model.goals.length) < 2;
   return h(
     "div",
     { class: "draft-chart" },

@@ -21,8 +21,8 @@ const MONTH = 30.4 * DAY;
 const CAP = 2.5; // half the width of a strip
 const [MIN_IDLE, IDLE_MARGIN] = [2 * MONTH, 8];
 
-/** Return the items of the legend that explain expectations. */
-export const expectationKeys = (expectations, results) => [
+/** Return the legend items for expectations. */
+export const expectationLegend = (expectations, results) => [
   expectations.some(({ balance }) => balance) && legendItem("forbidden", "not allowed"),
   results?.some(({ ok }) => !ok) && legendItem("breaks"),
   expectations.length > 0 && [legendItem("held"), legendItem("will-hold", "will hold")],

@@ -6,7 +6,14 @@ import { h, render, withAmounts, withBusyState } from "./dom.js";
 import { describeExpectation } from "./expectations.js";
 import { field, readTime, withPicker } from "./form-fields.js";
 import { icon } from "./icons.js";
+import { parseInstant, toTimestamp } from "./instants.js";
 import { CallError } from "./rpc.js";
+
+/** Return whether a text is a timestamp of a day that exists. */
+const isTimestamp = (text) => {
+  const instant = parseInstant(text);
+  return !Number.isNaN(instant) && toTimestamp(instant) === text;
+};
 
 const PERIODS = [
   ["MONTH", "month"],
@@ -29,7 +36,7 @@ const text = (properties = {}) => h("input", { autocomplete: "off", ...propertie
 function kinds({ currencies: codes, goals: allGoals }) {
   const currencies = codes.map((code) => [code, code]);
   const isUnique = ({ name }) => allGoals.filter((goal) => goal.name === name).length === 1;
-  const goals = allGoals.map((goal) => [isUnique(goal) ? goal.name : (goal.id ?? goal.name), goal.name]);
+  const goals = allGoals.map((goal) => [isUnique(goal) ? goal.name : goal.id, goal.name]);
   const timestamp = ({ value }) => readTime(value);
   const bound = (title, key) => ({
     title,
@@ -78,8 +85,8 @@ function kinds({ currencies: codes, goals: allGoals }) {
 }
 
 /**
- * Create the form for a clock with these currencies and goals. `onAdd(expectation)` rejects with the server's error. It is
- * no form element, because it can be in one.
+ * Create the form for a clock with these currencies and goals. `onAdd(expectation)` rejects with the server's error.
+ * Return a div, because forms can't be nested.
  */
 export function expectationForm(clock, { onAdd, onCancel }) {
   const choices = kinds(clock);
@@ -104,6 +111,12 @@ export function expectationForm(clock, { onAdd, onCancel }) {
   async function add() {
     error.textContent = "";
     if (!Object.values(controls).every((control) => control.reportValidity())) return;
+    const by = controls["By (UTC)"];
+    if (by && !isTimestamp(readTime(by.value))) {
+      error.textContent = "The date must be a day, for example 2027-01-31.";
+      by.focus();
+      return;
+    }
     if (controls.Amount && typeof parseAmount(controls.Amount.value) !== "number") {
       error.textContent = `The amount must be a number, for example ${amountFormat.format(1234.5)}.`;
       controls.Amount.focus();
@@ -119,7 +132,7 @@ export function expectationForm(clock, { onAdd, onCancel }) {
 
   const onkeydown = (event) => {
     if (event.key === "Escape") onCancel();
-    if (event.key !== "Enter" || !event.target.matches("input")) return;
+    if (event.key !== "Enter" || event.isComposing || !event.target.matches("input")) return;
     event.preventDefault();
     button.click();
   };
@@ -127,7 +140,7 @@ export function expectationForm(clock, { onAdd, onCancel }) {
   show();
   return h(
     "div",
-    { class: "expectation-form", role: "group", "aria-label": "New expectation", onkeydown },
+    { class: "expectation-form", onkeydown },
     field("", "Expectation", kind),
     fields,
     error,
@@ -135,16 +148,20 @@ export function expectationForm(clock, { onAdd, onCancel }) {
   );
 }
 
+export const EXPECTATIONS_HINT = "Conditions that must hold, for example a balance that is never below zero.";
+
 export const removeButton = (text, onclick) =>
   h("button", { class: "plain icon-button", "aria-label": `Remove ${text}`, title: "Remove", onclick }, icon("close"));
 
+const MAX_EXPECTATIONS = 50;
+
 /**
- * Create the list of expectations of a new clock. `known()` returns its currencies and goals. Call
- * `onChange(expectations)`.
+ * Create the list of expectations of a new clock. `getClock()` returns its currencies and goals. Call
+ * `onChange(expectations)` after each change.
  */
-export function expectationRows(expectations, { known, onChange }) {
+export function expectationRows(expectations, { getClock, onChange }) {
   const list = h("ul", { class: "expectations" });
-  const hint = h("p", { class: "muted" }, "What must hold, for example that a balance is never below zero.");
+  const hint = h("p", { class: "muted" }, EXPECTATIONS_HINT);
   const box = h("div");
   const button = h("button", { onclick: () => open() }, "Add an expectation");
 
@@ -156,13 +173,14 @@ export function expectationRows(expectations, { known, onChange }) {
 
   function draw() {
     hint.hidden = expectations.length > 0;
+    button.disabled = expectations.length >= MAX_EXPECTATIONS;
     render(
       list,
       expectations.map((expectation, index) => {
         const text = describeExpectation(expectation);
         const remove = () => {
           change(expectations.toSpliced(index, 1));
-          (list.querySelectorAll("button")[index] ?? button).focus();
+          (list.querySelectorAll("button")[index] ?? box.querySelector("select, button")).focus();
         };
         return h("li", { class: "expectation" }, h("div", {}, withAmounts(text)), removeButton(text, remove));
       }),
@@ -179,7 +197,7 @@ export function expectationRows(expectations, { known, onChange }) {
       change([...expectations, expectation]);
       close();
     };
-    const form = expectationForm(known(), { onAdd, onCancel: close });
+    const form = expectationForm(getClock(), { onAdd, onCancel: close });
     render(box, form);
     form.querySelector("select").focus();
   }

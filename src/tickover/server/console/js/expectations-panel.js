@@ -2,8 +2,9 @@
 
 import { amountFormat, formatAmount, parseAmount } from "./amounts.js";
 import { isOpening, lowestPoint } from "./clock-model.js";
+import { errorDetails } from "./create-clock.js";
 import { h, newId, onSubmit, render, withAmounts } from "./dom.js";
-import { expectationForm, removeButton } from "./expectation-form.js";
+import { EXPECTATIONS_HINT, expectationForm, removeButton } from "./expectation-form.js";
 import {
   balanceRules,
   describeExpectation,
@@ -14,6 +15,7 @@ import {
 import { formatDay, formatInstant, formatMoney } from "./format.js";
 import { icon } from "./icons.js";
 import { parseInstant } from "./instants.js";
+import { CallError } from "./rpc.js";
 
 /** Return the mark of a state of expectations. */
 export const stateBadge = (state) =>
@@ -71,7 +73,7 @@ export class ExpectationsPanel {
     const { expectations } = checks;
     this.#error.textContent = "";
     this.#empty.hidden = expectations.length > 0;
-    this.#empty.textContent = "Say what must hold, for example that a balance is never below zero.";
+    this.#empty.textContent = EXPECTATIONS_HINT;
     this.#progress = [];
     render(
       this.#list,
@@ -152,7 +154,12 @@ export class ExpectationsPanel {
   }
 
   async #remove(index) {
-    await this.#change({ expectations: this.#checks.expectations.toSpliced(index, 1) });
+    try {
+      await this.#change({ expectations: this.#checks.expectations.toSpliced(index, 1) });
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      this.showError(errorDetails(error));
+    }
     (this.#list.querySelectorAll(".icon-button")[index] ?? this.#addButton).focus();
   }
 

@@ -1,6 +1,6 @@
 // Pure functions about expectations, the parameters of checkTestClock.
 
-import { countUntil, lowestOfEach } from "./clock-model.js";
+import { countUntil, lowestOfEach, MAX_SHOWN_CURRENCIES } from "./clock-model.js";
 import { toNumber } from "./decimals.js";
 import { formatInstant, formatMoney } from "./format.js";
 import { parseInstant } from "./instants.js";
@@ -147,13 +147,19 @@ export function smallestOf(rules, at) {
 export const smallestAllowed = (expectations, currency, model, at) =>
   smallestOf(balanceRules(expectations, currency, model), at);
 
-const MAX_LOWEST = 3;
-
-/** Return the lowest balances of the first currencies of a scenario: `{ currency, at, value, isLow }`. */
-export const lowestBalances = (model, expectations) =>
-  lowestOfEach(model, model.start)
-    .slice(0, MAX_LOWEST)
-    .map((low) => ({ ...low, isLow: low.value < smallestAllowed(expectations, low.currency, model, low.at) }));
+/**
+ * Return the lowest balances of the currencies that a scenario shows: `{ currency, at, value, isLow }`. If another one is
+ * too low, add the lowest of those.
+ */
+export function lowestBalances(model, expectations) {
+  const all = lowestOfEach(model, model.start).map((low) => ({
+    ...low,
+    isLow: low.value < smallestAllowed(expectations, low.currency, model, low.at),
+  }));
+  const others = all.slice(MAX_SHOWN_CURRENCIES).filter(({ isLow }) => isLow);
+  const lowest = others.toSorted((left, right) => left.value - right.value).slice(0, 1);
+  return [...all.slice(0, MAX_SHOWN_CURRENCIES), ...lowest];
+}
 
 /** Return the short label of an expectation in the chart: `[name, rest]`. A long name can be cut. */
 export function shortLabel(expectation) {

@@ -20,6 +20,8 @@ export const formatDay = (instant) => dateParts(instant).slice(1, 4).join(" ");
 export const formatTime = (instant) => dateParts(instant)[4].slice(0, instant % 60_000 === 0 ? 5 : 8);
 export const formatInstant = (instant) =>
   isMidnight(instant) ? formatDay(instant) : `${formatDay(instant)}, ${formatTime(instant)} UTC`;
+/** Format an instant where the text has no room for the time zone. */
+export const formatShortInstant = (instant) => formatInstant(instant).replace(" UTC", "");
 /** Format a percentage without decimals. It is 0 or 100 only if the number is. */
 export const formatPercent = (number) =>
   number > 0 && number < 1

@@ -3,7 +3,7 @@
 import { countUntil } from "./clock-model.js";
 import { h } from "./dom.js";
 import { readTime, timeInput, toTimeText } from "./form-fields.js";
-import { formatInstant } from "./format.js";
+import { formatShortInstant } from "./format.js";
 import { addMonths, DAY, HOUR, MINUTE, toTimestamp } from "./instants.js";
 
 const THUMB_WIDTH = 22; // as in scrubber.css
@@ -151,7 +151,7 @@ export class Scrubber {
 
   #targetText({ to }) {
     const instant = to(this.#model, this.#instant, { ...this.#currentMonths() });
-    return instant === null ? "" : formatInstant(clampToClock(this.#model, instant)).replace(" UTC", "");
+    return instant === null ? "" : formatShortInstant(clampToClock(this.#model, instant));
   }
 
   /** Set the preview time. The page draws it in the next frame. */

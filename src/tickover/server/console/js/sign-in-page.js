@@ -259,12 +259,16 @@ class SignIn extends HTMLElement {
         resendAt: Date.now() + resendSeconds * 1000,
       });
       notify(wasSent ? `We sent a new ${kind} to ${progress.email}.` : "");
-      // The user can leave the page and return before the response arrives.
-      document.querySelector("tick-sign-in")?.#draw();
+      SignIn.#current(this).#draw();
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
-      this.#showSendError(error, kind, field);
+      SignIn.#current(this).#showSendError(error, kind, field);
     }
+  }
+
+  /** Return the page that is shown. The user can leave a page and return before a response arrives. */
+  static #current(page) {
+    return document.querySelector("tick-sign-in") ?? page;
   }
 
   #showSendError(error, kind, field) {

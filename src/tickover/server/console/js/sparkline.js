@@ -1,12 +1,11 @@
 // The small chart on clock and scenario cards: the balance of each currency.
 
 import { areaPath, scale, stepPath } from "./chart-paths.js";
-import { balanceAt } from "./clock-model.js";
+import { balanceAt, MAX_SHOWN_CURRENCIES } from "./clock-model.js";
 import { h, newId, s } from "./dom.js";
 import { balanceRules } from "./expectations.js";
 
 const [MARGIN, DOT_MARGIN] = [6, 4];
-const MAX_CURVES = 3;
 
 /**
  * Draw the balances in strips, each with its own scale. They have a dot at the present balance of a clock, or at the
@@ -20,7 +19,7 @@ export function sparkline(model, { width = 320, height = 88, lows = [], expectat
   const to = last + ((last - from) * 0.03 || 1);
   // The dot of a clock at its start needs space.
   const x = scale(from, to, model.id === null ? 0 : DOT_MARGIN, width);
-  const shown = curves.slice(0, MAX_CURVES);
+  const shown = curves.slice(0, MAX_SHOWN_CURRENCIES);
   const strip = height / shown.length;
   return s(
     "svg",
@@ -40,9 +39,9 @@ export function sparkline(model, { width = 320, height = 88, lows = [], expectat
   );
 }
 
-/** Draw the balances of a scenario. Several strips have their currencies. */
+/** Draw the balances of a scenario. With several currencies, label each strip. */
 export function labelledSparkline(model, options) {
-  const shown = model.currencies.slice(0, MAX_CURVES);
+  const shown = model.currencies.slice(0, MAX_SHOWN_CURRENCIES);
   const labels =
     shown.length > 1 &&
     h(
@@ -77,7 +76,8 @@ function drawCurve(curve, { model, x, to, width, top, bottom, lows, expectations
   const limits = rules.length ? rules : [{ atLeast: 0, from, to }];
   const forbidden = limits.map((limit) => {
     const [left, right] = [Math.max(limit.from, from), Math.min(limit.to, to)].map(x);
-    return s("rect", { x: left, width: Math.max(0, right - left), y: y(limit.atLeast) + 1, height: bottom });
+    const edge = Math.max(top, y(limit.atLeast) + 1);
+    return s("rect", { x: left, width: Math.max(0, right - left), y: edge, height: Math.max(0, bottom - edge) });
   });
   const dotTime = isClock ? now : lows.find(({ currency }) => currency === curve.currency)?.at;
   return s(

@@ -5,7 +5,7 @@ import { legendItem } from "./chart-paths.js";
 import { countUntil } from "./clock-model.js";
 import { plural } from "./clock-text.js";
 import { h, render, s } from "./dom.js";
-import { expectationKeys } from "./event-lanes.js";
+import { expectationLegend } from "./event-lanes.js";
 import { formatDay, formatInstant } from "./format.js";
 import { icon } from "./icons.js";
 import { monthlyTable } from "./monthly-table.js";
@@ -267,7 +267,7 @@ export class Timeline extends HTMLElement {
       this.legend,
       legendItem("past", "posted"),
       legendItem("scheduled"),
-      expectationKeys(expectations, results),
+      expectationLegend(expectations, results),
       (this.previewKey = legendItem("preview")),
     );
   }
