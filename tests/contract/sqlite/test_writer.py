@@ -223,14 +223,14 @@ async def test_read_only_database_is_unavailable(path: Path, connection: apsw.Co
 async def test_loop_is_not_blocked_while_another_process_holds_the_write_lock(
     connection: apsw.Connection, witness: apsw.Connection, used: bool
 ) -> None:
-    writer = Writer(connection, 5)
+    writer = Writer(connection, 60)
     if used:
         await writer.submit(lambda _: None, is_long=True)
     tried = watch_statements(connection)
     witness.execute("begin immediate")
     futures = [writer.submit(insert(f"thing {number}")) for number in range(3)]
     # This event loop releases the lock. If it waited for the lock, this would never end.
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(30):
         await tried.in_the_thread.wait()
     witness.execute("rollback")
     assert await outcomes_of(futures) == ["thing 0", "thing 1", "thing 2"]
