@@ -1,10 +1,10 @@
 // The lanes below the balance: bars of income and expenses, diamonds of goals, and a strip for each expectation.
 
-import { Chunks, legendItem, textWidth } from "./chart-paths.js";
+import { Chunks, textWidth } from "./chart-paths.js";
 import { countUntil, isOpening } from "./clock-model.js";
 import { plural } from "./clock-text.js";
 import { s } from "./dom.js";
-import { breachRanges, deadline, decidedAt, postTimes } from "./expectations.js";
+import { breachRanges, deadline, decidedAt, describeExpectation, expectationState, postTimes } from "./expectations.js";
 import { formatMoney } from "./format.js";
 import { DAY, parseInstant } from "./instants.js";
 
@@ -20,13 +20,6 @@ const [BARS_HEIGHTS, LOW_BARS_HEIGHTS] = [
 const MONTH = 30.4 * DAY;
 const CAP = 2.5; // half the width of a strip
 const [MIN_IDLE, IDLE_MARGIN] = [2 * MONTH, 8];
-
-/** Return the legend items for expectations. */
-export const expectationLegend = (expectations, results) => [
-  expectations.some(({ balance }) => balance) && legendItem("forbidden", "not allowed"),
-  results?.some(({ ok }) => !ok) && legendItem("breaks"),
-  expectations.length > 0 && [legendItem("held"), legendItem("will-hold", "will hold")],
-];
 
 /** The shapes of marks around the origin, for legends and tables. */
 export const MARKS = {
@@ -215,6 +208,12 @@ export function idleMarks({ start, times }, x, { left, right, from, to }, y) {
   return s("g", { class: "idle" }, marks);
 }
 
+/** Describe an expectation and its state, as the panel does. */
+function stripTitle(expectation, result, model) {
+  const state = expectationState(expectation, result, model);
+  return `${describeExpectation(expectation)}${state && `: ${state}`}`;
+}
+
 /**
  * Draw the strip of an expectation: where it holds, where it breaks, and when the transactions that it counts post. What
  * must happen once counts from then on. `result` is null until the server responds.
@@ -246,6 +245,7 @@ export function expectationStrip(model, expectation, result, x, { from, to, top,
   return s(
     "g",
     { class: `strip${isBroken ? " broken" : ""}` },
+    s("title", {}, stripTitle(expectation, result, model)),
     segment("holds", start, end),
     since <= end &&
       (isDecided || since < model.now) &&

@@ -55,7 +55,7 @@ class BalancePlot {
     );
   }
 
-  /** Call out the lowest balance from now on, like the figure above the chart, and that of a broken rule before. */
+  /** Call out the lowest balance from now on, and that of a broken rule before, which is more important. */
   #lowest(rules) {
     const { balance, model } = this;
     if (balance.times.length === 0) return null;
@@ -69,7 +69,7 @@ class BalancePlot {
       .sort((left, right) => left.value - right.value);
     const past = broken && this.#callout(broken, `Lowest, ${dateFormat(this.box)(broken.at)}`, true);
     const overlaps = past && ahead && past.edges.to > ahead.edges.from && past.edges.from < ahead.edges.to;
-    return overlaps ? ahead : [past, ahead];
+    return overlaps ? past : [past, ahead];
   }
 
   /** Label a point as money with its date, if it is in the plot. */

@@ -5,7 +5,6 @@ import { legendItem } from "./chart-paths.js";
 import { countUntil } from "./clock-model.js";
 import { plural } from "./clock-text.js";
 import { h, render, s } from "./dom.js";
-import { expectationLegend } from "./event-lanes.js";
 import { formatDay, formatInstant } from "./format.js";
 import { icon } from "./icons.js";
 import { monthlyTable } from "./monthly-table.js";
@@ -267,7 +266,8 @@ export class Timeline extends HTMLElement {
       this.legend,
       legendItem("past", "posted"),
       legendItem("scheduled"),
-      expectationLegend(expectations, results),
+      expectations.some(({ balance }) => balance) && legendItem("forbidden", "not allowed"),
+      results?.some(({ ok }) => !ok) && legendItem("breaks", "breaks an expectation"),
       (this.previewKey = legendItem("preview")),
     );
   }
