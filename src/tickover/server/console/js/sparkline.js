@@ -32,10 +32,10 @@ export function sparkline(model, { width = 320, height = 88, lows = [], expectat
       "aria-hidden": "true",
       focusable: "false",
     },
+    model.id !== null && s("path", { class: "now", d: `M${x(model.now)} 0V${height}` }),
     shown.map((curve, index) =>
       drawCurve(curve, { model, x, to, width, top: index * strip, bottom: (index + 1) * strip, lows, expectations }),
     ),
-    model.id !== null && s("path", { class: "now", d: `M${x(model.now)} 0V${height}` }),
   );
 }
 
