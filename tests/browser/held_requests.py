@@ -53,11 +53,12 @@ class HeldRequests:
         await asyncio.wait_for(self._arrived.wait(), TIMEOUT_MS / 1000)
 
     async def release(self) -> None:
-        """Send the requests and wait until the page has handled the response to one of them."""
+        """Send the requests and wait until the page has handled the response to one of them, or left the document."""
         count = "handledResponses.filter((name) => name === target).length"
-        before = await self._page.evaluate(f"(target) => {count}", self._target)
+        before = await self._page.evaluate(f"(target) => {{ window.isHeld = true; return {count}; }}", self._target)
         self._released.set()
-        await self._page.wait_for_function(f"([target, before]) => {count} > before", arg=[self._target, before])
+        handled = f"([target, before]) => !window.isHeld || {count} > before"
+        await self._page.wait_for_function(handled, arg=[self._target, before])
 
     def drop(self) -> None:
         """Send the requests without waiting for their responses."""

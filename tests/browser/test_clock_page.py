@@ -274,7 +274,7 @@ async def test_advance_without_a_preview_goes_to_the_next_event(browser: Browser
         await expect(goals).to_contain_text("500.00 of 3,000.00 → 810.00")
         await expect(goals).to_contain_text("2,500.00 to go → 2,190.00")
         await expect(goals).to_contain_text("no more contributions, 2,190.00 short at the end")
-        await expect(goals).to_contain_text("no more contributions")
+        await expect(goals.locator("summary")).to_have_text("1 contribution, and 500.00 from the start")
         await console.button("+1 month").click(modifiers=["Shift"])
         await expect(console.notification).to_have_text("2 events posted. Balance €500.50.")
         await expect(console.advance).to_have_accessible_name("Advance 1 month")
@@ -522,6 +522,16 @@ async def test_chart_calls_out_the_lowest_balance_of_a_past_break(browser: Brows
             await console.open("#/clocks")
 
 
+async def test_break_in_an_earlier_year_has_its_year(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        rents = [{**JANUARY["transactions"][0], "at": f"{day}T08:00:00Z"} for day in ("2026-12-03", "2027-01-20")]
+        clock = console.create({"frozenTime": "2026-12-01T00:00:00Z", "transactions": rents})
+        console.call("advanceTestClock", id=clock, frozenTime="2027-01-10T00:00:00Z")
+        await open_with_checks(console, clock, {"expectations": [NEVER_BELOW_ZERO]})
+        await expect(figure(console, "Expectations")).to_contain_text("3 Dec 2026: balance below €0.00")
+        await expect(console.page.locator("svg.plot .lowest").first).to_contain_text("Lowest, 3 Dec 2026")
+
+
 async def test_opening_balance_is_a_neutral_row(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page = console.page
@@ -577,19 +587,19 @@ async def test_rows_on_phones_have_times_and_aligned_buttons(browser: Browser, p
         [cancel] = set(await console.rows.locator(".cancel-item").evaluate_all(edges))
         [amount] = set(await console.rows.locator(".amount").evaluate_all(edges))
         assert cancel > amount + 24
-        # The message covers neither the figures nor the actions.
+        # The message covers neither the figures nor the main action.
         await console.advance.click()
         await expect(console.notification).to_contain_text("Rent")
-        [figures, message, actions] = [
+        [figures, message, action] = [
             await locator.evaluate("(node) => node.getBoundingClientRect().toJSON()")
             for locator in (
                 console.page.locator(".figures"),
                 console.notification,
-                console.page.locator(".main-actions"),
+                console.advance,
             )
         ]
         assert figures["bottom"] < message["top"]
-        assert message["bottom"] < actions["top"]
+        assert message["bottom"] <= action["top"]
         # Dates in any order have their years.
         await console.button("Amount").click()
         assert (await console.rows.locator(".when").all_inner_texts())[0] == "3 Jan 202708:00"

@@ -6,7 +6,15 @@ import { difference } from "./decimals.js";
 import { h, nowrap, render, withAmounts } from "./dom.js";
 import { smallestAllowed, summarizeChecks } from "./expectations.js";
 import { stateBadge } from "./expectations-panel.js";
-import { formatCount, formatDay, formatMoney, formatPercent, formatShortDay, formatTime } from "./format.js";
+import {
+  formatCount,
+  formatDay,
+  formatMoney,
+  formatPastDay,
+  formatPercent,
+  formatShortDay,
+  formatTime,
+} from "./format.js";
 import { DAY } from "./instants.js";
 
 const MAX_OTHERS = 2; // currencies below the first one
@@ -186,7 +194,8 @@ export class ClockFigures {
     if (!expectations.length) return this.#checks.show("None", "add one below");
     if (!results) return this.#checks.show("…", plural(expectations.length, "expectation"));
     const { state, text, at, detail } = summarizeChecks(expectations, results, model);
-    const show = () => h("button", { class: "link", onclick: () => this.#onShow(at) }, dayFormat(model)(at));
+    const date = dayFormat(model) === formatDay ? formatDay(at) : formatPastDay(at, model.now);
+    const show = () => h("button", { class: "link", onclick: () => this.#onShow(at) }, date);
     return this.#checks.show(
       [stateBadge(state), h("span", {}, text)],
       at === undefined

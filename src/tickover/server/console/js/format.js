@@ -17,6 +17,9 @@ export const formatMonth = (instant) => dateParts(instant)[2];
 export const formatMonthOfYear = (instant) => dateParts(instant).slice(2, 4).join(" ");
 export const formatShortDay = (instant) => dateParts(instant).slice(1, 3).join(" ");
 export const formatDay = (instant) => dateParts(instant).slice(1, 4).join(" ");
+/** Format a day with its year if that is before the year of `now`. */
+export const formatPastDay = (instant, now) =>
+  (instant < now && formatYear(instant) !== formatYear(now) ? formatDay : formatShortDay)(instant);
 export const formatTime = (instant) => dateParts(instant)[4].slice(0, instant % 60_000 === 0 ? 5 : 8);
 export const formatInstant = (instant) =>
   isMidnight(instant) ? formatDay(instant) : `${formatDay(instant)}, ${formatTime(instant)} UTC`;

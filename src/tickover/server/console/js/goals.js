@@ -67,6 +67,9 @@ function goalEndText({ times, sums, targetUnits, places }) {
   return `, ${formatMoney(toNumber(targetUnits - sums.at(-1), places))} short at the end`;
 }
 
+/** Return the amount of a goal before its contributions, if there is one. */
+const startText = ({ sums, places }) => sums[0] > 0 && `, and ${formatMoney(toNumber(sums[0], places))} from the start`;
+
 class Goal {
   #drawnKey = "";
   #instants = [0, 0];
@@ -80,7 +83,7 @@ class Goal {
     this.list = h(
       "details",
       { ontoggle: () => this.#buildContributions() },
-      h("summary", {}, plural(goal.contributions.length, "contribution")),
+      h("summary", {}, plural(goal.contributions.length, "contribution"), startText(goal)),
     );
     this.node = h(
       "li",

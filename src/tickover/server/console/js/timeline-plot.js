@@ -16,7 +16,7 @@ import { render, s } from "./dom.js";
 import { barLane, expectationStrip, goalLane, idleMarks } from "./event-lanes.js";
 import { smallestOf } from "./expectations.js";
 import { drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
-import { formatDay, formatMoney, formatShortDay } from "./format.js";
+import { formatDay, formatMoney, formatPastDay, formatShortDay } from "./format.js";
 import { DAY } from "./instants.js";
 import { AXIS, laneLabel, layOut, RIGHT, TOP } from "./timeline-layout.js";
 
@@ -67,7 +67,8 @@ class BalancePlot {
       .map(({ from, to, atLeast }) => ({ ...lowestPoint(balance, from, Math.min(to, model.now)), atLeast }))
       .filter(({ value, atLeast }) => value < atLeast)
       .sort((left, right) => left.value - right.value);
-    const past = broken && this.#callout(broken, `Lowest, ${dateFormat(this.box)(broken.at)}`, true);
+    const day = ({ at }) => (dateFormat(this.box) === formatDay ? formatDay(at) : formatPastDay(at, model.now));
+    const past = broken && this.#callout(broken, `Lowest, ${day(broken)}`, true);
     const overlaps = past && ahead && past.edges.to > ahead.edges.from && past.edges.from < ahead.edges.to;
     return overlaps ? past : [past, ahead];
   }
