@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 import pytest
 from playwright.async_api import Browser, Route, expect
@@ -219,14 +220,21 @@ async def test_timers_end_with_their_page(browser: Browser, program: Program, su
                 assert await active_intervals(console.page) == 0
 
 
-async def test_code_form_appears_after_a_return_to_the_sign_in_page(program: Program, tab: Tab) -> None:
-    console = Console(tab, program)
+@asynccontextmanager
+async def requested_code(console: Console) -> AsyncIterator[HeldRequests]:
+    """Request a code and leave the sign-in page before the response."""
     await console.open()
-    async with HeldRequests(tab.page, "sendLoginCodeEmail") as held:
+    async with HeldRequests(console.page, "sendLoginCodeEmail") as held:
         await console.page.get_by_label("Email").fill(new_address())
         await console.button("Send me a code").click()
         await held.arrived()
         await open_other_page(console)
+        yield held
+
+
+async def test_code_form_appears_after_a_return_to_the_sign_in_page(program: Program, tab: Tab) -> None:
+    console = Console(tab, program)
+    async with requested_code(console) as held:
         await console.open()
         await expect(console.heading("Sign in")).to_be_visible()
         await held.release()
@@ -235,12 +243,7 @@ async def test_code_form_appears_after_a_return_to_the_sign_in_page(program: Pro
 
 async def test_countdown_ends_with_the_sign_in_page(program: Program, tab: Tab) -> None:
     console = Console(tab, program)
-    await console.open()
-    async with HeldRequests(tab.page, "sendLoginCodeEmail") as held:
-        await console.page.get_by_label("Email").fill(new_address())
-        await console.button("Send me a code").click()
-        await held.arrived()
-        await open_other_page(console)
+    async with requested_code(console) as held:
         await held.release()
     assert await active_intervals(tab.page) == 0
     # The page still asks for the code.

@@ -6,15 +6,7 @@ import { difference } from "./decimals.js";
 import { h, nowrap, render, withAmounts } from "./dom.js";
 import { smallestAllowed, summarizeChecks } from "./expectations.js";
 import { stateBadge } from "./expectations-panel.js";
-import {
-  formatCount,
-  formatDay,
-  formatMoney,
-  formatPastDay,
-  formatPercent,
-  formatShortDay,
-  formatTime,
-} from "./format.js";
+import { formatCount, formatDay, formatMoney, formatPastDay, formatPercent, formatTime } from "./format.js";
 import { DAY } from "./instants.js";
 
 const MAX_OTHERS = 2; // currencies below the first one
@@ -63,7 +55,8 @@ function listAmounts(entries) {
 }
 
 /** Return the format of dates without a time. As in the plot, a long clock has years. */
-const dayFormat = ({ start, times }) => ((times.at(-1) ?? start) - start > 366 * DAY ? formatDay : formatShortDay);
+const dayFormat = ({ start, times, now }) =>
+  (times.at(-1) ?? start) - start > 366 * DAY ? formatDay : (at) => formatPastDay(at, now);
 
 /** Return a balance after all events, or null if all are posted. */
 function endText(model, { currency, times, values }) {
@@ -194,8 +187,7 @@ export class ClockFigures {
     if (!expectations.length) return this.#checks.show("None", "add one below");
     if (!results) return this.#checks.show("…", plural(expectations.length, "expectation"));
     const { state, text, at, detail } = summarizeChecks(expectations, results, model);
-    const date = dayFormat(model) === formatDay ? formatDay(at) : formatPastDay(at, model.now);
-    const show = () => h("button", { class: "link", onclick: () => this.#onShow(at) }, date);
+    const show = () => h("button", { class: "link", onclick: () => this.#onShow(at) }, dayFormat(model)(at));
     return this.#checks.show(
       [stateBadge(state), h("span", {}, text)],
       at === undefined

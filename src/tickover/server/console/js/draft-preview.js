@@ -29,7 +29,7 @@ function draftModel({ frozenTime, transactions = [], goals = [] }) {
 
 const HEIGHT = 96;
 
-/** Draw the curves with the dates of their ends. A single currency has zero at its line and the highest balance at the top. */
+/** Draw the curves with the dates of their ends. A single currency has labels for zero and for its highest balance. */
 function draftChart(model, lows, expectations) {
   const curve = labelledSparkline(model, { width: 1080, height: HEIGHT, lows, expectations });
   const zero = curve.querySelector(".zero")?.getAttribute("y1") ?? HEIGHT;

@@ -4,7 +4,7 @@ import { Chunks, textWidth } from "./chart-paths.js";
 import { countUntil, isOpening } from "./clock-model.js";
 import { plural } from "./clock-text.js";
 import { s } from "./dom.js";
-import { breachRanges, deadline, decidedAt, describeExpectation, expectationState, postTimes } from "./expectations.js";
+import { breachRanges, deadline, decidedAt, describeExpectation, postTimes } from "./expectations.js";
 import { formatMoney } from "./format.js";
 import { DAY, parseInstant } from "./instants.js";
 
@@ -208,12 +208,6 @@ export function idleMarks({ start, times }, x, { left, right, from, to }, y) {
   return s("g", { class: "idle" }, marks);
 }
 
-/** Describe an expectation and its state, as the panel does. */
-function stripTitle(expectation, result, model) {
-  const state = expectationState(expectation, result, model);
-  return `${describeExpectation(expectation)}${state && `: ${state}`}`;
-}
-
 /**
  * Draw the strip of an expectation: where it holds, where it breaks, and when the transactions that it counts post. What
  * must happen once counts from then on. `result` is null until the server responds.
@@ -245,7 +239,7 @@ export function expectationStrip(model, expectation, result, x, { from, to, top,
   return s(
     "g",
     { class: `strip${isBroken ? " broken" : ""}` },
-    s("title", {}, stripTitle(expectation, result, model)),
+    s("title", {}, describeExpectation(expectation)),
     segment("holds", start, end),
     since <= end &&
       (isDecided || since < model.now) &&

@@ -16,7 +16,7 @@ import { render, s } from "./dom.js";
 import { barLane, expectationStrip, goalLane, idleMarks } from "./event-lanes.js";
 import { smallestOf } from "./expectations.js";
 import { drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
-import { formatDay, formatMoney, formatPastDay, formatShortDay } from "./format.js";
+import { formatDay, formatMoney, formatPastDay } from "./format.js";
 import { DAY } from "./instants.js";
 import { AXIS, laneLabel, layOut, RIGHT, TOP } from "./timeline-layout.js";
 
@@ -24,7 +24,7 @@ const CALLOUT_GAP = 3;
 const YEAR = 366 * DAY;
 
 /** Return the format of dates in a window. A long one needs the year. */
-const dateFormat = ({ from, to }) => (to - from > YEAR ? formatDay : formatShortDay);
+const dateFormat = ({ from, to }, now) => (to - from > YEAR ? formatDay : (at) => formatPastDay(at, now));
 
 /** The plot of one currency: its balance as a filled step curve, with its expectations and its lowest point. */
 class BalancePlot {
@@ -60,15 +60,15 @@ class BalancePlot {
     const { balance, model } = this;
     if (balance.times.length === 0) return null;
     const lowest = lowestAhead(balance, model);
-    const time = lowest.at === model.now ? "now" : dateFormat(this.box)(lowest.at);
+    const date = dateFormat(this.box, model.now);
+    const time = lowest.at === model.now ? "now" : date(lowest.at);
     const ahead = this.#callout(lowest, `Lowest ahead, ${time}`, lowest.value < smallestOf(rules, lowest.at));
     const [broken] = rules
       .filter(({ from, atLeast }) => atLeast !== undefined && from < model.now)
       .map(({ from, to, atLeast }) => ({ ...lowestPoint(balance, from, Math.min(to, model.now)), atLeast }))
       .filter(({ value, atLeast }) => value < atLeast)
       .sort((left, right) => left.value - right.value);
-    const day = ({ at }) => (dateFormat(this.box) === formatDay ? formatDay(at) : formatPastDay(at, model.now));
-    const past = broken && this.#callout(broken, `Lowest, ${day(broken)}`, true);
+    const past = broken && this.#callout(broken, `Lowest, ${date(broken.at)}`, true);
     const overlaps = past && ahead && past.edges.to > ahead.edges.from && past.edges.from < ahead.edges.to;
     return overlaps ? past : [past, ahead];
   }
@@ -203,7 +203,7 @@ export function drawTimeline(
     idleMarks(model, x, edges, bases.at(-1) ?? bottom),
   );
   const isVisible = (instant) => instant >= window.from && instant <= window.to;
-  const date = dateFormat(window);
+  const date = dateFormat(window, model.now);
   const preview = (instant) => {
     const isShown = instant !== model.now && isVisible(instant);
     const word = isNarrow ? ["", ""] : ["Now ", instant < model.now ? "Past " : "Preview "];
