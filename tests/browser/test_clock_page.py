@@ -518,6 +518,10 @@ async def test_chart_calls_out_the_lowest_balance_of_a_past_break(browser: Brows
             rule = {"balance": {"currency": "EUR", "atLeast": at_least}}
             await open_with_checks(console, clock, {"expectations": [rule]})
             await expect(callouts).to_have_text(texts)
+            # A narrow plot has no space for both.
+            await console.page.set_viewport_size({"width": 390, "height": 844})
+            await expect(callouts).to_have_text(texts[:1])
+            await console.page.set_viewport_size({"width": 1280, "height": 720})
             await console.open("#/clocks")
 
 

@@ -339,7 +339,7 @@ export function clockJsonForm(draft) {
     errorBox,
     h("div", {}, h("label", { for: text.id }, "Parameters of createTestClock"), text),
     preview.element,
-    draft.expectations?.length > 0 &&
+    draft.expectations.length > 0 &&
       h("p", { class: "muted" }, `With ${plural(draft.expectations.length, "expectation")} from the form.`),
     h("div", { class: "row submit-row" }, button, h("a", { href: "#/api/createTestClock" }, "Parameter reference")),
   );

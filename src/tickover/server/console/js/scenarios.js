@@ -74,8 +74,8 @@ function scenarioCard(
       }
     });
   const button = h("button", { class: "soft", onclick: create }, "Create", hiddenTitle());
-  const [parts, count] = [summaryParts(model).slice(0, -1), summaryParts(model).at(-1)];
-  const expected = expectations.length ? [plural(expectations.length, "expectation")] : [];
+  const parts = summaryParts(model);
+  const counts = [parts.pop(), ...(expectations.length ? [plural(expectations.length, "expectation")] : [])];
   return h(
     "li",
     { class: "card scenario" },
@@ -90,7 +90,7 @@ function scenarioCard(
     h(
       "div",
       { class: "row card-actions" },
-      h("p", { class: "count" }, [count, ...expected].join(" · ")),
+      h("p", { class: "count" }, counts.join(" · ")),
       id && h("button", { class: "quiet", onclick: () => remove(id, title) }, "Delete", hiddenTitle()),
       h("button", { class: "quiet", onclick: () => edit(text, id) }, "Edit", hiddenTitle()),
       !isInvalid && button,
