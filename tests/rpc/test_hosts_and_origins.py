@@ -14,7 +14,8 @@ from tickover.server.http.messages import Request
 from tickover.server.http.pages import Site
 from tickover.server.settings import Settings, read_settings
 
-EVERYWHERE = {"host": "0.0.0.0"}
+EVERYWHERE = {"host": "0.0.0.0", "mail_url": "smtp://mail.example.com"}
+OUTBOX_EVERYWHERE = {"host": "0.0.0.0", "mail_url": "outbox:"}
 
 
 def read(settings: dict[str, str]) -> Settings:
@@ -143,6 +144,30 @@ def test_configured_names_are_allowed(host: bytes | None, on_loopback: bool, els
     }
     assert is_served(host, **names) == on_loopback
     assert is_served(host, **names, **EVERYWHERE) == elsewhere
+
+
+@pytest.mark.parametrize(
+    ("host", "is_allowed"),
+    [
+        pytest.param(b"localhost:8000", True, id="a loopback name"),
+        pytest.param(b"127.0.0.1:8000", True, id="a loopback address"),
+        pytest.param(b"192.168.0.1:8000", True, id="an address"),
+        pytest.param(b"[2001:db8::1]:8000", True, id="an IPv6 address"),
+        pytest.param(b"clocks.example.com", True, id="in the public URL"),
+        pytest.param(b"tickover:8000", True, id="named"),
+        pytest.param(b"rebind.evil.example", False, id="another name"),
+        pytest.param(b"192.168.0.1.evil.example", False, id="an address as a prefix"),
+        pytest.param(b"192.168.0.1.", False, id="an address with a dot at the end"),
+        pytest.param(b"3232235521", False, id="an address as a number"),
+        pytest.param(None, False, id="missing"),
+    ],
+)
+def test_outbox_is_protected_from_dns_rebinding_on_any_address(host: bytes | None, is_allowed: bool) -> None:
+    names = {"allowed_hosts": "tickover", "public_url": "https://clocks.example.com"}
+    assert is_served(host, **OUTBOX_EVERYWHERE, **names) == is_allowed
+    assert is_served(host, **OUTBOX_EVERYWHERE) == (
+        is_allowed and host not in (b"tickover:8000", b"clocks.example.com")
+    )
 
 
 # Complete responses

@@ -48,7 +48,7 @@ _PYTHON = sys.executable
 
 # All worlds share these, because creating them takes longer than most tests.
 COMPOSER = Composer("Tickover <tickover@example.test>")
-_HOST_CHECK = HostCheck(read_settings({}, {"host": "0.0.0.0", "mail_url": "outbox:"}))
+_HOST_CHECK = HostCheck(read_settings({}, {"host": "0.0.0.0", "mail_url": "smtp://mail.example.test"}))
 
 
 @cache

@@ -4,16 +4,21 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
+from ruamel.yaml import YAML
 
 from tests.support.ci_page import FILES, PAGE, run_job
 from tests.support.npm_packages import install_project
 from tests.support.program import Program
 from tests.support.transcripts import ROOT
-from tickover.server.settings import CLIENT_VARIABLES, SETTINGS
+from tickover.server.http.host_check import HostCheck
+from tickover.server.settings import CLIENT_VARIABLES, SETTINGS, read_settings
 
 SCHEMAS = {
     ".github/workflows/tests.yml": "github-workflows",
@@ -68,6 +73,34 @@ def test_page_installs_only_extras_that_exist() -> None:
 def test_page_names_only_settings_that_exist() -> None:
     named = set(re.findall(r"TICKOVER_[A-Z_]+", PAGE))
     assert named <= {setting.variable for setting in SETTINGS} | CLIENT_VARIABLES
+
+
+def _github(file: Any) -> tuple[Any, Any]:
+    job = file["jobs"]["app"]
+    return job["services"]["tickover"]["env"], job["env"]
+
+
+def _gitlab(file: Any) -> tuple[Any, Any]:
+    job = file["service"]
+    return job["services"][0]["variables"], job["variables"]
+
+
+def _compose(file: Any) -> tuple[Any, Any]:
+    services = file["services"]
+    return services["tickover"]["environment"], services["tests"]["environment"]
+
+
+@pytest.mark.parametrize(
+    ("file", "read_environments"),
+    [(".github/workflows/service.yml", _github), (".gitlab-ci.yml", _gitlab), ("compose.yaml", _compose)],
+)
+def test_service_accepts_the_name_that_its_tests_use(
+    file: str, read_environments: Callable[[Any], tuple[Any, Any]]
+) -> None:
+    settings, client = read_environments(YAML(typ="safe").load(FILES[file]))
+    host = urlsplit(client["TICKOVER_URL"]).netloc.encode()
+    # The image listens on all addresses.
+    HostCheck(read_settings({"TICKOVER_HOST": "0.0.0.0"} | settings, {})).check(host)
 
 
 def test_python_job_passes(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import docker
 import pytest
@@ -89,6 +90,26 @@ def test_example_of_the_ci_page_passes(image: str, pytester: pytest.Pytester) ->
     assert f'"{IMAGE}"' in example
     pytester.makepyfile(example.replace(f'"{IMAGE}"', f"{image!r}, volumes={VOLUMES!r}"))
     pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:asyncio").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("docker_host", "settings", "allowed"),
+    [
+        pytest.param("localhost", {}, "localhost,clocks,tickover", id="usual"),
+        pytest.param("docker", {}, "docker,clocks,tickover", id="Docker on another machine"),
+        pytest.param("fe80::1", {}, "clocks,tickover", id="an IPv6 address, which needs no permission"),
+        pytest.param("localhost", {"TICKOVER_ALLOWED_HOSTS": "mine"}, "mine", id="set"),
+        pytest.param("localhost", {"TICKOVER_MAIL_URL": "smtp://mail"}, None, id="without the outbox, any name"),
+    ],
+)
+def test_container_allows_its_own_names(
+    monkeypatch: pytest.MonkeyPatch, docker_host: str, settings: dict[str, str], allowed: str | None
+) -> None:
+    daemon = SimpleNamespace(host=lambda: docker_host)
+    monkeypatch.setattr("testcontainers.core.container.DockerClient", lambda **_: daemon)
+    container = TickoverContainer(name="clocks", network_aliases=["tickover"], env=settings)
+    container._configure()
+    assert container.env.get("TICKOVER_ALLOWED_HOSTS") == allowed
 
 
 def test_missing_extra_is_explained(tmp_path: Path) -> None:

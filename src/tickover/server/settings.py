@@ -67,7 +67,7 @@ class Settings(Struct, frozen=True):
     max_clocks_per_user: int
     max_bytes_per_user: int
     allowed_hosts: Sequence[str]
-    """Empty means loopback names if the server listens on loopback, and any name otherwise."""
+    """Empty means any name, unless the server listens on loopback or has an outbox. See `HostCheck`."""
     trusted_proxies: Sequence[Network]
     cors_origins: Sequence[str]
     resend_seconds: int
@@ -129,7 +129,7 @@ SETTINGS: Final = (
     Setting(
         "allowed_hosts",
         "Accepted Host names, separated by commas. Default on loopback: loopback names and the public URL's host; "
-        "otherwise any name.",
+        "elsewhere with the outbox: also IP addresses; otherwise any name.",
         "",
         values.hosts,
     ),
@@ -260,7 +260,13 @@ def exposure_reason(settings: Settings) -> str:
 
 
 def is_loopback(host: str) -> bool:
+    return ipaddress.ip_address(host).is_loopback if is_address(host) else host == "localhost"
+
+
+def is_address(host: str) -> bool:
+    """Return whether the host is an IP address, not a name."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        ipaddress.ip_address(host)
     except ValueError:
-        return host == "localhost"
+        return False
+    return True

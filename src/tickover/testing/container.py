@@ -28,6 +28,13 @@ class TickoverContainer(DockerContainer):
         self.with_exposed_ports(PORT)
         self.waiting_for(HttpWaitStrategy(PORT, "/readyz"))
 
+    def _configure(self) -> None:
+        """Allow the names by which tests and other containers reach this one. An outbox accepts no other names."""
+        names = [self.get_docker_client().host(), self._name or "", *(self._network_aliases or ())]
+        if self.env["TICKOVER_MAIL_URL"] == "outbox:":
+            # IP addresses are always accepted. The colons of one would be invalid here.
+            self.env.setdefault("TICKOVER_ALLOWED_HOSTS", ",".join(name for name in names if ":" not in name))
+
     @property
     def url(self) -> str:
         """The server's address, as tests on this machine reach it."""

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from tickover.api.errors import Reason, Rejection
 from tickover.server.domain.networks import host_name
-from tickover.server.settings import Settings, is_loopback
+from tickover.server.settings import OUTBOX, Settings, is_address, is_loopback
 
 _MAX_HOST: Final = 300
 
@@ -15,8 +15,11 @@ class HostCheck:
     """Knows the host names that this server serves."""
 
     def __init__(self, settings: Settings) -> None:
-        self._allows_any = not settings.allowed_hosts and not is_loopback(settings.host)
-        self._allows_loopback = is_loopback(settings.host)
+        is_local, has_outbox = is_loopback(settings.host), settings.mail_url == OUTBOX
+        self._allows_any = not (settings.allowed_hosts or is_local or has_outbox)
+        self._allows_loopback = is_local or has_outbox
+        # No DNS name stands behind an address. An outbox is reached by address in containers and local networks.
+        self._allows_addresses = has_outbox and not is_local
         public = urlsplit(settings.public_url).hostname
         self._names = {*settings.allowed_hosts} | ({public} if public else set())
         # Most requests repeat the same few names.
@@ -33,4 +36,6 @@ class HostCheck:
 
     def _check_name(self, host: bytes) -> bool:
         name = host_name(host)
-        return name in self._names or (self._allows_loopback and is_loopback(name))
+        if name in self._names or (self._allows_loopback and is_loopback(name)):
+            return True
+        return self._allows_addresses and is_address(name)
