@@ -32,8 +32,8 @@ SCHEDULE = {
 }
 
 
-async def get(world: World, token: str, clock: Any, **at: str) -> Any:
-    return (await world.result(GET, {"id": clock["id"], **at}, token))["clock"]
+async def get(world: World, token: str, clock: Any, **params: Any) -> Any:
+    return (await world.result(GET, {"id": clock["id"], **params}, token))["clock"]
 
 
 # Without `at`
@@ -59,6 +59,34 @@ async def test_frozen_time_has_microseconds(world: World, token: str) -> None:
     assert clock["frozenTime"] == "2027-01-02T03:04:05.678901Z"
     world.pass_time(days=3)
     assert await get(world, token, clock) == clock
+
+
+# Details
+
+
+def details_of(clock: Any) -> tuple[str, list[float]]:
+    """Remove the details of a clock and return them."""
+    return clock.pop("startTime"), [goal.pop("initialAmount") for goal in clock["goals"]]
+
+
+async def test_details_add_the_start_and_initial_amounts(world: World, token: str) -> None:
+    # 0.1 + 1e-17 is rounded in currentAmount, so it can't be computed from the other amounts.
+    goals = [goal(initialAmount=0.1, contributions=[contribution(at=TIMES[0], amount=1e-17)]), goal(initialAmount=5)]
+    clock = await world.create(token, frozenTime=START, goals=goals)
+    advanced = await world.advance(token, clock["id"], TIMES[1])
+    found = await get(world, token, clock, details=True)
+    assert details_of(found) == (START, [0.1, 5])
+    assert found == advanced == await get(world, token, clock, details=False)
+    preview = await get(world, token, clock, details=True, at=TIMES[2])
+    assert details_of(preview) == (START, [0.1, 5])
+    assert preview == await get(world, token, clock, at=TIMES[2])
+
+
+async def test_fork_has_the_start_of_its_original(world: World, token: str) -> None:
+    leap_day = "2028-02-29T12:00:00.000001Z"
+    clock = await world.create(token, frozenTime=leap_day, goals=[goal(initialAmount=0.3)])
+    fork = (await world.result("forkTestClock", {"id": clock["id"], "at": "2029-01-01T00:00:00Z"}, token))["clock"]
+    assert details_of(await get(world, token, fork, details=True)) == (leap_day, [0.3])
 
 
 # Previews

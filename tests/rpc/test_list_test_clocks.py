@@ -56,6 +56,15 @@ async def test_list_without_clocks_is_empty(world: World, token: str) -> None:
     assert await world.result(LIST, None, token) == {"clocks": []}
 
 
+@pytest.mark.parametrize("labels", [{}, {"team": "a"}])
+async def test_details_add_the_start(world: World, token: str, labels: dict[str, str]) -> None:
+    clock = await world.create(token, frozenTime=START, labels={"team": "a"})
+    await world.advance(token, clock["id"], "2027-06-01T00:00:00Z")
+    [plain] = (await world.result(LIST, {"labels": labels}, token))["clocks"]
+    [found] = (await world.result(LIST, {"labels": labels, "details": True}, token))["clocks"]
+    assert found == {**plain, "startTime": START}
+
+
 async def test_summary_has_exactly_the_documented_fields(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime="2027-01-01T00:00:00.5Z")
     moved = await world.advance(token, clock["id"], "2027-03-01T00:00:00.000001Z")

@@ -31,8 +31,8 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "loginByEmailVerification": {"email": "ana@x.test", "code": "012345", "authenticationMethod": "EMAIL_CODE"},
     "loginByEmailLink": {"token": "secret"},
     "logout": {},
-    "getTestClock": {"id": _CLOCK, "at": _AT},
-    "listTestClocks": {"limit": 20, "cursor": f"cursor_{'0' * 32}", "labels": {"ci": "1"}},
+    "getTestClock": {"id": _CLOCK, "at": _AT, "details": True},
+    "listTestClocks": {"limit": 20, "cursor": f"cursor_{'0' * 32}", "labels": {"ci": "1"}, "details": True},
     "deleteTestClock": {"id": _CLOCK},
     "forkTestClock": {"id": _CLOCK, "at": _AT, "name": "Summer", "labels": {"ci": "1"}},
     "amendTestClock": {

@@ -104,6 +104,8 @@ export interface GetEntry {
   id: string;
   /** Returns the clock as it would be at this instant, from its `frozenTime` to its `maxTime` inclusive. Default: its `frozenTime`. */
   at?: InstantInput;
+  /** Whether the clock has its `startTime`, and each goal its `initialAmount`. */
+  details?: boolean;
 }
 
 /** The parameters of listTestClocks. */
@@ -114,6 +116,8 @@ export interface ListEntry {
   cursor?: string;
   /** Returns only clocks that have all of these labels with these values. */
   labels?: Record<string, string>;
+  /** Whether each clock has its `startTime`. */
+  details?: boolean;
 }
 
 /** The parameters of updateTestClock. None removes a member. */
@@ -332,6 +336,8 @@ export interface Snapshot {
   pendingTransactions: Array<Transaction>;
   /** Goals, in the order in which they were added. */
   goals: Array<Goal>;
+  /** The first `frozenTime` of the clock, or of the original if the clock is a fork. Only with `details`. */
+  startTime?: string;
   /** The name of the clock, if it has one. */
   name?: string;
   /** The labels of the clock, if it has any. */
@@ -376,6 +382,8 @@ export interface Goal {
   contributions: Array<Contribution>;
   /** Contributions after `frozenTime`, in order of time. */
   upcomingContributions: Array<Contribution>;
+  /** The amount before the first contribution. Only with `details`. */
+  initialAmount?: number;
 }
 
 /** A payment towards a goal at an instant. */
@@ -430,6 +438,8 @@ export interface Summary {
   maxTime: string;
   /** The real time at which the clock expires: seven days after its creation. */
   expiresAt: string;
+  /** The first `frozenTime` of the clock, or of the original if the clock is a fork. Only with `details`. */
+  startTime?: string;
   /** The name of the clock, if it has one. */
   name?: string;
   /** The labels of the clock, if it has any. */

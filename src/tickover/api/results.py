@@ -50,11 +50,13 @@ class Goal(Result, frozen=True):
     progress_percent: Decimal
     contributions: Sequence[Contribution]
     upcoming_contributions: Sequence[Contribution]
+    initial_amount: Decimal | None = None
 
 
 class NamedClock(Result, frozen=True, kw_only=True):
-    """The members that a clock has only if they were given."""
+    """The members that a clock has only if they were given, or if the call asked for details."""
 
+    start_time: Timestamp | None = None
     name: str | None = None
     labels: Mapping[str, str] | None = None
 

@@ -8,10 +8,8 @@ from typing import IO, Any, get_args
 from msgspec import DecodeError, ValidationError, json, structs
 from msgspec.inspect import is_struct_type
 
-from tickover.api import timestamps
 from tickover.api.errors import Fault
 from tickover.api.expectations import Expectation
-from tickover.api.limits import SPAN_YEARS
 from tickover.api.nesting import is_nested_too_deeply
 from tickover.api.plans import CreateClockParams, Plan
 from tickover.api.results import Snapshot
@@ -39,9 +37,9 @@ def plan_from_scenario(scenario: Scenario, start: datetime | None, now: datetime
 
 
 def expectations_from_scenario(scenario: Scenario, clock: Snapshot) -> Sequence[Expectation]:
-    """Return the scenario's expectations for a clock, whose start is ten years before its latest time."""
-    start = timestamps.years_after(clock.max_time, -SPAN_YEARS)
-    expectations = plan_from_scenario(scenario, start, start).expectations
+    """Return the scenario's expectations for a clock with details."""
+    assert clock.start_time is not None, "the call asked for details"
+    expectations = plan_from_scenario(scenario, clock.start_time, clock.start_time).expectations
     if not expectations:
         raise CliError(Exit.WRONG_COMMAND, "The scenario has no expectations.", "Add [[expect]] to its file.")
     return expectations

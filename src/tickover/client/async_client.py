@@ -121,9 +121,12 @@ class AsyncTickover(BaseClient):
         result = await self._send(calls.create_clock(plan, idempotency_key))
         return AsyncClock(self, result.clock, plan.opening, plan.expectations)
 
-    async def get_clock(self, id: str, at: InstantLike | None = None) -> "AsyncClock":
-        """Return the clock with this ID. With `at`, preview it at that instant without moving it."""
-        return AsyncClock(self, (await self._send(calls.get_clock(id, at))).clock)
+    async def get_clock(self, id: str, at: InstantLike | None = None, *, details: bool = False) -> "AsyncClock":
+        """Return the clock with this ID. With `at`, preview it at that instant without moving it.
+
+        With `details`, the snapshot has `start_time`, and its goals have `initial_amount`.
+        """
+        return AsyncClock(self, (await self._send(calls.get_clock(id, at, details))).clock)
 
     async def fork_clock(
         self,

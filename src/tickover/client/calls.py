@@ -158,8 +158,9 @@ def create_clock(plan: Plan, idempotency_key: str | None) -> Call[OneClock]:
     return _call("createTestClock", plan.params, _ONE_CLOCK, headers={"Idempotency-Key": key})
 
 
-def get_clock(id: str, at: InstantLike | None) -> Call[OneClock]:
-    return _call("getTestClock", _id_and_at(id, at), _ONE_CLOCK)
+def get_clock(id: str, at: InstantLike | None, details: bool = False) -> Call[OneClock]:
+    params = _id_and_at(id, at) | ({"details": True} if details else {})
+    return _call("getTestClock", params, _ONE_CLOCK)
 
 
 def advance_clock(id: str, frozen_time: datetime) -> Call[OneClock]:

@@ -120,9 +120,12 @@ class Tickover(BaseClient):
         result = self._send(calls.create_clock(plan, idempotency_key))
         return Clock(self, result.clock, plan.opening, plan.expectations)
 
-    def get_clock(self, id: str, at: InstantLike | None = None) -> "Clock":
-        """Return the clock with this ID. With `at`, preview it at that instant without moving it."""
-        return Clock(self, self._send(calls.get_clock(id, at)).clock)
+    def get_clock(self, id: str, at: InstantLike | None = None, *, details: bool = False) -> "Clock":
+        """Return the clock with this ID. With `at`, preview it at that instant without moving it.
+
+        With `details`, the snapshot has `start_time`, and its goals have `initial_amount`.
+        """
+        return Clock(self, self._send(calls.get_clock(id, at, details)).clock)
 
     def fork_clock(
         self,

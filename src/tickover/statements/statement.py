@@ -8,9 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from tickover.api import timestamps
 from tickover.api.arguments import Amount, add_exactly
-from tickover.api.limits import SPAN_YEARS
 from tickover.api.plans import to_exact_balances
 from tickover.api.results import Snapshot, Transaction
 
@@ -44,8 +42,7 @@ def build_statements(clock: Snapshot, opening: Mapping[str, Amount], *, pending:
     """Return a statement for each currency of the clock, in order of currency."""
     items = [*clock.transactions, *(clock.pending_transactions if pending else ())]
     balances = to_exact_balances(opening)
-    start = timestamps.years_after(clock.max_time, -SPAN_YEARS)
-    start = min([start, *(item.at for item in items)])
+    start = min([clock.start_time or clock.frozen_time, *(item.at for item in items)])
     end = max([clock.frozen_time, *(item.at for item in items)])
     statements = []
     for currency in sorted({*balances, *(item.currency for item in items)}):

@@ -47,7 +47,7 @@ def export(
         raise click.UsageError("Use either --json or --format.", click.get_current_context())
     chosen = "json" if session.output.wants_json else format or "csv"
     with session.signed_in_client() as client:
-        clock = client.get_clock(resolve_clock_id(session, client, id))
+        clock = client.get_clock(resolve_clock_id(session, client, id), details=True)
         remember_clock(session, clock.id)
     try:
         text = clock.export(chosen, pending=pending, opening=dict(opening))

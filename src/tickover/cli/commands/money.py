@@ -219,7 +219,7 @@ def check(  # noqa: PLR0913 - one parameter for each option
             "Pass at least one expectation, for example --never-below EUR=0.", click.get_current_context()
         )
     with session.signed_in_client() as client:
-        clock = client.get_clock(resolve_clock_id(session, client, id))
+        clock = client.get_clock(resolve_clock_id(session, client, id), details=loaded is not None)
         if loaded:
             expectations += expectations_from_scenario(loaded, clock.snapshot)
         result = client.check_clock(clock.id, expectations, until=until, opening=dict(opening))

@@ -192,6 +192,7 @@ class GetTestClockParams(Params, frozen=True):
 
     id: Text
     at: Instant | UnsetType = UNSET
+    details: bool = False
 
 
 class ListTestClocksParams(Params, frozen=True):
@@ -200,6 +201,7 @@ class ListTestClocksParams(Params, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = DEFAULT_PAGE
     cursor: Text | UnsetType = UNSET
     labels: Labels = {}
+    details: bool = False
 
     def faults(self, now: Instant) -> Iterator[Fault]:
         if isinstance(self.cursor, str) and ids.read_cursor(self.cursor) is None:

@@ -49,6 +49,11 @@ def encode_label(name: str, value: str) -> str:
     return json.encode({name: value}).decode()[1:-1]
 
 
+def encode_start(clock: Clock) -> bytes:
+    """Return the member `startTime` with a comma before it."""
+    return b',"startTime":%b' % json.encode(clock.start_time)
+
+
 def encode_names(clock: Clock) -> bytes:
     """Return the members `name` and `labels` of a clock, those that it has, with a comma before each."""
     name = b"" if clock.name is None else b',"name":%b' % json.encode(clock.name)

@@ -41,6 +41,10 @@ class Savings(Struct, frozen=True, array_like=True, gc=False):
         steps = [to_number(after - before, unit) for before, after in pairwise(sums)]
         return to_number(target, unit), to_number(sums[0], unit), steps
 
+    @property
+    def initial_amount(self) -> Amount:
+        return to_number(int(self.sums[0]), int(self.unit))
+
     def progress(self, contributions: int) -> Progress:
         """Return the progress after this number of contributions."""
         unit, target, current = int(self.unit), int(self.target), int(self.sums[contributions])

@@ -29,9 +29,9 @@ _CHARACTER: Final = 6
 """The longest form of a character in JSON: `\\u0001`."""
 _TRANSACTION: Final = 256 + _CHARACTER * (MAX_NAME + MAX_CATEGORY)
 _CONTRIBUTION: Final = 144
-_GOAL: Final = 384 + _CHARACTER * MAX_NAME
+_GOAL: Final = 448 + _CHARACTER * MAX_NAME
 _NAMES: Final = 64 + _CHARACTER * MAX_CLOCK_NAME + MAX_LABELS * (8 + MAX_LABEL_NAME + _CHARACTER * MAX_LABEL_VALUE)
-_SUMMARY: Final = 256
+_SUMMARY: Final = 320
 
 MAX_ENVELOPE: Final = 64
 """The members of a response other than the result and the id."""

@@ -155,8 +155,11 @@ def _merge(items: ScheduledItems, added: ScheduledItems) -> ScheduledItems:
     return ScheduledItems(sorted(instants), _sort(items.encoded + added.encoded, instants), items.cancelled)
 
 
-def view(frozen_time: Instant, schedule: Schedule, names: bytes = b"") -> bytes:
-    """Return the clock at `frozen_time` as JSON. `names` has the members of `encode_names`."""
+def view(frozen_time: Instant, schedule: Schedule, names: bytes = b"", *, details: bool = False) -> bytes:
+    """Return the clock at `frozen_time` as JSON. `names` has the members of `encode_names`.
+
+    With `details`, each goal has its initial amount.
+    """
     visible, pending = schedule.transactions.split(schedule.transactions.count_until(frozen_time))
     # One join of all pieces is faster than formatting each goal.
     pieces = [b"{", schedule.head, b',"frozenTime":', _ENCODER.encode(frozen_time), b",", schedule.bounds, names]
@@ -167,9 +170,11 @@ def view(frozen_time: Instant, schedule: Schedule, names: bytes = b"") -> bytes:
         posted, upcoming = goal.contributions.split(count)
         progress = _without_braces(_ENCODER.encode(goal.savings.progress(count)))
         pieces += (before, goal.head, b",", progress)
-        pieces += (b',"contributions":[', posted, b'],"upcomingContributions":[', upcoming, b"]}")
-        before = b",{"
-    pieces.append(b"]}")
+        pieces += (b',"contributions":[', posted, b'],"upcomingContributions":[', upcoming, b"]")
+        if details:
+            pieces += (b',"initialAmount":', _ENCODER.encode(goal.savings.initial_amount))
+        before = b"},{"
+    pieces.append(b"}]}" if schedule.goals else b"]}")
     return b"".join(pieces)
 
 

@@ -151,6 +151,7 @@ FIELDS: Final = {
         f"The latest simulated time: {limits.SPAN_YEARS} years after the first `frozenTime` of the clock, or of the "
         "original if the clock is a fork."
     ),
+    "startTime": "The first `frozenTime` of the clock, or of the original if the clock is a fork. Only with `details`.",
     "expiresAt": "The real time at which the clock expires: seven days after its creation.",
     "status": "The only status. Advancing is synchronous, so no other status is needed.",
     "email": "One email address.",
@@ -166,6 +167,8 @@ FIELDS: Final = {
     "UpdateEntry.name": "The new name, or null to remove it.",
     "Summary.name": "The name of the clock, if it has one.",
     "Snapshot.name": "The name of the clock, if it has one.",
+    "details": "Whether the clock has its `startTime`, and each goal its `initialAmount`.",
+    "ListEntry.details": "Whether each clock has its `startTime`.",
     "labels": (
         f"Your own labels. A name has 1 to {limits.MAX_LABEL_NAME} characters of `A-Z a-z 0-9 . _ - /`. A value is a "
         f"string of at most {limits.MAX_LABEL_VALUE} characters."
@@ -252,6 +255,7 @@ FIELDS: Final = {
     "Transaction.category": "The category of the request, if it had one.",
     "Goal.id": "Opaque; starts with `goal_`.",
     "Goal.targetAmount": "The amount to save.",
+    "Goal.initialAmount": "The amount before the first contribution. Only with `details`.",
     "Goal.currentAmount": "The initial amount plus all posted contributions.",
     "Goal.remainingAmount": "`targetAmount` minus `currentAmount`. Negative if the goal is overfunded.",
     "Goal.progressPercent": (

@@ -1,7 +1,7 @@
 """Operations on test clocks."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from math import ceil
 from typing import Final
@@ -23,7 +23,7 @@ from tickover.server.domain.clock_params import (
     ListTestClocksParams,
     UpdateTestClockParams,
 )
-from tickover.server.domain.clocks import Clock, encode_label, encode_labels, encode_names, new_clock
+from tickover.server.domain.clocks import Clock, encode_label, encode_labels, encode_names, encode_start, new_clock
 from tickover.server.domain.lru_cache import LruCache
 from tickover.server.domain.schedule_json import Schedule, encode_schedule, fork_schedule, view
 from tickover.server.domain.tokens import Mint
@@ -127,24 +127,25 @@ class ClockOperations:
 
     async def get_test_clock(self, params: GetTestClockParams, caller: Caller) -> bytes:
         clock, schedule = await self.find(params.id, caller)
-        if params.at is UNSET:
-            return _clock_result(clock, schedule)
-        _check_time(params.at, clock)
-        return _clock_result(clock, schedule, params.at)
+        at = clock.frozen_time if params.at is UNSET else params.at
+        _check_time(at, clock)
+        return _clock_result(clock, schedule, at, details=params.details)
 
     async def list_test_clocks(self, params: ListTestClocksParams, caller: Caller) -> ClockPage:
         limit = int(params.limit)
         before = ids.read_cursor(params.cursor) if isinstance(params.cursor, str) else None
         min_live_key = ids.first_live_key(caller.now)
         if params.labels:
-            return await self._search(params.labels, limit, before, caller)
+            return await self._search(params, limit, before, caller)
         # One more than the limit tells whether there is a next page.
         found = await self._store.list_clocks(caller.token, min_live_key, before, limit + 1)
-        return _page(found, limit)
+        return _page(found, limit, details=params.details)
 
-    async def _search(self, labels: Mapping[str, str], limit: int, before: bytes | None, caller: Caller) -> ClockPage:
+    async def _search(
+        self, params: ListTestClocksParams, limit: int, before: bytes | None, caller: Caller
+    ) -> ClockPage:
         """Return a page of clocks with these labels. It may be short if there are many other clocks."""
-        members = [encode_label(name, value) for name, value in labels.items()]
+        members = [encode_label(name, value) for name, value in params.labels.items()]
         scan = await self._store.search_clocks(
             caller.token,
             ids.first_live_key(caller.now),
@@ -152,7 +153,7 @@ class ClockOperations:
             limit + 1,
             LabelSearch(members, MAX_SCANNED_CLOCKS),
         )
-        return _page(scan.clocks, limit, scan.last_key)
+        return _page(scan.clocks, limit, scan.last_key, details=params.details)
 
     async def update_test_clock(self, params: UpdateTestClockParams, caller: Caller) -> bytes:
         key = _live_key(params.id, caller.now)
@@ -274,17 +275,17 @@ def _check_time(at: Instant, clock: Clock) -> None:
         raise Rejection(Reason.TIME_AFTER_MAX, message, {"maxTime": latest})
 
 
-def _page(found: Sequence[Clock], limit: int, last_key: bytes | None = None) -> ClockPage:
+def _page(found: Sequence[Clock], limit: int, last_key: bytes | None = None, *, details: bool) -> ClockPage:
     """Return a page, and the cursor after its last clock if there are more, or after `last_key`."""
     sizes = accumulate(len(encode_names(clock)) for clock in found[:limit])
     count = sum(size <= MAX_PAGE_NAMES for size in sizes)
     # One clock always fits.
     page = found[: max(count, 1)]
     last = page[-1].key if len(page) < len(found) else last_key
-    return ClockPage([_summary(clock) for clock in page], ids.write_cursor(last) if last else None)
+    return ClockPage([_summary(clock, details=details) for clock in page], ids.write_cursor(last) if last else None)
 
 
-def _summary(clock: Clock) -> Summary:
+def _summary(clock: Clock, *, details: bool) -> Summary:
     labels = None if clock.labels is None else json.decode(clock.labels, type=dict[str, str])
     return Summary(
         ids.write("clock", clock.key),
@@ -294,11 +295,14 @@ def _summary(clock: Clock) -> Summary:
         ids.expires_at(clock.key),
         name=clock.name,
         labels=labels,
+        start_time=clock.start_time if details else None,
     )
 
 
-def _clock_result(clock: Clock, schedule: Schedule, at: Instant | None = None) -> bytes:
+def _clock_result(clock: Clock, schedule: Schedule, at: Instant | None = None, *, details: bool = False) -> bytes:
     """Return the clock at its frozen time, or at another instant."""
     # Most clocks have neither a name nor labels.
     names = b"" if clock.name is clock.labels is None else encode_names(clock)
-    return b'{"clock":%b}' % view(at or clock.frozen_time, schedule, names)
+    if details:
+        names = encode_start(clock) + names
+    return b'{"clock":%b}' % view(at or clock.frozen_time, schedule, names, details=details)

@@ -3,6 +3,7 @@
 from msgspec import UNSET, Raw
 
 from tickover.api.errors import Fault, invalid_params
+from tickover.server.domain.clocks import encode_start
 from tickover.server.domain.exports import ExportTestClockParams
 from tickover.server.domain.schedule_json import view
 from tickover.server.isolated_calls import ExportRequest
@@ -21,7 +22,7 @@ class ExportOperations:
         # A call that waits for its turn holds no clock in memory.
         async with self._process.turn(caller.token.user):
             clock, schedule = await self._clocks.find(params.id, caller)
-            snapshot = Raw(view(clock.frozen_time, schedule))
+            snapshot = Raw(view(clock.frozen_time, schedule, encode_start(clock)))
             request = ExportRequest(snapshot, params.format, params.pending, params.opening_balances)
             found = await self._process.run(request)
         if found.result is UNSET:
