@@ -2,7 +2,7 @@
 
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,11 +63,11 @@ def accepts_connections(port: int) -> bool:
 
 
 @contextmanager
-def run_haproxy(replicas: Replicas, folder: Path) -> Iterator[str]:
-    """Run HAProxy in front of the servers, and yield its URL."""
+def run_haproxy(replicas: Replicas, folder: Path, changes: Mapping[str, str] = {}) -> Iterator[str]:
+    """Run HAProxy in front of the servers, with these changes to its file, and yield its URL."""
     haproxy, port = require_program("haproxy"), free_port()
     # A check each 100 ms finds a stopping server within its drain of 1 second.
-    changes = {"127.0.0.1:8080": f"127.0.0.1:{port}", "inter 1s": "inter 100ms"}
+    changes = {"127.0.0.1:8080": f"127.0.0.1:{port}", "inter 1s": "inter 100ms", **changes}
     (folder / "haproxy.cfg").write_text(configure("haproxy/haproxy.cfg", replicas, changes))
     with running([haproxy, "-db", "-f", "haproxy.cfg"], folder, port):
         yield f"http://127.0.0.1:{port}"

@@ -96,7 +96,9 @@ class Node:
 
     def switch_over(self) -> None:
         """Let Patroni make another node the primary."""
-        assert self.request("POST", "/switchover", {"leader": self.name}, timeout=120) == 200
+        body = {"leader": self.name}
+        assert self.request("POST", "/switchover", body, user="patroni:wrong") == 401
+        assert self.request("POST", "/switchover", body, timeout=120) == 200
 
     def cut_off(self) -> None:
         for link in self._links:
@@ -110,11 +112,19 @@ class Node:
         """Ask Patroni for `primary`, `replica` or `synchronous`."""
         return self.request("GET", f"/{role}") == 200
 
-    def request(self, method: str, path: str, body: dict[str, str] | None = None, timeout: float = 2) -> int:
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, str] | None = None,
+        timeout: float = 2,
+        user: str = f"patroni:{_PASSWORD}",
+    ) -> int:
         """Return the HTTP status of Patroni's response, or 0 if there is none."""
         connection = http.client.HTTPConnection("127.0.0.1", self._rest_port, timeout=timeout)
+        authorization = f"Basic {b64encode(user.encode()).decode()}"
         try:
-            connection.request(method, path, json.dumps(body) if body else None)
+            connection.request(method, path, json.dumps(body) if body else None, {"Authorization": authorization})
             return connection.getresponse().status
         except (OSError, http.client.HTTPException):
             return 0

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from tests.support.debian_packages import require_program
 from tests.support.transcripts import ROOT
@@ -93,6 +94,13 @@ def test_systemd_starts_the_server_again_until_the_database_is_ready() -> None:
 
 def test_haproxy_accepts_its_configuration() -> None:
     assert "WARNING" not in output_of("haproxy", "-c", "-f", "haproxy/haproxy.cfg")
+
+
+def test_patroni_protects_calls_that_change_the_cluster() -> None:
+    """`make soak ONLY=R11` runs it, and checks that a wrong password is rejected."""
+    rest_api = YAML(typ="safe").load(DEPLOY / "patroni" / "patroni.yml")["restapi"]
+    assert rest_api["authentication"]["password"]
+    assert rest_api["allowlist"] == ["10.0.0.0/24"]
 
 
 def test_settings_in_the_files_exist() -> None:

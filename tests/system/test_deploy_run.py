@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import ssl
 import tempfile
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import pytest
 import trustme
 
 from tests.support.debian_packages import require_program
-from tests.support.deploy import DEPLOY, configure, running, servers_behind_proxy
+from tests.support.deploy import DEPLOY, configure, run_haproxy, running, servers_behind_proxy
 from tests.support.pgbouncer import find_pgbouncer
 from tests.support.ports import free_port
 from tests.support.postgres import PostgresServer
@@ -69,6 +70,18 @@ def test_caddy_forwards_requests(replicas: Replicas, tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
     with running([caddy, "run", "--config", "Caddyfile", "--adapter", "caddyfile"], tmp_path, port, env=environment):
         check_proxy(HTTPConnection("127.0.0.1", port, timeout=60))
+
+
+def test_haproxy_forwards_requests_and_closes_unfinished_ones(replicas: Replicas, tmp_path: Path) -> None:
+    with run_haproxy(replicas, tmp_path, {"timeout http-request 10s": "timeout http-request 1s"}) as url:
+        address = ("127.0.0.1", int(url.rpartition(":")[2]))
+        check_proxy(HTTPConnection(*address, timeout=60))
+        unfinished = [socket.create_connection(address, 60) for _ in range(50)]
+        for connection in unfinished:
+            connection.sendall(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nX-Part: 1")
+        for connection in unfinished:
+            with connection, connection.makefile("rb") as response:
+                assert response.read().startswith(b"HTTP/1.1 408 ")
 
 
 async def test_pgbouncer_forwards_statements(replicas: Replicas, postgres: PostgresServer, tmp_path: Path) -> None:
