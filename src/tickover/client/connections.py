@@ -5,12 +5,15 @@ A client imports it when it is created, because httpx2 takes longer to import th
 
 import re
 import ssl
+import threading
 import time
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import httpx2
 
 from tickover import __version__
+from tickover.api.limits import MAX_RESPONSE
 from tickover.client.messages import NoResponse, Request, Response
 
 _HOST: Final = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?|[0-9a-f:.]*:[0-9a-f:.]*", re.IGNORECASE)
@@ -20,9 +23,7 @@ _HEADERS: Final = {"User-Agent": f"tickover-client/{__version__}", "Accept-Encod
 _ERRNO: Final = re.compile(r"^\[Errno -?[0-9]+\] ")
 _MAX_IDLE_CONNECTIONS: Final = 20
 _IDLE_SECONDS: Final = 4.0
-"""Shorter than the server's keep-alive timeout, so that no call uses a connection that the server is closing."""
-_MAX_BODY: Final = 16 * 1024 * 1024
-"""Far more than a Tickover server ever sends."""
+"""Shorter than the keep-alive timeouts of servers and proxies, so that no call uses a connection that they close."""
 _HTTP_ERRORS: Final = (httpx2.HTTPError, httpx2.InvalidURL)
 """All errors of a request. A redirect to an invalid URL raises InvalidURL."""
 _NEVER_ARRIVED: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
@@ -38,8 +39,15 @@ class _BaseConnections:
         self._url = url.rstrip("/")
         self._timeout = timeout
 
-    def _headers(self, request: Request, token: str | None) -> dict[str, str]:
-        return {**request.headers, **({"Authorization": f"Bearer {token}"} if token else {})}
+    def _arguments(self, request: Request, token: str | None, trace: Callable[..., Any]) -> dict[str, Any]:
+        return {
+            "method": request.method,
+            "url": self._url + request.path,
+            "params": request.query or None,
+            "headers": {**request.headers, **({"Authorization": f"Bearer {token}"} if token else {})},
+            "content": request.content,
+            "extensions": {"trace": trace},
+        }
 
     def _no_response(self, error: Exception) -> NoResponse:
         if isinstance(error, httpx2.ConnectError):
@@ -57,57 +65,54 @@ class _BaseConnections:
         return NoResponse(message, not isinstance(error, _NEVER_ARRIVED))
 
 
-class _BodyReader:
-    """Collects a response body within a time limit and a size limit."""
-
-    def __init__(self, seconds: float) -> None:
-        self.content = bytearray()
-        self._deadline = time.monotonic() + seconds
-
-    def add(self, chunk: bytes) -> bool:
-        """Append a chunk, and return whether to read on. The time limit is for the whole body, not for one read."""
-        self.content += chunk
-        if time.monotonic() > self._deadline:
-            raise httpx2.ReadTimeout("the whole body took too long")
-        return len(self.content) <= _MAX_BODY
-
-    def build_response(self, response: httpx2.Response) -> Response:
-        content_type = response.headers.get("content-type", "")
-        return Response(
-            url=str(response.url),
-            status=response.status_code,
-            content=bytes(self.content),
-            content_type=content_type,
-            redirect_base=_redirect_base(response),
-        )
-
-
 class Connections(_BaseConnections):
     """Blocking connections. They are thread-safe."""
 
     def __init__(self, url: str, timeout: float) -> None:
         super().__init__(url, timeout)
+        self._attempt = threading.local()
+        """The deadline of this thread's attempt. None until the attempt has a connection."""
         self._http = httpx2.Client(
             verify=self._tls,
             headers=_HEADERS,
-            timeout=_timeouts(timeout),
+            # No limit on the wait for a free connection: each call that uses one has its own timeout.
+            timeout=httpx2.Timeout(timeout, pool=None),
             mounts=_NO_PROXY,
             limits=_limits(_MAX_IDLE_CONNECTIONS),
         )
 
     def send(self, request: Request, token: str | None) -> Response | NoResponse:
-        url, headers = self._url + request.path, self._headers(request, token)
+        self._attempt.deadline = None
         try:
-            with self._http.stream(
-                request.method, url, params=request.query or None, headers=headers, content=request.content
-            ) as response:
-                body = _BodyReader(self._timeout)
+            with self._http.stream(**self._arguments(request, token, self._trace)) as response:
+                content = bytearray()
                 for chunk in response.iter_raw():
-                    if not body.add(chunk):
+                    content += chunk
+                    if len(content) > MAX_RESPONSE:
                         break
-                return body.build_response(response)
+                return _build_response(response, content)
         except _HTTP_ERRORS as error:
             return self._no_response(error)
+
+    def _trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Start the time limit of an attempt, and apply it to the reads and writes of a new connection.
+
+        The timeouts of httpx2 are for one read: a server that sends a little now and then would outlast them.
+        """
+        if self._attempt.deadline is None:
+            self._attempt.deadline = time.monotonic() + self._timeout
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+            stream = info["return_value"]
+            stream.read, stream.write = self._limit(stream.read), self._limit(stream.write)
+
+    def _limit(self, read_or_write: Callable[..., Any]) -> Callable[..., Any]:
+        def limited(*arguments: Any, **options: Any) -> Any:
+            seconds = self._attempt.deadline - time.monotonic()
+            if seconds <= 0:
+                raise httpx2.ReadTimeout("the whole attempt took too long")
+            return read_or_write(*arguments, **options | {"timeout": seconds})
+
+        return limited
 
     def close(self) -> None:
         self._http.close()
@@ -127,22 +132,36 @@ class AsyncConnections(_BaseConnections):
         return httpx2.AsyncClient(
             verify=self._tls,
             headers=_HEADERS,
-            timeout=_timeouts(self._timeout),
+            timeout=None,
             mounts=_NO_PROXY,
             limits=_limits(max_idle),
         )
 
     async def send(self, request: Request, token: str | None) -> Response | NoResponse:
-        url, headers = self._url + request.path, self._headers(request, token)
+        # Imported here because it takes long, and the sync client doesn't need it.
+        from asyncio import get_running_loop, timeout  # noqa: PLC0415
+
+        is_sent = False
+
+        async def trace(event: str, _: object) -> None:
+            nonlocal is_sent
+            is_sent = is_sent or event.endswith(".send_request_headers.started")
+            if limit.when() is None:
+                limit.reschedule(get_running_loop().time() + self._timeout)
+
         try:
-            async with self._http.stream(
-                request.method, url, params=request.query or None, headers=headers, content=request.content
-            ) as response:
-                body = _BodyReader(self._timeout)
+            async with (
+                timeout(None) as limit,
+                self._http.stream(**self._arguments(request, token, trace)) as response,
+            ):
+                content = bytearray()
                 async for chunk in response.aiter_raw():
-                    if not body.add(chunk):
+                    content += chunk
+                    if len(content) > MAX_RESPONSE:
                         break
-                return body.build_response(response)
+                return _build_response(response, content)
+        except TimeoutError:
+            return self._no_response(httpx2.ReadTimeout("") if is_sent else httpx2.ConnectTimeout(""))
         except _HTTP_ERRORS as error:
             return self._no_response(error)
 
@@ -150,13 +169,18 @@ class AsyncConnections(_BaseConnections):
         await self._http.aclose()
 
 
+def _build_response(response: httpx2.Response, content: bytearray) -> Response:
+    return Response(
+        url=str(response.url),
+        status=response.status_code,
+        content=bytes(content),
+        content_type=response.headers.get("content-type", ""),
+        redirect_base=_redirect_base(response),
+    )
+
+
 def _limits(max_idle: int) -> httpx2.Limits:
     return httpx2.Limits(max_connections=100, max_keepalive_connections=max_idle, keepalive_expiry=_IDLE_SECONDS)
-
-
-def _timeouts(seconds: float) -> httpx2.Timeout:
-    # No limit on the wait for a free connection: each call that uses one has its own timeout.
-    return httpx2.Timeout(seconds, pool=None)
 
 
 def _parse_url(url: str) -> httpx2.URL:

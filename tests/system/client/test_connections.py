@@ -4,11 +4,13 @@ import asyncio
 import socket
 import ssl
 import threading
+import time
 import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import trustme
@@ -170,6 +172,26 @@ async def test_a_refused_connection_is_retried_even_if_not_idempotent(open_clien
         assert len(server.requests) == 1
 
 
+@contextmanager
+def busy_port() -> Iterator[str]:
+    """The URL of a server that accepts no connection, and whose queue of new connections is full."""
+    with socket.socket() as server, ExitStack() as waiting:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        for _ in range(4):
+            client = waiting.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(server.getsockname())
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+async def test_a_call_that_never_connected_was_not_processed(open_client: OpenClient) -> None:
+    with busy_port() as url:
+        async with open_client(url, TOKEN, timeout=0.2, retries=0) as client:
+            error = await catch(Unreachable, client.log_out)
+    assert str(error) == f"{url} didn't respond within 0.2 seconds. Use a longer timeout, or try again later."
+
+
 async def test_a_server_without_http_raises_unreachable(open_client: OpenClient) -> None:
     with scripted_server(respond_without_http) as server:
         async with open_client(server.url, retries=0) as client:
@@ -313,6 +335,20 @@ async def test_an_open_client_reuses_its_connection(open_client: OpenClient) -> 
             for _ in range(3):
                 await resolve(client.discover())
         assert (len(server.requests), server.connections) == (3, 1)
+
+
+@pytest.mark.parametrize(("idle_seconds", "connections"), [(3, 1), (5, 2)])
+async def test_an_idle_connection_is_reused_for_four_seconds(
+    open_client: OpenClient, monkeypatch: pytest.MonkeyPatch, idle_seconds: int, connections: int
+) -> None:
+    with scripted_server(respond_normally) as server:
+        async with open_client(server.url) as client:
+            await resolve(client.discover())
+            later = SimpleNamespace(monotonic=lambda: time.monotonic() + idle_seconds)
+            for module in ("_sync", "_async"):
+                monkeypatch.setattr(f"httpcore2.{module}.http11.time", later)
+            await resolve(client.discover())
+        assert server.connections == connections
 
 
 async def test_a_closed_client_raises(open_client: OpenClient, program: Program) -> None:

@@ -13,8 +13,10 @@ from tests.system.client.servers import (
     close_connection_early,
     never_respond,
     reject,
+    respond_after_many_interim_responses,
     respond_normally,
     respond_slowly,
+    respond_with_slow_head,
     scripted_server,
     truncate_response,
 )
@@ -57,6 +59,8 @@ FAILURES: dict[str, Step] = {
     "truncated": truncate_response,
     "silent": never_respond,
     "slow": respond_slowly,
+    "slow head": respond_with_slow_head,
+    "many 100 Continue": respond_after_many_interim_responses,
     "unavailable": UNAVAILABLE,
 }
 FAST_FAILURES = ["closed", "unavailable"]
@@ -66,7 +70,7 @@ SHORT_TIMEOUT = 0.4
 
 def timeout_for(failure: str) -> float:
     """Return a short timeout only if the failure lasts until the timeout."""
-    return SHORT_TIMEOUT if failure in ("silent", "slow") else 120
+    return 120 if failure in ("closed", "truncated", "unavailable") else SHORT_TIMEOUT
 
 
 @each_case("failure", FAST_FAILURES)
@@ -249,6 +253,13 @@ def test_a_deletion_that_never_arrived_does_not_count_as_done() -> None:
     assert not state.is_finished(NoResponse("No connection.", may_have_arrived=False))
     with pytest.raises(Rejection, match=r"^Gone\.$"):
         state.is_finished(rejected("CLOCK_NOT_FOUND"))
+
+
+def test_an_attempt_that_never_arrived_does_not_undo_an_earlier_one() -> None:
+    state = RetryState(delete_clock("x"), max_retries=2)
+    assert not state.is_finished(NoResponse("Gone.", may_have_arrived=True))
+    assert not state.is_finished(NoResponse("No connection.", may_have_arrived=False))
+    assert state.is_finished(rejected("CLOCK_NOT_FOUND"))
 
 
 async def test_all_attempts_end_within_their_timeouts(open_client: OpenClient) -> None:
