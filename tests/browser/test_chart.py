@@ -351,7 +351,7 @@ async def test_labels_are_amounts_of_money(loaded_tab: Tab) -> None:
         for currency, amount in (("EUR", 300), ("CHF", 900))
     ]
     # The opening balance is not income. The other payments are one bar, whose total depends on the width of the plot.
-    opening = {**pay, "amount": 5000, "name": "Opening balance", "category": "Balance"}
+    opening = {**pay, "amount": 5000, "name": "Opening balance", "category": "Opening balance"}
     items = [opening, {**pay, "amount": 0.1}, {**pay, "amount": 2800.2}, *rents]
     expectations = [
         {"balance": {"currency": "EUR", "atLeast": -500}},
@@ -412,7 +412,7 @@ async def test_strip_is_pale_until_an_expectation_is_achieved(loaded_tab: Tab) -
 
 async def test_totals_do_not_include_the_opening_balance(loaded_tab: Tab) -> None:
     entry = {"name": "Pay", "type": "INCOME", "amount": 0.1, "currency": "EUR", "at": "2027-01-02T00:00:00Z"}
-    opening = {**entry, "name": "Opening balance", "category": "Balance"}
+    opening = {**entry, "name": "Opening balance", "category": "Opening balance"}
     items = [opening, {**entry, "amount": 0.2}, {**entry, "currency": "USD"}, {**entry, "type": "EXPENSE", "amount": 4}]
     params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": items}
     assert await run(loaded_tab, _TOTALS, {"params": params, "opening": {"EUR": 0.2, "USD": 9}}) == [0.3, 0.2, 4]
@@ -658,7 +658,7 @@ async def test_months_of_a_currency_have_a_total(loaded_tab: Tab) -> None:
         for currency, day in (("USD", "01-02"), ("EUR", "01-03"), ("EUR", "02-02"), ("USD", "02-03"))
     ]
     # The opening balance of a scenario is neither income nor expense.
-    opening = {**RENT, "name": "Opening balance", "type": "INCOME", "category": "Balance", "currency": "USD"}
+    opening = {**RENT, "name": "Opening balance", "type": "INCOME", "category": "Opening balance", "currency": "USD"}
     rents.append({**opening, "at": "2027-01-01T00:00:00Z"})
     params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": rents, "goals": [TRIP]}
     months = await run(loaded_tab, _MONTHS, {"params": params})

@@ -539,7 +539,7 @@ async def test_opening_balance_is_a_neutral_row(browser: Browser, program: Progr
     async with open_console(browser, program) as console:
         page = console.page
         entry = {"amount": 620, "currency": "EUR", "type": "INCOME", "at": "2027-01-01T00:00:00Z"}
-        opening = {**entry, "name": "Opening balance", "category": "Balance"}
+        opening = {**entry, "name": "Opening balance", "category": "Opening balance"}
         pays = [{**entry, "name": "Pay", "category": category} for category in ("pay", "Work")]
         params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [opening, *pays]}
         await console.open_clock(console.create(params))

@@ -233,8 +233,8 @@ async def test_new_form_has_a_row_and_adds_an_opening_balance(browser: Browser, 
         await page.get_by_role("tab", name="JSON").click()
         [entry] = json.loads(await page.get_by_label("Parameters").input_value())["transactions"]
         assert entry == {
-            "name": "Opening balance", "amount": 500, "currency": "EUR", "type": "INCOME", "category": "Balance",
-            "at": "2027-01-01T00:00:00Z",
+            "name": "Opening balance", "amount": 500, "currency": "EUR", "type": "INCOME",
+            "category": "Opening balance", "at": "2027-01-01T00:00:00Z",
         }  # fmt: skip
         await page.get_by_role("tab", name="Form").click()
         await expect(rows).to_have_count(1)

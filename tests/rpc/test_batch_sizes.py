@@ -211,13 +211,13 @@ async def test_no_other_result_exceeds_its_maximum_size(world: World, token: str
 async def test_no_result_about_a_ledger_exceeds_its_maximum_size(world: World, token: str, amount: Any) -> None:
     # Every transaction has its own currency, and all expectations are violated by all transactions.
     many = largest("\x01", amount)
-    for number, each in enumerate(many["transactions"]):
-        each["currency"] = "AB" + chr(65 + number % 26)
+    codes = [f"A{chr(65 + number // 26)}{chr(65 + number % 26)}" for number in range(100)]
+    many["transactions"] = [{**each, "currency": code} for each, code in zip(many["transactions"], codes, strict=True)]
     id = (await world.create(token, **many))["id"]
     openings = {f"Z{chr(65 + number // 26)}{chr(65 + number % 26)}": -0.1234567890123 for number in range(200)}
     name, category = many["transactions"][0]["name"], many["transactions"][0]["category"]
     posted = {"posted": {"name": name, "by": LATER, "count": 1_000_000}}
-    total = {"type": many["transactions"][0]["type"], "currency": "ABA", "category": category, "per": "ALL"}
+    total = {"type": many["transactions"][0]["type"], "currency": codes[0], "category": category, "per": "ALL"}
     calls = {
         "listTestClockEvents": {"id": id, "until": LATER, "limit": 500, "openingBalances": openings},
         "getTestClockBalances": {"id": id, "at": LATER, "openingBalances": openings},

@@ -213,8 +213,8 @@ async def test_empty_range_of_events_is_valid(world: World, token: str, clock: s
         ({"balance": {"currency": "EUR", "atLeast": 0, "from": shift(JANUARY, MICROSECOND)}}, {}, ("from", -30.2, [])),
         ({"balance": {"currency": "EUR", "atMost": 99.99}}, {}, (START, 100, [0])),
         ({"balance": {"currency": "EUR", "atMost": 100, "atLeast": -30.2}}, {}, None),
-        ({"balance": {"currency": "JPY", "atLeast": 0, "atMost": 0}}, {}, None),
-        ({"balance": {"currency": "JPY", "atLeast": 1}}, {}, (START, 0, [])),
+        ({"balance": {"currency": "JPY", "atLeast": 0, "atMost": 0}}, {"openingBalances": {"JPY": 0}}, None),
+        ({"balance": {"currency": "JPY", "atLeast": 1}}, {"openingBalances": {"JPY": 0}}, (START, 0, [])),
         ({"goalReached": {"goal": "Bike", "by": JANUARY}}, {}, None),
         ({"goalReached": {"goal": "Bike", "by": shift(JANUARY, -MICROSECOND)}}, {}, ("by", 0, [])),
         ({"goalReached": {"goal": "goal_{}_1", "by": START}}, {}, None),
@@ -245,7 +245,13 @@ async def test_empty_range_of_events_is_valid(world: World, token: str, clock: s
             {},
             (MAX_TIME, 200.3, [0, 2, 3]),
         ),
-        ({"total": {"type": "EXPENSE", "currency": "EUR", "category": "fun", "per": "DAY", "atMost": 0}}, {}, None),
+        (
+            # The whole schedule counts, not only until the end of the check.
+            {"total": {"type": "EXPENSE", "currency": "EUR", "category": "home", "per": "DAY", "atMost": 0}},
+            {"until": START},
+            None,
+        ),
+        ({"balance": {"currency": "CHF", "atLeast": 0}}, {"until": START}, None),
     ],
 )
 async def test_expectations(
@@ -261,7 +267,7 @@ async def test_expectations(
     at, actual, items = expected
     ids = [item.format(hex) if isinstance(item, str) else f"txn_{hex}_{item}" for item in items]
     message = found.pop("message")
-    assert message.endswith(".")
+    assert message.endswith((".", "?"))
     assert found == {"at": members.get(at, at), "actual": actual, "itemIds": ids}
 
 
@@ -271,6 +277,7 @@ async def test_messages_say_what_is_wrong(world: World, token: str, clock: str) 
         {"balance": {"currency": "EUR", "atMost": 10}},
         {"goalReached": {"goal": "Bike", "by": START}},
         {"posted": {"name": "Rent", "by": START}},
+        {"posted": {"name": "salery", "by": START}},
         {"total": {"type": "EXPENSE", "currency": "EUR", "category": "home", "per": "DAY", "atMost": 100}},
         {"total": {"type": "INCOME", "currency": "EUR", "per": "WEEK", "atLeast": 200}},
         {"total": {"type": "INCOME", "currency": "EUR", "per": "MONTH", "atLeast": 200}},
@@ -283,6 +290,7 @@ async def test_messages_say_what_is_wrong(world: World, token: str, clock: str) 
         "The EUR balance is 100, above 10.",
         'Goal "Bike" has 0 of 20 at 2027-01-01T00:00:00Z.',
         'Transactions named "Rent" at 2027-01-01T00:00:00Z: 0, below 1.',
+        'Transactions named "salery" at 2027-01-01T00:00:00Z: 0, below 1; did you mean "Salary"?',
         'Expenses in EUR for "home" on 2027-01-10: 130.3, above 100.',
         "Income in EUR in the week from 2027-01-04: 0.1, below 200.",
         "Income in EUR in 2027-01: 100.1, below 200.",
@@ -332,6 +340,10 @@ async def test_every_fault_about_the_clock_is_listed(world: World, token: str, c
         {"goalReached": {"goal": "Boat", "by": START}},
         {"posted": {"name": "Rent", "by": BEFORE_START}},
         {"balance": {"currency": "EUR", "atLeast": 0, "from": FEBRUARY, "until": FEBRUARY}},
+        {"balance": {"currency": "USD", "atLeast": 0, "until": MARCH}},
+        {"total": {"type": "INCOME", "currency": "USD", "category": "home", "per": "ALL", "atMost": 0}},
+        {"total": {"type": "INCOME", "currency": "EUR", "category": "home", "per": "ALL", "atMost": 0}},
+        {"total": {"type": "EXPENSE", "currency": "CHF", "category": "home", "per": "ALL", "atMost": 0}},
     ]
     assert await faults(world, token, CHECK, id=clock, expectations=expectations, until=until) == {
         "expectations[0].balance.from": "range",
@@ -341,11 +353,106 @@ async def test_every_fault_about_the_clock_is_listed(world: World, token: str, c
         "expectations[2].goalReached.goal": "goal",
         "expectations[3].goalReached.goal": "goal",
         "expectations[4].posted.by": "range",
+        "expectations[6].balance.currency": "currency",
+        "expectations[6].balance.until": "range",
+        "expectations[7].total.currency": "currency",
+        "expectations[8].total.category": "category",
+        "expectations[9].total.category": "category",
     }
     assert await faults(world, token, CHECK, id=clock, expectations=expectations[3:4], until=AFTER_MAX) == {
         "until": "range",
         "expectations[3].goalReached.goal".replace("[3]", "[0]"): "goal",
     }
+
+
+def total(**members: Any) -> Any:
+    return {"total": {"type": "EXPENSE", "currency": "EUR", "per": "ALL", "atMost": 1000, **members}}
+
+
+@pytest.mark.parametrize(
+    ("expectation", "fault"),
+    [
+        (
+            {"balance": {"currency": "EUS", "atLeast": 0}},
+            'must be a currency of this clock (CHF, EUR, JPY); did you mean "EUR"?',
+        ),
+        (total(currency="USD"), "must be a currency of this clock (CHF, EUR, JPY)"),
+        (total(category="HOMES"), 'must be a category of this clock for EXPENSE in EUR (home); did you mean "home"?'),
+        (total(category="home", type="INCOME"), "must be a category of this clock for INCOME in EUR (it has none)"),
+        (
+            {"goalReached": {"goal": "bikes", "by": START}},
+            'must be the ID or the name of a goal of this clock (Bike, Car); did you mean "Bike"?',
+        ),
+    ],
+)
+async def test_unknown_names_are_rejected_with_those_of_the_clock(
+    world: World, token: str, clock: str, expectation: Any, fault: str
+) -> None:
+    params = {"id": clock, "expectations": [expectation], "openingBalances": {"JPY": 0}}
+    [found] = (await world.error(CHECK, params, token))["data"]["errors"]
+    assert found["message"] == fault
+
+
+async def test_hints_about_unknown_names_are_limited(world: World, token: str) -> None:
+    categories = [f"category {number:03}" for number in range(100)]
+    transactions = [transaction(type="EXPENSE", category=each) for each in categories]
+    id = (await world.create(token, frozenTime=START, transactions=transactions))["id"]
+    params = {"id": id, "expectations": [total(category=f"category {number:03}s") for number in (7, 99, 1, 2, 3)]}
+    messages = [fault["message"] for fault in (await world.error(CHECK, params, token))["data"]["errors"]]
+    assert all("(category 000, category 001," in message and ", category 009, …)" in message for message in messages)
+    assert [message.partition("; ")[2] for message in messages] == [
+        'did you mean "category 007"?',
+        'did you mean "category 049"?',
+        'did you mean "category 001"?',
+        "",
+        "",
+    ]
+
+
+# A transaction that is an opening balance
+
+
+async def test_opening_balance_on_the_clock_is_neither_income_nor_expense(world: World, token: str) -> None:
+    opening = {"name": "Opening balance", "category": "Opening balance"}
+    transactions = [
+        transaction(at=START, amount=500, **opening),
+        transaction(at=START, amount=20, type="EXPENSE", category="home"),
+        transaction(at=START, amount=3, type="EXPENSE", currency="CHF", **opening),
+        transaction(at=JANUARY, amount=100, category="pay"),
+        transaction(at=FEBRUARY, amount=7, **opening),
+    ]
+    id = (await world.create(token, frozenTime=START, transactions=transactions))["id"]
+    found = await world.result(BALANCES, {"id": id, "at": MARCH, "openingBalances": {"EUR": 0.5}}, token)
+    assert found["balances"] == [
+        {
+            "currency": "CHF",
+            "opening": -3,
+            "income": 0,
+            "expense": 0,
+            "balance": -3,
+            "lowest": {"at": START, "balance": -3},
+            "highest": {"at": START, "balance": -3},
+        },
+        {
+            "currency": "EUR",
+            "opening": 500.5,
+            "income": 107,
+            "expense": 20,
+            "balance": 587.5,
+            "lowest": {"at": START, "balance": 480.5},
+            "highest": {"at": FEBRUARY, "balance": 587.5},
+        },
+    ]
+    exact = total(type="INCOME", atLeast=107, atMost=107)
+    assert await violation(world, token, id, exact) is None
+    only_later = total(type="INCOME", category="Opening balance", atMost=7)
+    assert await violation(world, token, id, only_later) is None
+    chf = total(currency="CHF", category="Opening balance", atMost=0)
+    assert await faults(world, token, CHECK, id=id, expectations=[chf]) == {
+        "expectations[0].total.category": "category"
+    }
+    fork = (await world.result("forkTestClock", {"id": id, "at": MARCH}, token))["clock"]["id"]
+    assert await violation(world, token, fork, exact) is None, "a fork has the start of its original"
 
 
 @each_case("count", [0, 51])

@@ -21,7 +21,7 @@ async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]
         "amendTestClock": {**clock, "add": {"goals": [{"name": "Trip", "targetAmount": 100}]}},
         "listTestClockEvents": clock,
         "getTestClockBalances": clock,
-        "checkTestClock": {**clock, "expectations": [{"balance": {"currency": "EUR", "atLeast": 0}}]},
+        "checkTestClock": {**clock, "expectations": [{"posted": {"name": "Rent", "by": AT}}]},
         "expandScenario": {"text": SCENARIO},
         "exportTestClock": {**clock, "format": "csv"},
         "getCurrentUser": {},

@@ -28,6 +28,9 @@ class Model(NamedTuple):
         numbered = [(f"txn_{self.key}_{index}", item) for index, item in enumerate(self.params.transactions)]
         return sorted(numbered, key=lambda pair: pair[1].at)
 
+    def is_opening(self, item: TransactionParams) -> bool:
+        return item.at == self.start and item.category == "Opening balance"
+
     def opening_of(self, currency: str) -> Fraction:
         return Fraction(repr(self.opening.get(currency, 0)))
 
@@ -41,15 +44,17 @@ class Model(NamedTuple):
 
     def _balances_of(self, currency: str, at: datetime) -> Json:
         mine = [item for _, item in self.transactions() if item.currency == currency and item.at <= at]
-        points = [(self.start, self.opening_of(currency))]
+        opening = self.opening_of(currency) + sum(signed(item) for item in mine if self.is_opening(item))
+        others = [item for item in mine if not self.is_opening(item)]
+        points = [(self.start, opening)]
         points += [(instant, self.balance(currency, instant)) for instant in sorted({item.at for item in mine})]
         lowest = min(points, key=lambda point: point[1])
         highest = max(points, key=lambda point: point[1])
         return {
             "currency": currency,
-            "opening": float(self.opening_of(currency)),
-            "income": float(sum((exact(item.amount) for item in mine if item.type == "INCOME"), Fraction(0))),
-            "expense": float(sum((exact(item.amount) for item in mine if item.type == "EXPENSE"), Fraction(0))),
+            "opening": float(opening),
+            "income": float(sum((exact(item.amount) for item in others if item.type == "INCOME"), Fraction(0))),
+            "expense": float(sum((exact(item.amount) for item in others if item.type == "EXPENSE"), Fraction(0))),
             "balance": float(self.balance(currency, at)),
             "lowest": {"at": lowest[0], "balance": float(lowest[1])},
             "highest": {"at": highest[0], "balance": float(highest[1])},
@@ -89,6 +94,7 @@ class Model(NamedTuple):
             for id, item in self.transactions()
             if (item.type, item.currency) == (expected.type, expected.currency)
             and item.at <= until
+            and not self.is_opening(item)
             and (expected.category is UNSET or expected.category == item.category)
         ]
         for first, last in periods(expected.per, self.start, until):

@@ -51,7 +51,7 @@ class Dice(Random):
         return self.choice(("INCOME", "EXPENSE"))
 
     def category(self) -> Any:
-        return self.choice((UNSET, "", "home"))
+        return self.choice((UNSET, "", "home", "Opening balance"))
 
     def bound(self, *bounds: Any) -> Any:
         return self.choice((UNSET, *bounds))
@@ -73,7 +73,7 @@ class Dice(Random):
         clock = clocks.new_clock(KEY, params, START)
         stored = msgspec.msgpack.encode(encode_schedule(clock, params))
         opening = {currency: self.choice(BOUNDS) for currency in ("EUR", "CHF") if self.random() < 0.5}
-        return Model(KEY.hex(), START, params, opening), Ledger(msgspec.msgpack.decode(stored, type=Schedule))
+        return Model(KEY.hex(), START, params, opening), Ledger(msgspec.msgpack.decode(stored, type=Schedule), START)
 
 
 def test_balances_equal_the_model() -> None:

@@ -486,7 +486,7 @@ export interface Balances {
 export interface Balance {
   /** Three uppercase letters, such as `EUR`. */
   currency: string;
-  /** The opening balance. */
+  /** The opening balance, with the transactions that are opening balances. */
   opening: number;
   /** The sum of all income up to the instant. */
   income: number;
@@ -823,7 +823,7 @@ export abstract class OperationMethods {
     return this.call("getTestClockBalances", params, options);
   }
 
-  /** Check expectations about balances, goals, totals and transactions. Checks expectations from the clock's start to `until`, and returns a result for each, in the order of the request. A violation names the first instant at which the expectation doesn't hold. This never moves the clock. */
+  /** Check expectations about balances, goals, totals and transactions. Checks expectations from the clock's start to `until`, and returns a result for each, in the order of the request. A violation names the first instant at which the expectation doesn't hold. A currency, category or goal that the clock doesn't have is rejected. This never moves the clock. */
   checkTestClock(params: CheckEntry, options?: CallOptions): Promise<CheckResult> {
     return this.call("checkTestClock", params, options);
   }

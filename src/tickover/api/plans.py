@@ -12,6 +12,9 @@ from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_ins
 from tickover.api.expectations import Expectation
 from tickover.api.results import TransactionType
 
+OPENING_BALANCE: Final = "Opening balance"
+"""The category of a transaction at a clock's start that is the balance before it: neither income nor expense."""
+
 
 class _PlanStruct(Struct, frozen=True, rename="camel", omit_defaults=True):
     pass

@@ -9,10 +9,11 @@ MAX_LENGTH: Final = 40
 
 
 def closest_match(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate that is most similar to `name`, or None if none is similar."""
+    """Return the candidate that is most similar to `name` in any case, or None if none is similar."""
     if len(name) > MAX_LENGTH:
         return None
-    return next(iter(get_close_matches(name, candidates, n=1)), None)
+    by_folded = {candidate.casefold(): candidate for candidate in candidates}
+    return next((by_folded[match] for match in get_close_matches(name.casefold(), by_folded, n=1)), None)
 
 
 def suggest(name: str, candidates: Iterable[str], template: str = "{}", *, fallback: str = "") -> str:

@@ -172,7 +172,7 @@ def _end(start: datetime, length: Duration) -> datetime:
 
 def _opening(start: datetime, currency: str, amount: Decimal) -> PlannedTransaction:
     build = plans.income if amount > 0 else plans.expense
-    return build("Opening balance", abs(amount), currency, start, "Balance")
+    return build(plans.OPENING_BALANCE, abs(amount), currency, start, plans.OPENING_BALANCE)
 
 
 def _expand(

@@ -208,7 +208,7 @@ def test_marker_without_the_clock_fixture_fails(pytester: pytest.Pytester) -> No
         import pytest
         from tickover.client import never_below
 
-        expect = pytest.mark.tickover_expect(never_below("EUR", 0))
+        expect = pytest.mark.tickover_expect(never_below("EUR", 0), opening={"EUR": 0})
 
         @expect
         def test_without_fixture(client):
@@ -232,6 +232,30 @@ def test_marker_without_the_clock_fixture_fails(pytester: pytest.Pytester) -> No
     result.assert_outcomes(passed=2, failed=1, skipped=1)
     result.stdout.fnmatch_lines(
         ["test_without_fixture has the marker tickover_expect, but no clock was checked, *remove the marker."]
+    )
+
+
+def test_expectation_about_an_unknown_name_never_passes(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        from tickover.client import never_below, total
+
+        @pytest.mark.tickover_expect(never_below("USD", 0))
+        def test_marker(clock):
+            clock("tight-month")
+
+        def test_check(clock):
+            clock("tight-month").check(total("EXPENSE", "EUR", category="housings", at_most=9000))
+        """
+    )
+    result = pytester.runpytest_inprocess()
+    result.assert_outcomes(passed=1, errors=1, failed=1)
+    result.stdout.fnmatch_lines_random(
+        [
+            "*must be a currency of this clock (EUR)*",
+            '*must be a category of this clock for EXPENSE in EUR (*); did you mean "Housing"?*',
+        ]
     )
 
 

@@ -1,15 +1,17 @@
 """Checks expectations about a schedule: pure functions of schedule, instant and opening balances."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import islice
 from math import ceil, floor
 from typing import Any, Final, TypeVar
 
-from msgspec import UNSET, Struct, UnsetType, json
+from msgspec import UNSET, Struct, UnsetType, field, json
 
 from tickover.api import timestamps
 from tickover.api.errors import Fault, truncate
+from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
 from tickover.server.domain.ledger import Ledger, LedgerGoal, fraction_to_number
 from tickover.server.domain.ledger_params import (
@@ -24,6 +26,10 @@ from tickover.server.domain.schedule_json import item_id
 from tickover.server.domain.totals import Breach, Series, Totals, first_above, first_below, first_beyond
 
 _NOUNS: Final = {"INCOME": "Income", "EXPENSE": "Expenses"}
+_MAX_LISTED: Final = 10
+_MAX_HINTS: Final = 3
+_MAX_COMPARED: Final = 50
+"""Comparing names is slow, so a check compares only this many with each of the first unknown ones."""
 _T = TypeVar("_T")
 
 
@@ -36,23 +42,46 @@ class Violation(Struct, frozen=True, rename="camel"):
     item_ids: Sequence[str]
 
 
+class Hints:
+    """Suggests names to a caller who used an unknown one."""
+
+    def __init__(self) -> None:
+        self._left = _MAX_HINTS
+
+    def closest(self, name: str, names: Iterable[str]) -> str:
+        """Return `; did you mean "X"?`, or an empty string."""
+        self._left -= 1
+        return suggest(name, islice(names, _MAX_COMPARED), '"{}"') if self._left >= 0 else ""
+
+    def available(self, name: str, names: Iterable[str]) -> str:
+        """Return the first names in parentheses, and the closest one."""
+        every = list(names)
+        listed = ", ".join([*map(truncate, every[:_MAX_LISTED]), *(["…"] if len(every) > _MAX_LISTED else [])])
+        return f" ({listed or 'it has none'}){self.closest(name, every)}"
+
+
 class Scope(Struct, frozen=True):
     """The range and the opening balances of one check."""
 
     start: Instant
     until: Instant
     opening: Mapping[str, Amount]
+    hints: Hints = field(default_factory=Hints)
 
 
-def scope_faults(expectations: Sequence[Expectation], ledger: Ledger, scope: Scope) -> Iterator[Fault]:
-    """Return the faults that depend on the clock: times out of range, and unknown goals."""
+def scope_faults(expectations: Sequence[Expectation], ledger: Ledger, totals: Totals, scope: Scope) -> Iterator[Fault]:
+    """Return the faults that depend on the clock: times out of range, and unknown currencies, categories and goals."""
     for index, expectation in enumerate(expectations):
         path = f"expectations[{index}]"
         if isinstance(balance := expectation.balance, BalanceExpectation):
+            yield from _currency_faults(f"{path}.balance", balance.currency, ledger, scope)
             yield from _range_faults(f"{path}.balance", balance, scope)
         if isinstance(goal_reached := expectation.goal_reached, GoalReachedExpectation):
             yield from time_faults(f"{path}.goalReached.by", goal_reached.by, scope.start, scope.until)
-            yield from _goal_faults(f"{path}.goalReached.goal", goal_reached.goal, ledger)
+            yield from _goal_faults(f"{path}.goalReached.goal", goal_reached.goal, ledger, scope.hints)
+        if isinstance(total := expectation.total, TotalExpectation):
+            unknown = list(_currency_faults(f"{path}.total", total.currency, ledger, scope))
+            yield from unknown or _category_faults(f"{path}.total.category", total, totals, scope.hints)
         if isinstance(posted := expectation.posted, PostedExpectation):
             yield from time_faults(f"{path}.posted.by", posted.by, scope.start, scope.until)
 
@@ -78,10 +107,25 @@ def _range_faults(path: str, balance: BalanceExpectation, scope: Scope) -> Itera
         yield Fault(f"{path}.from", "range", message, timestamps.write(balance.from_))
 
 
-def _goal_faults(path: str, goal: str, ledger: Ledger) -> Iterator[Fault]:
+def _currency_faults(path: str, currency: str, ledger: Ledger, scope: Scope) -> Iterator[Fault]:
+    if currency not in ledger.currencies and currency not in scope.opening:
+        names = scope.hints.available(currency, sorted({*ledger.currencies, *scope.opening}))
+        yield Fault(f"{path}.currency", "currency", f"must be a currency of this clock{names}", currency)
+
+
+def _category_faults(path: str, total: TotalExpectation, totals: Totals, hints: Hints) -> Iterator[Fault]:
+    category = total.category
+    if isinstance(category, str) and not totals.series(total.type, total.currency, category).positions:
+        names = hints.available(category, totals.categories(total.type, total.currency))
+        kind = f"{total.type} in {total.currency}"
+        yield Fault(path, "category", f"must be a category of this clock for {kind}{names}", truncate(category))
+
+
+def _goal_faults(path: str, goal: str, ledger: Ledger, hints: Hints) -> Iterator[Fault]:
     found = _find_goals(ledger, goal)
     if not found:
-        yield Fault(path, "goal", "must be the ID or the name of a goal of this clock", truncate(goal))
+        names = hints.available(goal, dict.fromkeys(each.name for each in ledger.goals))
+        yield Fault(path, "goal", f"must be the ID or the name of a goal of this clock{names}", truncate(goal))
     if len(found) > 1:
         ids = ", ".join(ledger.goals[index].id for index in found)
         yield Fault(path, "goal", f"is the name of {len(found)} goals; use an ID: {ids}", truncate(goal))
@@ -102,7 +146,7 @@ def check(expectation: Expectation, ledger: Ledger, totals: Totals, scope: Scope
     if isinstance(total := expectation.total, TotalExpectation):
         return _check_total(total, ledger, totals, scope)
     assert isinstance(expectation.posted, PostedExpectation)
-    return _check_posted(expectation.posted, ledger)
+    return _check_posted(expectation.posted, ledger, scope.hints)
 
 
 def _check_balance(expected: BalanceExpectation, ledger: Ledger, scope: Scope) -> Violation | None:
@@ -168,14 +212,14 @@ def _ids_of(ledger: Ledger, series: Series, breach: Breach) -> list[str]:
     return _transaction_ids(ledger, series.positions[breach.first : breach.end])
 
 
-def _check_posted(expected: PostedExpectation, ledger: Ledger) -> Violation | None:
+def _check_posted(expected: PostedExpectation, ledger: Ledger, hints: Hints) -> Violation | None:
     positions = ledger.positions_by_name.get(expected.name, ())
     count = bisect_left(positions, ledger.schedule.transactions.count_until(expected.by))
     if count >= expected.count:
         return None
-    message = (
-        f'Transactions named "{expected.name}" at {timestamps.write(expected.by)}: {count}, below {expected.count}.'
-    )
+    named = f'Transactions named "{expected.name}" at {timestamps.write(expected.by)}'
+    hint = "" if positions else hints.closest(expected.name, ledger.positions_by_name)
+    message = f"{named}: {count}, below {expected.count}{hint or '.'}"
     return Violation(expected.by, message, count, _transaction_ids(ledger, positions[:count]))
 
 

@@ -7,13 +7,14 @@ them, so a query looks up a few numbers.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final
 
 from msgspec import Struct, json
 
+from tickover.api.plans import OPENING_BALANCE
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clock_params import TransactionType
 from tickover.server.domain.money import Amount, Savings, to_common_unit, to_fraction, to_number
@@ -40,10 +41,10 @@ class LedgerGoal(Struct, frozen=True):
 
 
 class Account(Struct, frozen=True):
-    """The balance of one currency, without an opening balance, as integers of 1/unit.
+    """The balance of one currency, without the opening balance of a call, as integers of 1/unit.
 
-    The lists start with the state before the first transaction. After that, they have the state after all transactions
-    of each instant.
+    The lists start with the state before the first transaction, but after those that are opening balances. After that,
+    they have the state after all transactions of each instant.
     """
 
     unit: int
@@ -73,20 +74,23 @@ _decode_goal_head: Final = json.Decoder(GoalHead).decode
 class Ledger:
     """The sums of one schedule. They don't depend on an instant or on opening balances, so a ledger can be cached."""
 
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: Schedule, start: Instant) -> None:
         self.schedule = schedule
         self.transactions = _decode_transactions(b"[%b]" % b",".join(schedule.transactions.encoded))
         self.counts = [0] * len(self.transactions)
         """The amount of each transaction, in the unit of its currency."""
         self.running_balances = [0] * len(self.transactions)
         """The balance after each transaction, in the unit of its currency, without an opening balance."""
+        at_start = range(schedule.transactions.count_until(start))
+        self.openings = {index for index in at_start if self.transactions[index].category == OPENING_BALANCE}
+        """The transactions that are opening balances, as positions among all transactions."""
         positions: dict[str, list[int]] = {}
         for position, transaction in enumerate(self.transactions):
             positions.setdefault(transaction.currency, []).append(position)
         self._accounts = {currency: self._open_account(positions[currency]) for currency in sorted(positions)}
 
     @property
-    def currencies(self) -> Iterable[str]:
+    def currencies(self) -> Collection[str]:
         return self._accounts
 
     def account(self, currency: str) -> Account:
@@ -109,21 +113,26 @@ class Ledger:
         counts, unit = to_common_unit([self.transactions[position].amount for position in positions])
         account = Account(unit, positions, [], [0], [0], [0], [0], [0], [0])
         at = [self.schedule.transactions.instants[position] for position in positions]
-        income = expense = 0
+        income = expense = balance = 0
         for index, (position, count) in enumerate(zip(positions, counts, strict=True)):
-            if self.transactions[position].type == "INCOME":
+            is_income = self.transactions[position].type == "INCOME"
+            change = count if is_income else -count
+            balance += change
+            if position in self.openings:
+                account.balances[0] += change
+            elif is_income:
                 income += count
             else:
                 expense += count
             self.counts[position] = count
-            self.running_balances[position] = income - expense
+            self.running_balances[position] = balance
             if index + 1 == len(at) or at[index + 1] != at[index]:
                 _add_state(account, at[index], index + 1, income, expense)
         return account
 
 
 def _add_state(account: Account, at: Instant, end: int, income: int, expense: int) -> None:
-    balance, index = income - expense, len(account.balances)
+    balance, index = account.balances[0] + income - expense, len(account.balances)
     account.instants.append(at)
     account.ends.append(end)
     account.incomes.append(income)
@@ -155,11 +164,11 @@ def _balance(account: Account, start: Instant, at: Instant, opening: Fraction) -
         return fraction_to_number(opening + Fraction(account.balances[index], account.unit))
 
     def point(index: int) -> dict[str, Any]:
-        # The opening balance is the state before the items of the start.
+        # The opening balance is the state before the other items of the start.
         return {"at": account.instants[index - 1] if index else start, "balance": balance(index)}
 
     return {
-        "opening": fraction_to_number(opening),
+        "opening": balance(0),
         "income": to_number(account.incomes[index], account.unit),
         "expense": to_number(account.expenses[index], account.unit),
         "balance": balance(index),

@@ -83,17 +83,23 @@ class Series:
 
 
 class Totals:
-    """The series of one ledger."""
+    """The series of one ledger. Opening balances are in none."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._positions: dict[tuple[str, str, str | None], list[int]] = {}
         for position, transaction in enumerate(ledger.transactions):
+            if position in ledger.openings:
+                continue
             categories = {None, transaction.category}
             for category in categories:
                 key = transaction.type, transaction.currency, category
                 self._positions.setdefault(key, []).append(position)
         self._series: dict[tuple[str, str, str | None], Series] = {}
+
+    def categories(self, type: TransactionType, currency: str) -> list[str]:
+        """Return the categories of the transactions of this type and currency."""
+        return [each for *key, each in self._positions if each is not None and key == [type, currency]]
 
     def series(self, type: TransactionType, currency: str, category: str | None) -> Series:
         """Return the transactions of this type, currency and category; of any category if it is None."""

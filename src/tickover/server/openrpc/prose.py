@@ -90,8 +90,8 @@ METHODS: Final = {
     ),
     "checkTestClock": (
         "Checks expectations from the clock's start to `until`, and returns a result for each, in the order of the "
-        "request. A violation names the first instant at which the expectation doesn't hold. This never moves the "
-        "clock."
+        "request. A violation names the first instant at which the expectation doesn't hold. A currency, category or "
+        "goal that the clock doesn't have is rejected. This never moves the clock."
     ),
     "expandScenario": (
         "Reads a scenario in TOML, as the command `tickover clock create` does, and creates nothing. Pass `params` to "
@@ -278,7 +278,7 @@ FIELDS: Final = {
     "EventPage.nextCursor": "The cursor of the next page. The last page has none.",
     "Balances.at": "The instant of the balances.",
     "Balances.balances": "One for each currency, sorted by currency.",
-    "opening": "The opening balance.",
+    "opening": "The opening balance, with the transactions that are opening balances.",
     "income": "The sum of all income up to the instant.",
     "expense": "The sum of all expenses up to the instant.",
     "balance": "The opening balance plus income minus expenses.",

@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import UNSET, UnsetType, json
 
 from tickover.api.errors import Fault, invalid_params
+from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.events import EventIndex, EventQuery, events, index_events, read_cursor
 from tickover.server.domain.expectations import Scope, check, scope_faults, time_faults
@@ -32,8 +33,8 @@ _encode: Final = json.Encoder().encode
 class CachedLedger:
     """The ledger of a schedule. The indexes are built on first use."""
 
-    def __init__(self, schedule: Schedule) -> None:
-        self.ledger = Ledger(schedule)
+    def __init__(self, schedule: Schedule, start: Instant) -> None:
+        self.ledger = Ledger(schedule, start)
 
     @cached_property
     def events(self) -> EventIndex:
@@ -77,7 +78,7 @@ class LedgerOperations:
         until = clock.max_time if params.until is UNSET else params.until
         faults = list(time_faults("until", until, clock.start_time, clock.max_time, _CLOCK_RANGE))
         scope = Scope(clock.start_time, clock.max_time if faults else until, params.opening_balances)
-        faults += scope_faults(params.expectations, cached.ledger, scope)
+        faults += scope_faults(params.expectations, cached.ledger, cached.totals, scope)
         _reject("checkTestClock", faults)
         violations = [check(each, cached.ledger, cached.totals, scope) for each in params.expectations]
         results = [{"ok": True} if found is None else {"ok": False, "violation": found} for found in violations]
@@ -87,7 +88,7 @@ class LedgerOperations:
         cached = self._ledgers.get(clock.key)
         # A schedule that was decoded again is equal, but a clock's key could also get another schedule.
         if cached is None or cached.ledger.schedule is not schedule:
-            cached = CachedLedger(schedule)
+            cached = CachedLedger(schedule, clock.start_time)
             items = len(schedule.transactions.instants) + sum(len(goal.savings.sums) for goal in schedule.goals)
             self._ledgers.put(clock.key, cached, _BYTES_PER_LEDGER + _BYTES_PER_ITEM * items)
         return cached

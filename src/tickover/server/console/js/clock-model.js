@@ -125,7 +125,7 @@ export function netAmounts(items) {
   return [...amounts].map(([currency, group]) => [currency, exactSum(group.map(signed))]);
 }
 
-export const OPENING_BALANCE = { name: "Opening balance", category: "Balance" };
+export const OPENING_BALANCE = { name: "Opening balance", category: "Opening balance" };
 
 /** Return whether a transaction is the opening balance of a scenario. */
 export const isOpening = ({ name, category }) => name === OPENING_BALANCE.name && category === OPENING_BALANCE.category;
