@@ -1,9 +1,17 @@
 // Shows every component of the console in each of its states. A test evaluates this function in the console.
 async () => {
-  const {
-    buttonRow, callList, cancelButton, codeBlock, faultList, field, Figure, h, icon, menuButton, Notice, notify, render,
-    segmentedButtons, stateBadge, stateMark, tabList, textInput, timeInput, withAmounts,
-  } = await import(document.scripts[0].src);
+  const { buttonRow } = await importModule("pages/clock-dialogs.js");
+  const { callList } = await importModule("pages/call-list.js");
+  const { cancelButton, stateMark } = await importModule("chart/row-states.js");
+  const { codeBlock } = await importModule("lib/code-block.js");
+  const { faultList } = await importModule("clock/create-clock.js");
+  const { field, textInput, timeInput } = await importModule("lib/form-fields.js");
+  const { Figure } = await importModule("pages/clock-figures.js");
+  const { h, Notice, notify, render, withAmounts } = await importModule("lib/dom.js");
+  const { icon } = await importModule("lib/icons.js");
+  const { menuButton } = await importModule("lib/menu.js");
+  const { segmentedButtons, tabList } = await importModule("lib/tabs.js");
+  const { stateBadge } = await importModule("pages/expectations-panel.js");
 
   const stack = (node) => Object.assign(node.style, { display: "grid", gap: "1rem" }) && node;
   const section = (title, ...content) =>

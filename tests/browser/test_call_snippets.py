@@ -13,7 +13,7 @@ AT = "2027-01-02T00:00:00Z"
 ITEM = {"type": "INCOME", "name": HOSTILE, "amount": HOSTILE, "currency": HOSTILE, "at": AT}
 
 _WRITE = """async ([kind, method, params]) => {
-  const { writeSnippet } = await import(document.scripts[0].src);
+  const { writeSnippet } = await importModule("clock/call-snippets.js");
   return writeSnippet(kind, { request: { method, params } }, { url: "http://127.0.0.1:8000/rpc" });
 }"""
 

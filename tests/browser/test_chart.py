@@ -13,7 +13,7 @@ DAY = 86_400_000
 
 # Returns the range of heights that the curve shows in the column of each change, its ends, and its path.
 _CURVE = """async ({ times, values, from, to, width }) => {
-  const { curvePath, scale, stepCurve } = await import(document.scripts[0].src);
+  const { curvePath, scale, stepCurve } = await importModule("chart/chart-paths.js");
   const x = scale(from, to, 0, width);
   const curve = stepCurve({ times, values }, x, (value) => value, from, to);
   const heightsOf = (part) => [...part.matchAll(/(?:V|L\\S+ )([^HVL]+)/g)].map(([, height]) => Number(height));
@@ -28,7 +28,8 @@ _CURVE = """async ({ times, values, from, to, width }) => {
 
 # Returns the marks of two windows of the same length, as lists of items.
 _MARKS = """async ({ times, now, windows, width }) => {
-  const { barLane, barLanes, scale } = await import(document.scripts[0].src);
+  const { barLane, barLanes } = await importModule("chart/event-lanes.js");
+  const { scale } = await importModule("chart/chart-paths.js");
   const items = times.map((at, id) => ({ id, at, kind: "income", amount: 1, currency: "EUR" }));
   return windows.map(([from, to]) => {
     const bars = barLanes({ items, now }, "EUR", { from, to }, width).income;
@@ -40,7 +41,8 @@ _MARKS = """async ({ times, now, windows, width }) => {
 
 # Returns the x coordinates of the marks of items `[at, amount]` on a width of 100.
 _PLACES = """async ({ entries }) => {
-  const { barLane, barLanes, scale } = await import(document.scripts[0].src);
+  const { barLane, barLanes } = await importModule("chart/event-lanes.js");
+  const { scale } = await importModule("chart/chart-paths.js");
   const items = entries.map(([at, amount]) => ({ at, amount, kind: "income", currency: "EUR" }));
   const [model, window] = [{ items, now: 0 }, { from: 0, to: 100 }];
   const box = { ...barLanes(model, "EUR", window, 100).income, kind: "income", ...window, top: 0, bottom: 28 };
@@ -48,7 +50,8 @@ _PLACES = """async ({ entries }) => {
 }"""
 
 _IDLE = """async ({ times, from, to }) => {
-  const { idleMarks, scale } = await import(document.scripts[0].src);
+  const { idleMarks } = await importModule("chart/event-lanes.js");
+  const { scale } = await importModule("chart/chart-paths.js");
   const box = { left: 0, right: 1000, from, to };
   return [...idleMarks({ start: 0, times }, scale(from, to, 0, 1000), box, 0).querySelectorAll("text")]
     .map((text) => text.textContent);
@@ -56,7 +59,7 @@ _IDLE = """async ({ times, from, to }) => {
 
 # Returns the ticks of each range, and the heights of its lowest value and its last tick.
 _TICKS = """async ({ ranges, minCount }) => {
-  const { valueScale } = await import(document.scripts[0].src);
+  const { valueScale } = await importModule("chart/chart-paths.js");
   return ranges.map(([low, high]) => {
     const { y, ticks } = valueScale([low, high], minCount, 100, 0);
     return [ticks, y(low), y(ticks.at(-1))];
@@ -65,7 +68,7 @@ _TICKS = """async ({ ranges, minCount }) => {
 
 # Returns the instant of each slider step, and the step at which the thumb then is.
 _STEPS = """async ({ times, now, days }) => {
-  const { sliderStep, snapToItem } = await import(document.scripts[0].src);
+  const { sliderStep, snapToItem } = await importModule("chart/scrubber.js");
   const window = { from: 0, to: days * 86_400_000 };
   return Array.from({ length: days + 1 }, (_, index) => {
     const instant = snapToItem({ times, now }, window, index * sliderStep(window));
@@ -75,7 +78,8 @@ _STEPS = """async ({ times, now, days }) => {
 
 # Returns the texts beside the lanes, and the labels of expectations.
 _LABELS = """async ({ items, expectations }) => {
-  const { barLanes, shortLabel } = await import(document.scripts[0].src);
+  const { barLanes } = await importModule("chart/event-lanes.js");
+  const { shortLabel } = await importModule("clock/expectations.js");
   const { income, expense } = barLanes({ items, now: 0 }, "EUR", { from: 0, to: 1000 }, 1000);
   const labels = expectations.map((expectation) => shortLabel(expectation).join(""));
   return [income.text, expense.text, income.amounts, expense.amounts, ...labels];
@@ -83,7 +87,8 @@ _LABELS = """async ({ items, expectations }) => {
 
 # Returns where the texts of the axis of each window start, and where the last one ends if it is moved to the left.
 _AXIS = """async ({ windows, width }) => {
-  const { axisTicks, drawAxis, scale, textWidth } = await import(document.scripts[0].src);
+  const { axisTicks, drawAxis } = await importModule("chart/time-axis.js");
+  const { scale, textWidth } = await importModule("chart/chart-paths.js");
   return windows.map(([from, to]) => {
     const box = { left: 0, right: width, top: 0, bottom: 100 };
     const axis = drawAxis(axisTicks({ from, to }, width), scale(from, to, 0, width), box);
@@ -97,14 +102,16 @@ _AXIS = """async ({ windows, width }) => {
 
 # Returns the first point of the curve of each currency, of a scenario or of a clock with an id.
 _SPARKLINE = """async ({ params, opening, id = null }) => {
-  const { parseParams, sparkline } = await import(document.scripts[0].src);
+  const { parseParams } = await importModule("clock/clock-model.js");
+  const { sparkline } = await importModule("chart/sparkline.js");
   const svg = sparkline({ ...parseParams(params, opening), id }, { width: 100, height: 100 });
   return [...svg.querySelectorAll(".past > .line")].map((line) => /^M\\S+ [^A-Z]+/.exec(line.getAttribute("d"))[0]);
 }"""
 
 # Returns where the curve of a clock is red, and the class of its dot.
 _SPARKLINE_LIMITS = """async ({ params, expectations }) => {
-  const { parseParams, sparkline } = await import(document.scripts[0].src);
+  const { parseParams } = await importModule("clock/clock-model.js");
+  const { sparkline } = await importModule("chart/sparkline.js");
   const model = { ...parseParams(params), id: "clock_1", now: Date.parse("2027-01-05T00:00:00Z") };
   const svg = sparkline(model, { width: 100, height: 100, expectations });
   const numbers = (rect) => ["x", "width", "y"].map((name) => Math.round(rect.getAttribute(name)));
@@ -113,7 +120,8 @@ _SPARKLINE_LIMITS = """async ({ params, expectations }) => {
 
 # Returns how many areas are hatched, and the path of each breach, in a chart of two clocks.
 _COMPARISON = """async ({ balances, rules }) => {
-  const { compareBalances, drawComparison } = await import(document.scripts[0].src);
+  const { compareBalances } = await importModule("clock/compare-model.js");
+  const { drawComparison } = await importModule("chart/compare-plot.js");
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const models = balances.map((balance) => ({ balances: [balance], start: 0, now: 0, times: balance.times }));
   const options = { window: { from: 0, to: 100 * 86_400_000 }, currency: "EUR", width: 800, rules, clocks: ["A", "B"] };
@@ -124,21 +132,22 @@ _COMPARISON = """async ({ balances, rules }) => {
 
 # Returns the opening balance, the income and the expenses of a clock in euros.
 _TOTALS = """async ({ params, opening }) => {
-  const { openingBalance, parseParams, totalOf } = await import(document.scripts[0].src);
+  const { openingBalance, parseParams } = await importModule("clock/clock-model.js");
+  const { totalOf } = await importModule("clock/compare-model.js");
   const model = parseParams(params, opening);
   return [openingBalance(model, "EUR"), totalOf(model, "income", "EUR"), totalOf(model, "expense", "EUR")];
 }"""
 
 # Returns how broken expectations are explained.
 _VIOLATIONS = """async ({ broken }) => {
-  const { describeViolation } = await import(document.scripts[0].src);
+  const { describeViolation } = await importModule("clock/expectations.js");
   return broken.map(([expectation, violation]) => describeViolation(expectation, violation));
 }"""
 
 # Returns the summaries of results on days after 1970, and the smallest balances that are allowed on these days. The
 # last item is on day 15.
 _SUMMARIES = """async ({ checks, days }) => {
-  const { smallestAllowed, summarizeChecks } = await import(document.scripts[0].src);
+  const { smallestAllowed, summarizeChecks } = await importModule("clock/expectations.js");
   const [expectations, results] = [checks.map(([expectation]) => expectation), checks.map(([, result]) => result)];
   const balances = [{ currency: "EUR", times: [15 * 86_400_000] }];
   const model = { start: 0, maxTime: Infinity, items: [], goals: [], balances };
@@ -150,7 +159,8 @@ _SUMMARIES = """async ({ checks, days }) => {
 
 # Returns the lanes of a timeline, and the edges of the pills of now and of a preview, `[left, right]`.
 _TIMELINE = """async ({ params, days, width, start = 0 }) => {
-  const { drawTimeline, parseParams } = await import(document.scripts[0].src);
+  const { drawTimeline } = await importModule("chart/timeline-plot.js");
+  const { parseParams } = await importModule("clock/clock-model.js");
   const model = parseParams(params);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const from = model.now + start * 86_400_000;
@@ -166,7 +176,8 @@ _TIMELINE = """async ({ params, days, width, start = 0 }) => {
 
 # Returns the paths of the bars of a clock.
 _BARS = """async ({ params }) => {
-  const { drawTimeline, parseParams } = await import(document.scripts[0].src);
+  const { drawTimeline } = await importModule("chart/timeline-plot.js");
+  const { parseParams } = await importModule("clock/clock-model.js");
   const model = parseParams(params);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const window = { from: model.now, to: model.now + 100 * 86_400_000 };
@@ -176,7 +187,8 @@ _BARS = """async ({ params }) => {
 
 # Returns the height of a timeline and of its plots, the order of its parts, and the first bar of each lane.
 _LAYOUT = """async ({ params, expectations }) => {
-  const { drawTimeline, parseParams } = await import(document.scripts[0].src);
+  const { drawTimeline } = await importModule("chart/timeline-plot.js");
+  const { parseParams } = await importModule("clock/clock-model.js");
   const model = parseParams(params);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const window = { from: model.now, to: model.now + 100 * 86_400_000 };
@@ -195,7 +207,7 @@ _LAYOUT = """async ({ params, expectations }) => {
 
 # Returns the labels of a plot from 0 to a size, with bounds.
 _BOUNDS = """async ({ size, bounds }) => {
-  const { valueGrid, valueScale } = await import(document.scripts[0].src);
+  const { valueGrid, valueScale } = await importModule("chart/chart-paths.js");
   const values = valueScale([0, size], 4, 160, 0);
   const { labels } = valueGrid({ ...values, bounds }, "EUR", { left: 60, right: 500 });
   return labels.map((label) => label.textContent);
@@ -204,7 +216,9 @@ _BOUNDS = """async ({ size, bounds }) => {
 # Returns the label of each strip, where it starts, its title, and the days since the start between which the strip is
 # dark, or null.
 _STRIPS = """async ({ params, expectations, day }) => {
-  const { drawTimeline, parseParams, textWidth } = await import(document.scripts[0].src);
+  const { drawTimeline } = await importModule("chart/timeline-plot.js");
+  const { parseParams } = await importModule("clock/clock-model.js");
+  const { textWidth } = await importModule("chart/chart-paths.js");
   const model = parseParams(params);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const window = { from: model.now, to: model.now + 100 * 86_400_000 };
@@ -232,7 +246,8 @@ _STRIPS = """async ({ params, expectations, day }) => {
 
 # Returns the cells of each row of the monthly table. Red balances have an "!".
 _MONTHS = """async ({ params, expectations, at = params.frozenTime }) => {
-  const { monthlyTable, parseParams } = await import(document.scripts[0].src);
+  const { monthlyTable } = await importModule("chart/monthly-table.js");
+  const { parseParams } = await importModule("clock/clock-model.js");
   const { element, preview } = monthlyTable(parseParams(params), expectations);
   preview(Date.parse(at));
   const rows = [...element.querySelectorAll("tbody tr")];
@@ -614,14 +629,14 @@ async def test_bounds_of_expectations_are_labelled(loaded_tab: Tab) -> None:
         {"atMost": 8, "from": 0, "to": 15},
         {"atMost": 7, "from": 0, "to": 9},
     ]
-    script = "({ rules, day }) => import(document.scripts[0].src).then(({ boundsIn }) => boundsIn(rules, day))"
+    script = "({ rules, day }) => importModule('chart/forbidden-areas.js').then(({ boundsIn }) => boundsIn(rules, day))"
     in_view = await run(loaded_tab, script, {"rules": rules, "day": day})
     assert [(bound["value"], bound["isLast"]) for bound in in_view] == [(1, True), (9, True), (8, False)]
 
 
 async def test_label_of_the_lowest_point_fits(loaded_tab: Tab) -> None:
     box = {"left": 60, "right": 240, "bottom": 100}
-    script = """({ money, box }) => import(document.scripts[0].src).then(({ callout }) =>
+    script = """({ money, box }) => importModule("chart/chart-paths.js").then(({ callout }) =>
       callout("", [100, 20], "Lowest ahead, 1 Jul 2029", money, box).textContent)"""
     for money, text in (
         ("€5.00", "Lowest ahead, 1 Jul 2029€5.00"),

@@ -32,8 +32,8 @@ _OPENING = {"EUR": 0.7, "CHF": -3}
 _SIMPLE_AMOUNTS = (0.1, 0.2, 0.3, 1, 12.34, 0.005, 300, 1150.5, 99_999.99)
 
 _VIEWS = """async ({ snapshot, before, params, instants, opening }) => {
-  const { lowestPoint, parseClock, parseInstant, parseParams, toTimestamp, viewAt } =
-    await import(document.scripts[0].src);
+  const { lowestPoint, parseClock, parseParams, viewAt } = await importModule("clock/clock-model.js");
+  const { parseInstant, toTimestamp } = await importModule("lib/instants.js");
   const model = params ? parseParams(params, opening)
     : parseClock(snapshot, before && parseClock(before, null, opening), before ? undefined : opening);
   return instants.map((text) => {
@@ -51,7 +51,8 @@ _VIEWS = """async ({ snapshot, before, params, instants, opening }) => {
 }"""
 
 _TO_PARAMS = """async (snapshot) => {
-  const { parseClock, toParams, toTimestamp } = await import(document.scripts[0].src);
+  const { parseClock, toParams } = await importModule("clock/clock-model.js");
+  const { toTimestamp } = await importModule("lib/instants.js");
   return toParams(parseClock(snapshot));
 }"""
 
@@ -227,7 +228,7 @@ async def test_model_can_be_converted_back_to_params(program: Program, token: st
 
 async def test_timestamps_are_parsed_and_formatted_like_on_the_server(loaded_tab: Tab) -> None:
     script = """async (texts) => {
-      const { parseInstant, toTimestamp } = await import(document.scripts[0].src);
+      const { parseInstant, toTimestamp } = await importModule("lib/instants.js");
       return texts.map((text) => toTimestamp(parseInstant(text)));
     }"""
     same = [
@@ -247,7 +248,7 @@ async def test_timestamps_are_parsed_and_formatted_like_on_the_server(loaded_tab
 
 async def test_adding_a_month_stays_in_the_next_month(loaded_tab: Tab) -> None:
     script = """async (texts) => {
-      const { addMonths, parseInstant, toTimestamp } = await import(document.scripts[0].src);
+      const { addMonths, parseInstant, toTimestamp } = await importModule("lib/instants.js");
       return texts.map((text) => toTimestamp(addMonths(parseInstant(text), 1)));
     }"""
     expected = {
@@ -259,8 +260,9 @@ async def test_adding_a_month_stays_in_the_next_month(loaded_tab: Tab) -> None:
 
 
 _DIFFERENCES = """async (clocks) => {
-  const { compareBalances, findDifferences, parseParams, toTimestamp, totalChange } =
-    await import(document.scripts[0].src);
+  const { compareBalances, findDifferences, totalChange } = await importModule("clock/compare-model.js");
+  const { parseParams } = await importModule("clock/clock-model.js");
+  const { toTimestamp } = await importModule("lib/instants.js");
   const models = clocks.map((params) => parseParams(params));
   const { from, differsFrom, largestAt, delta } = compareBalances(models, "EUR");
   const time = (instant) => (Number.isFinite(instant) ? toTimestamp(instant).slice(0, 10) : null);
@@ -308,7 +310,8 @@ async def test_two_clocks_are_compared_from_the_later_start(loaded_tab: Tab) -> 
 
 async def test_rules_decide_when_a_compared_balance_is_too_low(loaded_tab: Tab) -> None:
     script = """async () => {
-      const { firstBreach, smallestOf } = await import(document.scripts[0].src);
+      const { firstBreach } = await importModule("clock/compare-model.js");
+      const { smallestOf } = await importModule("clock/expectations.js");
       const isTooLow = (value, at, rules) => value < smallestOf(rules, at);
       const rule = { atLeast: -500, from: 0, to: 10 };
       const balance = { times: [2, 4], values: [0, -400, -600] };
@@ -325,7 +328,9 @@ async def test_rules_decide_when_a_compared_balance_is_too_low(loaded_tab: Tab) 
 
 async def test_next_step_has_the_net_amount_of_all_events_at_its_time(loaded_tab: Tab) -> None:
     script = """async ({ params, nows }) => {
-      const { describeStep, nextItems, parseInstant, parseParams } = await import(document.scripts[0].src);
+      const { describeStep } = await importModule("clock/clock-text.js");
+      const { nextItems, parseParams } = await importModule("clock/clock-model.js");
+      const { parseInstant } = await importModule("lib/instants.js");
       const model = parseParams(params);
       const steps = nows.map((now) => nextItems({ ...model, now: parseInstant(now) }));
       return steps.map((items) => (items.length ? Object.values(describeStep(items)) : null));
@@ -347,7 +352,8 @@ async def test_next_step_has_the_net_amount_of_all_events_at_its_time(loaded_tab
 
 
 _STATES = """async ({ params, expectations, days }) => {
-  const { expectationState, parseParams, progressText } = await import(document.scripts[0].src);
+  const { expectationState, progressText } = await importModule("clock/expectations.js");
+  const { parseParams } = await importModule("clock/clock-model.js");
   const model = parseParams(params);
   return days.map((day) => expectations.map((expectation) => {
     const current = { ...model, now: model.now + day * 86_400_000 };
@@ -406,10 +412,11 @@ async def test_expectation_is_held_when_nothing_can_break_it(loaded_tab: Tab) ->
 
 
 async def test_sign_of_an_amount_stays_with_it(loaded_tab: Tab) -> None:
-    script = """(text) => import(document.scripts[0].src).then(({ h, withAmounts }) => {
+    script = """async (text) => {
+      const { h, withAmounts } = await importModule("lib/dom.js");
       const paragraph = h("p", {}, withAmounts(text));
       return [paragraph.textContent, ...[...paragraph.querySelectorAll(".nowrap")].map((node) => node.textContent)];
-    })"""
+    }"""
     for text, amounts in (
         ("EUR balance never below −€500.00 until 1 Feb", ["−€500.00"]),
         ("−€1,150.00 → +€20.00.", ["−€1,150.00", "+€20.00."]),
@@ -420,7 +427,9 @@ async def test_sign_of_an_amount_stays_with_it(loaded_tab: Tab) -> None:
 
 async def test_message_after_an_advance_names_what_posted(loaded_tab: Tab) -> None:
     script = """async ({ params, steps }) => {
-      const { advanceText, parseInstant, parseParams } = await import(document.scripts[0].src);
+      const { advanceText } = await importModule("clock/clock-text.js");
+      const { parseInstant } = await importModule("lib/instants.js");
+      const { parseParams } = await importModule("clock/clock-model.js");
       const model = parseParams(params);
       return steps.map(([from, now]) =>
         advanceText({ ...model, now: parseInstant(now) }, parseInstant(from)).replaceAll("\u00a0", " "));

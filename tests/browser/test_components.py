@@ -17,7 +17,7 @@ from tests.support.tabs import Tab, open_tab
 # All tests of a process share the browser and its event loop.
 
 COMPONENTS = Path(__file__).with_name("components.js").read_text()
-STYLES = Path(tickover.__file__).parent / "server" / "console" / "css"
+STYLES = Path(tickover.__file__).parent / "console" / "css"
 SHARED_CLASSES = sorted(
     {
         name

@@ -14,7 +14,7 @@ from tests.support.tabs import Tab
 HOSTILE_HTML = """<html><body style="color: rgb(1, 2, 3); background: url(/assets/000000000000/css/base.css)">
 <p id="x" style="font-size: 40px" onclick="parent.attacked = 1">Seen</p>
 <script>parent.attacked = 1; document.title = "attacked"</script>
-<img src="/assets/000000000000/js/app.js" onerror="parent.attacked = 1"><svg onload="parent.attacked = 1"></svg>
+<img src="/assets/000000000000/app.js" onerror="parent.attacked = 1"><svg onload="parent.attacked = 1"></svg>
 <iframe src="/login"></iframe><object data="/login"></object>
 <link rel="stylesheet" href="/assets/000000000000/css/base.css">
 <form action="/login"><button>Send</button><input name="x" autofocus></form>

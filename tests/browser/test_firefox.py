@@ -17,7 +17,7 @@ async def test_error_with_a_script_of_the_page_on_its_stack_is_reported() -> Non
     origin = "http://127.0.0.1:8000"
     error = {"text": "Error: Permission denied to access property"}
     internal = {"callFrames": [{"url": "chrome://remote/content/x.js"}, {"url": f"{origin}1/other.js"}]}
-    ours = {"callFrames": [*internal["callFrames"], {"url": f"{origin}/assets/js/app.js"}]}
+    ours = {"callFrames": [*internal["callFrames"], {"url": f"{origin}/assets/app.js"}]}
     assert is_internal_error(error, origin)
     assert is_internal_error(error | {"stackTrace": internal}, origin)
     assert not is_internal_error(error | {"stackTrace": ours}, origin)

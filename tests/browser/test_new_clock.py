@@ -46,7 +46,7 @@ async def test_amounts_are_parsed_in_the_format_of_the_locale(
             await tab.page.goto(f"{program.url}/?{locale}")
             parsed = await tab.page.evaluate(
                 """async (texts) => {
-                  const { parseAmount } = await import(document.scripts[0].src);
+                  const { parseAmount } = await importModule("lib/amounts.js");
                   return texts.map((text) => parseAmount(text));
                 }""",
                 list(cases),

@@ -220,7 +220,7 @@ SEND = (
 )
 
 
-@each_case("path", ["/rpc", "/login", "/assets/js/login.js", "/nothing"])
+@each_case("path", ["/rpc", "/login", "/assets/login.js", "/nothing"])
 async def test_other_host_is_rejected_on_every_path(world: World, path: str) -> None:
     for method in ("GET", "POST", "OPTIONS"):
         response = await ConfiguredHandler(world).request(method, path, host="evil.example")

@@ -3,12 +3,13 @@
 import asyncio
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
-from graphlib import TopologicalSorter
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import PurePosixPath
+from posixpath import dirname, join, normpath
 from typing import Final
 from urllib.parse import parse_qs
 
@@ -17,7 +18,6 @@ from msgspec import Struct, field, json
 from tickover.api.limits import RESEND_INTERVAL
 from tickover.api.timestamps import Instant
 from tickover.server.domain import email_addresses
-from tickover.server.http.compact_code import compact_script, compact_style
 from tickover.server.http.messages import Header, Response
 from tickover.server.http.scenario_gallery import ScenarioGallery
 from tickover.server.mail.mailbox import ID, Mailbox
@@ -25,7 +25,7 @@ from tickover.server.openrpc.page import render
 
 _HTML: Final = b"text/html; charset=utf-8"
 _JSON: Final = b"application/json"
-_ASSETS: Final = {"js": b"text/javascript; charset=utf-8", "css": b"text/css; charset=utf-8"}
+_ASSETS: Final = {".js": b"text/javascript; charset=utf-8", ".css": b"text/css; charset=utf-8"}
 _TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
 _NO_CACHE: Final = (b"cache-control", b"no-cache")
 _IMMUTABLE: Final = (b"cache-control", b"public, max-age=31536000, immutable")
@@ -144,12 +144,12 @@ def _console_pages() -> dict[str, Page]:
 
 
 def _console_folder() -> Traversable:
-    return files("tickover.server") / "console"
+    return files("tickover") / "console"
 
 
-_ASSET_PATH: Final = re.compile(r"/assets/[0-9a-f]{12}/((?:js|css)/.+)")
-_IMPORT: Final = re.compile(rb'^import (?:\{[^}]*\} from )?"\./([^"]+)";\n', re.MULTILINE)
-_STYLE_IMPORT: Final = re.compile(rb'@import "([^"]+)";')
+_ASSET_PATH: Final = re.compile(r"/assets/[0-9a-f]{12}/(.+)")
+_SCRIPT: Final = re.compile(rb'<script type="module" src="assets/([^"]+)">')
+_IMPORT: Final = re.compile(rb'^import (?:\{[^}]*\} from )?"([^"]+)";$', re.MULTILINE)
 
 
 class Assets(Struct, frozen=True):
@@ -160,50 +160,41 @@ class Assets(Struct, frozen=True):
 
     def pages(self) -> dict[str, Page]:
         return {
-            self.path + name: make_page(_ASSETS[name.partition("/")[0]], body, cache_control=_IMMUTABLE)
+            self.path + name: make_page(_ASSETS[PurePosixPath(name).suffix], body, cache_control=_IMMUTABLE)
             for name, body in self.contents.items()
         }
 
     def link(self, html: bytes) -> bytes:
-        """Complete the URLs of assets."""
+        """Complete the URLs of assets, and let the browser load all modules of a script at once."""
+        html = _SCRIPT.sub(lambda found: self._preloads(found[1].decode()) + found[0], html)
         return html.replace(b'"assets/', f'"{self.path[1:]}'.encode())
+
+    def _preloads(self, script: str) -> bytes:
+        modules = [script]
+        for module in modules:
+            modules += [name for name in _imports(module, self.contents[module]) if name not in modules]
+        return b"".join(b'<link rel="modulepreload" href="assets/%b">\n' % name.encode() for name in modules[1:])
+
+
+def _imports(module: str, code: bytes) -> Iterator[str]:
+    """Yield the names of the modules that a module imports."""
+    for imported in _IMPORT.findall(code):
+        yield normpath(join(dirname(module), imported.decode()))
 
 
 def load_assets(folder: Traversable) -> Assets:
-    # One file compresses better than many, and needs one request.
-    code = {
-        **{f"js/{name}": compact_script(script) for name, script in _join_modules(_read_folder(folder / "js")).items()},
-        **{f"css/{name}": compact_style(style) for name, style in _join_styles(_read_folder(folder / "css")).items()},
-    }
-    version = sha256(json.encode(code)).hexdigest()[:12]
-    return Assets(code, f"/assets/{version}/")
+    contents = dict(_read_assets(folder))
+    version = sha256(json.encode(contents)).hexdigest()[:12]
+    return Assets(contents, f"/assets/{version}/")
 
 
-def _read_folder(folder: Traversable) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in sorted(folder.iterdir(), key=lambda file: file.name)}
-
-
-def _join_modules(modules: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the scripts that no module imports, each behind all modules that it needs.
-
-    They share one scope, so no two modules may declare the same name.
-    """
-    imports = {name: [imported.decode() for imported in _IMPORT.findall(code)] for name, code in modules.items()}
-    order = list(TopologicalSorter(imports).static_order())
-    scripts = {}
-    for name in modules.keys() - {module for imported in imports.values() for module in imported}:
-        needed = [name]
-        for module in needed:
-            needed += [imported for imported in imports[module] if imported not in needed]
-        scripts[name] = b"".join(_IMPORT.sub(b"", modules[module]) for module in order if module in needed)
-    return dict(sorted(scripts.items()))
-
-
-def _join_styles(styles: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the stylesheets, those that console.css imports inside it."""
-    imported = [name.decode() for name in _STYLE_IMPORT.findall(styles["console.css"])]
-    joined = b"".join(styles[name] for name in imported)
-    return {**{name: style for name, style in styles.items() if name not in imported}, "console.css": joined}
+def _read_assets(folder: Traversable, path: str = "") -> Iterator[tuple[str, bytes]]:
+    """Yield the scripts and stylesheets with their names, but no tests."""
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.is_dir():
+            yield from _read_assets(file, f"{path}{file.name}/")
+        elif file.name.endswith((*_ASSETS,)) and not file.name.endswith(".test.js"):
+            yield path + file.name, file.read_bytes()
 
 
 @cache

@@ -81,7 +81,7 @@ class ErrorReason(Struct, frozen=True):
 def _template() -> "Template":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    pages = PackageLoader("tickover.server", "console")
+    pages = PackageLoader("tickover", "console")
     templates = Environment(loader=pages, autoescape=True, undefined=StrictUndefined, trim_blocks=True, optimized=False)
     return templates.get_template("docs.html")
 

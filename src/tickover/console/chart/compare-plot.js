@@ -1,0 +1,236 @@
+// The chart of two clocks: both balances, the band between them, and the difference below.
+
+import { balanceAt, lowestPoint } from "../clock/clock-model.js";
+import { breachRanges, smallestOf } from "../clock/expectations.js";
+import { render, s } from "../lib/dom.js";
+import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
+import { DAY } from "../lib/instants.js";
+import {
+  areaPath,
+  CALLOUT_HEIGHT,
+  callout,
+  formatAxisValue,
+  scale,
+  stepCurve,
+  stepPath,
+  textWidth,
+  valueGrid,
+  valueRange,
+  valueScale,
+} from "./chart-paths.js";
+import { boundsIn, drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
+import { axisTicks, drawAxis } from "./time-axis.js";
+
+const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [34, 260, 34, 72, 26, 12];
+const [CALLOUT_ROW, TRACK_ROW] = [CALLOUT_HEIGHT + 4, 10];
+
+/** Return the band between two step curves: one forwards, and the other back. */
+function bandPath({ balances: [first, second], delta: { times } }, x, y, from, to) {
+  const inside = times.filter((time) => time > from && time < to);
+  const edges = [from, ...inside];
+  const forwards = edges.map((time) => `H${x(time)}V${y(balanceAt(first, time))}`).join("");
+  const back = edges
+    .toReversed()
+    .map((time) => `V${y(balanceAt(second, time))}H${x(time)}`)
+    .join("");
+  return `M${x(from)} ${y(balanceAt(first, from))}${forwards}H${x(to)}${back}Z`;
+}
+
+/** Return the scale of the differences. It ends at the largest one, because the strip is low. */
+function stripScale(delta, window, bottom, top) {
+  const [low, high] = valueRange([delta], window, []);
+  const y = scale(low, high, bottom, top);
+  if (delta.values.every((value) => value === 0)) return { y, step: 1, ticks: [0] };
+  const { step, ticks } = valueScale([low, high], 3, bottom, top);
+  return { y, step, ticks: ticks.filter((tick) => tick <= high) };
+}
+
+/** A label above the plot with a line down to its end. */
+class Mark {
+  #text = s("text", { y: 19, "text-anchor": "middle" });
+  #rect = s("rect", { y: 4, height: 22, rx: 11 });
+
+  constructor(name) {
+    this.stem = s("path", { class: `mark-line ${name}` });
+    this.node = s("g", { class: `mark ${name}` }, this.#rect, this.#text);
+  }
+
+  /**
+   * Draw the label above x, beside the taken ranges `[from, to]`, at most `reach` of its half widths away. Return its
+   * range, or null if it has no room.
+   */
+  draw(text, x, { left, right, bottom }, taken, reach = 2.2) {
+    const half = textWidth(text) / 2 + 10;
+    const clamp = (middle) => Math.min(Math.max(middle, left + half - 8), right - half + 8);
+    const isFree = (middle) =>
+      Math.abs(middle - x) <= reach * half && taken.every(([from, to]) => middle + half < from || middle - half > to);
+    const middle = [x, ...taken.flatMap(([from, to]) => [from - half - 2, to + half + 2])]
+      .map(clamp)
+      .toSorted((one, other) => Math.abs(one - x) - Math.abs(other - x))
+      .find(isFree);
+    this.stem.setAttribute("d", `M${x} ${PLOT_TOP - 8}V${bottom}`);
+    this.node.setAttribute("visibility", middle === undefined ? "hidden" : "visible");
+    if (middle === undefined) return null;
+    this.#text.textContent = text;
+    this.#text.setAttribute("x", middle);
+    this.#rect.setAttribute("x", middle - half);
+    this.#rect.setAttribute("width", half * 2);
+    return [middle - half, middle + half];
+  }
+}
+
+/** Return `{ mark, at, name }` for the time of each clock, the earlier first, or one for both. */
+function nowMarks([first, second], clocks) {
+  if (first === second) return [{ mark: new Mark("both"), at: first, name: "Both" }];
+  return [
+    { mark: new Mark("first"), at: first, name: clocks[0] },
+    { mark: new Mark("second"), at: second, name: clocks[1] },
+  ].toSorted((left, right) => left.at - right.at);
+}
+
+const MAX_LABEL_NAME = 20; // characters in a label
+
+function shortName(name) {
+  const characters = [...name];
+  return characters.length > MAX_LABEL_NAME ? `${characters.slice(0, MAX_LABEL_NAME - 1).join("")}…` : name;
+}
+
+/**
+ * Draw the chart into the SVG. `rules` are the balance rules of each clock, and `clocks` their names. Return
+ * `{ left, right, moveCursor(instant) }`.
+ */
+export function drawComparison(svg, comparison, { window, currency, width, rules, clocks }) {
+  const title = `${clocks[1]} minus ${clocks[0]}`;
+  const labels = clocks.map(shortName);
+  const { balances, starts, nows, delta } = comparison;
+  const { from, to } = window;
+  const lows = balances.map((balance, index) => lowestPoint(balance, starts[index], to));
+  const broken = [0, 1].filter((index) => lows[index].value < smallestOf(rules[index], lows[index].at));
+  // The lowest point of each broken clock has a call-out, or the lowest one of both.
+  const calledOut = broken.length ? broken : [lows[1].value < lows[0].value ? 1 : 0];
+  const breaches = [0, 1]
+    .map((index) => ({ index, ranges: rules[index].flatMap((rule) => breachRanges(balances[index], rule)) }))
+    .filter(({ ranges }) => ranges.length);
+  const curveBottom = PLOT_TOP + PLOT_HEIGHT - CALLOUT_ROW;
+  const plotBottom = curveBottom + calledOut.length * CALLOUT_ROW;
+  const stripTop = plotBottom + breaches.length * TRACK_ROW + GAP;
+  const bottom = stripTop + DIFFERENCE_HEIGHT;
+  const bounds = rules.flat().flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
+  const values = valueScale(valueRange(balances, window, bounds), 4, curveBottom - 8, PLOT_TOP + 8);
+  const plot = { ...values, bounds: boundsIn(rules.flat(), window) };
+  const strip = stripScale(delta, window, bottom - 4, stripTop + 4);
+  const { y } = plot;
+  const axisWidths = [plot, strip].flatMap(({ ticks, bounds = [], step }) =>
+    [...ticks, ...bounds.map(({ value }) => value)].map((value) => textWidth(formatAxisValue(value, currency, step))),
+  );
+  const left = Math.max(...axisWidths) + 12;
+  const right = width - RIGHT_MARGIN;
+  const x = scale(from, to, left, right);
+  const shared = Math.max(comparison.from, from);
+  const split = Math.min(Math.max(comparison.differsFrom, shared), to);
+  const grids = [plot, strip].map((scale) => valueGrid(scale, currency, { left, right }));
+  const box = { from, to, top: PLOT_TOP, bottom: plotBottom, y };
+  const names = ["first", "second"];
+  const dots = names.map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
+  const gap = s("path", { class: "gap" });
+  const cursor = new Mark("cursor");
+  const marks = nowMarks(nows, labels);
+  // Each curve begins at the start of its clock. Where both are equal, only the shared one is drawn.
+  const ownPath = (index) =>
+    [
+      [starts[index], shared],
+      [split, to],
+    ]
+      .filter(([start, end]) => start < end)
+      .map(([start, end]) => stepPath(balances[index], x, y, start, end))
+      .join("");
+  svg.setAttribute("viewBox", `0 0 ${width} ${bottom + AXIS_HEIGHT}`);
+  svg.setAttribute("width", width);
+  svg.setAttribute("height", bottom + AXIS_HEIGHT);
+  render(
+    svg,
+    drawAxis(axisTicks({ from, to }, right - left), x, { left, right, top: PLOT_TOP, bottom }),
+    s("defs", {}, hatch()),
+    grids.map(({ lines }) => lines),
+    // The call-outs are below the hatched area.
+    drawForbidden(rules.flat(), x, { ...box, bottom: curveBottom }),
+    marks.map(({ mark }) => mark.stem),
+    split < to && s("path", { class: "band", d: bandPath(comparison, x, y, split, to) }),
+    // Each curve keeps its colour. A track for each clock shows in red when it breaks an expectation.
+    balances.map((balance, index) =>
+      drawBreaches(stepCurve(balance, x, y, starts[index], to), rules[index], x, { ...box, from: starts[index] }),
+    ),
+    split > shared && s("path", { class: "line shared", d: stepPath(balances[0], x, y, shared, split) }),
+    names.map((name, index) => s("path", { class: `line ${name}`, d: ownPath(index) })),
+    breaches.map(({ index, ranges }, row) => {
+      const height = plotBottom + (row + 1) * TRACK_ROW;
+      return [
+        s("path", {
+          class: `line track ${names[index]}`,
+          d: `M${x(Math.max(starts[index], from))} ${height}H${right}`,
+        }),
+        s("path", {
+          class: "breaks",
+          d: ranges.map(([start, end]) => `M${x(start)} ${height}H${x(Math.min(end, to))}`).join(""),
+        }),
+      ];
+    }),
+    breaches.length > 0 &&
+      s(
+        "text",
+        { x: left - 8, y: plotBottom + ((breaches.length + 1) * TRACK_ROW) / 2 + 4, "text-anchor": "end" },
+        "Breaks",
+      ),
+    s("path", { class: "delta", d: areaPath(stepPath(delta, x, strip.y, shared, to), strip.y(0), x(shared)) }),
+    cursor.stem,
+    grids.map(({ labels }) => labels),
+    s("text", { class: "title", x: left, y: stripTop - 10 }, textWidth(title) < right - left ? title : "Difference"),
+    // The box of the first clock hides the line to that of the second.
+    calledOut.toReversed().map((index, row) => {
+      const { at, value } = lows[index];
+      const [label, money] = [`${labels[index]}, ${formatDay(at)}`, formatMoney(value, currency)];
+      const fullLabel = `Lowest of ${label}`;
+      return callout(
+        `${names[index]}${broken.length ? " broken" : ""}`,
+        [x(at), y(value)],
+        textWidth(fullLabel + money) + 34 < right - left ? fullLabel : label,
+        money,
+        { left, right, bottom: plotBottom - row * CALLOUT_ROW },
+      );
+    }),
+    gap,
+    dots,
+    marks.map(({ mark }) => mark.node),
+    cursor.node,
+  );
+  const edges = { left, right, bottom };
+  const formatNow = to - from > 366 * DAY ? formatDay : formatShortDay;
+  // The marks of both clocks have the same kind of text: the first for which both have room. Without a name, they have
+  // the mark of the legend.
+  const key = marks.length > 1 ? "━ " : "";
+  const nowTexts = [
+    ({ at, name }) => `${name}, now ${formatNow(at)}`,
+    ({ at }) => `${key}Now ${formatNow(at)}`,
+    () => `${key}Now`,
+  ];
+  const drawMarks = (cursorRange) =>
+    nowTexts.some((textOf, kind) => {
+      const taken = [cursorRange];
+      for (const each of marks) {
+        const range = each.mark.draw(textOf(each), x(each.at), edges, taken, kind === 0 ? 1 : undefined);
+        if (range) taken.push(range);
+      }
+      return taken.length > marks.length;
+    });
+  const moveCursor = (instant) => {
+    drawMarks(cursor.draw(formatDay(instant), x(instant), edges, []));
+    const heights = balances.map((balance) => y(balanceAt(balance, instant)));
+    dots.forEach((dot, index) => {
+      dot.setAttribute("visibility", instant < starts[index] ? "hidden" : "visible");
+      dot.setAttribute("cx", x(instant));
+      dot.setAttribute("cy", heights[index]);
+    });
+    gap.setAttribute("d", instant < comparison.from ? "" : `M${x(instant)} ${heights[0]}V${heights[1]}`);
+  };
+  return { left, right, moveCursor };
+}

@@ -1,0 +1,250 @@
+// The lanes below the balance: bars of income and expenses, diamonds of goals, and a strip for each expectation.
+
+import { countUntil, isOpening } from "../clock/clock-model.js";
+import { plural } from "../clock/clock-text.js";
+import { breachRanges, deadline, decidedAt, describeExpectation, postTimes } from "../clock/expectations.js";
+import { s } from "../lib/dom.js";
+import { formatMoney } from "../lib/format.js";
+import { DAY, parseInstant } from "../lib/instants.js";
+import { Chunks, textWidth } from "./chart-paths.js";
+
+// Items that are too close together share one mark. Pending marks have a hole, because outlines are slow to draw.
+
+const [BAR_WIDTH, BAR_DISTANCE, DIAMOND_DISTANCE] = [6, 7, 9];
+const MIN_SEGMENT = 4;
+// Of both lanes together, and of the lower one.
+const [BARS_HEIGHTS, LOW_BARS_HEIGHTS] = [
+  [68, 28],
+  [34, 12],
+];
+const MONTH = 30.4 * DAY;
+const CAP = 2.5; // half the width of a strip
+const [MIN_IDLE, IDLE_MARGIN] = [2 * MONTH, 8];
+
+/** The shapes of marks around the origin, for legends and tables. */
+export const MARKS = {
+  income: "M0-5.5 5.5 4.5h-11z",
+  expense: "M0 5.5 5.5-4.5h-11z",
+  goal: "M0-6 6 0 0 6-6 0z",
+  start: "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
+};
+
+const itemsByCurrency = new WeakMap();
+
+/** Return the items of each kind in a currency. Contributions have none. */
+function itemsOfCurrency({ items }, currency) {
+  if (!itemsByCurrency.has(items)) {
+    const groups = [...Map.groupBy(items, (item) => item.currency)].map(([currency, some]) => [
+      currency,
+      Object.fromEntries(["income", "expense", "goal"].map((kind) => [kind, measureItems(some, kind)])),
+    ]);
+    itemsByCurrency.set(items, new Map(groups));
+  }
+  return itemsByCurrency.get(items).get(currency) ?? NO_ITEMS;
+}
+
+/**
+ * Return the items of a kind but the opening balance, their times, the sums of their amounts, and the largest amount.
+ * `sums[n]` is the sum of the first n items.
+ */
+function measureItems(all, kind) {
+  const items = all.filter((item) => item.kind === kind && !isOpening(item));
+  const sums = [0];
+  for (const { amount } of items) sums.push(sums.at(-1) + amount);
+  const max = items.reduce((best, { amount }) => Math.max(best, amount), 0);
+  return { items, times: items.map((item) => item.at), sums, max };
+}
+
+const NO_ITEMS = { income: measureItems([]), expense: measureItems([]) };
+
+/**
+ * Return the lanes of bars `{ income, expense }` of a currency for a window and the width of its plot. Both have one
+ * scale, `unit`, in pixels. Bars of one of several currencies are lower. The `text` of a lane describes its largest
+ * item, which is the same at any width: `largest €2,800.50`. Its `amounts` are shorter, with and without the currency.
+ */
+export function barLanes(model, currency, { from, to }, width, isSingle = true) {
+  const length = ((to - from) / width) * BAR_DISTANCE;
+  const lanes = ["income", "expense"].map((kind) => {
+    const group = itemsOfCurrency(model, currency)[kind];
+    const groups = groupItems(group.times, model.now, length);
+    const size = ([start, end]) => group.sums[end] - group.sums[start];
+    const largest = groups.reduce((best, each) => Math.max(best, size(each)), 0);
+    const text = group.max ? `largest ${formatMoney(group.max, currency)}` : "";
+    const amount = (currency) => formatMoney(kind === "income" ? group.max : -group.max, currency, { sign: "always" });
+    const amounts = group.max ? [`max ${amount(currency)}`, amount(currency), amount()] : [];
+    return { ...group, groups, size: largest, text, amounts };
+  });
+  const [income, expense] = lanes;
+  const [height, minHeight] = isSingle ? BARS_HEIGHTS : LOW_BARS_HEIGHTS;
+  // The base line stays where it is while the window changes.
+  const share = income.max / (income.max + expense.max || 1);
+  income.height = Math.round(Math.min(Math.max(height * share, minHeight), height - minHeight));
+  expense.height = height - income.height;
+  const unit = Math.min(...lanes.map(({ size, height }) => (height - 2) / size));
+  return { income: { ...income, unit }, expense: { ...expense, unit } };
+}
+
+/**
+ * Group items into marks `[start, end)`, which are indexes. The items of a mark are less than `length` apart, and all
+ * posted or all pending. The window is not used, so that marks keep their items while the window moves.
+ */
+function groupItems(times, now, length) {
+  const groups = [];
+  const posted = countUntil(times, now);
+  for (let end = 0; end < times.length; ) {
+    const start = end;
+    const last = start < posted ? posted : times.length;
+    do end += 1;
+    while (end < last && times[end] - times[start] < length);
+    groups.push([start, end]);
+  }
+  return groups;
+}
+
+/** One lane. `preview(instant)` highlights the items that would post. */
+class Lane {
+  constructor({ kind, model: { now }, items, times, groups, distance, shape }, x, { from, to, top, bottom }) {
+    Object.assign(this, { kind, now, top, bottom });
+    this.marks = [];
+    let free = -Infinity;
+    for (const [start, end] of groups) {
+      if (times[start] < from || times[start] > to) continue;
+      const group = items.slice(start, end);
+      // At the time of its largest item, unless the mark before it needs the space.
+      const { at } = group.reduce((best, item) => (item.amount > best.amount ? item : best));
+      const mark = { x: Math.max(x(at), free), first: times[start], last: times[end - 1], items: group, start };
+      free = mark.x + distance;
+      this.marks.push(mark);
+    }
+    this.firstTimes = this.marks.map((mark) => mark.first);
+    this.shape = shape;
+    const names = ["posted-items", "next-items", "pending-items"];
+    this.chunks = new Chunks([...this.marks.keys()], this.marks.length, `lane ${kind}`, names);
+    this.node = this.chunks.node;
+  }
+
+  preview(instant) {
+    const [posted, end] = [this.now, Math.max(this.now, instant)].map((time) => countUntil(this.firstTimes, time));
+    this.chunks.update([0, posted, end, this.marks.length], (from, to, name) => {
+      const shapes = this.marks.slice(from, to).map((mark) => this.shape(mark, from >= end));
+      return s("path", { class: name, d: shapes.join("") });
+    });
+  }
+
+  /** Return the mark near an x coordinate, or undefined. */
+  markAt(x) {
+    return this.marks.find((mark) => Math.abs(mark.x - x) <= 6);
+  }
+}
+
+/** Create a lane of `barLanes`: income with bars up, or expenses with bars down from the base line. */
+export function barLane(model, x, box) {
+  const { kind, unit, items, times, groups, sums } = box;
+  const direction = kind === "income" ? -1 : 1;
+  const base = kind === "income" ? box.bottom : box.top;
+  const rect = (width, height) => `h${width}v${direction * height}h${-width}z`;
+  // Many bars are equal, so their paths are relative.
+  const bars = new Map();
+  const bar = (edges, isHollow) =>
+    edges
+      .slice(1)
+      .map((end, index) => {
+        const start = edges[index];
+        const move = direction * (1 + start);
+        const hole = isHollow ? `m1 ${direction}${rect(BAR_WIDTH - 2, end - start - 3)}m-1 ${-direction}` : "";
+        return `m0 ${move}${rect(BAR_WIDTH, end - start - 1)}${hole}m0 ${-move}`;
+      })
+      .join("");
+  // A bar has a segment for each item, if there is room. Edges between two pixels are slower to draw.
+  const edgesOf = ({ start, items: { length } }) => {
+    const height = (count) => Math.round((sums[start + count] - sums[start]) * unit);
+    const total = Math.max(MIN_SEGMENT, height(length));
+    const edges = [0];
+    for (let count = 1; count < length && total - edges.at(-1) >= 2 * MIN_SEGMENT; count += 1) {
+      const edge = height(count);
+      if (edge - edges.at(-1) >= MIN_SEGMENT && total - edge >= MIN_SEGMENT) edges.push(edge);
+    }
+    return [...edges, total];
+  };
+  const shape = (mark, isHollow) => {
+    const edges = edgesOf(mark);
+    const key = `${edges} ${isHollow}`;
+    if (!bars.has(key)) bars.set(key, bar(edges, isHollow));
+    return `M${Math.round(mark.x) - BAR_WIDTH / 2} ${base}${bars.get(key)}`;
+  };
+  return new Lane({ kind, model, items, times, groups, distance: BAR_DISTANCE, shape }, x, box);
+}
+
+/** Create the lane of contributions to goals. */
+export function goalLane(model, x, box) {
+  const { left, right, from, to } = box;
+  const middle = (box.top + box.bottom) / 2;
+  const shape = (mark, isHollow) => `M${mark.x} ${middle}m0-5 5 5-5 5-5-5z${isHollow ? "m0 2 3 3-3 3-3-3z" : ""}`;
+  const { items, times } = itemsOfCurrency(model).goal;
+  const groups = groupItems(times, model.now, ((to - from) / (right - left)) * DIAMOND_DISTANCE);
+  return new Lane({ kind: "goal", model, items, times, groups, distance: DIAMOND_DISTANCE, shape }, x, box);
+}
+
+function idleText(length) {
+  const months = Math.round(length / MONTH);
+  return `idle ${months < 24 ? plural(months, "month") : plural(Math.round(months / 12), "year")}`;
+}
+
+/** Mark long times without items on the base line, if there is space for the text. */
+export function idleMarks({ start, times }, x, { left, right, from, to }, y) {
+  const marks = [];
+  for (let index = countUntil(times, from); index < times.length; index += 1) {
+    const [first, last] = [times[index - 1] ?? start, times[index]];
+    if (first >= to) break;
+    if (last - first < MIN_IDLE) continue;
+    const text = idleText(last - first);
+    const [begin, end] = [Math.max(x(first), left) + IDLE_MARGIN, Math.min(x(last), right) - IDLE_MARGIN];
+    if (end - begin < textWidth(text) + 2 * IDLE_MARGIN) continue;
+    marks.push(
+      s("path", { d: `M${begin} ${y - 4}v8M${end} ${y - 4}v8` }),
+      s("text", { x: (begin + end) / 2, y: y + 4, "text-anchor": "middle" }, text),
+    );
+  }
+  return s("g", { class: "idle" }, marks);
+}
+
+/**
+ * Draw the strip of an expectation: where it holds, where it breaks, and when the transactions that it counts post. What
+ * must happen once counts from then on. `result` is null until the server responds.
+ */
+export function expectationStrip(model, expectation, result, x, { from, to, top, bottom }) {
+  const y = (top + bottom) / 2;
+  const segment = (className, start, end) => {
+    // The round ends stay in the plot.
+    const [first, last] = [x(Math.max(start, from)) + CAP, x(Math.min(end, to)) - CAP];
+    return end >= from && start <= to && s("path", { class: className, d: `M${first} ${y}H${Math.max(last, first)}` });
+  };
+  const { balance: rule } = expectation;
+  const balance = rule && model.balances.find(({ currency }) => currency === rule.currency);
+  const isBroken = result?.ok === false;
+  const start = rule?.from ? parseInstant(rule.from) : model.start;
+  const by = deadline(expectation);
+  const end = rule?.until ? parseInstant(rule.until) : (by ?? model.maxTime);
+  const decided = decidedAt(expectation, model);
+  const isDecided = decided <= model.now;
+  const since = by === null ? start : Math.max(start, decided);
+  const violationAt = isBroken ? parseInstant(result.violation.at) : null;
+  const ranges = balance
+    ? breachRanges(balance, { ...rule, from: start, to: end })
+    : violationAt === null
+      ? []
+      : [[violationAt, violationAt]];
+  const counted = expectation.posted ? postTimes(model, expectation.posted) : [];
+  const posts = counted.filter((at) => at >= from && at <= Math.min(to, end));
+  return s(
+    "g",
+    { class: `strip${isBroken ? " broken" : ""}` },
+    s("title", {}, describeExpectation(expectation)),
+    segment("holds", start, end),
+    since <= end &&
+      (isDecided || since < model.now) &&
+      segment("holds past", since, isDecided ? end : Math.min(model.now, end)),
+    ranges.map(([first, last]) => segment("breaks", first, last)),
+    posts.map((at) => s("path", { class: at <= model.now ? "post past" : "post", d: `M${x(at)} ${y - 4.5}v9` })),
+  );
+}

@@ -1,0 +1,125 @@
+// The timeline as a table of months. Now and the preview divide the months in which they are, so each row has one state.
+
+import { balanceAt, isOpening, lowestPoint, openingBalance } from "../clock/clock-model.js";
+import { smallestAllowed } from "../clock/expectations.js";
+import { exactSum } from "../lib/decimals.js";
+import { h, render, tableHead } from "../lib/dom.js";
+import { formatCount, formatDay, formatMoney, formatMonthOfYear, formatShortDay, isMidnight } from "../lib/format.js";
+import { addMonths } from "../lib/instants.js";
+import { STATE_TEXTS } from "./row-states.js";
+
+const monthOf = (instant) => {
+  const date = new Date(instant);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+};
+
+/** Return the parts `{ state, from, to }` into which now and the preview divide the time. */
+function partsOfTime(now, instant) {
+  const [first, last] = [Math.min(now, instant), Math.max(now, instant)];
+  return [
+    { state: "posted", from: -Infinity, to: first },
+    { state: now < instant ? "next" : "later", from: first, to: last },
+    { state: "pending", from: last, to: Infinity },
+  ];
+}
+
+/** Return the title of a month or of a part of it: `Jan 2027` or `1–16 Jan 2027`. `items` are in it. */
+function periodTitle(month, from, to, items) {
+  const last = addMonths(month, 1) - 1;
+  if (from <= month && to >= last) return formatMonthOfYear(month);
+  // The day after a midnight belongs to the next part, unless an item is at midnight.
+  const end = Math.min(last, isMidnight(to) && items.at(-1).at < to ? to - 1 : to);
+  const [first, final] = [Math.max(month, from), end].map((instant) => new Date(instant).getUTCDate());
+  return first === final ? formatDay(end) : `${first}–${formatDay(end)}`;
+}
+
+/**
+ * Return a row. The opening balance is neither income nor expense. Without a state, it is a total. `balance` at the end
+ * and `lowest` are `{ at, value, isLow }`.
+ */
+function periodRow(title, items, { currency, balance, lowest, state }) {
+  const total = (...kinds) => {
+    const some = items.filter((item) => kinds.includes(item.kind) && !isOpening(item));
+    return some.length ? formatMoney(exactSum(some.map(({ amount }) => amount)), currency) : "";
+  };
+  const cells = {
+    events:
+      items.length > 0 && h("span", { class: "state" }, formatCount(items.length), ` ${STATE_TEXTS[state] ?? ""}`),
+    in: total("income", "goal"),
+    out: total("expense"),
+    lowest: lowest && [
+      formatMoney(lowest.value, currency),
+      h("span", { class: "muted" }, ` ${formatShortDay(lowest.at)}`),
+    ],
+    balance: balance && formatMoney(balance.value, currency),
+  };
+  const isLow = { lowest: lowest?.isLow, balance: balance?.isLow };
+  return h(
+    "tr",
+    { class: state ? undefined : "total", "data-state": state },
+    h("th", { scope: "row" }, title),
+    Object.entries(cells).map(([name, content]) =>
+      h("td", { class: `number ${name}${isLow[name] ? " below-zero" : ""}` }, content),
+    ),
+  );
+}
+
+/** Return the rows of a currency with their total. Contributions have no currency. */
+function sectionRows(model, currency, items, expectations, instant) {
+  const curve = model.balances.find((candidate) => candidate.currency === currency);
+  const point = (at, value) => ({ at, value, isLow: value < smallestAllowed(expectations, currency, model, at) });
+  const figures = (from, to, state) => {
+    if (!curve) return { state };
+    const lowest = lowestPoint(curve, Math.max(from, model.start), to);
+    return { currency, state, balance: point(to, balanceAt(curve, to)), lowest: point(lowest.at, lowest.value) };
+  };
+  const openings = items.filter(isOpening);
+  const others = items.filter((item) => !isOpening(item));
+  const periods = partsOfTime(model.now, instant).flatMap(({ state, from, to }) => {
+    const some = others.filter(({ at }) => at > from && at <= to);
+    return [...Map.groupBy(some, ({ at }) => monthOf(at))].map(([month, group]) => {
+      const [start, end] = [Math.max(from, month), Math.min(to, addMonths(month, 1) - 0.001)];
+      return periodRow(periodTitle(month, from, to, group), group, figures(start, end, state));
+    });
+  });
+  const title = h("th", { scope: "rowgroup", colSpan: 6 }, h("strong", {}, currency ?? "Contributions to goals"));
+  return [
+    h("tr", {}, title),
+    (openings.length > 0 || model.opening[currency]) &&
+      periodRow("Opening", openings, {
+        currency,
+        state: "posted",
+        balance: point(model.start, openingBalance(model, currency)),
+      }),
+    periods,
+    periods.length > 1 && periodRow("Total", items, figures(model.start, items.at(-1).at)),
+  ];
+}
+
+/**
+ * Return the timeline as a table `{ element, preview }` with a section for each currency and for goals. Only amounts of a
+ * currency add up. `preview(instant)` shows what would post.
+ */
+export function monthlyTable(model, expectations = []) {
+  if (model.items.length === 0)
+    return { element: h("p", { class: "muted" }, "This clock has no events."), preview: () => {} };
+  const groups = Map.groupBy(model.items, ({ currency }) => currency);
+  const sections = [...model.currencies, undefined]
+    .filter((currency) => groups.has(currency))
+    .map((currency) => ({ currency, body: h("tbody") }));
+  const head = tableHead(["Period", "Transactions", "In", "Out", "Lowest", "Balance at the end"], 1);
+  const element = h(
+    "table",
+    { class: "data months" },
+    head,
+    sections.map(({ body }) => body),
+  );
+  let shown = null;
+  const preview = (instant) => {
+    if (instant === shown) return;
+    shown = instant;
+    for (const { currency, body } of sections)
+      render(body, sectionRows(model, currency, groups.get(currency), expectations, instant));
+  };
+  return { element, preview };
+}

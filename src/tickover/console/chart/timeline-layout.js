@@ -1,0 +1,145 @@
+// The layout of the timeline: the heights of the plots, the lanes and the strips, and their labels.
+
+import { balanceRules, describeExpectation, shortLabel } from "../clock/expectations.js";
+import { s } from "../lib/dom.js";
+import { formatAxisValue, textWidth, valueRange, valueScale } from "./chart-paths.js";
+import { barLanes } from "./event-lanes.js";
+import { boundsIn } from "./forbidden-areas.js";
+
+export const MAX_PLOTS = 3;
+export const NARROW = 560;
+export const [TOP, RIGHT, AXIS] = [34, 12, 26];
+const MAX_STRIPS = 4;
+const [GOAL_HEIGHT, STRIP_HEIGHT] = [20, 16];
+const [MAX_LABEL, MAX_NARROW_LABEL] = [128, 72];
+const LANE_LABEL_HEIGHT = 15;
+const LABEL_SPACE = 34; // below the lowest point, for its label
+const TOP_SPACE = 12;
+const [BARS_GAP, LANES_GAP, PLOT_GAP] = [4, 4, 8]; // above the bars, above the other lanes and the axis, between plots
+
+// A window of 900 pixels shows the axis and the slider of a chart of this height. On a phone, the page scrolls.
+const MAX_HEIGHT = 424;
+const [MIN_PLOT, MAX_PLOT] = [76, 208];
+const NARROW_PLOTS = [168, 104, 92];
+
+/** Return the height of each of the plots, if all else has a height of `others`. */
+function plotHeight(count, others, isNarrow) {
+  if (isNarrow) return NARROW_PLOTS[Math.min(count, MAX_PLOTS) - 1];
+  const height = Math.floor((MAX_HEIGHT - others) / Math.min(count, MAX_PLOTS));
+  return Math.min(Math.max(height, MIN_PLOT), MAX_PLOT);
+}
+
+/** Return the scale and ticks of the values that a plot shows. They include zero and the bounds of the rules. */
+function plotScale(balance, rules, { from, to, top, bottom }) {
+  const bounds = rules.flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
+  const range = valueRange([balance], { from, to }, bounds);
+  return valueScale(range, bottom - top > 140 ? 4 : 3, bottom - LABEL_SPACE, top + TOP_SPACE);
+}
+
+/** Place the plots, lanes and strips below each other. */
+export function layOut({ model, expectations, window, width, showsAll }) {
+  const isNarrow = width < NARROW;
+  const balances = showsAll ? model.balances : model.balances.slice(0, MAX_PLOTS);
+  const isSingle = model.balances.length === 1;
+  const strips = expectations.slice(0, MAX_STRIPS);
+  const goalHeight = model.goals.length ? GOAL_HEIGHT : 0;
+  // Without the labels, whose width is not yet known.
+  const barsWidth = width - (isNarrow ? MAX_NARROW_LABEL : MAX_LABEL);
+  const bars = balances.map(({ currency }) => barLanes(model, currency, window, barsWidth, isSingle));
+  const barsHeight = bars.reduce((sum, { income, expense }) => sum + BARS_GAP + income.height + expense.height, 0);
+  const gaps = 3 * LANES_GAP + Math.max(0, balances.length - 1) * PLOT_GAP;
+  const others = TOP + barsHeight + gaps + goalHeight + strips.length * STRIP_HEIGHT + AXIS;
+  const height = plotHeight(balances.length, others, isNarrow);
+  const lanes = [];
+  let [bottom, left] = [TOP, 0];
+  const below = (height, label, detail, title) => {
+    // A long label of a narrow plot is above its lane.
+    const isAbove = isNarrow && label && textWidth(label) > left - 8;
+    if (isAbove) bottom += LANE_LABEL_HEIGHT;
+    const place = { top: bottom, bottom: bottom + height, label, detail, title, isAbove };
+    bottom = place.bottom;
+    return place;
+  };
+  const addBars = (pair, labels) => {
+    for (const [kind, lane] of Object.entries(pair))
+      lanes.push({ kind, ...lane, ...below(lane.height, ...(labels?.[kind] ?? [])) });
+  };
+  const plots = balances.map((balance, index) => {
+    const rules = balanceRules(expectations, balance.currency, model);
+    if (index) bottom += PLOT_GAP;
+    const place = below(height);
+    // The title of a plot names its currency. A narrow plot has no room to repeat it.
+    const unit = isNarrow && balances.length > 1 ? undefined : balance.currency;
+    const values = plotScale(balance, rules, { ...window, ...place });
+    bottom += BARS_GAP;
+    if (!isSingle) addBars(bars[index]);
+    return { balance, rules, unit, ...place, ...values, bounds: boundsIn(rules, window) };
+  });
+  bottom += LANES_GAP;
+  const labels = plots.flatMap(({ ticks, bounds, step, unit }) =>
+    [...ticks, ...bounds.map(({ value }) => value)].map((value) => formatAxisValue(value, unit, step)),
+  );
+  const maxLabel = isNarrow ? MAX_NARROW_LABEL : MAX_LABEL;
+  const fits = (label) => textWidth(label) < maxLabel - 14;
+  // Bars of several currencies have their scale beside them, if there is room.
+  for (const lane of lanes) lane.label = (isNarrow ? lane.amounts.slice(1) : lane.amounts).find(fits);
+  const stripLabels = strips.map((strip) => fitLabel(shortLabel(strip), isNarrow ? width : MAX_LABEL - 12));
+  const [income, expense] = isSingle ? [bars[0].income.text, bars[0].expense.text] : ["", ""];
+  // Both lanes have a scale, or none of them.
+  const detail = (text) => (fits(income) && fits(expense) ? text : "");
+  const laneLabels = isNarrow
+    ? ["Goals", ...stripLabels.filter((label) => textWidth(label) < MAX_NARROW_LABEL)]
+    : [isSingle ? "Expenses" : "", detail(income), detail(expense), ...stripLabels];
+  const allLabels = [...labels, ...laneLabels, ...lanes.map(({ label = "" }) => label)];
+  left = Math.min(MAX_LABEL, Math.max(...allLabels.map(textWidth)) + 12);
+  if (isSingle) {
+    const scales = income === expense ? `Income and expenses ${income}` : `Income: ${income}, expenses: ${expense}`;
+    const both = textWidth(scales) < width ? scales : "Income and expenses";
+    addBars(
+      bars[0],
+      isNarrow ? { income: [both] } : { income: ["Income", detail(income)], expense: ["Expenses", detail(expense)] },
+    );
+  }
+  bottom += LANES_GAP;
+  if (goalHeight) lanes.push({ kind: "goal", ...below(goalHeight, "Goals") });
+  const stripPlaces = strips.map((strip, index) =>
+    below(STRIP_HEIGHT, stripLabels[index], "", describeExpectation(strip)),
+  );
+  return { isNarrow, plots, lanes, strips, stripPlaces, left, bottom: bottom + LANES_GAP };
+}
+
+/** Cut the name of a label to fit a width, but not the rest of it. */
+function fitLabel([name, rest], width) {
+  const characters = [...name];
+  let text = name + rest;
+  while (textWidth(text) > width && characters.length) {
+    characters.pop();
+    text = `${characters.join("").trimEnd()}…${rest}`;
+  }
+  return text;
+}
+
+/**
+ * Draw the label of a lane or strip. Its title is the text of an expectation. A label above its lane hides the lines
+ * behind it.
+ */
+export function laneLabel({ label, detail, title, top, bottom, isAbove }, left) {
+  if (!label) return null;
+  const tooltip = title && s("title", {}, title);
+  if (isAbove)
+    return s(
+      "g",
+      {},
+      tooltip,
+      s("rect", {
+        class: "caption",
+        y: top - LANE_LABEL_HEIGHT,
+        width: textWidth(label) + 4,
+        height: LANE_LABEL_HEIGHT,
+      }),
+      s("text", { y: top - 3 }, label),
+    );
+  const middle = (top + bottom) / 2;
+  const line = (y, text) => s("text", { x: left - 8, y, "text-anchor": "end" }, text);
+  return s("g", {}, tooltip, line(middle + (detail ? -3 : 4), label), detail && line(middle + 10, detail));
+}

@@ -1,0 +1,233 @@
+// Draws the timeline: pills for now and the preview, one plot per currency, lanes of items, and the axis.
+
+import { balanceAt, lowestAhead, lowestPoint } from "../clock/clock-model.js";
+import { smallestOf } from "../clock/expectations.js";
+import { render, s } from "../lib/dom.js";
+import { formatDay, formatMoney, formatPastDay } from "../lib/format.js";
+import { DAY } from "../lib/instants.js";
+import {
+  areaPath,
+  CALLOUT_HEIGHT,
+  Chunks,
+  callout,
+  curvePath,
+  scale,
+  stepCurve,
+  textWidth,
+  valueGrid,
+} from "./chart-paths.js";
+import { barLane, expectationStrip, goalLane, idleMarks } from "./event-lanes.js";
+import { drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
+import { AXIS, laneLabel, layOut, RIGHT, TOP } from "./timeline-layout.js";
+
+const CALLOUT_GAP = 3;
+const YEAR = 366 * DAY;
+
+/** Return the format of dates in a window. A long one needs the year. */
+const dateFormat = ({ from, to }, now) => (to - from > YEAR ? formatDay : (at) => formatPastDay(at, now));
+
+/** The plot of one currency: its balance as a filled step curve, with its expectations and its lowest point. */
+class BalancePlot {
+  constructor({ model, balance, rules, isTitled }, x, box) {
+    Object.assign(this, { model, balance, x, box });
+    const { left, top, from, to } = box;
+    const grid = valueGrid(box, box.unit, box);
+    this.y = box.y;
+    this.curve = stepCurve(balance, x, this.y, from, to);
+    this.chunks = new Chunks(this.curve.xs, box.right, "", ["curve past", "curve preview", "curve rest"]);
+    this.nowDot = s("circle", { class: "dot now", r: 4 });
+    this.dot = s("circle", { class: "dot", r: 5 });
+    this.hoverDot = s("circle", { class: "dot hover", r: 4, visibility: "hidden" });
+    this.node = s(
+      "g",
+      { class: "balance-plot" },
+      grid.lines,
+      // The call-out of the lowest point is below the hatched area.
+      drawForbidden(rules, x, { ...box, bottom: box.bottom - CALLOUT_HEIGHT - CALLOUT_GAP }),
+      this.chunks.node,
+      drawBreaches(this.curve, rules, x, box),
+      grid.labels,
+      isTitled && s("text", { class: "title", x: left + 6, y: top + 14 }, balance.currency),
+      this.#lowest(rules),
+      this.nowDot,
+      this.dot,
+      this.hoverDot,
+    );
+  }
+
+  /** Call out the lowest balance from now on, and that of a broken rule before, which is more important. */
+  #lowest(rules) {
+    const { balance, model } = this;
+    if (balance.times.length === 0) return null;
+    const lowest = lowestAhead(balance, model);
+    const date = dateFormat(this.box, model.now);
+    const time = lowest.at === model.now ? "now" : date(lowest.at);
+    const ahead = this.#callout(lowest, `Lowest ahead, ${time}`, lowest.value < smallestOf(rules, lowest.at));
+    const [broken] = rules
+      .filter(({ from, atLeast }) => atLeast !== undefined && from < model.now)
+      .map(({ from, to, atLeast }) => ({ ...lowestPoint(balance, from, Math.min(to, model.now)), atLeast }))
+      .filter(({ value, atLeast }) => value < atLeast)
+      .sort((left, right) => left.value - right.value);
+    const past = broken && this.#callout(broken, `Lowest, ${date(broken.at)}`, true);
+    const overlaps = past && ahead && past.edges.to > ahead.edges.from && past.edges.from < ahead.edges.to;
+    return overlaps ? past : [past, ahead];
+  }
+
+  /** Label a point as money with its date, if it is in the plot. */
+  #callout({ at, value }, label, isLow) {
+    const { from, to } = this.box;
+    if (at < from || at > to) return null;
+    const money = formatMoney(value, this.balance.currency);
+    return callout(isLow ? "broken" : "", [this.x(at), this.y(value)], label, money, this.box);
+  }
+
+  preview(instant) {
+    const { left, right, from, to } = this.box;
+    const { now } = this.model;
+    const clamp = (time) => Math.min(Math.max(this.x(time), left), right);
+    const [nowX, endX] = [clamp(now), clamp(Math.max(instant, now))];
+    this.chunks.update([left, nowX, endX, right], (from, to, name) => {
+      const line = curvePath(this.curve, from, to);
+      return s(
+        "g",
+        { class: name },
+        s("path", { class: "area", d: areaPath(line, this.y(0), from) }),
+        s("path", { class: "line", d: line }),
+      );
+    });
+    this.#place(this.nowDot, now, now >= from && now <= to);
+    this.#place(this.dot, instant, instant !== now && instant >= from && instant <= to);
+  }
+
+  /** Mark the balance at an instant, or nothing. */
+  hover(instant) {
+    this.#place(this.hoverDot, instant, instant !== null);
+  }
+
+  #place(dot, instant, isVisible) {
+    dot.setAttribute("visibility", isVisible ? "visible" : "hidden");
+    if (!isVisible) return;
+    dot.setAttribute("cx", this.x(instant));
+    dot.setAttribute("cy", this.y(balanceAt(this.balance, instant)));
+  }
+}
+
+const PILL_SPACE = 30; // for the button beside the preview's pill
+
+/** The layout is for a font size of 16 px and scales with the font size of the browser. Reading it in a frame is slow. */
+export const rootFontScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+
+/** A pill above the plot with a line down to the axis. */
+class Pill {
+  #text = s("text", { y: 19, "text-anchor": "middle" });
+  #rect = s("rect", { y: 4, height: 22, rx: 11 });
+
+  constructor(name) {
+    this.stem = s("path", { class: `stem ${name}` });
+    this.node = s("g", { class: `pill ${name}` }, this.#rect, this.#text);
+  }
+
+  /**
+   * Draw the pill above x, beside the pill to avoid. Leave `space` on its right. The time of a pill that is away is not in
+   * the plot. Return its edges `{ from, to }`.
+   */
+  draw(text, x, { left, right, bottom }, { avoid, space = 0, isAway = false } = {}) {
+    const half = textWidth(text) / 2 + 10;
+    let middle = Math.min(Math.max(x, left + half), right - half - space);
+    if (avoid && middle + half + 2 > avoid.from && middle - half - 2 < avoid.to + avoid.space)
+      middle = x <= avoid.x && avoid.from > 2 * half + 2 ? avoid.from - half - 2 : avoid.to + avoid.space + half + 2;
+    middle = Math.min(Math.max(middle, half), right - half - space + 8);
+    if (this.#text.textContent !== text) this.#text.textContent = text;
+    this.#text.setAttribute("x", middle);
+    this.#rect.setAttribute("x", middle - half);
+    this.#rect.setAttribute("width", half * 2);
+    this.stem.setAttribute("d", isAway ? "" : `M${x} 26V${bottom}`);
+    this.node.classList.toggle("away", isAway);
+    this.node.removeAttribute("visibility");
+    return { x, from: middle - half, to: middle + half, space };
+  }
+
+  hide() {
+    this.stem.setAttribute("d", "");
+    this.node.setAttribute("visibility", "hidden");
+  }
+}
+
+/**
+ * Draw everything into the SVG. Return `{ lanes, plots, box, x, preview, hover }`; `preview(instant)` moves the preview
+ * and returns the edges of its pill, and `hover(instant)` marks an instant, or nothing if it is null.
+ */
+export function drawTimeline(
+  svg,
+  { model, expectations, results, window, width: pixels, fontScale = rootFontScale(), showsAll, axis },
+) {
+  const width = pixels / fontScale;
+  const layout = layOut({ model, expectations, window, width, showsAll });
+  const { left, bottom, isNarrow } = layout;
+  const right = width - (isNarrow ? 4 : RIGHT);
+  const x = scale(window.from, window.to, left, right);
+  const edges = { left, right, isNarrow, ...window };
+  const isTitled = model.balances.length > 1;
+  const plots = layout.plots.map((plot) => new BalancePlot({ model, ...plot, isTitled }, x, { ...edges, ...plot }));
+  const lanes = layout.lanes.map((place) =>
+    (place.kind === "goal" ? goalLane : barLane)(model, x, { ...edges, ...place }),
+  );
+  const height = bottom + AXIS;
+  const bases = layout.lanes.filter(({ kind }) => kind === "expense").map(({ top }) => top);
+  const box = { ...edges, bottom, height, fontScale };
+  const [nowPill, previewPill] = [new Pill("now"), new Pill("preview")];
+  const hoverLine = s("path", { class: "hover-line", d: `M0 ${TOP}V${bottom}`, visibility: "hidden" });
+  const shade = new Chunks(plots[0]?.curve.xs ?? [left], right, "preview-shade", [""]);
+  const viewBox = `0 0 ${width} ${height}`;
+  if (svg.getAttribute("viewBox") !== viewBox) {
+    svg.setAttribute("width", pixels);
+    svg.setAttribute("height", height * fontScale);
+    svg.setAttribute("viewBox", viewBox);
+  }
+  render(
+    svg,
+    s("defs", {}, hatch()),
+    shade.node,
+    axis(x, { left, right, top: TOP, bottom }),
+    s("path", { class: "base", d: bases.map((base) => `M${left} ${base}H${right}`).join("") }),
+    [nowPill, previewPill].map(({ stem }) => stem),
+    hoverLine,
+    plots.map((plot) => plot.node),
+    [...layout.lanes, ...layout.stripPlaces].map((place) => laneLabel(place, left)),
+    layout.strips.map((expectation, index) =>
+      expectationStrip(model, expectation, results?.[index], x, { ...edges, ...layout.stripPlaces[index] }),
+    ),
+    lanes.map((lane) => lane.node),
+    nowPill.node,
+    previewPill.node,
+    idleMarks(model, x, edges, bases.at(-1) ?? bottom),
+  );
+  const isVisible = (instant) => instant >= window.from && instant <= window.to;
+  const date = dateFormat(window, model.now);
+  const preview = (instant) => {
+    const isShown = instant !== model.now && isVisible(instant);
+    const word = isNarrow ? ["", ""] : ["Now ", instant < model.now ? "Past " : "Preview "];
+    const text = `${word[1]}${date(instant)}`;
+    const nowEdges = [model.now < window.from ? "← " : "", model.now > window.to ? " →" : ""];
+    const nowText = `${nowEdges[0]}${word[0]}${date(model.now)}${nowEdges[1]}`;
+    const isAhead = instant > model.now;
+    // The pill of a preview leaves space for the pill of now on its left.
+    const start = isAhead ? Math.max(left, textWidth(nowText) + 24) : left;
+    const place = { ...box, left: start };
+    const placed = isShown && previewPill.draw(text, x(instant), place, { space: isAhead ? PILL_SPACE : 0 });
+    if (!isShown) previewPill.hide();
+    const [first, last] = [model.now, Math.max(instant, model.now)].map((time) =>
+      Math.min(Math.max(x(time), left), right),
+    );
+    nowPill.draw(nowText, first, box, { avoid: placed, isAway: !isVisible(model.now) });
+    shade.update([first, last], (from, to) => s("path", { d: `M${from} ${TOP}H${to}V${bottom}H${from}z` }));
+    for (const part of [...plots, ...lanes]) part.preview(instant);
+    return placed;
+  };
+  const hover = (instant) => {
+    hoverLine.setAttribute("visibility", instant === null ? "hidden" : "visible");
+    hoverLine.setAttribute("transform", `translate(${x(instant)})`);
+    for (const plot of plots) plot.hover(instant);
+  };
+  return { lanes, plots, box, x, preview, hover };
+}

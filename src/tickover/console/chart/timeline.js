@@ -1,0 +1,350 @@
+// <tick-timeline>: the balance of each currency, the items of a clock in lanes, and the scrubber.
+// The plot is redrawn only if the clock, the width or the window changes. A moving scrubber updates only the preview.
+
+import { countUntil } from "../clock/clock-model.js";
+import { plural } from "../clock/clock-text.js";
+import { h, render, s } from "../lib/dom.js";
+import { formatDay, formatInstant } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { segmentedButtons } from "../lib/tabs.js";
+import { legendItem } from "./chart-paths.js";
+import { monthlyTable } from "./monthly-table.js";
+import { PlotTooltip } from "./plot-tooltip.js";
+import { clampToClock, Scrubber, snapToItem, TIME_STEPS } from "./scrubber.js";
+import {
+  animateWindow,
+  axisTicks,
+  clampWindow,
+  drawAxis,
+  moveAxisTexts,
+  panWindow,
+  windowAround,
+  ZOOMS,
+  zoomWindow,
+} from "./time-axis.js";
+import { listenToGestures } from "./timeline-gestures.js";
+import { MAX_PLOTS, NARROW } from "./timeline-layout.js";
+import { drawTimeline, rootFontScale } from "./timeline-plot.js";
+
+const ALL = ZOOMS.length - 1;
+const ZOOM_KEYS = { "+": 1 / 1.5, "=": 1 / 1.5, "-": 1.5 };
+const PAN_KEYS = { ArrowLeft: -0.2, ArrowRight: 0.2 };
+
+export class Timeline extends HTMLElement {
+  #model = null;
+  #checks = { expectations: [], results: null };
+  #instant = 0;
+  #window = null;
+  #zoom = ALL;
+  #width = 0;
+  #allPlots = false;
+  #animation = null;
+  #fontScale = 1;
+  #months = null; // the table, while it is shown
+
+  constructor() {
+    super();
+    this.scrubber = new Scrubber({
+      onPreview: (instant) => this.#requestPreview(instant),
+      onAdvance: (instant) => this.dispatchEvent(new CustomEvent("advance", { detail: instant })),
+      onEdge: (direction) => this.#moveWindow(direction),
+    });
+    this.observer = new ResizeObserver(([entry]) => {
+      this.#fontScale = rootFontScale();
+      const width = Math.floor(entry.contentRect.width);
+      if (width === this.#width || width === 0) return;
+      this.#width = width;
+      // On a phone, the chart comes first.
+      (width < NARROW ? this : this.legend.parentElement).append(this.controls);
+      this.#draw();
+    });
+  }
+
+  connectedCallback() {
+    if (this.plot) return this.observer.observe(this.plot);
+    this.zooms = segmentedButtons(
+      "Zoom",
+      ZOOMS.map(({ name, label }) => ({ text: label, title: name })),
+      (index) => this.#zoomTo(index),
+    );
+    this.svg = s("svg", { class: "plot", role: "img", focusable: "false" });
+    this.axis = s("svg", { class: "axis-texts", "aria-hidden": "true" });
+    this.tooltip = new PlotTooltip();
+    this.addButton = h(
+      "button",
+      { type: "button", class: "primary add-here", hidden: true, onclick: () => this.#requestItem(this.#instant) },
+      icon("add"),
+    );
+    this.plot = h("div", { class: "plot-box" }, this.svg, this.addButton, this.tooltip.element);
+    this.moreButton = h("button", {
+      type: "button",
+      class: "plain",
+      hidden: true,
+      onclick: () => {
+        this.#allPlots = !this.#allPlots;
+        this.#drawMoreButton();
+        this.#draw();
+      },
+    });
+    this.table = h("div", {
+      class: "chart-table",
+      hidden: true,
+      tabindex: "0",
+      role: "region",
+      "aria-label": "Timeline as a table",
+    });
+    this.tableButton = h(
+      "button",
+      { type: "button", class: "quiet table-toggle", "aria-pressed": "false", onclick: () => this.#toggleTable() },
+      "View as table",
+    );
+    this.legend = h("ul", { class: "legend", "aria-label": "Legend" });
+    render(
+      this,
+      h(
+        "div",
+        { class: "row card-header" },
+        (this.heading = h("h2", { id: "timeline-title" })),
+        this.moreButton,
+        this.legend,
+        (this.controls = h("div", { class: "row controls" }, this.scrubber.goTo, this.zooms.element, this.tableButton)),
+      ),
+      this.plot,
+      this.axis,
+      this.table,
+      this.scrubber.slider,
+    );
+    this.addEventListener("keydown", (event) => this.#handleKey(event));
+    listenToGestures(this.svg, {
+      toInstant: (offsetX) => this.#toInstant(offsetX),
+      onPreview: (instant) => {
+        this.tooltip.hide();
+        this.#requestPreview(this.#snap(instant));
+      },
+      onHover: (event) => this.#hover(event),
+      onMove: (factor, instant, pixels) =>
+        this.#setWindow(panWindow(zoomWindow(this.#window, instant, factor), pixels / this.#plotWidth())),
+    });
+    this.svg.addEventListener("pointerleave", () => this.tooltip.hide());
+    this.svg.addEventListener("dblclick", () => this.#requestItem(this.#instant));
+    this.observer.observe(this.plot);
+  }
+
+  disconnectedCallback() {
+    this.observer.disconnect();
+    this.#animation?.stop();
+  }
+
+  /** Take a clock in a new state. The checks that follow draw it. */
+  setModel(model, instant) {
+    this.#model = model;
+    this.#instant = instant;
+    this.scrubber.setModel(model);
+    this.heading.textContent = model.balances.length || !model.goals.length ? "Balance" : "Contributions";
+    if (!this.#window || !this.#isVisible(instant) || this.#zoom === ALL)
+      this.#window = windowAround(model, instant, ZOOMS[this.#zoom]?.months, this.#window);
+    this.#drawMoreButton();
+    if (!this.table.hidden) this.#fillTable();
+  }
+
+  #drawMoreButton() {
+    const { length } = this.#model.balances;
+    this.moreButton.hidden = length <= MAX_PLOTS || !this.table.hidden;
+    this.moreButton.textContent = this.#allPlots ? "Fewer currencies" : `+${length - MAX_PLOTS} more currencies`;
+  }
+
+  /** Show expectations and the results of their check, which are null until the server responds. */
+  setChecks(expectations, results) {
+    const isChanged = this.#checks.expectations !== expectations;
+    this.#checks = { expectations, results };
+    if (isChanged && !this.table.hidden) this.#fillTable();
+    this.#drawLegend();
+    this.#draw();
+  }
+
+  preview(instant, spokenText) {
+    this.#instant = instant;
+    if (!this.#isVisible(instant)) {
+      this.#window = windowAround(this.#model, instant, ZOOMS[this.#zoom]?.months, this.#window);
+      this.#draw();
+    }
+    this.scrubber.preview(instant, spokenText);
+    this.#drawPreview();
+  }
+
+  #isVisible(instant) {
+    return instant >= this.#window.from && instant <= this.#window.to;
+  }
+
+  #requestPreview(instant) {
+    this.#instant = instant;
+    this.dispatchEvent(new CustomEvent("preview", { detail: instant }));
+  }
+
+  #zoomTo(index) {
+    this.#zoom = index;
+    this.#animateTo(windowAround(this.#model, this.#instant, ZOOMS[index].months));
+  }
+
+  #animateTo(target) {
+    this.#animation?.stop();
+    this.#animation = animateWindow(this.#window, target, (window) => {
+      this.#window = window;
+      this.#draw();
+    });
+  }
+
+  /** Zoom and pan with a key. A key pressed during an animation continues from its end. */
+  #animateBy(factor, fraction) {
+    const window = this.#animation?.isRunning ? this.#animation.target : this.#window;
+    this.#zoom = -1;
+    this.#animateTo(clampWindow(this.#model, panWindow(zoomWindow(window, this.#instant, factor), fraction)));
+  }
+
+  /** Show any window of the clock's time. */
+  #setWindow(window) {
+    this.#animation?.stop();
+    this.#zoom = -1;
+    this.#window = clampWindow(this.#model, window);
+    this.#draw();
+  }
+
+  /** Move the window by half its length, or extend the window of "All" by a quarter. Return whether that is possible. */
+  #moveWindow(direction) {
+    const { from, to } = this.#window;
+    const isWhole = this.#zoom === ALL;
+    if (direction > 0 ? to >= this.#model.maxTime : isWhole || from <= this.#model.start) return false;
+    const distance = ((to - from) / 2) * direction;
+    if (isWhole) this.#window = { from, to: Math.min(this.#model.maxTime, to + (to - from) / 4) };
+    else this.#window = clampWindow(this.#model, { from: from + distance, to: to + distance });
+    this.#draw();
+    return true;
+  }
+
+  #draw() {
+    if (!this.#model || !this.#width) return;
+    const startedAt = performance.now();
+    this.tooltip.hide();
+    this.drawing = drawTimeline(this.svg, {
+      model: this.#model,
+      ...this.#checks,
+      window: this.#window,
+      width: this.#width,
+      fontScale: this.#fontScale,
+      showsAll: this.#allPlots,
+      axis: (x, box) => drawAxis(axisTicks(this.#window, box.right - box.left), x, box),
+    });
+    const { left, right, fontScale } = this.drawing.box;
+    moveAxisTexts(this.svg, this.axis, this.drawing.box);
+    this.svg.setAttribute("aria-label", this.#summary());
+    this.zooms.press(this.#zoom);
+    this.scrubber.align(this.#window, left * fontScale, !this.plot.hidden && (right - left) * fontScale);
+    this.#drawPreview();
+    performance.measure("tickover draws the timeline", { start: startedAt, end: performance.now() });
+  }
+
+  #drawPreview() {
+    this.#months?.preview(this.#instant);
+    this.previewKey.hidden = this.#instant === this.#model.now;
+    const pill = this.drawing?.preview(this.#instant);
+    this.addButton.hidden = !pill || this.#instant < this.#model.now;
+    if (this.addButton.hidden) return;
+    this.addButton.style.left = `${(pill.to + 4) * this.drawing.box.fontScale}px`;
+    this.addButton.title = `Add event on ${formatInstant(this.#instant)}`;
+    this.addButton.setAttribute("aria-label", this.addButton.title);
+  }
+
+  /** Ask the page to add an item. Time only moves forward, so it is not before now. */
+  #requestItem(instant) {
+    this.dispatchEvent(new CustomEvent("additem", { detail: Math.max(instant, this.#model.now) }));
+  }
+
+  #drawLegend() {
+    const { expectations, results } = this.#checks;
+    this.legend.hidden = !this.#model.items.length || !this.table.hidden;
+    render(
+      this.legend,
+      legendItem("past", "posted"),
+      legendItem("scheduled"),
+      expectations.some(({ balance }) => balance) && legendItem("forbidden", "not allowed"),
+      results?.some(({ ok }) => !ok) && legendItem("breaks", "breaks an expectation"),
+      (this.previewKey = legendItem("preview")),
+    );
+  }
+
+  #summary() {
+    const { items, times, currencies, now } = this.#model;
+    const posted = countUntil(times, now);
+    return (
+      `Timeline from ${formatDay(this.#window.from)} to ${formatDay(this.#window.to)}. The clock is at ${formatInstant(now)}. ` +
+      `${posted} of ${plural(items.length, "event")} posted. ${currencies.length ? `Balance in ${currencies.join(", ")}. ` : ""}` +
+      "The table has the same data."
+    );
+  }
+
+  #toggleTable() {
+    const asTable = this.table.hidden;
+    this.table.hidden = !asTable;
+    this.plot.hidden = asTable;
+    this.axis.toggleAttribute("hidden", asTable);
+    this.tableButton.setAttribute("aria-pressed", String(asTable));
+    this.tableButton.textContent = asTable ? "View as chart" : "View as table";
+    this.#months = null;
+    if (asTable) this.#fillTable();
+    else this.table.replaceChildren();
+    this.#drawMoreButton();
+    this.#drawLegend();
+    this.#draw();
+  }
+
+  #fillTable() {
+    this.#months = monthlyTable(this.#model, this.#checks.expectations);
+    this.#months.preview(this.#instant);
+    render(this.table, this.#months.element);
+  }
+
+  #handleKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target === this.scrubber.field) return;
+    if (!this.#runShortcut(event)) return;
+    event.preventDefault();
+  }
+
+  /** Run the shortcut of a key. Return whether there is one. */
+  #runShortcut({ key, shiftKey, target }) {
+    const step = TIME_STEPS.find((candidate) => candidate.key === key.toLowerCase());
+    if (step) this.scrubber.move(step, { advances: shiftKey });
+    else if (key === "0" || key === "Escape") this.#requestPreview(this.#model.now);
+    else if (key in ZOOM_KEYS) this.#animateBy(ZOOM_KEYS[key], 0);
+    else if (shiftKey && key in PAN_KEYS) this.#animateBy(1, PAN_KEYS[key]);
+    else if (key === "g") this.scrubber.field.focus();
+    else if (key === "a") this.#requestItem(this.#instant);
+    else if (key === "Enter" && target === this.scrubber.slider)
+      this.dispatchEvent(new CustomEvent("advance", { detail: null }));
+    else return false;
+    return true;
+  }
+
+  #plotWidth() {
+    const { left, right, fontScale } = this.drawing.box;
+    return (right - left) * fontScale;
+  }
+
+  #toInstant(offsetX) {
+    const { left, right, from, to, fontScale } = this.drawing.box;
+    const fraction = (offsetX / fontScale - left) / (right - left);
+    return from + Math.min(Math.max(fraction, 0), 1) * (to - from);
+  }
+
+  #snap(instant) {
+    return clampToClock(this.#model, snapToItem(this.#model, this.#window, instant));
+  }
+
+  #hover({ offsetX, offsetY }) {
+    if (!this.drawing) return;
+    const instant = this.#snap(this.#toInstant(offsetX));
+    const model = { ...this.#model, preview: this.#instant };
+    this.tooltip.show(this.drawing, { offsetX, offsetY, instant, model });
+  }
+}
+
+customElements.define("tick-timeline", Timeline);

@@ -1,0 +1,203 @@
+// Sentences about a clock and its preview, and the names of clocks.
+
+import { formatCount, formatInstant, formatMoney, formatShortDay, spokenInstant, spokenMoney } from "../lib/format.js";
+import { DAY } from "../lib/instants.js";
+import { call } from "../lib/rpc.js";
+import {
+  balanceAt,
+  countUntil,
+  isOpening,
+  lowestPoint,
+  MAX_SHOWN_CURRENCIES,
+  netAmounts,
+  viewAt,
+} from "./clock-model.js";
+
+const MAX_CURRENCIES = 3;
+const MAX_ITEM_NAME = 48; // characters in the summary, which is one line
+
+export const plural = (number, one, many = `${one}s`) => `${formatCount(number)} ${number === 1 ? one : many}`;
+
+const shorten = (name) => ([...name].length > MAX_ITEM_NAME ? `${[...name].slice(0, MAX_ITEM_NAME).join("")}…` : name);
+
+/** Describe what posted after an instant, and the new balances: `Rent −€900.00. Balance €100.00.` */
+export function postedText(model, from) {
+  const items = model.items.filter(({ at }) => at > from && at <= model.now);
+  if (!items.length) return "Nothing posted.";
+  const { balances } = viewAt(model, model.now);
+  const changed = netAmounts(items).map(([currency]) => formatMoney(balances.get(currency), currency));
+  const shown = atMost(MAX_CURRENCIES, changed, "more currency", "more currencies").join(", ");
+  const [item] = items;
+  return [
+    items.length > 1 ? `${plural(items.length, "event")} posted.` : `${shorten(item.name)} ${signedAmount(item)}.`,
+    shown && `${changed.length > 1 ? "Balances" : "Balance"}\u00a0${shown}.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** Describe an advance from an instant. The page shows the new time, so the message names it only if nothing posted. */
+export function advanceText(model, from) {
+  const hasPosted = countUntil(model.times, from) < countUntil(model.times, model.now);
+  return `${hasPosted ? "" : `Advanced to ${formatInstant(model.now)}. `}${postedText(model, from)}`;
+}
+
+/** Describe what an amendment added and cancelled, as a sentence. */
+export function describeAmendment(before, after) {
+  const missingIn = ({ items }) => {
+    const ids = new Set(items.map(({ id }) => id));
+    return ({ id }) => !ids.has(id);
+  };
+  const describe = (items, verb) => {
+    if (items.length !== 1) return items.length ? `${verb} ${plural(items.length, "event")}.` : "";
+    const [item] = items;
+    return `${verb} “${item.name}”, ${signedAmount(item)}, on ${formatInstant(item.at)}.`;
+  };
+  const sentences = [
+    describe(after.items.filter(missingIn(before)), "Added"),
+    describe(before.items.filter(missingIn(after)), "Cancelled"),
+  ];
+  return sentences.filter(Boolean).join(" ") || "The goals have changed.";
+}
+
+/** Describe the difference between the current view of a clock and the previewed one. */
+export function describePreview(model, currentView, view) {
+  const count = view.postedCount - currentView.postedCount;
+  const changes = describeBalances(model, currentView, view);
+  if (view.instant === currentView.instant) return describeNextItem(model, currentView);
+  if (view.instant > currentView.instant) {
+    const kinds = describeKinds(model.items.slice(currentView.postedCount, view.postedCount));
+    return [count ? `${plural(count, "event")} would post${kinds}` : "Nothing would post", ...changes].join("; ");
+  }
+  const since = count ? `${plural(-count, "event")} posted since then` : "nothing posted since then";
+  return [`Past: ${since}`, ...changes, "read-only because time only moves forward"].join("; ");
+}
+
+/** Count transactions and contributions, if there are both: `: 27 transactions and 2 contributions`. */
+function describeKinds(items) {
+  const { length } = items.filter((item) => item.currency);
+  if (!length || length === items.length) return "";
+  return `: ${plural(length, "transaction")} and ${plural(items.length - length, "contribution")}`;
+}
+
+/** Describe a balance that goes below zero on the way and ends above it, or return an empty text. */
+function describeDip(balance, { instant: from }, { instant: to }) {
+  const lowest = lowestPoint(balance, from, to);
+  if (lowest.value >= 0 || lowest.value >= balanceAt(balance, to) || lowest.at === from) return "";
+  return `, dips to ${formatMoney(lowest.value, balance.currency)} on ${formatShortDay(lowest.at)}`;
+}
+
+/** Describe the change of each balance, from the earlier view to the later. */
+function describeBalances(model, currentView, view) {
+  const isPast = view.instant < currentView.instant;
+  const [from, to] = isPast ? [view, currentView] : [currentView, view];
+  const changes = model.balances.flatMap((balance) => {
+    const { currency } = balance;
+    const [before, after] = [from, to].map(({ balances }) => balances.get(currency));
+    const dip = isPast ? "" : describeDip(balance, from, to);
+    return before !== after || dip ? [`${formatMoney(before, currency)} → ${formatMoney(after, currency)}${dip}`] : [];
+  });
+  return atMost(MAX_CURRENCIES, changes, "more currency", "more currencies");
+}
+
+function describeNextItem(model, currentView) {
+  const item = model.items[currentView.postedCount];
+  if (!item)
+    return model.items.length
+      ? "All events are posted"
+      : "This clock has no events yet. Add one below, or click a date";
+  const next = viewAt(model, item.at);
+  const count = next.postedCount - currentView.postedCount;
+  const others = count > 1 ? ` and ${plural(count - 1, "other event")}` : "";
+  const amount = item.kind === "goal" ? `, ${signedAmount(item)},` : "";
+  return [
+    `Next: ${shorten(item.name)}${amount}${others} on ${formatInstant(item.at)}`,
+    ...describeBalances(model, currentView, next),
+  ].join("; ");
+}
+
+/** Format the amount of an item with its sign. A contribution has no currency. An opening balance isn't income. */
+export function signedAmount(item) {
+  const amount = item.kind === "expense" ? -item.amount : item.amount;
+  return formatMoney(amount, item.currency, { sign: isOpening(item) ? "auto" : "always" });
+}
+
+const MAX_NAMES = 8; // in the title of a step
+
+const atMost = (limit, texts, one, many) =>
+  texts.length > limit ? [...texts.slice(0, limit), plural(texts.length - limit, one, many)] : texts;
+
+/** Return the net amount of items in each currency: `+€20.00, −CHF 5.00`. */
+export function netText(items) {
+  const amounts = netAmounts(items).map(([currency, sum]) => formatMoney(sum, currency, { sign: "exceptZero" }));
+  return atMost(MAX_CURRENCIES, amounts, "more currency", "more currencies").join(", ");
+}
+
+/**
+ * Describe the events of one instant, at least one: `{ name, amount, title }`. Several events have their count as the
+ * name, and the net amount of each currency. The title names them all.
+ */
+export function describeStep(items) {
+  const [{ name }] = items;
+  if (items.length === 1) return { name, amount: signedAmount(items[0]), title: name };
+  return {
+    name: plural(items.length, "event"),
+    amount: netText(items),
+    title: atMost(
+      MAX_NAMES,
+      items.map((item) => `${item.name} ${signedAmount(item)}`),
+      "more event",
+    ).join("; "),
+  };
+}
+
+/** Describe a preview for screen readers. */
+export function spokenPreview(model, currentView, view) {
+  const count = view.postedCount - currentView.postedCount;
+  const balances = model.currencies
+    .slice(0, MAX_CURRENCIES)
+    .map((currency) => spokenMoney(view.balances.get(currency), currency));
+  const change =
+    count > 0
+      ? `${plural(count, "event")} would post`
+      : count < 0
+        ? `${plural(-count, "event")} posted since then`
+        : null;
+  return [
+    spokenInstant(view.instant),
+    view.instant < currentView.instant ? "past" : view.instant === currentView.instant ? "now" : null,
+    balances.length ? `balance ${balances.join(" and ")}` : null,
+    change ?? (view.instant > currentView.instant ? "nothing would post" : null),
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+export const MAX_NAME_LENGTH = 200;
+
+const truncate = (name) => [...name].slice(0, MAX_NAME_LENGTH).join("");
+
+/** Return the name of a clock, or the end of its id if it has no name. */
+export const clockName = ({ id, name }) => name || `clock …${id.slice(-6)}`;
+
+/** Return the name for a fork of a clock. */
+export const forkName = (clock) => truncate(`Fork of ${clockName(clock)}`);
+
+/** Name a clock. An empty name removes its name. Return the clock. */
+export async function renameClock(id, name) {
+  const { clock } = await call("updateTestClock", { id, name: truncate(name.trim()) || null });
+  return clock;
+}
+
+const MONTH_DAYS = 30.4;
+
+/** Return the currencies, length, goals and transactions of a model: `["EUR", "6 months", "1 goal", "78 transactions"]`. */
+export function summaryParts({ start, times, currencies, goals, items }) {
+  const months = Math.round(((times.at(-1) ?? start) - start) / DAY / MONTH_DAYS);
+  return [
+    ...currencies.slice(0, MAX_SHOWN_CURRENCIES),
+    months > 0 && (months % 12 === 0 ? plural(months / 12, "year") : plural(months, "month")),
+    goals.length && plural(goals.length, "goal"),
+    plural(items.filter((item) => item.currency).length, "transaction"),
+  ].filter(Boolean);
+}

@@ -1,0 +1,149 @@
+// Creates a clock exactly once, even after a double click or a lost response, and compares parameters.
+
+import { h, notify } from "../lib/dom.js";
+import { formatDuration } from "../lib/format.js";
+import { call, RpcError, ServerUnavailable } from "../lib/rpc.js";
+import { captureSession, onSessionEnd } from "../lib/session.js";
+import { writeChecks } from "./clock-checks.js";
+
+export const MAX_ENTRIES = { transactions: 100, goals: 25, contributions: 100 };
+
+let lastAttempt = { text: null, key: null };
+let isCreating = false;
+onSessionEnd(() => (lastAttempt = { text: null, key: null }));
+
+// Browsers have randomUUID only on https pages and on localhost.
+export const newIdempotencyKey = () =>
+  crypto.randomUUID?.() ??
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/**
+ * Create a clock, store its checks and open it, unless the user has left the page. Throw RpcError or ServerUnavailable.
+ *
+ * A retry with the same parameters sends the same idempotency key, so the server creates one clock. `create(params, key)`
+ * calls the server.
+ */
+export async function createClock(params, checks = {}, create = callCreate) {
+  if (isCreating) {
+    notify("Another clock is being created. Try again when it is ready.", { error: true });
+    return;
+  }
+  isCreating = true;
+  const page = document.getElementById("main").firstElementChild;
+  const isSameSession = captureSession();
+  const text = JSON.stringify(params);
+  const key = lastAttempt.text === text ? lastAttempt.key : newIdempotencyKey();
+  lastAttempt = { text, key };
+  try {
+    const clock = await create(params, key);
+    lastAttempt = { text: null, key: null };
+    if (!isSameSession()) return;
+    writeChecks(clock.id, checks);
+    if (page.isConnected) location.hash = `#/clock/${clock.id}`;
+    else notify(`${params.name ? `“${params.name}”` : "The clock"} was created. It is in your clocks.`);
+  } finally {
+    isCreating = false;
+  }
+}
+
+const withKey = (key) => ({ headers: { "Idempotency-Key": key } });
+
+async function callCreate(params, key) {
+  const { clock } = await call("createTestClock", params, withKey(key));
+  return clock;
+}
+
+const MAX_ADDED = 100; // entries of each list of amendTestClock
+
+/** Create a clock with more items than createTestClock accepts: amendments add the rest. */
+export async function createInParts({ transactions, goals, ...params }, key) {
+  const max = MAX_ENTRIES;
+  const parts = goals.map((goal) => ({ ...goal, contributions: goal.contributions.slice(0, max.contributions) }));
+  const first = { ...params, transactions: transactions.slice(0, max.transactions), goals: parts.slice(0, max.goals) };
+  let clock = await callCreate(first, key);
+  const { id } = clock;
+  let count = 0;
+  const amend = async (add) =>
+    ({ clock } = await call("amendTestClock", { id, add }, withKey(`${key}-${(count += 1)}`)));
+  try {
+    if (goals.length > max.goals) await amend({ goals: parts.slice(max.goals) });
+    const later = transactions.slice(max.transactions);
+    const contributions = goals.flatMap((goal, index) =>
+      goal.contributions.slice(max.contributions).map((entry) => ({ goalId: clock.goals[index].id, ...entry })),
+    );
+    while (later.length || contributions.length)
+      await amend({ transactions: later.splice(0, MAX_ADDED), contributions: contributions.splice(0, MAX_ADDED) });
+  } catch (error) {
+    // After a lost response, a retry continues with the same keys.
+    if (error instanceof RpcError) await call("deleteTestClock", { id });
+    throw error;
+  }
+  return clock;
+}
+
+/** Add a name to the params of createTestClock, unless they have one or the name is empty. */
+export const withName = (params, name) => (name && params.name === undefined ? { ...params, name } : params);
+
+/** Return the message for an error of `createClock`. */
+export function creationErrorMessage(error) {
+  if (error instanceof ServerUnavailable)
+    return "Can't reach the server. Try again when it is running. A retry doesn't create a second clock.";
+  if (!(error instanceof RpcError)) throw error;
+  if (error.reason === "RATE_LIMITED") {
+    return `You have reached the limit of clocks. Delete one, or wait ${formatDuration(error.data.retryAfterSeconds * 1000)} until the oldest expires.`;
+  }
+  if (error.reason === "INVALID_PARAMS")
+    return `The server rejected ${error.data.errors.length === 1 ? "one field" : `${error.data.errors.length} fields`}.`;
+  return error.message;
+}
+
+const MAX_LISTED_FAULTS = 20;
+
+/** Return the faults in an error, each `{ path, message }`. */
+export const faultsIn = (error) =>
+  error instanceof RpcError && error.reason === "INVALID_PARAMS" ? error.data.errors : [];
+
+/** List faults with their paths. */
+export function faultList(faults) {
+  const rest = faults.length - MAX_LISTED_FAULTS;
+  return (
+    faults.length > 0 &&
+    h(
+      "ul",
+      { class: "faults" },
+      faults.slice(0, MAX_LISTED_FAULTS).map(({ path, message }) => h("li", {}, h("code", {}, path), ` ${message}`)),
+      rest > 0 && h("li", {}, `and ${rest} more`),
+    )
+  );
+}
+
+/** Return the message for an error of a clock operation, with all faults. */
+export function errorDetails(error) {
+  const faults = faultsIn(error).map(({ path, message }) => `${path}: ${message}`);
+  return [creationErrorMessage(error), ...faults].join(" ");
+}
+
+// An empty list is the same as no list.
+const membersOf = (value) =>
+  Object.keys(value).filter((name) => !(name in MAX_ENTRIES && Array.isArray(value[name]) && !value[name].length));
+const WHOLE_SECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.0+)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Return whether two values mean the same. An instant has several text forms. */
+export function sameParams(left, right) {
+  if (left === right) return true;
+  if (typeof left === "string" && typeof right === "string")
+    return [left, right].every((text) => WHOLE_SECOND.test(text)) && Date.parse(left) === Date.parse(right);
+  if (
+    !left ||
+    !right ||
+    typeof left !== "object" ||
+    typeof right !== "object" ||
+    Array.isArray(left) !== Array.isArray(right)
+  )
+    return false;
+  const names = membersOf(left);
+  return (
+    names.length === membersOf(right).length &&
+    names.every((name) => Object.hasOwn(right, name) && sameParams(left[name], right[name]))
+  );
+}

@@ -1,0 +1,201 @@
+// Pure functions about expectations, the parameters of checkTestClock.
+
+import { toNumber } from "../lib/decimals.js";
+import { formatInstant, formatMoney } from "../lib/format.js";
+import { parseInstant } from "../lib/instants.js";
+import { countUntil, lowestOfEach, MAX_SHOWN_CURRENCIES } from "./clock-model.js";
+
+const quote = (text) => `“${text}”`;
+const date = (timestamp) => formatInstant(parseInstant(timestamp));
+
+function bounds({ atLeast, atMost, currency }) {
+  return [
+    atLeast !== undefined && `at least ${formatMoney(atLeast, currency)}`,
+    atMost !== undefined && `at most ${formatMoney(atMost, currency)}`,
+  ]
+    .filter(Boolean)
+    .join(" and ");
+}
+
+const DESCRIBE = {
+  balance({ currency, atLeast, atMost, from, until }) {
+    const rule = [
+      atLeast !== undefined && `never below ${formatMoney(atLeast, currency)}`,
+      atMost !== undefined && `never above ${formatMoney(atMost, currency)}`,
+    ].filter(Boolean);
+    const range = [from && ` from ${date(from)}`, until && ` until ${date(until)}`].filter(Boolean);
+    return `${currency} balance ${rule.join(" and ")}${range.join("")}`;
+  },
+  goalReached: ({ goal, by }) => `Goal ${quote(goal)} reached by ${date(by)}`,
+  posted: ({ name, by, count = 1 }) => `${quote(name)} posted${count > 1 ? ` ${count} times` : ""} by ${date(by)}`,
+  total({ type, currency, category, per, ...rule }) {
+    const what = `${type === "INCOME" ? "Income" : "Expenses"}${category ? ` for ${quote(category)}` : ""}`;
+    return `${what} ${bounds({ ...rule, currency })}${per === "ALL" ? "" : ` in every ${per.toLowerCase()}`}`;
+  },
+};
+
+const ruleOf = (expectation) => Object.entries(expectation)[0];
+
+/** Describe an expectation, without a full stop. */
+export function describeExpectation(expectation) {
+  const [word, rule] = ruleOf(expectation);
+  return DESCRIBE[word](rule);
+}
+
+/** Describe how an expectation is broken. The server's message has plain numbers. */
+export function describeViolation(expectation, { actual, message }) {
+  const [word, { currency, atLeast, atMost }] = ruleOf(expectation);
+  if (word === "goalReached") return `The goal has ${formatMoney(actual)}.`;
+  if (word === "posted") return `It posts ${actual === 1 ? "once" : `${actual} times`}.`;
+  const bound = actual < atLeast ? `below ${formatMoney(atLeast, currency)}` : `above ${formatMoney(atMost, currency)}`;
+  return message.replace(/\S+, \w+ \S+$/, () => `${formatMoney(actual, currency)}, ${bound}.`);
+}
+
+const NO_GOAL = { sums: [0n], times: [], targetUnits: 1n, target: 0, places: 0 }; // until the server rejects its name
+
+/** Find a goal by its ID, or else by its name. */
+const goalOf = ({ goals }, { goal }) =>
+  goals.find(({ id }) => id === goal) ?? goals.find(({ name }) => name === goal) ?? NO_GOAL;
+
+/** Return the times of the transactions that an expectation counts. */
+export const postTimes = ({ items }, { name }) =>
+  items.filter((item) => item.currency && item.name === name).map(({ at }) => at);
+
+/** Return when a balance changes for the last time until `to`. */
+export const lastChange = ({ times }, to) => Math.min(to, times.at(-1) ?? -Infinity);
+
+/** Return when an expectation that holds is decided: what must happen has happened, or nothing more can break it. */
+export function decidedAt(expectation, model) {
+  const [word, rule] = ruleOf(expectation);
+  if (word === "posted") return postTimes(model, rule)[(rule.count ?? 1) - 1] ?? Infinity;
+  if (word === "goalReached") {
+    const { sums, targetUnits, times } = goalOf(model, rule);
+    return [-Infinity, ...times][sums.findIndex((sum) => sum >= targetUnits)] ?? Infinity;
+  }
+  const balance = model.balances.find(({ currency }) => currency === rule.currency);
+  return balance ? lastChange(balance, rule.until ? parseInstant(rule.until) : Infinity) : -Infinity;
+}
+
+/**
+ * Return the state of an expectation, which is also its words on every page: `held`, `broken`, or for what is only
+ * scheduled `will hold` or `will break`. It is empty until the server responds.
+ */
+export function expectationState(expectation, result, model) {
+  if (!result) return "";
+  if (!result.ok) return parseInstant(result.violation.at) > model.now ? "will break" : "broken";
+  return decidedAt(expectation, model) > model.now ? "will hold" : "held";
+}
+
+/** Return how much of an expectation has happened: `2 of 6 posted so far`. Only goals and counts have such a text. */
+export function progressText(expectation, model) {
+  const [word, rule] = ruleOf(expectation);
+  if (word === "goalReached") {
+    const { sums, times, places, target } = goalOf(model, rule);
+    return `${formatMoney(toNumber(sums[countUntil(times, model.now)], places))} of ${formatMoney(target)} so far`;
+  }
+  if (word !== "posted") return "";
+  const posted = countUntil(postTimes(model, rule), model.now);
+  if (rule.count > 1) return `${posted} of ${rule.count} posted so far`;
+  return posted ? "posted" : "Not posted yet";
+}
+
+/** Describe a violation without its amount, because a balance can fall further at the same time. */
+function shortViolation(expectation, { actual }) {
+  const [word, { currency, atLeast, atMost, goal, name, count = 1, type }] = ruleOf(expectation);
+  if (word === "goalReached") return `${quote(goal)} not reached`;
+  if (word === "posted") return `${quote(name)} ${count > 1 ? `posts ${actual} of ${count} times` : "doesn't post"}`;
+  const what = word === "balance" ? "balance" : type === "INCOME" ? "income" : "expenses";
+  return `${what} ${actual < atLeast ? `below ${formatMoney(atLeast, currency)}` : `above ${formatMoney(atMost, currency)}`}`;
+}
+
+/**
+ * Summarize expectations: `{ state, text }`, such as `All will hold` or `1 of 2 will break`. If one doesn't hold, add
+ * `at`, the time of the first violation, and `detail`: `balance below €0.00`.
+ */
+export function summarizeChecks(expectations, results, model) {
+  const violations = results.flatMap((result, index) =>
+    result.ok
+      ? []
+      : [
+          {
+            at: parseInstant(result.violation.at),
+            state: expectationState(expectations[index], result, model),
+            text: () => shortViolation(expectations[index], result.violation),
+          },
+        ],
+  );
+  if (!violations.length) {
+    const isHeld = results.every((result, index) => expectationState(expectations[index], result, model) === "held");
+    return isHeld ? { state: "held", text: "All held" } : { state: "will hold", text: "All will hold" };
+  }
+  const { at, state, text } = violations.reduce((first, next) => (next.at < first.at ? next : first));
+  const { length } = violations.filter((violation) => violation.state === state);
+  const [first, ...rest] = state;
+  const words =
+    results.length === 1 ? [first.toUpperCase(), ...rest].join("") : `${length} of ${results.length} ${state}`;
+  return { state, text: words, at, detail: text() };
+}
+
+/** Return the smallest balance that balance rules allow at an instant. If no rule has a smallest balance, it is zero. */
+export function smallestOf(rules, at) {
+  const bounded = rules.filter(({ atLeast }) => atLeast !== undefined);
+  if (!bounded.length) return 0;
+  return Math.max(...bounded.filter(({ from, to }) => from <= at && at <= to).map(({ atLeast }) => atLeast));
+}
+
+/** Return the smallest balance that expectations allow at an instant. Smaller balances are red on all pages. */
+export const smallestAllowed = (expectations, currency, model, at) =>
+  smallestOf(balanceRules(expectations, currency, model), at);
+
+/**
+ * Return the lowest balances of the currencies that a scenario shows: `{ currency, at, value, isLow }`. If another one is
+ * too low, add the lowest of those.
+ */
+export function lowestBalances(model, expectations) {
+  const all = lowestOfEach(model, model.start).map((low) => ({
+    ...low,
+    isLow: low.value < smallestAllowed(expectations, low.currency, model, low.at),
+  }));
+  const others = all.slice(MAX_SHOWN_CURRENCIES).filter(({ isLow }) => isLow);
+  const lowest = others.toSorted((left, right) => left.value - right.value).slice(0, 1);
+  return [...all.slice(0, MAX_SHOWN_CURRENCIES), ...lowest];
+}
+
+/** Return the short label of an expectation in the chart: `[name, rest]`. A long name can be cut. */
+export function shortLabel(expectation) {
+  const [word, { currency, atLeast, atMost, goal, name, type, category, count = 1 }] = ruleOf(expectation);
+  if (word === "goalReached") return [goal, ""];
+  if (word === "posted") return [name, count > 1 ? ` ×${count}` : ""];
+  const bound = `${atLeast === undefined ? "≤" : "≥"} ${formatMoney(atLeast ?? atMost, currency)}`;
+  return word === "balance" ? ["", bound] : [category ?? (type === "INCOME" ? "Income" : "Spent"), ` ${bound}`];
+}
+
+/** Return the instant at which an expectation is decided, or null. */
+export function deadline(expectation) {
+  const [, { by }] = ruleOf(expectation);
+  return by ? parseInstant(by) : null;
+}
+
+/** Return the balance rules of a currency: `{ atLeast, atMost, from, to }` with instants. */
+export const balanceRules = (expectations, currency, { start, maxTime }) =>
+  expectations
+    .filter(({ balance }) => balance && balance.currency === currency)
+    .map(({ balance: { atLeast, atMost, from, until } }) => ({
+      atLeast,
+      atMost,
+      from: from ? parseInstant(from) : start,
+      to: until ? parseInstant(until) : maxTime,
+    }));
+
+/** Return the ranges `[from, to]` in which a balance breaks a rule. */
+export function breachRanges({ times, values }, { atLeast = -Infinity, atMost = Infinity, from, to }) {
+  const ranges = [];
+  let index = countUntil(times, from);
+  for (let at = from; at <= to && index < values.length; at = times[index++]) {
+    if (values[index] >= atLeast && values[index] <= atMost) continue;
+    const end = Math.min(times[index] ?? to, to);
+    if (ranges.at(-1)?.[1] === at) ranges.at(-1)[1] = end;
+    else ranges.push([at, end]);
+  }
+  return ranges;
+}

@@ -1,0 +1,40 @@
+// The filter of the contents at /docs, and the user in its header. Without scripts, the page has neither.
+
+import { signOut } from "./lib/rpc.js";
+import { currentSession, onSessionChange } from "./lib/session.js";
+
+const accountLink = document.querySelector(".account");
+const signOutControl = document.querySelector(".sign-out");
+
+function showUser() {
+  const session = currentSession();
+  const [addressNode, avatarNode] = accountLink.children;
+  addressNode.textContent = session ? session.email || session.userId : "Account";
+  avatarNode.textContent = addressNode.textContent.slice(0, 2).toUpperCase();
+  if (!session && document.activeElement === signOutControl) accountLink.focus();
+  avatarNode.hidden = signOutControl.hidden = !session;
+}
+
+onSessionChange(showUser);
+signOutControl.addEventListener("click", () => signOut());
+showUser();
+
+const filterInput = document.getElementById("contents-filter");
+const filterStatus = filterInput.nextElementSibling;
+const contentsEntries = [...document.querySelectorAll(".contents li")].map((entry) => {
+  const section = document.getElementById(entry.firstChild.hash.slice(1)).closest("section");
+  const titles = section.querySelectorAll("h2, .lead, tbody th");
+  return { entry, text: [...titles].map(({ textContent }) => textContent.toLowerCase()).join("\n") };
+});
+
+filterInput.addEventListener("input", () => {
+  const searched = filterInput.value.trim().toLowerCase();
+  for (const { entry, text } of contentsEntries) entry.hidden = !text.includes(searched);
+  for (const group of document.querySelectorAll(".contents .group"))
+    group.hidden = !group.querySelector("li:not([hidden])");
+  filterStatus.textContent = contentsEntries.every(({ entry }) => entry.hidden) ? "Nothing matches." : "";
+});
+filterInput.addEventListener("keydown", ({ key }) => {
+  if (key === "Enter") contentsEntries.find(({ entry }) => !entry.hidden)?.entry.firstChild.click();
+});
+filterInput.parentElement.hidden = false;

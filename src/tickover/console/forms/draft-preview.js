@@ -1,0 +1,83 @@
+// The preview of a clock before it is created: its curve, its lowest balance, and how much it contains.
+
+import { labelledSparkline } from "../chart/sparkline.js";
+import { parseParams } from "../clock/clock-model.js";
+import { summaryParts } from "../clock/clock-text.js";
+import { lowestBalances } from "../clock/expectations.js";
+import { h, render } from "../lib/dom.js";
+import { formatDay, formatMoney } from "../lib/format.js";
+import { parseInstant } from "../lib/instants.js";
+
+const isEntry = ({ amount, at }) => typeof amount === "number" && amount > 0 && !Number.isNaN(parseInstant(at));
+const isTransaction = (entry) => isEntry(entry) && /^[A-Z]{3}$/.test(entry.currency);
+
+/** Return the model of the valid entries of some parameters, or null. The user can still be typing them. */
+function draftModel({ frozenTime, transactions = [], goals = [] }) {
+  if (frozenTime !== undefined && Number.isNaN(parseInstant(String(frozenTime)))) return null;
+  try {
+    return parseParams({
+      frozenTime,
+      transactions: transactions.filter(isTransaction),
+      goals: goals
+        .filter(({ targetAmount }) => typeof targetAmount === "number")
+        .map((goal) => ({ ...goal, contributions: (goal.contributions ?? []).filter(isEntry) })),
+    });
+  } catch {
+    return null;
+  }
+}
+
+const HEIGHT = 96;
+
+/** Draw the curves with the dates of their ends. A single currency has labels for zero and for its highest balance. */
+function draftChart(model, lows, expectations) {
+  const curve = labelledSparkline(model, { width: 1080, height: HEIGHT, lows, expectations });
+  const zero = curve.querySelector(".zero")?.getAttribute("y1") ?? HEIGHT;
+  const label = h("span", { class: "zero-label" }, "0");
+  label.style.setProperty("--zero-position", zero / HEIGHT);
+  const [{ times, values, currency }] = [...model.balances, { times: model.times, values: [0] }];
+  const from = values[0] === 0 ? times[0] : Math.min(model.start, times[0]);
+  const highest = Math.max(...values);
+  const hasScale = (model.balances.length || model.goals.length) < 2;
+  return h(
+    "div",
+    { class: "draft-chart" },
+    curve,
+    hasScale && highest > 0 && h("span", { class: "top-label" }, formatMoney(highest, currency)),
+    hasScale && label,
+    h(
+      "p",
+      { class: "draft-dates" },
+      [from, model.times.at(-1)].map((at) => h("span", {}, formatDay(at))),
+    ),
+  );
+}
+
+/**
+ * Create an element whose `draw(params, expectations)` shows a clock with these parameters of createTestClock. Without
+ * items, it shows a hint.
+ */
+export function draftPreview(hint = "") {
+  const element = h("div", { class: "draft-preview" });
+  const draw = (params, expectations = []) => {
+    const model = draftModel(params);
+    if (!model?.items.length) return render(element, hint && h("p", { class: "muted" }, hint));
+    const lows = lowestBalances(model, expectations);
+    return render(
+      element,
+      draftChart(model, lows, expectations),
+      h(
+        "p",
+        { class: "muted" },
+        lows.map(({ value, currency, at, isLow }, index) => [
+          index === 0 ? "Lowest " : ", ",
+          h("strong", { class: isLow ? "below-zero" : undefined }, formatMoney(value, currency)),
+          ` on ${formatDay(at)}`,
+        ]),
+        lows.length > 0 && " · ",
+        summaryParts(model).join(" · "),
+      ),
+    );
+  };
+  return { element, draw };
+}

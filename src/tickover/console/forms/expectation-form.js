@@ -1,0 +1,208 @@
+// The form for an expectation, and the list of the expectations of a new clock.
+
+import { errorDetails } from "../clock/create-clock.js";
+import { describeExpectation } from "../clock/expectations.js";
+import { amountFormat, parseAmount } from "../lib/amounts.js";
+import { h, render, withAmounts, withBusyState } from "../lib/dom.js";
+import { field, readTime, withPicker } from "../lib/form-fields.js";
+import { icon } from "../lib/icons.js";
+import { parseInstant, toTimestamp } from "../lib/instants.js";
+import { CallError } from "../lib/rpc.js";
+
+/** Return whether a text is a timestamp of a day that exists. */
+const isTimestamp = (text) => {
+  const instant = parseInstant(text);
+  return !Number.isNaN(instant) && toTimestamp(instant) === text;
+};
+
+const PERIODS = [
+  ["MONTH", "month"],
+  ["WEEK", "week"],
+  ["DAY", "day"],
+  ["ALL", "all of the time"],
+];
+
+const select = (options) =>
+  h(
+    "select",
+    {},
+    options.map(([value, text]) => h("option", { value }, text)),
+  );
+const amount = (value = "") => h("input", { inputMode: "decimal", autocomplete: "off", value });
+const dateInput = () => withPicker(text({ required: true, placeholder: "2027-01-31" }), { type: "date" });
+const text = (properties = {}) => h("input", { autocomplete: "off", ...properties });
+
+/** Return the kinds of expectations: `{ title, fields, read }`. `fields` creates controls by label. */
+function kinds({ currencies: codes, goals: allGoals }) {
+  const currencies = codes.map((code) => [code, code]);
+  const isUnique = ({ name }) => allGoals.filter((goal) => goal.name === name).length === 1;
+  const goals = allGoals.map((goal) => [isUnique(goal) ? goal.name : goal.id, goal.name]);
+  const timestamp = ({ value }) => readTime(value);
+  const bound = (title, key) => ({
+    title,
+    fields: () => ({ Currency: select(currencies), Amount: amount("0") }),
+    read: ({ Currency, Amount }) => ({ balance: { currency: Currency.value, [key]: parseAmount(Amount.value) } }),
+  });
+  return [
+    ...(currencies.length ? [bound("Balance never below", "atLeast"), bound("Balance never above", "atMost")] : []),
+    ...(goals.length
+      ? [
+          {
+            title: "Goal reached",
+            fields: () => ({ Goal: select(goals), "By (UTC)": dateInput() }),
+            read: ({ Goal, "By (UTC)": by }) => ({ goalReached: { goal: Goal.value, by: timestamp(by) } }),
+          },
+        ]
+      : []),
+    {
+      title: "Transaction posted",
+      fields: () => ({ Name: text({ required: true }), "By (UTC)": dateInput() }),
+      read: ({ Name, "By (UTC)": by }) => ({ posted: { name: Name.value, by: timestamp(by) } }),
+    },
+    {
+      title: "Total at most",
+      fields: () => ({
+        Type: select([
+          ["EXPENSE", "Expenses"],
+          ["INCOME", "Income"],
+        ]),
+        Currency: currencies.length ? select(currencies) : text({ maxLength: 3, value: "EUR" }),
+        "In every": select(PERIODS),
+        Amount: amount(),
+        Category: text({ placeholder: "any" }),
+      }),
+      read: ({ Type, Currency, Amount, Category, "In every": per }) => ({
+        total: {
+          type: Type.value,
+          currency: Currency.value,
+          per: per.value,
+          atMost: parseAmount(Amount.value),
+          ...(Category.value && { category: Category.value }),
+        },
+      }),
+    },
+  ];
+}
+
+/**
+ * Create the form for a clock with these currencies and goals. `onAdd(expectation)` rejects with the server's error.
+ * Return a div, because forms can't be nested.
+ */
+export function expectationForm(clock, { onAdd, onCancel }) {
+  const choices = kinds(clock);
+  const kind = h(
+    "select",
+    { onchange: () => show() },
+    choices.map(({ title }, index) => h("option", { value: String(index) }, title)),
+  );
+  const fields = h("div", { class: "fields" });
+  const error = h("p", { class: "error", role: "alert" });
+  const button = h("button", { class: "soft", onclick: () => withBusyState(button, add) }, "Add expectation");
+  let controls = {};
+
+  function show() {
+    controls = choices[Number(kind.value)].fields();
+    render(
+      fields,
+      Object.entries(controls).map(([label, control]) => field("", label, control)),
+    );
+  }
+
+  async function add() {
+    error.textContent = "";
+    if (!Object.values(controls).every((control) => control.reportValidity())) return;
+    const by = controls["By (UTC)"];
+    if (by && !isTimestamp(readTime(by.value))) {
+      error.textContent = "The date must be a day, for example 2027-01-31.";
+      by.focus();
+      return;
+    }
+    if (controls.Amount && typeof parseAmount(controls.Amount.value) !== "number") {
+      error.textContent = `The amount must be a number, for example ${amountFormat.format(1234.5)}.`;
+      controls.Amount.focus();
+      return;
+    }
+    try {
+      await onAdd(choices[Number(kind.value)].read(controls));
+    } catch (caught) {
+      if (!(caught instanceof CallError)) throw caught;
+      error.textContent = errorDetails(caught);
+    }
+  }
+
+  const onkeydown = (event) => {
+    if (event.key === "Escape") onCancel();
+    if (event.key !== "Enter" || event.isComposing || !event.target.matches("input")) return;
+    event.preventDefault();
+    button.click();
+  };
+
+  show();
+  return h(
+    "div",
+    { class: "expectation-form", onkeydown },
+    field("", "Expectation", kind),
+    fields,
+    error,
+    h("div", { class: "row" }, button, h("button", { class: "plain", onclick: onCancel }, "Cancel")),
+  );
+}
+
+export const EXPECTATIONS_HINT = "Conditions that must hold, for example a balance that is never below zero.";
+
+export const removeButton = (text, onclick) =>
+  h("button", { class: "plain icon-button", "aria-label": `Remove ${text}`, title: "Remove", onclick }, icon("close"));
+
+const MAX_EXPECTATIONS = 50;
+
+/**
+ * Create the list of expectations of a new clock. `getClock()` returns its currencies and goals. Call
+ * `onChange(expectations)` after each change.
+ */
+export function expectationRows(expectations, { getClock, onChange }) {
+  const list = h("ul", { class: "expectations" });
+  const hint = h("p", { class: "muted" }, EXPECTATIONS_HINT);
+  const box = h("div");
+  const button = h("button", { onclick: () => open() }, "Add an expectation");
+
+  function change(changed) {
+    expectations = changed;
+    draw();
+    onChange(changed);
+  }
+
+  function draw() {
+    hint.hidden = expectations.length > 0;
+    button.disabled = expectations.length >= MAX_EXPECTATIONS;
+    render(
+      list,
+      expectations.map((expectation, index) => {
+        const text = describeExpectation(expectation);
+        const remove = () => {
+          change(expectations.toSpliced(index, 1));
+          (list.querySelectorAll("button")[index] ?? box.querySelector("select, button")).focus();
+        };
+        return h("li", { class: "expectation" }, h("div", {}, withAmounts(text)), removeButton(text, remove));
+      }),
+    );
+  }
+
+  function close() {
+    render(box, button);
+    button.focus();
+  }
+
+  function open() {
+    const onAdd = async (expectation) => {
+      change([...expectations, expectation]);
+      close();
+    };
+    const form = expectationForm(getClock(), { onAdd, onCancel: close });
+    render(box, form);
+    form.querySelector("select").focus();
+  }
+
+  draw();
+  render(box, button);
+  return h("fieldset", {}, h("legend", {}, "Expectations"), hint, list, box);
+}

@@ -1,0 +1,132 @@
+// Builds elements, shows messages, and copies and saves texts. Text never becomes markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+const isPresent = (value) => value !== undefined && value !== null && value !== false;
+
+function append(node, children) {
+  node.append(...children.flat(Infinity).filter(isPresent));
+  return node;
+}
+
+/**
+ * Create an HTML element: `h("button", { class: "primary", onclick: go }, "Go")`. Children are nodes or strings. A button
+ * with `onclick` doesn't submit its form.
+ */
+export function h(name, properties = {}, ...children) {
+  const node = document.createElement(name);
+  if (name === "button" && properties.onclick) node.type = "button";
+  for (const [key, value] of Object.entries(properties)) {
+    if (!isPresent(value)) continue;
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else if (key in node && typeof value !== "string") node[key] = value;
+    else node.setAttribute(key, value === true ? "" : value);
+  }
+  return append(node, children);
+}
+
+/** Create an SVG element. Properties are attributes, or listeners if they start with `on`. */
+export function s(name, properties = {}, ...children) {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (!isPresent(value)) continue;
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else node.setAttribute(key, value);
+  }
+  return append(node, children);
+}
+
+/** Replace the content of a node. */
+export function render(node, ...children) {
+  node.replaceChildren();
+  return append(node, children);
+}
+
+export const nowrap = (text) => h("span", { class: "nowrap" }, text);
+
+/** Keep each sign in a text with its amount. Browsers can break a line before the symbol of a currency. */
+export const withAmounts = (text) =>
+  text.split(/([−+]\p{Sc}\S+)/u).map((part, index) => (index % 2 ? nowrap(part) : part));
+
+const NOTIFICATION_MS = 4_000;
+const ERROR_MS = 10_000;
+let notificationTimer = 0;
+
+/** Show a message over the page for some seconds. Screen readers announce it. */
+export function notify(message, { error = false } = {}) {
+  const notification = document.getElementById("notification");
+  notification.classList.toggle("error", error);
+  notification.classList.toggle("shown", message !== "");
+  render(notification, withAmounts(message));
+  clearTimeout(notificationTimer);
+  notificationTimer = setTimeout(() => notification.classList.remove("shown"), error ? ERROR_MS : NOTIFICATION_MS);
+}
+
+/** A message on a page that stays until it is hidden, with buttons or links. */
+export class Notice {
+  #message = "";
+
+  constructor() {
+    this.element = h("div", { class: "card notice", role: "alert", hidden: true });
+  }
+
+  show(message, ...actions) {
+    // A screen reader would announce the same message again.
+    if (message === this.#message && !this.element.hidden) return;
+    this.#message = message;
+    const hadFocus = this.element.contains(document.activeElement);
+    render(this.element, h("p", {}, message), actions.length > 0 && h("div", { class: "row" }, actions));
+    this.element.hidden = false;
+    if (hadFocus) actions[0].focus();
+  }
+}
+
+/** Copy text to the clipboard. `description` completes "Copied …". */
+export async function copyText(text, description) {
+  try {
+    await navigator.clipboard.writeText(text);
+    notify(`Copied ${description}.`);
+  } catch {
+    notify("Your browser doesn't allow this page to copy.", { error: true });
+  }
+}
+
+/** Let the browser save a text. */
+export function downloadFile({ fileName, mediaType, text }) {
+  const url = URL.createObjectURL(new Blob([text], { type: mediaType }));
+  const link = h("a", { href: url, download: fileName });
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+/** Disable a button while `work` runs. A disabled button loses the focus, so restore it afterwards. */
+export async function withBusyState(button, work) {
+  const hadFocus = document.activeElement === button;
+  button.disabled = true;
+  button.setAttribute("aria-busy", "true");
+  try {
+    return await work();
+  } finally {
+    button.disabled = false;
+    button.removeAttribute("aria-busy");
+    if (hadFocus && button.isConnected && [null, document.body].includes(document.activeElement))
+      button.focus({ preventScroll: true });
+  }
+}
+
+/** Return a submit listener that runs `work` and keeps the browser from sending the form. */
+export const onSubmit = (work) => (event) => {
+  event.preventDefault();
+  work();
+};
+
+let lastId = 0;
+
+/** Return a unique id for an element. */
+export const newId = () => `e${++lastId}`;
+
+/** Return the head of a table. Its columns have numbers from `firstNumber` on. `rows` follow the titles. */
+export const tableHead = (titles, firstNumber, ...rows) => {
+  const cell = (title, index) => h("th", { scope: "col", class: index < firstNumber ? undefined : "number" }, title);
+  return h("thead", {}, h("tr", {}, titles.map(cell)), rows);
+};

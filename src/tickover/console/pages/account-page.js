@@ -1,0 +1,175 @@
+// <tick-account>: the access tokens of the signed-in user.
+
+import { faultList, faultsIn } from "../clock/create-clock.js";
+import { copyText, h, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { field } from "../lib/form-fields.js";
+import { formatDay } from "../lib/format.js";
+import { CallError, call } from "../lib/rpc.js";
+import { currentSession } from "../lib/session.js";
+import { confirmAction } from "./clock-dialogs.js";
+
+const MAX_TOKEN_NAME_LENGTH = 100;
+const [DEFAULT_DAYS, MAX_DAYS] = [90, 365];
+
+const input = (properties) => h("input", { autocomplete: "off", required: true, ...properties });
+const formatDate = (text) => formatDay(Date.parse(text));
+
+class AccountPage extends HTMLElement {
+  #abortController = new AbortController();
+  #list = h("div", { class: "token-list" });
+  #created = h("div", { "aria-live": "polite" });
+  #error = h("div", { role: "alert", class: "error" });
+  #name = input({ type: "text", maxLength: MAX_TOKEN_NAME_LENGTH, placeholder: "ci" });
+  #days = input({ type: "number", min: "1", max: `${MAX_DAYS}`, value: `${DEFAULT_DAYS}` });
+  #readOnly = h("input", { type: "checkbox" });
+  #button = h("button", { class: "primary" }, "Create token");
+
+  connectedCallback() {
+    const { email, userId } = currentSession();
+    render(
+      this,
+      h("h1", { class: "page-title" }, "Account"),
+      h(
+        "p",
+        { class: "row muted" },
+        `You are signed in as ${email || userId}.`,
+        // The header of a phone has no room for this button.
+        h("button", { class: "on-phones", onclick: () => document.querySelector(".sign-out").click() }, "Sign out"),
+      ),
+      h(
+        "section",
+        { class: "card", "aria-label": "Access tokens" },
+        h("h2", {}, "Access tokens"),
+        h(
+          "p",
+          { class: "hint muted" },
+          "A program signs in with an access token, without an email. Set it as ",
+          h("code", {}, "TICKOVER_TOKEN"),
+          " in your CI. The program acts as you, but can't manage tokens.",
+        ),
+        h(
+          "form",
+          { class: "token-form", onsubmit: onSubmit(() => withBusyState(this.#button, () => this.#create())) },
+          field("name", "Name", this.#name),
+          field("days", "Expires after (days)", this.#days),
+          h("label", { class: "row" }, this.#readOnly, "Read only"),
+          this.#button,
+        ),
+        this.#error,
+        this.#created,
+        this.#list,
+      ),
+    );
+    this.#load();
+  }
+
+  disconnectedCallback() {
+    this.#abortController.abort();
+    document.querySelector("dialog")?.close("");
+  }
+
+  async #call(method, params) {
+    return call(method, params, { signal: this.#abortController.signal });
+  }
+
+  /** Show an error, unless the user has left the page. */
+  #showError(error, ...actions) {
+    if (this.#abortController.signal.aborted) return;
+    if (!(error instanceof CallError)) throw error;
+    render(this.#error, h("p", {}, error.message), faultList(faultsIn(error)), actions);
+  }
+
+  async #load() {
+    try {
+      const { tokens } = await this.#call("listAccessTokens");
+      render(this.#error);
+      if (tokens.length === 0) render(this.#list, h("p", { class: "muted" }, "You have no access tokens."));
+      else
+        render(
+          this.#list,
+          h(
+            "ul",
+            {},
+            tokens.map((token) => this.#row(token)),
+          ),
+        );
+    } catch (error) {
+      const retry = h("button", { onclick: () => withBusyState(retry, () => this.#load()) }, "Try again");
+      this.#showError(error, retry);
+    }
+  }
+
+  #row({ id, name, readOnly, createdAt, expiresAt, lastUsedOn }) {
+    const revoke = async () => {
+      if (!(await confirmAction(`Revoke “${name}”?`, "Programs that use this token stop working.", "Revoke token")))
+        return;
+      await withBusyState(button, () => this.#revoke(id, name));
+    };
+    const button = h("button", { "aria-label": `Revoke “${name}”`, onclick: revoke }, "Revoke");
+    const dates = [
+      `Created ${formatDate(createdAt)}`,
+      lastUsedOn ? `last used ${formatDate(lastUsedOn)}` : "never used",
+      `expires ${formatDate(expiresAt)}`,
+    ];
+    return h(
+      "li",
+      { class: "row" },
+      h(
+        "div",
+        {},
+        h("strong", {}, name),
+        readOnly && h("span", { class: "chip" }, "read only"),
+        h("p", { class: "hint muted" }, dates.join(" · ")),
+      ),
+      button,
+    );
+  }
+
+  async #create() {
+    render(this.#error);
+    const params = {
+      name: this.#name.value,
+      expiresInDays: this.#days.valueAsNumber,
+      readOnly: this.#readOnly.checked,
+    };
+    try {
+      const { token } = await this.#call("createAccessToken", params);
+      this.#name.value = "";
+      this.#showCreated(token, params.name);
+      await this.#load();
+    } catch (error) {
+      this.#showError(error);
+    }
+  }
+
+  #showCreated(token, name) {
+    render(
+      this.#created,
+      h(
+        "div",
+        { class: "token-secret" },
+        h("p", {}, `Copy the token “${name}” now. It isn't shown again.`),
+        h(
+          "div",
+          { class: "row" },
+          h("code", {}, token),
+          h("button", { onclick: () => copyText(token, "the token") }, "Copy token"),
+        ),
+      ),
+    );
+  }
+
+  async #revoke(id, name) {
+    try {
+      await this.#call("revokeAccessToken", { id });
+      render(this.#created);
+      await this.#load();
+      this.#name.focus();
+      notify(`Revoked “${name}”.`);
+    } catch (error) {
+      this.#showError(error);
+    }
+  }
+}
+
+customElements.define("tick-account", AccountPage);

@@ -1,0 +1,128 @@
+// The actions below the timeline: advance, fork, go back to now, and what the preview would do.
+
+import { advanceCommand } from "../clock/call-snippets.js";
+import { balanceAt, countUntil } from "../clock/clock-model.js";
+import { describePreview } from "../clock/clock-text.js";
+import { h, render, withAmounts } from "../lib/dom.js";
+import { formatMoney, formatShortInstant } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { addMonths, DAY, findDate, toTimestamp } from "../lib/instants.js";
+import { menuButton } from "../lib/menu.js";
+import { showNextCommand } from "./request-inspector.js";
+
+/** The items of the menu beside the main button. `to` returns the new time. */
+const WAYS = [
+  { text: "Advance 1 day", hint: "⇧D", to: ({ now }) => now + DAY },
+  { text: "Advance 1 week", hint: "⇧W", to: ({ now }) => now + 7 * DAY },
+  { text: "Advance 1 month", hint: "⇧M", to: ({ now }) => addMonths(now, 1) },
+  null,
+  { text: "Advance to the last event", to: ({ now, times, maxTime }) => Math.max(now, times.at(-1) ?? maxTime) },
+];
+
+/** Return the time to which the main button advances without a preview: the next event, or a month later. */
+function nextTime({ times, now, maxTime }) {
+  return times[countUntil(times, now)] ?? Math.min(addMonths(now, 1), maxTime);
+}
+
+export class AdvanceBar {
+  #model = null;
+  #hide;
+  instant = 0; // of the preview
+  isGone = false;
+
+  /** Call `onAdvance(instant)`, `onFork(instant)`, `onPreview(instant)`, and `hide(node, hidden)`. */
+  constructor({ steps, onAdvance, onFork, onPreview, hide }) {
+    this.#hide = hide;
+    const wayItem = ({ text, hint, to }) => {
+      const end = () => Math.min(to(this.#model), this.#model.maxTime);
+      return { text, hint, getTarget: () => formatShortInstant(end()), onSelect: () => onAdvance(end()) };
+    };
+    this.advance = h(
+      "button",
+      {
+        class: "primary advance",
+        "aria-describedby": "preview-summary",
+        onclick: () => onAdvance(this.target),
+      },
+      (this.label = h("span")),
+      h("kbd", { "aria-hidden": "true" }, "↵"),
+    );
+    // With a preview, the label has the date.
+    this.advance.getTarget = () => (this.instant === this.#model.now ? formatShortInstant(this.target) : "");
+    this.more = menuButton(
+      { label: "More ways to advance", content: icon("down"), className: "primary" },
+      WAYS.map((way) => way && wayItem(way)),
+    );
+    this.forkHere = h("button", { class: "primary", onclick: () => onFork(this.instant) }, "Fork here");
+    this.backToNow = h(
+      "button",
+      {
+        class: "quiet back",
+        title: "Back to now",
+        "aria-keyshortcuts": "Escape",
+        onclick: () => onPreview(this.#model.now),
+      },
+      icon("close"),
+      "Back to now",
+      h("kbd", { "aria-hidden": "true" }, "Esc"),
+    );
+    this.summary = h("p", { class: "preview-summary", id: "preview-summary" });
+    this.split = h("div", { class: "split" }, this.advance, this.more);
+    this.element = h(
+      "div",
+      { class: "row advance-bar" },
+      h("div", { class: "main-actions" }, this.summary, this.split, this.forkHere, this.backToNow),
+      steps,
+    );
+    this.element.findDates = (text) => this.#findDates(text, { onAdvance, onPreview });
+  }
+
+  /** Return the commands for a date that was typed. */
+  #findDates(text, { onAdvance, onPreview }) {
+    const { start, now, maxTime } = this.#model;
+    const instant = findDate(text, now);
+    if (this.isGone || !(instant >= start && instant <= maxTime) || instant === now) return [];
+    const [balance, ...others] = this.#model.balances;
+    const target =
+      balance && !others.length && `${formatMoney(balanceAt(balance, instant), balance.currency)} at 00:00`;
+    const command = (verb, run) => ({
+      group: "Date",
+      name: `${verb} ${formatShortInstant(instant)}`,
+      target,
+      run: () => run(instant),
+    });
+    return [command("Preview", onPreview), ...(instant > now ? [command("Advance to", onAdvance)] : [])];
+  }
+
+  /** The time to which the main button advances. */
+  get target() {
+    return this.instant > this.#model.now ? this.instant : nextTime(this.#model);
+  }
+
+  draw(model, currentView, view) {
+    const { isGone } = this;
+    this.#model = model;
+    this.instant = view.instant;
+    const [isNow, isPast] = [view.instant === model.now, view.instant < model.now];
+    const [first, ...others] = describePreview(model, currentView, view).split("; ");
+    render(
+      this.summary,
+      others.length && !isNow ? h("strong", {}, first) : first,
+      others.map((text) => withAmounts(`; ${text}`)),
+      ".",
+    );
+    const hasNext = countUntil(model.times, model.now) < model.times.length;
+    this.label.textContent = isNow
+      ? hasNext
+        ? "Advance to next event"
+        : "Advance 1 month"
+      : `Advance to ${formatShortInstant(view.instant)}`;
+    this.advance.setAttribute("aria-disabled", String(isGone || (isNow && model.now >= model.maxTime)));
+    for (const button of [this.advance, this.more.button]) button.classList.toggle("primary", model.items.length > 0);
+    const canAdvance = !isGone && !isPast && this.target > model.now;
+    showNextCommand(canAdvance ? advanceCommand(model.id, toTimestamp(this.target)) : "");
+    this.#hide(this.split, isPast);
+    this.#hide(this.forkHere, !isPast || isGone);
+    this.#hide(this.backToNow, isNow);
+  }
+}

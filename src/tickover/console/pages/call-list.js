@@ -1,0 +1,67 @@
+// A list of calls with their time, duration and outcome, without the codes, tokens and login links in them.
+
+import { h } from "../lib/dom.js";
+import { formatInstant } from "../lib/format.js";
+
+const outcome = ({ response }) =>
+  response ? (response.error?.data?.reason ?? (response.error ? "error" : "ok")) : "no response";
+
+export const duration = ({ milliseconds }) =>
+  `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
+
+export const describeCall = (call) => `${duration(call)} · ${outcome(call)}`;
+
+/** Create the time of day at which a call was sent: `09:30:07Z`. */
+function sentAt({ at }) {
+  const datetime = new Date(at).toISOString();
+  return h("time", { class: "muted", datetime, title: formatInstant(at) }, `${datetime.slice(11, 19)}Z`);
+}
+
+/** Create a list of buttons. `textOf(call)` is the text of each, and `onSelect(call)` is called when it is pressed. */
+export const callList = (label, calls, { selected, textOf, onSelect }) =>
+  h(
+    "ol",
+    { class: "calls", "aria-label": label },
+    calls.map((call) =>
+      h(
+        "li",
+        {},
+        h(
+          "button",
+          {
+            "aria-current": call === selected ? "true" : undefined,
+            onclick: () => onSelect(call),
+          },
+          sentAt(call),
+          h("span", { class: "method" }, textOf(call)),
+          h("span", { class: "muted" }, duration(call)),
+          h("span", { class: call.response && !call.response.error ? "muted" : "error" }, outcome(call)),
+        ),
+      ),
+    ),
+  );
+
+const MASK = "••••••";
+
+// Parameters that sign a user in.
+export const SECRETS = {
+  loginByEmailVerification: { param: "code", button: "Copy with code" },
+  loginByEmailLink: { param: "token", button: "Copy with token" },
+};
+
+export function maskRequest({ request }) {
+  const name = SECRETS[request.method]?.param;
+  return name && request.params?.[name] ? { ...request, params: { ...request.params, [name]: MASK } } : request;
+}
+
+/** Hide the token and the login link in a result. Return the same object if it has neither. */
+export function maskResult(result) {
+  const masked = {
+    ...(typeof result?.token === "string" && { token: MASK }),
+    ...(typeof result?.loginUrl === "string" && { loginUrl: result.loginUrl.replace(/#.*/s, `#token=${MASK}`) }),
+  };
+  return Object.keys(masked).length ? { ...result, ...masked } : result;
+}
+
+export const maskResponse = ({ response }) =>
+  response.error ? response : { ...response, result: maskResult(response.result) };

@@ -1,0 +1,166 @@
+// The actions of a clock: advance, amend, fork, delete, and create it again.
+
+import { readChecks, writeChecks } from "../clock/clock-checks.js";
+import { toParams } from "../clock/clock-model.js";
+import { clockName, forkName } from "../clock/clock-text.js";
+import { createClock, createInParts, withName } from "../clock/create-clock.js";
+import { notify } from "../lib/dom.js";
+import { formatInstant } from "../lib/format.js";
+import { parseInstant, toTimestamp } from "../lib/instants.js";
+import { call, RpcError, ServerUnavailable } from "../lib/rpc.js";
+import { captureSession } from "../lib/session.js";
+import { askFork, askItem, confirmCancellation, confirmDeletion } from "./clock-dialogs.js";
+
+/** Notify once the next page is shown, because a change of page clears the notification. */
+const notifyAfterNavigation = (message) =>
+  addEventListener("hashchange", () => setTimeout(() => notify(message)), { once: true });
+
+/** Go to a page and notify there, even if it is the current page. */
+function navigate(hash, message) {
+  notifyAfterNavigation(message);
+  if (location.hash === hash) dispatchEvent(new Event("hashchange"));
+  else location.hash = hash;
+}
+
+/** Fork the clock at an instant or at its start, `"start"`. Return the fork as the server describes it. */
+async function forkClock(model, at, name) {
+  const fork = async (params) => {
+    const { clock } = await call("forkTestClock", { id: model.id, name, ...params });
+    return clock;
+  };
+  if (at === "start" || at === model.start) return fork();
+  try {
+    return await fork({ at: toTimestamp(at) });
+  } catch (error) {
+    // The model's start can be a day before the clock's start. The server rejects a time in between.
+    if (error.reason !== "INVALID_PARAMS" || at > model.now) throw error;
+    return fork();
+  }
+}
+
+export class ClockActions {
+  isBusy = false;
+  /** When the latest action ended. Responses to earlier requests are outdated. */
+  endedAt = 0;
+  /** A warning for the time when the server is available again. */
+  warning = "";
+  #page;
+  #hooks;
+
+  /**
+   * `page` is the clock's page. `hooks` has `model()`, `checks()`, `onAdvanced`, `onAmended`, `onDeleted`
+   * and `onError`.
+   */
+  constructor(page, hooks) {
+    this.#page = page;
+    this.#hooks = hooks;
+  }
+
+  /** Run one action at a time and report its error. If the user has left the page, ignore the outcome. */
+  async #run(work, onDone, onError = this.#hooks.onError) {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    this.#page.setAttribute("aria-busy", "true");
+    try {
+      const result = await work();
+      if (this.#page.isConnected) onDone(result);
+    } catch (error) {
+      if (this.#page.isConnected) onError(error);
+    } finally {
+      this.isBusy = false;
+      this.endedAt = performance.now();
+      this.#page.removeAttribute("aria-busy");
+    }
+  }
+
+  advance(instant) {
+    const { id, now } = this.#hooks.model();
+    if (this.#page.isGone) return notify("This clock no longer exists, so it can't be advanced.", { error: true });
+    if (instant <= now) return notify("The clock is at its end, so it can't be advanced.", { error: true });
+    return this.#run(
+      () => call("advanceTestClock", { id, frozenTime: toTimestamp(instant) }),
+      ({ clock }) => this.#hooks.onAdvanced(clock),
+    );
+  }
+
+  /** Ask for an item and add it. The dialog stays open until the server accepts the item. */
+  askItem(instant) {
+    const { id } = this.#hooks.model();
+    if (this.#page.isGone) return notify("This clock no longer exists, so it can't change.", { error: true });
+    return askItem(this.#hooks.model(), instant, async (add, headers) => {
+      if (this.isBusy) throw new RpcError({ message: "Another action is running. Try again." });
+      return new Promise((resolve, reject) =>
+        this.#run(
+          () => call("amendTestClock", { id, add }, { headers }),
+          ({ clock }) => resolve(this.#hooks.onAmended(clock)),
+          reject,
+        ),
+      );
+    });
+  }
+
+  /** Ask whether to cancel an item, or all pending items like it. */
+  async askCancel(item) {
+    const model = this.#hooks.model();
+    const cancel = await confirmCancellation(model, item);
+    if (!cancel) return;
+    await this.#run(
+      () => call("amendTestClock", { id: model.id, cancel }),
+      ({ clock }) => this.#hooks.onAmended(clock),
+    );
+  }
+
+  async askFork(instant) {
+    const choice = await askFork(this.#hooks.model(), instant);
+    if (choice) this.fork(choice.at, choice.name);
+  }
+
+  fork(at, name) {
+    const model = this.#hooks.model();
+    const original = { id: model.id, name: clockName(model) };
+    const isSameSession = captureSession();
+    return this.#run(
+      async () => {
+        try {
+          const clock = await forkClock(model, at, name || forkName(model));
+          if (isSameSession()) writeChecks(clock.id, { ...readChecks(model.id), original });
+          return clock;
+        } catch (error) {
+          if (error instanceof ServerUnavailable) this.warning = " The fork may exist. Check your clocks.";
+          throw error;
+        }
+      },
+      (clock) =>
+        navigate(
+          `#/clock/${encodeURIComponent(clock.id)}`,
+          `This is the fork. Its time is ${formatInstant(parseInstant(clock.frozenTime))}.`,
+        ),
+    );
+  }
+
+  /** Create a new clock with the items of the deleted or expired one. */
+  createAgain() {
+    const model = this.#hooks.model();
+    const params = withName({ ...toParams(model), labels: model.labels }, model.name);
+    return this.#run(
+      () => createClock(params, this.#hooks.checks(), createInParts),
+      () =>
+        location.hash.includes(model.id) ||
+        notifyAfterNavigation("This is a new clock with the same events. It is at its start."),
+    );
+  }
+
+  async askDelete() {
+    const model = this.#hooks.model();
+    if (!(await confirmDeletion(clockName(model)))) return;
+    const isSameSession = captureSession();
+    await this.#run(
+      async () => {
+        await call("deleteTestClock", { id: model.id });
+        this.#hooks.onDeleted();
+        if (isSameSession()) writeChecks(model.id, {});
+      },
+      () => navigate("#/clocks", "The clock was deleted."),
+    );
+  }
+}

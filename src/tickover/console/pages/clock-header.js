@@ -1,0 +1,169 @@
+// The top of a clock's page: its name, labels, counts and expiry, and a menu of actions.
+
+import { toParams } from "../clock/clock-model.js";
+import { clockName, MAX_NAME_LENGTH, plural, renameClock } from "../clock/clock-text.js";
+import { withName } from "../clock/create-clock.js";
+import { copyText, downloadFile, h, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { formatDuration } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { DAY } from "../lib/instants.js";
+import { menuButton } from "../lib/menu.js";
+import { call } from "../lib/rpc.js";
+import { askExport, PARAMS } from "./clock-dialogs.js";
+
+const exportClock = ({ id, opening }, choice) =>
+  call("exportTestClock", { id, ...choice, ...(Object.keys(opening).length && { openingBalances: opening }) });
+
+const paramsFile = (model) => ({
+  fileName: `${model.id}.json`,
+  mediaType: "application/json",
+  text: `${JSON.stringify(withName(toParams(model), model.name), null, 2)}\n`,
+});
+
+const originText = (original) =>
+  h(
+    "span",
+    { class: "origin" },
+    "Fork of ",
+    h("a", { href: `#/clock/${encodeURIComponent(original.id)}` }, original.name),
+  );
+
+export class ClockHeader {
+  #model;
+  #onError;
+  #onRenamed;
+  #name = h("div", { class: "row clock-name" });
+  #status = h("span", { class: "chip status", hidden: true });
+  #counts = h("span", { class: "counts" });
+  #expiry = h("span", { class: "expiry" });
+  #menu;
+
+  /** `original` is the `{ id, name }` of the clock of which this one is a fork. */
+  constructor(model, { original, onFork, onDelete, onRenamed, onError }) {
+    this.#model = model;
+    this.#onError = onError;
+    this.#onRenamed = onRenamed;
+    const id = encodeURIComponent(model.id);
+    const comparison = `#/compare/${original ? `${encodeURIComponent(original.id)}?with=${id}` : id}`;
+    this.#menu = menuButton({ label: "More actions", content: icon("more"), className: "icon-button" }, [
+      { text: "Rename", onSelect: () => this.#editName() },
+      { text: "Copy ID", onSelect: () => copyText(model.id, "the ID of the clock") },
+      { text: "Export…", onSelect: () => this.#export() },
+      { text: "Compare…", isNarrow: true, onSelect: () => (location.hash = comparison) },
+      null,
+      { text: "Delete…", danger: true, onSelect: onDelete },
+    ]);
+    this.element = h(
+      "header",
+      { class: "row clock-header" },
+      h(
+        "nav",
+        { "aria-label": "Breadcrumb", class: "breadcrumb" },
+        h("a", { href: "#/clocks", "aria-label": "Back to clocks" }, "Clocks"),
+        h("span", { "aria-hidden": "true" }, "/"),
+      ),
+      this.#name,
+      original && originText(original),
+      this.#status,
+      this.#counts,
+      this.#expiry,
+      h(
+        "div",
+        { class: "row actions" },
+        h("a", { class: "button quiet compare-link", href: comparison }, icon("swap"), "Compare…"),
+        h("button", { onclick: onFork }, icon("fork"), "Fork…"),
+        this.#menu,
+      ),
+    );
+    this.#drawName();
+    this.drawExpiry();
+  }
+
+  setModel(model) {
+    const { length } = model.items.filter((item) => item.currency);
+    const counts = { transaction: length, contribution: model.items.length - length };
+    this.#counts.textContent =
+      Object.entries(counts)
+        .filter(([, count]) => count)
+        .map(([noun, count]) => plural(count, noun))
+        .join(", ") || "no events";
+    if (model.name !== this.#model.name) {
+      this.#model = model;
+      // A name that is being edited stays.
+      if (this.#name.querySelector("h1")) this.#drawName();
+    }
+    this.#model = model;
+  }
+
+  /** Show that the clock is gone. A living clock has no status. */
+  setStatus(status) {
+    this.#status.textContent = status;
+    this.#status.hidden = false;
+    this.#expiry.hidden = true;
+  }
+
+  drawExpiry() {
+    const left = this.#model.expiresAt - Date.now();
+    this.#expiry.textContent = left > 0 ? `Expires in ${formatDuration(left)}` : "Expired";
+    this.#expiry.classList.toggle("soon", left < DAY);
+  }
+
+  #drawName() {
+    const name = clockName(this.#model);
+    document.title = `${name} · Tickover`;
+    render(
+      this.#name,
+      h("h1", {}, name),
+      Object.entries(this.#model.labels).map(([key, value]) => h("span", { class: "chip" }, `${key}=${value}`)),
+    );
+  }
+
+  #editName() {
+    const field = h("input", {
+      "aria-label": "Clock name",
+      value: clockName(this.#model),
+      maxlength: String(MAX_NAME_LENGTH),
+      autocomplete: "off",
+    });
+    const close = () => {
+      this.#drawName();
+      this.#menu.button.focus();
+    };
+    const save = async () => {
+      try {
+        const { name } = await withBusyState(button, () => renameClock(this.#model.id, field.value));
+        this.#model = { ...this.#model, name };
+        this.#onRenamed(name);
+        close();
+        notify(name ? "Renamed." : "The name was removed.");
+      } catch (error) {
+        this.#onError(error);
+      }
+    };
+    const button = h("button", {}, "Save");
+    render(
+      this.#name,
+      h(
+        "form",
+        { class: "row", onsubmit: onSubmit(save), onkeydown: (event) => event.key === "Escape" && close() },
+        field,
+        button,
+        h("button", { class: "plain", onclick: close }, "Cancel"),
+      ),
+    );
+    field.select();
+  }
+
+  async #export() {
+    const model = this.#model;
+    const choice = await askExport(this.#model);
+    if (!choice) return;
+    try {
+      const file = choice.format === PARAMS ? paramsFile(model) : await exportClock(model, choice);
+      downloadFile(file);
+      notify(`Exported “${file.fileName}”.`);
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+}

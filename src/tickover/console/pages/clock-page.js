@@ -1,0 +1,350 @@
+// <tick-clock>: one clock, at its frozen time or at a previewed time.
+
+import { checkClock, readChecks, writeChecks } from "../clock/clock-checks.js";
+import { parseClock, scheduleKey, viewAt, withOpening } from "../clock/clock-model.js";
+import { AdvanceBar } from "./advance-bar.js";
+import { ClockActions } from "./clock-actions.js";
+import { ClockFigures } from "./clock-figures.js";
+import { ClockHeader } from "./clock-header.js";
+import "./clock-tables.js";
+import { advanceText, describeAmendment, postedText, spokenPreview } from "../clock/clock-text.js";
+import { watchClock } from "../clock/clock-watcher.js";
+import { errorDetails } from "../clock/create-clock.js";
+import { h, Notice, notify, render } from "../lib/dom.js";
+import { clocksLink, goneMessage, showFailure } from "../lib/failure.js";
+import { formatInstant, setDecimals } from "../lib/format.js";
+import { ExpectationsPanel } from "./expectations-panel.js";
+import "./goals.js";
+import { clampToClock } from "../chart/scrubber.js";
+import { parseInstant, toTimestamp } from "../lib/instants.js";
+import { call, RpcError, ServerUnavailable } from "../lib/rpc.js";
+import { showNextCommand } from "./request-inspector.js";
+import "../chart/timeline.js";
+
+const SCRUB_PAUSE_MS = 400; // polling waits this long after a move of the scrubber
+const RELOAD_MS = 3_000;
+const TWO_COLUMNS = 1168; // pixels, as in clock.css
+const URL_UPDATE_MS = 300; // browsers limit how often a page changes its URL
+
+class ClockPage extends HTMLElement {
+  #model = null;
+  #currentView = null;
+  #checks = null;
+  #newestChecks = null;
+  #results = null;
+  #instant = null;
+  #watcher = null;
+  #frame = 0;
+  #staleParts = 0;
+  #lastMove = 0;
+  #urlTimer = 0;
+  #hash = location.hash; // the URL fragment that the page shows
+  #expiryTimer = 0;
+  #retryTimer = 0;
+  #isUnreachable = false;
+  #notice = new Notice();
+  #parts = ["figures", "bar", "transactions", "goals", "expectations"];
+  #actions = new ClockActions(this, {
+    model: () => this.#model,
+    checks: () => this.#checks,
+    onAdvanced: (clock) => this.#advanced(clock),
+    onAmended: (clock) => this.#amended(clock),
+    onDeleted: () => this.#watcher.stop(),
+    onError: (error) => this.#handleError(error, true),
+  });
+
+  connectedCallback() {
+    this.clockId = this.argument;
+    this.#checks = this.#newestChecks = readChecks(this.clockId);
+    render(this, h("p", { class: "muted" }, "Loading the clock…"));
+    this.#load();
+  }
+
+  disconnectedCallback() {
+    this.#watcher?.stop();
+    document.querySelector("dialog")?.close("");
+    cancelAnimationFrame(this.#frame);
+    showNextCommand("");
+    setDecimals([]);
+    for (const timer of [this.#urlTimer, this.#retryTimer, this.#expiryTimer]) clearInterval(timer);
+  }
+
+  /** The URL has another preview time. */
+  queryChanged(query = this.query) {
+    this.#hash = location.hash;
+    if (this.#model) this.#preview(this.#timeInQuery(query) ?? this.#model.now);
+  }
+
+  async #load() {
+    clearTimeout(this.#retryTimer);
+    try {
+      const { clock } = await call("getTestClock", { id: this.clockId });
+      if (this.isConnected) this.#open(clock);
+    } catch (error) {
+      if (this.isConnected) this.#handleError(error);
+    }
+  }
+
+  #timeInQuery(query) {
+    const instant = parseInstant(query?.get("t") ?? "");
+    return Number.isNaN(instant) ? null : clampToClock(this.#model, instant);
+  }
+
+  #open(clock) {
+    this.#model = parseClock(clock, null, this.#checks.opening);
+    this.#instant = this.#timeInQuery(this.query) ?? this.#model.now;
+    const hadFocus = this.contains(document.activeElement);
+    this.#build();
+    if (hadFocus) this.timeline.scrubber.slider.focus();
+    this.#update(this.#model);
+    this.#watcher = watchClock(this.clockId, {
+      onClock: (clock, requestedAt) => this.#receive(clock, requestedAt),
+      onError: (error) => this.#handleError(error),
+      isPaused: () => this.#actions.isBusy || performance.now() - this.#lastMove < SCRUB_PAUSE_MS,
+    });
+    this.#expiryTimer = setInterval(() => this.header.drawExpiry(), 30_000);
+    this.#checkAgain();
+  }
+
+  #checkAgain() {
+    this.#check(this.#newestChecks).catch((error) => this.expectations.showError(errorDetails(error)));
+  }
+
+  /** Check expectations on the server and show the results. Throw if the server rejects them; a removal is kept. */
+  async #check(checks) {
+    const { opening, expectations } = (this.#newestChecks = checks);
+    const isRemoval = expectations.length < this.#checks.expectations.length;
+    let [results, rejection] = [null, null];
+    try {
+      results = await checkClock(this.clockId, checks);
+    } catch (error) {
+      rejection = error;
+      if (!isRemoval && checks === this.#newestChecks) this.#newestChecks = this.#checks;
+    }
+    if (rejection && !isRemoval) throw rejection;
+    if (!this.isConnected || checks !== this.#newestChecks) return;
+    this.#results = results;
+    if (checks !== this.#checks) {
+      this.#checks = checks;
+      writeChecks(this.clockId, checks);
+      if (opening !== this.#model.opening) this.#update(withOpening(this.#model, opening));
+    }
+    this.#drawChecks();
+    if (rejection) throw rejection;
+  }
+
+  #drawChecks() {
+    this.timeline.setChecks(this.#checks.expectations, this.#results);
+    this.transactions.setExpectations(this.#checks.expectations);
+    this.figures.drawChecks(this.#model, this.#checks.expectations, this.#results);
+    this.expectations.setChecks(this.#model, this.#checks, this.#results);
+    this.#draw();
+  }
+
+  #build() {
+    this.#notice.element.hidden = true;
+    this.header = new ClockHeader(this.#model, {
+      original: this.#checks.original,
+      onFork: () => this.#actions.askFork(this.#instant),
+      onDelete: () => this.#actions.askDelete(),
+      onRenamed: (name) => (this.#model = { ...this.#model, name }),
+      onError: (error) => this.#handleError(error, true),
+    });
+    const show = (instant) => this.#preview(clampToClock(this.#model, instant));
+    this.figures = new ClockFigures({ onShow: show });
+    this.timeline = h("tick-timeline", {
+      class: "card",
+      role: "group",
+      "aria-labelledby": "timeline-title",
+      onpreview: (event) => this.#preview(event.detail),
+      onadditem: (event) => this.#actions.askItem(event.detail),
+      onadvance: (event) => this.#actions.advance(event.detail ?? this.bar.target),
+    });
+    this.bar = new AdvanceBar({
+      steps: this.timeline.scrubber.controls,
+      onAdvance: (instant) => this.#actions.advance(instant),
+      onFork: (instant) => this.#actions.fork(instant),
+      onPreview: show,
+      hide: (node, hidden) => this.#hide(node, hidden),
+    });
+    this.transactions = h("tick-transactions", {
+      class: "card",
+      onadditem: () => this.#actions.askItem(Math.max(this.#instant, this.#model.now)),
+      oncancelitem: (event) => this.#actions.askCancel(event.detail),
+    });
+    this.goals = h("tick-goals", { class: "card", oncancelitem: ({ detail }) => this.#actions.askCancel(detail) });
+    this.expectations = new ExpectationsPanel({
+      onChange: (checks) => this.#check(checks),
+      onShow: show,
+    });
+    this.transactions.opening = this.expectations.opening;
+    const aside = h("div", { class: "clock-aside" }, this.expectations.element, this.goals);
+    render(
+      this,
+      this.header.element,
+      this.figures.element,
+      this.#notice.element,
+      this.timeline,
+      // In one column, the long list comes last.
+      h(
+        "div",
+        { class: "clock-columns" },
+        innerWidth < TWO_COLUMNS ? [aside, this.transactions] : [this.transactions, aside],
+      ),
+    );
+    this.timeline.append(this.bar.element);
+  }
+
+  /** Show a new state of the clock. */
+  #update(model) {
+    setDecimals(model.balances);
+    this.#model = model;
+    this.#currentView = viewAt(model, model.now);
+    this.header.setModel(model);
+    this.timeline.setModel(model, this.#instant);
+    this.transactions.setModel(model, this.#instant);
+    this.goals.setModel(model);
+    this.#drawChecks();
+  }
+
+  #receive(clock, requestedAt) {
+    if (this.#isUnreachable) {
+      this.#isUnreachable = false;
+      this.#hide(this.#notice.element);
+      const time = formatInstant(parseInstant(clock.frozenTime));
+      notify(`The server is back. The clock is at ${time}.${this.#actions.warning}`);
+      this.#actions.warning = "";
+    }
+    if (this.#actions.isBusy || requestedAt < this.#actions.endedAt) return;
+    const isAdvanced = parseInstant(clock.frozenTime) !== this.#model.now;
+    const isAmended = scheduleKey(clock) !== this.#model.scheduleKey;
+    if (!isAdvanced && !isAmended) {
+      this.#model = { ...this.#model, name: clock.name };
+      return this.header.setModel(this.#model);
+    }
+    const before = this.#model;
+    const model = parseClock(clock, before);
+    if (this.#instant === before.now) this.#instant = model.now;
+    this.#update(model);
+    this.#updateUrl();
+    const message = isAdvanced
+      ? `The clock was advanced elsewhere to ${formatInstant(model.now)}. ${postedText(model, before.now)}`
+      : "The clock was amended elsewhere.";
+    notify(isAmended ? `${message} ${describeAmendment(before, model)}` : message);
+    if (isAmended) this.#checkAgain();
+  }
+
+  #amended(clock) {
+    const before = this.#model;
+    this.#update(parseClock(clock, before));
+    notify(describeAmendment(before, this.#model));
+    this.#checkAgain();
+  }
+
+  /** Preview another instant. */
+  #preview(instant) {
+    this.#instant = this.bar.instant = instant;
+    this.#lastMove = performance.now();
+    this.#staleParts = this.#parts.length;
+    this.#frame ||= requestAnimationFrame(() => this.#drawFrame());
+    this.#updateUrl();
+  }
+
+  /** Draw the timeline and one other part of the page. All at once would take longer than a frame. */
+  #drawFrame() {
+    this.#parts.push(this.#parts.shift());
+    this.#draw(this.#parts.slice(-1));
+    this.#frame = --this.#staleParts && requestAnimationFrame(() => this.#drawFrame());
+  }
+
+  #draw(parts = this.#parts) {
+    const [model, currentView, instant] = [this.#model, this.#currentView, this.#instant];
+    const view = instant === model.now ? currentView : viewAt(model, instant);
+    this.timeline.preview(instant, spokenPreview(model, currentView, view));
+    for (const name of parts) this[name].draw(model, currentView, view);
+  }
+
+  /** Hide a node. If it has the focus, move the focus to the slider. */
+  #hide(node, hidden = true) {
+    if (hidden && node.contains(document.activeElement)) this.timeline.scrubber.slider.focus();
+    node.hidden = hidden;
+  }
+
+  #updateUrl() {
+    clearTimeout(this.#urlTimer);
+    this.#urlTimer = setTimeout(() => {
+      // The user has navigated, and the browser has not yet dispatched `hashchange`.
+      if (location.hash !== this.#hash) return;
+      const time = this.#instant === this.#model.now ? "" : `?t=${toTimestamp(this.#instant)}`;
+      history.replaceState(history.state, "", `#/clock/${encodeURIComponent(this.clockId)}${time}`);
+      this.#hash = location.hash;
+    }, URL_UPDATE_MS);
+  }
+
+  #advanced(clock) {
+    const { now } = this.#model;
+    this.#instant = Math.max(this.#instant, parseInstant(clock.frozenTime));
+    this.#update(parseClock(clock, this.#model));
+    this.#updateUrl();
+    notify(advanceText(this.#model, now));
+  }
+
+  /** Report an error. Return whether polling continues. An action of the user is not retried. */
+  #handleError(error, isAction = false) {
+    if (this.isGone) return notify(errorDetails(error), { error: true });
+    if (
+      error instanceof ServerUnavailable ||
+      (isAction ? ["UNAVAILABLE"] : ["UNAVAILABLE", "RATE_LIMITED", "INTERNAL"]).includes(error.reason)
+    ) {
+      this.#isUnreachable = true;
+      if (!this.#model) this.#retryTimer = setTimeout(() => this.#load(), RELOAD_MS);
+      this.#showNotice(
+        `${error.message}${this.#actions.warning} ${this.#model ? "You see the last known state. " : ""}Retrying every few seconds.`,
+        h("button", { onclick: () => (this.#watcher ? this.#watcher.poll() : this.#load()) }, "Try again now"),
+      );
+      return true;
+    }
+    if (!(error instanceof RpcError)) throw error;
+    if (error.reason === "UNAUTHENTICATED") {
+      notify(error.message, { error: true });
+      return false;
+    }
+    if (
+      ["CLOCK_NOT_FOUND", "CLOCK_EXPIRED", "INVALID_PARAMS"].includes(error.reason) &&
+      (!this.#model || error.reason !== "INVALID_PARAMS")
+    ) {
+      this.#showGone(error.reason);
+      return false;
+    }
+    if (["TIME_BEFORE_CURRENT", "ITEM_NOT_PENDING"].includes(error.reason)) {
+      notify("The clock was advanced elsewhere, past this time.", { error: true });
+      this.#watcher?.poll();
+      return true;
+    }
+    notify(errorDetails(error), { error: true });
+    return true;
+  }
+
+  #showNotice(message, ...actions) {
+    if (this.#model) this.#notice.show(message, ...actions);
+    else showFailure(this, message, actions, "h1");
+  }
+
+  #showGone(reason) {
+    const expired = reason === "CLOCK_EXPIRED";
+    this.isGone = true;
+    this.#watcher?.stop();
+    if (!this.#model) return showFailure(this, goneMessage(reason), [clocksLink()], "h1", this.argument);
+    this.classList.add("gone");
+    this.bar.isGone = true;
+    this.header.setStatus(expired ? "EXPIRED" : "DELETED");
+    this.#draw();
+    this.#showNotice(
+      `${expired ? goneMessage(reason) : "This clock was deleted elsewhere."} You see its last state.`,
+      h("button", { class: "primary", onclick: () => this.#actions.createAgain() }, "Create it again"),
+      h("a", { class: "button", href: "#/clocks" }, "Back to your clocks"),
+    );
+  }
+}
+
+customElements.define("tick-clock", ClockPage);

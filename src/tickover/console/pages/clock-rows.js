@@ -1,0 +1,184 @@
+// The cells of a clock in the list: its figures, curve, next event and expectations. The filters and orders of the list.
+
+import { sparkline } from "../chart/sparkline.js";
+import { lowestPoints, nextItems, viewAt } from "../clock/clock-model.js";
+import { describeStep, plural } from "../clock/clock-text.js";
+import { smallestAllowed, summarizeChecks } from "../clock/expectations.js";
+import { h, render } from "../lib/dom.js";
+import { formatCount, formatDuration, formatMoney, formatPercent, formatShortDay } from "../lib/format.js";
+import { DAY } from "../lib/instants.js";
+import { onSessionEnd } from "../lib/session.js";
+import { stateBadge } from "./expectations-panel.js";
+
+const COLUMNS = ["Clock", "Balance", "Lowest ahead", "Curve, own scale", "Next event", "Expectations", "Expires in"];
+
+export const CLOCK_FILTERS = [
+  ["All", () => true],
+  ["Expectation breaks", ({ isBroken }) => isBroken],
+  ["Goes below zero", ({ lowest }) => lowest?.value < 0],
+];
+
+/** Orders of the list `{ title, column, keyOf, needsDetails }`. The key of an entry is a number or a text. */
+const SORTS = [
+  { title: "Newest first", keyOf: () => 0 },
+  { title: "Name, A to Z", column: "Clock", keyOf: ({ clock }) => clock.name || "\uffff" },
+  {
+    title: "Lowest ahead first",
+    column: "Lowest ahead",
+    keyOf: ({ lowest }) => lowest?.value ?? Infinity,
+    needsDetails: true,
+  },
+  { title: "Next event first", column: "Next event", keyOf: ({ nextAt }) => nextAt ?? Infinity, needsDetails: true },
+  { title: "Expires first", column: "Expires in", keyOf: ({ clock }) => Date.parse(clock.expiresAt) },
+];
+
+let lastSort = 0; // an index
+onSessionEnd(() => (lastSort = 0));
+
+const compareKeys = (left, right) =>
+  left.localeCompare?.(right, "en", { numeric: true }) ?? (left === right ? 0 : left - right);
+
+/** Sort the cards `[element, entry]` of a list, the newest first, in an order. The card with the focus is not removed. */
+function sortCards(list, cards, { keyOf }) {
+  const sorted = cards
+    .toSorted(([, left], [, right]) => compareKeys(keyOf(left), keyOf(right)))
+    .map(([element]) => element);
+  if (sorted.every((card, index) => card === list.children[index])) return;
+  // An element that moves loses the focus.
+  const index = sorted.findIndex((card) => card.contains(document.activeElement));
+  const fixed = Math.max(0, index);
+  sorted[fixed].before(...sorted.slice(0, fixed));
+  sorted[fixed].after(...sorted.slice(fixed + 1));
+}
+
+/**
+ * Create the list of orders and the titles of the columns, some of which choose an order. Both call `onSort`.
+ * `isRestored` starts with the last order. Return `{ choice, titles, needsDetails, sort }`.
+ */
+export function sortControls(onSort, isRestored) {
+  let selected = isRestored ? lastSort : 0;
+  const select = h(
+    "select",
+    { "aria-label": "Sort", onchange: () => choose(select.selectedIndex) },
+    SORTS.map(({ title }) => h("option", {}, title)),
+  );
+  const cells = COLUMNS.map((title) => {
+    const index = SORTS.findIndex(({ column }) => column === title);
+    if (index < 0) return h("span", { "aria-hidden": "true" }, title);
+    return h("button", { onclick: () => choose(index === selected ? 0 : index) }, title);
+  });
+  const show = () => {
+    select.selectedIndex = selected;
+    cells[0].classList.toggle("newest", selected === 0);
+    SORTS.forEach(({ column }, index) =>
+      cells[COLUMNS.indexOf(column)]?.setAttribute("aria-pressed", String(index === selected)),
+    );
+  };
+  const choose = (index) => {
+    selected = lastSort = index;
+    show();
+    onSort();
+  };
+  show();
+  return {
+    choice: h("div", { class: "sort" }, h("span", { class: "muted" }, "Sort"), select),
+    titles: h("div", { class: "clock-titles", role: "group", "aria-label": "Sort clocks" }, cells),
+    needsDetails: () => SORTS[selected].needsDetails,
+    sort: (list, cards) => sortCards(list, cards, SORTS[selected]),
+  };
+}
+
+const MAX_LENGTH = 16; // of an amount in the size of the others
+
+/** Create a figure with amounts `{ value, isLow, note }`. */
+const figure = (name, title, amounts) =>
+  h(
+    "div",
+    { class: name },
+    h("dt", {}, title),
+    amounts.map(({ value, isLow, note }) =>
+      h(
+        "dd",
+        {},
+        h("span", { class: `value${isLow ? " below-zero" : ""}${value.length > MAX_LENGTH ? " long" : ""}` }, value),
+        note && h("span", { class: "note" }, note),
+      ),
+    ),
+  );
+
+/** Return the balances, or the progress of the first goal of a clock without transactions. The note has the others. */
+function balanceFigure(model, expectations) {
+  const { balances, goals } = viewAt(model, model.now);
+  const amounts = [...balances].map(([currency, balance]) => ({
+    value: formatMoney(balance, currency),
+    isLow: balance < smallestAllowed(expectations, currency, model, model.now),
+  }));
+  if (amounts.length > 2)
+    return figure("balance", "Balance", [{ ...amounts[0], note: `and ${amounts.length - 1} more currencies` }]);
+  if (amounts.length) return figure("balance", "Balance", amounts);
+  if (!goals.length) return figure("balance none", "Events", [{ value: "None" }]);
+  const [{ name, percent }, ...rest] = goals;
+  const note = rest.length ? `${name} and ${rest.length} more` : name;
+  return figure("balance", plural(goals.length, "goal"), [{ value: formatPercent(percent), note }]);
+}
+
+/** Return the lowest balances from now on, or nothing for a clock without transactions. */
+function lowestFigure(model, expectations) {
+  const amounts = lowestPoints(model, model.now).map(({ at, value, currency }) => ({
+    value: formatMoney(value, currency),
+    isLow: value < smallestAllowed(expectations, currency, model, at),
+    note: at === model.now ? "now" : formatShortDay(at),
+  }));
+  return amounts.length > 0 && figure("lowest", "Lowest ahead", amounts);
+}
+
+/** Return the next event with its amount and day. Several can be at one time. */
+function nextEvent(model) {
+  const next = nextItems(model);
+  if (!next.length) {
+    const text = model.items.length ? "All events are posted" : h("span", { class: "add" }, "Add the first event");
+    return h("div", { class: "next" }, h("p", {}, text));
+  }
+  const { name, amount, title } = describeStep(next);
+  return h(
+    "div",
+    { class: "next", title },
+    h("p", { class: "event" }, name),
+    " ",
+    h("p", { class: "note" }, h("strong", {}, amount), amount && " · ", formatShortDay(next[0].at)),
+  );
+}
+
+/** Return how many events are posted, or an empty text for a clock without events. */
+export function postedCount({ items }) {
+  const posted = items.filter(({ isPosted }) => isPosted).length;
+  return items.length ? `${formatCount(posted)} of ${formatCount(items.length)} events posted` : "";
+}
+
+/** Show how much time a clock has left. */
+export function showExpiry(node, left) {
+  const isSoon = left < DAY;
+  node.classList.toggle("soon", isSoon);
+  const time = left > 0 ? [h("span", { class: "prefix" }, "Expires in "), formatDuration(left)] : "Expired";
+  render(node, isSoon && "▲ ", time);
+}
+
+/** Return the model with the currencies that its row shows: one or two, or the first of more. */
+const withShownCurrencies = (model) =>
+  model.balances.length > 2 ? { ...model, balances: model.balances.slice(0, 1) } : model;
+
+/** Return the cells of a clock between its name and its expectations. */
+export const clockCells = (model, expectations) => [
+  h("dl", { class: "balances" }, balanceFigure(model, expectations), lowestFigure(model, expectations)),
+  model.items.length ? sparkline(withShownCurrencies(model), { expectations }) : h("div", { class: "no-curve" }),
+  nextEvent(model),
+];
+
+/** Return the state of the expectations: `{ isBroken, content }`. `results` are those of checkTestClock. */
+export function checkCell(expectations, results, model) {
+  if (!results.length) return { isBroken: false, content: h("span", { class: "muted" }, "No expectations") };
+  const { state, text: summary, at } = summarizeChecks(expectations, results, model);
+  const isBroken = at !== undefined;
+  const text = isBroken ? `${state === "broken" ? "Broken" : "Will break"} ${formatShortDay(at)}` : summary;
+  return { isBroken, content: [stateBadge(state), h("span", { class: isBroken ? "error" : undefined }, text)] };
+}

@@ -1,0 +1,268 @@
+// <tick-transactions>: the transactions of a clock with their balances.
+
+import { RowStates, stateCounts } from "../chart/row-states.js";
+import { balanceAt, countUntil } from "../clock/clock-model.js";
+import { netText } from "../clock/clock-text.js";
+import { smallestAllowed } from "../clock/expectations.js";
+import { copyText, h, newId, render, tableHead } from "../lib/dom.js";
+import { formatCount } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { DAY, toTimestamp } from "../lib/instants.js";
+import { TransactionFilter, TransactionOrder } from "./transaction-filter.js";
+import { hasLongAmounts, transactionRow } from "./transaction-row.js";
+
+const [MAX_EARLIER, MAX_LATER] = [6, 50];
+// The table hides earlier rows only if there are many.
+const MIN_HIDDEN = 6;
+
+class TransactionTable extends HTMLElement {
+  #scheduleKey = null;
+  #opening = null;
+  #earlier = this.#moreButton();
+  #later = this.#moreButton();
+  #now = 0;
+  #instant = 0;
+  #advancedFrom = 0;
+  #model = null;
+  #indexes = []; // of the items in their order
+  #expectations = [];
+  #filter = new TransactionFilter(() => this.#showMatches());
+  #order = new TransactionOrder(() => this.#showMatches());
+
+  /** Show balances below the smallest that the expectations allow in red. */
+  setExpectations(expectations) {
+    if (this.#expectations === expectations) return;
+    this.#expectations = expectations;
+    this.rows.forEach((row, index) => {
+      row.balance.classList.toggle("below-zero", this.#isTooLow(this.items[index]));
+    });
+  }
+
+  /** Return whether a balance is too low. Transactions of one instant count together. */
+  #isTooLow({ at, currency, balance }) {
+    const limit = smallestAllowed(this.#expectations, currency, this.#model, at);
+    const final = this.#model.balances.find((candidate) => candidate.currency === currency);
+    return balance < limit && balanceAt(final, at) < limit;
+  }
+
+  setModel(model, instant) {
+    this.#model = model;
+    this.#advancedFrom = this.#scheduleKey === model.scheduleKey ? this.#now : model.now;
+    [this.#now, this.#instant] = [model.now, instant];
+    if (!this.search) this.#build();
+    this.items = model.items.filter((item) => item.currency);
+    this.add.className = model.items.length ? "soft" : "primary";
+    // Only an amendment and another opening balance change the rows.
+    if (this.#scheduleKey !== model.scheduleKey || this.#opening !== model.opening) this.#buildRows(model);
+    this.#showMatches();
+  }
+
+  #buildRows(model) {
+    this.#scheduleKey = model.scheduleKey;
+    this.#opening = model.opening;
+    const hadFocus = this.body.contains(document.activeElement);
+    // Each row is built when the table first shows it.
+    this.rows = new Array(this.items.length);
+    this.states = new RowStates(
+      this.items.map((item) => item.at),
+      this.rows,
+    );
+    this.body.replaceChildren();
+    this.#filter.setItems(this.items);
+    this.table.hidden = this.filters.hidden = this.items.length === 0;
+    this.table.classList.toggle("wide-amounts", hasLongAmounts(this.items));
+    this.table.classList.toggle("one-year", (model.times.at(-1) ?? 0) - model.start <= 366 * DAY);
+    if (hadFocus) this.add.focus();
+  }
+
+  #build() {
+    this.body = h("tbody", { onkeydown: (event) => this.#handleKey(event) });
+    this.count = h("span", { class: "muted" });
+    this.nothing = h("p", { class: "muted", hidden: true });
+    const searchId = newId();
+    this.search = h("input", {
+      id: searchId,
+      type: "search",
+      placeholder: "Search",
+      autocomplete: "off",
+      oninput: () => this.#showMatches(),
+    });
+    this.add = h(
+      "button",
+      { type: "button", class: "soft", onclick: () => this.dispatchEvent(new CustomEvent("additem")) },
+      icon("add"),
+      "Add event",
+    );
+    this.filters = h(
+      "div",
+      { class: "row filters" },
+      h("label", { for: searchId, class: "visually-hidden" }, "Filter by name or category"),
+      this.search,
+      this.#filter.element,
+      h("button", { type: "button", onclick: () => this.#copyCsv() }, "Copy CSV"),
+    );
+    render(
+      this,
+      h(
+        "div",
+        { class: "row card-header" },
+        h("div", { class: "titles" }, h("h2", { id: "transactions-title" }, "Transactions"), this.count),
+        this.filters,
+        this.add,
+      ),
+      this.opening,
+      this.#region(),
+    );
+  }
+
+  #region() {
+    const sorted = (text, column) => this.#order.title(text, column);
+    const titles = [
+      sorted("Time (UTC)", "time"),
+      sorted("Name", "name"),
+      "State",
+      sorted("Amount", "amount"),
+      sorted("Balance", "balance"),
+      h("span", { class: "visually-hidden" }, "Actions"),
+    ];
+    const region = h(
+      "div",
+      { class: "rows", role: "region", "aria-labelledby": "transactions-title" },
+      (this.table = h(
+        "table",
+        { class: "data as-cards" },
+        tableHead(titles, 3, this.#earlier.row),
+        this.body,
+        h("tfoot", {}, this.#later.row),
+      )),
+      this.nothing,
+    );
+    this.#order.mark();
+    return region;
+  }
+
+  /** Create a row with a button that shows hidden rows: `{ row, button, isOpen }`. */
+  #moreButton() {
+    const more = { isOpen: false };
+    const open = () => {
+      more.isOpen = true;
+      this.#showMatches();
+      this.search.focus();
+    };
+    more.button = h("button", { type: "button", class: "plain", onclick: open });
+    more.row = h("tr", { class: "more-rows" }, h("td", { colSpan: 6 }, more.button));
+    return more;
+  }
+
+  /** Say how many rows are hidden before or after the others. */
+  #drawMore(more, count, word) {
+    more.row.hidden = count === 0;
+    more.button.textContent = `Show ${formatCount(count)} ${word}`;
+  }
+
+  draw({ now }, _currentView, { instant }) {
+    if (instant !== this.#instant) this.#advancedFrom = now;
+    this.#instant = instant;
+    this.#drawStates();
+  }
+
+  #drawStates() {
+    const [now, instant] = [this.#now, this.#instant];
+    this.states.update(now, instant, this.#advancedFrom);
+    if (!this.#isFiltered && this.items.length) render(this.count, stateCounts(this.states.times, now, instant));
+  }
+
+  get #isFiltered() {
+    return this.search.value.trim() !== "" || this.#filter.isActive;
+  }
+
+  /** Return the buttons `show` or `cancel` of the shown rows. They are one tab stop; arrow keys move between them. */
+  #buttons(kind) {
+    const first = kind === "cancel" ? countUntil(this.states.times, this.#now) : 0;
+    return this.#indexes.flatMap((index) => {
+      const row = this.rows[index];
+      return row && index >= first && !row.hidden ? [row[kind]] : [];
+    });
+  }
+
+  #handleKey(event) {
+    const buttons = this.#buttons(event.target.matches(".cancel-item") ? "cancel" : "show");
+    const current = buttons.indexOf(event.target);
+    const next = { ArrowDown: current + 1, ArrowUp: current - 1, Home: 0, End: buttons.length - 1 }[event.key];
+    if (current < 0 || !buttons[next]) return;
+    event.preventDefault();
+    this.#setTabStops(buttons[next].closest("tr"));
+    buttons[next].focus();
+  }
+
+  /** Make the buttons of a row the tab stops. If the row can't be cancelled, use the next one that can. */
+  #setTabStops(row) {
+    const cancel = this.#buttons("cancel");
+    const stops = [row?.show, cancel.includes(row?.cancel) ? row.cancel : cancel[0]];
+    for (const button of [...this.#buttons("show"), ...cancel]) button.tabIndex = stops.includes(button) ? 0 : -1;
+  }
+
+  /** Return whether an item matches the text and the filter. */
+  #matches(item) {
+    const { name, category = "" } = item;
+    const text = this.search.value.trim().toLowerCase();
+    return this.#filter.matches(item) && `${name}\n${category}`.toLowerCase().includes(text);
+  }
+
+  /** Show the rows that match, in their order. Without a filter, hide those long before and long after now. */
+  #showMatches() {
+    const showsAll = this.#isFiltered || !this.#order.isByTime;
+    const posted = countUntil(this.states.times, this.#now);
+    const from = showsAll || this.#earlier.isOpen || posted - MAX_EARLIER <= MIN_HIDDEN ? 0 : posted - MAX_EARLIER;
+    const to = showsAll || this.#later.isOpen ? Infinity : posted + MAX_LATER;
+    this.#indexes = this.#order.sort(this.items);
+    this.table.classList.toggle("sorted", !this.#order.isByTime);
+    const shown = [];
+    let next = null;
+    for (const index of this.#indexes.toReversed()) {
+      const item = this.items[index];
+      const isShown = index >= from && index < to && this.#matches(item);
+      if (isShown) shown.push(item);
+      if (isShown && !this.rows[index])
+        this.rows[index] = transactionRow(item, {
+          isPending: index >= posted,
+          isLow: this.#isTooLow(item),
+          isFollowed: item.at === this.items[index + 1]?.at,
+        });
+      const row = this.rows[index];
+      if (!row) continue;
+      if (!row.isConnected || row.nextSibling !== next) this.body.insertBefore(row, next);
+      next = row;
+      row.hidden = !isShown;
+    }
+    this.count.textContent = this.#isFiltered ? this.#describeMatches(shown) : "";
+    this.#drawStates();
+    this.#setTabStops(this.body.querySelector("tr:not([hidden])"));
+    this.nothing.hidden = shown.length > 0;
+    this.nothing.textContent = this.rows.length ? "No transaction matches." : "This clock has no transactions.";
+    this.#drawMore(this.#earlier, from, "earlier");
+    this.#drawMore(this.#later, Math.max(0, this.items.length - to), "later");
+  }
+
+  /** Count the items that match and add them up. */
+  #describeMatches(items) {
+    const count = `${formatCount(items.length)} of ${formatCount(this.items.length)} match`;
+    return items.length ? `${count}, sum ${netText(items)}` : count;
+  }
+
+  #copyCsv() {
+    const quote = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+    const lines = this.#indexes
+      .map((index) => this.items[index])
+      .filter((item) => this.#matches(item))
+      .map(({ at, name, category = "", kind, amount, currency, balance }) =>
+        [toTimestamp(at), name, category, kind.toUpperCase(), amount, currency, balance].map((value) =>
+          quote(String(value)),
+        ),
+      );
+    const header = ["at", "name", "category", "type", "amount", "currency", "balance"];
+    return copyText(`${[header, ...lines].join("\n")}\n`, `${formatCount(lines.length)} transactions as CSV`);
+  }
+}
+
+customElements.define("tick-transactions", TransactionTable);

@@ -1,0 +1,345 @@
+// <tick-clocks>: the list of clocks, and the page for a new clock.
+
+import { checkClock, readChecks } from "../clock/clock-checks.js";
+import { lowestOfAll, nextItems, parseClock } from "../clock/clock-model.js";
+import { clockName, MAX_NAME_LENGTH, renameClock } from "../clock/clock-text.js";
+import { clockForm, clockJsonForm, formProblem } from "../forms/clock-form.js";
+import { h, newId, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { showFailure } from "../lib/failure.js";
+import { formatDay } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { CallError, call } from "../lib/rpc.js";
+import { tabList } from "../lib/tabs.js";
+import { CLOCK_FILTERS, checkCell, clockCells, postedCount, showExpiry, sortControls } from "./clock-rows.js";
+import { filterBar } from "./filter-bar.js";
+import { scenarioEditor, scenarioGallery } from "./scenarios.js";
+
+const MAX_CONCURRENT_REQUESTS = 3;
+
+const GONE_MESSAGES = { CLOCK_NOT_FOUND: "This clock was deleted.", CLOCK_EXPIRED: "This clock has expired." };
+
+function firstOfMonth() {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth())).toISOString().replace(".000", "");
+}
+
+const MIN_FILTERED = 6; // clocks for which a search is useful
+
+class ClocksPage extends HTMLElement {
+  #title = h("h1", { tabIndex: -1 });
+  #header = h("header", { class: "heading row" }, this.#title);
+  #body = h("div");
+  #abortController = new AbortController();
+  #cards = new Map(); // element to { clock, details, check, drawNow, drawExpiry, and isBroken, lowest and nextAt once they are known }
+  #queue = []; // visible cards without details
+  #activeRequests = 0;
+  #filters = null;
+  #sorting = null;
+  #list = h("ul", { class: "clock-list" });
+  #isComplete = false; // whether all clocks are in the list
+  #observer = null;
+  #timer = 0;
+
+  connectedCallback() {
+    this.#observer = new IntersectionObserver((entries) => this.#queueVisible(entries), { rootMargin: "200px" });
+    this.#timer = setInterval(() => this.#cards.forEach(({ drawExpiry }) => drawExpiry()), 30_000);
+    if (this.argument === "new") this.#showNewClock();
+    else this.#load();
+  }
+
+  disconnectedCallback() {
+    this.#abortController.abort();
+    this.#observer.disconnect();
+    clearInterval(this.#timer);
+  }
+
+  /** Show content. The heading stays the same element because it can have the focus. */
+  #show(title, aside, ...content) {
+    this.#title.textContent = title;
+    [...this.#header.children].slice(1).forEach((child) => child.remove());
+    if (aside) this.#header.append(aside);
+    if (!this.#header.isConnected) render(this, this.#header, this.#body);
+    render(this.#body, content);
+  }
+
+  async #load() {
+    this.#show("Clocks", null, h("p", { class: "muted" }, "Loading…"));
+    try {
+      const page = await call("listTestClocks", {}, { signal: this.#abortController.signal });
+      if (page.clocks.length === 0) this.#showFirstSteps();
+      else this.#showCards(page);
+    } catch (error) {
+      this.#showError(error, () => this.#load(), this.#body);
+    }
+  }
+
+  /** Show an error with a retry button, unless the user has left the page. */
+  #showError(error, load, container) {
+    if (this.#abortController.signal.aborted) return;
+    if (!(error instanceof CallError)) throw error;
+    const retry = async () => {
+      await withBusyState(button, load);
+      if (document.activeElement === document.body) this.#title.focus();
+    };
+    const button = h("button", { class: "primary", onclick: retry }, "Try again");
+    showFailure(container, error.message, [button]);
+  }
+
+  #showFirstSteps() {
+    this.#show(
+      "Start with a scenario",
+      h(
+        "p",
+        { class: "muted" },
+        "Each scenario creates a clock with simulated money. You move its time. Clocks expire after seven days.",
+      ),
+      this.#creationTabs(),
+    );
+  }
+
+  #showNewClock() {
+    document.title = "New clock · Tickover";
+    this.#show(
+      "New clock",
+      h("a", { class: "button aside", href: "#/clocks" }, "Back to your clocks"),
+      this.#creationTabs(),
+    );
+  }
+
+  #creationTabs() {
+    const draft = { name: "", params: { frozenTime: firstOfMonth() }, expectations: [] };
+    const edit = (toml, scenarioId) => {
+      Object.assign(draft, { toml, scenarioId });
+      tabs.select(2);
+      tabs.querySelector("form textarea").focus();
+    };
+    let jsonForm;
+    const canLeave = (_from, to) => {
+      const problem = to === 1 && formProblem(draft);
+      if (!problem) return true;
+      // The user can correct the text in the JSON tab.
+      tabs.select(3, { force: true });
+      jsonForm.showError(problem);
+      return false;
+    };
+    const tabs = tabList(
+      "Create a clock",
+      [
+        { title: "Scenarios", build: () => scenarioGallery(edit) },
+        { title: "Form", build: () => clockForm(draft) },
+        { title: "TOML", build: () => scenarioEditor(draft) },
+        { title: "JSON", build: () => (jsonForm = clockJsonForm(draft)) },
+      ],
+      { canLeave },
+    );
+    return tabs;
+  }
+
+  #showCards({ clocks, nextCursor }) {
+    const more = h("div", { class: "more" });
+    const nothing = h("p", { class: "muted", hidden: true }, "No clock matches.");
+    this.#filters = filterBar("clocks", CLOCK_FILTERS, (matches, index) => {
+      // A filter needs the details of all clocks.
+      if (index > 0) this.#queueAll();
+      const cards = [...this.#cards];
+      cards.forEach(([card, entry]) => (card.hidden = !matches(entry, clockName(entry.clock))));
+      nothing.hidden = cards.some(([card]) => !card.hidden);
+    });
+    const hasFilters = clocks.length >= MIN_FILTERED;
+    this.#filters.element.hidden = !hasFilters;
+    this.#sorting = sortControls(() => this.#sort(), hasFilters);
+    this.#filters.element.append(this.#sorting.choice);
+    this.#show(
+      "Clocks",
+      h(
+        "div",
+        { class: "row aside" },
+        clocks.length > 1 &&
+          h("a", { class: "button quiet", href: `#/compare/${clocks[0].id}` }, icon("swap"), "Compare"),
+        h("a", { class: "button primary", href: "#/clocks/new" }, "New clock"),
+      ),
+      this.#filters.element,
+      nothing,
+      h("div", { class: "clock-table" }, this.#sorting.titles, this.#list),
+      more,
+    );
+    this.#addCards(more, clocks, nextCursor);
+    // The counts of the filters need the details of all clocks.
+    if (hasFilters && !nextCursor) this.#queueAll();
+  }
+
+  #addCards(more, clocks, nextCursor) {
+    const cards = clocks.map((clock) => this.#card(clock));
+    this.#list.append(...cards);
+    cards.forEach((card) => this.#observer.observe(card));
+    this.#sort();
+    this.#isComplete = !nextCursor;
+    if (!nextCursor) {
+      render(more);
+      return cards;
+    }
+    const load = async () => {
+      try {
+        const page = await call("listTestClocks", { cursor: nextCursor }, { signal: this.#abortController.signal });
+        const [first] = this.#addCards(more, page.clocks, page.nextCursor);
+        first?.querySelector("a").focus();
+        notify(`Loaded ${page.clocks.length} more clocks.`);
+      } catch (error) {
+        this.#showError(error, load, more);
+      }
+    };
+    const button = h("button", { onclick: () => withBusyState(button, load) }, "Load more");
+    render(more, button);
+    return cards;
+  }
+
+  /** Sort the cards. An order that needs their details waits for them. */
+  #sort() {
+    const needsDetails = this.#sorting.needsDetails();
+    if (needsDetails) this.#queueAll();
+    if (!needsDetails || !this.#activeRequests) this.#sorting.sort(this.#list, [...this.#cards]);
+  }
+
+  #card(clock) {
+    const name = h("div", { class: "name" });
+    const now = h("p", { class: "now" });
+    const details = h("div", { class: "details" }, h("p", { class: "muted" }, "…"));
+    const check = h("p");
+    const expiry = h("p", { class: "expiry" });
+    const card = h(
+      "li",
+      { class: "card clock" },
+      h("div", { class: "title" }, name, now),
+      details,
+      h("div", { class: "status" }, check, expiry),
+    );
+
+    const drawNow = ({ frozenTime }, counts) =>
+      render(now, formatDay(Date.parse(frozenTime)), counts && h("span", { class: "posted" }, " ", counts));
+    const drawExpiry = () => showExpiry(expiry, Date.parse(clock.expiresAt) - Date.now());
+    drawNow(clock);
+    drawExpiry();
+    this.#drawName(name, clock);
+    this.#cards.set(card, { clock, details, check, drawNow, drawExpiry });
+    return card;
+  }
+
+  #drawName(container, clock, { focus = false } = {}) {
+    const name = clockName(clock);
+    const renameButton = h(
+      "button",
+      {
+        class: "plain icon-button rename",
+        "aria-label": `Rename “${name}”`,
+        title: "Rename",
+        onclick: () => this.#editName(container, clock),
+      },
+      icon("edit"),
+    );
+    render(container, h("h2", {}, h("a", { href: `#/clock/${clock.id}` }, name)), renameButton);
+    if (focus) renameButton.focus();
+  }
+
+  #editName(container, clock) {
+    const input = h("input", {
+      id: newId(),
+      type: "text",
+      value: clockName(clock),
+      maxLength: MAX_NAME_LENGTH,
+      autocomplete: "off",
+    });
+    const button = h("button", {}, "Save");
+    const close = () => this.#drawName(container, clock, { focus: true });
+    const save = async () => {
+      try {
+        if (input.value !== clockName(clock))
+          clock.name = (await withBusyState(button, () => renameClock(clock.id, input.value))).name;
+        this.#sort();
+        close();
+      } catch (error) {
+        if (!(error instanceof CallError)) throw error;
+        notify(error.message, { error: true });
+      }
+    };
+    render(
+      container,
+      h(
+        "form",
+        { class: "row", onsubmit: onSubmit(save), onkeydown: (event) => event.key === "Escape" && close() },
+        h("label", { for: input.id, class: "visually-hidden" }, "Clock name"),
+        input,
+        button,
+      ),
+    );
+    input.select();
+  }
+
+  #queueAll() {
+    this.#queueVisible([...this.#cards.keys()].map((target) => ({ target, isIntersecting: true })));
+  }
+
+  #queueVisible(entries) {
+    for (const { target, isIntersecting } of entries) {
+      const entry = this.#cards.get(target);
+      if (!isIntersecting || entry.isQueued) continue;
+      entry.isQueued = true;
+      this.#observer.unobserve(target);
+      this.#queue.push(target);
+    }
+    this.#fetchMore();
+  }
+
+  #fetchMore() {
+    while (this.#activeRequests < MAX_CONCURRENT_REQUESTS && this.#queue.length) {
+      this.#activeRequests += 1;
+      this.#fetch(this.#cards.get(this.#queue.shift())).finally(() => {
+        this.#activeRequests -= 1;
+        this.#fetchMore();
+        if (!this.#activeRequests) this.#sort();
+      });
+    }
+  }
+
+  async #fetch(entry) {
+    const { clock, details, drawNow } = entry;
+    const options = { quiet: true, signal: this.#abortController.signal };
+    try {
+      const { clock: fullClock } = await call("getTestClock", { id: clock.id }, options);
+      const { opening, expectations } = readChecks(clock.id);
+      const model = parseClock(fullClock, null, opening);
+      drawNow(fullClock, postedCount(model));
+      render(details, clockCells(model, expectations));
+      Object.assign(entry, { lowest: lowestOfAll(model, model.now), nextAt: nextItems(model)[0]?.at });
+      await this.#check(entry, model, { opening, expectations }, options);
+    } catch (error) {
+      if (this.#abortController.signal.aborted) return;
+      if (!(error instanceof CallError)) throw error;
+      const retry = () => withBusyState(retryButton, () => this.#fetch(entry)).then(() => this.#sort());
+      const retryButton = h("button", { onclick: retry }, "Try again");
+      render(
+        details,
+        h("p", { class: "error" }, GONE_MESSAGES[error.reason] ?? error.message),
+        !GONE_MESSAGES[error.reason] && retryButton,
+      );
+    }
+  }
+
+  /** Check the expectations that this browser stores for a clock. */
+  async #check(entry, model, checks, options) {
+    try {
+      const results = await checkClock(model.id, checks, options);
+      const { isBroken, content } = checkCell(checks.expectations, results, model);
+      Object.assign(entry, { isBroken, isChecked: true });
+      render(entry.check, content);
+    } catch (error) {
+      if (this.#abortController.signal.aborted) return;
+      if (!(error instanceof CallError)) throw error;
+      render(entry.check, h("span", { class: "muted" }, "Not checked"));
+    }
+    this.#filters.update();
+    const entries = [...this.#cards.values()];
+    if (this.#isComplete && entries.every(({ isChecked }) => isChecked)) this.#filters.count(entries);
+  }
+}
+
+customElements.define("tick-clocks", ClocksPage);

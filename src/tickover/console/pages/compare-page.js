@@ -1,0 +1,333 @@
+// <tick-compare>: two clocks in one chart with the difference at the cursor.
+
+import { legendItem } from "../chart/chart-paths.js";
+import { drawComparison } from "../chart/compare-plot.js";
+import { alignSlider, moveThumb, sliderStep, snapToItem } from "../chart/scrubber.js";
+import { windowAround } from "../chart/time-axis.js";
+import { readChecks } from "../clock/clock-checks.js";
+import { balanceAt, parseClock, scheduleKey } from "../clock/clock-model.js";
+import { clockName } from "../clock/clock-text.js";
+import { watchClock } from "../clock/clock-watcher.js";
+import { compareBalances, firstBreach } from "../clock/compare-model.js";
+import { balanceRules, smallestOf } from "../clock/expectations.js";
+import { h, Notice, notify, render, s } from "../lib/dom.js";
+import { clocksLink, goneMessage, showFailure } from "../lib/failure.js";
+import { formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "../lib/format.js";
+import { parseInstant } from "../lib/instants.js";
+import { CallError, call } from "../lib/rpc.js";
+import { segmentedButtons } from "../lib/tabs.js";
+import { Figure } from "./clock-figures.js";
+import { clockChoice, curveMark } from "./compare-choice.js";
+import { differenceList, sideBySide } from "./compare-tables.js";
+
+const MAX_CLOCKS = 100;
+const DRAG_PAUSE_MS = 400; // polling waits this long after a move of the slider
+
+class ComparePage extends HTMLElement {
+  #clocks = [];
+  #models = [];
+  #currency = null;
+  #instant = 0;
+  #window = null;
+  #loadCount = 0;
+  #body = h("div", { class: "compare" });
+  #observer = new ResizeObserver(() => this.#draw());
+  #notice = new Notice();
+  #watchers = [];
+  #movedAt = 0;
+  #isUnreachable = false;
+
+  connectedCallback() {
+    render(
+      this,
+      h(
+        "header",
+        { class: "row" },
+        h(
+          "nav",
+          { "aria-label": "Breadcrumb", class: "breadcrumb" },
+          h("a", { href: "#/clocks", "aria-label": "Back to clocks" }, "Clocks"),
+          h("span", { "aria-hidden": "true" }, "/"),
+        ),
+        h("h1", { tabIndex: -1 }, "Compare"),
+        (this.choice = h("div", { class: "row choice" })),
+      ),
+      this.#notice.element,
+      this.#body,
+    );
+    render(this.#body, h("p", { class: "muted" }, "Loading the clocks…"));
+    this.#load();
+  }
+
+  disconnectedCallback() {
+    this.#observer.disconnect();
+    this.#stopWatching();
+  }
+
+  queryChanged() {
+    this.#stopWatching();
+    this.#load();
+  }
+
+  async #load() {
+    const number = ++this.#loadCount;
+    const isNewest = () => this.isConnected && number === this.#loadCount;
+    try {
+      const { clocks } = await call("listTestClocks", { limit: MAX_CLOCKS }, { quiet: true });
+      if (!isNewest()) return;
+      const otherId = this.query.get("with") ?? clocks.find(({ id }) => id !== this.argument)?.id;
+      if (!otherId)
+        return showFailure(this.#body, "You have only one clock. Fork it to compare the two.", [clocksLink()]);
+      const responses = await Promise.all([this.argument, otherId].map((id) => call("getTestClock", { id })));
+      if (!isNewest()) return;
+      const shown = responses.map(({ clock }) => clock);
+      this.#clocks = [...shown, ...clocks.filter(({ id }) => !shown.some((clock) => clock.id === id))];
+      this.#models = shown.map((clock) => parseClock(clock, null, readChecks(clock.id).opening));
+      this.#drawChoice();
+      this.#show();
+      this.#watch();
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      if (isNewest()) this.#showError(error);
+    }
+  }
+
+  #watch() {
+    this.#notice.element.hidden = true;
+    this.#watchers = this.#models.map(({ id }, index) =>
+      watchClock(id, {
+        onClock: (clock) => this.#receive(clock, index),
+        onError: (error) => this.#handleError(error, index),
+        isPaused: () => performance.now() - this.#movedAt < DRAG_PAUSE_MS,
+      }),
+    );
+  }
+
+  #stopWatching() {
+    for (const watcher of this.#watchers) watcher.stop();
+    this.#watchers = [];
+  }
+
+  /** Show a clock that has changed elsewhere. The cursor stays where it is. */
+  #receive(clock, index) {
+    if (this.#isUnreachable) this.#notice.element.hidden = true;
+    this.#isUnreachable = false;
+    const before = this.#models[index];
+    const isRenamed = clock.name !== before.name;
+    if (parseInstant(clock.frozenTime) === before.now && scheduleKey(clock) === before.scheduleKey && !isRenamed)
+      return;
+    this.#models[index] = parseClock(clock, before);
+    this.#clocks[index] = clock;
+    if (isRenamed) this.#drawChoice();
+    const hadFocus = this.#body.contains(document.activeElement);
+    this.#show(this.#instant);
+    if (hadFocus) this.slider.focus();
+    notify(`“${clockName(clock)}” has changed.`);
+  }
+
+  /** Return whether polling continues. */
+  #handleError(error, index) {
+    if (!(error instanceof CallError)) throw error;
+    if (error.reason === "UNAUTHENTICATED") return false;
+    const isGone = ["CLOCK_NOT_FOUND", "CLOCK_EXPIRED"].includes(error.reason);
+    this.#isUnreachable = !isGone;
+    const problem = isGone ? `“${clockName(this.#models[index])}” was deleted or has expired.` : error.message;
+    this.#notice.show(`${problem} You see the last known state.`);
+    return !isGone;
+  }
+
+  #showError({ reason, message }) {
+    const retry = h("button", { class: "primary", onclick: () => this.#load() }, "Try again");
+    const gone = goneMessage(reason);
+    showFailure(this.#body, gone ?? message, [gone ? clocksLink() : retry]);
+  }
+
+  #drawChoice() {
+    const ids = this.#models.map(({ id }) => id);
+    render(
+      this.choice,
+      clockChoice(this.#clocks, ids, ([first, second]) => {
+        location.hash = `#/compare/${encodeURIComponent(first)}?with=${encodeURIComponent(second)}`;
+      }),
+    );
+  }
+
+  /** Show the name of a clock with the mark of its curve. */
+  #clockLabel(index) {
+    return [curveMark(index), h("span", { class: "clock-label" }, clockName(this.#models[index]))];
+  }
+
+  #clockLink(index) {
+    return h("a", { href: `#/clock/${encodeURIComponent(this.#models[index].id)}` }, this.#clockLabel(index));
+  }
+
+  /** Show both clocks with the cursor at an instant, or at the largest difference. */
+  #show(instant) {
+    const currencies = [...new Set(this.#models.flatMap((model) => model.currencies))];
+    if (!currencies.includes(this.#currency)) this.#currency = currencies[0];
+    if (!this.#currency)
+      return showFailure(this.#body, "There is nothing to compare. These clocks have no transactions.", []);
+    const windows = this.#models.map((model) => windowAround(model, model.now, 0));
+    const [from, to] = [Math.min(...windows.map((each) => each.from)), Math.max(...windows.map((each) => each.to))];
+    this.#window = { from, to };
+    this.comparison = compareBalances(this.#models, this.#currency);
+    this.rules = this.#models.map((model) => balanceRules(readChecks(model.id).expectations, this.#currency, model));
+    this.#instant = instant ?? this.comparison.largestAt;
+    const label = (index) => this.#clockLabel(index);
+    const breaks = this.rules.some((rules, index) => firstBreach(this.comparison.balances[index], rules) < Infinity);
+    this.delta = new Figure("Difference", "headline");
+    this.values = this.#models.map((_model, index) => new Figure(this.#clockLink(index), ""));
+    this.jumps = this.#jumpButtons();
+    this.svg = s("svg", { class: "plot", "aria-hidden": "true", focusable: "false" });
+    this.slider = h("input", {
+      type: "range",
+      class: "scrubber",
+      "aria-label": "Date to compare",
+      oninput: () => this.#snapTo(from + Number(this.slider.value) * sliderStep(this.#window)),
+    });
+    for (const name of ["pointerdown", "pointermove"])
+      this.svg.addEventListener(name, (event) => this.#followPointer(event));
+    const chooser = segmentedButtons(
+      "Currency",
+      currencies.map((currency) => ({ text: currency })),
+      (index) => {
+        this.#currency = currencies[index];
+        this.#show();
+      },
+    );
+    chooser.press(currencies.indexOf(this.#currency));
+    this.plot = h("div", {}, this.svg);
+    render(
+      this.#body,
+      h(
+        "dl",
+        { class: "figures", "aria-label": "Balances at the cursor" },
+        [this.delta, ...this.values].map(({ element }) => element),
+      ),
+      h(
+        "section",
+        { class: "card", "aria-labelledby": "compare-title" },
+        h(
+          "div",
+          { class: "row card-header" },
+          h("h2", { id: "compare-title" }, `${this.#currency} balance`),
+          h(
+            "ul",
+            { class: "legend", "aria-label": "Legend" },
+            [0, 1].map((index) => h("li", {}, label(index))),
+            this.comparison.differsFrom > this.comparison.from && legendItem("scheduled", "same in both"),
+            this.comparison.differsFrom < Infinity && legendItem("preview", "difference"),
+            this.rules.flat().length > 0 && legendItem("forbidden", "not allowed"),
+            breaks && legendItem("breaks", "breaks an expectation"),
+          ),
+          h("div", { class: "row controls" }, this.jumps?.element, currencies.length > 1 && chooser.element),
+        ),
+        this.plot,
+        this.slider,
+      ),
+      h(
+        "div",
+        { class: "clock-columns" },
+        sideBySide(
+          this.#models,
+          this.comparison,
+          { window: this.#window, currency: this.#currency, rules: this.rules },
+          label,
+        ),
+        differenceList(this.#models, label),
+      ),
+    );
+    this.#observer.disconnect();
+    this.#observer.observe(this.plot);
+    // The observer draws later, and the slider can move before that.
+    this.#draw();
+  }
+
+  /** Return buttons that move the cursor to the instants at which something changes, or null if nothing differs. */
+  #jumpButtons() {
+    const { differsFrom, largestAt } = this.comparison;
+    if (differsFrom === Infinity) return null;
+    const last = Math.max(...this.#models.map(({ now, times }) => times.at(-1) ?? now));
+    const jumps = [
+      { text: "First difference", at: differsFrom },
+      { text: "Largest", title: "Largest difference", at: largestAt },
+      { text: "Last event", at: last },
+    ];
+    const buttons = segmentedButtons("Go to", jumps, (index) => this.#moveTo(jumps[index].at));
+    return {
+      element: buttons.element,
+      // Of equal instants, the largest difference counts.
+      mark: (instant) => buttons.press([1, 0, 2].find((index) => jumps[index].at === instant) ?? -1),
+    };
+  }
+
+  #draw() {
+    const width = Math.floor(this.plot.clientWidth);
+    if (!width) return;
+    const options = {
+      window: this.#window,
+      currency: this.#currency,
+      width,
+      rules: this.rules,
+      clocks: this.#models.map(clockName),
+    };
+    this.drawing = drawComparison(this.svg, this.comparison, options);
+    const { left, right } = this.drawing;
+    alignSlider(this.slider, this.#window, left, right - left);
+    this.#moveTo(this.#instant);
+  }
+
+  #followPointer(event) {
+    const { left, right } = this.drawing;
+    const { from, to } = this.#window;
+    const fraction = Math.min(Math.max((event.offsetX - left) / (right - left), 0), 1);
+    this.#snapTo(from + fraction * (to - from));
+  }
+
+  #snapTo(instant) {
+    this.#moveTo(snapToItem({ ...this.comparison.delta, now: -Infinity }, this.#window, instant));
+  }
+
+  /** Show the balance of a clock at the cursor, and the time of the clock. */
+  #showBalance(index) {
+    const [figure, { now }, start] = [this.values[index], this.#models[index], this.comparison.starts[index]];
+    if (this.#instant < start) return figure.show("–", `starts on ${formatDay(start)}`);
+    const value = balanceAt(this.comparison.balances[index], this.#instant);
+    const note = `${this.#instant > now ? "scheduled" : "posted"}, clock at ${formatDay(now)}`;
+    return figure.show(formatMoney(value, this.#currency), note, {
+      broken: value < smallestOf(this.rules[index], this.#instant),
+    });
+  }
+
+  #showDifference() {
+    const { delta, from, starts, largestAt, differsFrom } = this.comparison;
+    const isLargest = this.#instant === largestAt && differsFrom !== Infinity;
+    const time = formatInstant(this.#instant);
+    this.delta.label.textContent = isLargest ? `Largest difference, on ${time}` : `Difference on ${time}`;
+    if (this.#instant < from) {
+      const name = clockName(this.#models[starts.indexOf(from)]);
+      this.delta.show("–", `“${name}” starts on ${formatDay(from)}`);
+      return `“${name}” has not started`;
+    }
+    const value = balanceAt(delta, this.#instant);
+    this.delta.show(
+      formatMoney(value, this.#currency, { sign: "exceptZero" }),
+      value === 0 ? "The balances are equal" : `“${clockName(this.#models[1])}” has ${value < 0 ? "less" : "more"}`,
+    );
+    return `difference ${spokenMoney(value, this.#currency)}`;
+  }
+
+  #moveTo(instant) {
+    this.#movedAt = performance.now();
+    // The window begins with a day, and a clock can start later on it.
+    this.#instant = Math.min(Math.max(instant, Math.min(...this.comparison.starts)), this.#window.to);
+    this.drawing.moveCursor(this.#instant);
+    moveThumb(this.slider, this.#window, this.#instant, this.drawing.right - this.drawing.left);
+    this.jumps?.mark(this.#instant);
+    this.#showBalance(0);
+    this.#showBalance(1);
+    this.slider.setAttribute("aria-valuetext", `${spokenInstant(this.#instant)}, ${this.#showDifference()}`);
+  }
+}
+
+customElements.define("tick-compare", ComparePage);

@@ -1,0 +1,154 @@
+// <tick-demo>: a moving clock on the sign-in page. It shows an included scenario and stores nothing.
+
+import { legendItem } from "../chart/chart-paths.js";
+import { axisTicks, drawAxis, windowAround } from "../chart/time-axis.js";
+import { drawTimeline } from "../chart/timeline-plot.js";
+import { balanceAt, parseParams } from "../clock/clock-model.js";
+import { breachRanges } from "../clock/expectations.js";
+import { h, render, s } from "../lib/dom.js";
+import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { DAY, startOfDay } from "../lib/instants.js";
+import { loadScenarios } from "../lib/rpc.js";
+import { stateBadge } from "./expectations-panel.js";
+
+const SCENARIO = "tight-month"; // its balance is below zero in the second month
+// The expectations of the scenario allow an overdraft.
+const TITLE = "A tight month without overdraft";
+const MIN_BALANCE = 0;
+const DAY_MS = 110; // time on the screen for each simulated day
+const HEAD_START = 0.1; // the part of the schedule that has happened at the start
+
+class DemoClock extends HTMLElement {
+  #model = null;
+  #instant = 0;
+  #drawing = null;
+  #width = 0;
+  #frame = 0;
+  #steppedAt = 0;
+  #observer = new ResizeObserver(([entry]) => {
+    this.#width = Math.floor(entry.contentRect.width);
+    this.#draw();
+  });
+
+  async connectedCallback() {
+    let scenario;
+    try {
+      scenario = (await loadScenarios()).find(({ name }) => name === SCENARIO);
+    } catch {
+      // The sign-in form works without the demo.
+    }
+    if (!scenario || !this.isConnected) return;
+    const model = parseParams(scenario.params, scenario.opening);
+    this.#model = model;
+    this.expectations = [{ balance: { currency: model.currencies[0], atLeast: MIN_BALANCE } }];
+    this.end = model.times.at(-1);
+    // The start of the model stays at the start of the scenario.
+    model.now = startOfDay(model.start + (this.end - model.start) * HEAD_START);
+    this.#instant = startOfDay((model.now + this.end) / 2);
+    const rule = { atLeast: MIN_BALANCE, from: model.now, to: this.end };
+    this.brokenAt = breachRanges(model.balances[0], rule)[0]?.[0] ?? Infinity;
+    this.#build();
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    this.#instant = model.now;
+    this.#play();
+  }
+
+  disconnectedCallback() {
+    this.#pause();
+    this.#observer.disconnect();
+  }
+
+  #build() {
+    this.date = h("dd", { class: "figure-value preview-text" });
+    this.balance = h("dd", { class: "figure-value preview-text" });
+    this.result = h("dd", { class: "figure-value" });
+    this.svg = s("svg", {
+      class: "plot",
+      role: "img",
+      focusable: "false",
+      "aria-label": "A chart of the demo's balance",
+    });
+    this.button = h("button", { onclick: () => (this.#frame ? this.#pause() : this.#play()) });
+    const plot = h("div", { class: "plot-box" }, this.svg);
+    const [currency] = this.#model.currencies;
+    const figure = (label, value) => h("div", { class: "figure headline" }, h("dt", {}, label), value);
+    render(
+      this,
+      h("div", { class: "demo-header" }, h("span", { class: "chip" }, "Demo"), h("h2", {}, TITLE), this.button),
+      h(
+        "dl",
+        {},
+        figure("Preview date", this.date),
+        figure(`${currency} balance`, this.balance),
+        figure(`Never below ${formatMoney(MIN_BALANCE, currency)}`, this.result),
+      ),
+      h(
+        "ul",
+        { class: "legend", "aria-label": "Legend" },
+        legendItem("past", "posted"),
+        legendItem("scheduled"),
+        legendItem("forbidden", "not allowed"),
+        legendItem("breaks"),
+        legendItem("preview"),
+      ),
+      plot,
+      h("p", {}, "The repair takes the balance below zero. Month-end figures don't show it."),
+    );
+    this.#labelButton();
+    this.#observer.observe(plot);
+  }
+
+  #labelButton() {
+    if (this.button) render(this.button, icon(this.#frame ? "pause" : "play"), this.#frame ? "Pause" : "Play");
+  }
+
+  #draw() {
+    if (!this.#width) return;
+    const window = windowAround(this.#model, this.#model.now, 0);
+    this.#drawing = drawTimeline(this.svg, {
+      model: this.#model,
+      expectations: this.expectations,
+      results: null,
+      window,
+      width: this.#width,
+      axis: (x, box) => drawAxis(axisTicks(window, box.right - box.left), x, box),
+    });
+    this.#show();
+  }
+
+  #show() {
+    this.#drawing?.preview(this.#instant);
+    const [balance] = this.#model.balances;
+    this.date.textContent = formatDay(this.#instant);
+    this.balance.textContent = formatMoney(balanceAt(balance, this.#instant), balance.currency);
+    this.#showResult(this.#instant >= this.brokenAt);
+  }
+
+  #showResult(isBroken) {
+    const state = isBroken ? "will break" : "will hold";
+    if (this.result.dataset.state === state) return;
+    this.result.dataset.state = state;
+    render(this.result, stateBadge(state), isBroken ? `Will break ${formatShortDay(this.brokenAt)}` : "Holds so far");
+  }
+
+  #play() {
+    const step = (time) => {
+      this.#frame = requestAnimationFrame(step);
+      if (time - this.#steppedAt < DAY_MS) return;
+      this.#steppedAt = time;
+      this.#instant = this.#instant >= this.end ? this.#model.now : this.#instant + DAY;
+      this.#show();
+    };
+    this.#frame = requestAnimationFrame(step);
+    this.#labelButton();
+  }
+
+  #pause() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#labelButton();
+  }
+}
+
+customElements.define("tick-demo", DemoClock);

@@ -1,0 +1,218 @@
+// The panel of expectations: what must hold, whether it does, and a form of opening balances.
+
+import { isOpening, lowestPoint } from "../clock/clock-model.js";
+import { errorDetails } from "../clock/create-clock.js";
+import {
+  balanceRules,
+  describeExpectation,
+  describeViolation,
+  expectationState,
+  progressText,
+} from "../clock/expectations.js";
+import { EXPECTATIONS_HINT, expectationForm, removeButton } from "../forms/expectation-form.js";
+import { amountFormat, formatAmount, parseAmount } from "../lib/amounts.js";
+import { h, newId, onSubmit, render, withAmounts } from "../lib/dom.js";
+import { formatDay, formatInstant, formatMoney } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { parseInstant } from "../lib/instants.js";
+import { CallError } from "../lib/rpc.js";
+
+/** Return the mark of a state of expectations. */
+export const stateBadge = (state) =>
+  h("span", { class: `result ${state.replace(" ", "-")}` }, icon(/break|broken/.test(state) ? "close" : "check"));
+
+export class ExpectationsPanel {
+  #model = null;
+  #checks = { opening: {}, expectations: [] };
+  #results = null;
+  #progress = []; // the expectations with such a text: { expectation, node }
+  #onChange;
+  #onShow;
+  #list = h("ul", { class: "expectations", "aria-labelledby": "expectations-title" });
+  #empty = h("p", { class: "muted" });
+  #form = h("div", { hidden: true });
+  /** The form of the opening balances, which the page shows with the transactions. */
+  opening = h("details", { class: "opening" });
+  #error = h("p", { class: "error", role: "alert" });
+  #addButton = h(
+    "button",
+    {
+      class: "quiet",
+      "data-command": "Add an expectation",
+      "aria-expanded": "false",
+      onclick: () => this.#toggleForm(this.#form.hidden),
+    },
+    icon("add"),
+    "Add",
+  );
+
+  /** Call `onChange(checks)`, which rejects if the server rejects them, and `onShow(instant)`. */
+  constructor({ onChange, onShow }) {
+    this.#onChange = onChange;
+    this.#onShow = onShow;
+    this.element = h(
+      "section",
+      { class: "card", "aria-labelledby": "expectations-title" },
+      h("div", { class: "row card-header" }, h("h2", { id: "expectations-title" }, "Expectations"), this.#addButton),
+      this.#empty,
+      this.#list,
+      this.#error,
+      this.#form,
+    );
+  }
+
+  /** Show the checks of a clock. `results` is null until the server responds. */
+  setChecks(model, checks, results) {
+    const isSameList =
+      this.#model?.id === model.id &&
+      this.#model.now === model.now &&
+      this.#checks === checks &&
+      this.#results === results;
+    [this.#model, this.#checks, this.#results] = [model, checks, results];
+    if (isSameList) return;
+    const { expectations } = checks;
+    this.#error.textContent = "";
+    this.#empty.hidden = expectations.length > 0;
+    this.#empty.textContent = EXPECTATIONS_HINT;
+    this.#progress = [];
+    render(
+      this.#list,
+      expectations.map((expectation, index) => this.#item(expectation, results?.[index], index)),
+    );
+    this.#drawOpening();
+  }
+
+  /** Show how much of each expectation would have happened at an instant. */
+  draw(_model, _currentView, { instant }) {
+    for (const { expectation, node } of this.#progress) {
+      const [now, then] = [this.#model, { ...this.#model, now: instant }].map((model) =>
+        progressText(expectation, model),
+      );
+      const text = instant > this.#model.now && then !== now ? ` → ${then.replace(/( posted)? so far/, "")}` : "";
+      if (node.textContent !== now + text) render(node, now, h("span", { class: "preview-text" }, text));
+    }
+  }
+
+  showError(message) {
+    this.#error.textContent = message;
+  }
+
+  #item(expectation, result, index) {
+    const text = describeExpectation(expectation);
+    const state = expectationState(expectation, result, this.#model);
+    const progress = state === "will hold" && progressText(expectation, this.#model);
+    const node = h("p", { class: "progress" }, progress);
+    if (progress) this.#progress.push({ expectation, node });
+    return h(
+      "li",
+      { class: "expectation" },
+      stateBadge(state),
+      h(
+        "div",
+        {},
+        h("p", {}, withAmounts(text), h("span", { class: "visually-hidden" }, state && `: ${state}`)),
+        progress && node,
+        result && !result.ok && this.#violation(expectation, result.violation, state),
+      ),
+      removeButton(text, () => this.#remove(index)),
+    );
+  }
+
+  /** Describe the lowest balance of a broken rule, if it is below that of the first violation. */
+  #lowest({ balance: rule }, { actual }) {
+    const balance = rule && this.#model.balances.find(({ currency }) => currency === rule.currency);
+    // A currency without transactions has no curve.
+    if (!balance || !(actual < rule.atLeast)) return "";
+    const [{ from, to }] = balanceRules([{ balance: rule }], rule.currency, this.#model);
+    const { at, value } = lowestPoint(balance, from, to);
+    return value < actual ? ` Its lowest is ${formatMoney(value, rule.currency)}, on ${formatDay(at)}.` : "";
+  }
+
+  #violation(expectation, violation, state) {
+    const { at, itemIds } = violation;
+    const instant = parseInstant(at);
+    const names = this.#model.items.filter((item) => itemIds.includes(item.id)).map((item) => `“${item.name}”`);
+    const cause = names.length === 1 ? ` with ${names[0]}` : "";
+    return h(
+      "p",
+      { class: "violation" },
+      h(
+        "button",
+        {
+          class: "link",
+          "data-command": `Show the break on ${formatInstant(instant)}`,
+          onclick: () => this.#onShow(instant),
+        },
+        `${state === "broken" ? "Broken" : "Will break"} on ${formatInstant(instant)}`,
+      ),
+      withAmounts(`${cause}. ${describeViolation(expectation, violation)}${this.#lowest(expectation, violation)}`),
+    );
+  }
+
+  async #change(checks) {
+    await this.#onChange({ ...this.#checks, ...checks });
+  }
+
+  async #remove(index) {
+    try {
+      await this.#change({ expectations: this.#checks.expectations.toSpliced(index, 1) });
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      this.showError(errorDetails(error));
+    }
+    (this.#list.querySelectorAll(".icon-button")[index] ?? this.#addButton).focus();
+  }
+
+  #toggleForm(isOpen) {
+    this.#addButton.setAttribute("aria-expanded", String(isOpen));
+    this.#form.hidden = !isOpen;
+    if (!isOpen) {
+      this.#addButton.focus();
+      return;
+    }
+    const add = async (expectation) => {
+      await this.#change({ expectations: [...this.#checks.expectations, expectation] });
+      this.#toggleForm(false);
+    };
+    const form = expectationForm(this.#model, { onAdd: add, onCancel: () => this.#toggleForm(false) });
+    render(this.#form, form);
+    form.querySelector("select").focus();
+  }
+
+  #drawOpening() {
+    const { currencies, opening, items } = this.#model;
+    const totals = Object.entries(opening).map(([currency, amount]) => formatMoney(amount, currency));
+    // A scenario's opening balance is a transaction.
+    this.opening.hidden = !totals.length && items.some(isOpening);
+    const input = (value, properties) => h("input", { id: newId(), autocomplete: "off", value, ...properties });
+    const labelled = (label, control) => h("div", {}, h("label", { for: control.id }, label), control);
+    const code = input("EUR", { maxLength: 3, spellcheck: "false" });
+    const fields = (currencies.length ? currencies : [null]).map((currency) => ({
+      currency: () => currency ?? code.value.trim().toUpperCase(),
+      label: currency ?? "Amount",
+      control: input(formatAmount(opening[currency] ?? 0), { inputMode: "decimal" }),
+    }));
+    const error = h("p", { class: "error", role: "alert" });
+    const save = async () => {
+      const entries = fields.map(({ currency, control }) => [currency(), parseAmount(control.value || "0")]);
+      const invalid = entries.find(([currency, amount]) => typeof amount !== "number" || !/^[A-Z]{3}$/.test(currency));
+      error.textContent = invalid
+        ? `The opening balance needs a currency of three characters, and a number, for example ${amountFormat.format(1234.5)}.`
+        : "";
+      if (!invalid) await this.#change({ opening: Object.fromEntries(entries.filter(([, amount]) => amount !== 0)) });
+    };
+    render(
+      this.opening,
+      h("summary", {}, withAmounts(totals.length ? `Opening balance: ${totals.join(", ")}` : "Set an opening balance")),
+      h(
+        "form",
+        { class: "fields", onsubmit: onSubmit(save), noValidate: true },
+        !currencies.length && labelled("Currency", code),
+        fields.map(({ label, control }) => labelled(label, control)),
+        h("button", {}, "Save"),
+      ),
+      error,
+      h("p", { class: "hint" }, "This browser stores opening balances and expectations. The server doesn't."),
+    );
+  }
+}

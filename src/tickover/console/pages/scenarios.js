@@ -1,0 +1,307 @@
+// The scenario cards with a search and filters, and the TOML editor. The server checks its text as the user types.
+
+import { labelledSparkline } from "../chart/sparkline.js";
+import { lowestOfAll, parseParams } from "../clock/clock-model.js";
+import { plural, summaryParts } from "../clock/clock-text.js";
+import { createClock, creationErrorMessage, faultsIn, withName } from "../clock/create-clock.js";
+import { lowestBalances } from "../clock/expectations.js";
+import { draftPreview } from "../forms/draft-preview.js";
+import { h, newId, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
+import { DAY } from "../lib/instants.js";
+import { CallError, call, loadScenarios } from "../lib/rpc.js";
+import { currentSession } from "../lib/session.js";
+import { DEVICE, readStored, SCENARIOS_KEY, writeStored } from "../lib/storage.js";
+import { confirmAction } from "./clock-dialogs.js";
+import { filterBar } from "./filter-bar.js";
+
+// The server doesn't store the scenarios of the user, so the browser does.
+const MAX_SCENARIOS = 20;
+
+const owner = () => currentSession()?.userId ?? "";
+const store = (scenarios) =>
+  writeStored(DEVICE, SCENARIOS_KEY, { ...readStored(DEVICE, SCENARIOS_KEY), [owner()]: scenarios });
+
+/** Return the scenarios of the signed-in user, newest first: `{ id, text }`. */
+const ownScenarios = () => readStored(DEVICE, SCENARIOS_KEY)?.[owner()] ?? [];
+
+/** Store a scenario, or replace the one with this id. Return its id, or undefined if the browser can't store it. */
+function saveScenario(text, id = `${Date.now()}`) {
+  const others = ownScenarios().filter((scenario) => scenario.id !== id);
+  return others.length < MAX_SCENARIOS && store([{ id, text }, ...others]) ? id : undefined;
+}
+
+const deleteScenario = (id) => store(ownScenarios().filter((scenario) => scenario.id !== id));
+
+// The user's own scenarios come first, then the simplest one. The artificial one is last.
+const RANKS = { "salary-and-rent": -1, limits: 1 };
+const rank = ({ id, name }) => (id ? -2 : (RANKS[name] ?? 0));
+
+const FILTERS = [
+  ["All", () => true],
+  ["Goes below zero", ({ model }) => lowestOfAll(model, model.start)?.value < 0],
+  ["Several currencies", ({ model }) => model.currencies.length > 1],
+  ["Saves for a goal", ({ model }) => model.goals.length > 0],
+];
+
+const lowestAmount = ({ value, currency, isLow }, name = "span") =>
+  h(name, { class: isLow ? "below-zero" : undefined }, formatMoney(value, currency));
+
+const MIN_YEAR = 350 * DAY; // a scenario of a year can end some days before
+
+/** Return the day of a point in a scenario, with the year in a scenario of a year or more. */
+const dayOf = ({ at }, { start, times }) => (times.at(-1) - start < MIN_YEAR ? formatShortDay(at) : formatDay(at));
+
+/** Show the lowest balance, or those of several currencies in the order of their strips. */
+function lowestFigures(lows, model) {
+  if (lows.length === 1) return [h("p", {}, `Lowest, ${dayOf(lows[0], model)}`), lowestAmount(lows[0], "strong")];
+  return lows.map((low, index) =>
+    h("p", {}, index === 0 && "Lowest ", lowestAmount(low, "strong"), `, ${dayOf(low, model)}`),
+  );
+}
+
+function scenarioCard(
+  { title, about, params, opening, expectations, model, lows, text, id, isInvalid },
+  { edit, remove },
+) {
+  const hiddenTitle = () => h("span", { class: "visually-hidden" }, ` ${title}`);
+  const create = () =>
+    withBusyState(button, async () => {
+      try {
+        await createClock(withName(params, title), { opening, expectations });
+      } catch (error) {
+        notify(creationErrorMessage(error), { error: true });
+      }
+    });
+  const button = h("button", { class: "soft", onclick: create }, "Create", hiddenTitle());
+  const parts = summaryParts(model);
+  const counts = [parts.pop(), ...(expectations.length ? [plural(expectations.length, "expectation")] : [])];
+  return h(
+    "li",
+    { class: "card scenario" },
+    h(
+      "div",
+      { class: "scenario-header" },
+      h("div", {}, h("h2", {}, title), h("p", {}, parts.join(" · "))),
+      lows.length > 0 && h("div", { class: "lowest" }, lowestFigures(lows, model)),
+    ),
+    labelledSparkline(model, { width: 360, height: 80, lows, expectations }),
+    h("p", { class: isInvalid ? "about error" : "about" }, about),
+    h(
+      "div",
+      { class: "row card-actions" },
+      h("p", { class: "count" }, counts.join(" · ")),
+      id && h("button", { class: "quiet", onclick: () => remove(id, title) }, "Delete", hiddenTitle()),
+      h("button", { class: "quiet", onclick: () => edit(text, id) }, "Edit", hiddenTitle()),
+      !isInvalid && button,
+    ),
+  );
+}
+
+function gallery(scenarios, actions) {
+  const entries = scenarios
+    .toSorted((left, right) => rank(left) - rank(right))
+    .map((scenario) => {
+      const model = parseParams(scenario.params, scenario.opening);
+      return { ...scenario, model, lows: lowestBalances(model, scenario.expectations) };
+    });
+  const cards = entries.map((entry) => scenarioCard(entry, actions));
+  const nothing = h("p", { class: "muted", hidden: true }, "No scenario matches.");
+  const show = (matches) => {
+    cards.forEach((card, index) => {
+      const { title, about } = entries[index];
+      card.hidden = !matches(entries[index], `${title}\n${about}`);
+    });
+    nothing.hidden = cards.some((card) => !card.hidden);
+  };
+  const filters = filterBar("scenarios", FILTERS, show);
+  filters.count(entries).forEach((number, index) => {
+    // A filter that matches all or none is useless.
+    filters.chips[index].hidden = index > 0 && [0, entries.length].includes(number);
+  });
+  return [filters.element, nothing, h("ul", { class: "cards" }, cards)];
+}
+
+/** Expand a scenario of the user. An invalid one has an error instead of items, and can still be edited. */
+async function expandOwn({ id, text }) {
+  const own = { id, text, name: id, title: "My scenario", about: "Your own scenario.", opening: {} };
+  try {
+    const { params, expectations } = await call("expandScenario", { text }, { quiet: true });
+    return { ...own, title: params.name ?? own.title, params, expectations };
+  } catch (error) {
+    return { ...own, about: `It can't be read. ${error.message}`, params: {}, expectations: [], isInvalid: true };
+  }
+}
+
+/** Create the gallery. The button Edit calls `edit(text, id)`. Only the user's own scenarios have ids. */
+export function scenarioGallery(edit) {
+  const container = h("div", {}, h("p", { class: "muted" }, "Loading…"));
+  const remove = async (id, title) => {
+    const consequence = "The scenario is deleted from this browser. Clocks that it created stay.";
+    if (!(await confirmAction(`Delete “${title}”?`, consequence, "Delete scenario"))) return;
+    deleteScenario(id);
+    await load();
+    container.querySelector("input").focus();
+  };
+  const load = async () => {
+    let scenarios;
+    try {
+      scenarios = await loadScenarios();
+      for (const own of ownScenarios()) scenarios = [...scenarios, await expandOwn(own)];
+    } catch {
+      const retryButton = h("button", { onclick: () => withBusyState(retryButton, load) }, "Try again");
+      render(
+        container,
+        h(
+          "div",
+          { class: "card row" },
+          h("p", { role: "alert" }, "Can't load the scenarios. Is the server running?"),
+          retryButton,
+        ),
+      );
+      return;
+    }
+    render(container, gallery(scenarios, { edit, remove }));
+  };
+  load();
+  return container;
+}
+
+const CHECK_DELAY_MS = 500;
+const EXAMPLE = [
+  'title = "My scenario"',
+  'currency = "EUR"',
+  'length = "6 months"',
+  "opening = {EUR = 500}",
+  "",
+  "[[transactions]]",
+  'name = "Salary"',
+  "amount = 2350",
+  'type = "income"',
+  'every = "month on the last weekday"',
+  "",
+  "[[transactions]]",
+  'name = "Groceries"',
+  "amount = {between = [40, 90]}",
+  'type = "expense"',
+  'every = "Saturday"',
+  "",
+  "[[expect]]",
+  "never_below = 0",
+].join("\n");
+
+/** Create the editor. `draft` is `{ toml, scenarioId }`; the text stays in it. */
+export function scenarioEditor(draft) {
+  draft.toml ??= EXAMPLE;
+  const gutter = h("pre", { class: "gutter", "aria-hidden": "true" });
+  const fault = h("p", { class: "line-fault", role: "alert", id: newId(), hidden: true });
+  const text = h(
+    "textarea",
+    { id: newId(), class: "mono", rows: 22, wrap: "off", spellcheck: "false", "aria-describedby": fault.id },
+    draft.toml,
+  );
+  const preview = draftPreview();
+  const createButton = h("button", { class: "primary" }, "Create clock");
+  let faultLine = 0;
+
+  const place = () => {
+    gutter.scrollTop = text.scrollTop;
+    const { lineHeight, paddingTop } = getComputedStyle(text);
+    const top = faultLine * parseFloat(lineHeight) + parseFloat(paddingTop) - text.scrollTop;
+    fault.style.top = `${Math.max(0, Math.min(top, text.clientHeight))}px`;
+  };
+
+  function drawGutter() {
+    const lines = text.value.split("\n");
+    render(
+      gutter,
+      lines.map((_, index) => h("span", { class: index + 1 === faultLine ? "faulty" : undefined }, `${index + 1}\n`)),
+    );
+    place();
+  }
+
+  function showFault(message, line = 0) {
+    faultLine = line;
+    fault.hidden = !message;
+    fault.textContent = message;
+    if (message) text.setAttribute("aria-invalid", "true");
+    else text.removeAttribute("aria-invalid");
+    drawGutter();
+  }
+
+  /** Return the expanded scenario, or null after showing its error. */
+  async function expand(options) {
+    try {
+      const expanded = await call("expandScenario", { text: text.value }, options);
+      showFault("");
+      return expanded;
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      const [first] = faultsIn(error);
+      showFault(first?.message ?? error.message, first?.line);
+      preview.draw({});
+      return null;
+    }
+  }
+
+  let isChecking = false;
+  let checked = null;
+
+  /** Check the text until the latest one is checked, one request at a time. */
+  async function check() {
+    if (isChecking) return;
+    isChecking = true;
+    try {
+      while (text.isConnected && checked !== text.value) {
+        checked = text.value;
+        const expanded = await expand({ quiet: true });
+        if (expanded) preview.draw(expanded.params, expanded.expectations);
+      }
+    } finally {
+      isChecking = false;
+    }
+  }
+
+  async function create() {
+    const expanded = await expand();
+    if (!expanded) return text.focus();
+    try {
+      await createClock(expanded.params, { expectations: expanded.expectations });
+    } catch (error) {
+      const [first] = faultsIn(error);
+      showFault([creationErrorMessage(error), first && `${first.path} ${first.message}.`].filter(Boolean).join(" "));
+    }
+  }
+
+  function save() {
+    const id = saveScenario(text.value, draft.scenarioId);
+    draft.scenarioId = id ?? draft.scenarioId;
+    if (id) notify("Saved. The scenario is first in the gallery of this browser.");
+    else notify(`The browser can't store it, or has ${MAX_SCENARIOS} scenarios. Delete one first.`, { error: true });
+  }
+
+  let timer = 0;
+  text.addEventListener("input", () => {
+    draft.toml = text.value;
+    drawGutter();
+    clearTimeout(timer);
+    timer = setTimeout(check, CHECK_DELAY_MS);
+  });
+  text.addEventListener("scroll", place);
+  requestAnimationFrame(() => {
+    drawGutter();
+    check();
+  });
+  return h(
+    "form",
+    { class: "card clock-form", noValidate: true, onsubmit: onSubmit(() => withBusyState(createButton, create)) },
+    h(
+      "div",
+      {},
+      h("label", { for: text.id }, "Scenario in TOML"),
+      h("div", { class: "toml-editor" }, gutter, text, fault),
+    ),
+    preview.element,
+    h("div", { class: "row submit-row" }, createButton, h("button", { onclick: save }, "Save to my scenarios")),
+  );
+}

@@ -1,0 +1,322 @@
+// <tick-sign-in>: asks for an email address, then for the code from the email, or sends a login link.
+
+import "./demo-clock.js";
+import { h, newId, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { formatDuration } from "../lib/format.js";
+import { CallError, call, latestEmail, ServerUnavailable, serverFeatures } from "../lib/rpc.js";
+import { startSession } from "../lib/session.js";
+
+const EMAIL_PARAMS = {
+  code: { loginCodeType: "SHORT_LIVED", emailType: "LOGIN_CODE" },
+  link: { loginCodeType: "LONG_LIVED", emailType: "WEB_LOGIN_LINK" },
+};
+
+// The progress outlives the page, so a visit to the mailbox loses nothing.
+const NOTHING_DONE = { typedEmail: "", email: "", stay: false, sent: null, loginUrl: null, resendAt: 0 };
+const progress = { ...NOTHING_DONE };
+
+const waitText = (seconds) => (seconds < 120 ? `${seconds} s` : formatDuration(seconds * 1000));
+
+function errorMessage(error) {
+  if (error instanceof ServerUnavailable) return "Can't reach the server. Try again when it is running.";
+  switch (error.reason) {
+    case "LOGIN_REFUSED":
+      return "This code is wrong, expired or used. Try again.";
+    case "RATE_LIMITED":
+      return `Too many attempts. Try again in ${waitText(error.data.retryAfterSeconds)}.`;
+    case "MAIL_NOT_SENT":
+      return "The mail server didn't accept the email. Try again.";
+    case "INVALID_PARAMS":
+      return error.data.errors
+        .map((fault) =>
+          fault.path === "email" ? `The email address ${fault.message}.` : `${fault.path} ${fault.message}.`,
+        )
+        .join(" ");
+    default:
+      return error.message;
+  }
+}
+
+class SignIn extends HTMLElement {
+  #error = h("p", { class: "error", role: "alert", id: newId() });
+  #timer = 0;
+
+  connectedCallback() {
+    this.#draw();
+  }
+
+  disconnectedCallback() {
+    clearInterval(this.#timer);
+  }
+
+  #draw() {
+    this.#error.textContent = "";
+    if (progress.sent === "code") this.#showCodeForm();
+    else if (progress.sent === "link") this.#showLinkSent();
+    else this.#showAddressForm();
+  }
+
+  #show(title, form) {
+    clearInterval(this.#timer);
+    // The demo stays, so that it doesn't start again with each form.
+    if (!this.section) {
+      this.section = h("section");
+      render(
+        this,
+        h(
+          "div",
+          { class: "sign-in" },
+          h(
+            "div",
+            { class: "sign-in-form" },
+            h("p", { class: "tagline" }, "Simulate months of money in seconds."),
+            h(
+              "p",
+              { class: "lead" },
+              "Test clocks for finance apps: salaries, rent and savings goals on a date that you move.",
+            ),
+            this.section,
+          ),
+          h("tick-demo", { class: "card" }),
+        ),
+      );
+    }
+    render(this.section, h("h1", { tabIndex: -1 }, title), form);
+  }
+
+  #showAddressForm() {
+    const email = this.#field("Email", {
+      type: "email",
+      name: "email",
+      autocomplete: "username",
+      required: true,
+      value: progress.typedEmail,
+      oninput: () => (progress.typedEmail = email.input.value),
+      spellcheck: "false",
+      autocapitalize: "none",
+      placeholder: "ana@example.test",
+    });
+    const button = h("button", { class: "primary" }, "Send me a code");
+    const link = h("button", { class: "plain", onclick: () => ask("link", link) }, "Send me a link instead");
+    const ask = (kind, pressed) => {
+      progress.email = email.input.value.trim();
+      return this.#send(kind, pressed, email.input);
+    };
+    this.#show(
+      "Sign in",
+      h(
+        "form",
+        { noValidate: true, onsubmit: onSubmit(() => ask("code", button)) },
+        h("p", { class: "muted" }, "No password. Your first sign-in creates your account."),
+        email,
+        this.#error,
+        button,
+        h("div", { class: "row alternatives" }, this.#stayCheckbox(), link),
+      ),
+    );
+    email.input.focus();
+  }
+
+  #showCodeForm() {
+    const sentText = this.#sentText("code", "The code expires in 10 minutes and works once.");
+    const code = this.#field("Six-digit code", {
+      type: "text",
+      name: "code",
+      inputMode: "numeric",
+      autocomplete: "one-time-code",
+      maxLength: 6,
+      pattern: "[0-9]{6}",
+      required: true,
+      class: "code",
+      spellcheck: "false",
+      "aria-describedby": `${sentText.id} ${this.#error.id}`,
+    });
+    const button = h("button", { class: "primary" }, "Sign in");
+    const form = h(
+      "form",
+      { noValidate: true, onsubmit: onSubmit(() => this.#signIn(code.input, button)) },
+      sentText,
+      this.#mailboxHint(code.input, button),
+      code,
+      this.#error,
+      button,
+      this.#alternatives("code", code.input),
+    );
+    // Pasted text can have spaces and words around the code and be longer than the field.
+    code.input.addEventListener("paste", (event) => {
+      const digits = /(?<!\d)\d{3}\s?\d{3}(?!\d)/.exec(event.clipboardData.getData("text"))?.[0].replace(/\D/g, "");
+      if (!digits) return;
+      event.preventDefault();
+      code.input.value = digits;
+      this.#signIn(code.input, button);
+    });
+    code.input.addEventListener("input", () => {
+      code.input.value = code.input.value.replace(/\D/g, "");
+      if (code.input.value.length === 6) this.#signIn(code.input, button);
+    });
+    this.#show("Enter your code", form);
+    code.input.focus();
+  }
+
+  #showLinkSent() {
+    this.#show(
+      "Open your link",
+      h(
+        "form",
+        {},
+        this.#sentText("link", "The link expires in an hour and works once."),
+        this.#mailboxHint(),
+        progress.loginUrl && h("a", { class: "button primary", href: progress.loginUrl }, "Open the link"),
+        this.#error,
+        this.#alternatives("link"),
+      ),
+    );
+    (this.querySelector("a.button") ?? this.querySelector("h1")).focus();
+  }
+
+  #sentText(kind, details) {
+    const changeAddress = h("button", { class: "link", onclick: () => this.#changeAddress() }, "Use another address");
+    const address = h("strong", {}, progress.email);
+    return h("p", { id: newId() }, `We sent a ${kind} to `, address, `. ${details} `, changeAddress);
+  }
+
+  #field(label, properties) {
+    const input = h("input", { id: newId(), "aria-describedby": this.#error.id, ...properties });
+    return Object.assign(h("div", {}, h("label", { for: input.id }, label), input), { input });
+  }
+
+  #stayCheckbox() {
+    const checkbox = h("input", {
+      type: "checkbox",
+      checked: progress.stay,
+      onchange: () => (progress.stay = checkbox.checked),
+    });
+    return h("label", { class: "checkbox" }, checkbox, "Stay signed in on this device");
+  }
+
+  #mailboxHint(field, button) {
+    const hint = h("div", { class: "row note", hidden: true });
+    serverFeatures().then(({ mailbox }) => {
+      if (!mailbox) return;
+      const fill = () => withBusyState(fillIn, () => this.#fillIn(field, button));
+      const fillIn = field && h("button", { onclick: fill }, "Fill in");
+      render(
+        hint,
+        h("span", {}, `Your ${field ? "code" : "link"} is in the `, h("a", { href: "#/mailbox" }, "mailbox"), "."),
+        fillIn,
+      );
+      hint.hidden = false;
+    });
+    return hint;
+  }
+
+  async #fillIn(field, button) {
+    const email = await latestEmail(progress.email).catch(() => null);
+    if (!email?.code) return this.#showError("The mailbox has no code for this address.", field);
+    field.value = email.code;
+    return this.#signIn(field, button);
+  }
+
+  /** Buttons to send again, and to send the other kind. They count down the wait. */
+  #alternatives(kind, field) {
+    const other = kind === "code" ? "link" : "code";
+    const again = h("button", { class: "plain", onclick: () => this.#send(kind, again, field) });
+    const send = () => this.#send(other, instead, field);
+    const instead = h("button", { class: "plain", onclick: send }, `Send me a ${other} instead`);
+    const updateCountdown = () => {
+      const seconds = Math.max(0, Math.ceil((progress.resendAt - Date.now()) / 1000));
+      const isBusy = again.ariaBusy || instead.ariaBusy;
+      again.textContent = seconds ? `Send again in ${waitText(seconds)}` : "Send again";
+      if (!isBusy) again.disabled = instead.disabled = seconds > 0;
+    };
+    // #show stops the previous timer when it shows this form, so start the timer afterwards.
+    queueMicrotask(() => {
+      clearInterval(this.#timer);
+      if (this.isConnected) this.#timer = setInterval(updateCountdown, 250);
+    });
+    updateCountdown();
+    return h("div", { class: "row alternatives" }, again, instead);
+  }
+
+  #changeAddress() {
+    Object.assign(progress, { sent: null, loginUrl: null, resendAt: 0 });
+    notify("");
+    this.#draw();
+  }
+
+  async #send(kind, button, field) {
+    if (button.disabled) return;
+    this.#showError("");
+    try {
+      const { loginUrl } = await withBusyState(button, () =>
+        call("sendLoginCodeEmail", { email: progress.email, ...EMAIL_PARAMS[kind] }),
+      );
+      const { resendSeconds } = await serverFeatures();
+      const wasSent = progress.sent;
+      Object.assign(progress, {
+        sent: kind,
+        loginUrl: loginUrl ?? null,
+        resendAt: Date.now() + resendSeconds * 1000,
+      });
+      notify(wasSent ? `We sent a new ${kind} to ${progress.email}.` : "");
+      SignIn.#current(this).#draw();
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      SignIn.#current(this).#showSendError(error, kind, field);
+    }
+  }
+
+  /** Return the page that is shown. The user can leave a page and return before a response arrives. */
+  static #current(page) {
+    return document.querySelector("tick-sign-in") ?? page;
+  }
+
+  #showSendError(error, kind, field) {
+    const seconds = error.data?.retryAfterSeconds;
+    if (seconds && progress.sent) progress.resendAt = Date.now() + seconds * 1000;
+    if (error.reason !== "RESEND_TOO_SOON") return this.#showError(errorMessage(error), field);
+    if (!progress.sent) {
+      // The user can sign in with the previous email.
+      Object.assign(progress, { sent: kind, loginUrl: null, resendAt: Date.now() + seconds * 1000 });
+      this.#draw();
+    }
+    return this.#showError(
+      `We already sent an email to this address. Use it, or request another in ${waitText(seconds)}.`,
+    );
+  }
+
+  async #signIn(field, button) {
+    if (button.disabled) return;
+    if (!/^\d{6}$/.test(field.value)) {
+      return this.#showError("Enter six digits.", field);
+    }
+    // Don't use up an attempt.
+    if (field.value === field.refused) return this.#showError(errorMessage({ reason: "LOGIN_REFUSED" }), field);
+    this.#showError("");
+    const { email, stay } = progress;
+    field.readOnly = true;
+    try {
+      const params = { email, code: field.value, authenticationMethod: "EMAIL_CODE" };
+      const { token, userId } = await withBusyState(button, () => call("loginByEmailVerification", params));
+      Object.assign(progress, NOTHING_DONE);
+      startSession({ token, email, userId }, { stay });
+      notify(`You are signed in as ${email}.`);
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      if (error.reason === "LOGIN_REFUSED") field.refused = field.value;
+      field.readOnly = false;
+      this.#showError(errorMessage(error), field);
+      field.select();
+    }
+  }
+
+  #showError(message, field) {
+    this.#error.textContent = message;
+    this.querySelector("[aria-invalid]")?.removeAttribute("aria-invalid");
+    if (!message || !field) return;
+    field.setAttribute("aria-invalid", "true");
+    field.focus();
+  }
+}
+
+customElements.define("tick-sign-in", SignIn);

@@ -1,0 +1,103 @@
+// The filter and the orders of transactions.
+
+import { signed } from "../clock/clock-model.js";
+import { h, render } from "../lib/dom.js";
+import { formatCount } from "../lib/format.js";
+import { rowKind } from "./transaction-row.js";
+
+const KINDS = { income: "Income", expense: "Expenses" };
+
+/** What a filter can select: its title, and the value of an item. */
+const FACETS = {
+  Type: (item) => KINDS[rowKind(item)],
+  Currency: ({ currency }) => currency,
+  Category: ({ category }) => category,
+};
+
+/** A choice of a type, currency or category, with the number of items of each. */
+export class TransactionFilter {
+  constructor(onChange) {
+    this.element = h("select", { "aria-label": "Show only", onchange: onChange });
+  }
+
+  /** Offer the values of all items. Keep the choice if it is still possible. */
+  setItems(items) {
+    const { value } = this.element;
+    const options = Object.entries(FACETS).map(([facet, read]) => {
+      const groups = [...Map.groupBy(items, read)];
+      const option = ([name, { length }]) =>
+        name && h("option", { value: `${facet}:${name}` }, `${name} (${formatCount(length)})`);
+      groups.sort(([left = ""], [right = ""]) => left.localeCompare(right));
+      return groups.length > 1 && h("optgroup", { label: facet }, groups.map(option));
+    });
+    render(this.element, h("option", { value: "" }, "All transactions"), options);
+    this.element.value = value;
+    if (this.element.selectedIndex < 0) this.element.value = "";
+  }
+
+  get isActive() {
+    return this.element.value !== "";
+  }
+
+  matches(item) {
+    const [facet, ...name] = this.element.value.split(":");
+    return !facet || FACETS[facet](item) === name.join(":");
+  }
+}
+
+const byCurrency = (read) => (left, right) => left.currency.localeCompare(right.currency) || read(left) - read(right);
+
+const COMPARISONS = {
+  time: () => 0, // the items are in this order
+  name: (left, right) => left.name.localeCompare(right.name),
+  amount: byCurrency(signed),
+  balance: byCurrency(({ balance }) => balance),
+};
+
+/** The order of transactions, which the titles of their columns change. */
+export class TransactionOrder {
+  #column = "time";
+  #isDescending = false;
+  #buttons = new Map();
+  #onChange;
+
+  constructor(onChange) {
+    this.#onChange = onChange;
+  }
+
+  get isByTime() {
+    return this.#column === "time" && !this.#isDescending;
+  }
+
+  /** Create the title of a column that sorts by it, and a second time in the other direction. */
+  title(text, column) {
+    const onclick = () => {
+      this.#isDescending = this.#column === column && !this.#isDescending;
+      this.#column = column;
+      this.mark();
+      this.#onChange();
+    };
+    const button = h(
+      "button",
+      { type: "button", class: "sort", title: `Sort by ${text.toLowerCase()}`, onclick },
+      text,
+    );
+    this.#buttons.set(column, button);
+    return button;
+  }
+
+  /** Mark the title of the column by which the items are sorted. */
+  mark() {
+    for (const [column, button] of this.#buttons) {
+      const direction = this.#isDescending ? "descending" : "ascending";
+      button.closest("th").ariaSort = column === this.#column ? direction : "none";
+    }
+  }
+
+  /** Return the indexes of the items in this order. */
+  sort(items) {
+    const compare = COMPARISONS[this.#column];
+    const indexes = [...items.keys()].sort((left, right) => compare(items[left], items[right]));
+    return this.#isDescending ? indexes.reverse() : indexes;
+  }
+}

@@ -1,0 +1,63 @@
+// The row of a transaction.
+
+import { cancelButton, stateMark } from "../chart/row-states.js";
+import { isOpening } from "../clock/clock-model.js";
+import { signedAmount } from "../clock/clock-text.js";
+import { h } from "../lib/dom.js";
+import { formatMoney, formatShortDay, formatTime, formatYear } from "../lib/format.js";
+import { showItem } from "./clock-dialogs.js";
+
+const MAX_AMOUNT = 14; // characters of an amount in a column of the usual width
+
+/** Return whether the largest amount or balance needs a wider column. Formatting all of them is slow. */
+export function hasLongAmounts(items) {
+  const size = ({ amount, balance }) => Math.max(amount, Math.abs(balance));
+  const [largest] = items.toSorted((left, right) => size(right) - size(left));
+  return items.length > 0 && formatMoney(-size(largest), largest.currency).length > MAX_AMOUNT;
+}
+
+/** Return the kind of a row. An opening balance is neither income nor expense. */
+export const rowKind = (item) => (isOpening(item) ? "start" : item.kind);
+
+/** Return whether a category says more than the name. */
+const hasOwnCategory = (item) =>
+  item.category && !isOpening(item) && item.category.toLowerCase() !== item.name.toLowerCase();
+
+/** Create the row of a transaction. If another one follows at the same time, no line is between them. */
+export function transactionRow(item, { isPending, isLow, isFollowed }) {
+  const [mark, state] = stateMark(rowKind(item));
+  const cancel = isPending && cancelButton(item);
+  const name = h("span", { class: "clamped", title: item.name }, item.name);
+  const show = h("button", { class: "show-item", onclick: () => showItem(item, state.textContent) }, name);
+  const balance = h(
+    "td",
+    {
+      class: `number balance${isLow ? " below-zero" : ""}`,
+      title: isFollowed ? "The next event has the same time. The chart shows the balance after both." : undefined,
+    },
+    formatMoney(item.balance, item.currency),
+  );
+  const row = h(
+    "tr",
+    { class: isFollowed ? "followed" : undefined },
+    h(
+      "td",
+      { class: "when" },
+      mark,
+      formatShortDay(item.at),
+      h("span", { class: "year" }, ` ${formatYear(item.at)}`),
+      h("span", { class: "muted detail" }, formatTime(item.at)),
+    ),
+    h(
+      "th",
+      { scope: "row", class: "name" },
+      show,
+      hasOwnCategory(item) ? h("span", { class: "muted detail" }, item.category) : null,
+    ),
+    h("td", { class: "state-cell" }, state),
+    h("td", { class: `number amount ${rowKind(item)}` }, signedAmount(item)),
+    balance,
+    h("td", { class: "row-actions" }, cancel),
+  );
+  return Object.assign(row, { show, cancel, balance });
+}
