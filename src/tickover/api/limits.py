@@ -98,8 +98,6 @@ MAX_NESTING: Final = 64
 MAX_BATCH: Final = 50
 MAX_BATCH_BYTES: Final = 8 * 1024 * 1024
 """Size of a batch response. A call whose response might not fit is rejected before it runs."""
-MAX_RESPONSE: Final = 2 * MAX_BATCH_BYTES
-"""Bytes of a response that a client reads. No Tickover server sends as many."""
 MAX_UNFINISHED_BYTES: Final = 64 * 1024 * 1024
 """Size of the responses of all unfinished batches of a process."""
 MAX_LARGE_CALLS: Final = 32

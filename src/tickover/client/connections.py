@@ -13,7 +13,7 @@ from typing import Any, Final
 import httpx2
 
 from tickover import __version__
-from tickover.api.limits import MAX_RESPONSE
+from tickover.api.limits import MAX_BATCH_BYTES
 from tickover.client.messages import NoResponse, Request, Response
 
 _HOST: Final = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?|[0-9a-f:.]*:[0-9a-f:.]*", re.IGNORECASE)
@@ -24,6 +24,8 @@ _ERRNO: Final = re.compile(r"^\[Errno -?[0-9]+\] ")
 _MAX_IDLE_CONNECTIONS: Final = 20
 _IDLE_SECONDS: Final = 4.0
 """Shorter than the keep-alive timeouts of servers and proxies, so that no call uses a connection that they close."""
+_MAX_BODY: Final = 2 * MAX_BATCH_BYTES
+"""More than a Tickover server ever sends."""
 _HTTP_ERRORS: Final = (httpx2.HTTPError, httpx2.InvalidURL)
 """All errors of a request. A redirect to an invalid URL raises InvalidURL."""
 _NEVER_ARRIVED: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
@@ -88,7 +90,7 @@ class Connections(_BaseConnections):
                 content = bytearray()
                 for chunk in response.iter_raw():
                     content += chunk
-                    if len(content) > MAX_RESPONSE:
+                    if len(content) > _MAX_BODY:
                         break
                 return _build_response(response, content)
         except _HTTP_ERRORS as error:
@@ -157,7 +159,7 @@ class AsyncConnections(_BaseConnections):
                 content = bytearray()
                 async for chunk in response.aiter_raw():
                     content += chunk
-                    if len(content) > MAX_RESPONSE:
+                    if len(content) > _MAX_BODY:
                         break
                 return _build_response(response, content)
         except TimeoutError:
