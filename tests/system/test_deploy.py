@@ -3,7 +3,9 @@
 import json
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
@@ -11,9 +13,10 @@ from ruamel.yaml import YAML
 from tests.support.debian_packages import require_program
 from tests.support.transcripts import ROOT
 from tests.unit.test_docs import rows
+from tickover.server.app import _GRACE_SECONDS
 from tickover.server.metrics.exposition import Facts, render
 from tickover.server.metrics.numbers import SharedNumbers
-from tickover.server.settings import CLIENT_VARIABLES, SETTINGS
+from tickover.server.settings import CLIENT_VARIABLES, SETTINGS, read_settings
 from tickover.server.storage.statistics import Statistics
 
 DEPLOY = ROOT / "deploy"
@@ -29,6 +32,54 @@ def output_of(program: str, *arguments: str, package: str = "", folder: str = ""
 
 def test_alerts_fire_when_the_database_mail_or_disk_fails() -> None:
     output_of("promtool", "test", "rules", "alerts_test.yml", package="prometheus", folder="prometheus")
+
+
+def test_every_change_of_an_alert_is_noticed(tmp_path: Path) -> None:
+    """Each changed copy of an alert has its own name, so that one run of promtool tests all of them."""
+    folder, yaml = DEPLOY / "prometheus", YAML(typ="safe")
+    tested, [group] = yaml.load(folder / "alerts_test.yml"), yaml.load(folder / "alerts.yml")["groups"]
+    copies = {
+        rule["alert"]: [rule | change | {"alert": f"{rule['alert']}_{n}"} for n, change in enumerate(_changes(rule))]
+        for rule in group["rules"]
+    }
+    for test in tested["tests"]:
+        test["alert_rule_test"] = [
+            checked | {"alertname": copy["alert"]}
+            for checked in test["alert_rule_test"]
+            for copy in copies[checked["alertname"]]
+        ]
+    changed = [copy for rules in copies.values() for copy in rules]
+    (tmp_path / "alerts.yml").write_text(json.dumps({"groups": [{"name": "changed", "rules": changed}]}))
+    (tmp_path / "alerts_test.yml").write_text(json.dumps(tested))
+    promtool = require_program("promtool", "prometheus")
+    command = [promtool, "test", "rules", str(tmp_path / "alerts_test.yml")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    noticed = set(re.findall(r"alertname: (\w+),", ran.stdout + ran.stderr))
+    assert len(changed) > 60
+    assert [(copy["expr"], copy.get("for")) for copy in changed if copy["alert"] not in noticed] == []
+
+
+def _changes(rule: dict[str, Any]) -> Iterator[dict[str, str]]:
+    """Yield changes of one threshold, duration, filter or function of an alert."""
+    expression = rule["expr"]
+    if "for" in rule:
+        seconds = 60 * int(rule["for"].removesuffix("m"))
+        yield from ({"for": f"{duration}s"} for duration in (0, seconds // 2, seconds * 2))
+    for window in re.finditer(r"\[(\d+)m\]", expression):
+        yield from ({"expr": _replace(window, f"[{int(window[1]) * 30 * factor}s]")} for factor in (1, 4))
+    for threshold in re.finditer(r"(?<=[<>=] )[\d.]+", expression):
+        value = float(threshold[0])
+        yield from (
+            {"expr": _replace(threshold, repr(other))} for other in ({value / 2, value * 1.5} if value else {2.0})
+        )
+    for labels in re.finditer(r"\{.*?\}", expression):
+        yield {"expr": _replace(labels, "")}
+    for absolute in re.finditer(r"abs\b", expression):
+        yield from ({"expr": _replace(absolute, sign)} for sign in ("", "-"))
+
+
+def _replace(match: re.Match[str], new: str) -> str:
+    return match.string[: match.start()] + new + match.string[match.end() :]
 
 
 def test_prometheus_accepts_its_configuration() -> None:
@@ -94,6 +145,52 @@ def test_systemd_starts_the_server_again_until_the_database_is_ready() -> None:
 
 def test_haproxy_accepts_its_configuration() -> None:
     assert "WARNING" not in output_of("haproxy", "-c", "-f", "haproxy/haproxy.cfg")
+
+
+def _read(file: str, pattern: str) -> list[str]:
+    return re.findall(pattern, (DEPLOY / file).read_text(), re.MULTILINE)
+
+
+def _kubernetes_pod() -> Any:
+    [deployment, *_] = YAML(typ="safe").load_all(DEPLOY / "kubernetes" / "tickover.yaml")
+    return deployment["spec"]["template"]["spec"]
+
+
+def test_new_calls_go_only_to_servers_that_are_ready() -> None:
+    """`/healthz` is 200 while a server drains and while its database is down. Only `/readyz` says so."""
+    assert _read("haproxy/haproxy.cfg", r"^    option httpchk (.*)$") == ["GET /readyz"]
+    assert _read("haproxy/haproxy.cfg", r"^    http-check expect (.*)$") == ["status 200"]
+    assert _read("caddy/Caddyfile", r"health_uri (.*)$") == ["/readyz"]
+    assert _read("container/Dockerfile", r"'8000'\) \+ '(/\w+)'") == ["/readyz"]
+    [container] = _kubernetes_pod()["containers"]
+    assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "http"}
+    # A restart doesn't repair a database.
+    assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "http"}
+    assert {"name": "http", "containerPort": 8000} in container["ports"]
+
+
+def test_servers_have_time_for_the_drain_and_the_last_calls() -> None:
+    pod = _kubernetes_pod()
+    [drain] = [int(v["value"]) for v in pod["containers"][0]["env"] if v["name"] == "TICKOVER_DRAIN_SECONDS"]
+    assert pod["terminationGracePeriodSeconds"] > drain + _GRACE_SECONDS
+    [drain, seconds] = map(int, _read("systemd/tickover.service", r"(?:DRAIN_SECONDS|^TimeoutStopSec)=(\d+)"))
+    assert seconds > drain + _GRACE_SECONDS
+    [drain] = map(int, _read("container/Dockerfile", r"TICKOVER_DRAIN_SECONDS=(\d+)"))
+    [seconds] = map(int, _read("container/compose.yaml", r"stop_grace_period: (\d+)s"))
+    assert seconds > drain + _GRACE_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern"),
+    [
+        ("haproxy/haproxy.cfg", r"timeout http-keep-alive (\d+)s"),
+        ("nginx/tickover.conf", r"^    keepalive_timeout (\d+)s"),
+        ("caddy/Caddyfile", r"keepalive (\d+)s"),
+    ],
+)
+def test_proxies_close_idle_connections_before_the_server_does(file: str, pattern: str) -> None:
+    [seconds] = map(int, _read(file, pattern))
+    assert seconds < read_settings({}, {}).keep_alive_seconds
 
 
 def test_patroni_protects_calls_that_change_the_cluster() -> None:
