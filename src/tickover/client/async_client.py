@@ -122,10 +122,7 @@ class AsyncTickover(BaseClient):
         return AsyncClock(self, result.clock, plan.opening, plan.expectations)
 
     async def get_clock(self, id: str, at: InstantLike | None = None, *, details: bool = False) -> "AsyncClock":
-        """Return the clock with this ID. With `at`, preview it at that instant without moving it.
-
-        With `details`, the snapshot has `start_time`, and its goals have `initial_amount`.
-        """
+        """Return a clock, or preview it at the instant `at`. `details` adds `start_time` and initial amounts."""
         return AsyncClock(self, (await self._send(calls.get_clock(id, at, details))).clock)
 
     async def fork_clock(

@@ -121,10 +121,7 @@ class Tickover(BaseClient):
         return Clock(self, result.clock, plan.opening, plan.expectations)
 
     def get_clock(self, id: str, at: InstantLike | None = None, *, details: bool = False) -> "Clock":
-        """Return the clock with this ID. With `at`, preview it at that instant without moving it.
-
-        With `details`, the snapshot has `start_time`, and its goals have `initial_amount`.
-        """
+        """Return a clock, or preview it at the instant `at`. `details` adds `start_time` and initial amounts."""
         return Clock(self, self._send(calls.get_clock(id, at, details)).clock)
 
     def fork_clock(
