@@ -164,6 +164,9 @@ _BAD = [
     ("data_dir", "two\nlines"),
     ("data_dir", "not utf-8: \udcff"),
     ("database_url", "sqlite:///two\nlines"),
+    ("database_url", "postgre://ana:sesame@host/db"),
+    ("database_url", "tickover.db"),
+    ("database_url", "sqlite:///:memory:"),
     ("database_connections", "0"),
     ("database_connections", "1001"),
     ("workers", "0"),
@@ -229,6 +232,7 @@ def test_invalid_value_is_rejected_in_one_sentence(name: str, written: str) -> N
     assert sentence.startswith((f"{variable} must be ", f"{variable} must have "))
     assert sentence.isprintable()
     assert sentence.endswith(".")
+    assert "sesame" not in sentence
 
 
 def test_every_setting_has_an_invalid_value() -> None:

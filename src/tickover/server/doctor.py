@@ -67,6 +67,11 @@ async def run_checks(
     settings: Settings, environment: Mapping[str, str], now: Callable[[], Instant]
 ) -> AsyncIterator[Check]:
     """Yield the result of each check as soon as it is known."""
+    try:
+        redact_url(settings.database_url)
+    except SettingError as failure:
+        yield error("settings", str(failure), "Correct the setting. Then run this command again.")
+        return
     yield ok("settings", "All settings are valid.")
     statistics = None
     async for check in _check_database(settings.database_url, now):
@@ -85,7 +90,7 @@ async def run_checks(
 
 async def _check_database(url: str, now: Callable[[], Instant]) -> AsyncIterator[Check | Statistics]:
     name = redact_url(url)
-    if not is_postgres(url) and url.startswith("sqlite:///") and not sqlite_path(url).exists():
+    if not is_postgres(url) and not sqlite_path(url).exists():
         yield ok("database", f"{name} doesn't exist yet. The first start creates it.")
         return
     try:

@@ -8,12 +8,23 @@ from tickover.server.domain.networks import Network, host_name, parse_networks
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 LOG_FORMATS: Final = ("auto", "text", "json")
+SQLITE_PREFIX: Final = "sqlite:///"
+POSTGRES_PREFIXES: Final = ("postgresql://", "postgres://")
 
 
 def text(value: str) -> str:
     if not value.isprintable():
         raise ValueError("must be one line of text")
     return value
+
+
+def database_url(value: str) -> str:
+    """Read the URL of a database. It can be unusable for other reasons, which only its driver knows."""
+    # With ":memory:", every connection would have a separate database.
+    is_file = value.startswith(SQLITE_PREFIX) and value.removeprefix(SQLITE_PREFIX) not in ("", ":memory:")
+    if not is_file and not value.startswith(POSTGRES_PREFIXES):
+        raise ValueError("must be sqlite:///path/to/file.db or postgresql://user:password@host/database")
+    return text(value)
 
 
 def between(minimum: int, maximum: int, message: str = "") -> Callable[[str], int]:

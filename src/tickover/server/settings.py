@@ -94,7 +94,7 @@ SETTINGS: Final = (
         "database_url",
         "Database: sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME. Default: tickover.db in the data folder.",
         "",
-        values.text,
+        lambda value: values.database_url(value) if value else "",
         may_hold_a_secret=True,
     ),
     Setting("database_connections", "Maximum PostgreSQL connections per process.", "10", values.between(1, 1000)),

@@ -72,6 +72,19 @@ def test_every_broken_part_is_reported_without_secrets(run: Any) -> None:
     assert "sesame" not in result.out
 
 
+@pytest.mark.parametrize("url", ["postgre://ana:sesame@127.0.0.1/t", "postgresql://ana:sesame@mail@127.0.0.1/t"])
+@pytest.mark.parametrize("command", ["doctor", "users list", "users show x", "stats", "sweep", "migrate"])
+def test_mistyped_database_url_is_invalid_and_its_password_is_not_printed(
+    tmp_path: Path, command: str, url: str
+) -> None:
+    shell = Shell(tmp_path / "config", "http://127.0.0.1:9")
+    result = shell(*command.split(), TICKOVER_DATA_DIR=str(tmp_path / "data"), TICKOVER_DATABASE_URL=url)
+    assert result.code == (9 if command == "doctor" else 2)
+    assert "TICKOVER_DATABASE_URL must " in result.out + result.err
+    assert "sesame" not in result.out + result.err
+    assert "All settings are valid" not in result.out
+
+
 def test_text_has_a_mark_and_advice(run: Any) -> None:
     result = run(TICKOVER_MAIL_URL="smtp://127.0.0.1:9")
     assert result.code == 9

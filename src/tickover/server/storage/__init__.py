@@ -3,39 +3,40 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
 import apsw
 
+from tickover.server.setting_values import POSTGRES_PREFIXES, SQLITE_PREFIX, database_url
 from tickover.server.settings import SettingError
 from tickover.server.storage.migrations import migrations
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Store
 
-_POSTGRES_PREFIXES: Final = ("postgresql://", "postgres://")
-
 
 async def open_store(url: str, max_connections: int = 10) -> Store:
     """Open the database, and bring its schema up to date. SQLite ignores `max_connections`."""
+    check_url("TICKOVER_DATABASE_URL", url)
     if is_postgres(url):
         from tickover.server.storage.postgres.store import PostgresStore
 
         return await PostgresStore.open(url, max_connections)
-    scheme, separator, path = url.partition(":///")
-    # With ":memory:", every connection would have a separate database.
-    if scheme != "sqlite" or not separator or path in ("", ":memory:"):
-        raise SettingError(
-            "TICKOVER_DATABASE_URL must look like sqlite:///path/to/file.db or postgresql://user:password@host/database."
-        )
-    return await SqliteStore.open(Path(path))
+    return await SqliteStore.open(sqlite_path(url))
+
+
+def check_url(name: str, url: str) -> None:
+    """Raise SettingError if the URL is that of no database. The message has no part of it, which may be a password."""
+    try:
+        database_url(url)
+    except ValueError as error:
+        raise SettingError(f"{name} {error}.") from None
 
 
 def is_postgres(url: str) -> bool:
-    return url.startswith(_POSTGRES_PREFIXES)
+    return url.startswith(POSTGRES_PREFIXES)
 
 
 def sqlite_path(url: str) -> Path:
-    return Path(url.partition(":///")[2])
+    return Path(url.removeprefix(SQLITE_PREFIX))
 
 
 @contextmanager
@@ -69,7 +70,7 @@ def schema_version(url: str) -> int:
 
 def redact_url(url: str) -> str:
     """Return the URL without its password and query."""
-    if not is_postgres(url):
+    if url.startswith(SQLITE_PREFIX):
         return url
     from tickover.server.storage.postgres import connections
 

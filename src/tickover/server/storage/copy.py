@@ -14,7 +14,15 @@ import asyncpg
 from msgspec import Struct, msgpack
 
 from tickover.server.settings import SettingError
-from tickover.server.storage import describe_error, is_postgres, open_store, redact_url, sqlite_path, translate_errors
+from tickover.server.storage import (
+    check_url,
+    describe_error,
+    is_postgres,
+    open_store,
+    redact_url,
+    sqlite_path,
+    translate_errors,
+)
 from tickover.server.storage.copy_source import TABLES, CopySource, CopyTarget, Row, Table
 from tickover.server.storage.migrations import migrations, pending
 from tickover.server.storage.postgres.connections import Connections
@@ -72,11 +80,8 @@ async def copy(source_url: str, target_url: str, report: Report) -> list[CopiedT
 
 
 def _check_urls(source_url: str, target_url: str) -> None:
-    for url in (source_url, target_url):
-        if not is_postgres(url) and not url.startswith("sqlite:///"):
-            raise SettingError(
-                "Source and target must look like sqlite:///path/to/file.db or postgresql://user:password@host/database."
-            )
+    check_url("The source", source_url)
+    check_url("The target", target_url)
     if not is_postgres(source_url):
         source = sqlite_path(source_url)
         if not source.is_file():
