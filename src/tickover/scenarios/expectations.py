@@ -10,6 +10,7 @@ from msgspec import Struct
 from tickover.api import expectations, timestamps
 from tickover.api.expectations import Expectation
 from tickover.api.limits import MAX_TRANSACTIONS
+from tickover.api.results import TransactionType
 from tickover.api.suggestions import suggest
 from tickover.scenarios import readers
 from tickover.scenarios.item_parser import Defaults, parse_currency
@@ -34,6 +35,16 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 EXPECT_KEYS: Final = tuple(dict.fromkeys([*_KEYS, *(key for keys in _KEYS.values() for key in keys)]))
 _END: Final = Point('"end"', "end")
+
+
+class KnownNames(Struct, frozen=True, kw_only=True):
+    """The names in a file that its expectations can be about."""
+
+    transactions: Collection[str]
+    goals: Collection[str]
+    currencies: Collection[str]
+    categories: Collection[tuple[TransactionType, str, str | None]]
+    """The type, currency and category of each transaction."""
 
 
 class ExpectItem(Struct, frozen=True, kw_only=True):
@@ -78,26 +89,22 @@ def parse_opening(values: object, location: Location) -> dict[str, Decimal]:
 
 
 def parse_expectation(
-    value: object,
-    location: Location,
-    currency: str | None,
-    transactions: Collection[str],
-    goals: Collection[str],
-    defaults: Defaults,
+    value: object, location: Location, currency: str | None, known: KnownNames, defaults: Defaults
 ) -> ExpectItem:
-    """Parse one `[[expect]]` table. `transactions` and `goals` are the names in the file."""
+    """Parse one `[[expect]]` table. `currency` is the default."""
     table = Table(value, location, EXPECT_KEYS)
     word = _find_word(table)
     arguments: tuple[Any, ...]
     match word:
         case "goal_reached":
-            arguments = (_known_name(table, word, "goal", goals),)
+            arguments = (_known_name(table, word, "goal", known.goals),)
         case "posted":
-            arguments = (_known_name(table, word, "transaction", transactions),)
+            arguments = (_known_name(table, word, "transaction", known.transactions),)
         case "total":
-            arguments = (table.required(word, readers.TYPE), parse_currency(table, currency))
+            arguments = (table.required(word, readers.TYPE), _known_currency(table, currency, known))
+            _check_category(table, *arguments, known)
         case _:
-            arguments = (parse_currency(table, currency), table.required(word, readers.BOUND))
+            arguments = (_known_currency(table, currency, known), table.required(word, readers.BOUND))
     return ExpectItem(
         location=location,
         word=word,
@@ -127,6 +134,22 @@ def _known_name(table: Table, word: str, kind: str, names: Collection[str]) -> s
     if kind == "goal" and list(names).count(name) > 1:
         raise table.location.error(f"several goals are named {quote(name)}; rename one")
     return name
+
+
+def _known_currency(table: Table, default: str | None, known: KnownNames) -> str:
+    currency = parse_currency(table, default)
+    if currency not in known.currencies:
+        hint = suggest(currency, known.currencies)
+        raise table.error(f"no transaction and no opening balance is in {currency}{hint}", "currency")
+    return currency
+
+
+def _check_category(table: Table, type: TransactionType, currency: str, known: KnownNames) -> None:
+    category = table.optional("category", readers.CATEGORY)
+    if category is not None and (type, currency, category) not in known.categories:
+        names = [name for *key, name in known.categories if key == [type, currency] and name]
+        hint = suggest(category, names, '"{}"')
+        raise table.error(f"no {type.lower()} in {currency} has the category {quote(category)}{hint}", "category")
 
 
 def _parse_options(table: Table, word: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from tickover.api.durations import Duration
 from tickover.scenarios import readers
-from tickover.scenarios.expectations import parse_expectation, parse_opening
+from tickover.scenarios.expectations import KnownNames, parse_expectation, parse_opening
 from tickover.scenarios.item_parser import DEFAULT_KEYS, ITEM_KEYS, Defaults, parse_currency, parse_defaults, parse_item
 from tickover.scenarios.locations import CONTRIBUTIONS, EXPECTATIONS, GOALS, TRANSACTIONS, Location, Source, quote
 from tickover.scenarios.scenario import ContributionItem, GoalItem, Scenario, TransactionItem
@@ -33,18 +33,24 @@ def parse_scenario(values: object, source: Source, title: str) -> Scenario:
     defaults = parse_defaults(table)
     transactions = tuple(_parse_transaction(*item, currency, defaults) for item in table.items(TRANSACTIONS))
     goals = tuple(_parse_goal(*item, defaults) for item in table.items(GOALS))
-    names = [item.name for item in transactions], [item.name for item in goals]
+    opening = parse_opening(table.get("opening", {}), location)
+    known = KnownNames(
+        transactions=[item.name for item in transactions],
+        goals=[item.name for item in goals],
+        currencies={*opening, *(item.currency for item in transactions)},
+        categories={(type, item.currency, item.category) for item in transactions for type in item.types},
+    )
     scenario = Scenario(
         location=location,
         title=table.optional("title", readers.NAME) or title,
         about=table.optional("about", readers.ABOUT) or "",
         start=_parse_start(table, defaults),
         length=table.optional("length", readers.LENGTH) or _DEFAULT_LENGTH,
-        opening=parse_opening(table.get("opening", {}), location),
+        opening=opening,
         transactions=transactions,
         goals=goals,
         expectations=tuple(
-            parse_expectation(*item, currency, *names, defaults) for item in table.items(EXPECTATIONS, key="expect")
+            parse_expectation(*item, currency, known, defaults) for item in table.items(EXPECTATIONS, key="expect")
         ),
     )
     if not scenario.transactions and not scenario.goals:

@@ -82,6 +82,11 @@ class TransactionItem(ScheduledItem, frozen=True, kw_only=True):
         assert self.reversed_after is not None
         return self.timing.local_time.add(payment.at, self.reversed_after)
 
+    @property
+    def types(self) -> set[TransactionType]:
+        """The types of its transactions. A reversal has the opposite type."""
+        return {self.type} if self.reversed_after is None else {self.type, _OPPOSITES[self.type]}
+
     def plan(self, occurrence: Occurrence) -> PlannedTransaction:
         type, name = self.type, self.name
         if occurrence.is_reversal:

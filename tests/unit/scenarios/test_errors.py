@@ -304,16 +304,41 @@ WORDS = "never_below, never_above, goal_reached, total, posted"
             'per must be "day", "week", "month" or "all", not "year"',
         ),
         ({"total": "income", "at_least": 1, "per": "month"}, 'at_least requires per = "all"'),
+        ({"never_below": 0, "currency": "USD"}, "no transaction and no opening balance is in USD"),
+        ({"never_above": 0, "currency": "EUT"}, "no transaction and no opening balance is in EUT; did you mean EUR?"),
+        ({"total": "income", "at_most": 0, "currency": "USD"}, "no transaction and no opening balance is in USD"),
+        (
+            {"total": "expense", "at_most": 1, "category": "HOMES"},
+            'no expense in EUR has the category "HOMES"; did you mean "Home"?',
+        ),
+        ({"total": "income", "at_most": 1, "category": "Home"}, 'no income in EUR has the category "Home"'),
+        (
+            {"total": "expense", "at_most": 1, "category": "Home", "currency": "CHF"},
+            'no expense in CHF has the category "Home"',
+        ),
     ],
 )
 def test_expectations(expectation: dict[str, Any], problem: str) -> None:
     twin = {"name": "Twin", "target": 1}
     values = {
-        "transactions": [rent(at="start")],
+        "opening": {"CHF": 1},
+        "transactions": [rent(at="start", category="Home")],
         "goals": [TRIP, twin, twin],
         "expect": [{"never_above": 9}, expectation],
     }
     assert error_message({"currency": "EUR", **values}) == f"f, expectation 2: {sentence(problem)}"
+
+
+def test_expectations_can_be_about_reversals_and_opening_balances() -> None:
+    values = {
+        "opening": {"CHF": 1},
+        "transactions": [rent(at="start", category="Home", reversed_after="1 day")],
+        "expect": [
+            {"never_below": 0, "currency": "CHF"},
+            {"total": "income", "currency": "EUR", "category": "Home", "at_most": 1},
+        ],
+    }
+    assert len(read(json.dumps(values), "json", "f").expectations) == 2
 
 
 def test_expectations_outside_of_the_scenario() -> None:
