@@ -501,7 +501,7 @@ async def test_violation_names_the_lowest_balance(browser: Browser, program: Pro
         # No transaction has this currency.
         rule = {"balance": {"currency": "CHF", "atLeast": 5}}
         await console.open("#/clocks")
-        await open_with_checks(console, console.create(), {"opening": {}, "expectations": [rule]})
+        await open_with_checks(console, console.create(), {"opening": {"CHF": 0}, "expectations": [rule]})
         await expect(expectations(console)).to_contain_text("The CHF balance is CHF\xa00.00, below CHF\xa05.00.")
 
 

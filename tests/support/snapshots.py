@@ -17,7 +17,12 @@ def day(month: int, number: int, hour: int = 0, year: int = 2027) -> datetime:
 
 
 def transaction(
-    at: datetime, name: str, amount: str, type: TransactionType = "EXPENSE", currency: str = "EUR"
+    at: datetime,
+    name: str,
+    amount: str,
+    type: TransactionType = "EXPENSE",
+    currency: str = "EUR",
+    category: str | None = None,
 ) -> Transaction:
     return Transaction(
         id=f"txn_{name}_{at}",
@@ -27,6 +32,7 @@ def transaction(
         currency=currency,
         type=type,
         source="SIMULATED_TEST_CLOCK",
+        category=category,
     )
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import force_setattr
 
 from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
 from tickover.api.expectations import Expectation
-from tickover.api.results import TransactionType
+from tickover.api.results import Transaction, TransactionType
 
 OPENING_BALANCE: Final = "Opening balance"
 """The category of a transaction at a clock's start that is the balance before it: neither income nor expense."""
@@ -86,6 +86,11 @@ class ExpandedScenario(_PlanStruct, frozen=True):
     @property
     def plan(self) -> Plan:
         return Plan(**structs.asdict(self.params), expectations=self.expectations)
+
+
+def is_opening_balance(transaction: PlannedTransaction | Transaction) -> bool:
+    """Return whether a transaction has the category of opening balances. Only one at the clock's start is one."""
+    return transaction.category == OPENING_BALANCE
 
 
 def income(

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from tickover.api import timestamps
 from tickover.api.arguments import Amount
 from tickover.api.expectations import Expectation
+from tickover.api.plans import is_opening_balance
 from tickover.api.results import CheckResult, Snapshot
 from tickover.client.amendments import AmendmentRecord
 from tickover.client.balances import running_balances
@@ -22,6 +23,7 @@ class _Event(NamedTuple):
     amount: str
     balance: str
     name: str
+    is_opening: bool = False
 
 
 def format_clock(clock: Snapshot, amendments: Iterable[AmendmentRecord] = ()) -> str:
@@ -59,9 +61,10 @@ def _events(clock: Snapshot, opening: Mapping[str, Amount]) -> list[_Event]:
     def all_events() -> Iterator[_Event]:
         transactions = [*clock.transactions, *clock.pending_transactions]
         for item, balance in zip(transactions, running_balances(transactions, opening), strict=True):
-            sign = "+" if item.type == "INCOME" else "-"
+            is_opening = is_opening_balance(item)
+            sign = "-" if item.type == "EXPENSE" else "" if is_opening else "+"
             amount = f"{sign}{_format_amount(item.amount)} {item.currency}"
-            yield _Event(item.at, amount, f"= {_format_amount(balance)} {item.currency}", item.name)
+            yield _Event(item.at, amount, f"= {_format_amount(balance)} {item.currency}", item.name, is_opening)
         for goal in clock.goals:
             for payment in [*goal.contributions, *goal.upcoming_contributions]:
                 # Contributions have no currency: pad to the width of " EUR".
@@ -71,16 +74,21 @@ def _events(clock: Snapshot, opening: Mapping[str, Amount]) -> list[_Event]:
 
 
 def _events_around(at: datetime, events: Sequence[_Event], frozen_time: datetime, marker: list[str]) -> list[str]:
-    """Return the lines of the events around an instant, with the marker's lines between them."""
+    """Return the lines of the events around an instant, with the marker's lines between them.
+
+    Opening balances are always visible, because all later balances depend on them.
+    """
     before = [event for event in events if event.at <= at]
     after = events[len(before) :]
-    visible = [*before[-_MAX_EVENTS:], *after[:_MAX_EVENTS]]
+    openings = [event for event in before if event.is_opening][:_MAX_EVENTS]
+    recent = [event for event in before if not event.is_opening][-_MAX_EVENTS:]
+    visible = [*openings, *recent, *after[:_MAX_EVENTS]]
     amount_width = max((len(event.amount) for event in visible), default=0)
     balance_width = max((len(event.balance) for event in visible), default=0)
     lines = [_format_event(event, frozen_time, amount_width, balance_width) for event in visible]
-    lines[len(before[-_MAX_EVENTS:]) : len(before[-_MAX_EVENTS:])] = marker
-    if len(before) > _MAX_EVENTS:
-        lines.insert(0, f"  … {len(before) - _MAX_EVENTS} earlier")
+    lines[len(openings) + len(recent) : len(openings) + len(recent)] = marker
+    if hidden := len(before) - len(openings) - len(recent):
+        lines.insert(len(openings), f"  … {hidden} earlier")
     if len(after) > _MAX_EVENTS:
         lines.append(f"  … {len(after) - _MAX_EVENTS} later, the last at {timestamps.write(after[-1].at)}")
     return lines

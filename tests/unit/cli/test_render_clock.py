@@ -59,6 +59,14 @@ def test_a_clock_at_80_columns() -> None:
     ]
 
 
+def test_opening_balance_stays_in_the_list_and_has_no_sign() -> None:
+    opening = transaction(day(1, 1), "Opening balance", "500", "INCOME", category="Opening balance")
+    others = [transaction(day(1, number), "Tea", "3") for number in range(2, 10)]
+    lines = [line.plain for line in items_around_now(clock_items(snapshot(day(1, 9), [opening, *others])), 80)]
+    assert lines[0] == "  ● 2027-01-01  Opening balance  500.00 EUR"
+    assert len(lines) == 5
+
+
 def test_advance_lists_what_happened_instead_of_items_around_now() -> None:
     clock = household(day(2, 1), months=2)
     happened = [item for item in clock_items(clock) if item.happened]

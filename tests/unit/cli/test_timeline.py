@@ -112,6 +112,23 @@ def test_items_in_one_column_are_counted() -> None:
     assert drawn(clock)[-1] == "         ● happened  ○ scheduled  2 several at once  │ now"
 
 
+def test_earliest_day_with_the_lowest_balance_is_named() -> None:
+    transactions = [
+        transaction(day(1, 1), "Pay", "5", "INCOME"),
+        transaction(day(1, 2), "Rent", "20"),
+        transaction(day(1, 3), "Refund", "0.5", "INCOME"),
+        transaction(day(1, 4), "Fee", "0.5"),
+    ]
+    assert "lowest −15.00 on 2027-01-02" in drawn(snapshot(day(1, 1), transactions))[-2]
+
+
+def test_opening_balance_is_in_the_curve_and_in_no_lane() -> None:
+    opening = transaction(day(1, 1), "Opening balance", "500", "INCOME", category="Opening balance")
+    lines = drawn(snapshot(day(1, 2), [opening, transaction(day(1, 3), "Rent", "100")]))
+    assert [line[2:5] for line in lines[1:3]] == ["out", "EUR"]
+    assert "now 500.00 → end 400.00  lowest 400.00 on 2027-01-03" in lines[3]
+
+
 def test_item_at_the_current_column_shows_whether_it_happened() -> None:
     clocks = [
         snapshot(frozen_time, [transaction(day(1, 1, 8), "Coffee", "3"), transaction(day(6, 30), "Rent", "1")])

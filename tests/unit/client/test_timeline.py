@@ -5,9 +5,19 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from tests.support.cases import each_case
-from tickover.api.results import Contribution, Goal, Snapshot, Transaction, TransactionType
+from tickover.api.expectations import never_below, posted
+from tickover.api.results import (
+    CheckResult,
+    Contribution,
+    ExpectationResult,
+    Goal,
+    Snapshot,
+    Transaction,
+    TransactionType,
+    Violation,
+)
 from tickover.client.amendments import AmendmentRecord
-from tickover.client.timeline import format_clock
+from tickover.client.timeline import format_clock, format_violations
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 
@@ -16,10 +26,12 @@ def day(number: int) -> datetime:
     return NEW_YEAR + timedelta(days=number)
 
 
-def transaction(number: int, amount: str, name: str = "Tea", type: TransactionType = "EXPENSE") -> Transaction:
+def transaction(
+    number: int, amount: str, name: str = "Tea", type: TransactionType = "EXPENSE", category: str | None = None
+) -> Transaction:
     return Transaction(
         id=f"transaction_{number}", at=day(number), name=name, amount=Decimal(amount), currency="EUR", type=type,
-        source="SIMULATED_TEST_CLOCK",
+        source="SIMULATED_TEST_CLOCK", category=category,
     )  # fmt: skip
 
 
@@ -68,6 +80,24 @@ def test_only_the_last_past_events_are_listed(count: int, first: str, last: str)
     lines = format_clock(clock([transaction(number, "1", f"day {number}") for number in range(count)])).splitlines()[1:]
     assert (lines[0].endswith(first), lines[-1].endswith(last)) == (True, True)
     assert len([line for line in lines if "●" in line]) == 6
+
+
+def test_opening_balances_are_never_hidden() -> None:
+    opening = transaction(0, "500", "Opening balance", "INCOME", "Opening balance")
+    later = [transaction(number, "1", f"day {number}") for number in range(1, 9)]
+    assert format_clock(clock([opening, *later])).splitlines()[1:4] == [
+        "  ● 2027-01-01T00:00:00Z  500 EUR  Opening balance",
+        "  … 2 earlier",
+        "  ● 2027-01-04T00:00:00Z   -1 EUR  day 3",
+    ]
+
+
+def test_first_violation_of_one_instant_is_in_the_summary() -> None:
+    rules = [never_below("EUR", 0), posted("Rent", day(3))]
+    later, first, second = (Violation(day(at), text, Decimal(0), []) for at, text in ((4, "c"), (3, "a"), (3, "b")))
+    for violations, summary in (((first, second), "a"), ((later, second), "b")):
+        result = CheckResult(False, day(9), [ExpectationResult(False, violation) for violation in violations])
+        assert format_violations(clock([transaction(1, "1")]), rules, result, {}).startswith(f"{summary} 2 of 2")
 
 
 @each_case(("count", "last"), [(6, "-1 EUR  day 16"), (7, "… 1 later, the last at 2027-01-18T00:00:00Z")])

@@ -159,9 +159,12 @@ def item_list(
 
 
 def items_around_now(items: Sequence[Item], width: int) -> list[Text]:
-    """Render the last items that happened and the next ones."""
-    happened = [item for item in items if item.happened][-_ITEMS_AROUND_NOW:]
-    return item_list([*happened, *[item for item in items if not item.happened][:_ITEMS_AROUND_NOW]], width)
+    """Render opening balances, the last items that happened and the next ones."""
+    openings = [item for item in items if item.lane == "opening"][:_ITEMS_AROUND_NOW]
+    others = [item for item in items if item.lane != "opening"]
+    happened = [item for item in others if item.happened][-_ITEMS_AROUND_NOW:]
+    following = [item for item in others if not item.happened][:_ITEMS_AROUND_NOW]
+    return item_list([*openings, *happened, *following], width)
 
 
 def next_step(items: Sequence[Item], width: int) -> list[Text]:
@@ -182,7 +185,8 @@ def _time(item: Item, time: str) -> Text:
 
 def _money(item: Item) -> Text:
     style = (GOOD if item.amount > 0 else BAD) if item.happened else SCHEDULED
-    return Text.assemble((formatting.signed_amount(item.amount), style), (f" {item.currency or '   '}", FAINT))
+    format_amount = formatting.amount if item.lane == "opening" else formatting.signed_amount
+    return Text.assemble((format_amount(item.amount), style), (f" {item.currency or '   '}", FAINT))
 
 
 def _style(item: Item) -> str:

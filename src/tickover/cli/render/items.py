@@ -5,11 +5,12 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
+from tickover.api.plans import is_opening_balance
 from tickover.api.results import Contribution, Goal, Snapshot, Transaction
 from tickover.api.terminal import sanitize
 from tickover.client.clocks import AdvanceResult
 
-Lane = Literal["in", "out", "goals"]
+Lane = Literal["in", "out", "goals", "opening"]
 
 
 class Item(NamedTuple):
@@ -57,12 +58,13 @@ def _clock_items(snapshot: Snapshot) -> Iterator[Item]:
 
 def _transaction_item(transaction: Transaction, *, happened: bool) -> Item:
     is_income = transaction.type == "INCOME"
+    lane: Lane = "in" if is_income else "out"
     return Item(
         at=transaction.at,
         name=sanitize(transaction.name),
         amount=transaction.amount if is_income else -transaction.amount,
         currency=sanitize(transaction.currency),
-        lane="in" if is_income else "out",
+        lane="opening" if is_opening_balance(transaction) else lane,
         happened=happened,
     )
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from rich.text import Text
 
+from tickover.api.plans import is_opening_balance
 from tickover.api.results import Balance, Balances, CheckResult, Event, Snapshot, Violation
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
@@ -89,7 +90,8 @@ def _event_row(event: Event, goals: Mapping[str, str], at: str) -> list[Text]:
     if event.transaction is not None and event.balance is not None:
         is_income = event.transaction.type == "INCOME"
         amount = event.transaction.amount if is_income else -event.transaction.amount
-        money = Text(formatting.signed_amount(amount), style or (GOOD if is_income else BAD))
+        format_amount = formatting.amount if is_opening_balance(event.transaction) else formatting.signed_amount
+        money = Text(format_amount(amount), style or (GOOD if is_income else BAD))
         balance = _amount(event.balance).append(f" {sanitize(event.transaction.currency)}", FAINT)
         return [when, Text(sanitize(event.transaction.name), style), money, balance]
     if event.contribution is not None and event.current_amount is not None:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from rich.text import Text
 
-from tickover.api.plans import PlannedTransaction
+from tickover.api.plans import PlannedTransaction, is_opening_balance
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.render.lines import BAD, FAINT, GOOD, Column, table
@@ -19,8 +19,8 @@ def render_occurrences(occurrences: Sequence[tuple[PlannedTransaction, datetime]
 
 def _row(transaction: PlannedTransaction, nominal: datetime) -> list[Text]:
     is_income = transaction.type == "INCOME"
-    amount = formatting.signed_amount(transaction.amount if is_income else -transaction.amount)
-    money = f"{amount} {transaction.currency}"
+    format_amount = formatting.amount if is_opening_balance(transaction) else formatting.signed_amount
+    money = f"{format_amount(transaction.amount if is_income else -transaction.amount)} {transaction.currency}"
     due = "" if nominal == transaction.at else f"due {formatting.date(nominal)}"
     return [
         Text(formatting.date_and_minute(transaction.at)),
