@@ -1,6 +1,7 @@
 """Recurrences in the format of iCalendar, such as `FREQ=MONTHLY;BYDAY=-1FR` (RFC 5545)."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time
 from typing import Final
 
@@ -12,7 +13,21 @@ from tickover.scenarios.recurrences import Recurrence
 EXPECTED: Final = 'must be an iCalendar rule such as "FREQ=MONTHLY;BYDAY=-1FR"'
 
 _FREQUENCIES: Final = ("DAILY", "WEEKLY", "MONTHLY", "YEARLY")
-_PARTS: Final = ("FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "BYMONTH", "BYSETPOS", "BYYEARDAY", "BYWEEKNO", "WKST")
+_DAY: Final = "(?:MO|TU|WE|TH|FR|SA|SU)"
+_DAYS: Final = rf"[+-]?[0-9]{{0,2}}{_DAY}(?:,[+-]?[0-9]{{0,2}}{_DAY})*"
+_NUMBERS: Final = "[+-]?[0-9]{1,3}(?:,[+-]?[0-9]{1,3})*"
+_PARTS: Final[Mapping[str, str]] = {
+    "FREQ": "[A-Z]+",
+    "INTERVAL": "[0-9]+",
+    "BYDAY": _DAYS,
+    "BYMONTHDAY": _NUMBERS,
+    "BYMONTH": _NUMBERS,
+    "BYSETPOS": _NUMBERS,
+    "BYYEARDAY": _NUMBERS,
+    "BYWEEKNO": _NUMBERS,
+    "WKST": _DAY,
+}
+"""The available parts, and what their values look like. dateutil reads more than one rule and other properties."""
 _REPLACED_PARTS: Final = {
     "COUNT": "times = 6",
     "UNTIL": 'until = "2027-06-30"',
@@ -58,15 +73,20 @@ def parse(value: object) -> Rule | None:
     if not isinstance(value, str) or len(value) > _MAX_LENGTH:
         return None
     text = value.strip().upper().removeprefix("RRULE:")
-    _check_parts(dict(part.partition("=")[::2] for part in text.split(";")))
+    pairs = [part.partition("=")[::2] for part in text.split(";")]
+    parts = dict(pairs)
+    _check_parts(parts)
+    if len(parts) < len(pairs) or not all(re.fullmatch(_PARTS[name], parts[name]) for name in parts):
+        return None
+    _check_numbered_days(parts)
     try:
         rrulestr(text, dtstart=_ANY_DAY)
-    except (ValueError, IndexError, TypeError):
+    except ValueError:
         return None
     return Rule(1, text)
 
 
-def _check_parts(parts: dict[str, str]) -> None:
+def _check_parts(parts: Mapping[str, str]) -> None:
     """Raise Advice if a part is missing or not supported."""
     for name in parts:
         if name in _REPLACED_PARTS:
@@ -80,10 +100,17 @@ def _check_parts(parts: dict[str, str]) -> None:
         raise Advice(f"rrule must have an INTERVAL from 1 to {_MAX_INTERVAL}")
 
 
-def _check_search(parts: dict[str, str]) -> None:
+def _check_search(parts: Mapping[str, str]) -> None:
     """Raise Advice if dateutil would search for too long."""
     frequency = parts["FREQ"]
-    allowed = _FREQUENT_PARTS.get(frequency, _PARTS)
+    allowed = _FREQUENT_PARTS.get(frequency, tuple(_PARTS))
     if not set(parts) <= {"FREQ", "WKST", *allowed}:
         listed = " and ".join([", ".join(allowed[:-1]), allowed[-1]])
         raise Advice(f"rrule with FREQ={frequency} can have only {listed}; use FREQ=MONTHLY or FREQ=YEARLY")
+
+
+def _check_numbered_days(parts: Mapping[str, str]) -> None:
+    """Raise Advice for a day such as 6MO of a month, which no month has."""
+    last = 53 if parts["FREQ"] == "YEARLY" and "BYMONTH" not in parts else 5
+    if any(not 0 < int(number) <= last for number in re.findall("[0-9]+", parts.get("BYDAY", ""))):
+        raise Advice(f"rrule must have days from 1 to {last} in BYDAY, such as {last}MO")

@@ -20,6 +20,7 @@ def days(length: str = "6 months", **keys: Any) -> str:
     [
         ("FREQ=MONTHLY;BYDAY=-1FR", "01-29 02-26 03-26 04-30 05-28 06-25"),
         ("RRULE:FREQ=MONTHLY;BYDAY=-1FR", "01-29 02-26 03-26 04-30 05-28 06-25"),
+        ("rrule:FREQ=MONTHLY;BYDAY=-1FR", "01-29 02-26 03-26 04-30 05-28 06-25"),
         ("freq=monthly;bymonthday=15", "01-15 02-15 03-15 04-15 05-15 06-15"),
         ("FREQ=MONTHLY;BYMONTHDAY=31", "01-31 03-31 05-31"),
         ("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "01-29 02-26 03-31 04-30 05-31 06-30"),
@@ -57,6 +58,9 @@ def test_a_rule_counts_from_its_start() -> None:
         ("FREQ=DAILY;BYMONTH=2", "rrule with FREQ=DAILY can have only INTERVAL and BYDAY; use FREQ=MONTHLY or"),
         ("FREQ=WEEKLY;BYMONTHDAY=30", "rrule with FREQ=WEEKLY can have only INTERVAL, BYDAY and BYMONTH; use FREQ="),
         ("FREQ=MONTHLY;BYDAY=XX", 'rrule must be an iCalendar rule such as "FREQ=MONTHLY;BYDAY=-1FR", not'),
+        ("FREQ=MONTHLY;BYDAY=+99MO", "rrule must have days from 1 to 5 in BYDAY, such as 5MO."),
+        ("FREQ=YEARLY;BYMONTH=12;BYDAY=-53MO", "rrule must have days from 1 to 5 in BYDAY, such as 5MO."),
+        ("FREQ=YEARLY;BYDAY=54MO", "rrule must have days from 1 to 53 in BYDAY, such as 53MO."),
         ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", 'rrule "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30" selects no day.'),
         ("FREQ=DAILY;INTERVAL=7;BYDAY=MO", 'rrule "FREQ=DAILY;INTERVAL=7;BYDAY=MO" selects no day.'),
     ],
@@ -65,3 +69,21 @@ def test_invalid_rules(rule: Any, problem: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         instants(NEW_YEAR, rrule=rule)
     assert str(caught.value).partition('"Rent": ')[2].startswith(problem)
+
+
+@pytest.mark.parametrize("separator", [" ", "\n", "\t", "\u2028", ";", ","])
+@pytest.mark.parametrize(
+    "second",
+    [
+        "RRULE:FREQ=SECONDLY",
+        "FREQ=SECONDLY",
+        "EXRULE:FREQ=DAILY",
+        "DTSTART:20270101",
+        "RDATE:20270101",
+        "EXDATE:20270101",
+    ],
+)
+def test_rule_with_a_second_one_is_invalid(separator: str, second: str) -> None:
+    """dateutil reads several properties from one text."""
+    with pytest.raises(ScenarioError, match="rrule"):
+        instants(NEW_YEAR, rrule=f"FREQ=MONTHLY;WKST=MO{separator}{second}")
