@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import reason_of
+from tests.support.load import until
 from tests.support.world import World
 from tickover import scenarios
-from tickover.api.limits import ISOLATED_BURST, ISOLATED_REFILL, MAX_EXPECTATIONS, MAX_NAME, MAX_SCENARIO_TEXT
+from tickover.api.limits import MAX_EXPECTATIONS, MAX_NAME, MAX_SCENARIO_TEXT
 from tickover.scenarios import names
 from tickover.server.domain.response_sizes import MAX_ENVELOPE, MAX_EXPANDED_RESULT
+from tickover.server.fair_queue import MAX_CALLS_PER_USER
 from tickover.server.isolated_calls import ExpandRequest, expand_scenario
-from tickover.server.isolated_process import MAX_CALLS_PER_USER, MAX_USERS
 
 START = "2027-01-01T00:00:00Z"
 RENT = """\
@@ -105,20 +105,6 @@ async def test_included_scenarios_are_the_same_as_in_the_module(world: World, to
         assert await expand(world, text, None) == json.loads(bytes(expected.result)), name
 
 
-async def test_a_user_can_expand_only_so_many_scenarios(world: World, token: str) -> None:
-    world.token = token
-    other = await world.sign_in("ben@example.test")
-    for _ in range(ISOLATED_BURST):
-        await expand(world, RENT)
-    rejected = await world.call("expandScenario", {"text": RENT}, token)
-    assert (rejected.status, reason_of(rejected), rejected.headers["retry-after"]) == (429, "RATE_LIMITED", "1")
-    assert "result" in (await world.call("expandScenario", {"text": RENT}, other)).json
-    world.pass_time(seconds=1)
-    for _ in range(ISOLATED_REFILL):
-        await expand(world, RENT)
-    assert reason_of(await world.call("expandScenario", {"text": RENT}, token)) == "RATE_LIMITED"
-
-
 async def test_largest_result_is_within_its_maximum_size(world: World, token: str) -> None:
     name = "\\u0001" * MAX_NAME
     transactions = (
@@ -163,32 +149,40 @@ async def test_killed_process_is_replaced(world: World, token: str) -> None:
     assert await expand(world, RENT)
 
 
-async def test_process_that_ends_during_a_call_is_an_internal_error(
-    world: World, token: str, monkeypatch: pytest.MonkeyPatch
+async def test_process_that_fails_is_an_internal_error_with_one_line_in_the_log(
+    world: World,
+    token: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(sys, "executable", "/bin/false")
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\necho 'Traceback:\n  a bug' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
     assert (await world.error("expandScenario", {"text": RENT}, token))["data"]["reason"] == "INTERNAL"
+    assert "a bug" not in capfd.readouterr().err
+    assert len(caplog.records) == 1
+    assert "ended with 1\nTraceback:\n  a bug" in caplog.text
 
 
 async def test_cancelled_call_does_not_leave_its_response_to_the_next(world: World, token: str) -> None:
     world.token = token
     await expand(world, RENT)
     request = ExpandRequest(RENT.replace("Home", "Old"), None, world.now)
-    call = asyncio.ensure_future(world.isolated_process.run(request))
-    # It writes its request, and then waits for the response.
-    await asyncio.sleep(0)
-    call.cancel()
-    await asyncio.wait([call])
+    async with world.isolated_process.turn(b"user"):
+        call = asyncio.ensure_future(world.isolated_process.run(request))
+        # It writes its request, and then waits for the response.
+        await asyncio.sleep(0)
+        call.cancel()
+        await asyncio.wait([call])
     assert (await expand(world, RENT))["params"]["name"] == "Home"
 
 
-async def test_too_many_waiting_calls_are_rejected(world: World) -> None:
-    tokens = [await world.sign_in(f"user{number}@example.test") for number in range(MAX_USERS + 1)]
-    responses = await asyncio.gather(*(world.call("expandScenario", {"text": RENT}, token) for token in tokens))
-    assert [reason_of(one) for one in responses if "error" in one.json] == ["UNAVAILABLE"]
-
-
-async def test_calls_of_one_user_do_not_delay_another(world: World, token: str) -> None:
+async def test_user_who_has_used_less_goes_first(world: World, token: str) -> None:
+    world.token = token
+    await expand(world, RENT)
     other = await world.sign_in("ben@example.test")
     ended = []
 
@@ -196,11 +190,26 @@ async def test_calls_of_one_user_do_not_delay_another(world: World, token: str) 
         response = await world.call("expandScenario", {"text": RENT}, token)
         ended.append((name, response.json.get("error", {}).get("data")))
 
-    calls = [call("ana", token) for _ in range(MAX_CALLS_PER_USER + 1)]
-    await asyncio.gather(*calls, call("ben", other))
-    rejected = ("ana", {"reason": "RATE_LIMITED", "retryAfterSeconds": 1})
-    assert ended.count(rejected) == 1
-    assert ended.count(("ana", None)) == MAX_CALLS_PER_USER
-    assert ended.index(("ben", None)) < MAX_CALLS_PER_USER
+    async with world.isolated_process.turn(b"a third user"):
+        calls = [asyncio.ensure_future(call("ana", token)) for _ in range(MAX_CALLS_PER_USER + 1)]
+        await until(lambda: ended)
+        calls.append(asyncio.ensure_future(call("ben", other)))
+        await until(lambda: len(world.isolated_process.queue.waiting) > MAX_CALLS_PER_USER)
+    await asyncio.gather(*calls)
+    assert ended == [("ana", {"reason": "RATE_LIMITED", "retryAfterSeconds": 1}), ("ben", None), *[("ana", None)] * 4]
+
+
+async def test_process_has_no_settings_of_the_server(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TICKOVER_SECRET_KEY", "secret")
+    program = tmp_path / "python"
+    program.write_text(f"#!/bin/sh\nexport -p > '{tmp_path}/variables'\nexec '{sys.executable}' \"$@\"\n")
+    program.chmod(0o755)
     world.token = token
-    assert await expand(world, RENT)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", str(program))
+        await expand(world, RENT)
+    variables = (tmp_path / "variables").read_text()
+    assert "TICKOVER" not in variables
+    assert "secret" not in variables

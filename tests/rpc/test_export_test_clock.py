@@ -9,7 +9,7 @@ from msgspec import json as msgspec_json
 from tests.rpc.builders import reason_of, transaction
 from tests.support.cases import each_case
 from tests.support.world import World
-from tickover.api.limits import ISOLATED_BURST, MAX_CATEGORY, MAX_CLOCK_TRANSACTIONS, MAX_NAME, MAX_OPENING_BALANCES
+from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_TRANSACTIONS, MAX_NAME, MAX_OPENING_BALANCES
 from tickover.api.results import OneClock
 from tickover.server.domain.exports import ExportFormat
 from tickover.server.domain.response_sizes import MAX_EXPORT_RESULT
@@ -90,17 +90,6 @@ async def test_clock_of_another_user_is_not_found(world: World, token: str) -> N
     other = await world.sign_in("ben@example.test")
     response = await world.call("exportTestClock", {"id": id, "format": "csv"}, other)
     assert reason_of(response) == "CLOCK_NOT_FOUND"
-
-
-async def test_a_user_can_export_only_so_often(world: World, token: str) -> None:
-    id = await create(world, token)
-    for _ in range(ISOLATED_BURST):
-        await world.result("exportTestClock", {"id": id, "format": "csv"}, token)
-    for method, params in [
-        ("exportTestClock", {"id": id, "format": "csv"}),
-        ("expandScenario", {"text": "#"}),
-    ]:
-        assert reason_of(await world.call(method, params, token)) == "RATE_LIMITED", method
 
 
 @each_case(

@@ -53,12 +53,6 @@ MAX_POSTED_COUNT: Final = 1_000_000
 MAX_SCENARIO_TEXT: Final = 64 * 1024
 """Characters. The included scenarios have up to 4,000."""
 
-# Calls in the separate process
-ISOLATED_BURST: Final = 60
-ISOLATED_REFILL: Final = 2
-"""Calls of expandScenario and exportTestClock per second of one user, after the burst. An editor checks a scenario as
-the user types."""
-
 # Sign-in
 RESEND_INTERVAL: Final = timedelta(seconds=60)
 CODE_DIGITS: Final = 6

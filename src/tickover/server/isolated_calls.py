@@ -4,10 +4,13 @@ Each line of the input is an `ExpandRequest` or an `ExportRequest` in JSON, and 
 `IsolatedResult`.
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from datetime import datetime
+from resource import RLIMIT_AS, setrlimit
 from signal import ITIMER_VIRTUAL, setitimer
+from time import process_time
 from typing import Final
 
 from msgspec import UNSET, Raw, Struct, UnsetType, json
@@ -19,6 +22,9 @@ from tickover.scenarios import ScenarioError, read
 
 MAX_CPU_SECONDS: Final = 2
 """The kernel ends the process with SIGVTALRM if one call takes longer, even inside of a regular expression."""
+
+MAX_MEMORY: Final = 256 * 1024 * 1024
+"""Bytes of address space. The largest export needs 100 MB of it."""
 
 
 class ExpandRequest(Struct, frozen=True, tag="expand"):
@@ -42,6 +48,8 @@ class IsolatedResult(Struct, frozen=True, omit_defaults=True):
     result: Raw | UnsetType = UNSET
     message: str = ""
     line: int | None = None
+    seconds: float = 0
+    """CPU time."""
 
 
 def expand_scenario(request: ExpandRequest) -> IsolatedResult:
@@ -69,12 +77,26 @@ def export_clock(request: ExportRequest) -> IsolatedResult:
     return IsolatedResult(Raw(json.encode(ExportedClock(name, file_format.media_type, text))))
 
 
+def run(request: ExpandRequest | ExportRequest) -> IsolatedResult:
+    """Return the result of a call with its CPU time."""
+    began = process_time()
+    try:
+        result = export_clock(request) if isinstance(request, ExportRequest) else expand_scenario(request)
+    except MemoryError:
+        result = IsolatedResult(message="needs too much memory; use fewer items")
+    return replace(result, seconds=process_time() - began)
+
+
 def main() -> None:
+    if sys.platform == "linux":
+        # Others don't limit the address space.
+        setrlimit(RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    # The event loop of the server goes first.
+    os.nice(10)
     decoder = json.Decoder(ExpandRequest | ExportRequest)
     for line in sys.stdin.buffer:
-        request = decoder.decode(line)
         setitimer(ITIMER_VIRTUAL, MAX_CPU_SECONDS)
-        result = export_clock(request) if isinstance(request, ExportRequest) else expand_scenario(request)
+        result = run(decoder.decode(line))
         setitimer(ITIMER_VIRTUAL, 0)
         sys.stdout.buffer.write(json.encode(result) + b"\n")
         sys.stdout.buffer.flush()

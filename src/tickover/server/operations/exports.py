@@ -18,7 +18,6 @@ class ExportOperations:
         self._process = process
 
     async def export_test_clock(self, params: ExportTestClockParams, caller: Caller) -> bytes:
-        self._process.take_from_limit(caller.token.user, caller.now)
         # A call that waits for its turn holds no clock in memory.
         async with self._process.turn(caller.token.user):
             clock, schedule = await self._clocks.find(params.id, caller)

@@ -18,7 +18,6 @@ class ScenarioOperations:
     async def expand_scenario(self, params: ExpandScenarioParams, caller: Caller) -> bytes:
         if await self._store.find_token(caller.token.digest, caller.now) is None:
             raise unauthenticated()
-        self._process.take_from_limit(caller.token.user, caller.now)
         start = None if params.start is UNSET else params.start
         first_of_month = caller.now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
         async with self._process.turn(caller.token.user):
