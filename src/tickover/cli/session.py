@@ -58,6 +58,11 @@ class Session:
     def environment_token(self) -> str:
         return os.environ.get("TICKOVER_TOKEN", "")
 
+    @property
+    def token(self) -> str:
+        """The token for the current server, or an empty string."""
+        return self.environment_token or self.profile.token
+
     @cached_property
     def credentials(self) -> "Credentials":
         from tickover.cli.credentials import Credentials, config_folder
@@ -82,7 +87,7 @@ class Session:
     @contextmanager
     def signed_in_client(self, timeout: float = 15.0, retries: int = 2) -> Iterator["Tickover"]:
         """Open a client with the user's token. Raise `CliError` if there is none."""
-        token = self.environment_token or self.profile.token
+        token = self.token
         with self.client(token, timeout, retries) as client:
             if not token:
                 raise CliError(

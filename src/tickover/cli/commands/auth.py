@@ -165,7 +165,7 @@ def logout(session: Session) -> None:
 
     If TICKOVER_TOKEN is set, revoke that token and keep the stored one.
     """
-    token = session.environment_token or session.profile.token
+    token = session.token
     if not token:
         session.output.write({"signedOut": False}, f"You aren't signed in at {session.url}.")
         return
