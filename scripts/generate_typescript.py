@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from tickover.client.connections import MAX_RESPONSE_BYTES
 from tickover.server.openrpc import describe
 from tickover.server.openrpc.prose import METHODS
 from tickover.testing import SETTINGS
@@ -53,6 +54,8 @@ def _sections(document: Schema) -> Iterator[str]:
     yield from _reasons(document["x-reasons"])
     yield from _operations(document["methods"])
     yield _CLASS + "".join(_method(method, schemas) for method in document["methods"]) + "}\n"
+    yield "/** More than a server ever sends. */"
+    yield f"export const MAX_RESPONSE_BYTES = {MAX_RESPONSE_BYTES};\n"
     yield "/** Settings of a private server for tests: nothing is limited, and emails are stored instead of sent. */"
     yield f"export const TEST_SETTINGS: Readonly<Record<string, string>> = {json.dumps(SETTINGS, indent=2)};\n"
 

@@ -1,4 +1,5 @@
-import { Unreachable } from "./errors.js";
+import { InvalidResponse, Unreachable } from "./errors.js";
+import { MAX_RESPONSE_BYTES } from "./generated.js";
 import type { HttpResponse } from "./response.js";
 
 /** Codes of errors before the request was sent. Node.js sets them; browsers and Deno don't say why fetch failed. */
@@ -22,7 +23,7 @@ export class Connection {
     this.#timeoutSeconds = timeoutSeconds;
   }
 
-  /** Returns the response. Throws Unreachable if there is none, or the reason of `signal` if it was aborted. */
+  /** Returns the response. Throws Unreachable, InvalidResponse, or the reason of `signal` if it was aborted. */
   async send(path: string, request: RequestInit, signal?: AbortSignal): Promise<HttpResponse> {
     const url = this.url + path;
     const timeout = AbortSignal.timeout(this.#timeoutSeconds * 1000);
@@ -32,10 +33,11 @@ export class Connection {
         redirect: "manual",
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
-      const body = await response.text();
+      const body = await readText(response);
       return { url, status: response.status, redirectsTo: redirectTarget(response), body };
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
+      if (error instanceof InvalidResponse) throw error;
       throw this.#unreachable(error, timeout.aborted);
     }
   }
@@ -59,6 +61,25 @@ function parseUrl(url: string): string {
   }
   if (parsed.username || parsed.password) throw new TypeError("a server URL can't contain a user name or a password");
   return parsed.href.replace(/\/+$/, "");
+}
+
+/** Returns the body. Throws InvalidResponse if it is larger than a Tickover server ever sends. */
+async function readText(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
+    size += read.value.length;
+    if (size > MAX_RESPONSE_BYTES) {
+      await reader?.cancel();
+      const limit = `more than ${MAX_RESPONSE_BYTES / 2 ** 20} MiB`;
+      const hint = "Check that the URL is the address of a Tickover server.";
+      throw new InvalidResponse(`${response.url} sent a response of ${limit}. ${hint}`);
+    }
+    text += decoder.decode(read.value, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 /** Returns the target of a redirect, an empty text if the browser hides it, or null for other responses. */

@@ -1,6 +1,8 @@
 import type { Fault, Reason, ReasonDetails } from "./generated.js";
 
-/** The server rejected the call. Compare `reason`, or narrow the type of `details` with `is`. */
+const MAX_LISTED_FAULTS = 10;
+
+/** The server rejected the call. The message lists the invalid fields. Compare `reason`, or narrow the type of `details` with `is`. */
 export class Rejection<R extends Reason = Reason> extends Error {
   override readonly name = "Rejection";
 
@@ -12,7 +14,7 @@ export class Rejection<R extends Reason = Reason> extends Error {
     /** The JSON-RPC code. Several reasons can share one. */
     readonly code: number,
   ) {
-    super(message);
+    super([message, ...faultLines(faultsOf(details))].join("\n"));
   }
 
   /** Whether this is the reason. If so, `details` has the type of that reason. */
@@ -22,8 +24,18 @@ export class Rejection<R extends Reason = Reason> extends Error {
 
   /** The invalid fields, if the reason is INVALID_PARAMS. */
   get faults(): readonly Fault[] {
-    return "errors" in this.details ? (this.details.errors as Fault[]) : [];
+    return faultsOf(this.details);
   }
+}
+
+function faultsOf(details: object): readonly Fault[] {
+  return "errors" in details ? (details.errors as Fault[]) : [];
+}
+
+/** Returns a line for each of the first faults, and the number of the others. */
+function faultLines(faults: readonly Fault[]): string[] {
+  const lines = faults.slice(0, MAX_LISTED_FAULTS).map(({ path, message }) => `  ${path} ${message}`);
+  return faults.length > lines.length ? [...lines, `  and ${faults.length - lines.length} more`] : lines;
 }
 
 /** There was no response: the connection failed, broke or timed out. `cause` has the error of fetch. */

@@ -859,6 +859,9 @@ export abstract class OperationMethods {
   }
 }
 
+/** More than a server ever sends. */
+export const MAX_RESPONSE_BYTES = 16777216;
+
 /** Settings of a private server for tests: nothing is limited, and emails are stored instead of sent. */
 export const TEST_SETTINGS: Readonly<Record<string, string>> = {
   "TICKOVER_HOST": "127.0.0.1",

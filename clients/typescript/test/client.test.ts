@@ -116,6 +116,14 @@ test("a rejection lists every invalid field", async () => {
     "transactions[0].amount",
     "transactions[0].name",
   ]);
+  for (const { path, message } of rejection.faults) assert.ok(rejection.message.includes(`\n  ${path} ${message}`));
+});
+
+test("the message of a rejection lists ten invalid fields", async () => {
+  const transactions = Array.from({ length: 12 }, () => ({ ...RENT, amount: -1 }));
+  const { message } = await rejectionOf(tickover.createTestClock({ frozenTime: START, transactions }));
+  assert.equal(message.split("\n").length, 12);
+  assert.match(message, /\n {2}and 2 more$/);
 });
 
 test("a server that doesn't run is unreachable", async () => {
@@ -139,9 +147,17 @@ test("a call can be cancelled", async () => {
   assert.ok(proxy.calls <= 1);
 });
 
-for (const fault of ["html", "redirect"] as const) {
+for (const [fault, message] of [
+  ["html", /no JSON-RPC response/],
+  ["redirect", /redirects to/],
+  ["endless", /more than 16 MiB/],
+] as const) {
   test(`a response that is ${fault} is invalid`, async () => {
-    await assert.rejects(faulty(fault).getCurrentUser(), InvalidResponse);
+    const error: unknown = await faulty(fault)
+      .getCurrentUser()
+      .catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof InvalidResponse, String(error));
+    assert.match(error.message, message);
   });
 }
 
@@ -181,6 +197,23 @@ test("a deletion whose response is lost succeeds", async () => {
   assert.deepEqual(await faulty("lose the response").deleteTestClock({ id: clock.id }), { message: "ok" });
   assert.ok((await rejectionOf(tickover.deleteTestClock({ id: clock.id }))).is("CLOCK_NOT_FOUND"));
 });
+
+for (const failures of [["ECONNREFUSED"], ["ECONNRESET", "ECONNREFUSED"]]) {
+  test(`a missing clock after ${failures.join(" and ")} is deleted only if an attempt may have arrived`, async (t) => {
+    const { clock } = await tickover.createTestClock();
+    await tickover.deleteTestClock({ id: clock.id });
+    const codes = [...failures];
+    const send = fetch;
+    t.mock.method(globalThis, "fetch", (url: string, request: RequestInit) => {
+      const code = codes.shift();
+      return code ? Promise.reject(Object.assign(new Error(), { code })) : send(url, request);
+    });
+    const deletion = tickover.deleteTestClock({ id: clock.id });
+    if (failures.includes("ECONNRESET")) assert.deepEqual(await deletion, { message: "ok" });
+    else assert.ok((await rejectionOf(deletion)).is("CLOCK_NOT_FOUND"));
+    assert.deepEqual(codes, []);
+  });
+}
 
 test("a sign-in whose response is lost isn't repeated", async () => {
   const email = server.address();

@@ -1,8 +1,9 @@
 /** An HTTP server in front of a real one, which breaks some of the calls. */
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 
-export type Fault = "lose the response" | "unavailable" | "never respond" | "html" | "redirect";
+export type Fault = "lose the response" | "unavailable" | "never respond" | "html" | "redirect" | "endless";
 
 export class FaultyProxy {
   /** The faults of the next calls. Later calls are forwarded. */
@@ -35,6 +36,10 @@ export class FaultyProxy {
     if (fault === "never respond") return;
     if (fault === "html") outgoing.writeHead(200, { "Content-Type": "text/html" }).end("<h1>Hello</h1>");
     else if (fault === "redirect") outgoing.writeHead(308, { Location: `${this.target}/rpc` }).end();
+    else if (fault === "endless")
+      Readable.from(spaces())
+        .on("error", () => {})
+        .pipe(outgoing.writeHead(200));
     else if (fault === "unavailable") {
       const error = { code: -32050, message: "Busy.", data: { reason: "UNAVAILABLE", retryAfterSeconds: 0.01 } };
       outgoing.writeHead(503).end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
@@ -44,6 +49,10 @@ export class FaultyProxy {
       else response.pipe(outgoing.writeHead(response.statusCode ?? 500, response.headers));
     }
   }
+}
+
+function* spaces(): Generator<string> {
+  for (;;) yield " ".repeat(100_000);
 }
 
 function forward(incoming: IncomingMessage, target: string): Promise<IncomingMessage> {

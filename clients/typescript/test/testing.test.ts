@@ -22,6 +22,26 @@ test("a server has its settings, can be used by others, and is gone when it is s
   await assert.rejects(fetch(server.url));
 });
 
+test("settings of the caller don't reach the server", async () => {
+  process.env.TICKOVER_DATABASE_URL = "postgresql://127.0.0.1:9/real";
+  try {
+    const server = await start();
+    await server.stop();
+  } finally {
+    delete process.env.TICKOVER_DATABASE_URL;
+  }
+});
+
+test("an address may need escaping", async () => {
+  const server = await start();
+  try {
+    const tickover = await server.client("ana+1&b@example.test");
+    assert.equal((await tickover.getCurrentUser()).email, "ana+1&b@example.test");
+  } finally {
+    await server.stop();
+  }
+});
+
 test("a program that can't start says why", async () => {
   await assert.rejects(start({ command: ["no-such-tickover"] }), /ENOENT.*pip install/);
   await assert.rejects(start({ settings: { TICKOVER_PORT: "many" } }), /exited with code 2.*TICKOVER_PORT/s);

@@ -24,8 +24,8 @@ _ERRNO: Final = re.compile(r"^\[Errno -?[0-9]+\] ")
 _MAX_IDLE_CONNECTIONS: Final = 20
 _IDLE_SECONDS: Final = 4.0
 """Shorter than the keep-alive timeouts of servers and proxies, so that no call uses a connection that they close."""
-_MAX_BODY: Final = 2 * MAX_BATCH_BYTES
-"""More than a Tickover server ever sends."""
+MAX_RESPONSE_BYTES: Final = 2 * MAX_BATCH_BYTES
+"""More than a server ever sends."""
 _HTTP_ERRORS: Final = (httpx2.HTTPError, httpx2.InvalidURL)
 """All errors of a request. A redirect to an invalid URL raises InvalidURL."""
 _NEVER_ARRIVED: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
@@ -90,7 +90,7 @@ class Connections(_BaseConnections):
                 content = bytearray()
                 for chunk in response.iter_raw():
                     content += chunk
-                    if len(content) > _MAX_BODY:
+                    if len(content) > MAX_RESPONSE_BYTES:
                         break
                 return _build_response(response, content)
         except _HTTP_ERRORS as error:
@@ -159,7 +159,7 @@ class AsyncConnections(_BaseConnections):
                 content = bytearray()
                 async for chunk in response.aiter_raw():
                     content += chunk
-                    if len(content) > _MAX_BODY:
+                    if len(content) > MAX_RESPONSE_BYTES:
                         break
                 return _build_response(response, content)
         except TimeoutError:
