@@ -1,7 +1,7 @@
 """A copy of the working tree with its own Python environment, in a temporary folder.
 
 All processes of a test import the copy, whatever their environment variables and folder are: they run the copy's own
-interpreter. Its environment adds the copy's `src` and the packages of the real environment.
+interpreter. Its environment has the copy's `src`, and the packages and programs of the real environment.
 """
 
 import os
@@ -65,7 +65,8 @@ class Workspace:
 
     def run_tests(self, *tests: str, stop_at_failure: bool = True) -> Run:
         """Run pytest on these tests."""
-        options = ["-q", "-n", "0", "-p", "no:cacheprovider", *(["-x"] if stop_at_failure else [])]
+        # With a worker, a test that hangs has a name and fails.
+        options = ["-q", "-n", "1", "-p", "no:cacheprovider", *(["-x"] if stop_at_failure else [])]
         command = [str(self._python), "-m", "pytest", *options, *tests]
         process = subprocess.Popen(
             command, cwd=self._folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -119,10 +120,28 @@ def _copy_files(folder: Path) -> None:
 def _create_environment(folder: Path) -> None:
     venv.create(folder / ".venv", symlinks=True)
     [packages] = (folder / ".venv" / "lib").glob("python*/site-packages")
-    # Python adds these folders in order, and ignores .pth files in them. So `src` of the real tree is not added.
-    (packages / "mutants.pth").write_text(f"{folder / 'src'}\n{sysconfig.get_path('purelib')}\n")
+    for package in Path(sysconfig.get_path("purelib")).iterdir():
+        # One of the .pth files adds `src` of the real tree.
+        if package.suffix != ".pth" and not (packages / package.name).exists():
+            (packages / package.name).symlink_to(package)
+    (packages / "mutants.pth").write_text(f"{folder / 'src'}\n")
+    _copy_programs(Path(sysconfig.get_path("scripts")), folder / ".venv" / "bin")
     script = "import tickover; print(tickover.__file__)"
     command = [str(folder / ".venv" / "bin" / "python"), "-c", script]
     imported = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
     if not Path(imported).is_relative_to(folder):
         sys.exit(f"The tests would import {imported}, not the copy in {folder}.")
+
+
+def _copy_programs(source: Path, target: Path) -> None:
+    """Add the programs of packages, such as `tickover`. Scripts run the interpreter in `target`."""
+    for program in source.iterdir():
+        copy = target / program.name
+        if copy.exists() or not os.access(program, os.X_OK):
+            continue
+        content = program.read_bytes()
+        if content.startswith(b"#!"):
+            copy.write_bytes(content.replace(bytes(source), bytes(target), 1))
+            copy.chmod(0o755)
+        else:
+            copy.symlink_to(program)
