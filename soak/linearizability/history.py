@@ -50,6 +50,8 @@ class History(Struct, frozen=True):
     calls: list[Call]
     emails: dict[str, list[Delivery]] = {}
     """By address, in the order of their arrival."""
+    is_slow: bool = False
+    """Whether it took so long that a server may have stopped waiting for the mail server."""
 
     def __str__(self) -> str:
         heading = f"History {self.number}: {self.subject}, {self.fault}. Times are positions in the history."

@@ -51,7 +51,9 @@ def split(history: History) -> list[History]:
 
 
 def _verdict(part: History) -> Verdict:
-    model: Model[Any] = ClockModel(part.calls) if part.subject == "clocks" else LoginModel(_deliveries(part))
+    model: Model[Any] = (
+        ClockModel(part.calls) if part.subject == "clocks" else LoginModel(_deliveries(part), part.is_slow)
+    )
     return check(model, _steps(part, part.calls))
 
 

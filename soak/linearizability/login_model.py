@@ -2,6 +2,10 @@
 
 A history is shorter than the resend interval, so an accepted email holds the slot until the end. The slot allows only
 one unfinished email at a time, so emails reach the mail server in the order of their claims.
+
+A server waits a limited time for the mail server. Then it responds MAIL_NOT_SENT, whatever the mail server does later.
+If the limit passed before DATA, the email has no effect. If it passed after that, the code or link stays valid, and
+only the slot is free again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -52,8 +56,10 @@ class LoginModel:
 
     initial = Address()
 
-    def __init__(self, deliveries: Sequence[Delivery]) -> None:
+    def __init__(self, deliveries: Sequence[Delivery], is_slow: bool = False) -> None:
+        """In a slow history, the mail server may have replied too late."""
         self._deliveries = deliveries
+        self._is_slow = is_slow
 
     def apply(self, state: Address, action: Any) -> Iterable[Address]:
         name, number, argument, outcome = action
@@ -68,23 +74,25 @@ class LoginModel:
         if any(email.holds_slot for email in state.emails):
             return
         next_one = state.delivered
-        replies = {SENT: ["accepted"], NOT_SENT: ["rejected", "none"], UNKNOWN: ["accepted", "rejected", "none"]}
+        can_be_accepted = outcome != NOT_SENT or self._is_slow
+        replies = ["accepted"] * can_be_accepted + ["rejected", "none"] * (outcome != SENT)
         if next_one < len(self._deliveries):
             delivery = self._deliveries[next_one]
-            if delivery.kind == kind and delivery.reply in replies[outcome]:
+            if delivery.kind == kind and delivery.reply in replies:
                 yield state._replace(emails=(*state.emails, Email(number, next_one, kind)), delivered=next_one + 1)
-        if outcome is UNKNOWN:
+        if outcome is UNKNOWN or (outcome == NOT_SENT and self._is_slow):
             yield state._replace(emails=(*state.emails, Email(number, None, kind)))
 
-    def _release(self, state: Address, number: int, kind: str, outcome: Any) -> Iterable[Address]:
-        """Undo a rejected email, or free the slot of an email without a reply."""
+    def _release(self, state: Address, number: int, kind: str, outcome: Any) -> Iterator[Address]:
+        """Undo an email that was not accepted, or free the slot of an email without a reply."""
         email = next((email for email in state.emails if email.call == number), None)
-        if email is None or email.delivery is None or not email.holds_slot:
-            return []
-        reply = self._deliveries[email.delivery].reply
-        if reply == "accepted":
-            return []
-        return [state.replace(email, *([] if reply == "rejected" else [email._replace(holds_slot=False)]))]
+        if email is None or not email.holds_slot:
+            return
+        reply = None if email.delivery is None else self._deliveries[email.delivery].reply
+        if reply == "rejected" or (reply is None and self._is_slow):
+            yield state.replace(email)
+        if reply == "none" or self._is_slow:
+            yield state.replace(email, email._replace(holds_slot=False))
 
     def _count_attempt(self, state: Address, number: int, code: str, outcome: Any) -> Iterable[Address]:
         email = state.newest_code

@@ -12,6 +12,7 @@ from soak.linearizability.mail import MailServer
 from soak.linearizability.servers import CUT, Servers
 from tests.support.connections import open_connections
 from tests.support.program import code_params, verify_params
+from tickover.api.limits import MAIL_TIMEOUT
 
 HISTORIES_PER_ROUND = 8
 _MAX_SECONDS = 50.0
@@ -52,11 +53,13 @@ class _Round:
         await self._ready.wait()
         began = time.monotonic()
         await recorder.run(clients)
-        if time.monotonic() - began > _MAX_SECONDS:
+        seconds = time.monotonic() - began
+        if seconds > _MAX_SECONDS:
             return
         emails = {address: list(self._mail.emails[address]) for address in clients.addresses}
+        is_slow = seconds > MAIL_TIMEOUT.total_seconds()
         fault = self._fault if self._fault == CUT or self._fault_begins.is_set() else ""
-        self._histories.append(History(number, clients.subject, fault, recorder.calls, emails))
+        self._histories.append(History(number, clients.subject, fault, recorder.calls, emails, is_slow))
 
     def _count_call(self) -> None:
         if next(self._calls) == self._calls_before_fault:

@@ -3,6 +3,8 @@
 from math import inf
 from typing import Any
 
+from msgspec.structs import replace
+
 from soak.linearizability.checker import Verdict
 from soak.linearizability.clock_model import SCHEDULES, Clock, new_clock
 from soak.linearizability.history import NOT_EXECUTED, Call, Delivery, History
@@ -83,6 +85,11 @@ def clocks(*rows: Row) -> History:
 def logins(deliveries: list[tuple[Any, str, Any]], *rows: Row) -> History:
     emails = {ANA: [Delivery(*delivery) for delivery in deliveries]}
     return History(1, "logins", "no fault", _calls(rows), emails)
+
+
+def slow_logins(deliveries: list[tuple[Any, str, Any]], *rows: Row) -> History:
+    """Return a history in which the mail server may have replied too late."""
+    return replace(logins(deliveries, *rows), is_slow=True)
 
 
 def _calls(rows: tuple[Row, ...]) -> list[Call]:
@@ -179,6 +186,15 @@ LINEARIZABLE = {
     "a rejected email restores the previous code": logins(
         [LOST, REJECTED], send(0, 1, NOT_SENT), send(2, 3, NOT_SENT), verify(4, 5, "222222", OK)
     ),
+    "an email that was accepted too late": slow_logins(
+        [CODE, ("code", "444444", "accepted")], send(0, 1, NOT_SENT), verify(2, 3, "111111", OK), send(4, 5, OK)
+    ),
+    "an email that was rejected too late": slow_logins(
+        [REJECTED, CODE], send(0, 1, NOT_SENT), verify(2, 3, "333333", OK), send(4, 5, OK)
+    ),
+    "an email that never arrived": slow_logins(
+        [LOST, CODE], send(0, 1, NOT_SENT), send(2, 3, NOT_SENT), verify(4, 5, "222222", OK), send(6, 7, OK)
+    ),
     "an email without a response holds the slot": logins([], send(0, inf, None), send(2, 3, TOO_SOON)),
     "the fifth attempt": logins([CODE], send(0, 1, OK), *WRONG[:4], verify(60, 61, "111111", OK)),
     "an attempt without a response uses up the code": logins(
@@ -256,6 +272,11 @@ VIOLATIONS = {
     "an unexpected error": clocks(create(0, 1, ("error", "INTERNAL"))),
     "two emails": logins([CODE, CODE], send(0, 2, OK), send(1, 3, OK)),
     "too soon without an email": logins([], send(0, 1, TOO_SOON)),
+    "an accepted email that is called not sent": logins([CODE], send(0, 1, NOT_SENT)),
+    "too soon after an email that was accepted too late": slow_logins(
+        [CODE], send(0, 1, NOT_SENT), send(2, 3, TOO_SOON)
+    ),
+    "a late email is called sent": slow_logins([LOST], send(0, 1, OK)),
     "too soon after a rejected email": logins([REJECTED], send(0, 1, NOT_SENT), send(2, 3, TOO_SOON)),
     "the sixth attempt": logins([CODE], send(0, 1, OK), *WRONG, verify(60, 61, "111111", OK)),
     "the fifth attempt is refused": logins([CODE], send(0, 1, OK), *WRONG[:4], verify(60, 61, "111111", REFUSED)),
