@@ -325,13 +325,14 @@ async def test_disconnected_client_leaves_no_state(server: EchoServer) -> None:
         assert (await other.request(echo_call(b"x"))).body == b"echo: x"
 
 
-async def test_client_that_disconnects_with_an_unread_response_leaves_no_state(server: EchoServer) -> None:
-    async with Client.connect(server.port) as gone:
-        await _ask_twice_and_take_nothing(server, gone)
-        gone.abort()
-    await server.wait_for(lambda: not server.pool.unread)
-    assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
-    assert b"next" not in server.bodies
+async def test_client_that_disconnects_with_an_unread_response_leaves_no_state() -> None:
+    async with run_echo_server(deadline_seconds=WAIT_SECONDS) as server:
+        async with Client.connect(server.port) as gone:
+            await _ask_twice_and_take_nothing(server, gone)
+            gone.abort()
+        await server.wait_for(lambda: not server.pool.unread)
+        assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
+        assert b"next" not in server.bodies
 
 
 async def test_client_that_disconnects_during_a_body_leaves_no_state(server: EchoServer) -> None:
