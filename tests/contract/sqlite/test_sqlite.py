@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -145,6 +146,28 @@ def test_file_in_place_of_the_directory_is_rejected(path: Path) -> None:
     path.write_text("a file")
     with pytest.raises(SettingError, match="Can't open"):
         asyncio.run(SqliteStore.open(path / "tickover.db"))
+
+
+# Disk
+
+
+async def test_ping_needs_room_for_large_calls(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = await SqliteStore.open(path)
+    monkeypatch.setattr("tickover.server.storage.sqlite.store.MIN_FREE_BYTES", 2**60)
+    with pytest.raises(Rejection) as rejected:
+        await store.ping()
+    assert isinstance(rejected.value.__cause__, apsw.FullError)
+    monkeypatch.undo()
+    await store.ping()
+    await store.close()
+
+
+async def test_ping_fails_if_the_folder_was_deleted(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path / "folder" / "tickover.db")
+    shutil.rmtree(tmp_path / "folder")
+    with pytest.raises(Rejection, match=r"^The folder of the database is missing\.$"):
+        await store.ping()
+    await store.close()
 
 
 # Migrations

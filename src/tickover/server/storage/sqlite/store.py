@@ -3,6 +3,7 @@
 A read looks up a few rows by key, mostly in cached pages. To pass it to another thread would take longer.
 """
 
+import shutil
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +11,7 @@ import apsw
 from msgspec import json
 from msgspec.structs import replace
 
-from tickover.api.errors import unauthenticated
+from tickover.api.errors import unauthenticated, unavailable
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
@@ -22,7 +23,7 @@ from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, connect
 from tickover.server.storage.sqlite.quota import ClockQuota, OverQuota, Usage
 from tickover.server.storage.sqlite.reader import Reader
 from tickover.server.storage.sqlite.rows import existing_clock, find_creation, owner_values, read_schedule, sweep_clocks
-from tickover.server.storage.sqlite.writer import Writer
+from tickover.server.storage.sqlite.writer import Writer, to_rejection
 from tickover.server.storage.store import (
     Amended,
     Amendment,
@@ -49,6 +50,8 @@ from tickover.server.storage.store import (
 from tickover.server.storage.write_probe import WriteProbe
 
 _READ_WAIT_MILLISECONDS = 50
+MIN_FREE_BYTES = 16 * 2**20
+"""Room for the largest calls, and for the write-ahead log until it is copied to the file."""
 
 _NO_QUOTA = Quota()
 _CREATED = Created()
@@ -65,7 +68,8 @@ class SqliteStore:
         self._reading.set_busy_timeout(_READ_WAIT_MILLISECONDS)
         self._reader = Reader(self._reading)
         self._writer = Writer(self._writing, LOCK_WAIT_SECONDS)
-        self._probe = WriteProbe(lambda: self._writer.submit(_statement(statements.PROBE)))
+        self._probe = WriteProbe(self._write_probe)
+        self._folder = path.parent
         self._quota = ClockQuota()
 
     @classmethod
@@ -91,6 +95,16 @@ class SqliteStore:
 
     async def ping(self) -> None:
         await self._probe.check()
+
+    async def _write_probe(self) -> None:
+        """Change a row. Fail without room for large calls, because this change fits on an almost full disk."""
+        try:
+            free = shutil.disk_usage(self._folder).free
+        except OSError as error:
+            raise unavailable("The folder of the database is missing.") from error
+        if free < MIN_FREE_BYTES:
+            raise to_rejection(apsw.FullError(f"less than {MIN_FREE_BYTES // 2**20} MiB are free on the disk"))
+        await self._writer.submit(_statement(statements.PROBE))
 
     async def share_key(self, fingerprint: bytes, now: Instant) -> bool:
         """Return True: all servers of one SQLite file share a data directory, and the key is in it."""
