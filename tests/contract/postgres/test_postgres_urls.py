@@ -23,6 +23,13 @@ _NO_SERVER = "127.0.0.1:1"
 """An address without a server."""
 
 
+@pytest.fixture(autouse=True)
+def _long_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give a busy machine more time to connect. The hosts of a URL share this time."""
+    for name in ("_CONNECT_SECONDS", "_POOL_WAIT_SECONDS"):
+        monkeypatch.setattr(f"tickover.server.storage.postgres.connections.{name}", 100.0)
+
+
 async def _error_of(url: str) -> str:
     """Return the error for an unusable URL. It is one line without secrets."""
     with pytest.raises(SettingError) as error:
