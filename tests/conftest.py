@@ -57,7 +57,6 @@ _UNMEASURED = {
     "test_site.py",
     "test_statements.py",
     "test_terminal.py::test_all_of_unicode_is_safe",
-    "test_vocabulary.py",
 }
 # Long tests run first. At the end of a run, they would keep one worker busy while the others have nothing to do.
 _FIRST = {

@@ -17,7 +17,6 @@ from tickover.server.jsonrpc.envelope import CODES
 PACKAGE = ROOT / "src" / "tickover"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
-MAX_FUNCTION_LINES = 50
 
 
 def name_of(path: Path) -> str:
@@ -42,40 +41,6 @@ def lines_with(pattern: str, found_in: dict[str, str]) -> list[str]:
         for number, line in enumerate(text.splitlines(), 1)
         if re.search(pattern, line)
     ]
-
-
-# Form
-
-
-def test_every_module_has_a_docstring() -> None:
-    texts = {path: path.read_text("utf-8") for path in [*SOURCES, *(ROOT / "tests").rglob("*.py")]}
-    # Parsing all modules would take seconds.
-    assert [name_of(path) for path, text in texts.items() if text and not re.match(r'(#.*\n)*r?"""\S', text)] == []
-
-
-def test_no_function_is_too_long() -> None:
-    too_long = {
-        f"{name_of(path)}: {node.name}"
-        for path in SOURCES
-        for node in nodes_of(path)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (node.end_lineno or node.lineno) - node.lineno >= MAX_FUNCTION_LINES
-    }
-    assert too_long == set()
-
-
-def test_no_module_has_an_empty_name() -> None:
-    empty_names = {"utils", "util", "helpers", "services", "base", "common", "manager", "misc"}
-    assert [name_of(path) for path in SOURCES if empty_names & {path.stem, path.parent.name}] == []
-
-
-def test_no_class_in_src_looks_like_a_test_class() -> None:
-    assert modules_with(lambda node: isinstance(node, ast.ClassDef) and node.name.startswith("Test")) == set()
-
-
-def test_no_comment_postpones_work() -> None:
-    # In quotes, the last one is a currency code.
-    assert lines_with(r"""\b(?:TO[D]O|FIX[M]E|(?<!["'])X[X]X(?!["']))\b""", text_files()) == []
 
 
 # Time, randomness and exceptions
@@ -188,10 +153,8 @@ def test_sql_never_reads_the_clock() -> None:
 # Tables
 
 
-def test_every_reason_has_a_code_and_a_row_in_the_docs() -> None:
-    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+def test_every_reason_has_a_code() -> None:
     assert set(CODES) == set(Reason)
-    assert [reason for reason in Reason if not re.search(rf"^\| \[?`{reason}`", page, re.MULTILINE)] == []
 
 
 def test_migrations_are_numbered_without_gaps() -> None:

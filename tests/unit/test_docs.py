@@ -123,9 +123,6 @@ def test_values_in_the_docs_are_accepted(tmp_path: Path) -> None:
         open_mailer(url, "Tickover <login@example.com>", tmp_path, structlog.stdlib.get_logger("tests"))
 
 
-# docs/operating.md
-
-
 # docs/metrics.md
 
 
@@ -251,33 +248,7 @@ def written(value: int | timedelta) -> list[str]:
     return [f"{count} {unit}{'s' if count > 1 else ''}" for unit, count in fitting.items()]
 
 
-# docs/architecture.md, docs/decisions.md, CHANGELOG.md
-
-
-def test_tree_lists_every_module_and_nothing_else() -> None:
-    tree = re.findall(r"^```\n(src/tickover/.*?)^```$", read("docs/architecture.md"), re.DOTALL | re.MULTILINE)[0]
-    named = set(paths_in(tree))
-    package = ROOT / "src" / "tickover"
-    modules = {path.relative_to(ROOT) for path in package.rglob("*.py")}
-    # The line of a package describes its __init__.py.
-    assert {path.parent if path.name == "__init__.py" else path for path in modules} <= named
-    assert [path for path in named if not (ROOT / path).exists()] == []
-
-
-def paths_in(tree: str) -> Iterator[Path]:
-    folders: list[str] = []
-    for line in tree.splitlines():
-        depth = (len(line) - len(line.lstrip())) // 2
-        name, *described = line.split()
-        assert described or depth == 0, f"{name} has no description"
-        folders = [*folders[:depth], name]
-        yield Path(*folders)
-
-
-def test_decisions_keep_their_numbers() -> None:
-    numbers = [int(number) for number in re.findall(r"^\| ([0-9]+) \|", read("docs/decisions.md"), re.MULTILINE)]
-    assert numbers == sorted(set(numbers))
-    assert set(numbers) >= set(range(1, 46))
+# CHANGELOG.md
 
 
 def test_changelog_starts_with_this_version() -> None:
