@@ -94,9 +94,12 @@ MAX_BATCH_BYTES: Final = 8 * 1024 * 1024
 """Size of a batch response. A call whose response might not fit is rejected before it runs."""
 MAX_UNFINISHED_BYTES: Final = 64 * 1024 * 1024
 """Size of the responses of all unfinished batches of a process."""
-MAX_LARGE_CALLS: Final = 32
-"""Calls with large parameters or responses that a process runs concurrently. Others wait."""
-MAX_SMALL_PARAMS: Final = 16 * 1024
-"""Bytes of parameters above which a call is large."""
+CALL_COST: Final = 8 * 1024
+"""The cost of the smallest call. A cost is the approximate number of bytes that a call reads, computes and writes."""
+MAX_RUNNING_COST: Final = 64 * 1024 * 1024
+MAX_RUNNING_COST_PER_USER: Final = 1024 * 1024
+"""Total cost of the calls that a process runs concurrently. Others wait. A call that costs more runs alone."""
+MAX_WAITING_CALLS: Final = 256
+"""Calls of one user that wait."""
 MAX_FAULTS: Final = 10_000
 """Bounds the response to a hostile request. A request within the other limits can't have as many."""

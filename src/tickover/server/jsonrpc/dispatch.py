@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import nullcontext
 from math import inf
 
 from msgspec import Raw, Struct
@@ -12,11 +11,12 @@ from structlog.stdlib import BoundLogger
 
 from tickover.api import ids, timestamps
 from tickover.api.errors import Reason, Rejection, unavailable
-from tickover.api.limits import MAX_BATCH, MAX_LARGE_CALLS, MAX_SMALL_PARAMS
+from tickover.api.limits import CALL_COST, MAX_BATCH
 from tickover.api.timestamps import Instant
 from tickover.server.domain import response_sizes
 from tickover.server.failure_log import FailureLog
 from tickover.server.jsonrpc import envelope
+from tickover.server.jsonrpc.admission import Admission
 from tickover.server.jsonrpc.batch_limits import BatchLimits, BatchResponse
 from tickover.server.jsonrpc.envelope import InvalidRequest, Request
 from tickover.server.operations import OPERATIONS, Caller, IdempotencyKey, Operation, Operations
@@ -56,13 +56,14 @@ class Dispatcher:
     ) -> None:
         self._operations = operations
         self._handlers = {name: operation.handler(operations) for name, operation in OPERATIONS.items()}
+        self._costs = {name: operation.cost(operations) for name, operation in OPERATIONS.items()}
         self._log = log
         self._count_rejection = count_rejection
         self._observe = observe
         self._failures = FailureLog(log)
         self._last_call_at = inf
         self._batch_limits = BatchLimits()
-        self._large_calls = asyncio.Semaphore(MAX_LARGE_CALLS)
+        self._admission = Admission()
 
     def stop(self, seconds: float) -> None:
         """Reject calls that start more than `seconds` from now with UNAVAILABLE, also those of a running batch."""
@@ -74,7 +75,7 @@ class Dispatcher:
             envelope.check_nesting(body)
             request = envelope.try_fast_decode(body)
             if request is not None:
-                return await self._run_single(request, context)
+                return await self._run(request, context)
             text = envelope.decode_text(body)
             if text.lstrip(" \t\r\n").startswith("["):
                 return await self._run_batch(text, context)
@@ -105,48 +106,38 @@ class Dispatcher:
         max_result = operation.max_result if operation else 0
         # Notifications have no response.
         max_response = response_sizes.MAX_ENVELOPE + len(request.id) + max_result if request.id else 0
-        async with self._large_calls if max_result > response_sizes.MAX_SMALL_RESULT else nullcontext():
-            try:
-                response.check_fits(len(call), max_response)
-                result = await self._run(request, context)
-                if result.rejection is not None:
-                    # An error can be longer than the result: parameters can have thousands of faults.
-                    response.check_fits(len(call), len(result.body))
-            except Rejection as rejection:
-                self._count_rejection(rejection.reason)
-                return error_response(rejection, request.id) if request.id else NO_RESPONSE
+        result = await self._run(request, context, lambda: response.check_fits(len(call), max_response))
+        if result.rejection is None:
+            return result
+        try:
+            # An error can be longer than the result: parameters can have thousands of faults.
+            response.check_fits(len(call), len(result.body))
+        except Rejection as rejection:
+            self._count_rejection(rejection.reason)
+            return error_response(rejection, request.id)
         return result
 
     async def _run_call(self, text: str, context: Context) -> CallResponse:
         request = _decode_request(text)
-        return request if isinstance(request, CallResponse) else await self._run_single(request, context)
+        return request if isinstance(request, CallResponse) else await self._run(request, context)
 
-    async def _run_single(self, request: Request, context: Context) -> CallResponse:
-        """Run a call that is not in a batch; at most MAX_LARGE_CALLS that need much memory at the same time."""
-        operation = OPERATIONS.get(request.method)
-        if len(request.params) <= MAX_SMALL_PARAMS and not (operation and operation.copies_schedule):
-            return await self._run(request, context)
-        async with self._large_calls:
-            return await self._run(request, context)
-
-    async def _run(self, request: Request, context: Context) -> CallResponse:
+    async def _run(
+        self, request: Request, context: Context, check_fits: Callable[[], None] | None = None
+    ) -> CallResponse:
         now = context.now()
         caller = Caller(now, context.network)
         began = asyncio.get_running_loop().time()
         try:
-            self._check_available(now, began)
+            self._check_running()
+            if not timestamps.EARLIEST_NOW <= now < timestamps.LATEST_NOW:
+                raise unavailable(f"The server's clock is wrong: it says {timestamps.write(now)}.")
             operation = _find_operation(request.method)
             if operation.limited_per_client:
                 self._operations.logins.check_client_limit(caller)
             if operation.needs_token:
                 caller = await self._operations.tokens.authenticate(context.token, caller)
                 self._operations.tokens.check_permission(caller, operation.permission)
-            if context.idempotency_key is not None and operation.takes_idempotency_key:
-                result = await self._run_once(operation, request, context.idempotency_key, caller)
-            else:
-                params = envelope.decode_params(operation.params, request.method, request.params, now)
-                result = await self._handlers[request.method](params, caller)
-            response = CallResponse(envelope.encode_result(request.id, result))
+            response = await self._run_in_turn(operation, request, context, caller, check_fits)
         except Rejection as first:
             rejection = await self._operations.tokens.check_again(caller, first)
             self._count_rejection(rejection.reason)
@@ -161,18 +152,42 @@ class Dispatcher:
             self._log_call(request.method, caller.token.user, response, context.request_id)
         return response if request.id else NO_RESPONSE
 
+    async def _run_in_turn(
+        self,
+        operation: Operation,
+        request: Request,
+        context: Context,
+        caller: Caller,
+        check_fits: Callable[[], None] | None,
+    ) -> CallResponse:
+        """Run a call when its cost fits beside the running calls of its user and of the process."""
+        user = caller.token.user or caller.network
+        cost = CALL_COST + len(request.params) + self._costs[request.method](request.params)
+        if not self._admission.try_enter(user, cost):
+            await self._admission.wait(user, cost)
+        try:
+            self._check_running()
+            if check_fits is not None:
+                check_fits()
+            if context.idempotency_key is not None and operation.takes_idempotency_key:
+                result = await self._run_once(operation, request, context.idempotency_key, caller)
+            else:
+                params = envelope.decode_params(operation.params, request.method, request.params, caller.now)
+                result = await self._handlers[request.method](params, caller)
+            return CallResponse(envelope.encode_result(request.id, result))
+        finally:
+            self._admission.leave(user, cost)
+
     def report_bug(self, request_id: str, id: bytes = envelope.NULL) -> CallResponse:
         """Log the exception that is being handled, and return an INTERNAL error."""
         self._log.exception("internal error", request_id=request_id)
         message = "The server failed because of a bug. Report the request ID to its operator."
         return error_response(Rejection(Reason.INTERNAL, message, {"requestId": request_id}), id)
 
-    def _check_available(self, now: Instant, began: float) -> None:
-        """Raise UNAVAILABLE if the server is stopping or its wall clock is wrong."""
-        if began >= self._last_call_at:
+    def _check_running(self) -> None:
+        """Raise UNAVAILABLE if the server is stopping."""
+        if self._last_call_at < inf and asyncio.get_running_loop().time() >= self._last_call_at:
             raise unavailable("The server is shutting down.")
-        if not timestamps.EARLIEST_NOW <= now < timestamps.LATEST_NOW:
-            raise unavailable(f"The server's clock is wrong: it says {timestamps.write(now)}.")
 
     async def _run_once(self, operation: Operation, request: Request, header: bytes, caller: Caller) -> bytes | Struct:
         """Run a call with an Idempotency-Key header."""

@@ -1,5 +1,6 @@
 """The operations: their parameters, results, errors and handlers."""
 
+from collections.abc import Callable
 from typing import Final
 
 from tickover.api.errors import Reason
@@ -50,12 +51,24 @@ from tickover.server.domain.params import DiscoverParams
 from tickover.server.domain.scenarios import ExpandedScenario, ExpandScenarioParams
 from tickover.server.domain.tokens import Permission
 from tickover.server.operations.callers import Caller, IdempotencyKey, Policy
-from tickover.server.operations.operation import Operation, OperationHandler, Operations
+from tickover.server.operations.operation import CallCost, Operation, OperationHandler, Operations
 
 __all__ = ["OPERATIONS", "Caller", "IdempotencyKey", "Operation", "OperationHandler", "Operations", "Policy"]
 
 _CLOCK_REASONS: Final = (Reason.CLOCK_EXPIRED, Reason.CLOCK_NOT_FOUND)
 _TIME_REASONS: Final = (Reason.TIME_BEFORE_CURRENT, Reason.TIME_AFTER_MAX)
+
+
+def _per_byte_of_clock(times: int) -> Callable[[Operations], CallCost]:
+    """Return the cost of an operation that handles each byte of a clock's schedule this many times."""
+    return lambda operations: lambda params: times * operations.clocks.size_of(params)
+
+
+_VIEW: Final = _per_byte_of_clock(1)
+_COPY: Final = _per_byte_of_clock(4)
+"""A copy is read, computed, written to the database and returned."""
+_LEDGER: Final = _per_byte_of_clock(10)
+"""Computing a ledger takes at least ten times as long as joining a view."""
 
 OPERATIONS: Final = {
     "createTestClock": Operation(
@@ -74,6 +87,7 @@ OPERATIONS: Final = {
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         handler=lambda operations: operations.clocks.advance_test_clock,
+        cost=_VIEW,
         needs_token=True,
         is_idempotent=True,
         reasons=(*_CLOCK_REASONS, *_TIME_REASONS),
@@ -118,6 +132,7 @@ OPERATIONS: Final = {
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         handler=lambda operations: operations.clocks.get_test_clock,
+        cost=_VIEW,
         needs_token=True,
         permission=Permission.READ,
         is_extension=True,
@@ -130,6 +145,7 @@ OPERATIONS: Final = {
         result=ClockPage,
         max_result=response_sizes.MAX_PAGE_RESULT,
         handler=lambda operations: operations.clocks.list_test_clocks,
+        cost=lambda _: lambda _: response_sizes.MAX_PAGE_RESULT,
         needs_token=True,
         permission=Permission.READ,
         is_extension=True,
@@ -141,6 +157,7 @@ OPERATIONS: Final = {
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         handler=lambda operations: operations.clocks.update_test_clock,
+        cost=_VIEW,
         needs_token=True,
         is_extension=True,
         is_idempotent=True,
@@ -162,7 +179,7 @@ OPERATIONS: Final = {
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         handler=lambda operations: operations.clocks.fork_test_clock,
-        copies_schedule=True,
+        cost=_COPY,
         needs_token=True,
         takes_idempotency_key=True,
         is_extension=True,
@@ -174,7 +191,7 @@ OPERATIONS: Final = {
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         handler=lambda operations: operations.amendments.amend_test_clock,
-        copies_schedule=True,
+        cost=_COPY,
         needs_token=True,
         takes_idempotency_key=True,
         is_extension=True,
@@ -186,6 +203,7 @@ OPERATIONS: Final = {
         result=EventPage,
         max_result=response_sizes.MAX_EVENTS_RESULT,
         handler=lambda operations: operations.ledger.list_test_clock_events,
+        cost=_LEDGER,
         needs_token=True,
         permission=Permission.READ,
         is_extension=True,
@@ -198,6 +216,7 @@ OPERATIONS: Final = {
         result=Balances,
         max_result=response_sizes.MAX_BALANCES_RESULT,
         handler=lambda operations: operations.ledger.get_test_clock_balances,
+        cost=_LEDGER,
         needs_token=True,
         permission=Permission.READ,
         is_extension=True,
@@ -210,6 +229,7 @@ OPERATIONS: Final = {
         result=CheckResult,
         max_result=response_sizes.MAX_CHECK_RESULT,
         handler=lambda operations: operations.ledger.check_test_clock,
+        cost=_LEDGER,
         needs_token=True,
         permission=Permission.READ,
         is_extension=True,
@@ -285,6 +305,7 @@ OPERATIONS: Final = {
         params=DiscoverParams,
         result=None,
         handler=lambda operations: operations.discover,
+        cost=lambda _: lambda _: response_sizes.MAX_DOCUMENT,
         max_result=response_sizes.MAX_DOCUMENT,
         is_extension=True,
         is_idempotent=True,

@@ -6,7 +6,7 @@ from itertools import accumulate
 from math import ceil
 from typing import Final
 
-from msgspec import UNSET, Struct, json, msgpack
+from msgspec import UNSET, DecodeError, Struct, json, msgpack
 
 from tickover.api import ids, timestamps
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
@@ -47,6 +47,16 @@ _encode_stored: Final = msgpack.Encoder().encode
 
 _MAX_CACHED_BYTES: Final = 8_000_000
 """Total size of cached schedules. Clocks tend to be advanced several times in a row."""
+_MAX_SMALL_SCHEDULE: Final = 16 * 1024
+_MAX_LARGE_CLOCKS: Final = 10_000
+"""Large clocks whose sizes are cached. The limit of stored bytes allows a user about as many."""
+
+
+class _ClockId(Struct):
+    id: str = ""
+
+
+_decode_id: Final = json.Decoder(_ClockId).decode
 
 
 class CachedSchedule(Struct, frozen=True):
@@ -62,6 +72,8 @@ class ClockOperations:
         self._mint = mint
         self._quota = Quota(policy.max_clocks_per_user, policy.max_bytes_per_user)
         self._schedules: LruCache[bytes, CachedSchedule] = LruCache(_MAX_CACHED_BYTES)
+        self._large_sizes: LruCache[str, int] = LruCache(_MAX_LARGE_CLOCKS)
+        """By the ID of the clock."""
 
     async def create_test_clock(self, params: CreateTestClockParams, caller: Caller) -> bytes:
         clock = new_clock(self._mint.new_key(caller.now), params, caller.now)
@@ -73,24 +85,24 @@ class ClockOperations:
 
     async def _store_new(self, clock: Clock, schedule: Schedule, caller: Caller) -> None:
         min_live_key = ids.first_live_key(caller.now)
-        outcome = await self._store.create_clock(
-            clock, caller.token, _encode_stored(schedule), min_live_key, self._quota
-        )
+        body = _encode_stored(schedule)
+        outcome = await self._store.create_clock(clock, caller.token, body, min_live_key, self._quota)
         if isinstance(outcome, QuotaExceeded):
             raise _quota_exceeded(outcome, self._quota, caller.now)
+        self._note_size(clock.key, len(body))
 
     async def _create_once(self, method: str, clock: Clock, schedule: Schedule, caller: Caller) -> bytes:
         """Create the clock, or return the one that an earlier call with the same key and parameters created."""
         record = _idempotency_record(caller)
         assert record is not None
         min_live_key = ids.first_live_key(caller.now)
-        outcome = await self._store.create_clock_once(
-            record, clock, caller.token, _encode_stored(schedule), min_live_key, self._quota
-        )
+        body = _encode_stored(schedule)
+        outcome = await self._store.create_clock_once(record, clock, caller.token, body, min_live_key, self._quota)
         if isinstance(outcome, QuotaExceeded):
             raise _quota_exceeded(outcome, self._quota, caller.now)
         if isinstance(outcome, ExistingClock):
             return self._repeat(method, outcome, record)
+        self._note_size(clock.key, len(body))
         return _clock_result(clock, schedule)
 
     def _repeat(self, method: str, existing: ExistingClock, record: IdempotencyRecord) -> bytes:
@@ -206,6 +218,7 @@ class ClockOperations:
         match outcome:
             case Amended(new):
                 self._schedules.put(new.key, CachedSchedule(new.revision, amended.schedule), len(body))
+                self._note_size(new.key, len(body), new.revision)
                 return _clock_result(new, amended.schedule)
             case QuotaExceeded():
                 raise _quota_exceeded(outcome, self._quota, caller.now)
@@ -229,7 +242,26 @@ class ClockOperations:
         schedule = _decode_stored(stored.schedule)
         cached = CachedSchedule(stored.clock.revision, schedule)
         self._schedules.put(stored.clock.key, cached, len(stored.schedule))
+        self._note_size(stored.clock.key, len(stored.schedule), stored.clock.revision)
         return stored.clock, schedule
+
+    def size_of(self, params: bytes) -> int:
+        """Return the bytes of the schedule of the clock in these parameters, or 0 if it is small or unknown.
+
+        The parameters may be invalid.
+        """
+        if not self._large_sizes:
+            return 0
+        try:
+            return self._large_sizes.get(_decode_id(params).id) or 0
+        except DecodeError:
+            return 0
+
+    def _note_size(self, key: bytes, size: int, revision: int = 0) -> None:
+        if size > _MAX_SMALL_SCHEDULE:
+            self._large_sizes.put(ids.write("clock", key), size, 1)
+        elif revision:
+            self._large_sizes.remove(ids.write("clock", key))
 
 
 def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Instant) -> Rejection:

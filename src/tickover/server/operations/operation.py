@@ -25,6 +25,9 @@ from tickover.server.storage.store import Store
 OperationHandler = Callable[[Any, Caller], Awaitable[bytes | Struct]]
 """Runs a call with valid parameters. The result is JSON, or a struct to encode as JSON."""
 
+CallCost = Callable[[bytes], int]
+"""Estimates the bytes that a call with these parameters reads, computes and writes, besides the parameters."""
+
 
 class Operations:
     """All operations on one store."""
@@ -69,8 +72,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     takes_idempotency_key: bool = False
     limited_per_client: bool = False
     """Whether the rate limit of the client's network counts the call. It counts invalid parameters too."""
-    copies_schedule: bool = False
-    """Whether a small request can write a large schedule."""
+    cost: Callable[[Operations], CallCost] = lambda _: lambda _: 0
     max_result: int = response_sizes.MAX_SMALL_RESULT
     """The maximum size of the result in JSON, in bytes."""
     reasons: Sequence[Reason] = ()

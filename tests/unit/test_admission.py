@@ -1,0 +1,155 @@
+"""Calls run together up to a total cost, of one user and of the process. Others wait in order."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tickover.api.errors import Rejection
+from tickover.api.limits import MAX_WAITING_CALLS
+from tickover.server.jsonrpc.admission import Admission
+
+TOTAL, PER_USER = 30, 10
+
+
+async def settle() -> None:
+    """Let all tasks run that don't wait for others."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+class Calls:
+    """Starts calls, and remembers the order in which they were admitted."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.admission = Admission(TOTAL, PER_USER, lambda: self.now)
+        self.admitted: list[str] = []
+        self.tasks: list[asyncio.Task[None]] = []
+
+    async def start(self, name: str, cost: int) -> "asyncio.Task[None]":
+        """Start a call of the user whose name is the first character."""
+        task = asyncio.create_task(self._enter(name, cost))
+        self.tasks.append(task)
+        await settle()
+        return task
+
+    async def _enter(self, name: str, cost: int) -> None:
+        if not self.admission.try_enter(name[0], cost):
+            await self.admission.wait(name[0], cost)
+        self.admitted.append(name)
+
+    async def end(self, name: str, cost: int) -> None:
+        self.admission.leave(name[0], cost)
+        await settle()
+
+
+@pytest.fixture
+async def calls() -> AsyncIterator[Calls]:
+    calls = Calls()
+    yield calls
+    for task in calls.tasks:
+        task.cancel()
+    await settle()
+
+
+async def test_calls_run_together_up_to_the_cost_of_a_user(calls: Calls) -> None:
+    for name, cost in [("a1", 4), ("a2", 6), ("a3", 1)]:
+        await calls.start(name, cost)
+    assert calls.admitted == ["a1", "a2"]
+    await calls.end("a1", 4)
+    assert calls.admitted == ["a1", "a2", "a3"]
+
+
+async def test_expensive_calls_of_a_user_run_one_after_another_in_order(calls: Calls) -> None:
+    for name, cost in [("a1", 11), ("a2", 11), ("a3", 1)]:
+        await calls.start(name, cost)
+    assert calls.admitted == ["a1"], "a call that costs more than the limit runs alone"
+    await calls.end("a1", 11)
+    assert calls.admitted == ["a1", "a2"], "a small call doesn't overtake"
+    await calls.end("a2", 11)
+    assert calls.admitted == ["a1", "a2", "a3"]
+
+
+async def test_users_do_not_wait_for_each_other(calls: Calls) -> None:
+    for name in ("a1", "a2", "b1"):
+        await calls.start(name, 10)
+    assert calls.admitted == ["a1", "b1"]
+
+
+async def test_process_has_a_limit_over_all_users(calls: Calls) -> None:
+    for name in ("a1", "b1", "c1", "d1"):
+        await calls.start(name, 10)
+    assert calls.admitted == ["a1", "b1", "c1"]
+    await calls.end("b1", 10)
+    assert calls.admitted[-1] == "d1"
+
+
+async def test_expensive_call_is_followed_by_a_pause_while_others_have_calls(calls: Calls) -> None:
+    await calls.start("a1", 10)
+    waiting = await calls.start("a2", 10)
+    await calls.start("b1", 1)
+    calls.now += 0.01
+    await calls.end("a1", 10)
+    assert calls.admitted == ["a1", "b1"]
+    await waiting
+
+
+async def test_user_alone_has_no_pause(calls: Calls) -> None:
+    for name in ("a1", "a2"):
+        await calls.start(name, 10)
+    calls.now += 60
+    await calls.end("a1", 10)
+    assert calls.admitted == ["a1", "a2"]
+
+
+async def test_cheap_call_is_not_followed_by_a_pause(calls: Calls) -> None:
+    for name, cost in [("a1", 5), ("a2", 5), ("a3", 5), ("b1", 1)]:
+        await calls.start(name, cost)
+    calls.now += 60
+    await calls.end("a1", 5)
+    assert calls.admitted == ["a1", "a2", "b1", "a3"]
+
+
+async def test_too_many_waiting_calls_of_a_user_are_rejected(calls: Calls) -> None:
+    for _ in range(MAX_WAITING_CALLS + 1):
+        await calls.start("a", 10)
+    with pytest.raises(Rejection, match="too many calls in progress") as rejected:
+        await calls.admission.wait("a", 10)
+    assert rejected.value.reason == "UNAVAILABLE"
+    assert calls.admission.try_enter("b", 10)
+
+
+@pytest.mark.parametrize("is_admitted", [False, True])
+async def test_cancelled_call_leaves_its_place_to_others(calls: Calls, is_admitted: bool) -> None:
+    await calls.start("a1", 10)
+    waiting = await calls.start("a2", 10)
+    await calls.start("a3", 10)
+    if is_admitted:
+        # The call is cancelled before it continues.
+        calls.admission.leave("a", 10)
+        waiting.cancel()
+        await settle()
+    else:
+        waiting.cancel()
+        await calls.end("a1", 10)
+    assert calls.admitted == ["a1", "a3"]
+
+
+async def test_call_cancelled_while_the_process_is_full_leaves_its_place_to_others(calls: Calls) -> None:
+    for name in ("a1", "b1", "c1"):
+        await calls.start(name, 10)
+    (await calls.start("d1", 10)).cancel()
+    await calls.start("d2", 10)
+    await calls.end("a1", 10)
+    assert calls.admitted == ["a1", "b1", "c1", "d2"]
+
+
+async def test_nothing_is_kept_of_finished_calls(calls: Calls) -> None:
+    for name in ("a1", "b1"):
+        await calls.start(name, 10)
+        await calls.end(name, 10)
+    assert not calls.admission._running
+    assert not calls.admission._waiting
+    assert not calls.admission._began
+    assert calls.admission._total == 0
