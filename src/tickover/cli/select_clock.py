@@ -1,4 +1,4 @@
-"""Selects the clock of a command: by full ID, by part of an ID, or the last used one."""
+"""Selects the clock of a command: by full ID, by part of an ID, by name, or the last used one."""
 
 import re
 from typing import TYPE_CHECKING, Final
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _PREFIX: Final = "clock_"
 _UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MIN_LENGTH: Final = 4
-_MAX_LENGTH: Final = 36
+_MAX_LISTED: Final = 3
 _ELLIPSES: Final = "….~"
 
 
@@ -27,11 +27,7 @@ def resolve_clock_id(session: Session, client: "Tickover", id: str | None) -> st
     part = id.removeprefix(_PREFIX).lstrip(_ELLIPSES).lower()
     if _UUID.fullmatch(part):
         return f"{_PREFIX}{part}"
-    if len(part) > _MAX_LENGTH:
-        return id
-    if len(part) < _MIN_LENGTH:
-        raise CliError(Exit.WRONG_COMMAND, f"'{id}' is too short. Use at least {_MIN_LENGTH} characters of the ID.")
-    return _find_by_part(client, id, part)
+    return _find(client, id, part)
 
 
 def _last_used(session: Session) -> str:
@@ -39,28 +35,37 @@ def _last_used(session: Session) -> str:
     if not id:
         raise CliError(
             Exit.WRONG_COMMAND,
-            f"No clock is selected at {session.url}. Pass the ID of a clock.",
+            f"No clock is selected at {session.url}. Pass the ID or the name of a clock.",
             "List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent",
         )
     session.uses_last_clock = True
     return id
 
 
-def _find_by_part(client: "Tickover", id: str, part: str) -> str:
-    matches = [
-        summary.id
-        for summary in client.list_clocks()
-        if summary.id.removeprefix(_PREFIX).startswith(part) or summary.id.endswith(part)
-    ]
+def _find(client: "Tickover", id: str, part: str) -> str:
+    """Return the clock that has this name, or else an ID that starts or ends with `part`."""
+    clocks = list(client.list_clocks())
+    matches = [clock.id for clock in clocks if clock.name == id]
+    if not matches and len(part) < _MIN_LENGTH:
+        raise CliError(
+            Exit.WRONG_COMMAND,
+            f"None of your clocks has the name '{id}', and it is too short for an ID.",
+            f"Use at least {_MIN_LENGTH} characters of the ID. List your clocks: tickover clock list",
+        )
+    if not matches:
+        matches = [
+            clock.id for clock in clocks if clock.id.removeprefix(_PREFIX).startswith(part) or clock.id.endswith(part)
+        ]
     if not matches:
         raise CliError(
             Exit.NOT_FOUND,
-            f"None of your clocks has an ID that starts or ends with '{id}'.",
+            f"None of your clocks has the name '{id}', or an ID that starts or ends with it.",
             "List your clocks: tickover clock list",
         )
     if len(matches) > 1:
-        clocks = formatting.count(len(matches), "clock")
-        raise CliError(Exit.WRONG_COMMAND, f"'{id}' matches {clocks}. Use more characters of the ID.")
+        number = formatting.count(len(matches), "clock")
+        ids = ", ".join(map(formatting.short_id, matches[:_MAX_LISTED]))
+        raise CliError(Exit.WRONG_COMMAND, f"'{id}' matches {number}.", f"Use more of an ID: {ids}")
     return matches[0]
 
 

@@ -45,13 +45,13 @@ def test_last_used_clock_is_the_default(shell: Shell, clock: str) -> None:
 @each_case(
     ("id", "exit", "message"),
     [
-        ("abc", 2, "'abc' is too short. Use at least 4 characters of the ID."),
+        ("abc", 2, "None of your clocks has the name 'abc', and it is too short for an ID."),
         ("clock_…abc", 2, "is too short"),
-        ("zzzz", 5, "None of your clocks has an ID that starts or ends with 'zzzz'."),
+        ("zzzz", 5, "None of your clocks has the name 'zzzz', or an ID that starts or ends with it."),
         ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1", 5, "You have no clock with this ID on this server."),
         ("01a2d11f-0200-7129-903a-c1d45597fdf1", 5, "You have no clock with this ID on this server."),
         ("clock_00000000-0200-7129-903a-c1d45597fdf1", 5, "This clock has expired. Clocks live for seven days."),
-        ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1-and-more", 5, "You have no clock with this ID on this server."),
+        ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1-and-more", 5, "None of your clocks has the name 'clock_01a2d11f-"),
     ],
 )
 def test_unknown_clock_is_reported(shell: Shell, clock: str, id: str, exit: int, message: str) -> None:
@@ -66,16 +66,28 @@ def test_ambiguous_partial_id_is_rejected(shell: Shell, clock: str) -> None:
     shell("clock", "create")
     # IDs of one day start with the same characters.
     result = shell("clock", "show", clock.removeprefix("clock_")[:4])
-    assert (result.code, result.err) == (
-        2,
-        f"tickover: '{clock[6:10]}' matches 2 clocks. Use more characters of the ID.\n",
-    )
+    assert result.code == 2
+    first, hint = result.err.splitlines()
+    assert first == f"tickover: '{clock[6:10]}' matches 2 clocks."
+    assert hint.startswith("  Use more of an ID: clock_…")
+
+
+def test_name_selects_a_clock_unless_several_have_it(shell: Shell, clock: str) -> None:
+    for name in ("Rent check", "x", "n" * 200, clock[-4:]):
+        named = shell("clock", "create", "--name", name, "--json").json["id"]
+        shell("clock", "show", clock)
+        assert shell("clock", "show", name, "--json").json["id"] == named
+    copy = shell("clock", "fork", "Rent check", "--json").json["id"]
+    several = shell("clock", "delete", "Rent check", "--yes")
+    assert (several.code, several.err.splitlines()[0]) == (2, "tickover: 'Rent check' matches 2 clocks.")
+    assert f"clock_…{copy[-8:]}" in several.err
+    assert shell("clock", "show", "rent check").code == 5
 
 
 def test_id_is_required_before_first_use(shell: Shell) -> None:
     result = shell("clock", "show")
     assert (result.code, result.out) == (2, "")
     assert result.err.splitlines() == [
-        f"tickover: No clock is selected at {shell.url}. Pass the ID of a clock.",
+        f"tickover: No clock is selected at {shell.url}. Pass the ID or the name of a clock.",
         "  List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent",
     ]
