@@ -8,6 +8,7 @@ from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import parse
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
+from tickover.cli.inputs import name_faults
 
 _MAX_WAIT: Final = 10**10
 """A larger number of seconds can't be formatted as a duration. No Tickover server sends one."""
@@ -72,7 +73,7 @@ def from_rejection(rejection: Rejection, email: str = "", login: str = "tickover
     """Convert an error of the server. Hints contain the email address and the command `login`."""
     exit, message, hint = _TEMPLATES[rejection.reason]
     values = {
-        "message": rejection.message,
+        "message": _count_faults(rejection) or rejection.message,
         "email": email or "EMAIL",
         "login": login,
         "seconds": _format_wait(rejection.details.get("retryAfterSeconds", 60)),
@@ -80,7 +81,12 @@ def from_rejection(rejection: Rejection, email: str = "", login: str = "tickover
         "maxTime": _format_time(rejection.details.get("maxTime")),
     }
     texts = message.format_map(values), hint.format_map(values)
-    return CliError(exit, *texts, reason=str(rejection.reason), faults=rejection.faults)
+    return CliError(exit, *texts, reason=str(rejection.reason), faults=name_faults(rejection.faults))
+
+
+def _count_faults(rejection: Rejection) -> str:
+    number = len(rejection.faults)
+    return f"{formatting.count(number, 'value')} {'is' if number == 1 else 'are'} invalid." if number else ""
 
 
 def _format_wait(seconds: Any) -> str:

@@ -94,9 +94,17 @@ def test_items_are_cancelled_by_name_and_by_id(shell: Shell, clock: str) -> None
         (["add"], 2, "Use FILE, --expense, --income or --contribution."),
         (["add", "--expense", "Tea", "much", "EUR"], 2, "isn't an amount"),
         (["add", "--contribution", "Car", "5"], 2, "no goal with the name 'Car'"),
-        (["add", "--expense", "Tea", "1", "EUR", "--at", "2026-01-01"], 4, "add.transactions[0].at"),
+        (
+            ["add", "--expense", "Tea", "1", "EUR", "--at", "2026-01-01"],
+            4,
+            "  --expense Tea: at must be between the ",
+        ),
+        (["add", "--income", "Tip", "1", "EUR", "--expense", "Tea", "1", "euro"], 4, "  --expense Tea: currency must "),
+        (["add", "--contribution", "Bike", "0"], 4, "  --contribution Bike: amount must be greater than 0"),
         (["cancel", "Rent", "--next", "--all"], 2, "Use either --next or --all."),
         (["fork", "--cancel", "Gym"], 5, "has the ID or the name 'Gym'"),
+        (["fork", "--cancel", "Rent"], 2, "2 pending items match 'Rent'.\n  Use --next for the next one, or --all."),
+        (["fork", "--cancel", "Rent", "--next", "--all"], 2, "Use either --next or --all."),
     ],
 )
 def test_wrong_amendments_are_explained(
@@ -109,7 +117,10 @@ def test_wrong_amendments_are_explained(
 
 
 def test_copy_is_changed_and_named(shell: Shell, clock: str) -> None:
-    fork = shell("clock", "fork", "--cancel", "Rent", "--name", "No rent", "--label", "ci=1", "--json").json
+    once = shell("clock", "fork", "--cancel", "Rent", "--next", "--json").json
+    assert [each["name"] for each in once["pendingTransactions"]] == ["Salary", "Rent"]
+    shell("clock", "show", clock)
+    fork = shell("clock", "fork", "--cancel", "Rent", "--all", "--name", "No rent", "--label", "ci=1", "--json").json
     assert (fork["name"], fork["labels"]) == ("No rent", {"ci": "1"})
     assert [each["name"] for each in fork["pendingTransactions"]] == ["Salary"]
     assert len(shell("clock", "show", clock, "--json").json["pendingTransactions"]) == 3

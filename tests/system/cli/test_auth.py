@@ -81,7 +81,7 @@ def test_invalid_code_stores_nothing(signed_out_shell: Shell, code: str, exit: i
 def test_invalid_email_address_is_rejected_with_its_fault(signed_out_shell: Shell) -> None:
     result = signed_out_shell("login", "offline_shell")
     assert result.code == 4
-    assert result.err.splitlines()[1].startswith("  email ")
+    assert result.err.splitlines()[1].startswith("  EMAIL ")
 
 
 def test_last_used_clock_survives_sign_in_of_the_same_user_only(shell: Shell, email: str, program: Program) -> None:

@@ -147,6 +147,28 @@ def test_invalid_expectation_is_rejected(shell: Shell, options: list[str], messa
     assert message in re.sub(r"\s+", " ", result.err)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["check", "--never-below", "EUR=0", "--never-above", "USD=0"], "--never-above USD=0: currency must be"),
+        (["check", "--goal-reached", f"Bikes={YEAR}-02-01"], '(Bike); did you mean "Bike"?'),
+        (["check", "--posted", f"Rent={YEAR + 90}-02-01"], "--posted Rent: by must be"),
+        (["check", "--total", "expense EUR at_most=1 category=Home"], "--total expense EUR: category must be"),
+        (["check", "--scenario", "trip"], "trip, expectation 2: goal must be"),
+        (["check", "--never-below", "EUR=0", "--until", f"{YEAR + 90}-01-01"], "--until must be"),
+        (["balance", "--at", f"{YEAR + 90}-01-01"], "--at must be between the clock's start and its maximum time ("),
+        (["balance", "--opening", "EUR=999999999999999"], "--opening: EUR must be"),
+        (["events", "--after", f"{YEAR}-02-01"], f"clock's time, {YEAR}-01-01.\n  For scheduled events, add --until"),
+        (["events", "--after", f"{YEAR}-02-02", "--until", f"{YEAR}-02-01"], "the clock's start and --until ("),
+        (["rename", "n" * 201], "NAME must have"),
+    ],
+)
+def test_rejections_name_what_the_user_typed(shell: Shell, clock: str, arguments: list[str], message: str) -> None:
+    result = shell("clock", *arguments)
+    assert (result.code, result.out) == (4, "")
+    assert message in result.err
+
+
 def test_check_totals_and_the_expectations_of_a_scenario(shell: Shell, clock: str, tmp_path: Path) -> None:
     total = "expense EUR per=month at_most={}"
     assert shell("clock", "check", "--total", total.format("118.05")).code == 0

@@ -9,6 +9,7 @@ import click
 
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
+from tickover.cli.inputs import name_inputs
 from tickover.cli.option_values import complete_scenario, parse_amount, parse_time
 from tickover.cli.options import shared_options
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
@@ -23,6 +24,10 @@ _clock_option: Final = click.option("--clock", "id", metavar="ID", help="Clock t
 _dry_run_option: Final = click.option(
     "--dry-run", is_flag=True, help="Show how the balances would change, and send nothing."
 )
+next_option: Final = click.option(
+    "--next", "only_next", is_flag=True, help="If several items match, cancel the next one."
+)
+all_option: Final = click.option("--all", "every", is_flag=True, help="If several items match, cancel all of them.")
 _Money = tuple[str, Decimal, str]
 
 
@@ -83,13 +88,24 @@ def add(  # noqa: PLR0913 - one parameter for each option
         items += items_from_file(file, clock.frozen_time) if file else []
         if not items:
             raise CliError(Exit.WRONG_COMMAND, f"{file} has no items from {clock.frozen_time:%Y-%m-%d} on.")
+        name_inputs({"add": file or "", **_option_names(expenses, incomes, contributions)})
         _apply(session, clock, items, (), dry_run=dry_run)
+
+
+def _option_names(
+    expenses: Sequence[_Money], incomes: Sequence[_Money], contributions: Sequence[tuple[str, Decimal]]
+) -> dict[str, str]:
+    transactions = [*(f"--expense {name}" for name, *_ in expenses), *(f"--income {name}" for name, *_ in incomes)]
+    names = {f"add.transactions[{index}]": name for index, name in enumerate(transactions)}
+    for index, (goal, _) in enumerate(contributions):
+        names[f"add.contributions[{index}]"] = f"--contribution {goal}"
+    return names
 
 
 @click.command()
 @click.argument("item", metavar="ITEM|NAME")
-@click.option("--next", "only_next", is_flag=True, help="If several items match, cancel the next one.")
-@click.option("--all", "every", is_flag=True, help="If several items match, cancel all of them.")
+@next_option
+@all_option
 @_clock_option
 @_dry_run_option
 @shared_options
@@ -105,18 +121,10 @@ def cancel(session: Session, item: str, *, only_next: bool, every: bool, id: str
     tickover clock cancel Gym --all
     tickover clock cancel Rent --next --dry-run
     """
-    if only_next and every:
-        raise click.UsageError("Use either --next or --all.", click.get_current_context())
+    choice = Choice(only_next, every)
     with session.signed_in_client() as client:
         clock = client.get_clock(resolve_clock_id(session, client, id))
-        found = pending_items(clock, item)
-        if len(found) > 1 and not every and not only_next:
-            raise CliError(
-                Exit.WRONG_COMMAND,
-                f"{formatting.count(len(found), 'pending item')} match '{item}'.",
-                "Use --next for the next one, or --all.",
-            )
-        _apply(session, clock, (), found[:1] if only_next else found, dry_run=dry_run)
+        _apply(session, clock, (), choice.pending_items(clock, item), dry_run=dry_run)
 
 
 def items_from_file(file: str, start: datetime) -> "list[PlannedItem]":
@@ -129,8 +137,27 @@ def items_from_file(file: str, start: datetime) -> "list[PlannedItem]":
     return [*plan.transactions, *plan.goals]
 
 
-def pending_items(clock: "Clock", item: str) -> "list[Item]":
-    """Return the items with this ID or name that haven't happened yet, in order of time."""
+class Choice:
+    """Which items to cancel if several match: the next one, or all. Without a choice, several are an error."""
+
+    def __init__(self, only_next: bool, every: bool) -> None:
+        if only_next and every:
+            raise click.UsageError("Use either --next or --all.", click.get_current_context())
+        self._only_next, self._every = only_next, every
+
+    def pending_items(self, clock: "Clock", item: str) -> "list[Item]":
+        """Return the chosen items with this ID or name that haven't happened yet, in order of time."""
+        found = _pending_items(clock, item)
+        if len(found) > 1 and not self._every and not self._only_next:
+            raise CliError(
+                Exit.WRONG_COMMAND,
+                f"{formatting.count(len(found), 'pending item')} match '{item}'.",
+                "Use --next for the next one, or --all.",
+            )
+        return found[:1] if self._only_next else found
+
+
+def _pending_items(clock: "Clock", item: str) -> "list[Item]":
     items: list[tuple[Transaction | Contribution, str]] = [(each, each.name) for each in clock.pending_transactions]
     items += [(each, goal.name) for goal in clock.goals for each in goal.upcoming_contributions]
     found = sorted((each for each, name in items if item in (each.id, name)), key=lambda each: each.at)

@@ -11,7 +11,9 @@ from msgspec.structs import replace
 
 from tickover.api.durations import Duration
 from tickover.cli import formatting
+from tickover.cli.commands.amend import Choice, all_option, items_from_file, next_option
 from tickover.cli.errors import CliError, Exit
+from tickover.cli.inputs import name_inputs
 from tickover.cli.option_values import complete_scenario, label_option, parse_duration, parse_time
 from tickover.cli.options import shared_options
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
@@ -65,6 +67,8 @@ def create(  # noqa: PLR0913 - one parameter for each option
         raise click.UsageError("Use only one of SCENARIO, --scenario and --params.", click.get_current_context())
     scenario = scenario or scenario_option
     plan = _load_plan(session, scenario, start, params)
+    if scenario and not start:
+        name_inputs({"frozenTime": f"the start of {scenario}"})
     with session.signed_in_client() as client:
         clock = client.create_clock(plan, name=name, labels=dict(labels) or None)
         remember_clock(session, clock.id)
@@ -167,6 +171,8 @@ def _target_time(clock: "Clock", to: datetime | None, by: Duration | None) -> da
 @click.option(
     "--cancel", "cancelled", multiple=True, metavar="ITEM|NAME", help="Item to cancel in the copy. Repeatable."
 )
+@next_option
+@all_option
 @shared_options
 @pass_session
 def fork(  # noqa: PLR0913 - one parameter for each option
@@ -178,6 +184,8 @@ def fork(  # noqa: PLR0913 - one parameter for each option
     labels: Sequence[tuple[str, str]],
     file: str | None,
     cancelled: Sequence[str],
+    only_next: bool,
+    every: bool,
 ) -> None:
     """Copy a clock with its schedule. The copy is at the clock's start time, or at another time.
 
@@ -188,18 +196,19 @@ def fork(  # noqa: PLR0913 - one parameter for each option
     \b
     tickover clock fork
     tickover clock fork --at 2027-01-15 --name "Second try"
-    tickover clock fork --cancel Rent --add hotel.toml
+    tickover clock fork --cancel Rent --all --add hotel.toml
     """
-    from tickover.cli.commands.amend import items_from_file, pending_items
     from tickover.client import Rejection
 
+    choice = Choice(only_next, every)
+    name_inputs({"add": file or ""})
     with session.signed_in_client() as client:
         clock = client.fork_clock(
             resolve_clock_id(session, client, id), at, name=name, labels=dict(labels) if labels else None
         )
         try:
             add = items_from_file(file, clock.frozen_time) if file else []
-            cancel = [item for each in cancelled for item in pending_items(clock, each)]
+            cancel = [item for each in cancelled for item in choice.pending_items(clock, each)]
             if add or cancel:
                 clock = client.amend_clock(clock.id, add=add, cancel=cancel)
         except (CliError, Rejection):

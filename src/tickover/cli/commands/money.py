@@ -11,6 +11,7 @@ import click
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.follow_events import EventFollower
+from tickover.cli.inputs import name_inputs
 from tickover.cli.option_values import (
     complete_scenario,
     parse_amount_of_currency,
@@ -103,6 +104,10 @@ def events(  # noqa: PLR0913 - one parameter for each option
     with session.signed_in_client() as client:
         clock = client.get_clock(resolve_clock_id(session, client, id))
         remember_clock(session, clock.id)
+        if after and not until and after > clock.frozen_time:
+            hint = "" if follow else "For scheduled events, add --until TIME."
+            at = formatting.timestamp(clock.frozen_time)
+            raise CliError(Exit.REFUSED, f"--after is later than the clock's time, {at}.", hint)
         if not follow:
             found = list(clock.events(after=after, until=until or clock.frozen_time, opening=dict(opening)))
             _write(session, clock, found, as_csv=as_csv, follow=False, is_first=True)
@@ -213,6 +218,13 @@ def check(  # noqa: PLR0913 - one parameter for each option
     from tickover.cli.load_plan import expectations_from_scenario, load_scenario
 
     expectations = _expectations(never_below, never_above, goal_reached, posted, totals)
+    names = [
+        *(f"--never-below {currency}={amount}" for currency, amount in never_below),
+        *(f"--never-above {currency}={amount}" for currency, amount in never_above),
+        *(f"--goal-reached {name}" for name, _ in goal_reached),
+        *(f"--posted {name}" for name, _ in posted),
+        *(f"--total {type.lower()} {currency}" for type, currency, _ in totals),
+    ]
     loaded = load_scenario(scenario) if scenario else None
     if not expectations and not loaded:
         raise click.UsageError(
@@ -222,6 +234,8 @@ def check(  # noqa: PLR0913 - one parameter for each option
         clock = client.get_clock(resolve_clock_id(session, client, id), details=loaded is not None)
         if loaded:
             expectations += expectations_from_scenario(loaded, clock.snapshot)
+            names += [f"{scenario}, expectation {number}" for number in range(1, len(expectations) - len(names) + 1)]
+        name_inputs({f"expectations[{index}]": name for index, name in enumerate(names)})
         result = client.check_clock(clock.id, expectations, until=until, opening=dict(opening))
         remember_clock(session, clock.id)
     if session.output.wants_json:
