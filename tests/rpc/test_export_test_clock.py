@@ -9,8 +9,8 @@ from msgspec import json as msgspec_json
 from tests.rpc.builders import reason_of, transaction
 from tests.support.cases import each_case
 from tests.support.world import World
+from tickover.api.clocks import OneClock
 from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_TRANSACTIONS, MAX_NAME, MAX_OPENING_BALANCES
-from tickover.api.results import OneClock
 from tickover.server.domain.exports import ExportFormat
 from tickover.server.domain.response_sizes import MAX_EXPORT_RESULT
 from tickover.server.isolated_calls import ExportRequest, export_clock

@@ -155,19 +155,16 @@ def test_every_reason_has_code_and_status() -> None:
     assert described == {str(reason): codes for reason, codes in CODES.items()}
 
 
-def test_every_field_has_a_description_and_none_is_unused() -> None:
+def test_every_field_has_a_description() -> None:
     schemas = document()["components"]["schemas"]
     named = {(kind, field) for kind, schema in schemas.items() for field in schema["properties"]}
     silent = {
         (kind, field)
         for kind, field in named
-        if "$ref" not in (found := schemas[kind]["properties"][field]) and not found["description"].endswith(".")
+        if "$ref" not in (found := schemas[kind]["properties"][field])
+        and not found.get("description", "").endswith(".")
     }
     assert silent == set()
-    beside = {name for about in document()["x-reasons"].values() for name in about["data"]["properties"]}
-    used = {f"{kind}.{field}" for kind, field in named} | {field for _, field in named} | beside
-    assert set(prose.FIELDS) <= used
-    assert set(prose.TYPES) <= set(schemas)
     assert set(prose.METHODS) == set(DESCRIBED_OPERATIONS)
     assert set(prose.REASONS) == set(Reason)
 

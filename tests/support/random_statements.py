@@ -5,7 +5,8 @@ from decimal import Decimal
 from random import Random
 from typing import Final
 
-from tickover.api.results import Snapshot, Transaction, TransactionType
+from tickover.api.clocks import Snapshot, Transaction
+from tickover.api.fields import TransactionType
 
 START: Final = datetime(2027, 1, 1, tzinfo=UTC)
 _NAMES: Final = (

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from tickover.api.results import Contribution, Goal, Snapshot, Transaction, TransactionType
+from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
+from tickover.api.fields import TransactionType
 
 ID = "clock_01a2d11f-0200-7129-903a-c1d45597fdf1"
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)

@@ -12,9 +12,9 @@ from msgspec import msgpack
 from tests.contract import previous_version
 from tests.support.program import Program, verify_params
 from tickover.api import ids
+from tickover.api.clocks import GoalEntry, NewClock
 from tickover.api.timestamps import to_micros
 from tickover.server.domain import clocks, schedule_json
-from tickover.server.domain.clock_params import CreateTestClockParams, GoalParams
 from tickover.server.domain.tokens import Mint, digest
 from tickover.server.storage import open_store
 
@@ -43,7 +43,7 @@ def _keep_living_clock(database: Path) -> tuple[str, str]:
     now = datetime.now(UTC) - timedelta(minutes=1)
     mint = Mint(b"a key for tests alone")
     user, key, token = mint.new_key(now), mint.new_key(now), mint.new_bearer_token()
-    entry = CreateTestClockParams(goals=[GoalParams("Trip", 100)])
+    entry = NewClock(goals=[GoalEntry("Trip", 100)])
     clock = clocks.new_clock(key, entry, now)
     schedule = msgpack.encode(schedule_json.encode_schedule(clock, entry))
     instants = [to_micros(moment) for moment in (clock.start_time, clock.frozen_time, clock.max_time)]

@@ -5,15 +5,10 @@ from typing import Any
 
 from msgspec import json
 
+from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault
-from tickover.server.domain.clock_params import (
-    AdvanceTestClockParams,
-    CreateTestClockParams,
-    DeleteTestClockParams,
-    ForkTestClockParams,
-    GetTestClockParams,
-)
-from tickover.server.domain.params import Params
+from tickover.api.fields import Params
+from tickover.server.domain.clock_params import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry
 from tickover.server.jsonrpc.explain import explain
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
@@ -31,10 +26,10 @@ TRANSACTION = {"at": "2027-01-31T09:00:00Z", "name": "Rent", "amount": 900, "cur
 CONTRIBUTION = {"at": "2027-01-31T09:00:00Z", "amount": 50}
 GOAL = {"name": "Bike", "targetAmount": 1000, "initialAmount": 100, "contributions": [CONTRIBUTION]}
 OF_ONE_CLOCK: list[tuple[type[Params], dict[str, Any]]] = [
-    (AdvanceTestClockParams, ADVANCE),
-    (GetTestClockParams, GET),
-    (ForkTestClockParams, GET),
-    (DeleteTestClockParams, DELETE),
+    (AdvanceEntry, ADVANCE),
+    (GetEntry, GET),
+    (ForkEntry, GET),
+    (DeleteEntry, DELETE),
 ]
 SCHEDULE = {"frozenTime": "2027-01-01T12:00:00Z", "transactions": [TRANSACTION], "goals": [GOAL]}
 
@@ -46,11 +41,11 @@ def faults_of(kind: type[Params], params: Any) -> list[Fault]:
 
 
 def of_transaction(**fields: Any) -> list[Fault]:
-    return faults_of(CreateTestClockParams, {"transactions": [TRANSACTION | fields]})
+    return faults_of(NewClock, {"transactions": [TRANSACTION | fields]})
 
 
 def of_goal(**fields: Any) -> list[Fault]:
-    return faults_of(CreateTestClockParams, {"goals": [GOAL | fields]})
+    return faults_of(NewClock, {"goals": [GOAL | fields]})
 
 
 def without(fields: dict[str, Any], name: str) -> dict[str, Any]:

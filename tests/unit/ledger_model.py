@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
-from tickover.server.domain.clock_params import CreateTestClockParams, TransactionParams
-from tickover.server.domain.ledger_params import BalanceExpectation, TotalExpectation
+from tickover.api.clocks import NewClock, TransactionEntry
+from tickover.api.expectations import BalanceExpectationEntry, TotalExpectationEntry
 
 Json: TypeAlias = Any
 MICROSECOND = timedelta(microseconds=1)
@@ -21,15 +21,15 @@ MICROSECOND = timedelta(microseconds=1)
 class Model(NamedTuple):
     key: str
     start: datetime
-    params: CreateTestClockParams
+    params: NewClock
     opening: dict[str, Any]
 
-    def transactions(self) -> list[tuple[str, TransactionParams]]:
+    def transactions(self) -> list[tuple[str, TransactionEntry[Any]]]:
         numbered = [(f"txn_{self.key}_{index}", item) for index, item in enumerate(self.params.transactions)]
         return sorted(numbered, key=lambda pair: pair[1].at)
 
-    def is_opening(self, item: TransactionParams) -> bool:
-        return item.at == self.start and item.category == "Opening balance"
+    def is_opening(self, item: TransactionEntry[Any]) -> bool:
+        return bool(item.at == self.start) and item.category == "Opening balance"
 
     def opening_of(self, currency: str) -> Fraction:
         return Fraction(repr(self.opening.get(currency, 0)))
@@ -78,7 +78,9 @@ class Model(NamedTuple):
         found.sort(key=lambda event: event[:2])
         return [(at, type, id, amount) for at, _, type, id, amount in found]
 
-    def check_balance(self, expected: BalanceExpectation, until: datetime) -> tuple[datetime, float, list[str]] | None:
+    def check_balance(
+        self, expected: BalanceExpectationEntry[Any], until: datetime
+    ) -> tuple[datetime, float, list[str]] | None:
         low = self.start if expected.from_ is UNSET else expected.from_
         high = until if expected.until is UNSET else expected.until
         mine = [(id, item) for id, item in self.transactions() if item.currency == expected.currency]
@@ -88,7 +90,9 @@ class Model(NamedTuple):
                 return at, float(balance), [id for id, item in mine if item.at == at]
         return None
 
-    def check_total(self, expected: TotalExpectation, until: datetime) -> tuple[datetime, float, list[str]] | None:
+    def check_total(
+        self, expected: TotalExpectationEntry[Any], until: datetime
+    ) -> tuple[datetime, float, list[str]] | None:
         mine = [
             (id, item)
             for id, item in self.transactions()
@@ -133,11 +137,11 @@ def exact(amount: Any) -> Fraction:
     return Fraction(repr(amount))
 
 
-def signed(item: TransactionParams) -> Fraction:
+def signed(item: TransactionEntry[Any]) -> Fraction:
     return exact(item.amount) if item.type == "INCOME" else -exact(item.amount)
 
 
-def is_outside(balance: Fraction, expected: BalanceExpectation) -> bool:
+def is_outside(balance: Fraction, expected: BalanceExpectationEntry[Any]) -> bool:
     return (expected.at_least is not UNSET and balance < exact(expected.at_least)) or (
         expected.at_most is not UNSET and balance > exact(expected.at_most)
     )

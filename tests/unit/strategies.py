@@ -10,22 +10,11 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec import Raw
 
 from tickover.api import timestamps
-from tickover.server.domain.clock_params import (
-    AdvanceTestClockParams,
-    CreateTestClockParams,
-    DeleteTestClockParams,
-    ForkTestClockParams,
-    GetTestClockParams,
-    ListTestClocksParams,
-    UpdateTestClockParams,
-)
-from tickover.server.domain.ledger_params import (
-    CheckTestClockParams,
-    GetTestClockBalancesParams,
-    ListTestClockEventsParams,
-)
-from tickover.server.domain.logins import LoginByEmailVerificationParams, SendLoginCodeEmailParams
-from tickover.server.domain.params import Params
+from tickover.api.clocks import NewClock
+from tickover.api.fields import Params
+from tickover.server.domain.clock_params import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ListEntry, UpdateEntry
+from tickover.server.domain.ledger_params import BalancesEntry, CheckEntry, EventsEntry
+from tickover.server.domain.logins import SendEntry, VerificationEntry
 
 Json: TypeAlias = Any
 Amounts: TypeAlias = Callable[[int], SearchStrategy[Raw]]
@@ -148,27 +137,25 @@ LABELS = st.dictionaries(st.text("aZ09._-/", min_size=1, max_size=64), written_n
 EVENT_CURSORS = st.just("cursor_8005b3c1f0d5a000_0001_0000000f_1")
 
 REQUESTS: dict[type[Params], SearchStrategy[Json]] = {
-    CreateTestClockParams: schedules(NOWS[0]),
-    AdvanceTestClockParams: objects({"id": TEXTS, "frozenTime": INSTANTS}),
-    GetTestClockParams: objects({"id": TEXTS}, at=INSTANTS),
-    ListTestClocksParams: objects({}, limit=LIMITS, cursor=CURSORS, labels=LABELS),
-    DeleteTestClockParams: objects({"id": TEXTS}),
-    ForkTestClockParams: objects({"id": TEXTS}, at=INSTANTS, name=written_names(200), labels=LABELS),
-    UpdateTestClockParams: objects({"id": TEXTS}, name=st.none() | written_names(200), labels=st.none() | LABELS),
-    GetTestClockBalancesParams: objects({"id": TEXTS}, at=INSTANTS, openingBalances=OPENINGS),
-    ListTestClockEventsParams: objects(
+    NewClock: schedules(NOWS[0]),
+    AdvanceEntry: objects({"id": TEXTS, "frozenTime": INSTANTS}),
+    GetEntry: objects({"id": TEXTS}, at=INSTANTS),
+    ListEntry: objects({}, limit=LIMITS, cursor=CURSORS, labels=LABELS),
+    DeleteEntry: objects({"id": TEXTS}),
+    ForkEntry: objects({"id": TEXTS}, at=INSTANTS, name=written_names(200), labels=LABELS),
+    UpdateEntry: objects({"id": TEXTS}, name=st.none() | written_names(200), labels=st.none() | LABELS),
+    BalancesEntry: objects({"id": TEXTS}, at=INSTANTS, openingBalances=OPENINGS),
+    EventsEntry: objects(
         {"id": TEXTS}, after=INSTANTS, until=INSTANTS, openingBalances=OPENINGS, limit=LIMITS, cursor=EVENT_CURSORS
     ),
-    CheckTestClockParams: objects(
+    CheckEntry: objects(
         {"id": TEXTS, "expectations": st.lists(EXPECTATIONS, min_size=1, max_size=4)},
         until=INSTANTS,
         openingBalances=OPENINGS,
     ),
-    SendLoginCodeEmailParams: st.builds(
+    SendEntry: st.builds(
         lambda email, types: {"email": email, "loginCodeType": types[0], "emailType": types[1]}, ADDRESSES, TYPES
     ),
-    LoginByEmailVerificationParams: objects(
-        {"email": ADDRESSES, "code": CODES, "authenticationMethod": st.just("EMAIL_CODE")}
-    ),
+    VerificationEntry: objects({"email": ADDRESSES, "code": CODES, "authenticationMethod": st.just("EMAIL_CODE")}),
 }
 """Valid parameters of the operations at NOWS[0]."""

@@ -12,6 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.cases import each_case
+from tickover.api.clocks import (
+    AddedContributionEntry,
+    AddEntry,
+    ContributionEntry,
+    GoalEntry,
+    NewClock,
+    TransactionEntry,
+)
 from tickover.api.errors import Reason, Rejection
 from tickover.api.ids import uuid7
 from tickover.api.limits import (
@@ -22,15 +30,7 @@ from tickover.api.limits import (
 )
 from tickover.api.timestamps import Instant, years_after
 from tickover.server.domain.amendments import NextSchedule, amend
-from tickover.server.domain.clock_params import (
-    AddedContributionParams,
-    AddParams,
-    AmendTestClockParams,
-    ContributionParams,
-    CreateTestClockParams,
-    GoalParams,
-    TransactionParams,
-)
+from tickover.server.domain.clock_params import AmendEntry
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.money import compute_savings
 from tickover.server.domain.schedule_json import Schedule, ScheduledItems, encode_schedule, fork_schedule, view
@@ -47,26 +47,26 @@ _instants = st.sampled_from([_START + days * _DAY for days in range(4)])
 _amounts = st.sampled_from([1, 0.1, 0.2, 2.5, 1e-9, 10**9, 1e9, 3.0])
 _transactions = st.lists(
     st.builds(
-        TransactionParams, _instants, st.sampled_from(["Rent", '"amount":1.0}\n']), _amounts, st.just("EUR"),
+        TransactionEntry, _instants, st.sampled_from(["Rent", '"amount":1.0}\n']), _amounts, st.just("EUR"),
         st.just("INCOME"),
     ),
     max_size=4,
 )  # fmt: skip
-_contributions = st.lists(st.builds(ContributionParams, _instants, _amounts), max_size=4)
+_contributions = st.lists(st.builds(ContributionEntry, _instants, _amounts), max_size=4)
 _goals = st.lists(
-    st.builds(GoalParams, st.just("Trip"), st.just(10**9), st.sampled_from([0, 0.3]), _contributions), max_size=3
+    st.builds(GoalEntry, st.just("Trip"), st.just(10**9), st.sampled_from([0, 0.3]), _contributions), max_size=3
 )
 
 
-def _to(goal: int, items: Sequence[ContributionParams]) -> list[AddedContributionParams]:
-    return [AddedContributionParams(item.at, item.amount, goal_id=f"goal_{_HEX}_{goal}") for item in items]
+def _to(goal: int, items: Sequence[ContributionEntry[Any]]) -> list[AddedContributionEntry]:
+    return [AddedContributionEntry(item.at, item.amount, goal_id=f"goal_{_HEX}_{goal}") for item in items]
 
 
 def _amend(
-    schedule: Schedule, *, at: Instant = _START, add: AddParams | None = None, cancel: Sequence[str] = ()
+    schedule: Schedule, *, at: Instant = _START, add: AddEntry | None = None, cancel: Sequence[str] = ()
 ) -> NextSchedule:
     clock = Clock(_KEY, _START, at, _CLOCK.max_time)
-    return amend(clock, schedule, AmendTestClockParams("", add or AddParams(), list(cancel)))
+    return amend(clock, schedule, AmendEntry("", add or AddEntry(), list(cancel)))
 
 
 def _stored(schedule: Schedule) -> Schedule:
@@ -76,34 +76,34 @@ def _stored(schedule: Schedule) -> Schedule:
 
 @given(_transactions, _goals, _transactions, _goals, _contributions, _instants)
 def test_added_items_are_shown_as_if_the_clock_was_created_with_them(
-    transactions: list[TransactionParams],
-    goals: list[GoalParams],
-    more: list[TransactionParams],
-    more_goals: list[GoalParams],
-    contributions: list[ContributionParams],
+    transactions: list[TransactionEntry[Any]],
+    goals: list[GoalEntry[Any, Any]],
+    more: list[TransactionEntry[Any]],
+    more_goals: list[GoalEntry[Any, Any]],
+    contributions: list[ContributionEntry[Any]],
     at: Instant,
 ) -> None:
-    created = encode_schedule(_CLOCK, CreateTestClockParams(transactions=transactions, goals=goals))
-    add = AddParams(more, more_goals, _to(0, contributions) if goals else [])
+    created = encode_schedule(_CLOCK, NewClock(transactions=transactions, goals=goals))
+    add = AddEntry(more, more_goals, _to(0, contributions) if goals else [])
     amended = _stored(_amend(_stored(created), add=add).schedule)
     if goals:
         first = goals[0]
-        grown = GoalParams(first.name, first.target_amount, first.initial_amount, first.contributions + contributions)
+        grown = GoalEntry(first.name, first.target_amount, first.initial_amount, [*first.contributions, *contributions])
         goals = [grown, *goals[1:]]
-    whole = CreateTestClockParams(transactions=transactions + more, goals=goals + more_goals)
+    whole = NewClock(transactions=transactions + more, goals=goals + more_goals)
     assert view(at, amended) == view(at, encode_schedule(_CLOCK, whole))
 
 
 @given(_transactions, _contributions, _instants, st.sets(st.integers(0, 3)), st.sets(st.integers(0, 3)))
 def test_cancelled_items_disappear_and_the_others_stay(
-    transactions: list[TransactionParams],
-    contributions: list[ContributionParams],
+    transactions: list[TransactionEntry[Any]],
+    contributions: list[ContributionEntry[Any]],
     at: Instant,
     dropped: set[int],
     dropped_contributions: set[int],
 ) -> None:
-    goals = [GoalParams("Trip", 10**9, 0.1, contributions)]
-    created = encode_schedule(_CLOCK, CreateTestClockParams(transactions=transactions, goals=goals))
+    goals = [GoalEntry("Trip", 10**9, 0.1, contributions)]
+    created = encode_schedule(_CLOCK, NewClock(transactions=transactions, goals=goals))
     # A clock before its start: everything is pending.
     before = _START - _DAY
     cancel = [f"txn_{_HEX}_{number}" for number in dropped if number < len(transactions)]
@@ -119,8 +119,8 @@ def test_cancelled_items_disappear_and_the_others_stay(
     assert goal["currentAmount"] == float(current)
 
 
-def _rent(number: int, count: int = 1) -> list[TransactionParams]:
-    return [TransactionParams(_START + number * _DAY, "Rent", 1, "EUR", "EXPENSE")] * count
+def _rent(number: int, count: int = 1) -> list[TransactionEntry[Any]]:
+    return [TransactionEntry(_START + number * _DAY, "Rent", 1, "EUR", "EXPENSE")] * count
 
 
 def _ids(schedule: Schedule) -> list[str]:
@@ -131,9 +131,9 @@ def _ids(schedule: Schedule) -> list[str]:
 
 
 def test_ids_are_never_used_again() -> None:
-    goals = [GoalParams("Trip", 100, 0, [ContributionParams(_START + _DAY, 1)])]
-    schedule = encode_schedule(_CLOCK, CreateTestClockParams(transactions=_rent(1, 2), goals=goals))
-    more = AddParams(_rent(2), [], _to(0, [ContributionParams(_START + _DAY, 2)]))
+    goals = [GoalEntry("Trip", 100, 0, [ContributionEntry(_START + _DAY, 1)])]
+    schedule = encode_schedule(_CLOCK, NewClock(transactions=_rent(1, 2), goals=goals))
+    more = AddEntry(_rent(2), [], _to(0, [ContributionEntry(_START + _DAY, 2)]))
     for _ in range(2):
         last = [id.replace("k", _HEX) for id in _ids(schedule) if id in ("txn_k_1", "ctb_k_0_0")]
         schedule = _stored(_amend(schedule, add=more, cancel=last).schedule)
@@ -167,18 +167,18 @@ def test_amounts_are_recovered_from_sums(target: float, initial: float, amounts:
 def test_amendment_is_valid_until_its_earliest_item(
     add: list[Instant], cancel: list[int], valid_until: Instant
 ) -> None:
-    schedule = encode_schedule(_CLOCK, CreateTestClockParams(transactions=_rent(1) + _rent(3)))
-    added = [TransactionParams(at, "Tea", 1, "EUR", "EXPENSE") for at in add]
+    schedule = encode_schedule(_CLOCK, NewClock(transactions=_rent(1) + _rent(3)))
+    added = [TransactionEntry(at, "Tea", 1, "EUR", "EXPENSE") for at in add]
     ids = [f"txn_{_HEX}_{number}" for number in cancel]
-    assert _amend(schedule, add=AddParams(added), cancel=ids).valid_until == valid_until
+    assert _amend(schedule, add=AddEntry(added), cancel=ids).valid_until == valid_until
 
 
 @each_case("late", ["goals", "contributions"])
 def test_contributions_limit_the_validity_too(late: str) -> None:
-    schedule = encode_schedule(_CLOCK, CreateTestClockParams(goals=[GoalParams("Trip", 1)]))
-    items = [ContributionParams(_START + _DAY, 1)]
-    lists: dict[str, Any] = {"goals": [GoalParams("Car", 1, 0, items)], "contributions": _to(0, items)}
-    assert _amend(schedule, add=AddParams(**{late: lists[late]})).valid_until == _START + _DAY
+    schedule = encode_schedule(_CLOCK, NewClock(goals=[GoalEntry("Trip", 1)]))
+    items = [ContributionEntry(_START + _DAY, 1)]
+    lists: dict[str, Any] = {"goals": [GoalEntry("Car", 1, 0, items)], "contributions": _to(0, items)}
+    assert _amend(schedule, add=AddEntry(**{late: lists[late]})).valid_until == _START + _DAY
 
 
 # Faults
@@ -196,20 +196,20 @@ def _faults(schedule: Schedule, **amendment: Any) -> list[tuple[str, str]]:
     return [(fault.path, fault.rule) for fault in rejection.faults]
 
 
-_SAMPLE = CreateTestClockParams(
-    transactions=_rent(1) + _rent(3), goals=[GoalParams("Trip", 100, 0, [ContributionParams(_START + 2 * _DAY, 1)])]
+_SAMPLE = NewClock(
+    transactions=_rent(1) + _rent(3), goals=[GoalEntry("Trip", 100, 0, [ContributionEntry(_START + 2 * _DAY, 1)])]
 )
 _SCHEDULE = encode_schedule(_CLOCK, _SAMPLE)
 
 
 def test_all_faults_are_reported_with_their_paths() -> None:
     past, future = _START + _DAY - _MICROSECOND, _CLOCK.max_time + _MICROSECOND
-    add = AddParams(
-        [*_rent(2), TransactionParams(past, "Tea", 1, "EUR", "EXPENSE")],
-        [GoalParams("Car", 1, 0, [ContributionParams(future, 1)])],
+    add = AddEntry(
+        [*_rent(2), TransactionEntry(past, "Tea", 1, "EUR", "EXPENSE")],
+        [GoalEntry("Car", 1, 0, [ContributionEntry(future, 1)])],
         [
-            AddedContributionParams(past, 1, goal_id=f"goal_{_HEX}_0"),
-            AddedContributionParams(_START + _DAY, 1, goal_id="x"),
+            AddedContributionEntry(past, 1, goal_id=f"goal_{_HEX}_0"),
+            AddedContributionEntry(_START + _DAY, 1, goal_id="x"),
         ],
     )
     posted, pending = f"txn_{_HEX}_0", f"txn_{_HEX}_1"
@@ -238,8 +238,8 @@ def test_items_that_have_happened_cannot_be_cancelled(at: Instant) -> None:
 
 
 def test_items_at_the_frozen_time_and_the_max_time_can_be_added() -> None:
-    ends = [TransactionParams(at, "Tea", 1, "EUR", "EXPENSE") for at in (_START + _DAY, _CLOCK.max_time)]
-    assert len(_amend(_SCHEDULE, at=_START + _DAY, add=AddParams(ends)).schedule.transactions.instants) == 4
+    ends = [TransactionEntry(at, "Tea", 1, "EUR", "EXPENSE") for at in (_START + _DAY, _CLOCK.max_time)]
+    assert len(_amend(_SCHEDULE, at=_START + _DAY, add=AddEntry(ends)).schedule.transactions.instants) == 4
 
 
 def test_cancelled_id_is_unknown() -> None:
@@ -252,45 +252,45 @@ def test_cancelled_id_is_unknown() -> None:
 
 def _grown(transactions: int, goals: Sequence[int]) -> Schedule:
     """Return a schedule with so many transactions, and goals with so many contributions."""
-    later = ContributionParams(_START + _DAY, 1)
+    later = ContributionEntry(_START + _DAY, 1)
     return encode_schedule(
         _CLOCK,
-        CreateTestClockParams(
-            transactions=_rent(1, transactions), goals=[GoalParams("Trip", 1, 0, [later] * count) for count in goals]
+        NewClock(
+            transactions=_rent(1, transactions), goals=[GoalEntry("Trip", 1, 0, [later] * count) for count in goals]
         ),
     )
 
 
-_LATER = ContributionParams(_START + _DAY, 1)
+_LATER = ContributionEntry(_START + _DAY, 1)
 
 
 @each_case(
     ("schedule", "add", "path"),
     [
-        (_grown(MAX_CLOCK_TRANSACTIONS - 1, []), AddParams(_rent(1, 2)), "add.transactions"),
-        (_grown(0, [0] * (MAX_CLOCK_GOALS - 1)), AddParams([], [GoalParams("Car", 1)] * 2), "add.goals"),
-        (_grown(0, [MAX_GOAL_CONTRIBUTIONS - 1]), AddParams([], [], _to(0, [_LATER] * 2)), "add.contributions"),
+        (_grown(MAX_CLOCK_TRANSACTIONS - 1, []), AddEntry(_rent(1, 2)), "add.transactions"),
+        (_grown(0, [0] * (MAX_CLOCK_GOALS - 1)), AddEntry([], [GoalEntry("Car", 1)] * 2), "add.goals"),
+        (_grown(0, [MAX_GOAL_CONTRIBUTIONS - 1]), AddEntry([], [], _to(0, [_LATER] * 2)), "add.contributions"),
         (
             _grown(MAX_CLOCK_ITEMS - 6 * MAX_GOAL_CONTRIBUTIONS - 2, [MAX_GOAL_CONTRIBUTIONS] * 6),
-            AddParams(_rent(1), [GoalParams("Car", 1, 0, [_LATER] * 2)]),
+            AddEntry(_rent(1), [GoalEntry("Car", 1, 0, [_LATER] * 2)]),
             "add",
         ),
     ],
 )
-def test_totals_are_limited(schedule: Schedule, add: AddParams, path: str) -> None:
+def test_totals_are_limited(schedule: Schedule, add: AddEntry, path: str) -> None:
     assert _faults(schedule, add=add) == [(path, "count")]
-    one_less = AddParams(
+    one_less = AddEntry(
         add.transactions[1:] if path == "add.transactions" else add.transactions,
         add.goals[1:] if path == "add.goals" else add.goals,
         add.contributions[1:],
     )
     if path == "add":
-        one_less = AddParams([], add.goals)
+        one_less = AddEntry([], add.goals)
     _amend(schedule, add=one_less)
 
 
 def test_items_cancelled_by_the_same_call_make_room() -> None:
     full = _grown(MAX_CLOCK_TRANSACTIONS, [])
-    _amend(full, add=AddParams(_rent(1)), cancel=[f"txn_{_HEX}_7"])
+    _amend(full, add=AddEntry(_rent(1)), cancel=[f"txn_{_HEX}_7"])
     full = _grown(0, [MAX_GOAL_CONTRIBUTIONS])
-    _amend(full, add=AddParams([], [], _to(0, [_LATER])), cancel=[f"ctb_{_HEX}_0_7"])
+    _amend(full, add=AddEntry([], [], _to(0, [_LATER])), cancel=[f"ctb_{_HEX}_0_7"])

@@ -9,16 +9,11 @@ import pytest
 
 from tests.support.cases import each_case
 from tickover.api import ids, timestamps
+from tickover.api.clocks import NewClock, ScheduleEntry
 from tickover.api.errors import Fault
 from tickover.api.timestamps import Instant
 from tickover.server.domain import clocks, schedule_json
-from tickover.server.domain.clock_params import (
-    AdvanceTestClockParams,
-    CreateTestClockParams,
-    DeleteTestClockParams,
-    ForkTestClockParams,
-    GetTestClockParams,
-)
+from tickover.server.domain.clock_params import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.schedule_json import Schedule, ScheduledItems
 from tickover.server.jsonrpc.explain import explain
@@ -30,9 +25,9 @@ KEY = ids.uuid7(NOW, bytes(range(10)))
 HEX = KEY.hex()
 
 
-def create_params(**params: Any) -> CreateTestClockParams:
-    faults, parsed = explain(CreateTestClockParams, msgspec.json.encode(params))
-    assert isinstance(parsed, CreateTestClockParams), faults
+def create_params(**params: Any) -> NewClock:
+    faults, parsed = explain(NewClock, msgspec.json.encode(params))
+    assert isinstance(parsed, ScheduleEntry), faults
     return parsed
 
 
@@ -403,10 +398,10 @@ def test_view_equals_reference_view() -> None:
 def test_params_accept_any_id_and_instant(at: Instant) -> None:
     """Whether they are valid depends on the clock."""
     for params in (
-        AdvanceTestClockParams("clock_x", at),
-        GetTestClockParams("", at),
-        ForkTestClockParams("clock_x", at),
-        DeleteTestClockParams("\U0001f6b2"),
+        AdvanceEntry("clock_x", at),
+        GetEntry("", at),
+        ForkEntry("clock_x", at),
+        DeleteEntry("\U0001f6b2"),
     ):
         assert list(params.faults(NOW)) == []
         assert params.passes_fast_checks(NOW)

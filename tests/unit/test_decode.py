@@ -6,16 +6,11 @@ import pytest
 from msgspec import json
 
 from tests.support.cases import each_case
+from tickover.api.clocks import NewClock
+from tickover.api.fields import Params
 from tickover.server.domain import email_addresses
-from tickover.server.domain.clock_params import (
-    AdvanceTestClockParams,
-    CreateTestClockParams,
-    DeleteTestClockParams,
-    ForkTestClockParams,
-    GetTestClockParams,
-)
-from tickover.server.domain.logins import LoginByEmailVerificationParams
-from tickover.server.domain.params import Params
+from tickover.server.domain.clock_params import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry
+from tickover.server.domain.logins import VerificationEntry
 from tickover.server.jsonrpc.decode import decode, try_fast_decode
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
@@ -38,8 +33,8 @@ def advance(frozen_time: str) -> bytes:
     ],
 )
 def test_usual_timestamps_take_the_fast_path(written: str) -> None:
-    params = try_fast_decode(AdvanceTestClockParams, advance(written), NOW)
-    assert ([], params) == decode(AdvanceTestClockParams, advance(written), NOW)
+    params = try_fast_decode(AdvanceEntry, advance(written), NOW)
+    assert ([], params) == decode(AdvanceEntry, advance(written), NOW)
     assert params is not None
     assert params.frozen_time.utcoffset().total_seconds() == 0  # type: ignore[union-attr]
 
@@ -68,20 +63,20 @@ def test_usual_timestamps_take_the_fast_path(written: str) -> None:
     ],
 )
 def test_unusual_timestamps_take_the_slow_path(written: str) -> None:
-    assert try_fast_decode(AdvanceTestClockParams, advance(written), NOW) is None
-    assert try_fast_decode(AdvanceTestClockParams, advance(written).replace(b":", b" :\n\t"), NOW) is None
+    assert try_fast_decode(AdvanceEntry, advance(written), NOW) is None
+    assert try_fast_decode(AdvanceEntry, advance(written).replace(b":", b" :\n\t"), NOW) is None
 
 
 @each_case("currency", ["EU1", "eur", "EUr", "ÄÖÜ", "EUR ", "E R", "\u0415UR", "ⅠⅡⅢ"])
 def test_unusual_currency_takes_the_slow_path(currency: str) -> None:
     written = json.encode({"transactions": [TRANSACTION, TRANSACTION | {"currency": currency}]})
-    assert try_fast_decode(CreateTestClockParams, written, NOW) is None
+    assert try_fast_decode(NewClock, written, NOW) is None
 
 
 @each_case("name", ["a\\u0000b", "\\ud800"])
 def test_text_with_possible_u_0000_takes_the_slow_path(name: str) -> None:
     written = json.encode({"goals": [{"name": "A name", "targetAmount": 1}]}).replace(b"A name", name.encode())
-    assert try_fast_decode(CreateTestClockParams, written, NOW) is None
+    assert try_fast_decode(NewClock, written, NOW) is None
 
 
 @each_case(
@@ -95,7 +90,7 @@ def test_text_with_possible_u_0000_takes_the_slow_path(name: str) -> None:
 )
 def test_usual_name_takes_the_fast_path(name: str) -> None:
     written = json.encode({"transactions": [TRANSACTION | {"name": name}]})
-    params = try_fast_decode(CreateTestClockParams, written, NOW)
+    params = try_fast_decode(NewClock, written, NOW)
     assert params is not None
     assert params.transactions[0].name == name
 
@@ -103,15 +98,11 @@ def test_usual_name_takes_the_fast_path(name: str) -> None:
 @each_case(
     ("written", "read_as"),
     [
-        pytest.param(b'{"id":"clock_1"}', GetTestClockParams("clock_1"), id="getTestClock"),
-        pytest.param(
-            b'{"id":"clock_1","at":"2027-01-01T12:00:00Z"}', GetTestClockParams("clock_1", NOW), id="with an instant"
-        ),
-        pytest.param(b'{"id":"clock_1"}', ForkTestClockParams("clock_1"), id="forkTestClock"),
-        pytest.param(
-            b'{"id":"clock_1","at":"2027-01-01T12:00:00Z"}', ForkTestClockParams("clock_1", NOW), id="at an instant"
-        ),
-        pytest.param(b'{"id":"clock_1"}', DeleteTestClockParams("clock_1"), id="deleteTestClock"),
+        pytest.param(b'{"id":"clock_1"}', GetEntry("clock_1"), id="getTestClock"),
+        pytest.param(b'{"id":"clock_1","at":"2027-01-01T12:00:00Z"}', GetEntry("clock_1", NOW), id="with an instant"),
+        pytest.param(b'{"id":"clock_1"}', ForkEntry("clock_1"), id="forkTestClock"),
+        pytest.param(b'{"id":"clock_1","at":"2027-01-01T12:00:00Z"}', ForkEntry("clock_1", NOW), id="at an instant"),
+        pytest.param(b'{"id":"clock_1"}', DeleteEntry("clock_1"), id="deleteTestClock"),
     ],
 )
 def test_params_of_one_clock_take_the_fast_path(written: bytes, read_as: Params) -> None:
@@ -122,12 +113,10 @@ def test_params_of_one_clock_take_the_fast_path(written: bytes, read_as: Params)
 @each_case(
     ("kind", "written"),
     [
-        pytest.param(GetTestClockParams, b'{"id":"1","at":"2027-01-01"}', id="an invalid instant"),
-        pytest.param(
-            ForkTestClockParams, b'{"id":"1","at":"2027-01-01T12:00:00+01:00"}', id="an instant with an offset"
-        ),
-        pytest.param(DeleteTestClockParams, b'{"id":"1","at":"2027-01-01T12:00:00Z"}', id="an instant that is unknown"),
-        pytest.param(DeleteTestClockParams, b"{}", id="missing id"),
+        pytest.param(GetEntry, b'{"id":"1","at":"2027-01-01"}', id="an invalid instant"),
+        pytest.param(ForkEntry, b'{"id":"1","at":"2027-01-01T12:00:00+01:00"}', id="an instant with an offset"),
+        pytest.param(DeleteEntry, b'{"id":"1","at":"2027-01-01T12:00:00Z"}', id="an instant that is unknown"),
+        pytest.param(DeleteEntry, b"{}", id="missing id"),
     ],
 )
 def test_invalid_params_take_the_slow_path(kind: type[Params], written: bytes) -> None:
@@ -135,11 +124,11 @@ def test_invalid_params_take_the_slow_path(kind: type[Params], written: bytes) -
 
 
 def test_empty_params_take_the_fast_path() -> None:
-    assert try_fast_decode(CreateTestClockParams, b"{}", NOW) == CreateTestClockParams()
+    assert try_fast_decode(NewClock, b"{}", NOW) == NewClock()
 
 
 def test_params_other_than_object_are_none() -> None:
-    faults, params = decode(CreateTestClockParams, b"[[]]", NOW)
+    faults, params = decode(NewClock, b"[[]]", NOW)
     assert params is None
     assert [fault.rule for fault in faults] == ["type"]
 
@@ -151,8 +140,8 @@ _FAST, _SLOW, _REJECTED = "at once", "slowly", "not at all"
 
 def _how_it_is_read(params: object, now: datetime = NOW) -> str:
     written = json.encode(params)
-    at_once = try_fast_decode(CreateTestClockParams, written, now)
-    faults, _ = decode(CreateTestClockParams, written, now)
+    at_once = try_fast_decode(NewClock, written, now)
+    faults, _ = decode(NewClock, written, now)
     if at_once is not None:
         assert faults == []
         return _FAST
@@ -253,12 +242,12 @@ def test_library_is_called_at_most_once_for_an_address(monkeypatch: pytest.Monke
     monkeypatch.setattr(email_addresses, "_parse_any", ask)
     member = b'"email":%b,' % json.encode(email)
     written = b'{%b"code":"123456","authenticationMethod":"EMAIL_CODE"}' % (member * times)
-    decode(LoginByEmailVerificationParams, written, NOW)
+    decode(VerificationEntry, written, NOW)
     assert asked == [email]
 
 
 def test_library_is_not_called_for_a_long_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(email_addresses, "_parse_any", pytest.fail)
     written = json.encode({"email": "a@" + "\ufdfa" * 85, "code": "123456", "authenticationMethod": "EMAIL_CODE"})
-    faults, _ = decode(LoginByEmailVerificationParams, written, NOW)
+    faults, _ = decode(VerificationEntry, written, NOW)
     assert [(fault.path, fault.rule) for fault in faults] == [("email", "format")]

@@ -15,11 +15,11 @@ from tests.support.cases import each_case
 from tests.support.transcripts import PAGES, ROOT, update_page
 from tickover import __version__
 from tickover.api import limits
+from tickover.api.clocks import ClockPage, ContributionEntry, Summary, TransactionEntry
 from tickover.api.errors import Reason
-from tickover.api.results import ClockPage, Done, Sent, SignedIn, StoredEmail, Summary
-from tickover.server.domain.clock_params import ContributionParams, TransactionParams
+from tickover.api.fields import Params
+from tickover.api.tokens import Done, Sent, SignedIn, StoredEmail
 from tickover.server.domain.money import Progress
-from tickover.server.domain.params import Params
 from tickover.server.domain.schedule_json import GoalHead
 from tickover.server.jsonrpc.envelope import CODES
 from tickover.server.mail import open_mailer
@@ -183,7 +183,7 @@ def test_every_parameter_is_documented(method: str) -> None:
 
 def test_every_field_of_a_result_is_documented() -> None:
     page = read("docs/api.md")
-    items = (TransactionParams, ContributionParams, GoalHead, Progress)
+    items = (TransactionEntry, ContributionEntry, GoalHead, Progress)
     results = (Sent, SignedIn, Done, Summary, ClockPage, StoredEmail, *items)
     missing = {name for kind in results for name in [*fields_of(kind), "source"] if not is_named(page, name)}
     assert missing == set()

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from tests.support.cases import each_case
-from tickover.api.expectations import Expectation, goal_reached, never_above, never_below, posted, total
+from tickover.api.expectations import CheckResult, Expectation, goal_reached, never_above, never_below, posted, total
 from tickover.api.plans import encode_json
-from tickover.api.results import CheckResult
-from tickover.server.domain.ledger_params import CheckTestClockParams
+from tickover.server.domain.ledger_params import CheckEntry
 from tickover.server.jsonrpc.decode import decode
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
@@ -70,7 +69,7 @@ def test_range_of_a_balance_is_optional() -> None:
 
 def test_a_server_accepts_all_expectations() -> None:
     content = encode_json({"id": "clock_1", "expectations": [expectation for expectation, _, _ in EXAMPLES]})
-    faults, _ = decode(CheckTestClockParams, content, NOW)
+    faults, _ = decode(CheckEntry, content, NOW)
     assert faults == []
 
 

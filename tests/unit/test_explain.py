@@ -27,16 +27,11 @@ from tests.unit.invalid_params import (
     of_transaction,
     without,
 )
+from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault
-from tickover.server.domain.clock_params import (
-    AdvanceTestClockParams,
-    CreateTestClockParams,
-    DeleteTestClockParams,
-    ForkTestClockParams,
-    GetTestClockParams,
-)
-from tickover.server.domain.logins import LoginByEmailVerificationParams, SendLoginCodeEmailParams
-from tickover.server.domain.params import Params
+from tickover.api.fields import Params
+from tickover.server.domain.clock_params import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry
+from tickover.server.domain.logins import SendEntry, VerificationEntry
 from tickover.server.jsonrpc.envelope import decode_params
 from tickover.server.jsonrpc.explain import explain
 
@@ -44,16 +39,16 @@ from tickover.server.jsonrpc.explain import explain
 @each_case(
     ("kind", "params"),
     [
-        pytest.param(CreateTestClockParams, {}, id="nothing"),
-        pytest.param(CreateTestClockParams, SCHEDULE, id="createTestClock"),
-        pytest.param(AdvanceTestClockParams, ADVANCE, id="advanceTestClock"),
-        pytest.param(GetTestClockParams, GET, id="getTestClock"),
-        pytest.param(GetTestClockParams, {"id": ""}, id="getTestClock without an instant"),
-        pytest.param(ForkTestClockParams, GET, id="forkTestClock"),
-        pytest.param(ForkTestClockParams, {"id": ""}, id="forkTestClock without an instant"),
-        pytest.param(DeleteTestClockParams, DELETE, id="deleteTestClock"),
-        pytest.param(SendLoginCodeEmailParams, SEND, id="sendLoginCodeEmail"),
-        pytest.param(LoginByEmailVerificationParams, VERIFICATION, id="loginByEmailVerification"),
+        pytest.param(NewClock, {}, id="nothing"),
+        pytest.param(NewClock, SCHEDULE, id="createTestClock"),
+        pytest.param(AdvanceEntry, ADVANCE, id="advanceTestClock"),
+        pytest.param(GetEntry, GET, id="getTestClock"),
+        pytest.param(GetEntry, {"id": ""}, id="getTestClock without an instant"),
+        pytest.param(ForkEntry, GET, id="forkTestClock"),
+        pytest.param(ForkEntry, {"id": ""}, id="forkTestClock without an instant"),
+        pytest.param(DeleteEntry, DELETE, id="deleteTestClock"),
+        pytest.param(SendEntry, SEND, id="sendLoginCodeEmail"),
+        pytest.param(VerificationEntry, VERIFICATION, id="loginByEmailVerification"),
     ],
 )
 def test_valid_parameters_have_no_faults(kind: type[Params], params: Any) -> None:
@@ -68,13 +63,13 @@ def test_valid_parameters_have_no_faults(kind: type[Params], params: Any) -> Non
 @each_case(
     "kind",
     [
-        CreateTestClockParams,
-        AdvanceTestClockParams,
-        GetTestClockParams,
-        DeleteTestClockParams,
-        ForkTestClockParams,
-        SendLoginCodeEmailParams,
-        LoginByEmailVerificationParams,
+        NewClock,
+        AdvanceEntry,
+        GetEntry,
+        DeleteEntry,
+        ForkEntry,
+        SendEntry,
+        VerificationEntry,
     ],
 )
 def test_parameters_by_position_get_a_hint(kind: type[Params]) -> None:
@@ -84,7 +79,7 @@ def test_parameters_by_position_get_a_hint(kind: type[Params]) -> None:
 
 @each_case("value", ["text", 7, True, None])
 def test_parameters_must_be_an_object(value: Any) -> None:
-    assert faults_of(CreateTestClockParams, value) == [Fault("params", "type", "must be an object", value)]
+    assert faults_of(NewClock, value) == [Fault("params", "type", "must be an object", value)]
 
 
 @each_case(
@@ -99,13 +94,13 @@ def test_parameters_must_be_an_object(value: Any) -> None:
 )
 @each_case("name", ["transactions", "goals"])
 def test_item_must_be_an_object(name: str, item: Any, got: Any) -> None:
-    assert faults_of(CreateTestClockParams, {name: [item]}) == [Fault(f"{name}[0]", "type", "must be an object", got)]
+    assert faults_of(NewClock, {name: [item]}) == [Fault(f"{name}[0]", "type", "must be an object", got)]
 
 
 @each_case(("value", "got"), [({}, UNSET), ("", ""), (0, 0), (False, False)])
 @each_case("name", ["transactions", "goals"])
 def test_list_must_be_an_array(name: str, value: Any, got: Any) -> None:
-    assert faults_of(CreateTestClockParams, {name: value}) == [Fault(name, "type", "must be an array", got)]
+    assert faults_of(NewClock, {name: value}) == [Fault(name, "type", "must be an array", got)]
 
 
 @each_case(
@@ -122,15 +117,15 @@ def test_list_must_be_an_array(name: str, value: Any, got: Any) -> None:
     ],
 )
 def test_number_of_items_is_limited(params: Any, path: str, limit: int) -> None:
-    assert faults_of(CreateTestClockParams, params(0)) == []
-    assert faults_of(CreateTestClockParams, params(limit)) == []
+    assert faults_of(NewClock, params(0)) == []
+    assert faults_of(NewClock, params(limit)) == []
     message = f"must have at most {limit} entries"
-    assert faults_of(CreateTestClockParams, params(limit + 1)) == [Fault(path, "count", message, limit + 1)]
+    assert faults_of(NewClock, params(limit + 1)) == [Fault(path, "count", message, limit + 1)]
 
 
 def test_faults_of_items_within_the_limit_are_listed_too() -> None:
     params = {"transactions": [TRANSACTION] * 99 + [TRANSACTION | {"amount": 0}] * 3}
-    assert [(fault.path, fault.rule) for fault in faults_of(CreateTestClockParams, params)] == [
+    assert [(fault.path, fault.rule) for fault in faults_of(NewClock, params)] == [
         ("transactions", "count"),
         ("transactions[99].amount", "positive"),
     ]
@@ -142,13 +137,13 @@ def test_faults_of_items_within_the_limit_are_listed_too() -> None:
 @each_case(
     ("kind", "params", "names"),
     [
-        pytest.param(AdvanceTestClockParams, ADVANCE, ["id", "frozenTime"], id="advanceTestClock"),
-        pytest.param(GetTestClockParams, GET, ["id"], id="getTestClock"),
-        pytest.param(ForkTestClockParams, GET, ["id"], id="forkTestClock"),
-        pytest.param(DeleteTestClockParams, DELETE, ["id"], id="deleteTestClock"),
-        pytest.param(SendLoginCodeEmailParams, SEND, ["email", "loginCodeType", "emailType"], id="sendLoginCodeEmail"),
+        pytest.param(AdvanceEntry, ADVANCE, ["id", "frozenTime"], id="advanceTestClock"),
+        pytest.param(GetEntry, GET, ["id"], id="getTestClock"),
+        pytest.param(ForkEntry, GET, ["id"], id="forkTestClock"),
+        pytest.param(DeleteEntry, DELETE, ["id"], id="deleteTestClock"),
+        pytest.param(SendEntry, SEND, ["email", "loginCodeType", "emailType"], id="sendLoginCodeEmail"),
         pytest.param(
-            LoginByEmailVerificationParams,
+            VerificationEntry,
             VERIFICATION,
             ["email", "code", "authenticationMethod"],
             id="loginByEmailVerification",
@@ -163,13 +158,13 @@ def test_missing_parameter_is_a_fault(kind: type[Params], params: dict[str, Any]
 
 @each_case("name", ["at", "name", "amount", "currency", "type"])
 def test_missing_transaction_field_is_a_fault(name: str) -> None:
-    found = faults_of(CreateTestClockParams, {"transactions": [TRANSACTION, without(TRANSACTION, name)]})
+    found = faults_of(NewClock, {"transactions": [TRANSACTION, without(TRANSACTION, name)]})
     assert found == [Fault(f"transactions[1].{name}", "required", "is required")]
 
 
 @each_case("name", ["name", "targetAmount"])
 def test_missing_goal_field_is_a_fault(name: str) -> None:
-    found = faults_of(CreateTestClockParams, {"goals": [without(GOAL, name)]})
+    found = faults_of(NewClock, {"goals": [without(GOAL, name)]})
     assert found == [Fault(f"goals[0].{name}", "required", "is required")]
 
 
@@ -181,7 +176,7 @@ def test_missing_contribution_field_is_a_fault(name: str) -> None:
 
 @each_case("name", ["initialAmount", "contributions"])
 def test_optional_goal_field_can_be_omitted(name: str) -> None:
-    assert faults_of(CreateTestClockParams, {"goals": [without(GOAL, name)]}) == []
+    assert faults_of(NewClock, {"goals": [without(GOAL, name)]}) == []
 
 
 @each_case(
@@ -196,10 +191,10 @@ def test_optional_goal_field_can_be_omitted(name: str) -> None:
     ],
 )
 def test_null_for_optional_parameter_gets_a_hint(params: Any, path: str) -> None:
-    assert faults_of(CreateTestClockParams, params) == [Fault(path, "null", "must not be null; omit it", None)]
+    assert faults_of(NewClock, params) == [Fault(path, "null", "must not be null; omit it", None)]
 
 
-@each_case("kind", [GetTestClockParams, ForkTestClockParams])
+@each_case("kind", [GetEntry, ForkEntry])
 def test_null_for_optional_instant_gets_a_hint(kind: type[Params]) -> None:
     assert faults_of(kind, GET | {"at": None}) == [Fault("at", "null", "must not be null; omit it", None)]
 
@@ -243,16 +238,16 @@ def test_null_for_required_parameter_is_a_type_fault(fields: dict[str, None], ru
     ],
 )
 def test_unknown_name_gets_a_suggestion(params: Any, path: str, hint: str) -> None:
-    assert faults_of(CreateTestClockParams, params) == [Fault(path, "unknown", f"is not a known parameter; {hint}")]
+    assert faults_of(NewClock, params) == [Fault(path, "unknown", f"is not a known parameter; {hint}")]
 
 
 def test_fault_of_unknown_name_omits_the_value() -> None:
-    (fault,) = faults_of(LoginByEmailVerificationParams, VERIFICATION | {"pin": "012345"})
+    (fault,) = faults_of(VerificationEntry, VERIFICATION | {"pin": "012345"})
     assert fault.got is UNSET
 
 
 def test_name_from_another_object_is_unknown() -> None:
-    found = faults_of(CreateTestClockParams, {"amount": 1, "goals": [GOAL | {"currency": "EUR"}]})
+    found = faults_of(NewClock, {"amount": 1, "goals": [GOAL | {"currency": "EUR"}]})
     assert [(fault.path, fault.rule) for fault in found] == [("amount", "unknown"), ("goals[0].currency", "unknown")]
 
 
@@ -347,12 +342,12 @@ def test_other_types_are_invalid(type: Any, got: Any) -> None:
     ],
 )
 def test_email_type_and_code_type_have_two_values(name: str, value: Any, message: str) -> None:
-    assert faults_of(SendLoginCodeEmailParams, SEND | {name: value}) == [Fault(name, "oneOf", message, value)]
+    assert faults_of(SendEntry, SEND | {name: value}) == [Fault(name, "oneOf", message, value)]
 
 
 @each_case("value", ["EMAIL_LINK", "email_code", "", None, 6])
 def test_authentication_method_has_one_value(value: Any) -> None:
-    found = faults_of(LoginByEmailVerificationParams, VERIFICATION | {"authenticationMethod": value})
+    found = faults_of(VerificationEntry, VERIFICATION | {"authenticationMethod": value})
     assert found == [Fault("authenticationMethod", "oneOf", "must be EMAIL_CODE", value)]
 
 
@@ -361,7 +356,7 @@ def test_authentication_method_has_one_value(value: Any) -> None:
     [("LONG_LIVED", "LOGIN_CODE", "SHORT_LIVED"), ("SHORT_LIVED", "WEB_LOGIN_LINK", "LONG_LIVED")],
 )
 def test_mismatched_types_are_a_combination_fault(code_type: str, email_type: str, needed: str) -> None:
-    found = faults_of(SendLoginCodeEmailParams, SEND | {"loginCodeType": code_type, "emailType": email_type})
+    found = faults_of(SendEntry, SEND | {"loginCodeType": code_type, "emailType": email_type})
     message = f"must be {needed} when emailType is {email_type}"
     assert found == [Fault("loginCodeType", "combination", message, code_type)]
 
@@ -377,7 +372,7 @@ def test_mismatched_types_are_a_combination_fault(code_type: str, email_type: st
         pytest.param(None, "type", "must be a string", id="null"),
     ],
 )
-@each_case(("kind", "params"), [(SendLoginCodeEmailParams, SEND), (LoginByEmailVerificationParams, VERIFICATION)])
+@each_case(("kind", "params"), [(SendEntry, SEND), (VerificationEntry, VERIFICATION)])
 def test_email_must_be_one_address(
     kind: type[Params], params: dict[str, Any], value: Any, rule: str, message: str
 ) -> None:
@@ -398,10 +393,10 @@ def test_email_must_be_one_address(
 def test_every_instant_must_be_a_timestamp(value: Any, rule: str, got: Any) -> None:
     late = CONTRIBUTION | {"at": value}
     for path, found in [
-        ("frozenTime", faults_of(CreateTestClockParams, SCHEDULE | {"frozenTime": value})),
-        ("frozenTime", faults_of(AdvanceTestClockParams, ADVANCE | {"frozenTime": value})),
-        ("at", faults_of(GetTestClockParams, GET | {"at": value})),
-        ("at", faults_of(ForkTestClockParams, GET | {"at": value})),
+        ("frozenTime", faults_of(NewClock, SCHEDULE | {"frozenTime": value})),
+        ("frozenTime", faults_of(AdvanceEntry, ADVANCE | {"frozenTime": value})),
+        ("at", faults_of(GetEntry, GET | {"at": value})),
+        ("at", faults_of(ForkEntry, GET | {"at": value})),
         ("transactions[0].at", of_transaction(at=value)),
         ("goals[0].contributions[1].at", of_goal(contributions=[CONTRIBUTION, late])),
     ]:
@@ -422,7 +417,7 @@ def test_clock_id_must_not_contain_u_0000(value: str) -> None:
 
 @each_case(
     ("kind", "known"),
-    [(GetTestClockParams, "id, at"), (ForkTestClockParams, "id, at, name, labels"), (DeleteTestClockParams, "id")],
+    [(GetEntry, "id, at, details"), (ForkEntry, "id, at, name, labels"), (DeleteEntry, "id")],
 )
 def test_parameter_of_another_operation_is_unknown(kind: type[Params], known: str) -> None:
     message = f"is not a known parameter; available: {known}"
@@ -506,7 +501,7 @@ def test_initial_amount_is_at_least_0_and_at_most_the_target(
 
 @each_case("code", ["000000", "012345", "999999"])
 def test_six_digits_are_a_valid_code(code: str) -> None:
-    assert faults_of(LoginByEmailVerificationParams, VERIFICATION | {"code": code}) == []
+    assert faults_of(VerificationEntry, VERIFICATION | {"code": code}) == []
 
 
 @each_case(
@@ -530,4 +525,4 @@ def test_six_digits_are_a_valid_code(code: str) -> None:
     ],
 )
 def test_other_codes_are_invalid_and_never_in_the_fault(code: Any, rule: str, message: str) -> None:
-    assert faults_of(LoginByEmailVerificationParams, VERIFICATION | {"code": code}) == [Fault("code", rule, message)]
+    assert faults_of(VerificationEntry, VERIFICATION | {"code": code}) == [Fault("code", rule, message)]

@@ -7,11 +7,9 @@ from msgspec import json
 
 from tests.support.cases import each_case
 from tests.unit.invalid_params import CONTRIBUTION, GOAL, NOW, TRANSACTION, faults_of, of_transaction
+from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault, Rejection
 from tickover.api.limits import MAX_BODY, MAX_FAULTS
-from tickover.server.domain.clock_params import (
-    CreateTestClockParams,
-)
 from tickover.server.jsonrpc.envelope import decode_params
 from tickover.server.jsonrpc.explain import explain
 
@@ -27,7 +25,7 @@ def test_all_faults_are_listed() -> None:
         "goals": [{"targetAmount": "many", "contributions": [{"at": 7, "amount": None}, 3]}, None],
         "colour": "blue",
     }
-    assert [(fault.path, fault.rule) for fault in faults_of(CreateTestClockParams, params)] == [
+    assert [(fault.path, fault.rule) for fault in faults_of(NewClock, params)] == [
         ("colour", "unknown"),
         ("frozenTime", "format"),
         ("transactions[0].note", "unknown"),
@@ -55,7 +53,7 @@ def test_field_faults_and_combination_faults_are_listed_together() -> None:
         "goals": [GOAL | {"initialAmount": 1001}],
     }
     range_message = "must be between frozenTime and maxTime (2027-01-01T12:00:00Z to 2037-01-01T12:00:00Z)"
-    assert faults_of(CreateTestClockParams, params) == [
+    assert faults_of(NewClock, params) == [
         Fault("transactions[3].amount", "positive", "must be greater than 0", -5),
         Fault("goals[0].initialAmount", "max", "must not exceed targetAmount (1000)", 1001),
         Fault("transactions[4].at", "range", range_message, "2026-12-31T00:00:00Z"),
@@ -68,7 +66,7 @@ def test_documented_example_has_the_documented_faults() -> None:
         "goals": [GOAL | {"initialAmount": 1001}],
     }
     with pytest.raises(Rejection) as rejection:
-        decode_params(CreateTestClockParams, "createTestClock", json.encode(params), NOW)
+        decode_params(NewClock, "createTestClock", json.encode(params), NOW)
     assert rejection.value.message == "2 fields of createTestClock are invalid."
     assert json.decode(json.encode(rejection.value.details)) == {
         "errors": [
@@ -107,7 +105,7 @@ def test_documented_example_has_the_documented_faults() -> None:
     ],
 )
 def test_invalid_field_is_not_compared_with_other_fields(params: Any, paths: list[str]) -> None:
-    assert [fault.path for fault in faults_of(CreateTestClockParams, params)] == paths
+    assert [fault.path for fault in faults_of(NewClock, params)] == paths
 
 
 # Limits for hostile parameters
@@ -121,7 +119,7 @@ def test_long_string_is_truncated_to_200_characters() -> None:
 
 
 def test_long_unknown_name_is_truncated_and_gets_no_hint() -> None:
-    hinted, silent, cut = faults_of(CreateTestClockParams, {"x" * 40: 1, "x" * 41: 1, "x" * 201: 1})
+    hinted, silent, cut = faults_of(NewClock, {"x" * 40: 1, "x" * 41: 1, "x" * 201: 1})
     assert hinted.message == "is not a known parameter; available: frozenTime, transactions, goals, name, labels"
     assert (silent.path, silent.message) == ("x" * 41, "is not a known parameter")
     assert (cut.path, cut.message) == ("x" * 199 + "…", "is not a known parameter")
@@ -129,14 +127,14 @@ def test_long_unknown_name_is_truncated_and_gets_no_hint() -> None:
 
 def test_only_first_hundred_unknown_names_get_a_hint() -> None:
     entry = {f"nam{number}": 1 for number in range(75)}
-    found = faults_of(CreateTestClockParams, {"goals": [entry] * 2})
+    found = faults_of(NewClock, {"goals": [entry] * 2})
     messages = [fault.message for fault in found if fault.rule == "unknown"]
     assert messages == ["is not a known parameter; did you mean name?"] * 100 + ["is not a known parameter"] * 50
 
 
 @each_case(("given", "named"), [(99, 99), (100, 100), (101, 100)])
 def test_at_most_a_hundred_unknown_names_per_object_are_listed(given: int, named: int) -> None:
-    assert len(faults_of(CreateTestClockParams, {f"n{number}": 1 for number in range(given)})) == named
+    assert len(faults_of(NewClock, {f"n{number}": 1 for number in range(given)})) == named
 
 
 def ninety_thousand_unknown_names() -> bytes:
@@ -208,7 +206,7 @@ HOSTILE = [
 def test_number_of_faults_is_limited(write: Any, count: int) -> None:
     written = write()
     assert len(written) <= MAX_BODY
-    found, _ = explain(CreateTestClockParams, written)
+    found, _ = explain(NewClock, written)
     assert len(found) == count <= MAX_FAULTS
     assert len(json.encode(found)) < 2 * MAX_BODY
     assert max(len(json.encode(fault)) for fault in found) < 1000
@@ -219,10 +217,10 @@ def test_number_of_faults_is_limited_with_combination_faults() -> None:
     goals = [GOAL | {"initialAmount": 1001, "contributions": [early] * 100}] * 25
     unknown = {f"n{number}": 0 for number in range(MAX_FAULTS)}
     with pytest.raises(Rejection) as rejection:
-        decode_params(CreateTestClockParams, "createTestClock", json.encode({"goals": goals} | unknown), NOW)
+        decode_params(NewClock, "createTestClock", json.encode({"goals": goals} | unknown), NOW)
     assert len(rejection.value.details["errors"]) <= MAX_FAULTS
 
 
 def test_value_of_unknown_name_is_ignored() -> None:
-    found = faults_of(CreateTestClockParams, b'{"x":' + b"[" * 200 + b"]" * 200 + b"}")
+    found = faults_of(NewClock, b'{"x":' + b"[" * 200 + b"]" * 200 + b"}")
     assert [(fault.path, fault.rule) for fault in found] == [("x", "unknown")]

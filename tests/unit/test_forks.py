@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.cases import each_case
 from tickover.api import ids, timestamps
+from tickover.api.clocks import NewClock
 from tickover.server.domain import clocks, schedule_json
-from tickover.server.domain.clock_params import CreateTestClockParams
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.schedule_json import Schedule
 from tickover.server.jsonrpc.decode import decode
@@ -40,7 +40,7 @@ PARAMS = {
 
 def written(params: Any = PARAMS) -> tuple[Clock, Schedule]:
     """Return a clock and its schedule, encoded and decoded as by a database."""
-    faults, parsed = decode(CreateTestClockParams, msgspec.json.encode(params), NOW)
+    faults, parsed = decode(NewClock, msgspec.json.encode(params), NOW)
     assert parsed is not None, faults
     clock = clocks.new_clock(ORIGINAL, parsed, NOW)
     stored = msgspec.msgpack.encode(schedule_json.encode_schedule(clock, parsed))

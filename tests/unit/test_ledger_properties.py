@@ -10,18 +10,13 @@ from msgspec import UNSET
 
 from tests.unit.ledger_model import Model
 from tickover.api import ids, timestamps
+from tickover.api.clocks import ContributionEntry, GoalEntry, NewClock, TransactionEntry
+from tickover.api.expectations import BalanceExpectationEntry, TotalExpectationEntry
 from tickover.api.timestamps import Instant
 from tickover.server.domain import clocks
-from tickover.server.domain.clock_params import (
-    ContributionParams,
-    CreateTestClockParams,
-    GoalParams,
-    TransactionParams,
-)
 from tickover.server.domain.events import EventQuery, events, index_events, read_cursor
-from tickover.server.domain.expectations import Scope, check
+from tickover.server.domain.expectations import Expectation, Scope, check
 from tickover.server.domain.ledger import Ledger, balances
-from tickover.server.domain.ledger_params import BalanceExpectation, Expectation, TotalExpectation
 from tickover.server.domain.schedule_json import Schedule, encode_schedule
 from tickover.server.domain.totals import Totals
 
@@ -56,20 +51,20 @@ class Dice(Random):
     def bound(self, *bounds: Any) -> Any:
         return self.choice((UNSET, *bounds))
 
-    def transaction(self) -> TransactionParams:
-        return TransactionParams(
+    def transaction(self) -> TransactionEntry[Any]:
+        return TransactionEntry(
             self.instant(), "x", self.choice(self.amounts), self.currency(), self.type(), self.category()
         )
 
-    def goal(self) -> GoalParams:
-        contributions = [ContributionParams(self.instant(), self.choice(AMOUNTS)) for _ in range(self.randrange(6))]
-        return GoalParams("g", self.randint(5, 60), self.randint(0, 5), contributions)
+    def goal(self) -> GoalEntry[Any, Any]:
+        contributions = [ContributionEntry(self.instant(), self.choice(AMOUNTS)) for _ in range(self.randrange(6))]
+        return GoalEntry("g", self.randint(5, 60), self.randint(0, 5), contributions)
 
     def ledger(self) -> tuple[Model, Ledger]:
         # Equal amounts lead to equal balances.
         self.amounts = self.choice((AMOUNTS, (40,)))
         transactions = [self.transaction() for _ in range(self.randrange(12))]
-        params = CreateTestClockParams(START, transactions, [self.goal() for _ in range(self.randrange(3))])
+        params = NewClock(START, transactions, [self.goal() for _ in range(self.randrange(3))])
         clock = clocks.new_clock(KEY, params, START)
         stored = msgspec.msgpack.encode(encode_schedule(clock, params))
         opening = {currency: self.choice(BOUNDS) for currency in ("EUR", "CHF") if self.random() < 0.5}
@@ -117,7 +112,7 @@ def test_balance_expectations_equal_the_model() -> None:
         dice = Dice(seed)
         model, ledger = dice.ledger()
         low, high, until = sorted(dice.instant() for _ in range(3))
-        expected = BalanceExpectation(
+        expected = BalanceExpectationEntry(
             dice.currency(), dice.bound(*BOUNDS), dice.bound(*BOUNDS), dice.bound(low), dice.bound(high)
         )
         violation = check(Expectation(balance=expected), ledger, Totals(ledger), Scope(START, until, model.opening))
@@ -132,7 +127,7 @@ def test_total_expectations_equal_the_model() -> None:
         until = dice.instant()
         per: Any = dice.choice(("DAY", "WEEK", "MONTH", "ALL"))
         bounds = dice.bound(0, 1e-9, 0.3, 12, 40), dice.bound(0, 0.3, 12.34, 40, 1e13)
-        expected = TotalExpectation(dice.type(), dice.currency(), per, dice.category(), *bounds)
+        expected = TotalExpectationEntry(dice.type(), dice.currency(), per, dice.category(), *bounds)
         violation = check(Expectation(total=expected), ledger, Totals(ledger), Scope(START, until, model.opening))
         outcome = violation and (violation.at, violation.actual, violation.item_ids)
         assert outcome == model.check_total(expected, until), seed

@@ -8,7 +8,7 @@ from msgspec import UNSET, json
 
 from tests.support.cases import each_case
 from tickover.api.errors import Fault, Rejection
-from tickover.server.domain.clock_params import ListTestClocksParams
+from tickover.server.domain.clock_params import ListEntry
 from tickover.server.jsonrpc.decode import decode, try_fast_decode
 from tickover.server.jsonrpc.envelope import decode_params
 
@@ -23,7 +23,7 @@ NOT_WHOLE = ("type", "must be a whole number")
 
 
 def faults_of(params: Any) -> list[Fault]:
-    return decode(ListTestClocksParams, params if isinstance(params, bytes) else json.encode(params), NOW)[0]
+    return decode(ListEntry, params if isinstance(params, bytes) else json.encode(params), NOW)[0]
 
 
 # limit
@@ -47,11 +47,11 @@ def faults_of(params: Any) -> list[Fault]:
 def test_limit_is_1_to_100(number: str, limit: int) -> None:
     params = b'{"limit":%b}' % number.encode()
     assert faults_of(params) == []
-    assert decode_params(ListTestClocksParams, "listTestClocks", params, NOW).limit == limit
+    assert decode_params(ListEntry, "listTestClocks", params, NOW).limit == limit
 
 
 def test_default_limit_is_20() -> None:
-    assert decode_params(ListTestClocksParams, "listTestClocks", b"{}", NOW) == ListTestClocksParams(20, UNSET)
+    assert decode_params(ListEntry, "listTestClocks", b"{}", NOW) == ListEntry(20, UNSET)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_other_limits_are_rejected(number: str, wrong: tuple[str, str], got: Any
     params = b'{"limit":%b}' % number.encode()
     assert faults_of(params) == [Fault("limit", *wrong, got)]
     with pytest.raises(Rejection):
-        decode_params(ListTestClocksParams, "listTestClocks", params, NOW)
+        decode_params(ListEntry, "listTestClocks", params, NOW)
 
 
 # cursor
@@ -94,8 +94,8 @@ def test_other_limits_are_rejected(number: str, wrong: tuple[str, str], got: Any
 
 @pytest.mark.parametrize("cursor", [CURSOR, "cursor_" + "0" * 32, "cursor_" + "f" * 32])
 def test_cursor_is_accepted(cursor: str) -> None:
-    params = decode_params(ListTestClocksParams, "listTestClocks", json.encode({"cursor": cursor}), NOW)
-    assert params == ListTestClocksParams(20, cursor)
+    params = decode_params(ListEntry, "listTestClocks", json.encode({"cursor": cursor}), NOW)
+    assert params == ListEntry(20, cursor)
 
 
 @each_case(
@@ -129,7 +129,7 @@ def test_all_faults_of_a_page_are_listed() -> None:
         ("limit", "min"),
         ("cursor", "format"),
     ]
-    assert found[0].message == "is not a known parameter; available: limit, cursor, labels"
+    assert found[0].message == "is not a known parameter; available: limit, cursor, labels, details"
 
 
 @each_case(
@@ -144,4 +144,4 @@ def test_all_faults_of_a_page_are_listed() -> None:
     ],
 )
 def test_usual_parameters_take_the_fast_path(params: Any, at_once: bool) -> None:
-    assert (try_fast_decode(ListTestClocksParams, json.encode(params), NOW) is not None) is at_once
+    assert (try_fast_decode(ListEntry, json.encode(params), NOW) is not None) is at_once

@@ -7,9 +7,9 @@ from msgspec import json
 
 from tests.support.cases import each_case
 from tickover.api.errors import Fault
-from tickover.api.results import Sent, SignedIn
+from tickover.api.tokens import Sent, SignedIn
 from tickover.server.domain.email_addresses import EmailAddress
-from tickover.server.domain.logins import LoginEmail, SecretKind, SendLoginCodeEmailParams, TooSoon
+from tickover.server.domain.logins import LoginEmail, SecretKind, SendEntry, TooSoon
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 ANA = EmailAddress("ana@example.test")
@@ -51,7 +51,7 @@ def test_code_lives_ten_minutes_and_link_an_hour(kind: SecretKind, lifetime: tim
     [("SHORT_LIVED", "LOGIN_CODE", SecretKind.CODE), ("LONG_LIVED", "WEB_LOGIN_LINK", SecretKind.LINK)],
 )
 def test_matching_types_have_no_fault(code_type: str, email_type: str, kind: SecretKind) -> None:
-    entry = SendLoginCodeEmailParams(ANA, code_type, email_type)  # type: ignore[arg-type]
+    entry = SendEntry(ANA, code_type, email_type)  # type: ignore[arg-type]
     assert list(entry.faults(NOW)) == []
     assert entry.kind is kind
 
@@ -61,7 +61,7 @@ def test_matching_types_have_no_fault(code_type: str, email_type: str, kind: Sec
     [("LONG_LIVED", "LOGIN_CODE", "SHORT_LIVED"), ("SHORT_LIVED", "WEB_LOGIN_LINK", "LONG_LIVED")],
 )
 def test_mismatched_types_are_one_fault(code_type: str, email_type: str, needed: str) -> None:
-    entry = SendLoginCodeEmailParams(ANA, code_type, email_type)  # type: ignore[arg-type]
+    entry = SendEntry(ANA, code_type, email_type)  # type: ignore[arg-type]
     message = f"must be {needed} when emailType is {email_type}"
     assert list(entry.faults(NOW)) == [Fault("loginCodeType", "combination", message, code_type)]
 
@@ -71,7 +71,7 @@ def test_mismatched_types_are_one_fault(code_type: str, email_type: str, needed:
     [(None, "LOGIN_CODE"), ("LONG_LIVED", None), (None, None)],
 )
 def test_invalid_type_has_no_combination_fault(code_type: str | None, email_type: str | None) -> None:
-    entry = SendLoginCodeEmailParams(ANA, code_type, email_type)  # type: ignore[arg-type]
+    entry = SendEntry(ANA, code_type, email_type)  # type: ignore[arg-type]
     assert list(entry.faults(NOW)) == []
 
 

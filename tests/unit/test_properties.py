@@ -32,13 +32,12 @@ from tests.unit.strategies import (
     written_instants,
 )
 from tickover.api import ids, timestamps
+from tickover.api.clocks import NewClock, Snapshot
+from tickover.api.fields import Params
 from tickover.api.limits import MAX_EMAIL
-from tickover.api.results import Snapshot
 from tickover.api.timestamps import Instant
 from tickover.server.domain import clocks, email_addresses, schedule_json
-from tickover.server.domain.clock_params import CreateTestClockParams
 from tickover.server.domain.clocks import Clock
-from tickover.server.domain.params import Params
 from tickover.server.domain.schedule_json import Schedule
 from tickover.server.jsonrpc.decode import decode, try_fast_decode
 from tickover.server.jsonrpc.explain import explain
@@ -60,7 +59,7 @@ class Story(NamedTuple):
     written: bytes
     now: Instant
     clock: Clock
-    params: CreateTestClockParams
+    params: NewClock
     schedule: Schedule
     stops: list[Instant]
 
@@ -72,7 +71,7 @@ class Story(NamedTuple):
 def stories(draw: DrawFn, stops: int = 1, amounts: Amounts = written_amounts) -> Story:
     now = draw(st.sampled_from(NOWS))
     written = msgspec.json.encode(draw(schedules(now, amounts)))
-    faults, params = decode(CreateTestClockParams, written, now)
+    faults, params = decode(NewClock, written, now)
     assert params is not None, faults
     key = ids.uuid7(now, bytes(range(10)))
     clock = clocks.new_clock(key, params, now)

@@ -7,16 +7,8 @@ import pytest
 from msgspec import ValidationError, json, to_builtins
 
 from tests.support.cases import each_case
-from tickover.api.results import (
-    ClockPage,
-    Contribution,
-    CreatedAccessToken,
-    Done,
-    SignedIn,
-    Snapshot,
-    Summary,
-    Transaction,
-)
+from tickover.api.clocks import ClockPage, Contribution, Snapshot, Summary, Transaction
+from tickover.api.tokens import CreatedAccessToken, Done, SignedIn
 
 
 @each_case("written", ["0.1", "1000000000", "0.000000000001", "999999999.99"])

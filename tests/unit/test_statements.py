@@ -17,7 +17,7 @@ import pytest
 from tests.support.cases import each_case
 from tests.support.random_statements import START, random_opening, random_snapshot
 from tickover import statements
-from tickover.api.results import Snapshot
+from tickover.api.clocks import Snapshot
 from tickover.statements import FORMATS, Statement, build_statements, export
 
 CLOCKS = 10

@@ -647,7 +647,7 @@ export interface ReasonDetails {
   };
   /** The time is after the clock's `maxTime`. */
   TIME_AFTER_MAX: {
-    /** The latest simulated time: 10 years after the first `frozenTime` of the clock, or of the original if the clock is a fork. */
+    /** The latest simulated time of the clock. */
     maxTime: string;
   };
   /** An item to cancel has already happened. `itemIds` has all such items. */

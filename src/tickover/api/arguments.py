@@ -49,6 +49,11 @@ def to_exact_decimal(amount: Amount) -> Decimal:
     return decimal
 
 
+def int_if_whole(amount: int | float) -> int | float:
+    """Return the same number, as an int if it is whole, so that JSON shows no `.0`."""
+    return int(amount) if isinstance(amount, float) and amount.is_integer() else amount
+
+
 def add_exactly(total: Decimal, amount: Decimal) -> Decimal:
     with localcontext(prec=_EXACT_DIGITS):
         return total + amount

@@ -5,9 +5,9 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 _MAX_TEXT = 200
 _MAX_LISTED_FAULTS = 10
@@ -41,12 +41,21 @@ class Reason(StrEnum):
 class Fault(Struct, frozen=True, omit_defaults=True):
     """One invalid field of the parameters."""
 
-    path: str
-    rule: str
-    message: str
-    got: str | int | float | bool | None | UnsetType = UNSET
-    line: int | UnsetType = UNSET
-    """The line of a scenario, from 1."""
+    path: Annotated[
+        str,
+        Meta(
+            description=(
+                "The field: names joined by dots, and indexes from 0 in brackets. `params` means all parameters."
+            )
+        ),
+    ]
+    rule: Annotated[str, Meta(description="The violated rule, for programs.")]
+    message: Annotated[str, Meta(description="The rule in words, for people.")]
+    got: Annotated[
+        str | int | float | bool | None | UnsetType,
+        Meta(description="The invalid value, if it is short and not a secret."),
+    ] = UNSET
+    line: Annotated[int | UnsetType, Meta(description="The line of an invalid scenario, from 1.")] = UNSET
 
 
 def format_faults(faults: Sequence[Fault]) -> list[str]:

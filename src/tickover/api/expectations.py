@@ -1,30 +1,44 @@
-"""Expectations about a clock's money: parameters of checkTestClock, and functions that build and describe them."""
+"""Expectations about a clock's money on the wire, and functions that build and describe them.
 
+As in `clocks`, amounts are doubles in the server and decimals in the client.
+"""
+
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar
 
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from tickover.api import timestamps
 from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
-from tickover.api.results import TransactionType
+from tickover.api.errors import Fault
+from tickover.api.fields import Category, Currency, Name, Params, Result, Timestamp, TransactionType, doc
+from tickover.api.limits import MAX_POSTED_COUNT
+from tickover.api.timestamps import Instant
 
 Period = Literal["DAY", "WEEK", "MONTH", "ALL"]
+Bound_co = TypeVar("Bound_co", covariant=True)
+Total_co = TypeVar("Total_co", covariant=True)
+
+_AT_LEAST: Final = doc("The smallest value that is allowed.")
+_AT_MOST: Final = doc("The largest value that is allowed.")
+_HAS_BOUND: Final = {"anyOf": [{"required": ["atLeast"]}, {"required": ["atMost"]}]}
+_By = Annotated[Instant, doc("An instant from the clock's start to `until` of the call.")]
 
 
-class _Rule(Struct, frozen=True, rename="camel", omit_defaults=True):
-    pass
+class BalanceExpectationEntry(Params, Generic[Bound_co], frozen=True):
+    """The balance stays within bounds at every instant from `from` to `until`."""
 
+    combinations: ClassVar[dict[str, Any]] = _HAS_BOUND
 
-class BalanceRule(_Rule, frozen=True):
-    """The balance stays within bounds at every instant from `from_` to `until`."""
-
-    currency: str
-    at_least: Decimal | UnsetType = UNSET
-    at_most: Decimal | UnsetType = UNSET
-    from_: datetime | UnsetType = field(default=UNSET, name="from")
-    until: datetime | UnsetType = UNSET
+    currency: Currency
+    at_least: Annotated[Bound_co | UnsetType, _AT_LEAST] = UNSET
+    at_most: Annotated[Bound_co | UnsetType, _AT_MOST] = UNSET
+    from_: Annotated[Instant | UnsetType, doc("The start of the range. Default: the clock's start.")] = field(
+        default=UNSET, name="from"
+    )
+    until: Annotated[Instant | UnsetType, doc("The end of the range. Default: `until` of the call.")] = UNSET
 
     def __str__(self) -> str:
         since = "" if self.from_ is UNSET else f" from {timestamps.write(self.from_)}"
@@ -32,25 +46,35 @@ class BalanceRule(_Rule, frozen=True):
         return f"the {self.currency} balance is {_bounds(self.at_least, self.at_most)}{since}{until}"
 
 
-class GoalReachedRule(_Rule, frozen=True):
+class GoalReachedExpectationEntry(Params, frozen=True):
     """A goal is reached at or before `by`."""
 
-    goal: str
-    by: datetime
+    goal: Annotated[Name, doc("The ID of a goal, or a name that only one goal has.")]
+    by: _By
 
     def __str__(self) -> str:
         return f'goal "{self.goal}" is reached by {timestamps.write(self.by)}'
 
 
-class TotalRule(_Rule, frozen=True):
+class TotalExpectationEntry(Params, Generic[Total_co], frozen=True):
     """The total of transactions stays within bounds in every period."""
 
-    type: TransactionType
-    currency: str
-    per: Period
-    category: str | UnsetType = UNSET
-    at_least: Decimal | UnsetType = UNSET
-    at_most: Decimal | UnsetType = UNSET
+    combinations: ClassVar[dict[str, Any]] = _HAS_BOUND
+
+    type: Annotated[TransactionType, doc("Whether money comes in or goes out.")]
+    currency: Currency
+    per: Annotated[
+        Period,
+        doc(
+            "The calendar period in UTC. Weeks start on Monday. Incomplete periods at both ends count only for "
+            "`atMost`. `ALL` means one total for the whole range."
+        ),
+    ]
+    category: Annotated[
+        Category | UnsetType, doc("Counts only transactions with this category. Default: all transactions.")
+    ] = UNSET
+    at_least: Annotated[Total_co | UnsetType, _AT_LEAST] = UNSET
+    at_most: Annotated[Total_co | UnsetType, _AT_MOST] = UNSET
 
     def __str__(self) -> str:
         category = "" if self.category is UNSET else f' for "{self.category}"'
@@ -59,50 +83,106 @@ class TotalRule(_Rule, frozen=True):
         return f"the total {self.type.lower()} in {self.currency}{category} is {bounds}{period}"
 
 
-class PostedRule(_Rule, frozen=True):
+class PostedExpectationEntry(Params, frozen=True):
     """At least `count` transactions with this name are posted at or before `by`."""
 
-    name: str
-    by: datetime
-    count: int = 1
+    name: Annotated[Name, doc("The name of the transactions.")]
+    by: _By
+    count: Annotated[int, Meta(ge=1, le=MAX_POSTED_COUNT), doc("The smallest number of transactions.")] = 1
 
     def __str__(self) -> str:
         times = "" if self.count == 1 else f" {self.count} times"
         return f'"{self.name}" is posted{times} by {timestamps.write(self.by)}'
 
 
-class Expectation(_Rule, frozen=True):
-    """One expectation. It has exactly one rule. Its text is a sentence."""
+class ExpectationEntry(Params, Generic[Bound_co, Total_co], frozen=True):
+    """One expectation. It has exactly one member."""
 
-    balance: BalanceRule | UnsetType = UNSET
-    goal_reached: GoalReachedRule | UnsetType = UNSET
-    total: TotalRule | UnsetType = UNSET
-    posted: PostedRule | UnsetType = UNSET
+    combinations: ClassVar[dict[str, Any]] = {"minProperties": 1, "maxProperties": 1}
+
+    balance: BalanceExpectationEntry[Bound_co] | UnsetType = UNSET
+    goal_reached: GoalReachedExpectationEntry | UnsetType = UNSET
+    total: TotalExpectationEntry[Total_co] | UnsetType = UNSET
+    posted: PostedExpectationEntry | UnsetType = UNSET
 
     def __str__(self) -> str:
+        """Return the expectation as a sentence."""
         text = "".join(str(rule) for rule in (self.balance, self.goal_reached, self.total, self.posted) if rule)
         return f"{text[0].upper()}{text[1:]}."
+
+    def faults_at(self, path: str) -> Iterator[Fault]:
+        given = [self.balance, self.goal_reached, self.total, self.posted]
+        if sum(member is not UNSET for member in given) != 1:
+            yield Fault(path, "oneOf", "must have exactly one of balance, goalReached, total and posted")
+        for name, member in (("balance", self.balance), ("total", self.total)):
+            if isinstance(member, BalanceExpectationEntry | TotalExpectationEntry) and (
+                member.at_least is UNSET and member.at_most is UNSET
+            ):
+                yield Fault(f"{path}.{name}", "bound", "must have atLeast, atMost or both")
+
+
+Expectation = ExpectationEntry[Decimal, Decimal]
+"""An expectation as clients build it."""
+
+
+class Violation(Result, frozen=True):
+    """The first violation of an expectation."""
+
+    at: Annotated[
+        Timestamp,
+        doc(
+            "When the expectation is first violated: for `goalReached` and `posted`, `by`; for a total below "
+            "`atLeast`, the last microsecond of the period."
+        ),
+    ]
+    message: Annotated[str, doc("The violation in words.")]
+    actual: Annotated[Decimal, doc("The balance, total, amount or count.")]
+    item_ids: Annotated[
+        Sequence[str], doc("The IDs of the transactions or contributions that the actual value depends on.")
+    ]
+
+
+class ExpectationResult(Result, frozen=True):
+    """Whether one expectation holds."""
+
+    ok: Annotated[bool, doc("Whether the expectation holds.")]
+    violation: Violation | None = None
+
+
+class CheckResult(Result, frozen=True):
+    """The results of all expectations."""
+
+    ok: Annotated[bool, doc("Whether all expectations hold.")]
+    until: Annotated[Timestamp, doc("The end of the check.")]
+    results: Annotated[Sequence[ExpectationResult], doc("One for each expectation, in the order of the request.")]
+
+    def __bool__(self) -> bool:
+        return self.ok
 
 
 def never_below(
     currency: str, amount: Amount, *, from_: InstantLike | None = None, until: InstantLike | None = None
 ) -> Expectation:
     """Expect that the balance is at least `amount` at every instant of the range."""
-    rule = BalanceRule(currency, at_least=to_exact_decimal(amount), from_=_optional(from_), until=_optional(until))
-    return Expectation(balance=rule)
+    rule = BalanceExpectationEntry(
+        currency, at_least=to_exact_decimal(amount), from_=_optional(from_), until=_optional(until)
+    )
+    return ExpectationEntry(balance=rule)
 
 
 def never_above(
     currency: str, amount: Amount, *, from_: InstantLike | None = None, until: InstantLike | None = None
 ) -> Expectation:
     """Expect that the balance is at most `amount` at every instant of the range."""
-    rule = BalanceRule(currency, at_most=to_exact_decimal(amount), from_=_optional(from_), until=_optional(until))
-    return Expectation(balance=rule)
+    rule = BalanceExpectationEntry(
+        currency, at_most=to_exact_decimal(amount), from_=_optional(from_), until=_optional(until)
+    )
+    return ExpectationEntry(balance=rule)
 
 
 def goal_reached(goal: str, by: InstantLike) -> Expectation:
     """Expect that a goal, named by its ID or its unique name, is reached at or before `by`."""
-    return Expectation(goal_reached=GoalReachedRule(goal, to_instant(by)))
+    return ExpectationEntry(goal_reached=GoalReachedExpectationEntry(goal, to_instant(by)))
 
 
 def total(
@@ -117,7 +197,7 @@ def total(
     """Expect that the total of incomes or expenses is within bounds: in every day, week or month in UTC, or in all."""
     if at_least is None and at_most is None:
         raise ValueError("total requires at_least, at_most or both")
-    rule = TotalRule(
+    rule = TotalExpectationEntry(
         type,
         currency,
         per,
@@ -125,19 +205,19 @@ def total(
         at_least=UNSET if at_least is None else to_exact_decimal(at_least),
         at_most=UNSET if at_most is None else to_exact_decimal(at_most),
     )
-    return Expectation(total=rule)
+    return ExpectationEntry(total=rule)
 
 
 def posted(name: str, by: InstantLike, count: int = 1) -> Expectation:
     """Expect that at least `count` transactions with this name are posted at or before `by`."""
-    return Expectation(posted=PostedRule(name, to_instant(by), count))
+    return ExpectationEntry(posted=PostedExpectationEntry(name, to_instant(by), count))
 
 
 def _optional(value: InstantLike | None) -> datetime | UnsetType:
     return UNSET if value is None else to_instant(value)
 
 
-def _bounds(at_least: Decimal | UnsetType, at_most: Decimal | UnsetType) -> str:
+def _bounds(at_least: Any, at_most: Any) -> str:
     bounds = []
     if at_least is not UNSET:
         bounds.append(f"never below {at_least:f}")

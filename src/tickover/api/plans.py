@@ -1,91 +1,69 @@
-"""Plans for new clocks: parameters of createTestClock as Python types, with datetimes and exact amounts."""
+"""Plans for new clocks: parameters of createTestClock with exact amounts, and functions that build them."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from decimal import Decimal
-from typing import Final
+from typing import Annotated, Final, Generic, TypeVar
 
-from msgspec import UNSET, Struct, UnsetType, json, structs
+from msgspec import UNSET, UnsetType, json, structs
 from msgspec.structs import force_setattr
 
 from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
+from tickover.api.clocks import ContributionEntry, GoalEntry, ScheduleEntry, Transaction, TransactionEntry
 from tickover.api.expectations import Expectation
-from tickover.api.results import Transaction, TransactionType
+from tickover.api.fields import Result, TransactionType, doc
 
 OPENING_BALANCE: Final = "Opening balance"
 """The category of a transaction at a clock's start that is the balance before it: neither income nor expense."""
 
-
-class _PlanStruct(Struct, frozen=True, rename="camel", omit_defaults=True):
-    pass
-
-
-class PlannedTransaction(_PlanStruct, frozen=True):
-    at: datetime
-    name: str
-    amount: Decimal
-    currency: str
-    type: TransactionType
-    category: str | UnsetType = UNSET
+PlannedTransaction = TransactionEntry[Decimal]
+PlannedGoal = GoalEntry[Decimal, Decimal]
 
 
-class PlannedContribution(_PlanStruct, frozen=True):
-    at: datetime
-    amount: Decimal
+class PlannedContribution(ContributionEntry[Decimal], frozen=True):
+    """A payment towards a goal."""
+
     goal: str | UnsetType = UNSET
     """The ID or the name of a goal, if the contribution is added to a clock that has the goal already."""
 
 
-class PlannedGoal(_PlanStruct, frozen=True):
-    name: str
-    target_amount: Decimal
-    initial_amount: Decimal = Decimal(0)
-    contributions: Sequence[PlannedContribution] = ()
-
-
 PlannedItem = PlannedTransaction | PlannedGoal | PlannedContribution
 """An item that can be added to a clock."""
+CreateClockParams = ScheduleEntry[Decimal, Decimal]
 
 
-class CreateClockParams(_PlanStruct, frozen=True):
-    """The parameters of createTestClock. Without `frozen_time` the clock starts at the server's current time."""
-
-    frozen_time: datetime | UnsetType = UNSET
-    transactions: Sequence[PlannedTransaction] = ()
-    goals: Sequence[PlannedGoal] = ()
-    name: str | UnsetType = UNSET
-    labels: Mapping[str, str] | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        if self.frozen_time is not UNSET:
-            force_setattr(self, "frozen_time", to_instant(self.frozen_time))
-
-
-class Plan(CreateClockParams, frozen=True):
+class Plan(ScheduleEntry[Decimal, Decimal], frozen=True):
     """A clock to create, with the opening balances and expectations to check it with. The server stores neither."""
 
     opening: Mapping[str, Amount] = {}
     expectations: Sequence[Expectation] = ()
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        if self.frozen_time is not UNSET:
+            force_setattr(self, "frozen_time", to_instant(self.frozen_time))
         force_setattr(self, "opening", to_exact_balances(self.opening))
 
     @property
     def params(self) -> CreateClockParams:
         """The parameters of createTestClock."""
-        return CreateClockParams(*(getattr(self, name) for name in CreateClockParams.__struct_fields__))
+        return ScheduleEntry(*(getattr(self, name) for name in ScheduleEntry.__struct_fields__))
 
 
-class ExpandedScenario(_PlanStruct, frozen=True):
-    """The result of expandScenario."""
+ScheduleT = TypeVar("ScheduleT")
+ExpectationT = TypeVar("ExpectationT")
 
-    params: CreateClockParams
-    expectations: Sequence[Expectation] = ()
 
-    @property
-    def plan(self) -> Plan:
-        return Plan(**structs.asdict(self.params), expectations=self.expectations)
+class ExpandedScenario(Result, Generic[ScheduleT, ExpectationT], frozen=True):
+    """The parameters of a clock, and its expectations."""
+
+    params: ScheduleT
+    expectations: Annotated[Sequence[ExpectationT], doc("The expectations of the scenario, as in `checkTestClock`.")]
+
+
+ExpandedPlan = ExpandedScenario[CreateClockParams, Expectation]
+
+
+def plan_of(expanded: ExpandedPlan) -> Plan:
+    return Plan(**structs.asdict(expanded.params), expectations=expanded.expectations)
 
 
 def is_opening_balance(transaction: PlannedTransaction | Transaction) -> bool:
@@ -118,7 +96,7 @@ def goal(
     """Return a savings goal."""
     if any(item.goal is not UNSET for item in contributions):
         raise ValueError("contributions of a new goal have no goal; pass it only to add them to a clock")
-    return PlannedGoal(
+    return GoalEntry(
         name=name,
         target_amount=to_exact_decimal(target),
         initial_amount=to_exact_decimal(initial),
@@ -134,7 +112,7 @@ def to_exact_balances(balances: Mapping[str, Amount]) -> dict[str, Decimal]:
 def _transaction(
     type: TransactionType, name: str, amount: Amount, currency: str, at: InstantLike, category: str | None
 ) -> PlannedTransaction:
-    return PlannedTransaction(
+    return TransactionEntry(
         at=to_instant(at),
         name=name,
         amount=to_exact_decimal(amount),

@@ -11,8 +11,8 @@ import click
 
 from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_TOKEN_NAME
-from tickover.api.results import CreatedAccessToken
 from tickover.api.terminal import sanitize
+from tickover.api.tokens import CreatedAccessToken
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.session import Session
 from tickover.server.settings import SETTINGS, SettingError, Settings, has_password, read_settings
@@ -90,7 +90,7 @@ async def create_access_token(
 ) -> CreatedAccessToken:
     """Create an access token of a user, and the user if there is none."""
     from tickover.server.domain import email_addresses
-    from tickover.server.domain.access_tokens import CreateAccessTokenParams
+    from tickover.server.domain.access_tokens import CreateAccessTokenEntry
     from tickover.server.domain.tokens import Mint
     from tickover.server.operations.access_tokens import AccessTokenOperations
 
@@ -104,5 +104,5 @@ async def create_access_token(
     mint = Mint(secret_key=b"")
     async with open_existing_store(url) as store:
         user = await store.find_or_create_user(address, mint.new_key(now), now)
-        params = CreateAccessTokenParams(name=name, expires_in_days=days, read_only=read_only)
+        params = CreateAccessTokenEntry(name=name, expires_in_days=days, read_only=read_only)
         return await AccessTokenOperations(store, mint).create(params, user, now)

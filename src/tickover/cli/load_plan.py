@@ -8,11 +8,11 @@ from typing import IO, Any, get_args
 from msgspec import DecodeError, ValidationError, json, structs
 from msgspec.inspect import is_struct_type
 
+from tickover.api.clocks import Snapshot
 from tickover.api.errors import Fault
 from tickover.api.expectations import Expectation
 from tickover.api.nesting import is_nested_too_deeply
 from tickover.api.plans import CreateClockParams, Plan
-from tickover.api.results import Snapshot
 from tickover.api.suggestions import suggest
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit

@@ -1,31 +1,34 @@
 """The Python client: `Tickover` for synchronous code, `AsyncTickover` for asyncio."""
 
 from tickover.api.arguments import midnight
-from tickover.api.durations import Duration
-from tickover.api.errors import Fault, Reason, Rejection
-from tickover.api.expectations import Expectation, goal_reached, never_above, never_below, posted, total
-from tickover.api.plans import Plan, contribution, expense, goal, income
-from tickover.api.results import (
-    AccessToken,
+from tickover.api.clocks import (
     Balance,
     BalancePoint,
     Balances,
-    CheckResult,
     ClockPage,
     Contribution,
-    CreatedAccessToken,
-    CurrentUser,
     Event,
-    ExpectationResult,
     Goal,
-    SignedIn,
     Snapshot,
     Summary,
-    TokenInfo,
     Transaction,
-    Violation,
 )
-from tickover.api.results import StoredEmail as Email
+from tickover.api.durations import Duration
+from tickover.api.errors import Fault, Reason, Rejection
+from tickover.api.expectations import (
+    CheckResult,
+    Expectation,
+    ExpectationResult,
+    Violation,
+    goal_reached,
+    never_above,
+    never_below,
+    posted,
+    total,
+)
+from tickover.api.plans import Plan, contribution, expense, goal, income
+from tickover.api.tokens import AccessToken, CreatedAccessToken, CurrentUser, SignedIn, TokenInfo
+from tickover.api.tokens import StoredEmail as Email
 from tickover.client.async_client import AsyncTickover
 from tickover.client.async_clock import AsyncClock
 from tickover.client.clocks import AdvanceResult

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from tickover.api.plans import PlannedContribution, PlannedGoal, PlannedItem, PlannedTransaction
-from tickover.api.results import Contribution, Goal, Snapshot, Transaction
+from tickover.api.clocks import Contribution, Goal, GoalEntry, Snapshot, Transaction, TransactionEntry
+from tickover.api.plans import PlannedContribution, PlannedItem
 
 Item = Transaction | Contribution | str
 """A transaction or a contribution of a clock, or its ID."""
@@ -30,8 +30,8 @@ def amendment_params(
     return {
         "id": id,
         "add": {
-            "transactions": [item for item in add if isinstance(item, PlannedTransaction)],
-            "goals": [item for item in add if isinstance(item, PlannedGoal)],
+            "transactions": [item for item in add if isinstance(item, TransactionEntry)],
+            "goals": [item for item in add if isinstance(item, GoalEntry)],
             "contributions": [
                 {"goalId": _goal_id(item, goals), "at": item.at, "amount": item.amount}
                 for item in add
@@ -69,10 +69,10 @@ def record_amendment(clock: Snapshot, add: Sequence[PlannedItem], cancel: Sequen
 
 def _describe_added(add: Sequence[PlannedItem]) -> Iterator[str]:
     for item in add:
-        if isinstance(item, PlannedTransaction):
+        if isinstance(item, TransactionEntry):
             sign = "+" if item.type == "INCOME" else "-"
             yield f"added {item.name} {sign}{item.amount:f} {item.currency} for {item.at:%Y-%m-%d}"
-        elif isinstance(item, PlannedGoal):
+        elif isinstance(item, GoalEntry):
             yield f"added goal {item.name} of {item.target_amount:f}"
         else:
             yield f"added contribution +{item.amount:f} to {item.goal} for {item.at:%Y-%m-%d}"

@@ -6,22 +6,12 @@ from typing import Any, Self, TypeVar
 from msgspec import UNSET, UnsetType
 
 from tickover.api.arguments import Amount, InstantLike
-from tickover.api.expectations import Expectation
+from tickover.api.clocks import Balances, ClockPage, Event, EventPage, Summary
+from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.limits import DEFAULT_TOKEN_DAYS
-from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction
-from tickover.api.results import (
-    AccessToken,
-    Balances,
-    CheckResult,
-    ClockPage,
-    CreatedAccessToken,
-    CurrentUser,
-    Event,
-    EventPage,
-    SignedIn,
-    Summary,
-)
-from tickover.api.results import StoredEmail as Email
+from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction, plan_of
+from tickover.api.tokens import AccessToken, CreatedAccessToken, CurrentUser, SignedIn
+from tickover.api.tokens import StoredEmail as Email
 from tickover.client import calls
 from tickover.client.amendments import Item
 from tickover.client.async_clock import AsyncClock
@@ -207,7 +197,7 @@ class AsyncTickover(BaseClient):
 
     async def expand_scenario(self, text: str, start: InstantLike | None = None) -> Plan:
         """Return the plan of a scenario in TOML. The server expands it, and creates nothing."""
-        return (await self._send(calls.expand_scenario(text, start))).plan
+        return plan_of(await self._send(calls.expand_scenario(text, start)))
 
     async def discover(self) -> dict[str, Any]:
         """Return the server's OpenRPC document."""

@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET, UnsetType
 
 from tickover.api.arguments import Amount, InstantLike
+from tickover.api.clocks import Balance, Event, Snapshot
 from tickover.api.durations import Duration
 from tickover.api.errors import Rejection
-from tickover.api.expectations import Expectation
+from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import PlannedItem, expense
-from tickover.api.results import (
-    Balance,
-    CheckResult,
-    Event,
-    Snapshot,
-)
 from tickover.client import calls
 from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.clocks import AdvanceResult, ClockView, by_currency

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from tickover.api.arguments import Amount, add_exactly
+from tickover.api.clocks import Transaction
 from tickover.api.plans import to_exact_balances
-from tickover.api.results import Transaction
 
 
 def running_balances(transactions: Iterable[Transaction], opening: Mapping[str, Amount]) -> Iterator[Decimal]:

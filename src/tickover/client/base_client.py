@@ -5,8 +5,9 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
 
+from tickover.api.clocks import Snapshot
 from tickover.api.plans import PlannedItem
-from tickover.api.results import SignedIn, Snapshot
+from tickover.api.tokens import SignedIn
 from tickover.client.amendments import AmendmentRecord, Item, record_amendment
 from tickover.client.calls import Call
 

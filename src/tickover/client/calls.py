@@ -12,11 +12,12 @@ from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, InstantLike, to_instant
+from tickover.api.clocks import Balances, ClockPage, EventPage, Goal, OneClock
 from tickover.api.errors import Reason
-from tickover.api.expectations import Expectation
+from tickover.api.expectations import CheckResult, Expectation, ExpectationEntry
 from tickover.api.limits import MAX_EVENTS, MAX_PAGE
 from tickover.api.plans import (
-    ExpandedScenario,
+    ExpandedPlan,
     Plan,
     PlannedGoal,
     PlannedItem,
@@ -24,21 +25,7 @@ from tickover.api.plans import (
     encode_json,
     to_exact_balances,
 )
-from tickover.api.results import (
-    AccessTokens,
-    Balances,
-    CheckResult,
-    ClockPage,
-    CreatedAccessToken,
-    CurrentUser,
-    Done,
-    EventPage,
-    Goal,
-    OneClock,
-    Sent,
-    SignedIn,
-    StoredEmail,
-)
+from tickover.api.tokens import AccessTokens, CreatedAccessToken, CurrentUser, Done, Sent, SignedIn, StoredEmail
 from tickover.client.amendments import Item, amendment_params
 from tickover.client.messages import Request, Response
 from tickover.client.responses import decode_document, decode_result
@@ -57,7 +44,7 @@ _DOCUMENT: Final = Decoder(dict[str, Any])
 _DONE: Final = Decoder(Done)
 _EMAIL: Final = Decoder(StoredEmail)
 _EVENTS: Final = Decoder(EventPage)
-_EXPANDED: Final = Decoder(ExpandedScenario)
+_EXPANDED: Final = Decoder(ExpandedPlan)
 _ONE_CLOCK: Final = Decoder(OneClock)
 _PAGE: Final = Decoder(ClockPage)
 _SENT: Final = Decoder(Sent)
@@ -236,7 +223,7 @@ def check_clock(
     until: InstantLike | None,
     opening: Mapping[str, Amount] | None,
 ) -> Call[CheckResult]:
-    if not expectations or not all(isinstance(expectation, Expectation) for expectation in expectations):
+    if not expectations or not all(isinstance(expectation, ExpectationEntry) for expectation in expectations):
         raise ValueError('pass one or more expectations, such as never_below("EUR", 0)')
     params = {
         "id": id,
@@ -247,7 +234,7 @@ def check_clock(
     return _call("checkTestClock", _without_none(params), _CHECK_RESULT)
 
 
-def expand_scenario(text: str, start: InstantLike | None) -> Call[ExpandedScenario]:
+def expand_scenario(text: str, start: InstantLike | None) -> Call[ExpandedPlan]:
     return _call("expandScenario", _without_none({"text": text, "start": _optional_instant(start)}), _EXPANDED)
 
 

@@ -7,9 +7,9 @@ from decimal import Decimal
 from msgspec import Struct
 
 from tickover.api.arguments import Amount, InstantLike, to_instant
+from tickover.api.clocks import Balance, Balances, Contribution, Goal, Snapshot, Transaction
 from tickover.api.durations import Duration
-from tickover.api.expectations import Expectation
-from tickover.api.results import Balance, Balances, CheckResult, Contribution, Goal, Snapshot, Transaction
+from tickover.api.expectations import CheckResult, Expectation
 from tickover.client.balances import balances_after
 from tickover.client.errors import ExpectationFailed, NothingLeft
 from tickover.client.timeline import format_violations

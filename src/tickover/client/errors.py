@@ -1,6 +1,6 @@
 """Errors that the client raises itself. An error that the server returns is a `Rejection`."""
 
-from tickover.api.results import CheckResult
+from tickover.api.expectations import CheckResult
 
 
 class ClientError(Exception):

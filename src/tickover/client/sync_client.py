@@ -9,26 +9,14 @@ from typing import Any, Self, TypeVar
 from msgspec import UNSET, UnsetType
 
 from tickover.api.arguments import Amount, InstantLike
+from tickover.api.clocks import Balance, Balances, ClockPage, Event, EventPage, Snapshot, Summary
 from tickover.api.durations import Duration
 from tickover.api.errors import Rejection
-from tickover.api.expectations import Expectation
+from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.limits import DEFAULT_TOKEN_DAYS
-from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction, expense
-from tickover.api.results import (
-    AccessToken,
-    Balance,
-    Balances,
-    CheckResult,
-    ClockPage,
-    CreatedAccessToken,
-    CurrentUser,
-    Event,
-    EventPage,
-    SignedIn,
-    Snapshot,
-    Summary,
-)
-from tickover.api.results import StoredEmail as Email
+from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction, expense, plan_of
+from tickover.api.tokens import AccessToken, CreatedAccessToken, CurrentUser, SignedIn
+from tickover.api.tokens import StoredEmail as Email
 from tickover.client import calls
 from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.base_client import DEFAULT_URL, BaseClient
@@ -202,7 +190,7 @@ class Tickover(BaseClient):
 
     def expand_scenario(self, text: str, start: InstantLike | None = None) -> Plan:
         """Return the plan of a scenario in TOML. The server expands it, and creates nothing."""
-        return (self._send(calls.expand_scenario(text, start))).plan
+        return plan_of(self._send(calls.expand_scenario(text, start)))
 
     def discover(self) -> dict[str, Any]:
         """Return the server's OpenRPC document."""

@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from tickover.api import timestamps
 from tickover.api.arguments import Amount
-from tickover.api.expectations import Expectation
+from tickover.api.clocks import Snapshot
+from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import is_opening_balance
-from tickover.api.results import CheckResult, Snapshot
 from tickover.client.amendments import AmendmentRecord
 from tickover.client.balances import running_balances
 

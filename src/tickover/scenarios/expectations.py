@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from tickover.api import expectations, timestamps
 from tickover.api.expectations import Expectation
+from tickover.api.fields import TransactionType
 from tickover.api.limits import MAX_TRANSACTIONS
-from tickover.api.results import TransactionType
 from tickover.api.suggestions import suggest
 from tickover.scenarios import readers
 from tickover.scenarios.item_parser import Defaults, parse_currency

@@ -13,8 +13,8 @@ from tickover.api import durations
 from tickover.api.arguments import to_exact_decimal
 from tickover.api.durations import Duration
 from tickover.api.expectations import Period
+from tickover.api.fields import TransactionType
 from tickover.api.limits import MAX_AMOUNT, MAX_BOUND, MAX_CATEGORY, MAX_NAME, SPAN_YEARS
-from tickover.api.results import TransactionType
 from tickover.api.suggestions import suggest
 from tickover.scenarios import phrase_advice, phrases, rrules, timings
 from tickover.scenarios.calendars import WEEKENDS, Weekend

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from tickover.api import plans, timestamps
 from tickover.api.arguments import InstantLike, to_instant
 from tickover.api.durations import Duration
+from tickover.api.fields import TransactionType
 from tickover.api.limits import MAX_NAME, SPAN_YEARS
 from tickover.api.plans import Plan, PlannedContribution, PlannedGoal, PlannedTransaction
-from tickover.api.results import TransactionType
 from tickover.scenarios.adjustments import Adjustments
 from tickover.scenarios.expectations import ExpectItem
 from tickover.scenarios.locations import CONTRIBUTIONS, TRANSACTIONS, Limit, Location, ScenarioError

@@ -16,8 +16,8 @@ from typing import Final
 from msgspec import UNSET, Raw, Struct, UnsetType, json
 from msgspec.structs import replace
 
+from tickover.api.clocks import ExportedClock, Snapshot
 from tickover.api.plans import encode_json
-from tickover.api.results import ExportedClock, Snapshot
 from tickover.scenarios import ScenarioError, read
 
 MAX_CPU_SECONDS: Final = 2

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from tickover.api.arguments import Amount
-from tickover.api.results import Snapshot
+from tickover.api.clocks import Snapshot
 from tickover.statements.bank_formats import write_camt053, write_ofx
 from tickover.statements.ledger_formats import write_beancount, write_hledger
 from tickover.statements.statement import Statement, build_statements

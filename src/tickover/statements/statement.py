@@ -9,8 +9,8 @@ from functools import lru_cache
 from msgspec import Struct
 
 from tickover.api.arguments import Amount, add_exactly
+from tickover.api.clocks import Snapshot, Transaction
 from tickover.api.plans import to_exact_balances
-from tickover.api.results import Snapshot, Transaction
 
 
 class Entry(Struct, frozen=True, rename="camel"):

@@ -11,7 +11,7 @@ from msgspec import json
 
 from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
 from tests.support.transcripts import ROOT
-from tickover.api.results import StoredEmail
+from tickover.api.tokens import StoredEmail
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailbox import Mailbox
 from tickover.server.mail.mailer import Email, EmailKind

@@ -7,7 +7,7 @@ from msgspec.json import Decoder
 
 from tests.support.cases import each_case
 from tests.system.client.servers import CLOCK
-from tickover.api.results import OneClock
+from tickover.api.clocks import OneClock
 from tickover.client import InvalidResponse, Tickover
 from tickover.client.messages import Response
 from tickover.client.responses import decode_result

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tests.support.cases import each_case
 from tests.support.snapshots import EXPIRES_AT, NOW, contribution, day, goal, household, snapshot, transaction
 from tests.unit.strategies import CHARACTERS
-from tickover.api.results import Goal, Snapshot
+from tickover.api.clocks import Goal, Snapshot
 from tickover.cli.render.clock import (
     expiry,
     goal_bars,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.support.cases import each_case
 from tests.support.snapshots import contribution, day, goal, household, snapshot, transaction
-from tickover.api.results import Snapshot
+from tickover.api.clocks import Snapshot
 from tickover.cli.render.axis import Axis, build_axis, ticks
 from tickover.cli.render.items import clock_items
 from tickover.cli.render.timeline import timeline

@@ -5,17 +5,9 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from tests.support.cases import each_case
-from tickover.api.expectations import never_below, posted
-from tickover.api.results import (
-    CheckResult,
-    Contribution,
-    ExpectationResult,
-    Goal,
-    Snapshot,
-    Transaction,
-    TransactionType,
-    Violation,
-)
+from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
+from tickover.api.expectations import CheckResult, ExpectationResult, Violation, never_below, posted
+from tickover.api.fields import TransactionType
 from tickover.client.amendments import AmendmentRecord
 from tickover.client.timeline import format_clock, format_violations
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.cases import each_case
-from tickover.api.results import Snapshot, Transaction
+from tickover.api.clocks import Snapshot, Transaction
 from tickover.scenarios import load, names, read
 from tickover.scenarios.from_payments import write_scenario
 from tickover.statements import export

@@ -11,11 +11,11 @@ from tests.support.cases import each_case
 from tests.support.world import World
 from tests.unit.scenarios.strategies import starts
 from tickover.api import plans, timestamps
+from tickover.api.clocks import NewClock
 from tickover.api.durations import Duration
 from tickover.api.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
 from tickover.api.plans import Plan, PlannedGoal
 from tickover.scenarios import load, names
-from tickover.server.domain.clock_params import CreateTestClockParams
 from tickover.server.jsonrpc.decode import decode
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
@@ -74,7 +74,7 @@ async def test_expectations_hold_on_a_server(name: str, world: World, token: str
 @given(starts)
 def test_a_server_accepts_the_scenario_at_any_start(name: str, start: datetime) -> None:
     plan = load(name).plan(start)
-    faults, _ = decode(CreateTestClockParams, plans.encode_json(plan.params), start)
+    faults, _ = decode(NewClock, plans.encode_json(plan.params), start)
     assert faults == []
     assert len(plan.transactions) <= MAX_TRANSACTIONS
 

@@ -5,7 +5,7 @@ import asyncio
 import click
 
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_TOKEN_DAYS
-from tickover.api.results import CreatedAccessToken
+from tickover.api.tokens import CreatedAccessToken
 from tickover.cli import formatting
 from tickover.cli.options import shared_options
 from tickover.cli.session import Session, pass_session

@@ -7,8 +7,8 @@ from itertools import accumulate
 
 from msgspec import Struct
 
+from tickover.api.clocks import Snapshot, Transaction, TransactionEntry
 from tickover.api.plans import PlannedItem, PlannedTransaction
-from tickover.api.results import Snapshot, Transaction
 from tickover.cli import formatting
 from tickover.client.amendments import Item
 
@@ -33,7 +33,7 @@ def balance_changes(clock: Snapshot, add: Sequence[PlannedItem], cancel: Sequenc
     """Return the change of each currency that the amendment concerns, or nothing if it concerns no transaction."""
     cancelled = {item if isinstance(item, str) else item.id for item in cancel}
     before = [*clock.transactions, *clock.pending_transactions]
-    added = [item for item in add if isinstance(item, PlannedTransaction)]
+    added = [item for item in add if isinstance(item, TransactionEntry)]
     removed = [item for item in before if item.id in cancelled]
     after: list[Transaction | PlannedTransaction] = [*(item for item in before if item.id not in cancelled), *added]
     currencies = sorted({item.currency for item in added} | {item.currency for item in removed})

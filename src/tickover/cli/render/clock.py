@@ -8,7 +8,7 @@ from typing import Final
 from rich.text import Text
 
 from tickover.api import timestamps
-from tickover.api.results import Goal, Snapshot, Summary
+from tickover.api.clocks import Goal, Snapshot, Summary
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.render.items import Item, clock_items

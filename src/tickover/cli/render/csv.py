@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Final
 
 from tickover.api import timestamps
-from tickover.api.results import Event, Snapshot
+from tickover.api.clocks import Event, Snapshot
 from tickover.api.terminal import sanitize
 from tickover.statements.table_formats import escape_formula
 

@@ -5,8 +5,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
+from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
 from tickover.api.plans import is_opening_balance
-from tickover.api.results import Contribution, Goal, Snapshot, Transaction
 from tickover.api.terminal import sanitize
 from tickover.client.clocks import AdvanceResult
 

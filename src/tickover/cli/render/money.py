@@ -7,8 +7,9 @@ from typing import Final
 
 from rich.text import Text
 
+from tickover.api.clocks import Balance, Balances, Event, Snapshot
+from tickover.api.expectations import CheckResult, Violation
 from tickover.api.plans import is_opening_balance
-from tickover.api.results import Balance, Balances, CheckResult, Event, Snapshot, Violation
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.render.clock import item_list

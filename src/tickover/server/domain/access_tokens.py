@@ -4,25 +4,30 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from tickover.api.fields import Params, Text, doc
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_TOKEN_DAYS, MAX_TOKEN_NAME
-from tickover.server.domain.params import Params, Text
-
-TokenName = Annotated[Text, Meta(min_length=1, max_length=MAX_TOKEN_NAME)]
+from tickover.api.tokens import ReadOnly
 
 
-class CreateAccessTokenParams(Params, frozen=True):
+class CreateAccessTokenEntry(Params, frozen=True):
     """The parameters of createAccessToken."""
 
-    name: TokenName
-    expires_in_days: Annotated[int, Meta(ge=1, le=MAX_TOKEN_DAYS)] = DEFAULT_TOKEN_DAYS
-    read_only: bool = False
+    name: Annotated[
+        Text,
+        Meta(min_length=1, max_length=MAX_TOKEN_NAME),
+        doc("Your own name for the token, such as the program that uses it."),
+    ]
+    expires_in_days: Annotated[
+        int, Meta(ge=1, le=MAX_TOKEN_DAYS), doc("The number of days until the token expires.")
+    ] = DEFAULT_TOKEN_DAYS
+    read_only: ReadOnly = False
 
 
-class ListAccessTokensParams(Params, frozen=True):
+class ListAccessTokensEntry(Params, frozen=True):
     """listAccessTokens has no parameters."""
 
 
-class RevokeAccessTokenParams(Params, frozen=True):
+class RevokeAccessTokenEntry(Params, frozen=True):
     """The parameters of revokeAccessToken."""
 
-    id: Text
+    id: Annotated[Text, doc("The ID of one of your access tokens.")]

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import UNSET, Struct
 
+from tickover.api.clocks import AddEntry, range_faults
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params, truncate
 from tickover.api.limits import (
     MAX_CLOCK_GOALS,
@@ -18,7 +19,7 @@ from tickover.api.limits import (
     MAX_GOAL_CONTRIBUTIONS,
 )
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clock_params import AddParams, AmendTestClockParams, range_faults
+from tickover.server.domain.clock_params import AmendEntry
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.schedule_json import TRANSACTIONS, Schedule, ScheduledItems, amend_schedule, item_id
 
@@ -37,9 +38,9 @@ class _Item(Struct, frozen=True):
     at: Instant
 
 
-def amend(clock: Clock, schedule: Schedule, params: AmendTestClockParams) -> NextSchedule:
+def amend(clock: Clock, schedule: Schedule, params: AmendEntry) -> NextSchedule:
     """Return the amended schedule. Raise a Rejection with all faults, or with all items that are not pending."""
-    add = AddParams() if params.add is UNSET else params.add
+    add = AddEntry() if params.add is UNSET else params.add
     ids = [] if params.cancel is UNSET else params.cancel
     found = _find_items(schedule, ids)
     not_pending = [id for id, item in found.items() if item.at <= clock.frozen_time]
@@ -82,7 +83,7 @@ def _find_items(schedule: Schedule, ids: Sequence[str]) -> dict[str, _Item]:
     }
 
 
-def _added_faults(clock: Clock, schedule: Schedule, add: AddParams) -> Iterator[Fault]:
+def _added_faults(clock: Clock, schedule: Schedule, add: AddEntry) -> Iterator[Fault]:
     bounds = clock.frozen_time, clock.max_time
     yield from range_faults("add.transactions", add.transactions, *bounds)
     for index, goal in enumerate(add.goals):
@@ -95,7 +96,7 @@ def _added_faults(clock: Clock, schedule: Schedule, add: AddParams) -> Iterator[
             yield Fault(f"add.contributions[{index}].goalId", "unknown", message, truncate(item.goal_id))
 
 
-def _total_faults(schedule: Schedule, add: AddParams, cancelled: Mapping[int, int]) -> Iterator[Fault]:
+def _total_faults(schedule: Schedule, add: AddEntry, cancelled: Mapping[int, int]) -> Iterator[Fault]:
     """Check what the clock would hold."""
     counts = [len(items.instants) - cancelled.get(group, 0) for group, items in enumerate(_groups(schedule))]
     counts[TRANSACTIONS] += len(add.transactions)

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from msgspec import UNSET, Struct, UnsetType, json
 
 from tickover.api import timestamps
+from tickover.api.clocks import NewClock
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clock_params import CreateTestClockParams
 
 
 class Clock(Struct, frozen=True, gc=False):
@@ -28,7 +28,7 @@ class Clock(Struct, frozen=True, gc=False):
     """The number of amendments, each of which replaced the schedule."""
 
 
-def new_clock(key: bytes, params: CreateTestClockParams, now: Instant) -> Clock:
+def new_clock(key: bytes, params: NewClock, now: Instant) -> Clock:
     """Return a clock that starts at the requested frozen time, or now."""
     start_time = now if params.frozen_time is UNSET else params.frozen_time
     name = None if params.name is UNSET else params.name

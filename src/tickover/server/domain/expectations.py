@@ -11,19 +11,21 @@ from msgspec import UNSET, Struct, UnsetType, field, json
 
 from tickover.api import timestamps
 from tickover.api.errors import Fault, truncate
+from tickover.api.expectations import (
+    BalanceExpectationEntry,
+    ExpectationEntry,
+    GoalReachedExpectationEntry,
+    PostedExpectationEntry,
+    TotalExpectationEntry,
+)
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
 from tickover.server.domain.ledger import Ledger, LedgerGoal, fraction_to_number
-from tickover.server.domain.ledger_params import (
-    BalanceExpectation,
-    Expectation,
-    GoalReachedExpectation,
-    PostedExpectation,
-    TotalExpectation,
-)
 from tickover.server.domain.money import Amount, to_fraction, to_number
 from tickover.server.domain.schedule_json import item_id
 from tickover.server.domain.totals import Breach, Series, Totals, first_above, first_below, first_beyond
+
+Expectation = ExpectationEntry[Amount, Amount]
 
 _NOUNS: Final = {"INCOME": "Income", "EXPENSE": "Expenses"}
 _MAX_LISTED: Final = 10
@@ -73,16 +75,16 @@ def scope_faults(expectations: Sequence[Expectation], ledger: Ledger, totals: To
     """Return the faults that depend on the clock: times out of range, and unknown currencies, categories and goals."""
     for index, expectation in enumerate(expectations):
         path = f"expectations[{index}]"
-        if isinstance(balance := expectation.balance, BalanceExpectation):
+        if isinstance(balance := expectation.balance, BalanceExpectationEntry):
             yield from _currency_faults(f"{path}.balance", balance.currency, ledger, scope)
             yield from _range_faults(f"{path}.balance", balance, scope)
-        if isinstance(goal_reached := expectation.goal_reached, GoalReachedExpectation):
+        if isinstance(goal_reached := expectation.goal_reached, GoalReachedExpectationEntry):
             yield from time_faults(f"{path}.goalReached.by", goal_reached.by, scope.start, scope.until)
             yield from _goal_faults(f"{path}.goalReached.goal", goal_reached.goal, ledger, scope.hints)
-        if isinstance(total := expectation.total, TotalExpectation):
+        if isinstance(total := expectation.total, TotalExpectationEntry):
             unknown = list(_currency_faults(f"{path}.total", total.currency, ledger, scope))
             yield from unknown or _category_faults(f"{path}.total.category", total, totals, scope.hints)
-        if isinstance(posted := expectation.posted, PostedExpectation):
+        if isinstance(posted := expectation.posted, PostedExpectationEntry):
             yield from time_faults(f"{path}.posted.by", posted.by, scope.start, scope.until)
 
 
@@ -96,7 +98,7 @@ def time_faults(
     yield Fault(path, "range", message, timestamps.write(at))
 
 
-def _range_faults(path: str, balance: BalanceExpectation, scope: Scope) -> Iterator[Fault]:
+def _range_faults(path: str, balance: BalanceExpectationEntry[Amount], scope: Scope) -> Iterator[Fault]:
     faults = [
         *time_faults(f"{path}.from", balance.from_, scope.start, scope.until),
         *time_faults(f"{path}.until", balance.until, scope.start, scope.until),
@@ -113,7 +115,7 @@ def _currency_faults(path: str, currency: str, ledger: Ledger, scope: Scope) -> 
         yield Fault(f"{path}.currency", "currency", f"must be a currency of this clock{names}", currency)
 
 
-def _category_faults(path: str, total: TotalExpectation, totals: Totals, hints: Hints) -> Iterator[Fault]:
+def _category_faults(path: str, total: TotalExpectationEntry[Amount], totals: Totals, hints: Hints) -> Iterator[Fault]:
     category = total.category
     if isinstance(category, str) and not totals.series(total.type, total.currency, category).positions:
         names = hints.available(category, totals.categories(total.type, total.currency))
@@ -139,17 +141,17 @@ def _find_goals(ledger: Ledger, goal: str) -> list[int]:
 
 def check(expectation: Expectation, ledger: Ledger, totals: Totals, scope: Scope) -> Violation | None:
     """Return the first violation of a valid expectation, or None if it holds."""
-    if isinstance(balance := expectation.balance, BalanceExpectation):
+    if isinstance(balance := expectation.balance, BalanceExpectationEntry):
         return _check_balance(balance, ledger, scope)
-    if isinstance(goal_reached := expectation.goal_reached, GoalReachedExpectation):
+    if isinstance(goal_reached := expectation.goal_reached, GoalReachedExpectationEntry):
         return _check_goal(goal_reached, ledger)
-    if isinstance(total := expectation.total, TotalExpectation):
+    if isinstance(total := expectation.total, TotalExpectationEntry):
         return _check_total(total, ledger, totals, scope)
-    assert isinstance(expectation.posted, PostedExpectation)
+    assert isinstance(expectation.posted, PostedExpectationEntry)
     return _check_posted(expectation.posted, ledger, scope.hints)
 
 
-def _check_balance(expected: BalanceExpectation, ledger: Ledger, scope: Scope) -> Violation | None:
+def _check_balance(expected: BalanceExpectationEntry[Amount], ledger: Ledger, scope: Scope) -> Violation | None:
     account = ledger.account(expected.currency)
     opening = to_fraction(scope.opening.get(expected.currency, 0))
     start = _default(expected.from_, scope.start)
@@ -175,7 +177,7 @@ def _check_balance(expected: BalanceExpectation, ledger: Ledger, scope: Scope) -
     return Violation(at, message, actual, _transaction_ids(ledger, positions))
 
 
-def _check_goal(expected: GoalReachedExpectation, ledger: Ledger) -> Violation | None:
+def _check_goal(expected: GoalReachedExpectationEntry, ledger: Ledger) -> Violation | None:
     [index] = _find_goals(ledger, expected.goal)
     goal: LedgerGoal = ledger.goals[index]
     contributions = ledger.schedule.goals[index].contributions
@@ -187,7 +189,9 @@ def _check_goal(expected: GoalReachedExpectation, ledger: Ledger) -> Violation |
     return Violation(expected.by, message, actual, [item_id(item) for item in contributions.encoded[:count]])
 
 
-def _check_total(expected: TotalExpectation, ledger: Ledger, totals: Totals, scope: Scope) -> Violation | None:
+def _check_total(
+    expected: TotalExpectationEntry[Amount], ledger: Ledger, totals: Totals, scope: Scope
+) -> Violation | None:
     category = _default(expected.category, None)
     series = totals.series(expected.type, expected.currency, category)
     found: list[tuple[Breach, str]] = []
@@ -212,7 +216,7 @@ def _ids_of(ledger: Ledger, series: Series, breach: Breach) -> list[str]:
     return _transaction_ids(ledger, series.positions[breach.first : breach.end])
 
 
-def _check_posted(expected: PostedExpectation, ledger: Ledger, hints: Hints) -> Violation | None:
+def _check_posted(expected: PostedExpectationEntry, ledger: Ledger, hints: Hints) -> Violation | None:
     positions = ledger.positions_by_name.get(expected.name, ())
     count = bisect_left(positions, ledger.schedule.transactions.count_until(expected.by))
     if count >= expected.count:

@@ -1,21 +1,16 @@
 """The parameters of exportTestClock."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from tickover.api.timestamps import Instant
-from tickover.server.domain.ledger_params import OpeningBalances, is_currency
-from tickover.server.domain.params import Params, Text
+from tickover.api.fields import ClockId, OpeningBalances, Params, doc
 
 ExportFormat = Literal["csv", "json", "hledger", "beancount", "ofx", "camt053"]
 
 
-class ExportTestClockParams(Params, frozen=True):
+class ExportEntry(Params, frozen=True):
     """The parameters of exportTestClock."""
 
-    id: Text
-    format: ExportFormat
-    pending: bool = False
+    id: ClockId
+    format: Annotated[ExportFormat, doc("The format of the file.")]
+    pending: Annotated[bool, doc("Whether to include transactions after the clock's `frozenTime`.")] = False
     opening_balances: OpeningBalances = {}
-
-    def passes_fast_checks(self, now: Instant) -> bool:
-        return all(map(is_currency, self.opening_balances))

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from msgspec import Struct, json
 
+from tickover.api.fields import TransactionType
 from tickover.api.plans import OPENING_BALANCE
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clock_params import TransactionType
 from tickover.server.domain.money import Amount, Savings, to_common_unit, to_fraction, to_number
 from tickover.server.domain.schedule_json import GoalHead, Schedule
 

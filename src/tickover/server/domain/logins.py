@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from datetime import timedelta
 from enum import StrEnum
 from math import ceil
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, Struct
 
 from tickover.api.errors import Fault
+from tickover.api.fields import Params, Text, doc, expected
 from tickover.api.limits import (
     CODE_DIGITS,
     CODE_LIFETIME,
@@ -21,29 +22,35 @@ from tickover.api.limits import (
 )
 from tickover.api.timestamps import Instant
 from tickover.server.domain.email_addresses import EmailAddress
-from tickover.server.domain.params import Params, Text
 
+Email = Annotated[EmailAddress, doc("One email address.")]
 # The pattern alone would accept a final line break, because `$` matches before it.
 Code = Annotated[
     str,
-    Meta(
-        min_length=CODE_DIGITS,
-        max_length=CODE_DIGITS,
-        pattern=f"^[0-9]{{{CODE_DIGITS}}}$",
-        description=f"{CODE_DIGITS} digits",
-        extra={"secret": True},
-    ),
+    Meta(min_length=CODE_DIGITS, max_length=CODE_DIGITS, pattern=f"^[0-9]{{{CODE_DIGITS}}}$", extra={"secret": True}),
+    expected(f"{CODE_DIGITS} digits"),
+    doc(f"The {CODE_DIGITS} digits from the email, including leading zeros."),
 ]
 
-_REQUIRED_CODE_TYPE: Final = {"LOGIN_CODE": "SHORT_LIVED", "WEB_LOGIN_LINK": "LONG_LIVED"}
+_REQUIRED_CODE_TYPE: Final = {"WEB_LOGIN_LINK": "LONG_LIVED", "LOGIN_CODE": "SHORT_LIVED"}
 
 
-class SendLoginCodeEmailParams(Params, frozen=True):
+class SendEntry(Params, frozen=True):
     """The parameters of sendLoginCodeEmail."""
 
-    email: EmailAddress
-    login_code_type: Literal["SHORT_LIVED", "LONG_LIVED"]
-    email_type: Literal["LOGIN_CODE", "WEB_LOGIN_LINK"]
+    combinations: ClassVar[dict[str, Any]] = {
+        "anyOf": [
+            {"properties": {"loginCodeType": {"const": code_type}, "emailType": {"const": email_type}}}
+            for email_type, code_type in _REQUIRED_CODE_TYPE.items()
+        ]
+    }
+
+    email: Email
+    login_code_type: Annotated[
+        Literal["SHORT_LIVED", "LONG_LIVED"],
+        doc("How long the code or link is valid: minutes for a code, an hour for a link. See `emailType`."),
+    ]
+    email_type: Annotated[Literal["LOGIN_CODE", "WEB_LOGIN_LINK"], doc("What the email contains: a code or a link.")]
 
     def faults(self, now: Instant) -> Iterator[Fault]:
         if self.email_type is None or self.login_code_type is None:
@@ -58,25 +65,25 @@ class SendLoginCodeEmailParams(Params, frozen=True):
         return SecretKind.CODE if self.email_type == "LOGIN_CODE" else SecretKind.LINK
 
 
-class LoginByEmailVerificationParams(Params, frozen=True):
+class VerificationEntry(Params, frozen=True):
     """The parameters of loginByEmailVerification."""
 
-    email: EmailAddress
+    email: Email
     code: Code
-    authentication_method: Literal["EMAIL_CODE"]
+    authentication_method: Annotated[Literal["EMAIL_CODE"], doc("The only supported method.")]
 
 
-class LoginByEmailLinkParams(Params, frozen=True):
+class LinkEntry(Params, frozen=True):
     """The parameters of loginByEmailLink."""
 
-    token: Annotated[Text, Meta(extra={"secret": True})]
+    token: Annotated[Text, Meta(extra={"secret": True}), doc("The text after `#token=` in the link.")]
 
 
-class GetCurrentUserParams(Params, frozen=True):
+class CurrentUserEntry(Params, frozen=True):
     """getCurrentUser has no parameters."""
 
 
-class LogoutParams(Params, frozen=True):
+class LogoutEntry(Params, frozen=True):
     """logout has no parameters."""
 
 

@@ -51,11 +51,6 @@ class Savings(Struct, frozen=True, array_like=True, gc=False):
         return Progress(to_number(current, unit), to_number(target - current, unit), _percent(current, target))
 
 
-def int_if_whole(amount: Amount) -> Amount:
-    """Return the same number, as an int if it is whole, so that JSON shows no `.0`."""
-    return int(amount) if isinstance(amount, float) and amount.is_integer() else amount
-
-
 def compute_savings(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> Savings:
     """Return a goal's savings. The sums are exact for all amounts."""
     (goal, *steps), unit = to_common_unit([target, initial, *contributions])

@@ -1,26 +1,23 @@
-"""The parameters and the result of expandScenario."""
+"""The parameters of expandScenario."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
+from tickover.api.fields import Params, Text, doc
 from tickover.api.limits import MAX_SCENARIO_TEXT
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clock_params import CreateTestClockParams
-from tickover.server.domain.ledger_params import Expectation
-from tickover.server.domain.params import Params, Text
 
 
-class ExpandScenarioParams(Params, frozen=True):
+class ExpandEntry(Params, frozen=True):
     """The parameters of expandScenario."""
 
-    text: Annotated[Text, Meta(min_length=1, max_length=MAX_SCENARIO_TEXT)]
-    start: Instant | UnsetType = UNSET
-
-
-class ExpandedScenario(Struct, frozen=True):
-    """The clock that a scenario describes, and its expectations."""
-
-    params: CreateTestClockParams
-    expectations: Sequence[Expectation]
+    text: Annotated[
+        Text,
+        Meta(min_length=1, max_length=MAX_SCENARIO_TEXT),
+        doc("The scenario in TOML. The page Scenarios of the documentation describes the format."),
+    ]
+    start: Annotated[
+        Instant | UnsetType,
+        doc("The start of the clock. Default: the start in the text, or else the first day of this month."),
+    ] = UNSET

@@ -14,18 +14,14 @@ from typing import Any, Final, TypeVar
 from msgspec import Struct, json, to_builtins
 
 from tickover.api import ids
+from tickover.api.arguments import int_if_whole
+from tickover.api.clocks import AddEntry, ContributionEntry, GoalEntry, NewClock, TransactionEntry
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clock_params import (
-    AddParams,
-    ContributionParams,
-    CreateTestClockParams,
-    GoalParams,
-    ItemParams,
-)
 from tickover.server.domain.clocks import Clock
-from tickover.server.domain.money import Amount, Savings, compute_savings, int_if_whole
+from tickover.server.domain.money import Amount, Savings, compute_savings
 
 _T = TypeVar("_T")
+ItemEntry = TransactionEntry[Amount] | ContributionEntry[Amount]
 
 
 class GoalHead(Struct, frozen=True, rename="camel"):
@@ -87,7 +83,7 @@ def item_id(encoded: bytes) -> str:
     return encoded[7 : encoded.index(b'"', 7)].decode()
 
 
-def encode_schedule(clock: Clock, params: CreateTestClockParams) -> Schedule:
+def encode_schedule(clock: Clock, params: NewClock) -> Schedule:
     """Assign IDs to all items, sort them and encode them."""
     key = clock.key.hex()
     transactions = _encode_items("txn", key, params.transactions, _SOURCE)
@@ -110,12 +106,12 @@ def fork_schedule(schedule: Schedule, original_key: bytes, fork: Clock) -> Sched
     return Schedule(_encode_head(fork.key), _encode_bounds(fork), replace_keys(schedule.transactions), goals)
 
 
-def amend_schedule(schedule: Schedule, key: bytes, add: AddParams, cancelled: Mapping[int, set[int]]) -> Schedule:
+def amend_schedule(schedule: Schedule, key: bytes, add: AddEntry, cancelled: Mapping[int, set[int]]) -> Schedule:
     """Return the next schedule of the clock with this key. `cancelled` has the positions of items in their groups."""
     suffix = key.hex()
-    contributions: dict[str, list[ContributionParams]] = {}
+    contributions: dict[str, list[ContributionEntry[Amount]]] = {}
     for item in add.contributions:
-        contributions.setdefault(item.goal_id, []).append(ContributionParams(item.at, item.amount))
+        contributions.setdefault(item.goal_id, []).append(ContributionEntry(item.at, item.amount))
     kept = _remove(schedule.transactions, cancelled.get(TRANSACTIONS, set()))
     added = _encode_items("txn", suffix, add.transactions, _SOURCE, kept.next_number)
     goals = [
@@ -128,7 +124,10 @@ def amend_schedule(schedule: Schedule, key: bytes, add: AddParams, cancelled: Ma
 
 
 def _amend_goal(
-    suffix: str, goal: ScheduledGoal, contributions: Mapping[str, Sequence[ContributionParams]], cancelled: set[int]
+    suffix: str,
+    goal: ScheduledGoal,
+    contributions: Mapping[str, Sequence[ContributionEntry[Amount]]],
+    cancelled: set[int],
 ) -> ScheduledGoal:
     new = contributions.get(f"goal_{suffix}", ())
     if not new and not cancelled:
@@ -193,9 +192,9 @@ def _encode_bounds(clock: Clock) -> bytes:
     return b'"maxTime":%b,"expiresAt":%b' % (_ENCODER.encode(clock.max_time), expires_at)
 
 
-def _encode_goal(suffix: str, goal: GoalParams) -> ScheduledGoal:
+def _encode_goal(suffix: str, goal: GoalEntry[Amount, Amount]) -> ScheduledGoal:
     head = GoalHead(f"goal_{suffix}", goal.name, int_if_whole(goal.target_amount))
-    amounts = [item.amount for item in _sort(goal.contributions, [item.at for item in goal.contributions])]
+    amounts = _sort([item.amount for item in goal.contributions], [item.at for item in goal.contributions])
     savings = compute_savings(goal.target_amount, goal.initial_amount, amounts)
     return ScheduledGoal(
         _without_braces(_ENCODER.encode(head)), savings, _encode_items("ctb", suffix, goal.contributions)
@@ -203,7 +202,7 @@ def _encode_goal(suffix: str, goal: GoalParams) -> ScheduledGoal:
 
 
 def _encode_items(
-    prefix: str, suffix: str, items: Sequence[ItemParams], last_members: str = "", first: int = 0
+    prefix: str, suffix: str, items: Sequence[ItemEntry], last_members: str = "", first: int = 0
 ) -> ScheduledItems:
     """Encode all items in one call. Add `id` before the members of each item, and `last_members` after them.
 
@@ -248,7 +247,7 @@ def _without_braces(encoded: bytes) -> bytes:
     return encoded[1:-1]
 
 
-def reference_view(clock: Clock, params: CreateTestClockParams, frozen_time: Instant) -> bytes:
+def reference_view(clock: Clock, params: NewClock, frozen_time: Instant) -> bytes:
     """Return what `view(frozen_time, encode_schedule(clock, params))` must return."""
     key = clock.key.hex()
     visible, pending = _reference_items("txn", key, params.transactions, frozen_time, source="SIMULATED_TEST_CLOCK")
@@ -266,7 +265,7 @@ def reference_view(clock: Clock, params: CreateTestClockParams, frozen_time: Ins
     )
 
 
-def _reference_goal(suffix: str, goal: GoalParams, frozen_time: Instant) -> dict[str, Any]:
+def _reference_goal(suffix: str, goal: GoalEntry[Amount, Amount], frozen_time: Instant) -> dict[str, Any]:
     posted, upcoming = _reference_items("ctb", suffix, goal.contributions, frozen_time)
     savings = compute_savings(goal.target_amount, goal.initial_amount, [item["amount"] for item in posted])
     return {
@@ -280,7 +279,7 @@ def _reference_goal(suffix: str, goal: GoalParams, frozen_time: Instant) -> dict
 
 
 def _reference_items(
-    prefix: str, suffix: str, items: Sequence[ItemParams], frozen_time: Instant, **last_members: str
+    prefix: str, suffix: str, items: Sequence[ItemEntry], frozen_time: Instant, **last_members: str
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the items at or before `frozen_time`, and the items after it."""
     passed: list[dict[str, Any]] = []

@@ -4,15 +4,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import accumulate, pairwise
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from tickover.api.expectations import Period
+from tickover.api.fields import TransactionType
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clock_params import TransactionType
 from tickover.server.domain.ledger import Ledger
-
-Per = Literal["DAY", "WEEK", "MONTH", "ALL"]
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -124,7 +123,7 @@ class Breach(NamedTuple):
     end: int
 
 
-def first_above(series: Series, per: Per, until: Instant, limit: int) -> Breach | None:
+def first_above(series: Series, per: Period, until: Instant, limit: int) -> Breach | None:
     """Return where a total first exceeds `limit`. Partial periods count."""
     count = bisect_right(series.instants, until)
     if per == "ALL":
@@ -147,7 +146,7 @@ def _first_excess(series: Series, first: int, end: int, limit: int, period: str)
     return Breach(at, period, first, bisect_right(series.instants, at, index, end))
 
 
-def first_below(series: Series, per: Per, start: Instant, until: Instant, minimum: int) -> Breach | None:
+def first_below(series: Series, per: Period, start: Instant, until: Instant, minimum: int) -> Breach | None:
     """Return the first complete period whose total is below `minimum`."""
     if per == "ALL":
         count = bisect_right(series.instants, until)

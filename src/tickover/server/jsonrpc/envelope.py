@@ -9,10 +9,10 @@ from typing import Any, Final, Literal, TypeVar
 from msgspec import DecodeError, Raw, Struct, ValidationError, json
 
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
+from tickover.api.fields import Params
 from tickover.api.limits import MAX_FAULTS, MAX_IDEMPOTENCY_KEY, MAX_NESTING
 from tickover.api.nesting import is_nested_too_deeply
 from tickover.api.timestamps import Instant
-from tickover.server.domain.params import Params
 from tickover.server.jsonrpc.decode import decode
 
 CODES: Final[dict[Reason, tuple[int, int]]] = {

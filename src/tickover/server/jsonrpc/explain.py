@@ -15,10 +15,11 @@ from typing import Any
 from msgspec import NODEFAULT, UNSET, UnsetType, inspect
 
 from tickover.api.errors import Fault, truncate
+from tickover.api.fields import Params
 from tickover.api.limits import MAX_FAULTS
 from tickover.api.suggestions import MAX_LENGTH, suggest
 from tickover.api.timestamps import Instant
-from tickover.server.domain.params import Params, parse_custom_type
+from tickover.server.domain.params import parse_custom_type
 
 _MAX_HINTS = 100
 _MAX_UNKNOWN_NAMES = 100
@@ -46,8 +47,8 @@ class _Walk:
 
     def visit(self, info: inspect.Type, value: Any, path: str) -> Any:
         """Record the faults of a value. Return the decoded value, or None if it is invalid."""
-        secret = isinstance(info, inspect.Metadata) and (info.extra or {}).get("secret", False)
-        match info.type if isinstance(info, inspect.Metadata) else info:
+        bare, extra = _unwrap(info)
+        match bare:
             case inspect.StructType() as struct:
                 return self._visit_struct(struct, value, path)
             case inspect.ListType() as array:
@@ -60,7 +61,7 @@ class _Walk:
         if broken is None:
             return value
         rule, message = broken
-        self._add_fault(path, rule, message, UNSET if secret else _summarize(value))
+        self._add_fault(path, rule, message, UNSET if extra.get("secret") else _summarize(value))
         return None
 
     def _visit_struct(self, info: inspect.StructType, value: Any, path: str) -> Any:
@@ -142,24 +143,30 @@ class _Walk:
             self.faults.append(Fault(path, rule, message, got))
 
 
+def _unwrap(info: inspect.Type) -> tuple[inspect.Type, dict[str, Any]]:
+    """Return the type without its annotations, and their extra members."""
+    extra: dict[str, Any] = {}
+    while isinstance(info, inspect.Metadata):
+        extra |= info.extra or {}
+        info = info.type
+    return info, extra
+
+
 def _without_null(info: inspect.Type) -> tuple[inspect.Type, bool]:
     """Return the type without null, and whether null is valid."""
-    if not isinstance(info, inspect.UnionType) or not info.includes_none:
+    union, _ = _unwrap(info)
+    if not isinstance(union, inspect.UnionType) or not union.includes_none:
         return info, False
-    [kind] = [choice for choice in info.types if not isinstance(choice, inspect.NoneType)]
+    [kind] = [choice for choice in union.types if not isinstance(choice, inspect.NoneType)]
     return kind, True
 
 
 def _broken_rule(info: inspect.Type, value: Any) -> tuple[str, str] | None:
     """Return the rule that the value breaks and a message, or None if the value is valid."""
-    expected = pattern = ""
-    if isinstance(info, inspect.Metadata):
-        schema = info.extra_json_schema or {}
-        expected, pattern = schema.get("description", ""), schema.get("pattern", "")
-        info = info.type
+    info, extra = _unwrap(info)
     match info:
         case inspect.StrType():
-            return _broken_text_rule(info, value, expected, pattern or info.pattern or "")
+            return _broken_text_rule(info, value, extra.get("expected", ""))
         case inspect.LiteralType():
             one_of = " or ".join(str(allowed) for allowed in info.values)
             return None if value in info.values and isinstance(value, str) else ("oneOf", f"must be {one_of}")
@@ -179,11 +186,15 @@ def _is_integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _broken_text_rule(info: inspect.StrType, value: Any, expected: str, pattern: str) -> tuple[str, str] | None:
+def _broken_text_rule(info: inspect.StrType, value: Any, expected: str) -> tuple[str, str] | None:
     has_fixed_length = info.min_length is not None and info.min_length == info.max_length
     if not isinstance(value, str):
         return "type", f"must be a string{f' of {expected}' if has_fixed_length else ''}"
-    if "\0" in value or not re.search(pattern, value) or (has_fixed_length and len(value) != info.min_length):
+    if (
+        "\0" in value
+        or not re.search(info.pattern or "", value)
+        or (has_fixed_length and len(value) != info.min_length)
+    ):
         return "format", f"must be {expected}"
     if info.min_length is not None and len(value) < info.min_length:
         return "minLength", f"must have at least {_characters(info.min_length)}"

@@ -13,7 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar
 
-from tickover.api.results import Result, StoredEmail, Timestamp
+from tickover.api.fields import Result, Timestamp
+from tickover.api.tokens import StoredEmail
 from tickover.server.mail.outbox import CODE_HEADER, LINK_HEADER, TIMESTAMP_FORMAT
 
 _TIMESTAMP: Final = r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z"

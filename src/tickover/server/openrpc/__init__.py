@@ -17,8 +17,8 @@ from tickover.api.errors import Fault, Reason
 from tickover.api.limits import MAX_CANCELLED, MAX_FAULTS
 from tickover.server.domain.tokens import Permission
 from tickover.server.jsonrpc.envelope import CODES
-from tickover.server.openrpc.prose import ABOUT, BEARER, FIELDS, METHODS, PUBLIC, REASONS, TAGS, TAKES_KEY
-from tickover.server.openrpc.schemas import Schema, published_name, reference, schemas_of
+from tickover.server.openrpc.prose import ABOUT, BEARER, METHODS, PUBLIC, REASONS, TAGS, TAKES_KEY
+from tickover.server.openrpc.schemas import Schema, name_of, reference, schemas_of
 from tickover.server.operations import OPERATIONS, Operation
 
 DESCRIBED_OPERATIONS: Final = {name: operation for name, operation in OPERATIONS.items() if name != "rpc.discover"}
@@ -40,17 +40,41 @@ _EVERY_CALL: Final = frozenset(
         Reason.INTERNAL,
     }
 )
-_SECONDS: Final[Schema] = {"retryAfterSeconds": {"type": "integer", "minimum": 1}}
+_INSTANT: Final[Schema] = {"type": "string", "format": "date-time"}
+_SECONDS: Final[Schema] = {
+    "retryAfterSeconds": {"description": "Retry the call after this many seconds.", "type": "integer", "minimum": 1}
+}
 _DATA: Final[dict[Reason, Schema]] = {
     # The members of `data` other than the reason.
-    Reason.INVALID_PARAMS: {"errors": {"type": "array", "items": reference("Fault"), "maxItems": MAX_FAULTS}},
-    Reason.TIME_BEFORE_CURRENT: {"currentFrozenTime": {"type": "string", "format": "date-time"}},
-    Reason.TIME_AFTER_MAX: {"maxTime": {"type": "string", "format": "date-time"}},
-    Reason.ITEM_NOT_PENDING: {"itemIds": {"type": "array", "items": {"type": "string"}, "maxItems": MAX_CANCELLED}},
+    Reason.INVALID_PARAMS: {
+        "errors": {
+            "description": "All invalid fields. Their order may change.",
+            "type": "array",
+            "items": reference("Fault"),
+            "maxItems": MAX_FAULTS,
+        }
+    },
+    Reason.TIME_BEFORE_CURRENT: {
+        "currentFrozenTime": {"description": "The clock's current simulated time.", **_INSTANT},
+    },
+    Reason.TIME_AFTER_MAX: {"maxTime": {"description": "The latest simulated time of the clock.", **_INSTANT}},
+    Reason.ITEM_NOT_PENDING: {
+        "itemIds": {
+            "description": "The IDs of the items that have already happened.",
+            "type": "array",
+            "items": {"type": "string"},
+            "maxItems": MAX_CANCELLED,
+        }
+    },
     Reason.RESEND_TOO_SOON: _SECONDS,
     Reason.RATE_LIMITED: _SECONDS,
     Reason.UNAVAILABLE: _SECONDS,
-    Reason.INTERNAL: {"requestId": {"type": "string"}},
+    Reason.INTERNAL: {
+        "requestId": {
+            "description": "Report this ID with the bug. It is also in the header `X-Request-Id`.",
+            "type": "string",
+        }
+    },
 }
 
 
@@ -96,7 +120,7 @@ def _examples(public_url: str) -> Any:
 def _method(
     name: str, operation: Operation, schemas: dict[str, Schema], examples: Iterable[Any], public_url: str
 ) -> dict[str, Any]:
-    params = schemas[published_name(operation.params)]
+    params = schemas[name_of(operation.params)]
     reasons = _all_reasons(operation)
     return {
         "name": name,
@@ -112,7 +136,7 @@ def _method(
         "errors": [{"$ref": f"#/components/errors/{_error_name(group)}"} for group in _groups(reasons)],
         "examples": [_example(example) for example in examples if example["method"] == name],
         "externalDocs": {"description": "Reference page", "url": f"{public_url}/docs#{name}"},
-        "x-params": reference(published_name(operation.params)),
+        "x-params": reference(name_of(operation.params)),
         "x-group": next(group for group, pattern in _METHOD_GROUPS.items() if re.search(pattern, name)),
         "x-extension": operation.is_extension,
         "x-needs-token": operation.needs_token,
@@ -144,7 +168,7 @@ def _parameter(name: str, schema: Schema, schemas: dict[str, Schema], *, is_requ
 
 def _result(operation: Operation, schemas: dict[str, Schema]) -> dict[str, Any]:
     assert operation.result, "only rpc.discover has no type"
-    name = operation.result.__name__
+    name = name_of(operation.result)
     return {"name": name, "description": schemas[name]["description"], "schema": reference(name)}
 
 
@@ -177,9 +201,9 @@ def _data(group: tuple[Reason, ...]) -> Schema:
     """Return the schema of `data`. Reasons with the same code must have the same other members."""
     others = _DATA.get(group[0], {})
     assert all(_DATA.get(reason, {}) == others for reason in group), f"{group} have different data"
-    members = {"reason": {"type": "string", "enum": list(group)}, **others}
-    described = {name: {"description": FIELDS[name], **schema} for name, schema in members.items()}
-    return {"type": "object", "properties": described, "required": list(described)}
+    about = "The name that programs should match on."
+    members = {"reason": {"description": about, "type": "string", "enum": list(group)}, **others}
+    return {"type": "object", "properties": members, "required": list(members)}
 
 
 def _reason(reason: Reason, examples: dict[str, Any]) -> dict[str, Any]:

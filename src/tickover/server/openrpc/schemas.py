@@ -5,56 +5,15 @@ instead of using null.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import product
-from typing import Any, Final
+from typing import Any, Final, get_origin
 
 from msgspec import NODEFAULT, Struct, inspect
 
+from tickover.api.fields import Params
 from tickover.api.limits import MAX_EMAIL
-from tickover.api.timestamps import from_micros
-from tickover.server.domain.clock_params import AmendTestClockParams
 from tickover.server.domain.email_addresses import EmailAddress
-from tickover.server.domain.ledger_params import BalanceExpectation, Expectation, TotalExpectation
-from tickover.server.domain.logins import SendLoginCodeEmailParams
-from tickover.server.domain.params import Params
-from tickover.server.openrpc.prose import FIELDS, TYPES
 
 Schema = dict[str, Any]
-
-_PUBLISHED_NAMES: Final = {
-    "CreateTestClockParams": "ScheduleEntry",
-    "AdvanceTestClockParams": "AdvanceEntry",
-    "GetTestClockParams": "GetEntry",
-    "ListTestClocksParams": "ListEntry",
-    "DeleteTestClockParams": "DeleteEntry",
-    "ForkTestClockParams": "ForkEntry",
-    "UpdateTestClockParams": "UpdateEntry",
-    "AmendTestClockParams": "AmendEntry",
-    "AddParams": "AddEntry",
-    "AddedContributionParams": "AddedContributionEntry",
-    "SendLoginCodeEmailParams": "SendEntry",
-    "LoginByEmailVerificationParams": "VerificationEntry",
-    "LoginByEmailLinkParams": "LinkEntry",
-    "LogoutParams": "LogoutEntry",
-    "GetTestClockBalancesParams": "BalancesEntry",
-    "ListTestClockEventsParams": "EventsEntry",
-    "CheckTestClockParams": "CheckEntry",
-    "Expectation": "ExpectationEntry",
-    "BalanceExpectation": "BalanceExpectationEntry",
-    "GoalReachedExpectation": "GoalReachedExpectationEntry",
-    "TotalExpectation": "TotalExpectationEntry",
-    "PostedExpectation": "PostedExpectationEntry",
-    "ExpandScenarioParams": "ExpandEntry",
-    "ExportTestClockParams": "ExportEntry",
-    "GetCurrentUserParams": "CurrentUserEntry",
-    "CreateAccessTokenParams": "CreateAccessTokenEntry",
-    "ListAccessTokensParams": "ListAccessTokensEntry",
-    "RevokeAccessTokenParams": "RevokeAccessTokenEntry",
-    "TransactionParams": "TransactionEntry",
-    "ContributionParams": "ContributionEntry",
-    "GoalParams": "GoalEntry",
-}
-"""Schema names that differ from the class names. Generated clients depend on them."""
 
 _WITHOUT_NULL_CHARACTER: Final = r"^[^\u0000]*$"
 _CUSTOM_TYPES: Final[dict[type, Schema]] = {EmailAddress: {"type": "string", "format": "email", "maxLength": MAX_EMAIL}}
@@ -62,13 +21,18 @@ _CUSTOM_TYPES: Final[dict[type, Schema]] = {EmailAddress: {"type": "string", "fo
 
 def schemas_of(kinds: Iterable[type[Struct]]) -> dict[str, Schema]:
     """Return the schemas of these types and of all types inside them, by name."""
-    found = {info.cls: info for top in inspect.multi_type_info(kinds) for info in _structs_in(top)}
-    return {published_name(kind): _object(info) for kind, info in found.items()}
+    found = {_class_of(info): info for top in inspect.multi_type_info(kinds) for info in _structs_in(top)}
+    return {kind.__name__: _object(kind, info) for kind, info in found.items()}
 
 
-def published_name(kind: type[Struct]) -> str:
-    """Return the name of the type's schema in the OpenRPC document."""
-    return _PUBLISHED_NAMES.get(kind.__name__, kind.__name__)
+def name_of(kind: type[Struct]) -> str:
+    """Return the name of the type's schema."""
+    return kind.__name__
+
+
+def _class_of(info: inspect.StructType) -> type[Struct]:
+    """Return the class, without the arguments of a generic type."""
+    return get_origin(info.cls) or info.cls
 
 
 def reference(name: str) -> Schema:
@@ -77,6 +41,8 @@ def reference(name: str) -> Schema:
 
 def _structs_in(info: inspect.Type) -> Iterator[inspect.StructType]:
     match info:
+        case inspect.Metadata():
+            yield from _structs_in(info.type)
         case inspect.StructType():
             yield info
             for field in info.fields:
@@ -88,48 +54,26 @@ def _structs_in(info: inspect.Type) -> Iterator[inspect.StructType]:
                 yield from _structs_in(choice)
 
 
-def _object(info: inspect.StructType) -> Schema:
-    name = published_name(info.cls)
-    is_params = issubclass(info.cls, Params)
+def _object(kind: type[Struct], info: inspect.StructType) -> Schema:
+    is_params = issubclass(kind, Params)
     schema: Schema = {
-        "title": name,
-        "description": TYPES.get(name) or info.cls.__doc__,
+        "title": kind.__name__,
+        "description": kind.__doc__,
         "type": "object",
-        "properties": {field.encode_name: _property(name, field, is_params) for field in info.fields},
+        "properties": {field.encode_name: _property(field, is_params) for field in info.fields},
     }
-    if required := [field.encode_name for field in info.fields if not _is_optional(info, field)]:
+    # Some results contain members with default values.
+    omits_defaults = kind.__struct_config__.omit_defaults
+    if required := [field.encode_name for field in info.fields if field.required or not omits_defaults]:
         schema["required"] = required
     if info.forbid_unknown_fields:
         schema["additionalProperties"] = False
-    return schema | _combinations(info.cls)
+    return schema | (kind.combinations if issubclass(kind, Params) else {})
 
 
-def _combinations(kind: type[Struct]) -> Schema:
-    """Return the rules about several members of a type."""
-    if kind is SendLoginCodeEmailParams:
-        return {"anyOf": list(_valid_type_pairs())}
-    if kind is Expectation:
-        return {"minProperties": 1, "maxProperties": 1}
-    if kind in (BalanceExpectation, TotalExpectation):
-        return {"anyOf": [{"required": ["atLeast"]}, {"required": ["atMost"]}]}
-    if kind is AmendTestClockParams:
-        lists = [_with_items(name) for name in ("transactions", "goals", "contributions")]
-        return {"anyOf": [{"required": ["add"], "properties": {"add": {"anyOf": lists}}}, _with_items("cancel")]}
-    return {}
-
-
-def _with_items(name: str) -> Schema:
-    """Require a list that isn't empty."""
-    return {"required": [name], "properties": {name: {"minItems": 1}}}
-
-
-def _is_optional(info: inspect.StructType, field: inspect.Field) -> bool:
-    """Return whether the member is optional. Some results contain members with default values."""
-    return not field.required and (issubclass(info.cls, Params) or info.cls.__struct_config__.omit_defaults)
-
-
-def _property(name: str, field: inspect.Field, is_params: bool) -> Schema:
+def _property(field: inspect.Field, is_params: bool) -> Schema:
     schema = _schema(field.type)
+    description = {"description": schema.pop("description")} if "description" in schema else {}
     if field.default is None:
         schema = next(choice for choice in schema["anyOf"] if choice != {"type": "null"})
     if "$ref" in schema:
@@ -141,8 +85,7 @@ def _property(name: str, field: inspect.Field, is_params: bool) -> Schema:
             schema["default"] = field.default
         if field.default_factory is not NODEFAULT:
             schema["default"] = field.default_factory()
-    description = FIELDS.get(f"{name}.{field.encode_name}") or FIELDS[field.encode_name]
-    return {"description": description, **_without_description(schema)}
+    return description | schema
 
 
 def _exclude_null_character(schema: Schema) -> None:
@@ -162,7 +105,7 @@ def _schema(info: inspect.Type) -> Schema:
         case inspect.Metadata():
             return {**_schema(info.type), **(info.extra_json_schema or {})}
         case inspect.StructType():
-            return reference(published_name(info.cls))
+            return reference(_class_of(info).__name__)
         case inspect.ListType():
             bounds = {"minItems": info.min_length, "maxItems": info.max_length}
             return _without_none({"type": "array", "items": _schema(info.item_type), **bounds})
@@ -176,7 +119,7 @@ def _schema(info: inspect.Type) -> Schema:
                 }
             )
         case inspect.UnionType():
-            return _union([_schema(choice) for choice in info.types])
+            return _union([_without_description(_schema(choice)) for choice in info.types])
     return _scalar_schema(info)
 
 
@@ -218,11 +161,3 @@ def _without_description(schema: Schema) -> Schema:
 
 def _without_none(schema: Schema) -> Schema:
     return {key: value for key, value in schema.items() if value is not None}
-
-
-def _valid_type_pairs() -> Iterator[Schema]:
-    """Yield the valid combinations of loginCodeType and emailType."""
-    kinds = {field.encode_name: field.type for field in inspect.type_info(SendLoginCodeEmailParams).fields}  # type: ignore[attr-defined]
-    for code_type, email_type in product(kinds["loginCodeType"].values, kinds["emailType"].values):
-        if not list(SendLoginCodeEmailParams(EmailAddress(), code_type, email_type).faults(from_micros(0))):
-            yield {"properties": {"loginCodeType": {"const": code_type}, "emailType": {"const": email_type}}}

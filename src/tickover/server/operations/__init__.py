@@ -3,55 +3,40 @@
 from collections.abc import Callable
 from typing import Final
 
+from tickover.api.clocks import Balances, ClockPage, EventPage, ExportedClock, NewClock, OneClock
 from tickover.api.errors import Reason
-from tickover.api.results import (
-    AccessTokens,
-    Balances,
-    CheckResult,
-    ClockPage,
-    CreatedAccessToken,
-    CurrentUser,
-    Done,
-    EventPage,
-    ExportedClock,
-    OneClock,
-    Sent,
-    SignedIn,
-)
+from tickover.api.expectations import CheckResult, ExpectationEntry
+from tickover.api.fields import Bound, TotalBound
+from tickover.api.plans import ExpandedScenario
+from tickover.api.tokens import AccessTokens, CreatedAccessToken, CurrentUser, Done, Sent, SignedIn
 from tickover.server.domain import response_sizes
 from tickover.server.domain.access_tokens import (
-    CreateAccessTokenParams,
-    ListAccessTokensParams,
-    RevokeAccessTokenParams,
+    CreateAccessTokenEntry,
+    ListAccessTokensEntry,
+    RevokeAccessTokenEntry,
 )
 from tickover.server.domain.clock_params import (
-    AdvanceTestClockParams,
-    AmendTestClockParams,
-    CreateTestClockParams,
-    DeleteTestClockParams,
-    ForkTestClockParams,
-    GetTestClockParams,
-    ListTestClocksParams,
-    UpdateTestClockParams,
+    AdvanceEntry,
+    AmendEntry,
+    DeleteEntry,
+    ForkEntry,
+    GetEntry,
+    ListEntry,
+    UpdateEntry,
 )
-from tickover.server.domain.exports import ExportTestClockParams
-from tickover.server.domain.ledger_params import (
-    CheckTestClockParams,
-    GetTestClockBalancesParams,
-    ListTestClockEventsParams,
-)
+from tickover.server.domain.exports import ExportEntry
+from tickover.server.domain.ledger_params import BalancesEntry, CheckEntry, EventsEntry
 from tickover.server.domain.logins import (
-    GetCurrentUserParams,
-    LoginByEmailLinkParams,
-    LoginByEmailVerificationParams,
-    LogoutParams,
-    SendLoginCodeEmailParams,
+    CurrentUserEntry,
+    LinkEntry,
+    LogoutEntry,
+    SendEntry,
+    VerificationEntry,
 )
-from tickover.server.domain.params import DiscoverParams
-from tickover.server.domain.scenarios import ExpandedScenario, ExpandScenarioParams
+from tickover.server.domain.scenarios import ExpandEntry
 from tickover.server.domain.tokens import Permission
 from tickover.server.operations.callers import Caller, IdempotencyKey, Policy
-from tickover.server.operations.operation import CallCost, Operation, OperationHandler, Operations
+from tickover.server.operations.operation import CallCost, DiscoverParams, Operation, OperationHandler, Operations
 
 __all__ = ["OPERATIONS", "Caller", "IdempotencyKey", "Operation", "OperationHandler", "Operations", "Policy"]
 
@@ -73,7 +58,7 @@ _LEDGER: Final = _per_byte_of_clock(10)
 OPERATIONS: Final = {
     "createTestClock": Operation(
         summary="Create a clock with its schedule",
-        params=CreateTestClockParams,
+        params=NewClock,
         result=OneClock,
         max_result=response_sizes.MAX_NEW_CLOCK_RESULT,
         handler=lambda operations: operations.clocks.create_test_clock,
@@ -83,7 +68,7 @@ OPERATIONS: Final = {
     ),
     "advanceTestClock": Operation(
         summary="Move a clock forward",
-        params=AdvanceTestClockParams,
+        params=AdvanceEntry,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         handler=lambda operations: operations.clocks.advance_test_clock,
@@ -94,7 +79,7 @@ OPERATIONS: Final = {
     ),
     "sendLoginCodeEmail": Operation(
         summary="Email a six-digit code or a login link",
-        params=SendLoginCodeEmailParams,
+        params=SendEntry,
         result=Sent,
         handler=lambda operations: operations.logins.send_login_code_email,
         limited_per_client=True,
@@ -102,7 +87,7 @@ OPERATIONS: Final = {
     ),
     "loginByEmailVerification": Operation(
         summary="Exchange a code for a bearer token",
-        params=LoginByEmailVerificationParams,
+        params=VerificationEntry,
         result=SignedIn,
         handler=lambda operations: operations.logins.login_by_email_verification,
         limited_per_client=True,
@@ -110,7 +95,7 @@ OPERATIONS: Final = {
     ),
     "loginByEmailLink": Operation(
         summary="Exchange the secret of a login link for a bearer token",
-        params=LoginByEmailLinkParams,
+        params=LinkEntry,
         result=SignedIn,
         handler=lambda operations: operations.logins.login_by_email_link,
         limited_per_client=True,
@@ -119,7 +104,7 @@ OPERATIONS: Final = {
     ),
     "logout": Operation(
         summary="Revoke the token in use",
-        params=LogoutParams,
+        params=LogoutEntry,
         result=Done,
         handler=lambda operations: operations.tokens.logout,
         needs_token=True,
@@ -128,7 +113,7 @@ OPERATIONS: Final = {
     ),
     "getTestClock": Operation(
         summary="Return a clock, now or at a later instant",
-        params=GetTestClockParams,
+        params=GetEntry,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         handler=lambda operations: operations.clocks.get_test_clock,
@@ -141,7 +126,7 @@ OPERATIONS: Final = {
     ),
     "listTestClocks": Operation(
         summary="List your live clocks, newest first",
-        params=ListTestClocksParams,
+        params=ListEntry,
         result=ClockPage,
         max_result=response_sizes.MAX_PAGE_RESULT,
         handler=lambda operations: operations.clocks.list_test_clocks,
@@ -153,7 +138,7 @@ OPERATIONS: Final = {
     ),
     "updateTestClock": Operation(
         summary="Change the name and the labels of a clock",
-        params=UpdateTestClockParams,
+        params=UpdateEntry,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         handler=lambda operations: operations.clocks.update_test_clock,
@@ -165,7 +150,7 @@ OPERATIONS: Final = {
     ),
     "deleteTestClock": Operation(
         summary="Delete a clock",
-        params=DeleteTestClockParams,
+        params=DeleteEntry,
         result=Done,
         handler=lambda operations: operations.clocks.delete_test_clock,
         needs_token=True,
@@ -175,7 +160,7 @@ OPERATIONS: Final = {
     ),
     "forkTestClock": Operation(
         summary="Create a clock with the same schedule, at any instant of it",
-        params=ForkTestClockParams,
+        params=ForkEntry,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         handler=lambda operations: operations.clocks.fork_test_clock,
@@ -187,7 +172,7 @@ OPERATIONS: Final = {
     ),
     "amendTestClock": Operation(
         summary="Add items to a clock, and cancel items that haven't happened yet",
-        params=AmendTestClockParams,
+        params=AmendEntry,
         result=OneClock,
         max_result=response_sizes.MAX_CLOCK_RESULT,
         handler=lambda operations: operations.amendments.amend_test_clock,
@@ -199,7 +184,7 @@ OPERATIONS: Final = {
     ),
     "listTestClockEvents": Operation(
         summary="List what happened to a clock, and what will happen",
-        params=ListTestClockEventsParams,
+        params=EventsEntry,
         result=EventPage,
         max_result=response_sizes.MAX_EVENTS_RESULT,
         handler=lambda operations: operations.ledger.list_test_clock_events,
@@ -212,7 +197,7 @@ OPERATIONS: Final = {
     ),
     "getTestClockBalances": Operation(
         summary="Return the balance of each currency at an instant, with its lowest and highest point",
-        params=GetTestClockBalancesParams,
+        params=BalancesEntry,
         result=Balances,
         max_result=response_sizes.MAX_BALANCES_RESULT,
         handler=lambda operations: operations.ledger.get_test_clock_balances,
@@ -225,7 +210,7 @@ OPERATIONS: Final = {
     ),
     "checkTestClock": Operation(
         summary="Check expectations about balances, goals, totals and transactions",
-        params=CheckTestClockParams,
+        params=CheckEntry,
         result=CheckResult,
         max_result=response_sizes.MAX_CHECK_RESULT,
         handler=lambda operations: operations.ledger.check_test_clock,
@@ -238,8 +223,8 @@ OPERATIONS: Final = {
     ),
     "expandScenario": Operation(
         summary="Turn a scenario into the parameters of a clock",
-        params=ExpandScenarioParams,
-        result=ExpandedScenario,
+        params=ExpandEntry,
+        result=ExpandedScenario[NewClock, ExpectationEntry[Bound, TotalBound]],
         max_result=response_sizes.MAX_EXPANDED_RESULT,
         handler=lambda operations: operations.scenarios.expand_scenario,
         needs_token=True,
@@ -250,7 +235,7 @@ OPERATIONS: Final = {
     ),
     "exportTestClock": Operation(
         summary="Export a clock as account statements for other programs",
-        params=ExportTestClockParams,
+        params=ExportEntry,
         result=ExportedClock,
         max_result=response_sizes.MAX_EXPORT_RESULT,
         handler=lambda operations: operations.exports.export_test_clock,
@@ -262,7 +247,7 @@ OPERATIONS: Final = {
     ),
     "getCurrentUser": Operation(
         summary="Return your user and the token in use",
-        params=GetCurrentUserParams,
+        params=CurrentUserEntry,
         result=CurrentUser,
         handler=lambda operations: operations.tokens.get_current_user,
         needs_token=True,
@@ -272,7 +257,7 @@ OPERATIONS: Final = {
     ),
     "createAccessToken": Operation(
         summary="Create a token for a program, such as a CI job",
-        params=CreateAccessTokenParams,
+        params=CreateAccessTokenEntry,
         result=CreatedAccessToken,
         handler=lambda operations: operations.access_tokens.create_access_token,
         needs_token=True,
@@ -282,7 +267,7 @@ OPERATIONS: Final = {
     ),
     "listAccessTokens": Operation(
         summary="List your live access tokens, newest first",
-        params=ListAccessTokensParams,
+        params=ListAccessTokensEntry,
         result=AccessTokens,
         max_result=response_sizes.MAX_TOKENS_RESULT,
         handler=lambda operations: operations.access_tokens.list_access_tokens,
@@ -293,7 +278,7 @@ OPERATIONS: Final = {
     ),
     "revokeAccessToken": Operation(
         summary="Revoke an access token",
-        params=RevokeAccessTokenParams,
+        params=RevokeAccessTokenEntry,
         result=Done,
         handler=lambda operations: operations.access_tokens.revoke_access_token,
         needs_token=True,

@@ -6,13 +6,13 @@ from math import ceil
 from tickover.api import ids
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.api.limits import MAX_ACCESS_TOKENS
-from tickover.api.results import AccessToken, AccessTokens, CreatedAccessToken, Done
 from tickover.api.timestamps import Instant
+from tickover.api.tokens import AccessToken, AccessTokens, CreatedAccessToken, Done
 from tickover.server.domain import tokens
 from tickover.server.domain.access_tokens import (
-    CreateAccessTokenParams,
-    ListAccessTokensParams,
-    RevokeAccessTokenParams,
+    CreateAccessTokenEntry,
+    ListAccessTokensEntry,
+    RevokeAccessTokenEntry,
 )
 from tickover.server.domain.tokens import Mint
 from tickover.server.operations.callers import Caller
@@ -24,10 +24,10 @@ class AccessTokenOperations:
         self._store = store
         self._mint = mint
 
-    async def create_access_token(self, params: CreateAccessTokenParams, caller: Caller) -> CreatedAccessToken:
+    async def create_access_token(self, params: CreateAccessTokenEntry, caller: Caller) -> CreatedAccessToken:
         return await self.create(params, caller.token, caller.now)
 
-    async def create(self, params: CreateAccessTokenParams, owner: Owner, now: Instant) -> CreatedAccessToken:
+    async def create(self, params: CreateAccessTokenEntry, owner: Owner, now: Instant) -> CreatedAccessToken:
         token = self._mint.new_access_token()
         expires_at = now + timedelta(days=int(params.expires_in_days))
         key = self._mint.new_key(now)
@@ -37,7 +37,7 @@ class AccessTokenOperations:
             raise _too_many(outcome, now)
         return CreatedAccessToken(ids.write("token", key), token, params.name, params.read_only, expires_at)
 
-    async def list_access_tokens(self, params: ListAccessTokensParams, caller: Caller) -> AccessTokens:
+    async def list_access_tokens(self, params: ListAccessTokensEntry, caller: Caller) -> AccessTokens:
         found = await self._store.list_access_tokens(caller.token, caller.now)
         return AccessTokens(
             [
@@ -53,7 +53,7 @@ class AccessTokenOperations:
             ]
         )
 
-    async def revoke_access_token(self, params: RevokeAccessTokenParams, caller: Caller) -> Done:
+    async def revoke_access_token(self, params: RevokeAccessTokenEntry, caller: Caller) -> Done:
         key = ids.read_token_id(params.id)
         if key is None or not await self._store.revoke_access_token(key, caller.token, caller.now):
             fault = Fault("id", "existing", "must be the ID of one of your access tokens")

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from tickover.api.errors import unavailable
 from tickover.server.domain.amendments import amend
-from tickover.server.domain.clock_params import AmendTestClockParams
+from tickover.server.domain.clock_params import AmendEntry
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.schedule_json import Schedule
 from tickover.server.operations.callers import Caller
@@ -29,7 +29,7 @@ class AmendOperations:
         self._clocks = clocks
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    async def amend_test_clock(self, params: AmendTestClockParams, caller: Caller) -> bytes:
+    async def amend_test_clock(self, params: AmendEntry, caller: Caller) -> bytes:
         existing = await self._clocks.find_existing("amendTestClock", caller)
         if existing is not None:
             return existing
@@ -42,9 +42,7 @@ class AmendOperations:
                 clock, schedule = self._clocks.decode(outcome.stored)
         raise _too_many_amendments()
 
-    async def _amend(
-        self, clock: Clock, schedule: Schedule, params: AmendTestClockParams, caller: Caller
-    ) -> bytes | Conflict:
+    async def _amend(self, clock: Clock, schedule: Schedule, params: AmendEntry, caller: Caller) -> bytes | Conflict:
         amended = amend(clock, schedule, params)
         return await self._clocks.store_amended(clock, amended, caller)
 

@@ -9,20 +9,13 @@ from typing import Final
 from msgspec import UNSET, DecodeError, Struct, json, msgpack
 
 from tickover.api import ids, timestamps
+from tickover.api.clocks import ClockPage, NewClock, Summary
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.api.limits import MAX_PAGE_NAMES, MAX_SCANNED_CLOCKS
-from tickover.api.results import ClockPage, Done, Summary
 from tickover.api.timestamps import Instant
+from tickover.api.tokens import Done
 from tickover.server.domain.amendments import NextSchedule
-from tickover.server.domain.clock_params import (
-    AdvanceTestClockParams,
-    CreateTestClockParams,
-    DeleteTestClockParams,
-    ForkTestClockParams,
-    GetTestClockParams,
-    ListTestClocksParams,
-    UpdateTestClockParams,
-)
+from tickover.server.domain.clock_params import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ListEntry, UpdateEntry
 from tickover.server.domain.clocks import Clock, encode_label, encode_labels, encode_names, encode_start, new_clock
 from tickover.server.domain.lru_cache import LruCache
 from tickover.server.domain.schedule_json import Schedule, encode_schedule, fork_schedule, view
@@ -75,7 +68,7 @@ class ClockOperations:
         self._large_sizes: LruCache[str, int] = LruCache(_MAX_LARGE_CLOCKS)
         """By the ID of the clock."""
 
-    async def create_test_clock(self, params: CreateTestClockParams, caller: Caller) -> bytes:
+    async def create_test_clock(self, params: NewClock, caller: Caller) -> bytes:
         clock = new_clock(self._mint.new_key(caller.now), params, caller.now)
         schedule = encode_schedule(clock, params)
         if caller.idempotency_key is not None:
@@ -128,7 +121,7 @@ class ClockOperations:
     async def _find_creation(self, record: IdempotencyRecord, caller: Caller) -> ExistingClock | None:
         return await self._store.find_creation(record.key_digest, caller.token, ids.first_live_key(caller.now))
 
-    async def advance_test_clock(self, params: AdvanceTestClockParams, caller: Caller) -> bytes:
+    async def advance_test_clock(self, params: AdvanceEntry, caller: Caller) -> bytes:
         key = _live_key(params.id, caller.now)
         cached = self._schedules.get(key)
         known = None if cached is None else cached.revision
@@ -137,13 +130,13 @@ class ClockOperations:
         _check_time(params.frozen_time, clock)
         return _clock_result(clock, schedule)
 
-    async def get_test_clock(self, params: GetTestClockParams, caller: Caller) -> bytes:
+    async def get_test_clock(self, params: GetEntry, caller: Caller) -> bytes:
         clock, schedule = await self.find(params.id, caller)
         at = clock.frozen_time if params.at is UNSET else params.at
         _check_time(at, clock)
         return _clock_result(clock, schedule, at, details=params.details)
 
-    async def list_test_clocks(self, params: ListTestClocksParams, caller: Caller) -> ClockPage:
+    async def list_test_clocks(self, params: ListEntry, caller: Caller) -> ClockPage:
         limit = int(params.limit)
         before = ids.read_cursor(params.cursor) if isinstance(params.cursor, str) else None
         min_live_key = ids.first_live_key(caller.now)
@@ -153,9 +146,7 @@ class ClockOperations:
         found = await self._store.list_clocks(caller.token, min_live_key, before, limit + 1)
         return _page(found, limit, details=params.details)
 
-    async def _search(
-        self, params: ListTestClocksParams, limit: int, before: bytes | None, caller: Caller
-    ) -> ClockPage:
+    async def _search(self, params: ListEntry, limit: int, before: bytes | None, caller: Caller) -> ClockPage:
         """Return a page of clocks with these labels. It may be short if there are many other clocks."""
         members = [encode_label(name, value) for name, value in params.labels.items()]
         scan = await self._store.search_clocks(
@@ -167,7 +158,7 @@ class ClockOperations:
         )
         return _page(scan.clocks, limit, scan.last_key, details=params.details)
 
-    async def update_test_clock(self, params: UpdateTestClockParams, caller: Caller) -> bytes:
+    async def update_test_clock(self, params: UpdateEntry, caller: Caller) -> bytes:
         key = _live_key(params.id, caller.now)
         cached = self._schedules.get(key)
         labels = params.labels if params.labels is UNSET else encode_labels(params.labels)
@@ -177,12 +168,12 @@ class ClockOperations:
         clock, schedule = self._with_schedule(stored, cached)
         return _clock_result(clock, schedule)
 
-    async def delete_test_clock(self, params: DeleteTestClockParams, caller: Caller) -> Done:
+    async def delete_test_clock(self, params: DeleteEntry, caller: Caller) -> Done:
         if not await self._store.delete_clock(_live_key(params.id, caller.now), caller.token):
             raise _not_found()
         return Done()
 
-    async def fork_test_clock(self, params: ForkTestClockParams, caller: Caller) -> bytes:
+    async def fork_test_clock(self, params: ForkEntry, caller: Caller) -> bytes:
         existing = await self.find_existing("forkTestClock", caller)
         if existing is not None:
             return existing

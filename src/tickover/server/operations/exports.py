@@ -4,7 +4,7 @@ from msgspec import UNSET, Raw
 
 from tickover.api.errors import Fault, invalid_params
 from tickover.server.domain.clocks import encode_start
-from tickover.server.domain.exports import ExportTestClockParams
+from tickover.server.domain.exports import ExportEntry
 from tickover.server.domain.schedule_json import view
 from tickover.server.isolated_calls import ExportRequest
 from tickover.server.isolated_process import IsolatedProcess
@@ -17,7 +17,7 @@ class ExportOperations:
         self._clocks = clocks
         self._process = process
 
-    async def export_test_clock(self, params: ExportTestClockParams, caller: Caller) -> bytes:
+    async def export_test_clock(self, params: ExportEntry, caller: Caller) -> bytes:
         # A call that waits for its turn holds no clock in memory.
         async with self._process.turn(caller.token.user):
             clock, schedule = await self._clocks.find(params.id, caller)

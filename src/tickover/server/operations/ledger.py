@@ -11,11 +11,7 @@ from tickover.server.domain.clocks import Clock
 from tickover.server.domain.events import EventIndex, EventQuery, events, index_events, read_cursor
 from tickover.server.domain.expectations import Scope, check, scope_faults, time_faults
 from tickover.server.domain.ledger import Ledger, balances
-from tickover.server.domain.ledger_params import (
-    CheckTestClockParams,
-    GetTestClockBalancesParams,
-    ListTestClockEventsParams,
-)
+from tickover.server.domain.ledger_params import BalancesEntry, CheckEntry, EventsEntry
 from tickover.server.domain.lru_cache import LruCache
 from tickover.server.domain.schedule_json import Schedule
 from tickover.server.domain.totals import Totals
@@ -50,7 +46,7 @@ class LedgerOperations:
         self._clocks = clocks
         self._ledgers: LruCache[bytes, CachedLedger] = LruCache(_MAX_CACHED_BYTES)
 
-    async def get_test_clock_balances(self, params: GetTestClockBalancesParams, caller: Caller) -> bytes:
+    async def get_test_clock_balances(self, params: BalancesEntry, caller: Caller) -> bytes:
         clock, schedule = await self._clocks.find(params.id, caller)
         at = clock.frozen_time if params.at is UNSET else params.at
         _reject("getTestClockBalances", list(time_faults("at", at, clock.start_time, clock.max_time, _CLOCK_RANGE)))
@@ -58,7 +54,7 @@ class LedgerOperations:
         found = balances(ledger, clock.start_time, at, params.opening_balances)
         return _encode({"at": at, "balances": found})
 
-    async def list_test_clock_events(self, params: ListTestClockEventsParams, caller: Caller) -> bytes:
+    async def list_test_clock_events(self, params: EventsEntry, caller: Caller) -> bytes:
         clock, schedule = await self._clocks.find(params.id, caller)
         until = clock.frozen_time if params.until is UNSET else params.until
         after = None if params.after is UNSET else params.after
@@ -72,7 +68,7 @@ class LedgerOperations:
         cached = self._ledger(clock, schedule)
         return events(cached.ledger, cached.events, query)
 
-    async def check_test_clock(self, params: CheckTestClockParams, caller: Caller) -> bytes:
+    async def check_test_clock(self, params: CheckEntry, caller: Caller) -> bytes:
         clock, schedule = await self._clocks.find(params.id, caller)
         cached = self._ledger(clock, schedule)
         until = clock.max_time if params.until is UNSET else params.until

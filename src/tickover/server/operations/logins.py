@@ -6,18 +6,18 @@ from datetime import timedelta
 from tickover.api import ids
 from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import TOKEN_LIFETIME
-from tickover.api.results import Sent, SignedIn
 from tickover.api.timestamps import Instant
+from tickover.api.tokens import Sent, SignedIn
 from tickover.server.domain import tokens
 from tickover.server.domain.logins import (
     LIFETIMES,
     Claimed,
-    LoginByEmailLinkParams,
-    LoginByEmailVerificationParams,
+    LinkEntry,
     LoginEmail,
     SecretKind,
-    SendLoginCodeEmailParams,
+    SendEntry,
     TooSoon,
+    VerificationEntry,
 )
 from tickover.server.domain.rate_limits import Buckets
 from tickover.server.domain.tokens import Mint
@@ -41,7 +41,7 @@ class LoginOperations:
             message = f"Too many calls from your IP address. Try again in {wait} s."
             raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
-    async def send_login_code_email(self, params: SendLoginCodeEmailParams, caller: Caller) -> Sent:
+    async def send_login_code_email(self, params: SendEntry, caller: Caller) -> Sent:
         secret = self._mint.new_code() if params.kind is SecretKind.CODE else self._mint.new_link_secret()
         send = self._new_send(params, secret, caller)
         claim = await self._store.claim_send(send, self._policy.logins)
@@ -53,7 +53,7 @@ class LoginOperations:
         returns_link = email.kind is EmailKind.LINK and self._mailer.is_local
         return Sent("ok", email.secret) if returns_link else Sent("ok")
 
-    def _new_send(self, params: SendLoginCodeEmailParams, secret: str, caller: Caller) -> LoginEmail:
+    def _new_send(self, params: SendEntry, secret: str, caller: Caller) -> LoginEmail:
         is_code = params.kind is SecretKind.CODE
         digest = self._mint.code_digest(params.email, caller.now, secret) if is_code else tokens.digest(secret)
         return LoginEmail(digest, params.email, params.kind, caller.now, self._mint.network_digest(caller.network))
@@ -78,7 +78,7 @@ class LoginOperations:
             await self._store.allow_resend(send)
             raise Rejection(Reason.MAIL_NOT_SENT, message) from None
 
-    async def login_by_email_verification(self, params: LoginByEmailVerificationParams, caller: Caller) -> SignedIn:
+    async def login_by_email_verification(self, params: VerificationEntry, caller: Caller) -> SignedIn:
         attempt = await self._store.count_attempt(params.email, self._policy.logins, caller.now)
         # Without a live code, compare with a digest that never matches, so that the response takes the same time.
         expected, sent_at = (attempt.digest, attempt.sent_at) if attempt else (bytes(32), caller.now)
@@ -89,7 +89,7 @@ class LoginOperations:
             user = await self._store.redeem_code(params.email, expected, session)
         return _signed_in(token, user)
 
-    async def login_by_email_link(self, params: LoginByEmailLinkParams, caller: Caller) -> SignedIn:
+    async def login_by_email_link(self, params: LinkEntry, caller: Caller) -> SignedIn:
         token, session = self._new_session(caller.now)
         user = await self._store.redeem_link(tokens.digest(params.token), session)
         return _signed_in(token, user)

@@ -6,8 +6,8 @@ from typing import Any
 from msgspec import Struct
 
 from tickover.api.errors import Reason
+from tickover.api.fields import Params
 from tickover.server.domain import response_sizes
-from tickover.server.domain.params import DiscoverParams, Params
 from tickover.server.domain.tokens import Mint, Permission
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.mail.mailer import Mailer
@@ -27,6 +27,10 @@ OperationHandler = Callable[[Any, Caller], Awaitable[bytes | Struct]]
 
 CallCost = Callable[[bytes], int]
 """Estimates the bytes that a call with these parameters reads, computes and writes, besides the parameters."""
+
+
+class DiscoverParams(Params, frozen=True):
+    """rpc.discover has no parameters."""
 
 
 class Operations:

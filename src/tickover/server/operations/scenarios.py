@@ -3,7 +3,7 @@
 from msgspec import UNSET
 
 from tickover.api.errors import Fault, invalid_params, unauthenticated
-from tickover.server.domain.scenarios import ExpandScenarioParams
+from tickover.server.domain.scenarios import ExpandEntry
 from tickover.server.isolated_calls import ExpandRequest
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.operations.callers import Caller
@@ -15,7 +15,7 @@ class ScenarioOperations:
         self._store = store
         self._process = process
 
-    async def expand_scenario(self, params: ExpandScenarioParams, caller: Caller) -> bytes:
+    async def expand_scenario(self, params: ExpandEntry, caller: Caller) -> bytes:
         if await self._store.find_token(caller.token.digest, caller.now) is None:
             raise unauthenticated()
         start = None if params.start is UNSET else params.start

@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from tickover.api import ids
 from tickover.api.errors import Reason, Rejection, unauthenticated
-from tickover.api.results import CurrentUser, Done, TokenInfo
 from tickover.api.timestamps import Instant
+from tickover.api.tokens import CurrentUser, Done, TokenInfo
 from tickover.server.domain import tokens
-from tickover.server.domain.logins import GetCurrentUserParams, LogoutParams
+from tickover.server.domain.logins import CurrentUserEntry, LogoutEntry
 from tickover.server.domain.lru_cache import LruCache
 from tickover.server.domain.tokens import Permission
 from tickover.server.operations.callers import Caller
@@ -72,14 +72,14 @@ class TokenOperations:
         self._known.put(digest, found, 1)
         return found
 
-    async def get_current_user(self, params: GetCurrentUserParams, caller: Caller) -> CurrentUser:
+    async def get_current_user(self, params: CurrentUserEntry, caller: Caller) -> CurrentUser:
         session = await self._store.find_session(caller.token.digest, caller.now)
         if session is None:
             raise unauthenticated()
         kind: Literal["SESSION", "ACCESS"] = "SESSION" if caller.token.permission is Permission.SESSION else "ACCESS"
         return CurrentUser(ids.write("user", session.user), session.email, TokenInfo(kind, session.expires_at))
 
-    async def logout(self, params: LogoutParams, caller: Caller) -> Done:
+    async def logout(self, params: LogoutEntry, caller: Caller) -> Done:
         if not await self._store.revoke_token(caller.token.digest):
             raise unauthenticated()
         self._known.remove(caller.token.digest)
