@@ -11,12 +11,12 @@ from tests.support.cases import each_case
 from tickover.api import ids, timestamps
 from tickover.api.clocks import NewClock, ScheduleEntry
 from tickover.api.errors import Fault
+from tickover.api.explain import explain
 from tickover.api.timestamps import Instant
 from tickover.server.domain import clocks, schedule_json
 from tickover.server.domain.clock_params import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.schedule_json import Schedule, ScheduledItems
-from tickover.server.jsonrpc.explain import explain
 
 NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 START = datetime(2027, 3, 1, tzinfo=UTC)

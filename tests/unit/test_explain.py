@@ -29,11 +29,11 @@ from tests.unit.invalid_params import (
 )
 from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault
+from tickover.api.explain import explain
 from tickover.api.fields import Params
 from tickover.server.domain.clock_params import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry
 from tickover.server.domain.logins import SendEntry, VerificationEntry
 from tickover.server.jsonrpc.envelope import decode_params
-from tickover.server.jsonrpc.explain import explain
 
 
 @each_case(

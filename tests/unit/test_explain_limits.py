@@ -9,9 +9,9 @@ from tests.support.cases import each_case
 from tests.unit.invalid_params import CONTRIBUTION, GOAL, NOW, TRANSACTION, faults_of, of_transaction
 from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault, Rejection
+from tickover.api.explain import explain
 from tickover.api.limits import MAX_BODY, MAX_FAULTS
 from tickover.server.jsonrpc.envelope import decode_params
-from tickover.server.jsonrpc.explain import explain
 
 # Several faults
 

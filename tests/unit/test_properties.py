@@ -33,6 +33,7 @@ from tests.unit.strategies import (
 )
 from tickover.api import ids, timestamps
 from tickover.api.clocks import NewClock, Snapshot
+from tickover.api.explain import explain
 from tickover.api.fields import Params
 from tickover.api.limits import MAX_EMAIL
 from tickover.api.timestamps import Instant
@@ -40,7 +41,6 @@ from tickover.server.domain import clocks, email_addresses, schedule_json
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.schedule_json import Schedule
 from tickover.server.jsonrpc.decode import decode, try_fast_decode
-from tickover.server.jsonrpc.explain import explain
 
 many = settings(max_examples=20, deadline=None, derandomize=True)
 fewer = settings(max_examples=10, deadline=None, derandomize=True)

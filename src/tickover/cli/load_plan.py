@@ -1,19 +1,16 @@
 """Loads the plan of a new clock from a scenario or from JSON parameters."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from decimal import Decimal
-from typing import IO, Any, get_args
+from typing import IO
 
 from msgspec import DecodeError, ValidationError, json, structs
-from msgspec.inspect import is_struct_type
 
-from tickover.api.clocks import Snapshot
-from tickover.api.errors import Fault
+from tickover.api.clocks import NewClock, Snapshot
 from tickover.api.expectations import Expectation
+from tickover.api.explain import explain
 from tickover.api.nesting import is_nested_too_deeply
 from tickover.api.plans import CreateClockParams, Plan
-from tickover.api.suggestions import suggest
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.scenarios import Scenario, ScenarioError, load
@@ -51,7 +48,8 @@ def plan_from_json(file: IO[bytes]) -> Plan:
         content = file.read()
         if is_nested_too_deeply(content):
             raise CliError(Exit.WRONG_COMMAND, "The parameters aren't valid JSON: nested too deeply.")
-        faults = list(_find_faults(json.decode(content), CreateClockParams))
+        json.decode(content)
+        faults, _ = explain(NewClock, content)
         if not faults:
             return Plan(**structs.asdict(json.decode(content, type=CreateClockParams)))
     except OSError as error:
@@ -62,19 +60,3 @@ def plan_from_json(file: IO[bytes]) -> Plan:
         raise CliError(Exit.WRONG_COMMAND, f"The parameters aren't valid JSON: {error}.") from None
     message = f"{formatting.count(len(faults), 'parameter')} {'is' if len(faults) == 1 else 'are'} invalid."
     raise CliError(Exit.REFUSED, message, reason="INVALID_PARAMS", faults=faults)
-
-
-def _find_faults(value: Any, kind: Any, path: str = "") -> Iterator[Fault]:
-    """Find what the decoder accepts silently: unknown names, and strings where numbers belong."""
-    if not isinstance(value, dict) or not is_struct_type(kind):
-        return
-    kinds = {field.encode_name: field.type for field in structs.fields(kind)}
-    for name, inner in value.items():
-        if name not in kinds:
-            yield Fault(f"{path}{name}", "unknown", f"is unknown{suggest(name, kinds)}")
-        elif kinds[name] is Decimal and isinstance(inner, str):
-            yield Fault(f"{path}{name}", "type", "must be a number, without quotes")
-        elif isinstance(inner, list):
-            item_kind = next(iter(get_args(kinds[name])), None)
-            for index, item in enumerate(inner):
-                yield from _find_faults(item, item_kind, f"{path}{name}[{index}].")

@@ -12,29 +12,33 @@ from tests.support.shells import Shell
     [
         (b"{", 2, "The parameters aren't valid JSON"),
         (b"\xff", 2, "The parameters aren't valid JSON"),
-        (b"[]", 4, "Invalid parameters: Expected `object`, got `array`"),
+        (b"[]", 4, "  params must be an object"),
         (
             b'{"goals": [{"name": 5}]}',
             4,
-            "Invalid parameters: Expected `str`, got `int` - at `$.goals[0].name`",
+            "  goals[0].name must be a string\n  goals[0].targetAmount is required",
         ),
         (
             b'{"goals": [{"name": "Trip", "targetAmount": 1, "initalAmount": 1}]}',
             4,
-            "  goals[0].initalAmount is unknown; did you mean initialAmount?",
+            "  goals[0].initalAmount is not a known parameter; did you mean initialAmount?",
         ),
-        (b'{"fruzenTime": 1, "zzz": 2}', 4, "  fruzenTime is unknown; did you mean frozenTime?\n  zzz is unknown"),
+        (
+            b'{"fruzenTime": 1, "zzz": 2}',
+            4,
+            "  fruzenTime is not a known parameter; did you mean frozenTime?\n  zzz is not a known",
+        ),
         (b'{"goals": [{"name": "", "targetAmount": 0}]}', 4, "  goals[0].name "),
         (b'{"goals": [{"name": "", "targetAmount": 0}]}', 4, "  goals[0].targetAmount "),
         (b'{"frozenTime": "1999-01-01T00:00:00Z"}', 4, "  frozenTime "),
-        (b'{"frozenTime": "2027-01-01T00:00:00"}', 4, "has no time zone"),
+        (b'{"frozenTime": "2027-01-01T00:00:00"}', 4, "  frozenTime must be an RFC 3339 timestamp with an offset"),
         (b'{"goals": [{"name": "Trip", "targetAmount": 1e400}]}', 4, "Number out of range"),
         (b"[" * 5_000 + b"]" * 5_000, 2, "The parameters aren't valid JSON: nested too deeply."),
         (b'{"goals": ' + b"[" * 5_000 + b"]" * 5_000 + b"}", 2, "nested too deeply"),
         # Arrays and objects in the wrong places.
-        (b'{"goals": [{"name": [1], "targetAmount": 1}]}', 4, "Expected `str`, got `array` - at `$.goals[0].name`"),
-        (b'{"frozenTime": [{}]}', 4, "Expected `datetime`, got `array` - at `$.frozenTime`"),
-        (b'{"goals": {"name": 1}}', 4, "Expected `array`, got `object` - at `$.goals`"),
+        (b'{"goals": [{"name": [1], "targetAmount": 1}]}', 4, "  goals[0].name must be a string"),
+        (b'{"frozenTime": [{}]}', 4, "  frozenTime must be an RFC 3339 timestamp"),
+        (b'{"goals": {"name": 1}}', 4, "  goals must be an array"),
     ],
 )
 def test_invalid_params_are_rejected(shell: Shell, params: bytes, exit: int, message: str) -> None:
@@ -68,7 +72,7 @@ def test_amount_as_string_is_rejected(shell: Shell, params: dict[str, Any], path
     assert (result.code, result.out) == (4, "")
     assert result.err.splitlines() == [
         f"tickover: {invalid} invalid.",
-        *(f"  {path} must be a number, without quotes" for path in paths),
+        *(f"  {path} must be a number" for path in paths),
     ]
     error = shell("clock", "create", "--params", "-", "--json", input=json.dumps(params).encode()).error
     assert (error["reason"], [fault["path"] for fault in error["errors"]]) == ("INVALID_PARAMS", paths)

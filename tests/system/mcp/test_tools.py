@@ -123,7 +123,7 @@ async def test_amendment_adds_and_cancels_items(server: "MCPServer") -> None:
     assert (names, moved["goals"][0]["currentAmount"]) == (["Coffee", "Salary"], 100)
     negative = {**RENT, "at": "2027-03-01T00:00:00Z", "amount": -1}
     error = await error_of(server, "amend_clock", id=id, transactions=[negative])
-    assert (error["reason"], error["errors"][0]["path"]) == ("INVALID_PARAMS", "add.transactions[0].amount")
+    assert (error["reason"], error["errors"][0]["path"]) == ("INVALID_PARAMS", "transactions[0].amount")
     posted = moved["events"][0]["transaction"]["id"]
     error = await error_of(server, "amend_clock", id=id, cancel=[posted])
     assert (error["reason"], "fork_clock" in error["hint"]) == ("ITEM_NOT_PENDING", True)

@@ -13,6 +13,10 @@ class EmailAddress(str):
 
     __slots__ = ()
 
+    @staticmethod
+    def parse(text: object) -> "EmailAddress":
+        return parse(text)
+
 
 def parse(text: object) -> EmailAddress:
     """Return the canonical form of one address. Raise ValueError for anything else.

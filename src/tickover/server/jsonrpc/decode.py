@@ -11,10 +11,10 @@ from typing import Final, TypeVar
 from msgspec import DecodeError, json
 
 from tickover.api.errors import Fault
+from tickover.api.explain import explain
 from tickover.api.fields import Params
 from tickover.api.timestamps import USUAL_AFTER_YEAR, Instant
 from tickover.server.domain.email_addresses import EmailAddress, parse_plain
-from tickover.server.jsonrpc.explain import explain
 
 _Params = TypeVar("_Params", bound=Params)
 

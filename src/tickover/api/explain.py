@@ -7,19 +7,18 @@ invalid parameters again, slowly, and finds all faults.
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import islice
 from typing import Any
 
 from msgspec import NODEFAULT, UNSET, UnsetType, inspect
 
+from tickover.api import timestamps
 from tickover.api.errors import Fault, truncate
 from tickover.api.fields import Params
 from tickover.api.limits import MAX_FAULTS
 from tickover.api.suggestions import MAX_LENGTH, suggest
-from tickover.api.timestamps import Instant
-from tickover.server.domain.params import parse_custom_type
 
 _MAX_HINTS = 100
 _MAX_UNKNOWN_NAMES = 100
@@ -56,7 +55,7 @@ class _Walk:
             case inspect.DictType() as mapping:
                 return self._visit_dict(mapping, value, path)
             case inspect.DateTimeType() | inspect.CustomType() as custom:
-                return self._visit_custom_type(getattr(custom, "cls", Instant), value, path)
+                return self._parse(getattr(custom, "cls", timestamps).parse, value, path)
         broken = _broken_rule(info, value)
         if broken is None:
             return value
@@ -122,9 +121,9 @@ class _Walk:
             decoded[name] = self.visit(info.value_type, member, member_path)
         return decoded
 
-    def _visit_custom_type(self, kind: type, value: Any, path: str) -> Any:
+    def _parse(self, parse: Callable[[object], object], value: Any, path: str) -> Any:
         try:
-            return parse_custom_type(kind, value)
+            return parse(value)
         except ValueError as error:
             rule = "format" if isinstance(value, str) else "type"
             self._add_fault(path, rule, str(error), _summarize(value))
