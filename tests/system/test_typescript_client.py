@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
@@ -14,13 +13,12 @@ import pytest
 
 from tests.support.chromium import require_chromium
 from tests.support.ci_page import run_job
-from tests.support.npm_packages import install_project, npm_lock, require_node, require_program
+from tests.support.npm_packages import install_project, npm_lock, require_program
 from tests.support.program import Program
 from tests.support.transcripts import ROOT
 
 CLIENT = ROOT / "clients" / "typescript"
 TOOLS = ROOT / "tests" / "node"
-SETTINGS = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
 _NODE_MODULES = shutil.ignore_patterns("node_modules")
 _PAGE = (ROOT / "docs" / "typescript.md").read_text("utf-8")
 _EXAMPLES = "".join(re.findall(r"^```ts\n(.*?)^```$", _PAGE, re.DOTALL | re.MULTILINE))
@@ -29,7 +27,6 @@ _EXAMPLES = "".join(re.findall(r"^```ts\n(.*?)^```$", _PAGE, re.DOTALL | re.MULT
 @pytest.fixture(scope="module", autouse=True)
 def build() -> None:
     """Compile the client, its tests and the examples in strict mode, unless another process has done it."""
-    require_node(20)
     install_project(CLIENT)
     folder = CLIENT / "dist" / "page"
     built = folder / ".built"
@@ -53,8 +50,7 @@ def hash_sources() -> str:
 
 
 def run(*command: str) -> str:
-    environment = os.environ | SETTINGS
-    ran = subprocess.run(command, cwd=CLIENT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    ran = subprocess.run(command, cwd=CLIENT, capture_output=True, text=True, timeout=300, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return ran.stdout
 
