@@ -18,7 +18,7 @@ from tickover.server.domain.networks import Network
 
 PREFIX: Final = "TICKOVER_"
 OUTBOX: Final = "outbox:"
-CLIENT_VARIABLES: Final = frozenset({"TICKOVER_URL", "TICKOVER_TOKEN"})
+CLIENT_VARIABLES: Final = frozenset({"TICKOVER_URL", "TICKOVER_TOKEN", "TICKOVER_WEBHOOK_SECRET"})
 """Client-only variables; the server ignores them."""
 _MAX_FILE_LENGTH: Final = 64 * 2**10
 

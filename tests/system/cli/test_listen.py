@@ -68,7 +68,9 @@ def token(program: Program) -> str:
 
 
 @contextmanager
-def listening(program: Program, token: str, folder: Path, url: str, *options: str) -> Iterator[tuple[str, Path]]:
+def listening(
+    program: Program, token: str, folder: Path, url: str, *options: str, **environment: str
+) -> Iterator[tuple[str, Path]]:
     """Create a clock and follow it. Yield its id and the file with the output."""
     transactions = [{"name": name, "at": at, "amount": 1, "currency": "EUR", "type": "EXPENSE"} for name, at in ITEMS]
     params = {"frozenTime": START, "transactions": transactions}
@@ -79,7 +81,7 @@ def listening(program: Program, token: str, folder: Path, url: str, *options: st
     command = ["listen", "--forward-to", url, "--clock", id, *quick, *options]
     with open_nothing() as nothing, output.open("w") as file:
         streams = (nothing.fileno(), file.fileno(), file.fileno())
-        process = ForkedProcess(command, folder, shell.environment(TICKOVER_TOKEN=token), streams)
+        process = ForkedProcess(command, folder, shell.environment(TICKOVER_TOKEN=token, **environment), streams)
     try:
         wait_until(lambda: "Ready." in output.read_text() or process.poll() is not None)
         assert process.poll() is None, output.read_text()
@@ -111,6 +113,27 @@ def test_events_arrive_in_order_and_are_signed(
         assert headers["webhook-id"] == verified["data"]["event"]["id"]
         with pytest.raises(WebhookVerificationError):
             Webhook(SECRET).verify(body + b" ", headers)
+
+
+@pytest.mark.parametrize("source", ["option", "file", "variable"])
+def test_secret_comes_from_an_option_a_file_or_the_environment(
+    program: Program, token: str, tmp_path: Path, handler: tuple[Handler, str], source: str
+) -> None:
+    taken, url = handler
+    file = tmp_path / "secret"
+    file.write_text(f"{SECRET}\n")
+    options = {"option": ("--secret", SECRET), "file": ("--secret-file", str(file)), "variable": ()}[source]
+    # An option overrides the variable.
+    variable = SECRET if source == "variable" else "whsec_" + "A" * 32
+    without_scheme = url.removeprefix("http://")
+    with listening(program, token, tmp_path, without_scheme, *options, TICKOVER_WEBHOOK_SECRET=variable) as (
+        id,
+        output,
+    ):
+        advance(program, token, id, "2027-01-03T08:00:00Z")
+        wait_until(lambda: len(taken.received) == 2)
+        assert SECRET not in output.read_text()
+    Webhook(SECRET).verify(taken.received[0][1], taken.received[0][0])
 
 
 def test_item_amended_at_the_current_time_arrives(
@@ -172,8 +195,13 @@ def test_deleted_clock_ends_the_command(
 @each_case(
     ("options", "message"),
     [
-        (("--forward-to", "localhost:3000"), "invalid server URL"),
+        (("--forward-to", "ftp://localhost"), "invalid server URL"),
+        (("--forward-to", "localhost:port"), "invalid server URL"),
         (("--forward-to", "http://127.0.0.1:1/", "--secret", "secret"), "whsec_"),
+        (("--forward-to", "http://127.0.0.1:1/", "--secret", ""), "whsec_"),
+        (("--forward-to", "http://127.0.0.1:1/", "--secret", SECRET, "--secret-file", __file__), "Use either --secret"),
+        (("--forward-to", "http://127.0.0.1:1/", "--secret-file", __file__), "whsec_"),
+        (("--forward-to", "http://127.0.0.1:1/", "--secret-file", "/no/such/file"), "--secret-file"),
         (("--forward-to", "http://127.0.0.1:1/", "--secret", "whsec_AAAA"), "24 to 64"),
         ((), "--forward-to"),
     ],

@@ -1,8 +1,10 @@
 """The command `tickover listen`."""
 
+import os
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from tickover.cli.webhooks import Endpoint
     from tickover.client import Event
 
+SECRET_VARIABLE: Final = "TICKOVER_WEBHOOK_SECRET"  # noqa: S105 - the name isn't secret
 _TIMEOUT_SECONDS: Final = 10.0
 _GONE: Final = {Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED}
 _SECONDS: Final = click.FloatRange(min=0.05)
@@ -29,7 +32,17 @@ _SECONDS: Final = click.FloatRange(min=0.05)
 @click.option(
     "--clock", "ids", multiple=True, metavar="ID", help="Clock to follow. Repeatable. [default: the one used last]"
 )
-@click.option("--secret", metavar="SECRET", help="Signing secret. [default: a new one]")
+@click.option(
+    "--secret",
+    metavar="SECRET",
+    help="Signing secret. Other users of the machine can read it in the list of processes. [default: a new one]",
+)
+@click.option(
+    "--secret-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help=f"File with the signing secret. Or set {SECRET_VARIABLE}.",
+)
 @click.option("--print-json", is_flag=True, help="Print each payload on one line.")
 @click.option(
     "--retries",
@@ -60,7 +73,9 @@ _SECONDS: Final = click.FloatRange(min=0.05)
 )
 @shared_options
 @pass_session
-def listen(session: Session, /, target: str, ids: Sequence[str], secret: str | None, **options: Any) -> None:
+def listen(
+    session: Session, /, target: str, ids: Sequence[str], secret: str | None, secret_file: Path | None, **options: Any
+) -> None:
     """Deliver the events of clocks to a webhook handler, in order, as they happen.
 
     Each request is signed as in Standard Webhooks. The time in its headers is real. The time in its payload is
@@ -69,13 +84,14 @@ def listen(session: Session, /, target: str, ids: Sequence[str], secret: str | N
     Examples:
 
     \b
-    tickover listen --forward-to http://localhost:3000/hook
-    tickover listen --forward-to http://localhost:3000/hook --duplicate
+    tickover listen --forward-to localhost:3000/hook
+    tickover listen --forward-to localhost:3000/hook --duplicate
     """
     from tickover.cli.follow_events import EventFollower
     from tickover.cli.webhooks import decode_secret, new_secret
 
-    chosen = secret or new_secret()
+    secret = _read_secret(secret, secret_file)
+    chosen = new_secret() if secret is None else secret
     try:
         endpoint = _open_endpoint(target, decode_secret(chosen))
     except ValueError as error:
@@ -100,10 +116,22 @@ def listen(session: Session, /, target: str, ids: Sequence[str], secret: str | N
     )
 
 
+def _read_secret(secret: str | None, file: Path | None) -> str | None:
+    """Return the secret of an option, or else of the environment. None: create one."""
+    if secret is not None and file is not None:
+        raise click.UsageError("Use either --secret or --secret-file.", click.get_current_context())
+    if file is None:
+        return (os.environ.get(SECRET_VARIABLE) or None) if secret is None else secret
+    try:
+        return file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise click.UsageError(f"Can't read a secret from '{file}'.", click.get_current_context()) from None
+
+
 def _open_endpoint(url: str, key: bytes) -> "Endpoint":
     from tickover.cli.webhooks import Endpoint
 
-    return Endpoint(url, key, _TIMEOUT_SECONDS)
+    return Endpoint(url if "://" in url else f"http://{url}", key, _TIMEOUT_SECONDS)
 
 
 def _forward(session: Session, follower: "EventFollower", deliveries: "_Deliveries") -> bool:

@@ -1,0 +1,51 @@
+"""Deliveries of `tickover listen`: how often, and after which delays."""
+
+import time
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tickover.api.clocks import Event
+from tickover.cli.commands import listen
+
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
+EVENTS = [Event(id=id, at=NOW, type="goal.reached", goal_id="goal_1") for id in ("evt_1", "evt_2")]
+
+
+@pytest.mark.parametrize(
+    ("options", "responses", "expected"),
+    [
+        ({}, [200, 200], ["evt_1", "evt_2"]),
+        ({}, [500, "no response", 199, 204, 200], ["evt_1", 0.5, "evt_1", 1, "evt_1", 2, "evt_1", "evt_2"]),
+        ({}, [300] * 4 + [200], ["evt_1", 0.5, "evt_1", 1, "evt_1", 2, "evt_1", "evt_2"]),
+        ({"retries": 0}, [500, 200], ["evt_1", "evt_2"]),
+        ({"retry_delay": 3}, [500, 500, 200, 200], ["evt_1", 3, "evt_1", 6, "evt_1", "evt_2"]),
+        ({"fail_first": True}, [200] * 4, ["evt_1", "evt_1", "evt_2", "evt_2"]),
+        (
+            {"fail_first": True, "retries": 2},
+            [500, 500, 500, 500, 200, 200],
+            ["evt_1", "evt_1", 0.5, "evt_1", 1, "evt_1", "evt_2", "evt_2"],
+        ),
+        ({"duplicate": True}, [500] + [200] * 4, ["evt_1", 0.5, "evt_1", "evt_1", "evt_2", "evt_2"]),
+        ({"reorder": True}, [500, 200, 200], ["evt_2", 0.5, "evt_2", "evt_1"]),
+    ],
+)
+def test_deliveries_and_the_delays_between_them(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], responses: list[int | str], expected: list[Any]
+) -> None:
+    happened: list[Any] = []
+
+    def post(id: str, body: str, now: datetime) -> int | str:
+        happened.append(id)
+        return responses.pop(0)
+
+    ignore: Any = lambda *_: None  # noqa: E731 - shorter than a function
+    session: Any = SimpleNamespace(output=SimpleNamespace(note=ignore, write=ignore, wants_json=False), now=lambda: NOW)
+    endpoint: Any = SimpleNamespace(post=post)
+    monkeypatch.setattr(time, "sleep", happened.append)
+    defaults = {"retries": 3, "retry_delay": 0.5, "duplicate": False, "reorder": False, "fail_first": False}
+    listen._Deliveries(session, endpoint, print_json=False, **{**defaults, **options}).deliver_all("clock_1", EVENTS)
+    assert happened == expected
+    assert responses == []
