@@ -35,12 +35,14 @@ every = "month on the 3rd"
 never_below = -2000
 """
 
-ENDLESS = """\
+HOSTILE = """\
 from tickover.server import isolated_calls
 
+original = isolated_calls.expand_scenario
+
 def expand_scenario(request):
-    while True:
-        pass
+    isolated_calls.expand_scenario = original
+    {}
 
 isolated_calls.expand_scenario = expand_scenario
 isolated_calls.MAX_CPU_SECONDS = 0.01
@@ -122,20 +124,27 @@ async def test_largest_result_is_within_its_maximum_size(world: World, token: st
 # The process
 
 
-async def test_slow_scenario_is_rejected_and_the_next_one_works(
-    world: World, token: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("while True: pass", "takes more than 2 seconds of CPU time; use fewer items"),
+        ("bytes(isolated_calls.MAX_MEMORY)", "needs too much memory; use fewer items"),
+    ],
+)
+async def test_slow_or_large_scenario_is_rejected_and_the_next_one_works(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str, message: str
 ) -> None:
-    """The program of the process is real. Only its scenario never ends, and its limit is shorter."""
+    """The program of the process is real. Only its scenario never ends or is too large, and its limit is shorter."""
     world.token = token
-    module = tmp_path / "endless.py"
-    module.write_text(ENDLESS)
+    module = tmp_path / "hostile.py"
+    module.write_text(HOSTILE.format(code))
     program = tmp_path / "python"
     program.write_text(f"#!/bin/sh\nexec '{sys.executable}' '{module}'\n")
     program.chmod(0o755)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", str(program))
         fault = (await world.error("expandScenario", {"text": RENT}, token))["data"]["errors"][0]
-    assert fault["message"].startswith("takes more than 2 seconds of CPU time; use fewer items")
+    assert fault["message"].startswith(message)
     assert await expand(world, RENT)
 
 

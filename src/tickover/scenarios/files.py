@@ -20,6 +20,9 @@ MAX_FILE_BYTES: Final = 256 * 1024
 MAX_DOTS_PER_LINE: Final = 100
 """In TOML. A dotted key takes time quadratic in the number of its parts."""
 
+MAX_DEPTH: Final = 16
+"""Of tables and lists. The deepest value of a scenario, a bound of a contribution's amount, has 7."""
+
 _SHIPPED: Final = files("tickover.scenarios") / "shipped"
 _MAX_INT_DIGITS: Final = 18
 _MIN_PART: Final = 3
@@ -65,6 +68,7 @@ def read(text: str | bytes, format: str, name: str = "scenario", title: str = ""
     try:
         decoded = text if isinstance(text, str) else text.decode("utf-8-sig")
         values = _PARSERS[format](decoded)
+        _check_depth(values)
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise location.error(f"invalid UTF-8 at byte {error.start + 1:,}; save the file as UTF-8", line=line) from None
@@ -75,6 +79,16 @@ def read(text: str | bytes, format: str, name: str = "scenario", title: str = ""
         problem, line_of_error = _split_position(str(error), decoded)
         raise location.error(f"invalid {format.upper()}: {problem}", line=line_of_error) from None
     return parse_scenario(values, Source(name, decoded, format), title or name)
+
+
+def _check_depth(values: Any) -> None:
+    """Raise RecursionError if tables and lists are nested too deeply. Finding their lines would need much memory."""
+    level = [values]
+    for _ in range(MAX_DEPTH):
+        groups = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level = [value for group in groups for value in group]
+    if any(isinstance(value, dict | list) for value in level):
+        raise RecursionError
 
 
 def _split_position(problem: str, text: str) -> tuple[str, int | None]:

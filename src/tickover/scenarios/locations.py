@@ -71,11 +71,13 @@ class Location(Struct, frozen=True):
 
     @contextmanager
     def wrap_errors(self) -> Iterator[None]:
-        """Turn a ValueError into a ScenarioError at this location."""
+        """Turn a ValueError, or a date out of range, into a ScenarioError at this location."""
         try:
             yield
         except ValueError as error:
             raise self.error(str(error)) from None
+        except OverflowError:
+            raise self.error("a date is outside of the years 1 to 9999") from None
 
 
 class Limit(Struct, frozen=True):

@@ -91,12 +91,14 @@ class TransactionItem(ScheduledItem, frozen=True, kw_only=True):
         type, name = self.type, self.name
         if occurrence.is_reversal:
             type, name = _OPPOSITES[type], f"Reversal: {name}"[:MAX_NAME]
-        return _TRANSACTION_BUILDERS[type](name, occurrence.amount, self.currency, occurrence.at, self.category)
+        with self.location.wrap_errors():
+            return _TRANSACTION_BUILDERS[type](name, occurrence.amount, self.currency, occurrence.at, self.category)
 
 
 class ContributionItem(ScheduledItem, frozen=True, kw_only=True):
     def plan(self, occurrence: Occurrence) -> PlannedContribution:
-        return plans.contribution(occurrence.amount, occurrence.at)
+        with self.location.wrap_errors():
+            return plans.contribution(occurrence.amount, occurrence.at)
 
 
 class GoalItem(Struct, frozen=True, kw_only=True):
