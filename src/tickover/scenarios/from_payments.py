@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from functools import cache
 from hashlib import sha256
 from typing import Final
 
@@ -11,12 +12,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tickover.scenarios import phrases
+from tickover.scenarios.recurrences import Recurrence
 from tickover.statements.read import Payment
 
 _MIN_PAYMENTS: Final = 3
 _DEFAULT_TIME: Final = time(8)
 _MAX_JITTER: Final = timedelta(days=5)
 _CENT: Final = Decimal("0.01")
+
+
+_parse_phrase = cache(phrases.parse)
+"""The candidates are few, and parsing one takes longer than comparing its first days."""
 
 
 class _Group(Struct, frozen=True):
@@ -88,19 +94,28 @@ def _recurrence(group: _Group, start: date, end: date) -> Iterator[str]:
     if len(days) < _MIN_PAYMENTS:
         return
     for phrase, weekend in _candidates(days):
-        recurrence = phrases.parse(phrase).with_default_day(days[0])
-        nominal = [date.fromordinal(day) for day in recurrence.ordinals(days[0].toordinal(), days[-1].toordinal() + 3)]
-        if [_move(day, weekend) for day in nominal[: len(days)]] == days:
+        recurrence = _parse_phrase(phrase).with_default_day(days[0])
+        nominal = _nominal_days(recurrence, days, weekend)
+        if nominal:
             yield f'every = "{phrase}"'
             if weekend:
                 yield f'weekend = "{weekend}"'
             possible = list(recurrence.ordinals(start.toordinal(), end.toordinal()))
-            if possible[:1] != [nominal[0].toordinal()]:
-                yield f"from = {nominal[0]}"
-            following = [day for day in possible if day > nominal[len(days) - 1].toordinal()]
-            if following:
+            if possible[:1] != nominal[:1]:
+                yield f"from = {date.fromordinal(nominal[0])}"
+            if possible[-1] > nominal[-1]:
                 yield f"times = {len(days)}"
             return
+
+
+def _nominal_days(recurrence: Recurrence, days: Sequence[date], weekend: str) -> list[int]:
+    """Return the first days of a recurrence if they are the given ones. Most recurrences differ on an early one."""
+    nominal: list[int] = []
+    for ordinal, day in zip(recurrence.ordinals(days[0].toordinal(), days[-1].toordinal() + 3), days, strict=False):
+        if _move(date.fromordinal(ordinal), weekend) != day:
+            return []
+        nominal.append(ordinal)
+    return nominal if len(nominal) == len(days) else []
 
 
 def _candidates(days: Sequence[date]) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,8 @@
 """Scenarios from statements: exports come back with the same payments, and bad files give one clear error."""
 
 from collections import Counter
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 from tests.support.cases import each_case
 from tickover.api.clocks import Snapshot, Transaction
 from tickover.scenarios import load, names, read
-from tickover.scenarios.from_payments import write_scenario
+from tickover.scenarios.from_payments import _nominal_days, write_scenario
+from tickover.scenarios.recurrences import Recurrence
 from tickover.statements import export
 from tickover.statements.read import MAX_STATEMENT_BYTES, Payment, StatementError, read_statement
 
@@ -205,3 +207,23 @@ def test_currency_in_a_header_is_used_unless_another_is_given() -> None:
     content = DIALECTS["DKB"].encode()
     assert {one.currency for one in read_statement(content, "a.csv")} == {"EUR"}
     assert {one.currency for one in read_statement(content, "a.csv", currency="CHF")} == {"CHF"}
+
+
+class _Counting(Recurrence, frozen=True):
+    """Every day of nine years. It counts the days that are read."""
+
+    read: list[int] = []
+
+    def ordinals(self, first: int, last: int) -> Iterator[int]:
+        for day in range(first, first + 9 * 365):
+            self.read.append(day)
+            yield day
+
+
+def test_recurrence_is_compared_only_up_to_the_first_difference() -> None:
+    """Thousands of names with three payments each are compared with a hundred recurrences each."""
+    days = [date(2020, 1, 1), date(2020, 1, 2), date(2028, 1, 1)]
+    recurrence = _Counting(read=[])
+    assert _nominal_days(recurrence, days, "") == []
+    assert len(recurrence.read) == 3
+    assert _nominal_days(recurrence, days[:2], "") == [day.toordinal() for day in days[:2]]
