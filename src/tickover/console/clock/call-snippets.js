@@ -1,7 +1,6 @@
-// Calls as code for curl, the command line, the Python and TypeScript clients, and pytest.
+// Calls as code for curl, the command line and the Python client.
 
 import { toJson } from "../lib/code-block.js";
-import { parseClock, toParams } from "./clock-model.js";
 
 const LINE_LENGTH = 100;
 const NAMES = /\b(?:contribution|expense|goal|goal_reached|income|never_above|never_below|posted|total)(?=\()/g;
@@ -16,7 +15,7 @@ const pythonCall = (name, args = [], keywords = {}) => new PythonCall(name, args
 const list = (values) => (values?.length ? values : undefined);
 
 /** Write a value or a call as Python, in one line if it fits. JSON strings and numbers are valid Python. */
-export function toPython(value, margin = "") {
+function toPython(value, margin = "") {
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
   if (typeof value !== "object") return toJson(value);
@@ -38,7 +37,7 @@ export function toPython(value, margin = "") {
   return `${open}\n${lines.join("")}${margin}${close}`;
 }
 
-export function typeWord(type) {
+function typeWord(type) {
   if (!["INCOME", "EXPENSE"].includes(type)) throw new TypeError();
   return type.toLowerCase();
 }
@@ -73,7 +72,7 @@ const METHODS = {
       name,
       labels,
     }),
-  getTestClock: ({ id, at }) => pythonCall("get_clock", [id], { at }),
+  getTestClock: ({ id, at, details }) => pythonCall("get_clock", [id], { at, details }),
   advanceTestClock: ({ id, frozenTime }) => pythonCall(`get_clock(${toJson(id)}).advance`, [], { to: frozenTime }),
   forkTestClock: ({ id, at, name, labels }) => pythonCall("fork_clock", [id], { at, name, labels }),
   amendTestClock: ({ id, add: { transactions = [], goals = [], contributions = [] } = {}, cancel }) =>
@@ -109,16 +108,13 @@ const METHODS = {
 };
 
 /** Return the call of the client for a request, or null. `receiver` is the name of the client. */
-export function clientCall(receiver, { method, params }) {
+function clientCall(receiver, { method, params }) {
   const made = METHODS[method]?.(params);
   return made ? pythonCall(`${receiver}.${made.name}`, made.args, made.keywords) : null;
 }
 
-/** Return the call of the fixture that creates a clock. */
-export const fixtureCall = (params) => pythonCall("clock", [], METHODS.createTestClock(params).keywords);
-
 /** Return the names that code imports from tickover.client. */
-export const usedNames = (code) => [...new Set(code.match(NAMES))].sort();
+const usedNames = (code) => [...new Set(code.match(NAMES))].sort();
 
 const TOKEN_PLACEHOLDER = "paste your token here";
 
@@ -234,42 +230,16 @@ function python({ url, request, token }) {
   return `from tickover.client import ${["Tickover", ...usedNames(code)].join(", ")}\n\ntickover = ${client}\nresult = ${code}\nprint(result)\n`;
 }
 
-function typescript({ url, request: { method, params }, headers, token }) {
-  const key = headers["Idempotency-Key"];
-  const setup = toJson({ url: baseUrl(url), ...(token !== null && { token }) });
-  const more = key ? `, { idempotencyKey: ${toJson(key)} }` : "";
-  // The properties are valid identifiers, so they need no quotes.
-  const bare = (json) => json.replace(/^(\s*)"(\w+)":/gm, "$1$2:");
-  return `import { Tickover } from "tickover";\n\nconst tickover = new Tickover(${bare(setup)});\nconsole.log(await tickover.${method}(${bare(toJson(params))}${more}));\n`;
-}
-
-/** Write a test that creates the clock of the response and moves it to the same time. */
-function pytest({ response }) {
-  const clock = response?.result?.clock;
-  if (!clock) return "# A test needs a clock. Select a request that returns one, such as getTestClock.\n";
-  const params = toParams(parseClock(clock, null));
-  const code = toPython(fixtureCall(params), "    ");
-  const names = usedNames(code);
-  return [
-    ...(names.length ? [`from tickover.client import ${names.join(", ")}`, "", ""] : []),
-    "def test_money_on_this_clock(clock):",
-    `    simulated = ${code}`,
-    ...(clock.frozenTime === params.frozenTime ? [] : [`    simulated.advance(to=${toJson(clock.frozenTime)})`]),
-    `    assert len(simulated.transactions) == ${clock.transactions.length}`,
-    "",
-  ].join("\n");
-}
-
-const WRITERS = { curl, cli, python, typescript, pytest };
+const WRITERS = { curl, cli, python };
 
 /** Return the command line that advances a clock. */
 export const advanceCommand = (id, frozenTime) => COMMANDS.advanceTestClock({ id, frozenTime });
 
-/** Write a call as code. `kind` is curl, cli, python, typescript or pytest. */
+/** Write a call as code. `kind` is curl, cli or python. */
 export function writeSnippet(kind, call, { url, token = TOKEN_PLACEHOLDER }) {
-  const { request, response, headers = {}, authenticated = false } = call;
+  const { request, headers = {}, authenticated = false } = call;
   try {
-    return WRITERS[kind]({ url, request, response, headers, token: authenticated ? token : null });
+    return WRITERS[kind]({ url, request, headers, token: authenticated ? token : null });
   } catch {
     return "# No code for these parameters. Use curl.\n";
   }

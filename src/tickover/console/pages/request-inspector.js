@@ -13,8 +13,6 @@ const VIEWS = [
   ["curl", "curl"],
   ["cli", "CLI"],
   ["python", "Python"],
-  ["typescript", "TypeScript"],
-  ["pytest", "pytest"],
   ["json", "JSON"],
 ];
 
