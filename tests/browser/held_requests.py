@@ -73,3 +73,42 @@ class HeldRequests:
 
     def _matches(self, request: Request) -> bool:
         return request.url.endswith(self._target) or calls(self._target)(request)
+
+
+# Lets the page wait for the response to the next call of an operation, although it has arrived.
+_HOLD_RESPONSE = """(method) => {
+  const send = window.fetch;
+  const [arrived, released] = [Promise.withResolvers(), Promise.withResolvers()];
+  window.heldResponse = { arrived: arrived.promise, release: released.resolve };
+  window.fetch = async (url, options) => {
+    if (!options?.body || JSON.parse(options.body).method !== method) return send(url, options);
+    window.fetch = send;
+    const response = await send(url, options);
+    arrived.resolve();
+    await released.promise;
+    return response;
+  };
+}"""
+
+
+class HeldResponse:
+    """Holds back the response to the next call of an operation, so that it is older than later ones."""
+
+    def __init__(self, page: Page, method: str) -> None:
+        self._page = page
+        self._method = method
+
+    async def __aenter__(self) -> Self:
+        await self._page.evaluate(_HOLD_RESPONSE, self._method)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._page.evaluate("() => heldResponse.release()")
+
+    async def arrived(self) -> None:
+        """Wait until the server has responded."""
+        await self._page.evaluate("() => heldResponse.arrived")
+
+    async def release(self) -> None:
+        """Let the page handle the response."""
+        await self._page.evaluate("async () => { heldResponse.release(); await new Promise(requestAnimationFrame); }")

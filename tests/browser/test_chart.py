@@ -130,14 +130,6 @@ _COMPARISON = """async ({ balances, rules }) => {
   return [svg.querySelectorAll(".forbidden").length, ...breaches.map((node) => node.querySelector("rect").outerHTML)];
 }"""
 
-# Returns the opening balance, the income and the expenses of a clock in euros.
-_TOTALS = """async ({ params, opening }) => {
-  const { openingBalance, parseParams } = await importModule("clock/clock-model.js");
-  const { totalOf } = await importModule("clock/compare-model.js");
-  const model = parseParams(params, opening);
-  return [openingBalance(model, "EUR"), totalOf(model, "income", "EUR"), totalOf(model, "expense", "EUR")];
-}"""
-
 # Returns how broken expectations are explained.
 _VIOLATIONS = """async ({ broken }) => {
   const { describeViolation } = await importModule("clock/expectations.js");
@@ -366,7 +358,7 @@ async def test_labels_are_amounts_of_money(loaded_tab: Tab) -> None:
         for currency, amount in (("EUR", 300), ("CHF", 900))
     ]
     # The opening balance is not income. The other payments are one bar, whose total depends on the width of the plot.
-    opening = {**pay, "amount": 5000, "name": "Opening balance", "category": "Opening balance"}
+    opening = {**pay, "amount": 5000, "isOpening": True}
     items = [opening, {**pay, "amount": 0.1}, {**pay, "amount": 2800.2}, *rents]
     expectations = [
         {"balance": {"currency": "EUR", "atLeast": -500}},
@@ -423,14 +415,6 @@ async def test_strip_is_pale_until_an_expectation_is_achieved(loaded_tab: Tab) -
     assert await strips(0) == [None, None, None]
     assert await strips(11) == [None, [11, 60], [0, 11]]
     assert await strips(20) == [[20, 60], [11, 60], [0, 60]]
-
-
-async def test_totals_do_not_include_the_opening_balance(loaded_tab: Tab) -> None:
-    entry = {"name": "Pay", "type": "INCOME", "amount": 0.1, "currency": "EUR", "at": "2027-01-02T00:00:00Z"}
-    opening = {**entry, "name": "Opening balance", "category": "Opening balance"}
-    items = [opening, {**entry, "amount": 0.2}, {**entry, "currency": "USD"}, {**entry, "type": "EXPENSE", "amount": 4}]
-    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": items}
-    assert await run(loaded_tab, _TOTALS, {"params": params, "opening": {"EUR": 0.2, "USD": 9}}) == [0.3, 0.2, 4]
 
 
 async def test_sparkline_starts_with_the_first_balance(loaded_tab: Tab) -> None:

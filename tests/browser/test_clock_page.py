@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.held_requests import HeldRequests, calls, open_console_with_errors
+from tests.browser.held_requests import HeldRequests, HeldResponse, calls, open_console_with_errors
 from tests.support.console import HTTP_ERROR, JANUARY, Console, open_console
 from tests.support.program import Program
 
@@ -291,6 +293,48 @@ async def test_actions_stay_on_one_line_in_a_preview(browser: Browser, program: 
         assert await console.advance.evaluate(TOP) == await last_step.evaluate(TOP)
         await console.button("Back to now").click()
         await expect(console.advance).to_contain_text("Advance to next event")
+
+
+async def rename(console: Console) -> None:
+    await console.choose("Rename")
+    await console.page.get_by_label("Clock name").fill("Summer")
+    await console.button("Save").click()
+    await expect(console.heading("Summer")).to_be_visible()
+
+
+async def advance(console: Console) -> None:
+    await console.advance.click()
+    await expect(figure(console, "Simulated date")).to_contain_text("3 Jan 2027")
+
+
+@pytest.mark.parametrize("act", [rename, advance])
+async def test_poll_sent_before_an_action_does_not_revert_it(
+    browser: Browser, program: Program, act: Callable[[Console], Awaitable[None]]
+) -> None:
+    async with open_console(browser, program) as console:
+        await console.open_clock(console.create())
+        async with HeldResponse(console.page, "getTestClock") as poll:
+            await console.poll()
+            await poll.arrived()
+            await act(console)
+            shown = await console.page.get_by_role("main").inner_text()
+            await poll.release()
+            assert await console.page.get_by_role("main").inner_text() == shown
+
+
+async def test_late_results_of_an_earlier_schedule_are_not_shown(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        clock = console.create()
+        async with HeldResponse(console.page, "checkTestClock") as check:
+            await open_with_checks(console, clock, {"expectations": [OVERDRAFT]})
+            await check.arrived()
+            console.call(
+                "amendTestClock", id=clock, add={"transactions": [{**SWISS_RENT, "currency": "EUR", "amount": 9000}]}
+            )
+            await console.poll()
+            await expect(expectations(console)).to_contain_text("will break")
+            await check.release()
+            await expect(expectations(console)).to_contain_text("will break")
 
 
 async def test_name_changed_elsewhere_is_shown(browser: Browser, program: Program) -> None:

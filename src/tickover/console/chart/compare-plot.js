@@ -3,7 +3,7 @@
 import { balanceAt, lowestPoint } from "../clock/clock-model.js";
 import { breachRanges, smallestOf } from "../clock/expectations.js";
 import { render, s } from "../lib/dom.js";
-import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
+import { formatDay, formatMoney, formatShortDay, shorten } from "../lib/format.js";
 import { DAY } from "../lib/instants.js";
 import {
   areaPath,
@@ -90,18 +90,13 @@ function nowMarks([first, second], clocks) {
 
 const MAX_LABEL_NAME = 20; // characters in a label
 
-function shortName(name) {
-  const characters = [...name];
-  return characters.length > MAX_LABEL_NAME ? `${characters.slice(0, MAX_LABEL_NAME - 1).join("")}…` : name;
-}
-
 /**
  * Draw the chart into the SVG. `rules` are the balance rules of each clock, and `clocks` their names. Return
  * `{ left, right, moveCursor(instant) }`.
  */
 export function drawComparison(svg, comparison, { window, currency, width, rules, clocks }) {
   const title = `${clocks[1]} minus ${clocks[0]}`;
-  const labels = clocks.map(shortName);
+  const labels = clocks.map((name) => shorten(name, MAX_LABEL_NAME));
   const { balances, starts, nows, delta } = comparison;
   const { from, to } = window;
   const lows = balances.map((balance, index) => lowestPoint(balance, starts[index], to));

@@ -1,6 +1,6 @@
 // The lanes below the balance: bars of income and expenses, diamonds of goals, and a strip for each expectation.
 
-import { countUntil, isOpening } from "../clock/clock-model.js";
+import { countUntil } from "../clock/clock-model.js";
 import { plural } from "../clock/clock-text.js";
 import { breachRanges, deadline, decidedAt, describeExpectation, postTimes } from "../clock/expectations.js";
 import { s } from "../lib/dom.js";
@@ -48,7 +48,7 @@ function itemsOfCurrency({ items }, currency) {
  * `sums[n]` is the sum of the first n items.
  */
 function measureItems(all, kind) {
-  const items = all.filter((item) => item.kind === kind && !isOpening(item));
+  const items = all.filter((item) => item.kind === kind && !item.isOpening);
   const sums = [0];
   for (const { amount } of items) sums.push(sums.at(-1) + amount);
   const max = items.reduce((best, { amount }) => Math.max(best, amount), 0);

@@ -1,6 +1,6 @@
 // The timeline as a table of months. Now and the preview divide the months in which they are, so each row has one state.
 
-import { balanceAt, isOpening, lowestPoint, openingBalance } from "../clock/clock-model.js";
+import { balanceAt, lowestPoint, openingBalance } from "../clock/clock-model.js";
 import { smallestAllowed } from "../clock/expectations.js";
 import { exactSum } from "../lib/decimals.js";
 import { h, render, tableHead } from "../lib/dom.js";
@@ -39,7 +39,7 @@ function periodTitle(month, from, to, items) {
  */
 function periodRow(title, items, { currency, balance, lowest, state }) {
   const total = (...kinds) => {
-    const some = items.filter((item) => kinds.includes(item.kind) && !isOpening(item));
+    const some = items.filter((item) => kinds.includes(item.kind) && !item.isOpening);
     return some.length ? formatMoney(exactSum(some.map(({ amount }) => amount)), currency) : "";
   };
   const cells = {
@@ -73,8 +73,8 @@ function sectionRows(model, currency, items, expectations, instant) {
     const lowest = lowestPoint(curve, Math.max(from, model.start), to);
     return { currency, state, balance: point(to, balanceAt(curve, to)), lowest: point(lowest.at, lowest.value) };
   };
-  const openings = items.filter(isOpening);
-  const others = items.filter((item) => !isOpening(item));
+  const openings = items.filter((item) => item.isOpening);
+  const others = items.filter((item) => !item.isOpening);
   const periods = partsOfTime(model.now, instant).flatMap(({ state, from, to }) => {
     const some = others.filter(({ at }) => at > from && at <= to);
     return [...Map.groupBy(some, ({ at }) => monthOf(at))].map(([month, group]) => {

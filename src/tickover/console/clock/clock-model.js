@@ -22,24 +22,26 @@ export const scheduleKey = ({ transactions, pendingTransactions, goals }) =>
     .map(({ id }) => id)
     .join();
 
-/** Build the model of a clock in a response. An earlier model has the exact initial amounts and opening balances. */
+/**
+ * Build the model of a clock in a response with details, or in a response to an action. Then an earlier model has the
+ * start, the initial amounts and the opening balances.
+ */
 export function parseClock(clock, previous, opening = previous?.opening ?? {}) {
-  const now = parseInstant(clock.frozenTime);
-  const maxTime = parseInstant(clock.maxTime);
   const transactions = [...clock.transactions, ...clock.pendingTransactions];
-  const goals = clock.goals.map((goal, index) => {
-    const contributions = [...goal.contributions, ...goal.upcomingContributions];
-    const initial = previous?.goals[index]?.id === goal.id ? previous.goals[index].initial : initialAmount(goal);
-    return { ...goal, contributions, initial };
-  });
+  const goals = clock.goals.map((goal) => ({
+    ...goal,
+    contributions: [...goal.contributions, ...goal.upcomingContributions],
+    initial: goal.initialAmount ?? previous.goals.find(({ id }) => id === goal.id).initial,
+  }));
   return buildModel(
     {
       id: clock.id,
       scheduleKey: scheduleKey(clock),
       name: clock.name,
       labels: clock.labels ?? {},
-      now,
-      maxTime,
+      start: clock.startTime ? parseInstant(clock.startTime) : previous.start,
+      now: parseInstant(clock.frozenTime),
+      maxTime: parseInstant(clock.maxTime),
       expiresAt: parseInstant(clock.expiresAt),
     },
     transactions,
@@ -58,8 +60,27 @@ export function parseParams({ frozenTime, transactions = [], goals = [] }, openi
     initial: goal.initialAmount ?? 0,
     contributions: inOrder(goal.contributions ?? []),
   }));
-  const state = { id: null, labels: {}, now, maxTime: addMonths(now, CLOCK_MONTHS), expiresAt: null };
+  const state = { id: null, labels: {}, start: now, now, maxTime: addMonths(now, CLOCK_MONTHS), expiresAt: null };
   return buildModel(state, inOrder(transactions), goalsWithDefaults, opening);
+}
+
+const isEntry = ({ amount, at }) => typeof amount === "number" && amount > 0 && !Number.isNaN(parseInstant(at));
+const isTransaction = (entry) => isEntry(entry) && /^[A-Z]{3}$/.test(entry.currency);
+
+/** Return the model of the valid entries of some parameters, or null. The user can still be typing them. */
+export function parseDraft({ frozenTime, transactions = [], goals = [] }) {
+  if (frozenTime !== undefined && Number.isNaN(parseInstant(String(frozenTime)))) return null;
+  try {
+    return parseParams({
+      frozenTime,
+      transactions: transactions.filter(isTransaction),
+      goals: goals
+        .filter(({ targetAmount }) => typeof targetAmount === "number")
+        .map((goal) => ({ ...goal, contributions: (goal.contributions ?? []).filter(isEntry) })),
+    });
+  } catch {
+    return null;
+  }
 }
 
 /** Return the params of createTestClock for the same schedule. An amended clock can have more items than it accepts. */
@@ -125,22 +146,21 @@ export function netAmounts(items) {
   return [...amounts].map(([currency, group]) => [currency, exactSum(group.map(signed))]);
 }
 
-export const OPENING_BALANCE = { name: "Opening balance", category: "Opening balance" };
-
-/** Return whether a transaction is the opening balance of a scenario. */
-export const isOpening = ({ name, category }) => name === OPENING_BALANCE.name && category === OPENING_BALANCE.category;
+/** The category of a transaction at the start that is an opening balance: neither income nor expense. */
+export const OPENING_BALANCE = "Opening balance";
 
 /** Return the balance of a currency before its first income or expense. */
-export function openingBalance({ items, opening }, currency) {
-  const openings = items.filter((item) => item.currency === currency && isOpening(item));
-  return exactSum([opening[currency] ?? 0, ...openings.map(signed)]);
-}
+export const openingBalance = ({ balances }, currency) =>
+  balances.find((balance) => balance.currency === currency)?.values[0] ?? 0;
 
 export const balanceAt = ({ times, values }, instant) => values[countUntil(times, instant)];
 
-/** Return the lowest point `{ at, value }` of a balance from `from` until `to`. The earliest point wins a tie. */
-export function lowestPoint({ times, values }, from, to) {
-  const [first, last] = [countUntil(times, from), countUntil(times, to)];
+/**
+ * Return the lowest point `{ at, value }` of a balance from `from` until `to`. The earliest point wins a tie. The opening
+ * balance is a point of its own, before the other items of the start.
+ */
+export function lowestPoint({ times, values, start }, from, to) {
+  const [first, last] = [from === start ? 0 : countUntil(times, from), countUntil(times, to)];
   let lowest = { at: from, value: values[first] };
   for (let index = first + 1; index <= last; index += 1)
     if (values[index] < lowest.value) lowest = { at: times[index - 1], value: values[index] };
@@ -199,22 +219,23 @@ function buildModel(state, transactions, goals, opening) {
       })),
     ),
   ].sort((left, right) => left.at - right.at);
-  for (const item of items) item.isPosted = item.at <= state.now;
+  for (const item of items) {
+    item.isPosted = item.at <= state.now;
+    item.isOpening = item.category === OPENING_BALANCE && item.at <= state.start;
+  }
   return {
     ...state,
-    // A fork has the start and end of its original. For a start on 29 February, this is 28 February.
-    start: Math.min(addMonths(state.maxTime, -CLOCK_MONTHS), state.now),
     items,
     times: items.map((item) => item.at),
     goals: goalModels,
-    ...balancesOf(items, opening),
+    ...balancesOf(items, state.start, opening),
   };
 }
 
 /** Return the model with other opening balances. */
-export const withOpening = (model, opening) => ({ ...model, ...balancesOf(model.items, opening) });
+export const withOpening = (model, opening) => ({ ...model, ...balancesOf(model.items, model.start, opening) });
 
-function balancesOf(items, opening) {
+function balancesOf(items, start, opening) {
   const transactions = items.filter((item) => item.currency);
   const currencies = [...new Set([...transactions.map((item) => item.currency), ...Object.keys(opening)])];
   const balances = currencies.map((currency) =>
@@ -222,19 +243,21 @@ function balancesOf(items, opening) {
       currency,
       transactions.filter((item) => item.currency === currency),
       opening[currency] ?? 0,
+      start,
     ),
   );
   return { opening, currencies, balances };
 }
 
 /**
- * Return the balance of a currency before its first item and after each instant with items. Set `item.balance`, the
- * balance after the item and all before it.
+ * Return the balance of a currency before its first income or expense, and after each instant with items. Set
+ * `item.balance`, the balance after the item and all before it.
  */
-function balanceOf(currency, items, opening) {
+function balanceOf(currency, items, opening, start) {
   const { places, counts } = toCommonUnit([opening, ...items.map((item) => item.amount)]);
   let sum = counts[0];
-  const [times, values] = [[], [opening]];
+  const openings = items.filter((item) => item.isOpening);
+  const [times, values] = [[], [exactSum([opening, ...openings.map(signed)])]];
   items.forEach((item, index) => {
     sum += item.kind === "income" ? counts[index + 1] : -counts[index + 1];
     item.balance = toNumber(sum, places);
@@ -242,7 +265,7 @@ function balanceOf(currency, items, opening) {
     if (times.at(-1) !== item.at) times.push(item.at);
     values[times.length] = item.balance;
   });
-  return { currency, times, values, places };
+  return { currency, start, times, values, places };
 }
 
 function goalModel({ id, name, targetAmount, initial, contributions }) {
@@ -265,29 +288,4 @@ function goalModel({ id, name, targetAmount, initial, contributions }) {
     sums: steps.map((step) => (sum += step)),
     times: entries.map((entry) => entry.at),
   };
-}
-
-/**
- * Compute the initial amount of a goal, which responses don't have: the current amount minus the posted contributions.
- * The current amount is a rounded double, so take the shortest number that matches all amounts in the response.
- */
-function initialAmount({ targetAmount, currentAmount, remainingAmount, contributions }) {
-  const posted = contributions.map((entry) => entry.amount);
-  if (posted.length === 0) return currentAmount;
-  const { places, counts } = toCommonUnit([targetAmount, currentAmount, remainingAmount, ...posted]);
-  const [target, current, remaining, ...steps] = counts;
-  const postedSum = steps.reduce((sum, step) => sum + step, 0n);
-  const matches = (initial) =>
-    initial >= 0n &&
-    initial <= target &&
-    toNumber(initial + postedSum, places) === currentAmount &&
-    toNumber(target - initial - postedSum, places) === remainingAmount;
-  for (const guess of [current - postedSum, target - remaining - postedSum]) {
-    for (let cut = places; cut >= 0; cut -= 1) {
-      const unit = 10n ** BigInt(cut);
-      const rounded = ((2n * guess + unit) / (2n * unit)) * unit;
-      if (matches(rounded)) return toNumber(rounded, places);
-    }
-  }
-  return Math.max(0, toNumber(current - postedSum, places));
 }

@@ -1,24 +1,21 @@
 // Sentences about a clock and its preview, and the names of clocks.
 
-import { formatCount, formatInstant, formatMoney, formatShortDay, spokenInstant, spokenMoney } from "../lib/format.js";
-import { DAY } from "../lib/instants.js";
-import { call } from "../lib/rpc.js";
 import {
-  balanceAt,
-  countUntil,
-  isOpening,
-  lowestPoint,
-  MAX_SHOWN_CURRENCIES,
-  netAmounts,
-  viewAt,
-} from "./clock-model.js";
+  formatCount,
+  formatInstant,
+  formatMoney,
+  formatShortDay,
+  shorten,
+  spokenInstant,
+  spokenMoney,
+} from "../lib/format.js";
+import { DAY } from "../lib/instants.js";
+import { balanceAt, countUntil, lowestPoint, MAX_SHOWN_CURRENCIES, netAmounts, viewAt } from "./clock-model.js";
 
 const MAX_CURRENCIES = 3;
-const MAX_ITEM_NAME = 48; // characters in the summary, which is one line
+const MAX_ITEM_NAME = 49; // characters in the summary, which is one line
 
 export const plural = (number, one, many = `${one}s`) => `${formatCount(number)} ${number === 1 ? one : many}`;
-
-const shorten = (name) => ([...name].length > MAX_ITEM_NAME ? `${[...name].slice(0, MAX_ITEM_NAME).join("")}…` : name);
 
 /** Describe what posted after an instant, and the new balances: `Rent −€900.00. Balance €100.00.` */
 export function postedText(model, from) {
@@ -29,7 +26,9 @@ export function postedText(model, from) {
   const shown = atMost(MAX_CURRENCIES, changed, "more currency", "more currencies").join(", ");
   const [item] = items;
   return [
-    items.length > 1 ? `${plural(items.length, "event")} posted.` : `${shorten(item.name)} ${signedAmount(item)}.`,
+    items.length > 1
+      ? `${plural(items.length, "event")} posted.`
+      : `${shorten(item.name, MAX_ITEM_NAME)} ${signedAmount(item)}.`,
     shown && `${changed.length > 1 ? "Balances" : "Balance"}\u00a0${shown}.`,
   ]
     .filter(Boolean)
@@ -111,7 +110,7 @@ function describeNextItem(model, currentView) {
   const others = count > 1 ? ` and ${plural(count - 1, "other event")}` : "";
   const amount = item.kind === "goal" ? `, ${signedAmount(item)},` : "";
   return [
-    `Next: ${shorten(item.name)}${amount}${others} on ${formatInstant(item.at)}`,
+    `Next: ${shorten(item.name, MAX_ITEM_NAME)}${amount}${others} on ${formatInstant(item.at)}`,
     ...describeBalances(model, currentView, next),
   ].join("; ");
 }
@@ -119,7 +118,7 @@ function describeNextItem(model, currentView) {
 /** Format the amount of an item with its sign. A contribution has no currency. An opening balance isn't income. */
 export function signedAmount(item) {
   const amount = item.kind === "expense" ? -item.amount : item.amount;
-  return formatMoney(amount, item.currency, { sign: isOpening(item) ? "auto" : "always" });
+  return formatMoney(amount, item.currency, { sign: item.isOpening ? "auto" : "always" });
 }
 
 const MAX_NAMES = 8; // in the title of a step
@@ -175,19 +174,14 @@ export function spokenPreview(model, currentView, view) {
 
 export const MAX_NAME_LENGTH = 200;
 
-const truncate = (name) => [...name].slice(0, MAX_NAME_LENGTH).join("");
+/** Cut a name to the length that the server allows. */
+export const truncate = (name) => [...name].slice(0, MAX_NAME_LENGTH).join("");
 
 /** Return the name of a clock, or the end of its id if it has no name. */
 export const clockName = ({ id, name }) => name || `clock …${id.slice(-6)}`;
 
 /** Return the name for a fork of a clock. */
 export const forkName = (clock) => truncate(`Fork of ${clockName(clock)}`);
-
-/** Name a clock. An empty name removes its name. Return the clock. */
-export async function renameClock(id, name) {
-  const { clock } = await call("updateTestClock", { id, name: truncate(name.trim()) || null });
-  return clock;
-}
 
 const MONTH_DAYS = 30.4;
 

@@ -1,17 +1,17 @@
 // Polls a clock to show changes made elsewhere.
 
-import { call } from "../lib/rpc.js";
-
 const POLL_MS = 2_000;
 const RETRY_MS = 5_000;
 
 /**
- * Poll the clock every two seconds while the tab is visible. Call `onClock(clock, requestedAt)` or `onError(error)`;
- * `onError` returns whether polling continues. Polling waits while `isPaused()`, so it never disturbs a moving scrubber.
+ * Load the clock every two seconds while the tab is visible, with `load(signal)`. Call `onClock(clock)` or
+ * `onError(error)`; `onError` returns whether polling continues. Polling waits while `isBusy()`, so it never disturbs a
+ * moving scrubber.
  */
-export function watchClock(id, { onClock, onError, isPaused }) {
+export function watchClock(load, { onClock, onError, isBusy = () => false }) {
   let timer = null;
   let request = null;
+  let actions = 0;
   let stopped = false;
 
   const schedule = (wait) => (timer = setTimeout(poll, wait));
@@ -19,16 +19,14 @@ export function watchClock(id, { onClock, onError, isPaused }) {
   async function poll() {
     clearTimeout(timer);
     if (stopped || request || document.hidden) return; // a visibilitychange event polls again
-    if (isPaused()) return schedule(POLL_MS / 4);
-    request = new AbortController();
+    if (actions || isBusy()) return schedule(POLL_MS / 4);
+    const controller = (request = new AbortController());
     let wait = POLL_MS;
-    const requestedAt = performance.now();
     try {
-      const { clock } = await call("getTestClock", { id }, { quiet: true, signal: request.signal });
-      if (!stopped) onClock(clock, requestedAt);
+      const clock = await load(controller.signal);
+      if (!controller.signal.aborted) onClock(clock);
     } catch (error) {
-      if (stopped) return;
-      wait = onError(error) ? RETRY_MS : 0;
+      if (!controller.signal.aborted) wait = onError(error) ? RETRY_MS : 0;
     } finally {
       request = null;
     }
@@ -40,6 +38,16 @@ export function watchClock(id, { onClock, onError, isPaused }) {
   schedule(POLL_MS);
   return {
     poll,
+    /** Run an action of the user. A response to an earlier poll would revert it, so drop that, and send none meanwhile. */
+    async pauseWhile(work) {
+      request?.abort();
+      actions += 1;
+      try {
+        return await work();
+      } finally {
+        actions -= 1;
+      }
+    },
     stop() {
       stopped = true;
       clearTimeout(timer);

@@ -1,7 +1,7 @@
 // The differences between two clocks. Pure functions.
 
 import { difference, exactSum, toCommonUnit, toNumber } from "../lib/decimals.js";
-import { balanceAt, isOpening } from "./clock-model.js";
+import { balanceAt } from "./clock-model.js";
 import { breachRanges } from "./expectations.js";
 
 const EMPTY = { times: [], values: [0] };
@@ -13,7 +13,7 @@ const EMPTY = { times: [], values: [0] };
  */
 export function compareBalances(models, currency) {
   const balances = models.map(({ balances }) => balances.find((each) => each.currency === currency) ?? EMPTY);
-  const starts = models.map(({ start, times }) => Math.min(start, times[0] ?? start));
+  const starts = models.map(({ start }) => start);
   const from = Math.max(...starts);
   const times = [...new Set(balances.flatMap((balance) => balance.times))]
     .filter((time) => time > from)
@@ -86,6 +86,6 @@ export function totalChange({ items, count }) {
 
 /** Return the sum of a clock's income or expenses in a currency, without its opening balance. */
 export function totalOf({ items }, kind, currency) {
-  const some = items.filter((item) => item.kind === kind && item.currency === currency && !isOpening(item));
+  const some = items.filter((item) => item.kind === kind && item.currency === currency && !item.isOpening);
   return exactSum(some.map(({ amount }) => amount));
 }

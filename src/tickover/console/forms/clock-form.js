@@ -127,7 +127,13 @@ export function clockForm(draft) {
     transactionRows.append();
   const addOpening = () =>
     transactionRows.append(
-      { ...OPENING_BALANCE, at: start.read() ?? new Date().toISOString(), currency: "EUR", type: "INCOME" },
+      {
+        name: OPENING_BALANCE,
+        category: OPENING_BALANCE,
+        at: start.read() ?? new Date().toISOString(),
+        currency: "EUR",
+        type: "INCOME",
+      },
       true,
     );
   transactionRows.element.append(" ", h("button", { class: "plain", onclick: addOpening }, "Add an opening balance"));

@@ -1,31 +1,11 @@
 // The preview of a clock before it is created: its curve, its lowest balance, and how much it contains.
 
 import { labelledSparkline } from "../chart/sparkline.js";
-import { parseParams } from "../clock/clock-model.js";
+import { parseDraft } from "../clock/clock-model.js";
 import { summaryParts } from "../clock/clock-text.js";
 import { lowestBalances } from "../clock/expectations.js";
 import { h, render } from "../lib/dom.js";
 import { formatDay, formatMoney } from "../lib/format.js";
-import { parseInstant } from "../lib/instants.js";
-
-const isEntry = ({ amount, at }) => typeof amount === "number" && amount > 0 && !Number.isNaN(parseInstant(at));
-const isTransaction = (entry) => isEntry(entry) && /^[A-Z]{3}$/.test(entry.currency);
-
-/** Return the model of the valid entries of some parameters, or null. The user can still be typing them. */
-function draftModel({ frozenTime, transactions = [], goals = [] }) {
-  if (frozenTime !== undefined && Number.isNaN(parseInstant(String(frozenTime)))) return null;
-  try {
-    return parseParams({
-      frozenTime,
-      transactions: transactions.filter(isTransaction),
-      goals: goals
-        .filter(({ targetAmount }) => typeof targetAmount === "number")
-        .map((goal) => ({ ...goal, contributions: (goal.contributions ?? []).filter(isEntry) })),
-    });
-  } catch {
-    return null;
-  }
-}
 
 const HEIGHT = 96;
 
@@ -60,7 +40,7 @@ function draftChart(model, lows, expectations) {
 export function draftPreview(hint = "") {
   const element = h("div", { class: "draft-preview" });
   const draw = (params, expectations = []) => {
-    const model = draftModel(params);
+    const model = parseDraft(params);
     if (!model?.items.length) return render(element, hint && h("p", { class: "muted" }, hint));
     const lows = lowestBalances(model, expectations);
     return render(

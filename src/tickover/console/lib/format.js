@@ -1,6 +1,6 @@
 // Formats numbers and currencies for the user's locale, and dates in one format for all. Times are in UTC.
 
-export const locale = navigator.languages?.length ? [...navigator.languages] : undefined;
+export const locale = globalThis.navigator?.languages?.length ? [...navigator.languages] : undefined;
 const longDay = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", dateStyle: "long" });
 const integer = new Intl.NumberFormat(locale);
 const percentage = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
@@ -30,6 +30,12 @@ export const formatPercent = (number) =>
   number > 0 && number < 1
     ? `<${percentage.format(0.01)}`
     : percentage.format(Math.min(Math.round(number), number < 100 ? 99 : number) / 100);
+
+/** Cut the end of a text with more than `max` characters. */
+export function shorten(text, max) {
+  const characters = [...text];
+  return characters.length > max ? `${characters.slice(0, max - 1).join("")}…` : text;
+}
 
 export const formatCount = (number) => integer.format(number);
 

@@ -1,5 +1,6 @@
 // The actions of a clock: advance, amend, fork, delete, and create it again.
 
+import { loadClock } from "../clock/clock-calls.js";
 import { readChecks, writeChecks } from "../clock/clock-checks.js";
 import { toParams } from "../clock/clock-model.js";
 import { clockName, forkName } from "../clock/clock-text.js";
@@ -22,34 +23,16 @@ function navigate(hash, message) {
   else location.hash = hash;
 }
 
-/** Fork the clock at an instant or at its start, `"start"`. Return the fork as the server describes it. */
-async function forkClock(model, at, name) {
-  const fork = async (params) => {
-    const { clock } = await call("forkTestClock", { id: model.id, name, ...params });
-    return clock;
-  };
-  if (at === "start" || at === model.start) return fork();
-  try {
-    return await fork({ at: toTimestamp(at) });
-  } catch (error) {
-    // The model's start can be a day before the clock's start. The server rejects a time in between.
-    if (error.reason !== "INVALID_PARAMS" || at > model.now) throw error;
-    return fork();
-  }
-}
-
 export class ClockActions {
   isBusy = false;
-  /** When the latest action ended. Responses to earlier requests are outdated. */
-  endedAt = 0;
   /** A warning for the time when the server is available again. */
   warning = "";
   #page;
   #hooks;
 
   /**
-   * `page` is the clock's page. `hooks` has `model()`, `checks()`, `onAdvanced`, `onAmended`, `onDeleted`
-   * and `onError`.
+   * `page` is the clock's page. `hooks` has `model()`, `checks()`, `pauseWhile(work)` of the watcher, `onAdvanced`,
+   * `onAmended`, `onDeleted` and `onError`.
    */
   constructor(page, hooks) {
     this.#page = page;
@@ -62,15 +45,22 @@ export class ClockActions {
     this.isBusy = true;
     this.#page.setAttribute("aria-busy", "true");
     try {
-      const result = await work();
+      const result = await this.#hooks.pauseWhile(work);
       if (this.#page.isConnected) onDone(result);
     } catch (error) {
       if (this.#page.isConnected) onError(error);
     } finally {
       this.isBusy = false;
-      this.endedAt = performance.now();
       this.#page.removeAttribute("aria-busy");
     }
+  }
+
+  /** Change the clock and return it. Only responses with details have the initial amounts of goals added elsewhere. */
+  async #change(method, params, options) {
+    const { clock } = await call(method, params, options);
+    const known = new Set(this.#hooks.model().goals.map(({ id }) => id));
+    if (clock.goals.every(({ id }) => known.has(id))) return clock;
+    return loadClock(clock.id, { quiet: true });
   }
 
   advance(instant) {
@@ -78,8 +68,8 @@ export class ClockActions {
     if (this.#page.isGone) return notify("This clock no longer exists, so it can't be advanced.", { error: true });
     if (instant <= now) return notify("The clock is at its end, so it can't be advanced.", { error: true });
     return this.#run(
-      () => call("advanceTestClock", { id, frozenTime: toTimestamp(instant) }),
-      ({ clock }) => this.#hooks.onAdvanced(clock),
+      () => this.#change("advanceTestClock", { id, frozenTime: toTimestamp(instant) }),
+      (clock) => this.#hooks.onAdvanced(clock),
     );
   }
 
@@ -91,8 +81,8 @@ export class ClockActions {
       if (this.isBusy) throw new RpcError({ message: "Another action is running. Try again." });
       return new Promise((resolve, reject) =>
         this.#run(
-          () => call("amendTestClock", { id, add }, { headers }),
-          ({ clock }) => resolve(this.#hooks.onAmended(clock)),
+          () => this.#change("amendTestClock", { id, add }, { headers }),
+          (clock) => resolve(this.#hooks.onAmended(clock)),
           reject,
         ),
       );
@@ -105,8 +95,8 @@ export class ClockActions {
     const cancel = await confirmCancellation(model, item);
     if (!cancel) return;
     await this.#run(
-      () => call("amendTestClock", { id: model.id, cancel }),
-      ({ clock }) => this.#hooks.onAmended(clock),
+      () => this.#change("amendTestClock", { id: model.id, cancel }),
+      (clock) => this.#hooks.onAmended(clock),
     );
   }
 
@@ -122,7 +112,8 @@ export class ClockActions {
     return this.#run(
       async () => {
         try {
-          const clock = await forkClock(model, at, name || forkName(model));
+          const params = { id: model.id, name: name || forkName(model), at: toTimestamp(at) };
+          const { clock } = await call("forkTestClock", params);
           if (isSameSession()) writeChecks(clock.id, { ...readChecks(model.id), original });
           return clock;
         } catch (error) {

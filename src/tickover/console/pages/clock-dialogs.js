@@ -174,7 +174,7 @@ const balancesText = (model, at) => {
   return texts.length > 0 && h("small", { class: "muted" }, texts.join(", "));
 };
 
-/** Ask for the name and the time of a fork. Return `{ name, at }` with an instant or `"start"`, or null for no fork. */
+/** Ask for the name and the time of a fork. Return `{ name, at }`, or null for no fork. */
 export async function askFork(model, instant) {
   const options = [
     ["start", "At its start", model.start],
@@ -202,7 +202,7 @@ export async function askFork(model, instant) {
     buttonRow(closeButton(), h("button", { value: "fork", class: "primary" }, "Fork")),
   ]);
   if (choice !== "fork") return null;
-  const at = selected === "start" ? "start" : options.find(([value]) => value === selected)[2];
+  const at = options.find(([value]) => value === selected)[2];
   return { name: name.value.trim(), at };
 }
 

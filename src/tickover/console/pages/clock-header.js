@@ -1,7 +1,7 @@
 // The top of a clock's page: its name, labels, counts and expiry, and a menu of actions.
 
 import { toParams } from "../clock/clock-model.js";
-import { clockName, MAX_NAME_LENGTH, plural, renameClock } from "../clock/clock-text.js";
+import { clockName, MAX_NAME_LENGTH, plural } from "../clock/clock-text.js";
 import { withName } from "../clock/create-clock.js";
 import { copyText, downloadFile, h, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
 import { formatDuration } from "../lib/format.js";
@@ -30,19 +30,19 @@ const originText = (original) =>
 
 export class ClockHeader {
   #model;
+  #rename;
   #onError;
-  #onRenamed;
   #name = h("div", { class: "row clock-name" });
   #status = h("span", { class: "chip status", hidden: true });
   #counts = h("span", { class: "counts" });
   #expiry = h("span", { class: "expiry" });
   #menu;
 
-  /** `original` is the `{ id, name }` of the clock of which this one is a fork. */
-  constructor(model, { original, onFork, onDelete, onRenamed, onError }) {
+  /** `original` is the `{ id, name }` of the clock of which this one is a fork. `onRename(name)` returns the clock. */
+  constructor(model, { original, onFork, onDelete, onRename, onError }) {
     this.#model = model;
     this.#onError = onError;
-    this.#onRenamed = onRenamed;
+    this.#rename = onRename;
     const id = encodeURIComponent(model.id);
     const comparison = `#/compare/${original ? `${encodeURIComponent(original.id)}?with=${id}` : id}`;
     this.#menu = menuButton({ label: "More actions", content: icon("more"), className: "icon-button" }, [
@@ -131,9 +131,8 @@ export class ClockHeader {
     };
     const save = async () => {
       try {
-        const { name } = await withBusyState(button, () => renameClock(this.#model.id, field.value));
+        const { name } = await withBusyState(button, () => this.#rename(field.value));
         this.#model = { ...this.#model, name };
-        this.#onRenamed(name);
         close();
         notify(name ? "Renamed." : "The name was removed.");
       } catch (error) {

@@ -1,5 +1,6 @@
 // <tick-clock>: one clock, at its frozen time or at a previewed time.
 
+import { loadClock, renameClock } from "../clock/clock-calls.js";
 import { checkClock, readChecks, writeChecks } from "../clock/clock-checks.js";
 import { parseClock, scheduleKey, viewAt, withOpening } from "../clock/clock-model.js";
 import { AdvanceBar } from "./advance-bar.js";
@@ -17,7 +18,7 @@ import { ExpectationsPanel } from "./expectations-panel.js";
 import "./goals.js";
 import { clampToClock } from "../chart/scrubber.js";
 import { parseInstant, toTimestamp } from "../lib/instants.js";
-import { call, RpcError, ServerUnavailable } from "../lib/rpc.js";
+import { RpcError, ServerUnavailable } from "../lib/rpc.js";
 import { showNextCommand } from "./request-inspector.js";
 import "../chart/timeline.js";
 
@@ -31,6 +32,7 @@ class ClockPage extends HTMLElement {
   #currentView = null;
   #checks = null;
   #newestChecks = null;
+  #checkCount = 0; // a later check makes the results of an earlier one outdated
   #results = null;
   #instant = null;
   #watcher = null;
@@ -47,6 +49,7 @@ class ClockPage extends HTMLElement {
   #actions = new ClockActions(this, {
     model: () => this.#model,
     checks: () => this.#checks,
+    pauseWhile: (work) => this.#watcher.pauseWhile(work),
     onAdvanced: (clock) => this.#advanced(clock),
     onAmended: (clock) => this.#amended(clock),
     onDeleted: () => this.#watcher.stop(),
@@ -78,7 +81,7 @@ class ClockPage extends HTMLElement {
   async #load() {
     clearTimeout(this.#retryTimer);
     try {
-      const { clock } = await call("getTestClock", { id: this.clockId });
+      const clock = await loadClock(this.clockId);
       if (this.isConnected) this.#open(clock);
     } catch (error) {
       if (this.isConnected) this.#handleError(error);
@@ -97,10 +100,10 @@ class ClockPage extends HTMLElement {
     this.#build();
     if (hadFocus) this.timeline.scrubber.slider.focus();
     this.#update(this.#model);
-    this.#watcher = watchClock(this.clockId, {
-      onClock: (clock, requestedAt) => this.#receive(clock, requestedAt),
+    this.#watcher = watchClock((signal) => loadClock(this.clockId, { quiet: true, signal }), {
+      onClock: (clock) => this.#receive(clock),
       onError: (error) => this.#handleError(error),
-      isPaused: () => this.#actions.isBusy || performance.now() - this.#lastMove < SCRUB_PAUSE_MS,
+      isBusy: () => performance.now() - this.#lastMove < SCRUB_PAUSE_MS,
     });
     this.#expiryTimer = setInterval(() => this.header.drawExpiry(), 30_000);
     this.#checkAgain();
@@ -113,6 +116,7 @@ class ClockPage extends HTMLElement {
   /** Check expectations on the server and show the results. Throw if the server rejects them; a removal is kept. */
   async #check(checks) {
     const { opening, expectations } = (this.#newestChecks = checks);
+    const number = ++this.#checkCount;
     const isRemoval = expectations.length < this.#checks.expectations.length;
     let [results, rejection] = [null, null];
     try {
@@ -122,7 +126,7 @@ class ClockPage extends HTMLElement {
       if (!isRemoval && checks === this.#newestChecks) this.#newestChecks = this.#checks;
     }
     if (rejection && !isRemoval) throw rejection;
-    if (!this.isConnected || checks !== this.#newestChecks) return;
+    if (!this.isConnected || number !== this.#checkCount) return;
     this.#results = results;
     if (checks !== this.#checks) {
       this.#checks = checks;
@@ -147,7 +151,7 @@ class ClockPage extends HTMLElement {
       original: this.#checks.original,
       onFork: () => this.#actions.askFork(this.#instant),
       onDelete: () => this.#actions.askDelete(),
-      onRenamed: (name) => (this.#model = { ...this.#model, name }),
+      onRename: (name) => this.#rename(name),
       onError: (error) => this.#handleError(error, true),
     });
     const show = (instant) => this.#preview(clampToClock(this.#model, instant));
@@ -207,7 +211,13 @@ class ClockPage extends HTMLElement {
     this.#drawChecks();
   }
 
-  #receive(clock, requestedAt) {
+  async #rename(name) {
+    const clock = await this.#watcher.pauseWhile(() => renameClock(this.clockId, name));
+    this.#model = { ...this.#model, name: clock.name };
+    return clock;
+  }
+
+  #receive(clock) {
     if (this.#isUnreachable) {
       this.#isUnreachable = false;
       this.#hide(this.#notice.element);
@@ -215,7 +225,6 @@ class ClockPage extends HTMLElement {
       notify(`The server is back. The clock is at ${time}.${this.#actions.warning}`);
       this.#actions.warning = "";
     }
-    if (this.#actions.isBusy || requestedAt < this.#actions.endedAt) return;
     const isAdvanced = parseInstant(clock.frozenTime) !== this.#model.now;
     const isAmended = scheduleKey(clock) !== this.#model.scheduleKey;
     if (!isAdvanced && !isAmended) {

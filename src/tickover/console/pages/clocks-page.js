@@ -1,8 +1,9 @@
 // <tick-clocks>: the list of clocks, and the page for a new clock.
 
+import { loadClock, renameClock } from "../clock/clock-calls.js";
 import { checkClock, readChecks } from "../clock/clock-checks.js";
 import { lowestOfAll, nextItems, parseClock } from "../clock/clock-model.js";
-import { clockName, MAX_NAME_LENGTH, renameClock } from "../clock/clock-text.js";
+import { clockName, MAX_NAME_LENGTH } from "../clock/clock-text.js";
 import { clockForm, clockJsonForm, formProblem } from "../forms/clock-form.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
 import { showFailure } from "../lib/failure.js";
@@ -304,7 +305,7 @@ class ClocksPage extends HTMLElement {
     const { clock, details, drawNow } = entry;
     const options = { quiet: true, signal: this.#abortController.signal };
     try {
-      const { clock: fullClock } = await call("getTestClock", { id: clock.id }, options);
+      const fullClock = await loadClock(clock.id, options);
       const { opening, expectations } = readChecks(clock.id);
       const model = parseClock(fullClock, null, opening);
       drawNow(fullClock, postedCount(model));

@@ -4,6 +4,7 @@ import { legendItem } from "../chart/chart-paths.js";
 import { drawComparison } from "../chart/compare-plot.js";
 import { alignSlider, moveThumb, sliderStep, snapToItem } from "../chart/scrubber.js";
 import { windowAround } from "../chart/time-axis.js";
+import { loadClock } from "../clock/clock-calls.js";
 import { readChecks } from "../clock/clock-checks.js";
 import { balanceAt, parseClock, scheduleKey } from "../clock/clock-model.js";
 import { clockName } from "../clock/clock-text.js";
@@ -78,9 +79,8 @@ class ComparePage extends HTMLElement {
       const otherId = this.query.get("with") ?? clocks.find(({ id }) => id !== this.argument)?.id;
       if (!otherId)
         return showFailure(this.#body, "You have only one clock. Fork it to compare the two.", [clocksLink()]);
-      const responses = await Promise.all([this.argument, otherId].map((id) => call("getTestClock", { id })));
+      const shown = await Promise.all([this.argument, otherId].map((id) => loadClock(id)));
       if (!isNewest()) return;
-      const shown = responses.map(({ clock }) => clock);
       this.#clocks = [...shown, ...clocks.filter(({ id }) => !shown.some((clock) => clock.id === id))];
       this.#models = shown.map((clock) => parseClock(clock, null, readChecks(clock.id).opening));
       this.#drawChoice();
@@ -95,10 +95,10 @@ class ComparePage extends HTMLElement {
   #watch() {
     this.#notice.element.hidden = true;
     this.#watchers = this.#models.map(({ id }, index) =>
-      watchClock(id, {
+      watchClock((signal) => loadClock(id, { quiet: true, signal }), {
         onClock: (clock) => this.#receive(clock, index),
         onError: (error) => this.#handleError(error, index),
-        isPaused: () => performance.now() - this.#movedAt < DRAG_PAUSE_MS,
+        isBusy: () => performance.now() - this.#movedAt < DRAG_PAUSE_MS,
       }),
     );
   }

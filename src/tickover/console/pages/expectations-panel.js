@@ -1,6 +1,6 @@
 // The panel of expectations: what must hold, whether it does, and a form of opening balances.
 
-import { isOpening, lowestPoint } from "../clock/clock-model.js";
+import { lowestPoint } from "../clock/clock-model.js";
 import { errorDetails } from "../clock/create-clock.js";
 import {
   balanceRules,
@@ -183,7 +183,7 @@ export class ExpectationsPanel {
     const { currencies, opening, items } = this.#model;
     const totals = Object.entries(opening).map(([currency, amount]) => formatMoney(amount, currency));
     // A scenario's opening balance is a transaction.
-    this.opening.hidden = !totals.length && items.some(isOpening);
+    this.opening.hidden = !totals.length && items.some((item) => item.isOpening);
     const input = (value, properties) => h("input", { id: newId(), autocomplete: "off", value, ...properties });
     const labelled = (label, control) => h("div", {}, h("label", { for: control.id }, label), control);
     const code = input("EUR", { maxLength: 3, spellcheck: "false" });

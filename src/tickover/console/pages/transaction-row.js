@@ -1,7 +1,6 @@
 // The row of a transaction.
 
 import { cancelButton, stateMark } from "../chart/row-states.js";
-import { isOpening } from "../clock/clock-model.js";
 import { signedAmount } from "../clock/clock-text.js";
 import { h } from "../lib/dom.js";
 import { formatMoney, formatShortDay, formatTime, formatYear } from "../lib/format.js";
@@ -17,11 +16,11 @@ export function hasLongAmounts(items) {
 }
 
 /** Return the kind of a row. An opening balance is neither income nor expense. */
-export const rowKind = (item) => (isOpening(item) ? "start" : item.kind);
+export const rowKind = (item) => (item.isOpening ? "start" : item.kind);
 
 /** Return whether a category says more than the name. */
 const hasOwnCategory = (item) =>
-  item.category && !isOpening(item) && item.category.toLowerCase() !== item.name.toLowerCase();
+  item.category && !item.isOpening && item.category.toLowerCase() !== item.name.toLowerCase();
 
 /** Create the row of a transaction. If another one follows at the same time, no line is between them. */
 export function transactionRow(item, { isPending, isLow, isFollowed }) {
