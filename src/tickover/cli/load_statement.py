@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tickover.api.limits import MAX_TRANSACTIONS
+from tickover.api.limits import MAX_CLOCK_TRANSACTIONS
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
@@ -68,12 +68,12 @@ def trim_payments(payments: Sequence[Payment], start: datetime | None) -> list[P
 
 def limit_hint(payments: Sequence[Payment]) -> str:
     """Return how to trim payments that don't fit into one clock, or an empty string."""
-    if len(payments) <= MAX_TRANSACTIONS:
+    if len(payments) <= MAX_CLOCK_TRANSACTIONS:
         return ""
     # A day is kept or ignored as a whole.
-    last_ignored = payments[-MAX_TRANSACTIONS - 1].day
+    last_ignored = payments[-MAX_CLOCK_TRANSACTIONS - 1].day
     first = next((one.day for one in payments if one.day > last_ignored), last_ignored)
-    return f" A new clock holds {MAX_TRANSACTIONS}. Ignore the earlier ones with --from {first}."
+    return f" A clock holds {MAX_CLOCK_TRANSACTIONS:,}. Ignore the earlier ones with --from {first}."
 
 
 def format_payments(payments: Sequence[Payment]) -> Iterator[str]:

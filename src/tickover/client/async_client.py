@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from tickover.api.arguments import Amount, InstantLike
 from tickover.api.clocks import Balances, ClockPage, Event, EventPage, Summary
+from tickover.api.errors import Rejection
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.limits import DEFAULT_TOKEN_DAYS
 from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction, plan_of
@@ -17,6 +18,7 @@ from tickover.client.amendments import Item
 from tickover.client.async_clock import AsyncClock
 from tickover.client.base_client import DEFAULT_URL, BaseClient
 from tickover.client.calls import Call
+from tickover.client.large_plans import addition_key, is_incomplete, split_plan
 from tickover.client.retries import RetryState
 
 T = TypeVar("T")
@@ -106,10 +108,23 @@ class AsyncTickover(BaseClient):
         labels: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
     ) -> "AsyncClock":
-        """Create a clock from a plan, or from a frozen time, transactions and goals."""
+        """Create a clock from a plan, or from a frozen time, transactions and goals.
+
+        Amendments add what one call doesn't accept. If the server rejects one, the clock is deleted.
+        """
         plan = calls.name_plan(calls.build_plan(plan, frozen_time, transactions, goals), name, labels)
-        result = await self._send(calls.create_clock(plan, idempotency_key))
-        return AsyncClock(self, result.clock, plan.opening, plan.expectations)
+        key = calls.idempotency_key(idempotency_key)
+        first, additions = split_plan(plan)
+        clock = (await self._send(calls.create_clock(first, key))).clock
+        for number, addition in enumerate(additions):
+            call = calls.amend_clock(clock.id, addition.items(clock), (), key=addition_key(key, number))
+            try:
+                clock = (await self._send(call)).clock
+            except Rejection as rejection:
+                if is_incomplete(rejection):
+                    await self.delete_clock(clock.id)
+                raise addition.locate(rejection) from None
+        return AsyncClock(self, clock, plan.opening, plan.expectations)
 
     async def get_clock(self, id: str, at: InstantLike | None = None, *, details: bool = False) -> "AsyncClock":
         """Return a clock, or preview it at the instant `at`. `details` adds `start_time` and initial amounts."""

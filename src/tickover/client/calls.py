@@ -137,11 +137,15 @@ def name_plan(plan: Plan, name: str | None, labels: Mapping[str, str] | None) ->
     return replace(plan, **_without_none({"name": name, "labels": labels}))
 
 
-def create_clock(plan: Plan, idempotency_key: str | None) -> Call[OneClock]:
-    """Create a clock. The call is idempotent because it always has an idempotency key."""
-    key = uuid4().hex if idempotency_key is None else idempotency_key
-    if not _IDEMPOTENCY_KEY.fullmatch(key):
+def idempotency_key(key: str | None) -> str:
+    """Return the key, or a new one. Raise ValueError if it is invalid."""
+    if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
         raise ValueError("an idempotency key must have 1 to 255 printable ASCII characters and no space at either end")
+    return uuid4().hex if key is None else key
+
+
+def create_clock(plan: Plan, key: str) -> Call[OneClock]:
+    """Create a clock. The call is idempotent because it has an idempotency key."""
     return _call("createTestClock", plan.params, _ONE_CLOCK, headers={"Idempotency-Key": key})
 
 
@@ -160,15 +164,15 @@ def fork_clock(
 ) -> Call[OneClock]:
     """Fork a clock. The call is idempotent because it has an idempotency key."""
     params = _id_and_at(id, at) | _without_none({"name": name, "labels": labels})
-    return _call("forkTestClock", params, _ONE_CLOCK, headers={"Idempotency-Key": uuid4().hex})
+    return _call("forkTestClock", params, _ONE_CLOCK, headers={"Idempotency-Key": idempotency_key(None)})
 
 
 def amend_clock(
-    id: str, add: Sequence[PlannedItem], cancel: Sequence[Item], goals: Sequence[Goal] = ()
+    id: str, add: Sequence[PlannedItem], cancel: Sequence[Item], goals: Sequence[Goal] = (), key: str | None = None
 ) -> Call[OneClock]:
     """Amend a clock. The call is idempotent because it has an idempotency key."""
     params = amendment_params(id, add, cancel, goals)
-    return _call("amendTestClock", params, _ONE_CLOCK, headers={"Idempotency-Key": uuid4().hex})
+    return _call("amendTestClock", params, _ONE_CLOCK, headers={"Idempotency-Key": idempotency_key(key)})
 
 
 def update_clock(id: str, name: str | None | UnsetType, labels: Mapping[str, str] | None | UnsetType) -> Call[OneClock]:

@@ -22,6 +22,7 @@ from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.base_client import DEFAULT_URL, BaseClient
 from tickover.client.calls import Call
 from tickover.client.clocks import AdvanceResult, ClockView, by_currency
+from tickover.client.large_plans import addition_key, is_incomplete, split_plan
 from tickover.client.retries import RetryState
 
 T = TypeVar("T")
@@ -103,10 +104,23 @@ class Tickover(BaseClient):
         labels: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
     ) -> "Clock":
-        """Create a clock from a plan, or from a frozen time, transactions and goals."""
+        """Create a clock from a plan, or from a frozen time, transactions and goals.
+
+        Amendments add what one call doesn't accept. If the server rejects one, the clock is deleted.
+        """
         plan = calls.name_plan(calls.build_plan(plan, frozen_time, transactions, goals), name, labels)
-        result = self._send(calls.create_clock(plan, idempotency_key))
-        return Clock(self, result.clock, plan.opening, plan.expectations)
+        key = calls.idempotency_key(idempotency_key)
+        first, additions = split_plan(plan)
+        clock = self._send(calls.create_clock(first, key)).clock
+        for number, addition in enumerate(additions):
+            call = calls.amend_clock(clock.id, addition.items(clock), (), key=addition_key(key, number))
+            try:
+                clock = self._send(call).clock
+            except Rejection as rejection:
+                if is_incomplete(rejection):
+                    self.delete_clock(clock.id)
+                raise addition.locate(rejection) from None
+        return Clock(self, clock, plan.opening, plan.expectations)
 
     def get_clock(self, id: str, at: InstantLike | None = None, *, details: bool = False) -> "Clock":
         """Return a clock, or preview it at the instant `at`. `details` adds `start_time` and initial amounts."""

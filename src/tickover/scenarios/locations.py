@@ -7,8 +7,17 @@ from decimal import Decimal
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from tickover.api.limits import MAX_CONTRIBUTIONS, MAX_EXPECTATIONS, MAX_GOALS, MAX_TRANSACTIONS
+from tickover.api.limits import (
+    MAX_CLOCK_GOALS,
+    MAX_CLOCK_TRANSACTIONS,
+    MAX_CONTRIBUTIONS,
+    MAX_EXPECTATIONS,
+    MAX_GOAL_CONTRIBUTIONS,
+    MAX_GOALS,
+    MAX_TRANSACTIONS,
+)
 from tickover.scenarios.lines import Path, find_lines
 
 _MAX_VALUE_LENGTH: Final = 60
@@ -90,13 +99,32 @@ class Limit(Struct, frozen=True):
     """Dates before adjustments. It bounds the time that a plan takes."""
 
     def error_text(self, count: int, where: str = "") -> str:
-        return f"{count:,} {self.items}{where} exceed the limit of {self.maximum} per {self.owner}"
+        return f"{count:,} {self.items}{where} exceed the limit of {self.maximum:,} per {self.owner}"
 
 
-TRANSACTIONS: Final = Limit("transactions", MAX_TRANSACTIONS, "clock", max_nominal=5_000)
-GOALS: Final = Limit("goals", MAX_GOALS, "clock")
 EXPECTATIONS: Final = Limit("expectations", MAX_EXPECTATIONS, "scenario")
-CONTRIBUTIONS: Final = Limit("contributions", MAX_CONTRIBUTIONS, "goal", max_nominal=1_000)
+
+
+class Limits(Struct, frozen=True):
+    """How many items a plan can have."""
+
+    transactions: Limit
+    goals: Limit
+    contributions: Limit
+
+
+CLOCK: Final = Limits(
+    Limit("transactions", MAX_CLOCK_TRANSACTIONS, "clock", max_nominal=5_000),
+    Limit("goals", MAX_CLOCK_GOALS, "clock"),
+    Limit("contributions", MAX_GOAL_CONTRIBUTIONS, "goal", max_nominal=1_000),
+)
+"""What a clock can hold."""
+ONE_CALL: Final = Limits(
+    replace(CLOCK.transactions, maximum=MAX_TRANSACTIONS),
+    replace(CLOCK.goals, maximum=MAX_GOALS),
+    replace(CLOCK.contributions, maximum=MAX_CONTRIBUTIONS),
+)
+"""What createTestClock accepts."""
 
 
 def quote(value: object) -> str:

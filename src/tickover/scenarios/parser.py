@@ -10,7 +10,7 @@ from tickover.api.durations import Duration
 from tickover.scenarios import readers
 from tickover.scenarios.expectations import KnownNames, parse_expectation, parse_opening
 from tickover.scenarios.item_parser import DEFAULT_KEYS, ITEM_KEYS, Defaults, parse_currency, parse_defaults, parse_item
-from tickover.scenarios.locations import CONTRIBUTIONS, EXPECTATIONS, GOALS, TRANSACTIONS, Location, Source, quote
+from tickover.scenarios.locations import CLOCK, EXPECTATIONS, Location, Source, quote
 from tickover.scenarios.scenario import ContributionItem, GoalItem, Scenario, TransactionItem
 from tickover.scenarios.tables import Table
 from tickover.scenarios.timings import LocalTime
@@ -31,8 +31,8 @@ def parse_scenario(values: object, source: Source, title: str) -> Scenario:
     table = Table(values, location, SCENARIO_KEYS)
     currency = table.optional("currency", readers.CURRENCY)
     defaults = parse_defaults(table)
-    transactions = tuple(_parse_transaction(*item, currency, defaults) for item in table.items(TRANSACTIONS))
-    goals = tuple(_parse_goal(*item, defaults) for item in table.items(GOALS))
+    transactions = tuple(_parse_transaction(*item, currency, defaults) for item in table.items(CLOCK.transactions))
+    goals = tuple(_parse_goal(*item, defaults) for item in table.items(CLOCK.goals))
     opening = parse_opening(table.get("opening", {}), location)
     known = KnownNames(
         transactions=[item.name for item in transactions],
@@ -96,7 +96,7 @@ def _parse_goal(value: object, location: Location, defaults: Defaults) -> GoalIt
         name=name,
         target=target,
         initial=initial,
-        contributions=tuple(_parse_contribution(*item, name, defaults) for item in table.items(CONTRIBUTIONS)),
+        contributions=tuple(_parse_contribution(*item, name, defaults) for item in table.items(CLOCK.contributions)),
     )
 
 

@@ -16,7 +16,7 @@ from tickover.api.limits import MAX_NAME, SPAN_YEARS
 from tickover.api.plans import Plan, PlannedContribution, PlannedGoal, PlannedTransaction
 from tickover.scenarios.adjustments import Adjustments
 from tickover.scenarios.expectations import ExpectItem
-from tickover.scenarios.locations import CONTRIBUTIONS, TRANSACTIONS, Limit, Location, ScenarioError
+from tickover.scenarios.locations import CLOCK, Limit, Limits, Location, ScenarioError
 from tickover.scenarios.timings import Timing, Window
 from tickover.scenarios.variety import AmountRange
 
@@ -108,8 +108,8 @@ class GoalItem(Struct, frozen=True, kw_only=True):
     initial: Decimal
     contributions: tuple[ContributionItem, ...]
 
-    def plan(self, window: Window) -> PlannedGoal:
-        occurrences = _expand(self.location, self.contributions, window, CONTRIBUTIONS)
+    def plan(self, window: Window, limit: Limit) -> PlannedGoal:
+        occurrences = _expand(self.location, self.contributions, window, limit)
         contributions = [item.plan(occurrence) for item, occurrence in occurrences]
         return plans.goal(self.name, self.target, self.initial, contributions)
 
@@ -129,21 +129,25 @@ class Scenario(Struct, frozen=True, kw_only=True):
     """Balances at the start. Each becomes a transaction."""
     expectations: tuple[ExpectItem, ...] = ()
 
-    def plan(self, start: InstantLike | None = None) -> Plan:
+    def plan(self, start: InstantLike | None = None, limits: Limits = CLOCK) -> Plan:
         """Expand the scenario from `start` or from the file's start. Sort items by time, then by order in the file."""
         window = self.window(start)
+        if len(self.goals) > limits.goals.maximum:
+            raise self.location.error(f"{limits.goals.error_text(len(self.goals))}; remove some", "goals")
         return Plan(
             frozen_time=window.start,
-            transactions=[transaction for transaction, _ in self.occurrences(start)],
-            goals=[goal.plan(window) for goal in self.goals],
+            transactions=[transaction for transaction, _ in self.occurrences(start, limits)],
+            goals=[goal.plan(window, limits.contributions) for goal in self.goals],
             expectations=tuple(expectation.plan(window) for expectation in self.expectations),
         )
 
-    def occurrences(self, start: InstantLike | None = None) -> list[tuple[PlannedTransaction, datetime]]:
+    def occurrences(
+        self, start: InstantLike | None = None, limits: Limits = CLOCK
+    ) -> list[tuple[PlannedTransaction, datetime]]:
         """Return the plan's transactions, each with its nominal instant. The opening balances come first."""
         window = self.window(start)
         opening = [_opening(window.start, currency, amount) for currency, amount in self.opening.items() if amount]
-        found = _expand(self.location, self.transactions, window, TRANSACTIONS, len(opening))
+        found = _expand(self.location, self.transactions, window, limits.transactions, len(opening))
         return [
             *((transaction, window.start) for transaction in opening),
             *((item.plan(occurrence), occurrence.nominal) for item, occurrence in found),

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from tickover.api.clocks import ExportedClock, Snapshot
 from tickover.api.plans import encode_json
 from tickover.scenarios import ScenarioError, read
+from tickover.scenarios.locations import ONE_CALL
 
 MAX_CPU_SECONDS: Final = 2
 """The kernel ends the process with SIGVTALRM if one call takes longer, even inside of a regular expression."""
@@ -56,7 +57,7 @@ def expand_scenario(request: ExpandRequest) -> IsolatedResult:
     """Return the parameters of createTestClock and the expectations."""
     try:
         scenario = read(request.text, "toml", name="")
-        plan = scenario.plan(request.start or scenario.start or request.default_start)
+        plan = scenario.plan(request.start or scenario.start or request.default_start, ONE_CALL)
     except ScenarioError as error:
         return IsolatedResult(message=str(error), line=error.line)
     params = replace(plan.params, name=scenario.title or UNSET)

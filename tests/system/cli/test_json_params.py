@@ -82,3 +82,17 @@ def test_amount_as_string_is_rejected(shell: Shell, params: dict[str, Any], path
 def test_amount_as_number_is_accepted(shell: Shell) -> None:
     params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [TRANSACTION], "goals": [GOAL]}
     assert shell("clock", "create", "--params", "-", input=json.dumps(params).encode()).code == 0
+
+
+def test_large_clock_is_created(shell: Shell) -> None:
+    rent = {"at": "2027-01-03T08:00:00Z", "name": "Rent", "amount": 1, "currency": "EUR", "type": "EXPENSE"}
+    contributions = [{"at": "2027-01-03T08:00:00Z", "amount": 1}] * 101
+    params = {
+        "frozenTime": "2027-01-01T00:00:00Z",
+        "transactions": [rent] * 101,
+        "goals": [{"name": "Trip", "targetAmount": 1, "contributions": contributions}] * 26,
+    }
+    result = shell("clock", "create", "--params", "-", "--json", input=json.dumps(params).encode())
+    assert result.code == 0, result.err
+    assert len(result.json["pendingTransactions"]) == 101
+    assert [len(goal["upcomingContributions"]) for goal in result.json["goals"]] == [101] * 26

@@ -105,12 +105,12 @@ def test_a_bank_statement_becomes_a_clock_in_two_commands(shell: Shell, tmp_path
 
 def test_long_statement_is_trimmed_by_from(offline_shell: Shell, tmp_path: Path) -> None:
     statement = tmp_path / "bank.csv"
-    days = [f"2027-{month:02}-{day:02}" for month in range(1, 6) for day in range(1, 29)]
+    days = [f"2027-{month:02}-{day:02}" for month in range(1, 6) for day in range(1, 29) for _ in range(20)]
     statement.write_text("date,name,amount,currency\n" + "".join(f"{day},Shop,-1.50,EUR\n" for day in days))
     whole = offline_shell("scenarios", "from", str(statement))
-    assert whole.err.endswith("A new clock holds 100. Ignore the earlier ones with --from 2027-02-13.\n")
+    assert whole.err.endswith("A clock holds 2,000. Ignore the earlier ones with --from 2027-02-13.\n")
     trimmed = offline_shell("scenarios", "from", str(statement), "--from", "2027-02-13")
-    assert trimmed.err == "Read 100 payments on this machine. Nothing was sent.\n"
+    assert trimmed.err == "Read 2,000 payments on this machine. Nothing was sent.\n"
     assert "2027-02-13" in trimmed.out
     assert "2027-02-12" not in trimmed.out
     late = offline_shell("scenarios", "from", str(statement), "--from", "2028-01-01")

@@ -271,10 +271,10 @@ def test_opening_balances_are_transactions_at_the_start() -> None:
 
 
 def test_opening_balances_count_towards_the_limit() -> None:
-    items = rent(every="day", times=99)
-    assert len(plan(NEW_YEAR, items, opening={"EUR": 1}).transactions) == 100
-    with pytest.raises(ScenarioError, match="101 transactions"):
-        plan(NEW_YEAR, items, opening={"EUR": 1, "USD": 1})
+    items = rent(every="day", times=1999)
+    assert len(plan(NEW_YEAR, items, length="6 years", opening={"EUR": 1}).transactions) == 2000
+    with pytest.raises(ScenarioError, match="2,001 transactions"):
+        plan(NEW_YEAR, items, length="6 years", opening={"EUR": 1, "USD": 1})
 
 
 @each_case("start", ["9989-12-20T00:00:00Z", "0011-01-01T00:00:00Z"])

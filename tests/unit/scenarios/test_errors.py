@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.cases import each_case
 from tests.unit.scenarios.strategies import rent
-from tickover.api.limits import MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
+from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_GOALS, MAX_CLOCK_TRANSACTIONS, MAX_GOAL_CONTRIBUTIONS, MAX_NAME
 from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.phrases import EXPECTED as RECURRENCE
 from tickover.scenarios.timings import EXPECTED as POINT
@@ -204,20 +204,20 @@ def test_invalid_scenario(values: Any, problem: str) -> None:
 @each_case(
     ("key", "entry", "maximum", "owner"),
     [
-        ("transactions", rent(every="day", times=1), MAX_TRANSACTIONS, "clock"),
-        ("goals", {"name": "a", "target": 1}, MAX_GOALS, "clock"),
+        ("transactions", rent(every="day", times=1), MAX_CLOCK_TRANSACTIONS, "clock"),
+        ("goals", {"name": "a", "target": 1}, MAX_CLOCK_GOALS, "clock"),
     ],
 )
 def test_limits_per_clock(key: str, entry: dict[str, Any], maximum: int, owner: str) -> None:
     made = read(json.dumps({key: [entry] * maximum}), "json").plan(NEW_YEAR)
     assert len(made.transactions or made.goals) == maximum
-    problem = f"{maximum + 1} {key} exceed the limit of {maximum} per {owner}; remove some"
+    problem = f"{maximum + 1:,} {key} exceed the limit of {maximum:,} per {owner}; remove some"
     assert error_message({key: [entry] * (maximum + 1)}) == f"f: {problem}."
 
 
 def test_limit_per_goal() -> None:
-    contributions = [{"amount": 1, "at": "start"}] * (MAX_CONTRIBUTIONS + 1)
-    problem = "101 contributions exceed the limit of 100 per goal; remove some"
+    contributions = [{"amount": 1, "at": "start"}] * (MAX_GOAL_CONTRIBUTIONS + 1)
+    problem = "501 contributions exceed the limit of 500 per goal; remove some"
     assert (
         error_message({"goals": [{"name": "a", "target": 1, "contributions": contributions}]})
         == f'f, goal 1 "a": {problem}.'

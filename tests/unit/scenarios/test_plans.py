@@ -15,9 +15,10 @@ from msgspec import UNSET
 from tests.support.cases import each_case
 from tests.unit.scenarios.strategies import Phrase, at, instants, phrases, plan, rent, starts, times
 from tickover.api import plans
-from tickover.api.limits import MAX_CONTRIBUTIONS, MAX_TRANSACTIONS
+from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_GOAL_CONTRIBUTIONS
 from tickover.api.plans import Plan
 from tickover.scenarios import Scenario, ScenarioError, read
+from tickover.scenarios.locations import ONE_CALL
 
 NEW_YEAR = "2027-01-01T00:00:00Z"
 MORNING = "2027-01-01T09:30:00Z"
@@ -276,26 +277,43 @@ def scenario_of(**top: Any) -> Scenario:
 
 
 def test_limit_of_transactions() -> None:
-    assert len(plan(NEW_YEAR, rent(**daily(60)), rent(**daily(40))).transactions) == MAX_TRANSACTIONS
+    items = [rent(**daily(1200)), rent(name="Tea", **daily(800))]
+    assert len(scenario_of(transactions=items, length="5 years").plan(NEW_YEAR).transactions) == MAX_CLOCK_TRANSACTIONS
     with pytest.raises(ScenarioError) as caught:
-        scenario_of(transactions=[rent(**daily(60)), rent(name="Tea", **daily(41))]).plan(NEW_YEAR)
+        scenario_of(transactions=[*items, rent(**daily(1))], length="5 years").plan(NEW_YEAR)
     assert str(caught.value) == (
-        "f: 101 transactions from 2027-01-01T00:00:00Z to 2027-07-01T00:00:00Z exceed the limit of 100 per "
-        'clock; reduce length, or repeat transaction 1 "Rent" fewer than 60 times.'
+        "f: 2,001 transactions from 2027-01-01T00:00:00Z to 2032-01-01T00:00:00Z exceed the limit of 2,000 per "
+        'clock; reduce length, or repeat transaction 1 "Rent" fewer than 1,200 times.'
     )
 
 
 def test_limit_of_contributions() -> None:
-    goal = {"name": "Trip", "target": 1, "contributions": [daily(60), daily(40)]}
-    result = scenario_of(goals=[goal, goal]).plan(NEW_YEAR)
-    assert [len(found.contributions) for found in result.goals] == [MAX_CONTRIBUTIONS] * 2
-    more = {"name": "Roof", "target": 1, "contributions": [daily(50), {"amount": 1, "every": "day"}]}
+    goal = {"name": "Trip", "target": 1, "contributions": [daily(300), daily(200)]}
+    result = scenario_of(goals=[goal, goal], length="1 year").plan(NEW_YEAR)
+    assert [len(found.contributions) for found in result.goals] == [MAX_GOAL_CONTRIBUTIONS] * 2
+    more = {"name": "Roof", "target": 1, "contributions": [daily(200), {"amount": 1, "every": "day"}]}
     with pytest.raises(ScenarioError) as caught:
-        scenario_of(goals=[goal, more]).plan(NEW_YEAR)
+        scenario_of(goals=[goal, more], length="1 year").plan(NEW_YEAR)
     assert str(caught.value) == (
-        'f, line 1, goal 2 "Roof": 231 contributions from 2027-01-01T00:00:00Z to 2027-07-01T00:00:00Z exceed the '
-        'limit of 100 per goal; reduce length, or repeat goal 2 "Roof", contribution 2 fewer than 181 times.'
+        'f, line 1, goal 2 "Roof": 565 contributions from 2027-01-01T00:00:00Z to 2028-01-01T00:00:00Z exceed the '
+        'limit of 500 per goal; reduce length, or repeat goal 2 "Roof", contribution 2 fewer than 365 times.'
     )
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        {"transactions": [rent(**daily(101))]},
+        {"goals": [{"name": "Trip", "target": 1}] * 26},
+        {"goals": [{"name": "Trip", "target": 1, "contributions": [daily(101)]}]},
+    ],
+    ids=["transactions", "goals", "contributions"],
+)
+def test_a_plan_for_one_call_is_smaller(top: dict[str, Any]) -> None:
+    scenario = scenario_of(**top)
+    scenario.plan(NEW_YEAR)
+    with pytest.raises(ScenarioError, match=r"exceed the limit of (100|25) per (clock|goal); "):
+        scenario.plan(NEW_YEAR, ONE_CALL)
 
 
 @each_case(

@@ -17,7 +17,7 @@ from tickover.scenarios import ScenarioError, load, names, parser, read
 from tickover.scenarios.expectations import EXPECT_KEYS
 from tickover.scenarios.files import MAX_FILE_BYTES
 from tickover.scenarios.item_parser import MAX_LISTED_DATES
-from tickover.scenarios.locations import CONTRIBUTIONS, TRANSACTIONS
+from tickover.scenarios.locations import CLOCK
 from tickover.scenarios.phrases import parse
 from tickover.scenarios.timings import LocalTime, Window, parse_point, parse_time
 from tickover.scenarios.variety import Variety
@@ -173,7 +173,7 @@ def test_every_documented_point_in_time_is_valid() -> None:
 def test_the_table_of_limits_is_correct() -> None:
     numbers = [int(re.sub(r"[^0-9]", "", value)) for _, value in rows("Limit | Value")]
     assert numbers == [
-        limits.MAX_TRANSACTIONS, limits.MAX_GOALS, limits.MAX_CONTRIBUTIONS, limits.MAX_NAME, limits.MAX_CATEGORY,
-        limits.MAX_AMOUNT, limits.SPAN_YEARS, MAX_FILE_BYTES, limits.MAX_SCENARIO_TEXT, TRANSACTIONS.max_nominal,
-        CONTRIBUTIONS.max_nominal, MAX_LISTED_DATES,
+        limits.MAX_CLOCK_TRANSACTIONS, limits.MAX_CLOCK_GOALS, limits.MAX_GOAL_CONTRIBUTIONS, limits.MAX_NAME,
+        limits.MAX_CATEGORY, limits.MAX_AMOUNT, limits.SPAN_YEARS, MAX_FILE_BYTES, limits.MAX_SCENARIO_TEXT,
+        CLOCK.transactions.max_nominal, CLOCK.contributions.max_nominal, MAX_LISTED_DATES,
     ]  # fmt: skip
