@@ -30,6 +30,17 @@ async def test_statistics_of_a_database(database_url: str) -> None:
         assert found.clock_skew_seconds is None
 
 
+async def test_size_of_sqlite_includes_the_write_ahead_log(tmp_path: Path) -> None:
+    file = tmp_path / "tickover.db"
+    store = await open_store(f"sqlite:///{file}")
+    await store.claim_send(link(1), code_limits())
+    found = await read_statistics(f"sqlite:///{file}", wall_clock)
+    sizes = [path.stat().st_size for path in (file, tmp_path / "tickover.db-wal")]
+    await store.close()
+    assert all(sizes)
+    assert found.bytes == sum(sizes)
+
+
 async def test_idle_store_has_no_load(database_url: str) -> None:
     store = await open_store(database_url)
     await store.ping()

@@ -1,6 +1,7 @@
 """Metrics: what is counted, in a form that Prometheus reads, without data of callers."""
 
 import asyncio
+import os
 import subprocess
 from pathlib import Path
 
@@ -11,17 +12,21 @@ import pytest
 from tests.rpc.builders import open_buggy_world
 from tests.support.cases import each_case
 from tests.support.debian_packages import require_program
+from tests.support.log_capture import LogCapture
 from tests.support.metrics import Metrics, parse_metrics, total, value
 from tests.support.world import ANA, NOW, World
-from tickover.api.errors import Rejection
+from tickover.api.errors import Reason, Rejection
+from tickover.server.app import TickoverServer, Worker
+from tickover.server.http.server import Server
 from tickover.server.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
 from tickover.server.metrics import server
 from tickover.server.metrics.exposition import Facts, render
-from tickover.server.metrics.numbers import BUCKETS, CAUSES, SharedNumbers, cause_of
+from tickover.server.metrics.numbers import BUCKETS, CAUSES, GAUGES, SharedNumbers, cause_of
 from tickover.server.metrics.server import DatabaseFacts, MeasuredMailer
-from tickover.server.settings import SettingError
+from tickover.server.settings import SettingError, read_settings
 from tickover.server.storage.statistics import Statistics
-from tickover.server.storage.store import overloaded
+from tickover.server.storage.store import Load, overloaded
+from tickover.server.workers import _Supervisor
 
 FACTS = Facts({"version": "1.2.3"}, True, 10**9, Statistics(6, 4096, {"users": 2}, -0.25))
 
@@ -100,6 +105,47 @@ def test_numbers_of_all_processes_are_summed() -> None:
     # A process that replaces another continues its counts.
     numbers.recorder(2).record_call("logout", None, 0.5)
     assert value(metrics_of(numbers), "calls_total", method="logout", outcome="OK") == 4
+
+
+@pytest.mark.parametrize("gauge", GAUGES)
+def test_gauges_of_a_worker_that_has_ended_are_cleared(gauge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = read_settings({}, {"workers": "2"})
+    supervisor = _Supervisor(settings, LogCapture().log, lambda *_: 0)
+    supervisor._workers = {7: 0, 8: 1}
+    for number in (0, 1):
+        supervisor._numbers.recorder(number).set(gauge, value=3)
+    ended = [(6, 0), (8, 9)]
+    monkeypatch.setattr(os, "wait", lambda: ended.pop(0))
+    assert supervisor._wait_for_worker() == -9
+    assert supervisor._numbers.total(gauge) == 3
+    assert supervisor._workers == {7: 0}
+    for pipe in (supervisor._supervisor_ended, supervisor._supervisor_runs):
+        os.close(pipe)
+
+
+async def test_every_gauge_of_a_server_has_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = read_settings({}, {"data_dir": str(tmp_path), "port": "0"})
+    numbers = SharedNumbers()
+    opened = await TickoverServer.open(settings, LogCapture().log, Worker(numbers, 0))
+    try:
+        monkeypatch.setattr(opened._store, "load", lambda: Load(1, 2, 3))
+        monkeypatch.setattr(opened._handler, "in_flight", 4)
+        monkeypatch.setattr(Server, "connection_count", 5)
+        opened._publish_gauges()
+        opened._on_swept(6)
+        opened._on_swept(7)
+        opened._count_rejected_request(Reason.UNAVAILABLE)
+    finally:
+        await opened.close()
+    found = metrics_of(numbers)
+    assert value(found, "database_calls_waiting") == 1
+    assert value(found, "database_connections", state="open") == 2
+    assert value(found, "database_connections", state="busy") == 3
+    assert value(found, "calls_in_flight") == 4
+    assert value(found, "http_connections") == 5
+    assert value(found, "swept_rows_total") == 13
+    assert value(found, "sweep_last_success_timestamp_seconds") > 0
+    assert value(found, "requests_rejected_total") == 1
 
 
 @each_case(
@@ -187,6 +233,46 @@ async def test_database_without_statistics_is_up(facts: DatabaseFacts, monkeypat
     monkeypatch.setattr(server, "read_statistics", fail)
     found = await facts.read()
     assert (found.is_database_up, found.statistics) == (True, None)
+
+
+async def test_failed_read_leaves_no_stale_statistics(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    results: list[Statistics | None] = [Statistics(6, 1, {}), None, Statistics(6, 2, {})]
+
+    async def read(*_: object) -> Statistics:
+        if (found := results.pop(0)) is None:
+            raise SettingError("remaining connection slots are reserved")
+        return found
+
+    monkeypatch.setattr(server, "read_statistics", read)
+    monkeypatch.setattr(server, "_STATISTICS_SECONDS", 0)
+    expected = [*results]
+    assert [(await facts.read()).statistics for _ in range(3)] == expected
+
+
+async def test_statistics_are_read_once_a_minute(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads = []
+
+    async def read(*_: object) -> Statistics:
+        reads.append(1)
+        return Statistics(6, 1, {})
+
+    monkeypatch.setattr(server, "read_statistics", read)
+    for _ in range(3):
+        await facts.read()
+    assert len(reads) == 1
+
+
+async def test_database_that_is_down_has_no_statistics(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail() -> None:
+        raise overloaded()
+
+    async def read(*_: object) -> Statistics:
+        raise AssertionError("a database that is down isn't asked")
+
+    monkeypatch.setattr(server, "read_statistics", read)
+    monkeypatch.setattr(facts, "_ping", fail)
+    found = await facts.read()
+    assert (found.is_database_up, found.statistics) == (False, None)
 
 
 async def test_slow_statistics_are_read_once_and_the_previous_ones_served(

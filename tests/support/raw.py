@@ -134,6 +134,13 @@ def port_of(program: Program) -> int:
     return port
 
 
+async def wait_for(condition: Callable[[], object]) -> None:
+    """Run the event loop until a condition holds."""
+    async with asyncio.timeout(WAIT_SECONDS):
+        while not condition():  # noqa: ASYNC110 - no event says so
+            await asyncio.sleep(0)
+
+
 async def wait_until_disconnected(slow: Client, trickle: bytes, fast: Client) -> bytes:
     """Send slowly until the server closes. Meanwhile, check that another client is served."""
     cut = asyncio.create_task(slow.read_to_end())
@@ -207,9 +214,7 @@ class EchoServer:
 
     async def wait_for_calls(self, count: int) -> None:
         """Wait until this number of calls has started."""
-        async with asyncio.timeout(WAIT_SECONDS):
-            while len(self.bodies) < count:  # noqa: ASYNC110 - no event counts calls
-                await asyncio.sleep(0)
+        await wait_for(lambda: len(self.bodies) >= count)
 
     async def wait_for(self, condition: Callable[[], object]) -> None:
         """Wait until a condition holds."""

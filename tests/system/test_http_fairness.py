@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from tests.support.raw import HELLO, Client, post, run_echo_server
+from tests.support.raw import HELLO, Client, echo_call, post, run_echo_server, wait_for
 from tickover.server.http.pages import accepts_gzip
 from tickover.server.http.pool import MAX_BODY_BYTES_PER_ITERATION, Limits, Pool
 
@@ -89,6 +89,28 @@ async def test_draining_server_closes_connections_after_their_next_response() ->
         server.http_server.drain()
         assert (await client.request(HELLO)).headers["connection"] == "close"
         assert await client.read_to_end() == b""
+
+
+async def test_draining_server_handles_queued_calls_before_it_closes_their_connection() -> None:
+    async with run_echo_server() as server, Client.connect(server.port) as client:
+        await client.send(echo_call(b"busy") + echo_call(b"next") + echo_call(b"last"))
+        await server.is_busy.wait()
+        server.http_server.drain()
+        server.may_respond.set()
+        responses = [await client.response() for _ in range(3)]
+        assert [response.body for response in responses] == [b"echo: busy", b"echo: next", b"echo: last"]
+        assert [response.headers.get("connection") for response in responses] == [None, None, "close"]
+        assert await client.read_to_end() == b""
+
+
+async def test_request_that_is_on_its_way_when_the_drain_ends_gets_a_response() -> None:
+    async with run_echo_server() as server, Client.connect(server.port) as client:
+        await wait_for(lambda: server.pool.connections)
+        server.http_server.drain()
+        stopping = asyncio.create_task(server.http_server.stop(600))
+        await wait_for(lambda: server.pool.is_stopping)
+        assert (await client.request(HELLO)).status == 200
+        assert await stopping == 0
 
 
 async def test_requests_in_the_backlog_get_a_response_when_the_drain_ends() -> None:

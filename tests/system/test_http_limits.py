@@ -9,7 +9,7 @@ import uvloop
 
 from tests.support.log_capture import LogCapture
 from tests.support.program import Program
-from tests.support.raw import HELLO, WAIT_SECONDS, Client, call, port_of, post, request, run_echo_server
+from tests.support.raw import HELLO, WAIT_SECONDS, Client, call, port_of, post, request, run_echo_server, wait_for
 from tests.system.test_life_cycle_log import log_of
 from tickover.server.app import _http_limits
 from tickover.server.http.messages import OVERLOADED, Request
@@ -82,6 +82,16 @@ async def test_silent_connections_over_the_limit_do_not_block_health_checks() ->
             assert (await client.request(_HEALTH)).status == 200
 
 
+async def test_all_reserved_connections_serve_health_checks() -> None:
+    async with run_echo_server(connections=1, reserved_connections=2) as server, AsyncExitStack() as stack:
+        busy = await stack.enter_async_context(Client.connect(server.port))
+        await busy.send(_call(b"busy"))
+        await server.is_busy.wait()
+        reserved = [await stack.enter_async_context(Client.connect(server.port)) for _ in range(2)]
+        await wait_for(lambda: len(server.pool.over_limit) == 2)
+        assert [(await client.request(_HEALTH)).status for client in reserved] == [200, 200]
+
+
 def test_many_connections_are_accepted_in_few_turns_of_the_loop() -> None:
     async def turns_until_accepted(count: int) -> int:
         async with run_echo_server() as server:
@@ -109,13 +119,6 @@ async def test_max_connections_reaches_the_server(tmp_path: Path) -> None:
         program.stop()
         [counts] = [line for line in log_of(program) if line["event"] == "calls rejected"]
         assert counts["unavailable"] == 1
-
-
-async def test_keep_alive_seconds_reaches_the_server(tmp_path: Path) -> None:
-    with Program(tmp_path, TICKOVER_KEEP_ALIVE_SECONDS="1") as program:
-        async with Client.connect(port_of(program)) as client:
-            assert (await client.request(_HEALTH)).status == 200
-            assert await client.read_to_end() == b""
 
 
 # Requests

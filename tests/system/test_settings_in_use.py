@@ -1,7 +1,6 @@
 """Every setting has an effect: each has a test that fails if its value is ignored."""
 
 import json
-import os
 import re
 import socket
 import stat
@@ -15,7 +14,6 @@ from urllib.request import urlopen
 import pytest
 from msgspec import to_builtins
 
-from tests.support.forked_programs import ForkedProcess, open_nothing
 from tests.support.log_capture import LogCapture
 from tests.support.program import Program, code_params, link_params, run_tickover, verify_params
 from tickover.server.app import TickoverServer, _policy
@@ -113,17 +111,11 @@ def test_log_level_is_used(program: Program) -> None:
 
 
 @proves("log_format")
-def test_log_format_is_used(tmp_path: Path) -> None:
-    # In processes of their own, because a log changes the whole process.
-    script, log = tmp_path / "script.py", tmp_path / "log.txt"
-    script.write_text("import sys, tickover.server.logs as logs; logs.open_log('info', sys.argv[1]).info('started')")
-    for form in ("auto", "json", "text"):
-        with open_nothing() as nothing, log.open("a") as output:
-            streams = (nothing.fileno(), output.fileno(), output.fileno())
-            assert ForkedProcess((form,), tmp_path, {**os.environ}, streams, script=script).wait(120) == 0
-    lines = log.read_text().splitlines()
-    assert ["started" in line for line in lines] == [True, True, True]
-    assert [line.startswith('{"event": "started"') for line in lines] == [True, True, False]
+def test_log_format_is_used(program: Program, tmp_path: Path) -> None:
+    assert '"event": "started"' in program.output, "the default is JSON, because it isn't a terminal"
+    with Program(tmp_path, TICKOVER_LOG_FORMAT="text") as other:
+        assert re.search(r"^\S+ \[info +\] started ", re.sub(r"\x1b\[[0-9;]*m", "", other.output), re.MULTILINE)
+        assert '"event"' not in other.output
 
 
 @proves("access_log")
@@ -249,19 +241,27 @@ def test_every_field_of_the_policy_comes_from_a_setting() -> None:
     assert set(policy) == {"public_url", *(place for place, _ in _LIMITS.values())}
 
 
-_TESTED_WITH_HTTP = {
-    "drain_seconds": "test_signals.py",
-    "keep_alive_seconds": "test_http_limits.py",
-    "max_connections": "test_http_limits.py",
-    "max_in_flight": "test_http_server.py",
+_HTTP: dict[str, Callable[[Any], object]] = {
+    "keep_alive_seconds": lambda server: server._server._pool.limits.keep_alive_seconds,
+    "max_connections": lambda server: server._server._pool.limits.connections,
+    "max_in_flight": lambda server: server._handler._max_in_flight,
 }
-"""Settings that other files test with the real program."""
+"""Limits of HTTP, each with the value that the server uses."""
 
 
-@pytest.mark.parametrize(("name", "file"), _TESTED_WITH_HTTP.items())
-def test_another_file_sets_the_variable(name: str, file: str) -> None:
-    assert f"TICKOVER_{name.upper()}" in (Path(__file__).parent / file).read_text("utf-8")
+@proves(*_HTTP)
+@pytest.mark.parametrize("setting", _HTTP)
+async def test_setting_changes_only_its_limit_of_http(tmp_path: Path, setting: str) -> None:
+    found = []
+    for given in ({}, {setting: "7"}):
+        settings = read_settings({}, {"data_dir": str(tmp_path), "port": "0", **given})
+        server = await TickoverServer.open(settings, LogCapture().log)
+        await server.close()
+        found.append({name: read(server) for name, read in _HTTP.items()})
+    usual, changed = found
+    assert changed == usual | {setting: 7}
 
 
 def test_every_setting_is_tested() -> None:
-    assert _tested | set(_TESTED_WITH_HTTP) == {setting.name for setting in SETTINGS}
+    # test_signals.py tests the drain with the real program.
+    assert _tested | {"drain_seconds"} == {setting.name for setting in SETTINGS}

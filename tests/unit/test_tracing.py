@@ -1,15 +1,20 @@
 """Traces: a failure is visible in its span, without the message of the exception."""
 
+from collections.abc import Coroutine
 from datetime import UTC, datetime
 from threading import Event
+from typing import Any, cast
 
 import pytest
 from opentelemetry.sdk.trace import SpanProcessor
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import StatusCode
+from opentelemetry.trace import SpanKind, StatusCode
 
+from tickover.api.errors import Rejection
+from tickover.server.http.messages import OVERLOADED, Request, RequestError, Response
 from tickover.server.mail.mailer import Email, EmailKind, MailRejected
+from tickover.server.storage.store import Store, overloaded
 from tickover.server.tracing import Tracing
 
 
@@ -44,6 +49,104 @@ async def test_failed_email_is_marked_without_the_message_of_the_mail_server() -
     [span] = exporter.get_finished_spans()
     assert span.status.status_code is StatusCode.ERROR
     assert "ana@example.test" not in span.to_json()
+
+
+class ScriptedHandler:
+    """Responds with one status, at once or later."""
+
+    def __init__(self, status: int, *, is_async: bool) -> None:
+        self._response: Response = (status, [], b"body")
+        self._is_async = is_async
+
+    def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+        return self._respond() if self._is_async else self._response
+
+    async def _respond(self) -> Response:
+        return self._response
+
+    def reject(self, error: RequestError) -> Response:
+        return error.status, [], b""
+
+    def is_health_check(self, request: Request) -> bool:
+        return request.path == "/healthz"
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize(
+    ("status", "is_error"), [(200, False), (429, False), (499, False), (500, True), (501, True), (503, True)]
+)
+async def test_only_failures_of_the_server_are_errors(status: int, is_error: bool, is_async: bool) -> None:
+    exporter = InMemorySpanExporter()
+    traced = Tracing(SimpleSpanProcessor(exporter)).handler(
+        ScriptedHandler(status, is_async=is_async), lambda path: path == "/rpc"
+    )
+    response = traced.handle(Request("POST", "/rpc", b"", {}, None))
+    assert not isinstance(response, tuple)
+    assert await response == (status, [], b"body")
+    [span] = exporter.get_finished_spans()
+    assert (span.status.status_code is StatusCode.ERROR) is is_error
+    assert (span.name, span.kind) == ("POST /rpc", SpanKind.SERVER)
+    assert span.attributes == {
+        "http.request.method": "POST",
+        "url.scheme": "http",
+        "http.route": "/rpc",
+        "url.path": "/rpc",
+        "http.response.status_code": status,
+    }
+
+
+def test_health_checks_and_rejected_requests_have_no_span() -> None:
+    exporter = InMemorySpanExporter()
+    traced = Tracing(SimpleSpanProcessor(exporter)).handler(ScriptedHandler(200, is_async=False), lambda _: True)
+    assert traced.handle(Request("GET", "/healthz", b"", {}, None)) == (200, [], b"body")
+    assert traced.is_health_check(Request("GET", "/healthz", b"", {}, None))
+    assert traced.reject(OVERLOADED) == (OVERLOADED.status, [], b"")
+    assert exporter.get_finished_spans() == ()
+
+
+class FailingStore:
+    async def find_clock(self, key: str) -> str:
+        raise LookupError(key)
+
+    async def ping(self) -> str:
+        return "pong"
+
+    def load(self) -> int:
+        return 7
+
+
+async def test_calls_of_the_store_have_spans_and_failures_are_marked() -> None:
+    exporter = InMemorySpanExporter()
+    store: Any = Tracing(SimpleSpanProcessor(exporter)).store(cast("Store", FailingStore()))
+    assert (await store.ping(), await store.ping(), store.load()) == ("pong", "pong", 7)
+    with pytest.raises(LookupError):
+        await store.find_clock("secret")
+    spans = exporter.get_finished_spans()
+    assert [span.name for span in spans] == ["store ping", "store ping", "store find_clock"]
+    assert [span.status.status_code for span in spans] == [StatusCode.UNSET, StatusCode.UNSET, StatusCode.ERROR]
+    assert {span.kind for span in spans} == {SpanKind.CLIENT}
+    assert spans[2].attributes == {"db.operation.name": "find_clock"}
+    assert "secret" not in spans[2].to_json()
+
+
+@pytest.mark.parametrize(
+    ("method", "rejection", "name", "outcome"),
+    [
+        ("logout", None, "logout", "OK"),
+        ("logout", overloaded(), "logout", "UNAVAILABLE"),
+        ("ana@example.test", None, "unknown", "OK"),
+    ],
+)
+def test_calls_are_events_of_the_request(method: str, rejection: Rejection | None, name: str, outcome: str) -> None:
+    exporter, recorded = InMemorySpanExporter(), list[tuple[str, Rejection | None, float]]()
+    tracing = Tracing(SimpleSpanProcessor(exporter))
+    observe = tracing.observe(lambda *call: recorded.append(call))
+    with tracing.tracer.start_as_current_span("request"):
+        observe(method, rejection, 0.5)
+    [span] = exporter.get_finished_spans()
+    [event] = span.events
+    assert (event.name, event.attributes) == ("call", {"rpc.method": name, "tickover.outcome": outcome})
+    assert recorded == [(method, rejection, 0.5)]
 
 
 def test_close_does_not_wait_for_a_collector_that_does_not_respond(monkeypatch: pytest.MonkeyPatch) -> None:

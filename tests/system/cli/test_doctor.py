@@ -15,7 +15,16 @@ from tests.support.mail_servers import mail_server, reply_with
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program, run_tickover
 from tests.support.shells import Result, Shell
-from tickover.server.doctor import Status, check_clock, check_disk, check_mail, check_proxies, check_schema
+from tickover.server.doctor import (
+    Status,
+    _check_public_url,
+    check_clock,
+    check_disk,
+    check_mail,
+    check_permissions,
+    check_proxies,
+    check_schema,
+)
 from tickover.server.settings import read_settings
 from tickover.server.storage import schema_version
 
@@ -150,6 +159,70 @@ def test_schemas_and_modes_of_an_existing_file(run: Any, tmp_path: Path) -> None
     file.pragma("user_version", 9999)
     file.close()
     assert statuses(run("--json"))["schema"] == "error"
+
+
+_PRIVATE = ["", "secret.key", "outbox", "tickover.db"]
+
+
+@pytest.mark.parametrize("open_path", [*_PRIVATE, "mail-url"])
+@pytest.mark.parametrize("mode", [0o704, 0o702, 0o701, 0o720])
+def test_path_that_others_can_use_is_reported(tmp_path: Path, open_path: str, mode: int) -> None:
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    for name in (*_PRIVATE[1:], "mail-url"):
+        (data / name).touch(mode=0o640)
+    (data / open_path).chmod(mode)
+    settings = read_settings({"TICKOVER_DATA_DIR": str(data)}, {})
+    environment = {"TICKOVER_MAIL_URL_FILE": str(data / "mail-url")}
+    [found, summary] = check_permissions(settings, environment)
+    assert (found.status, found.advice) == (Status.WARNING, f"Run: chmod go= {data / open_path}")
+    assert f"{data / open_path} (mode {mode:o})" in found.message
+    assert (summary.status, summary.message) == (Status.OK, "Checked 5 files and folders.")
+
+
+@pytest.mark.parametrize(
+    ("unreadable", "unwritable", "message"),
+    [("secret.key", "", "can't read {}/secret.key."), ("", "data", "can't write to {}.")],
+)
+def test_path_that_the_server_cannot_use_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unreadable: str, unwritable: str, message: str
+) -> None:
+    """Root can use every path, so the answers of the system are replaced."""
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    (data / "secret.key").touch(mode=0o600)
+    answers = {os.R_OK: unreadable, os.W_OK: unwritable}
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != answers[mode])
+    [found, _] = check_permissions(read_settings({"TICKOVER_DATA_DIR": str(data)}, {}), {})
+    assert (found.status, found.message) == (Status.ERROR, f"This user {message.format(data)}")
+
+
+@pytest.mark.parametrize(
+    ("settings", "status"),
+    [
+        ({}, Status.OK),
+        ({"TICKOVER_HOST": "0.0.0.0"}, Status.WARNING),
+        ({"TICKOVER_TRUSTED_PROXIES": "127.0.0.1"}, Status.WARNING),
+        ({"TICKOVER_PUBLIC_URL": "https://clocks.example.com"}, Status.WARNING),
+    ],
+)
+async def test_outbox_of_a_server_that_others_can_reach_is_a_warning(settings: dict[str, str], status: Status) -> None:
+    check = await check_mail(read_settings({"TICKOVER_MAIL_URL": "outbox:", **settings}, {}))
+    assert check.status is status
+
+
+@pytest.mark.parametrize(
+    ("settings", "status"),
+    [
+        ({"TICKOVER_HOST": "0.0.0.0"}, Status.WARNING),
+        ({"TICKOVER_PUBLIC_URL": "http://clocks.example.com"}, Status.WARNING),
+        ({"TICKOVER_PUBLIC_URL": "http://127.0.0.1:9"}, Status.WARNING),
+        ({}, Status.OK),
+    ],
+)
+async def test_public_url_is_checked(settings: dict[str, str], status: Status) -> None:
+    check = await _check_public_url(read_settings({"TICKOVER_MAIL_URL": "outbox:", **settings}, {}))
+    assert check.status is status
 
 
 @each_case(("found", "status"), [(5, Status.WARNING), (6, Status.OK), (7, Status.ERROR), (0, Status.WARNING)])

@@ -76,7 +76,8 @@ def sweep(db: apsw.Connection, now: Instant, limit: int) -> None:
     Delete earlier emails to the same address too, whatever their timestamps. If the wall clock was set back, an earlier
     code would otherwise outlive a newer one, and become the newest.
     """
-    old = db.execute("select email, number from login_sends where sent_at <= ? limit ?", (to_micros(now - HOUR), limit))
+    query = "select email, number from login_sends where sent_at <= ? order by sent_at limit ?"
+    old = db.execute(query, (to_micros(now - HOUR), limit))
     newest: dict[Any, Any] = {}
     for email, number in old:
         newest[email] = max(number, newest.get(email, number))

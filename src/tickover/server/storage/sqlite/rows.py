@@ -34,10 +34,11 @@ def read_schedule(db: apsw.Connection, key: bytes, revision: int = 0, known_revi
 
 def sweep_clocks(db: apsw.Connection, min_live_key: bytes, limit: int) -> None:
     """Delete expired clocks and idempotency records."""
-    dead = db.execute("select key from clocks where key < ? limit ?", (min_live_key, limit)).fetchall()
+    dead = db.execute("select key from clocks where key < ? order by key limit ?", (min_live_key, limit)).fetchall()
     db.executemany("delete from schedules where clock_key = ?", dead)
     db.executemany("delete from clocks where key = ?", dead)
     db.execute(
-        "delete from creations where digest in (select digest from creations where clock_key < ? limit ?)",
+        "delete from creations"
+        " where digest in (select digest from creations where clock_key < ? order by clock_key limit ?)",
         (min_live_key, limit),
     )

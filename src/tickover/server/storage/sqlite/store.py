@@ -333,7 +333,8 @@ class SqliteStore:
             before = db.total_changes()
             sweep_clocks(db, first_live_key(now), limit)
             db.execute(
-                "delete from tokens where digest in (select digest from tokens where expires_at <= ? limit ?)",
+                "delete from tokens"
+                " where digest in (select digest from tokens where expires_at <= ? order by expires_at limit ?)",
                 (to_micros(now), limit),
             )
             logins.sweep(db, now, limit)
