@@ -88,7 +88,7 @@ async def test_all_reserved_connections_serve_health_checks() -> None:
         await busy.send(_call(b"busy"))
         await server.is_busy.wait()
         reserved = [await stack.enter_async_context(Client.connect(server.port)) for _ in range(2)]
-        await wait_for(lambda: len(server.pool.over_limit) == 2)
+        await wait_for(lambda: len(server.pool.connections) == 3)
         assert [(await client.request(_HEALTH)).status for client in reserved] == [200, 200]
 
 
