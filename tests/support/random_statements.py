@@ -10,7 +10,7 @@ from tickover.api.fields import TransactionType
 
 START: Final = datetime(2027, 1, 1, tzinfo=UTC)
 _NAMES: Final = (
-    "Rent", '=HYPERLINK("x")', "+1", "-5", "@sum", "a;b", "(code) x", "* starred", "Café „Œuf“ 喫茶店",
+    "Rent", '=HYPERLINK("x")', "+1", "-5", "@sum", "a;b", "a;=1+1", "(code) x", "* starred", "Café „Œuf“ 喫茶店",
     'quo"te \\ back', "new\nline\ttab", "<&amp;>", "x" * 120, "; comment", "\x1b[31mred",
     "|pipe", " spaces  inside ", "2027-01-01 * x",
     "\u202e",
@@ -30,6 +30,7 @@ _CATEGORIES: Final = (
     "9 lives",
     '"',
     "=",
+    "Opening balance",
 )
 _AMOUNTS: Final = ("0.1", "0.2", "1150.5", "2800", "0.0001", "999999.9999", "7", "12.34", "1000000000", "0.00001")
 

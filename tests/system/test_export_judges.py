@@ -1,13 +1,16 @@
-"""hledger and bean-check accept exported journals of random clocks."""
+"""hledger and bean-check accept exported journals of random clocks, and hledger reads the same values."""
 
+import csv
+import io
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 
 from tests.support.debian_packages import require_program
 from tests.support.random_statements import random_opening, random_snapshot
-from tickover.statements import export
+from tickover.statements import build_statements, export
 
 
 def test_hledger_checks_the_journals(tmp_path: Path) -> None:
@@ -25,9 +28,25 @@ def test_hledger_checks_the_journals(tmp_path: Path) -> None:
     assert _check(*files)[0] == 1
 
 
+def test_hledger_reads_the_values_of_the_transactions(tmp_path: Path) -> None:
+    file = tmp_path / "a.journal"
+    for seed in range(6):
+        clock = random_snapshot(Random(seed))
+        file.write_text(export(clock, "hledger", pending=True))
+        command = [require_program("hledger"), f"--file={file}", "register", "Assets:Tickover", "--output-format=csv"]
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+        rows = [row for row in csv.DictReader(io.StringIO(ran.stdout)) if row["code"]]
+        entries = [entry for one in build_statements(clock, {}, pending=True) for entry in one.entries]
+        found = {row["code"]: (row["date"], row["description"], Decimal(row["amount"].split()[1])) for row in rows}
+        # A semicolon starts a comment in a journal, so a comma replaces it.
+        assert found == {
+            entry.id: (f"{entry.at:%Y-%m-%d}", entry.name.replace(";", ","), entry.amount) for entry in entries
+        }
+
+
 def _check(*files: Path) -> tuple[int, str]:
     """Return the exit code and the errors of hledger."""
-    command = [require_program("hledger"), *(f"--file={file}" for file in files), "check"]
+    command = [require_program("hledger"), *(f"--file={file}" for file in files), "check", "--strict"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     return ran.returncode, ran.stderr
 

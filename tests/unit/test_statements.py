@@ -7,18 +7,21 @@ import csv
 import io
 import json
 import re
+from datetime import timedelta
 from decimal import Decimal
 from importlib.metadata import distribution
 from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.cases import each_case
 from tests.support.random_statements import START, random_opening, random_snapshot
 from tickover import statements
 from tickover.api.clocks import Snapshot
 from tickover.statements import FORMATS, Statement, build_statements, export
+from tickover.statements.read import read_statement
 
 CLOCKS = 10
 
@@ -57,7 +60,8 @@ def test_csv_has_no_formulas_and_keeps_the_numbers() -> None:
         clock, opening, pending, built = random_statements(seed)
         rows = list(csv.DictReader(io.StringIO(export(clock, "csv", opening=opening, pending=pending))))
         for row in rows:
-            assert not re.match(r"[=+\-@\t\r]", row["name"] + row["category"])
+            for cell in [*row["name"].split(";"), *row["category"].split(";")]:
+                assert not re.match(r'["\s]*[=+\-@]', cell)
         assert [row["id"] for row in rows if row["type"] == "transaction"] == entry_ids(built)
         for statement in built:
             mine = [row for row in rows if row["currency"] == statement.currency]
@@ -88,8 +92,16 @@ def test_beancount_accepts_the_file() -> None:
         assert {one.amount.currency: one.amount.number for one in checked} == {
             one.currency: one.closing for one in built
         }
-        ids = [entry.meta["id"] for entry in entries if "id" in entry.meta]
-        assert sorted(ids) == sorted(entry_ids(built))
+        read: list[Any] = [entry for entry in entries if "id" in entry.meta]
+        found = {
+            entry.meta["id"]: (entry.date, entry.flag, entry.narration, entry.postings[0].units.number)
+            for entry in read
+        }
+        assert found == {
+            one.id: (one.at.date(), "!" if one.pending else "*", one.name, one.amount)
+            for statement in built
+            for one in statement.entries
+        }
 
 
 def test_ofxtools_reads_the_ofx_file() -> None:
@@ -107,6 +119,13 @@ def test_ofxtools_reads_the_ofx_file() -> None:
             assert [item.fitid for item in read.transactions] == [entry.id for entry in statement.entries]
             assert [item.trnamt for item in read.transactions] == [entry.amount for entry in statement.entries]
             assert [item.dtposted for item in read.transactions] == [entry.at for entry in statement.entries]
+            assert [item.name for item in read.transactions] == [
+                (entry.name or "-")[:32].strip() for entry in statement.entries
+            ]
+            assert [item.memo for item in read.transactions] == [
+                (entry.name if len(entry.name) > 32 else entry.category) or None for entry in statement.entries
+            ]
+            assert (read.ballist[0].dtasof, read.ledgerbal.dtasof) == (statement.start, statement.end)
 
 
 def test_camt053_has_the_elements_of_the_schema() -> None:
@@ -121,6 +140,17 @@ def test_camt053_has_the_elements_of_the_schema() -> None:
         for read, statement in zip(document.bk_to_cstmr_stmt.stmt, built, strict=True):
             balances = {one.tp.cd_or_prtry.cd.value: signed(one) for one in read.bal}
             assert balances == {"OPBD": statement.opening, "CLBD": statement.closing}
+            days = {one.tp.cd_or_prtry.cd.value: one.dt.dt.to_date() for one in read.bal}
+            assert days == {"OPBD": statement.start.date(), "CLBD": statement.end.date()}
+            assert [entry.ntry_dtls[0].tx_dtls[0].rmt_inf.ustrd for entry in read.ntry] == [
+                [entry.name or "-"] for entry in statement.entries
+            ]
+            assert [(entry.sts.value, entry.bk_tx_cd.prtry.cd) for entry in read.ntry] == [
+                ("PDNG" if entry.pending else "BOOK", (entry.category or "Other")[:35]) for entry in statement.entries
+            ]
+            assert [entry.bookg_dt.dt_tm.to_datetime() for entry in read.ntry] == [
+                entry.at.replace(microsecond=0) for entry in statement.entries
+            ]
             assert [signed(entry) for entry in read.ntry] == [entry.amount for entry in statement.entries]
             assert [entry.ntry_ref for entry in read.ntry] == [entry.id[-32:] for entry in statement.entries]
             assert read.acct.ccy == statement.currency
@@ -145,6 +175,60 @@ def test_too_many_decimals_are_an_error_in_camt053() -> None:
     with pytest.raises(ValueError, match=r"camt\.053 allows 5 decimals, and 0\.000001 has more"):
         export(clock, "camt053", opening={"EUR": Decimal("0.000001")})
     assert export(clock, "camt053", opening={"EUR": Decimal("0.00001")})
+
+
+@pytest.mark.parametrize("field", ["name", "category"])
+@pytest.mark.parametrize("separator", ["", "a;", "a; ", 'a;"', "a;b;", " "])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@"])
+def test_formula_is_escaped_in_csv_and_read_back(start: str, separator: str, field: str) -> None:
+    """Where `;` separates cells, a part of a name is a cell of its own."""
+    text = f"{separator}{start}cmd|' /C calc'!A0".strip()
+    item = replace(random_snapshot(Random(1)).transactions[0], **{field: text})
+    clock = replace(random_snapshot(Random(1)), transactions=[item], pending_transactions=[])
+    exported = export(clock, "csv")
+    for cell in re.split(r"[;,]", exported):
+        assert not re.match(rf"[\s\"]*[{start}]cmd", cell)
+    [payment] = read_statement(exported.encode(), "a.csv")
+    assert getattr(payment, field) == text
+
+
+@pytest.mark.parametrize(
+    ("currency", "amount", "expected"),
+    [
+        ("EUR", "74.2", "-74.20"),
+        ("EUR", "74", "-74.00"),
+        ("EUR", "0.001", "-0.001"),
+        ("JPY", "1200", "-1200"),
+        ("JPY", "0.5", "-0.5"),
+        ("BHD", "1.5", "-1.500"),
+        ("USD", "1000000000", "-1000000000.00"),
+    ],
+)
+@pytest.mark.parametrize("format", ["csv", "hledger", "beancount", "ofx", "camt053"])
+def test_amount_has_the_decimals_of_its_currency(format: str, currency: str, amount: str, expected: str) -> None:
+    item = replace(
+        random_snapshot(Random(1)).transactions[0], amount=Decimal(amount), currency=currency, type="EXPENSE"
+    )
+    clock = replace(random_snapshot(Random(1)), transactions=[item], pending_transactions=[])
+    text = export(clock, format)
+    written = expected.removeprefix("-") if format == "camt053" else expected
+    assert re.search(rf"[ ,>]{re.escape(written)}[ ,<\n]", text), text
+
+
+@pytest.mark.parametrize("format", ["hledger", "beancount"])
+def test_opening_balance_is_equity_and_no_income(format: str) -> None:
+    """Only a transaction at the clock's start is an opening balance."""
+    first = replace(
+        random_snapshot(Random(1)).transactions[0],
+        at=START,
+        category="Opening balance",
+        type="INCOME",
+        id="transaction_1",
+    )
+    later = replace(first, at=START + timedelta(days=1), id="transaction_2")
+    clock = replace(random_snapshot(Random(1)), transactions=[first, later], pending_transactions=[])
+    postings = [line.split()[0] for line in export(clock, format).splitlines() if re.match(r" +(Equity|Income)", line)]
+    assert [account.partition("-")[0] for account in postings] == ["Equity:Opening", "Income:Opening"]
 
 
 @each_case("format", FORMATS)

@@ -56,31 +56,33 @@ def _ofx_statement(statement: Statement) -> str:
         "BANKTRANLIST",
         _text("DTSTART", _ofx_time(statement.start)),
         _text("DTEND", _ofx_time(statement.end)),
-        *map(_ofx_entry, statement.entries),
+        *(_ofx_entry(entry, statement.currency) for entry in statement.entries),
     )
     closing = _element(
-        "LEDGERBAL", _text("BALAMT", plain_number(statement.closing)), _text("DTASOF", _ofx_time(statement.end))
+        "LEDGERBAL",
+        _text("BALAMT", plain_number(statement.closing, statement.currency)),
+        _text("DTASOF", _ofx_time(statement.end)),
     )
     opening = _element(
         "BAL",
         _text("NAME", "Opening balance"),
         _text("DESC", "The balance before the first transaction"),
         _text("BALTYPE", "DOLLAR"),
-        _text("VALUE", plain_number(statement.opening)),
+        _text("VALUE", plain_number(statement.opening, statement.currency)),
         _text("DTASOF", _ofx_time(statement.start)),
     )
     currency = _text("CURDEF", statement.currency)
     return _element("STMTRS", currency, account, entries, closing, _element("BALLIST", opening))
 
 
-def _ofx_entry(entry: Entry) -> str:
+def _ofx_entry(entry: Entry, currency: str) -> str:
     # NAME has at most 32 characters, and MEMO at most 255.
     memo = entry.name if len(entry.name) > 32 else entry.category
     return _element(
         "STMTTRN",
         _text("TRNTYPE", "CREDIT" if entry.amount > 0 else "DEBIT"),
         _text("DTPOSTED", _ofx_time(entry.at)),
-        _text("TRNAMT", plain_number(entry.amount)),
+        _text("TRNAMT", plain_number(entry.amount, currency)),
         _text("FITID", entry.id),
         _text("NAME", (entry.name or "-")[:32].strip()),
         *([_text("MEMO", memo)] if memo else []),
@@ -139,13 +141,12 @@ def _camt_entry(statement: Statement, entry: Entry) -> str:
 
 
 def _camt_amount(statement: Statement, amount: Decimal) -> Iterator[str]:
-    digits = plain_number(abs(amount))
+    digits = plain_number(abs(amount), statement.currency)
     whole, _, decimals = digits.partition(".")
-    decimals = decimals.rstrip("0")
     if len(decimals) > _MAX_CAMT_DECIMALS or len(whole) + len(decimals) > _MAX_CAMT_DIGITS:
         shown = digits if len(digits) <= 30 else f"{digits[:30]}…"
         raise ValueError(f"camt.053 allows {_MAX_CAMT_DECIMALS} decimals, and {shown} has more; use another format")
-    yield _element("Amt", whole + (f".{decimals}" if decimals else ""), Ccy=statement.currency)
+    yield _element("Amt", digits, Ccy=statement.currency)
     yield _text("CdtDbtInd", "DBIT" if amount < 0 else "CRDT")
 
 

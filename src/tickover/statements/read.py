@@ -16,6 +16,7 @@ from tickover.api import timestamps
 from tickover.api.arguments import to_exact_decimal
 from tickover.api.limits import MAX_AMOUNT
 from tickover.statements.statement import clean_text
+from tickover.statements.table_formats import unescape_formulas
 
 MAX_STATEMENT_BYTES: Final = 4 * 1024 * 1024
 MAX_PAYMENTS: Final = 20_000
@@ -254,8 +255,9 @@ def _csv_payment(cells: Mapping[str, str], is_day_first: bool, decimal_mark: str
         raise ValueError("the currency is missing; use --currency EUR")
     if not re.fullmatch("[A-Z]{3}", code):
         raise ValueError(f"invalid currency {code[:30]!r}; use three letters, such as EUR")
-    name = clean_text(cells["name"]).removeprefix("'")[:120]
-    return Payment(at, name or "Payment", amount, code, clean_text(cells.get("category", "")).removeprefix("'")[:80])
+    name = unescape_formulas(clean_text(cells["name"]))[:120]
+    category = unescape_formulas(clean_text(cells.get("category", "")))[:80]
+    return Payment(at, name or "Payment", amount, code, category)
 
 
 def _row_amount(cells: Mapping[str, str], decimal_mark: str) -> Decimal:

@@ -5,12 +5,41 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
+from typing import Final
 
 from msgspec import Struct
 
 from tickover.api.arguments import Amount, add_exactly
 from tickover.api.clocks import Snapshot, Transaction
 from tickover.api.plans import to_exact_balances
+
+_DECIMALS: Final = {
+    **dict.fromkeys(
+        [
+            "BIF",
+            "CLP",
+            "DJF",
+            "GNF",
+            "ISK",
+            "JPY",
+            "KMF",
+            "KRW",
+            "PYG",
+            "RWF",
+            "UGX",
+            "UYI",
+            "VND",
+            "VUV",
+            "XAF",
+            "XOF",
+        ],
+        0,
+    ),
+    "XPF": 0,
+    **dict.fromkeys(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"], 3),
+    **dict.fromkeys(["CLF", "UYW"], 4),
+}
+"""Of the currencies that don't have two, in ISO 4217."""
 
 
 class Entry(Struct, frozen=True, rename="camel"):
@@ -82,6 +111,8 @@ def _clean_character(character: str) -> str:
     return "" if category in ("Cf", "Cs", "Cn") else character
 
 
-def plain_number(amount: Decimal) -> str:
-    """Return a number without an exponent."""
-    return f"{amount:f}"
+def plain_number(amount: Decimal, currency: str) -> str:
+    """Return a number without an exponent, and with at least the decimals of the currency, such as 74.20."""
+    whole, _, decimals = f"{amount:f}".partition(".")
+    decimals = decimals.rstrip("0").ljust(_DECIMALS.get(currency, 2), "0")
+    return f"{whole}.{decimals}" if decimals else whole

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -10,7 +11,8 @@ from tickover.api.plans import encode_json
 from tickover.statements.statement import Statement, plain_number
 
 CSV_HEADER: Final = ("type", "id", "at", "name", "category", "amount", "currency", "balance", "pending")
-_FORMULA_STARTS: Final = tuple("=+-@\t\r")
+_FORMULA: Final = re.compile(r"""((?:^|;)["\s]*)([=+@\t\r-])""")
+_ESCAPED_FORMULA: Final = re.compile(r"""((?:^|;)["\s]*)'([=+@\t\r-])""")
 
 
 def write_csv(statements: Sequence[Statement]) -> str:
@@ -25,26 +27,31 @@ def write_csv(statements: Sequence[Statement]) -> str:
 
 def _rows(statement: Statement) -> Iterator[tuple[str, ...]]:
     currency = statement.currency
-    opening, closing = plain_number(statement.opening), plain_number(statement.closing)
+    opening, closing = plain_number(statement.opening, currency), plain_number(statement.closing, currency)
     yield "opening", "", timestamps.write(statement.start), "", "", "", currency, opening, ""
     for entry in statement.entries:
         yield (
             "transaction",
             entry.id,
             timestamps.write(entry.at),
-            escape_formula(entry.name),
-            escape_formula(entry.category),
-            plain_number(entry.amount),
+            escape_formulas(entry.name),
+            escape_formulas(entry.category),
+            plain_number(entry.amount, currency),
             currency,
-            plain_number(entry.balance),
+            plain_number(entry.balance, currency),
             "true" if entry.pending else "false",
         )
     yield "closing", "", timestamps.write(statement.end), "", "", "", currency, closing, ""
 
 
-def escape_formula(text: str) -> str:
-    """Put a quote in front of a text that a spreadsheet would run as a formula."""
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+def escape_formulas(text: str) -> str:
+    """Put a quote in front of everything that a spreadsheet could run as a formula, also if `;` separates its cells."""
+    return _FORMULA.sub(r"\1'\2", text)
+
+
+def unescape_formulas(text: str) -> str:
+    """Return the text that `escape_formulas` escaped."""
+    return _ESCAPED_FORMULA.sub(r"\1\2", text)
 
 
 def write_json(statements: Sequence[Statement]) -> str:

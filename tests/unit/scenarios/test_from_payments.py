@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -227,3 +227,11 @@ def test_recurrence_is_compared_only_up_to_the_first_difference() -> None:
     assert _nominal_days(recurrence, days, "") == []
     assert len(recurrence.read) == 3
     assert _nominal_days(recurrence, days[:2], "") == [day.toordinal() for day in days[:2]]
+
+
+@pytest.mark.parametrize(("gap", "jitter"), [(3, 1), (12, 4), (15, 5), (60, 5), (400, 5)])
+def test_jitter_of_irregular_payments_stays_within_the_scenario(gap: int, jitter: int) -> None:
+    days = [date(2020, 1, 1) + timedelta(days=gap * number + (number == 1)) for number in range(4)]
+    text = write_scenario([Payment(day, "Fuel", Decimal(-40), "EUR") for day in days], title="a", summarise=True)
+    assert f"jitter_days = {jitter}\n" in text
+    assert len(read(text, "toml").plan().transactions) == 4

@@ -7,7 +7,7 @@ from typing import Final
 from tickover.api import timestamps
 from tickover.api.clocks import Event, Snapshot
 from tickover.api.terminal import sanitize
-from tickover.statements.table_formats import escape_formula
+from tickover.statements.table_formats import escape_formulas
 
 _HEADER: Final = (
     "id", "at", "type", "pending", "name", "category", "amount", "currency", "balance", "goalId", "currentAmount",
@@ -43,7 +43,7 @@ def _item_cells(event: Event, goals: dict[str, str]) -> tuple[str, str, str, str
 
 
 def _text(text: str) -> str:
-    return escape_formula(sanitize(text))
+    return escape_formulas(sanitize(text))
 
 
 def _number(value: Decimal | None) -> str:
