@@ -13,7 +13,7 @@ import pytest
 from tests.support.program import Program
 from tests.support.transcripts import ROOT
 from tickover.cli.session import Session
-from tickover.scenarios import names
+from tickover.scenarios import load, names
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -90,6 +90,24 @@ async def test_scenario_starts_at_the_given_time(server: "MCPServer") -> None:
     assert clock["pendingTransactions"] + clock["postedTransactions"] > 50
 
 
+async def test_own_scenario_is_created_and_checked(server: "MCPServer") -> None:
+    text = """
+        start = 2027-01-01
+        currency = "EUR"
+        transactions = [{name = "Rent", amount = 5, type = "expense", at = "+2 days"}]
+        expect = [{never_below = 0, from = "+1 day"}]
+    """
+    clock = await call(server, "create_clock", scenario_text=text, name="Own")
+    assert (clock["frozenTime"], clock["name"], clock["pendingTransactions"]) == (START, "Own", 1)
+    check = await call(server, "check_clock", id=clock["id"], expectations=clock["expectations"])
+    assert check["results"][0]["violation"]["at"] == "2027-01-03T08:00:00Z"
+    later = await call(server, "create_clock", scenario_text=text, start="2027-03-01")
+    assert later["frozenTime"] == "2027-03-01T00:00:00Z"
+    error = await error_of(server, "create_clock", scenario_text='transactions = [{name = "Rent"}]')
+    assert (error["reason"], error["errors"][0]["path"]) == ("INVALID_PARAMS", "text")
+    assert "line 1" in error["errors"][0]["message"]
+
+
 async def test_views_never_move_the_clock(server: "MCPServer") -> None:
     id = await create(server)
     assert (await call(server, "show_clock", id=id, at="2027-02-01"))["postedTransactions"] == 2
@@ -138,6 +156,21 @@ async def test_long_lists_are_truncated(server: "MCPServer") -> None:
     assert "truncated" in events
 
 
+@pytest.mark.parametrize(("limit", "is_truncated"), [(1, True), (2, False), (3, False)])
+async def test_lists_say_whether_there_is_more(
+    server: "MCPServer", monkeypatch: pytest.MonkeyPatch, limit: int, is_truncated: bool
+) -> None:
+    for name in ("MAX_EVENTS", "_MAX_CLOCKS"):
+        monkeypatch.setattr(f"tickover.cli.mcp.tools.{name}", limit)
+    labels = {"test": f"lists of {limit}"}
+    ids = [await create(server, labels=labels) for _ in range(2)]
+    clocks = await call(server, "list_clocks", labels=labels)
+    assert [clock["id"] for clock in clocks["clocks"]] == ids[::-1][:limit]
+    events = await call(server, "list_events", id=ids[0], until="2027-02-01")
+    assert len(events["events"]) == min(limit, 2)
+    assert ("truncated" in clocks, "truncated" in events) == (is_truncated, is_truncated)
+
+
 # Errors
 
 
@@ -156,7 +189,8 @@ async def test_wrong_argument_is_explained(server: "MCPServer", subtests: pytest
     clock = {"id": await create(server)}
     cases: list[tuple[str, dict[str, Any], str]] = [
         ("create_clock", {}, "start"),
-        ("create_clock", {"scenario": "trip", "goals": [{"name": "x", "targetAmount": 1}]}, "either"),
+        ("create_clock", {"scenario": "trip", "goals": [{"name": "x", "targetAmount": 1}]}, "only one"),
+        ("create_clock", {"scenario": "trip", "scenario_text": "x = 1"}, "only one"),
         ("create_clock", {"scenario": "/etc/passwd"}, "unknown scenario"),
         ("create_clock", {"start": "tomorrow"}, "tomorrow"),
         ("advance_clock", clock | {"by": "soon"}, "1mo"),
@@ -168,6 +202,65 @@ async def test_wrong_argument_is_explained(server: "MCPServer", subtests: pytest
             error = await error_of(server, tool, **arguments)
             assert error["reason"] == "INVALID_ARGUMENT"
             assert part in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "errors", "hint"),
+    [
+        ("show_clock", {}, {"id": "is missing"}, "Arguments of show_clock: id, at."),
+        (
+            "list_events",
+            {"id": "clock_1", "opening_balance": {"EUR": 1}},
+            {"opening_balance": "is unknown; did you mean opening_balances?"},
+            "Arguments of list_events: id, after, until, opening_balances.",
+        ),
+        ("list_scenarios", {"x": 1}, {"x": "is unknown"}, "Arguments of list_scenarios: none."),
+        (
+            "create_clock",
+            {"start": START, "transactions": [{"at": START, "nam": "Rent", "amount": "x"}], "goals": 5},
+            {
+                "transactions[0].name": "is missing",
+                "transactions[0].amount": "must be a valid number, unable to parse string as a number",
+                "transactions[0].currency": "is missing",
+                "transactions[0].type": "is missing",
+                "transactions[0].nam": "is unknown",
+                "goals": "must be a valid list",
+            },
+            "Arguments of create_clock: scenario, scenario_text, start, transactions, goals, name, labels.",
+        ),
+        (
+            "check_clock",
+            {"id": "clock_1", "expectations": [{"balance": {"currency": "EUR", "atleast": 0}}]},
+            {"expectations[0].balance.atleast": "is unknown"},
+            "Arguments of check_clock: id, expectations, until, opening_balances.",
+        ),
+    ],
+)
+async def test_arguments_that_do_not_fit_are_explained(
+    server: "MCPServer", tool: str, arguments: Any, errors: Any, hint: str
+) -> None:
+    error = await error_of(server, tool, **arguments)
+    assert {one["path"]: one["message"] for one in error["errors"]} == errors
+    assert (error["reason"], error["hint"]) == ("INVALID_ARGUMENT", hint)
+    assert error["message"] == f"Invalid arguments: {', '.join(errors)}."
+
+
+async def test_unknown_currency_is_an_error_and_never_passes(server: "MCPServer") -> None:
+    expectations = [{"balance": {"currency": "USD", "atLeast": 0}}]
+    error = await error_of(server, "check_clock", id=await create(server), expectations=expectations)
+    assert (error["reason"], error["errors"]) == (
+        "INVALID_PARAMS",
+        [{"path": "expectations[0].balance.currency", "message": "must be a currency of this clock (EUR)"}],
+    )
+
+
+async def test_sign_in_hint_names_the_server(
+    server: "MCPServer", program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The terminal of the user doesn't have the agent's TICKOVER_URL.
+    monkeypatch.delenv("TICKOVER_TOKEN")
+    error = await error_of(server, "list_clocks")
+    assert error["hint"] == f"Ask the user to run: tickover login EMAIL --url {program.url}"
 
 
 async def test_token_never_reaches_the_model(
@@ -202,12 +295,15 @@ async def test_every_tool_is_annotated_and_described(server: "MCPServer") -> Non
 async def test_resources_are_the_guide_the_api_and_the_scenarios(server: "MCPServer") -> None:
     parts = [("guide", "frozenTime"), ("openrpc.json", "createTestClock"), ("scenarios/trip", "[[")]
     async with connect(server) as client:
-        uris = [str(resource.uri) for resource in (await client.list_resources()).resources]
+        resources = (await client.list_resources()).resources
+        uris = [str(resource.uri) for resource in resources]
         found = [(await client.read_resource(f"tickover://{uri}")).contents for uri, _ in parts]
         # A model reads the guide without asking for it.
         assert "Time only moves forward" in (client.instructions or "")
     scenarios = {f"tickover://scenarios/{one}" for one in names()}
     assert set(uris) == {"tickover://guide", "tickover://openrpc.json"} | scenarios
+    described = {resource.name: resource.description for resource in resources}
+    assert {name: described[name] for name in names()} == {name: load(name).about for name in names()}
     for [content], (_, part) in zip(found, parts, strict=True):
         assert part in getattr(content, "text", "")
 

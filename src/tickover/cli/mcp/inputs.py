@@ -1,8 +1,8 @@
 """Arguments of the tools, described for the model. The server checks their values."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal, NotRequired
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 ClockId = Annotated[str, Field(description="The clock's ID. It starts with clock_.")]
@@ -15,18 +15,23 @@ OpeningBalances = Annotated[
 ]
 Labels = Annotated[dict[str, str] | None, Field(description="Your own labels, for example {'test': 'overdraft'}.")]
 
+_STRICT: Final = ConfigDict(extra="forbid")
+"""A misspelled member is an error."""
 
-class TransactionInput(TypedDict, total=False):
-    """Income or an expense. Everything except the category is required."""
+
+@with_config(_STRICT)
+class TransactionInput(TypedDict):
+    """Income or an expense. At the clock's start, the category "Opening balance" makes it neither."""
 
     at: Timestamp
     name: str
     amount: Money
     currency: Currency
     type: Literal["INCOME", "EXPENSE"]
-    category: str
+    category: NotRequired[str]
 
 
+@with_config(_STRICT)
 class ContributionInput(TypedDict):
     """A payment towards a goal."""
 
@@ -34,29 +39,37 @@ class ContributionInput(TypedDict):
     amount: Money
 
 
+@with_config(_STRICT)
 class AddedContributionInput(ContributionInput):
     """A payment towards a goal that the clock already has."""
 
     goalId: Annotated[str, Field(description="The goal's ID, from show_clock. It starts with goal_.")]
 
 
-class GoalInput(TypedDict, total=False):
-    """A savings goal. Its name and target are required."""
+@with_config(_STRICT)
+class GoalInput(TypedDict):
+    """A savings goal."""
 
     name: str
     targetAmount: Money
-    initialAmount: float
-    contributions: list[ContributionInput]
+    initialAmount: NotRequired[float]
+    contributions: NotRequired[list[ContributionInput]]
 
 
-class BalanceInput(TypedDict, total=False):
-    """The balance stays within bounds at every instant. The currency and at least one bound are required."""
+# `from` is a keyword, so it can't be a member of a class.
+_RangeInput = TypedDict("_RangeInput", {"from": NotRequired[Timestamp], "until": NotRequired[Timestamp]})
+
+
+@with_config(_STRICT)
+class BalanceInput(_RangeInput, TypedDict):
+    """The balance stays within bounds at every instant of a range. At least one bound is required."""
 
     currency: Currency
-    atLeast: float
-    atMost: float
+    atLeast: NotRequired[float]
+    atMost: NotRequired[float]
 
 
+@with_config(_STRICT)
 class GoalReachedInput(TypedDict):
     """A goal, by its name or ID, is reached at or before an instant."""
 
@@ -64,25 +77,28 @@ class GoalReachedInput(TypedDict):
     by: Timestamp
 
 
-class TotalInput(TypedDict, total=False):
+@with_config(_STRICT)
+class TotalInput(TypedDict):
     """The total of income or expenses stays within bounds in every period."""
 
     type: Literal["INCOME", "EXPENSE"]
     currency: Currency
-    category: str
+    category: NotRequired[str]
     per: Literal["DAY", "WEEK", "MONTH", "ALL"]
-    atLeast: float
-    atMost: float
+    atLeast: NotRequired[float]
+    atMost: NotRequired[float]
 
 
-class PostedInput(TypedDict, total=False):
+@with_config(_STRICT)
+class PostedInput(TypedDict):
     """A transaction with this name happens at or before an instant, `count` times (default 1)."""
 
     name: str
     by: Timestamp
-    count: int
+    count: NotRequired[int]
 
 
+@with_config(_STRICT)
 class ExpectationInput(TypedDict, total=False):
     """One expectation. It has exactly one member."""
 

@@ -3,16 +3,18 @@
 from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from tickover import __version__
+from tickover.api.suggestions import suggest
 from tickover.cli.errors import CliError
-from tickover.cli.mcp.tools import Tools
+from tickover.cli.mcp.tools import Tools, argument_error
 from tickover.cli.output import to_json
 from tickover.cli.session import Session
 from tickover.scenarios import load, names
@@ -27,9 +29,33 @@ _DELETES: Final = ToolAnnotations(
 )
 
 
+class _Server(MCPServer):
+    """An MCP server that explains invalid arguments in its own words."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        known = next((tool.input_schema["properties"] for tool in await self.list_tools() if tool.name == name), None)
+        if known is not None and (unknown := arguments.keys() - known):
+            raise argument_error(
+                name, known, [(argument, f"is unknown{suggest(argument, known)}") for argument in unknown]
+            )
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if known is None or not isinstance(error.__cause__, ValidationError):
+                raise
+            raise argument_error(name, known, map(_describe, error.__cause__.errors())) from None
+
+
+def _describe(error: ErrorDetails) -> tuple[str, str]:
+    """Return the path and the message of an invalid argument."""
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"])
+    messages = {"missing": "is missing", "extra_forbidden": "is unknown"}
+    return path.removeprefix("."), messages.get(error["type"], error["msg"].replace("Input should", "must"))
+
+
 def build_server(make_session: Callable[[], Session]) -> MCPServer:
     """Return the server. `make_session` is called for every request that needs the Tickover server."""
-    server: MCPServer = MCPServer(
+    server: MCPServer = _Server(
         "tickover", version=__version__, instructions=_GUIDE.read_text("utf-8"), log_level="WARNING"
     )
     tools = Tools(make_session)
@@ -69,12 +95,17 @@ def _add_resources(server: MCPServer, make_session: Callable[[], Session]) -> No
 
     @server.resource("tickover://scenarios/{name}", title="The file of a scenario", mime_type="application/toml")
     def scenario(name: str) -> str:
-        """Return a scenario as TOML. Use it as a model for your own."""
+        """Return a scenario as TOML. Pass your own in the same form to create_clock as scenario_text."""
         return _scenario_text(name)
 
     for one in names():
+        loaded = load(one)
         register = server.resource(
-            f"tickover://scenarios/{one}", name=one, title=load(one).title, mime_type="application/toml"
+            f"tickover://scenarios/{one}",
+            name=one,
+            title=loaded.title,
+            description=loaded.about,
+            mime_type="application/toml",
         )
         register(partial(_scenario_text, one))
 
@@ -95,8 +126,8 @@ def _add_prompts(server: MCPServer) -> None:
             f"Test this feature of the user's app: {feature}\n\n"
             "1. Read the code of the feature and say which situations matter: money that runs out before the salary, "
             "goals that are reached or missed, several currencies, the end of a month.\n"
-            "2. For each situation, create a Tickover clock with create_clock, from a scenario or from your own items. "
-            "Check with check_clock or get_balances that the clock really has the situation.\n"
+            "2. For each situation, create a Tickover clock with create_clock: from an included scenario, your own, "
+            "or items. Check with check_clock or get_balances that the clock really has the situation.\n"
             "3. Write tests in the language of the app. Python: the pytest fixture `clock`. TypeScript: "
             "`start` from tickover/testing. Other languages: JSON-RPC, see tickover://openrpc.json.\n"
             "4. Run the tests, and break the feature once to see that they fail.\n"

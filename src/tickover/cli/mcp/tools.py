@@ -1,6 +1,6 @@
 """The tools: what an agent can do with clocks."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from itertools import islice
@@ -15,7 +15,7 @@ from tickover.api.arguments import to_instant
 from tickover.api.durations import parse as parse_duration
 from tickover.api.expectations import Expectation
 from tickover.api.plans import Plan
-from tickover.cli.errors import CliError
+from tickover.cli.errors import CliError, Exit
 from tickover.cli.load_plan import load_scenario, plan_from_json, plan_from_scenario
 from tickover.cli.mcp.inputs import (
     AddedContributionInput,
@@ -60,24 +60,33 @@ class Tools:
             "scenarios": [{"name": name, "title": one.title, "about": one.about} for name, one in scenarios.items()]
         }
 
-    def create_clock(
+    def create_clock(  # noqa: PLR0913 - one parameter for each argument
         self,
-        scenario: Annotated[str | None, Field(description="The name of a scenario. Omit it to give the parts.")] = None,
+        *,
+        scenario: Annotated[str | None, Field(description="The name of an included scenario.")] = None,
+        scenario_text: Annotated[
+            str | None, Field(description="Your own scenario in TOML, as in tickover://scenarios/trip.")
+        ] = None,
         start: Annotated[Time | None, Field(description="The clock's first time. Required without a scenario.")] = None,
         transactions: list[TransactionInput] | None = None,
         goals: list[GoalInput] | None = None,
         name: str | None = None,
         labels: Labels = None,
     ) -> Json:
-        """Create a test clock with simulated money, from a scenario or from transactions and goals.
+        """Create a test clock with simulated money: from a scenario, from its text, or from transactions and goals.
 
-        Nothing after `start` has happened yet. Move the clock with advance_clock.
+        Nothing after `start` has happened yet. Move the clock with advance_clock. Pass the `expectations` of a scenario
+        to check_clock.
         """
         with self._client() as (client, session):
-            if scenario is not None and (transactions or goals):
-                raise ValueError("pass either a scenario, or transactions and goals")
-            plan = self._scenario_plan(session, scenario, start) if scenario else _plan(start, transactions, goals)
-            return _clock(client.create_clock(plan, name=name, labels=labels).snapshot)
+            if sum(map(bool, (scenario, scenario_text, transactions or goals))) > 1:
+                raise ValueError("pass only one: a scenario, a scenario_text, or transactions and goals")
+            if scenario_text:
+                plan = client.expand_scenario(scenario_text, start)
+            else:
+                plan = self._scenario_plan(session, scenario, start) if scenario else _plan(start, transactions, goals)
+            clock = _clock(client.create_clock(plan, name=name, labels=labels).snapshot)
+            return {**clock, "expectations": _json(plan.expectations)} if plan.expectations else clock
 
     def list_clocks(self, labels: Labels = None) -> Json:
         """List the user's clocks, newest first."""
@@ -189,9 +198,24 @@ class Tools:
                 yield client, session
         except CliError as error:
             errors = error.document["error"].get("errors", ())
-            raise _tool_error(error.reason, error.message, error.hint, errors) from None
+            raise _tool_error(error.reason, error.message, _sign_in_hint(error, session), errors) from None
         except (ValidationError, ValueError) as error:
             raise _tool_error("INVALID_ARGUMENT", f"{error}.") from None
+
+
+def _sign_in_hint(error: CliError, session: Session) -> str:
+    """Return the error's hint. The user's terminal may not have the TICKOVER_URL of this program."""
+    if error.exit != Exit.NOT_SIGNED_IN or session.environment_token:
+        return error.hint
+    return f"Ask the user to run: tickover login EMAIL --url {session.url}"
+
+
+def argument_error(tool: str, known: Iterable[str], errors: Iterable[tuple[str, str]]) -> ToolError:
+    """Return the error of a call whose arguments don't fit the tool."""
+    named = [{"path": path, "message": message} for path, message in errors]
+    hint = f"Arguments of {tool}: {', '.join(known) or 'none'}."
+    paths = ", ".join(error["path"] for error in named)
+    return _tool_error("INVALID_ARGUMENT", f"Invalid arguments: {paths}.", hint, named)
 
 
 def _tool_error(reason: str, message: str, hint: str = "", errors: Sequence[Any] = ()) -> ToolError:
