@@ -10,6 +10,7 @@ from tickover.api.suggestions import MAX_LENGTH, closest_match, suggest
         ("evry", "every"),
         ("every", "every"),
         ("untill", "until"),
+        ("EVERY", "every"),
         ("", None),
         ("xyz", None),
     ],

@@ -104,6 +104,7 @@ def test_items_are_cancelled_by_name_and_by_id(shell: Shell, clock: str) -> None
         (["cancel", "Rent", "--next", "--all"], 2, "Use either --next or --all."),
         (["fork", "--cancel", "Gym"], 5, "has the ID or the name 'Gym'"),
         (["fork", "--cancel", "Rent"], 2, "2 pending items match 'Rent'.\n  Use --next for the next one, or --all."),
+        (["fork", "--all"], 2, "only with --cancel"),
         (["fork", "--cancel", "Rent", "--next", "--all"], 2, "Use either --next or --all."),
     ],
 )

@@ -201,6 +201,8 @@ def fork(  # noqa: PLR0913 - one parameter for each option
     from tickover.client import Rejection
 
     choice = Choice(only_next, every)
+    if (only_next or every) and not cancelled:
+        raise click.UsageError("Use --next and --all only with --cancel.", click.get_current_context())
     name_inputs({"add": file or ""})
     with session.signed_in_client() as client:
         clock = client.fork_clock(
