@@ -71,11 +71,11 @@ def additions(goals: list[str]) -> Iterator[Json]:
 def expectations() -> list[Json]:
     """Return as many expectations as a call may have, of all kinds. All of them hold."""
     balances = [{"balance": {"currency": "EUR", "atLeast": -1e9 - number}} for number in range(15)]
-    categories = sorted({category for *_, category in _TRANSACTIONS if category})
+    categories = sorted({(category, type) for *_, type, category in _TRANSACTIONS if category})
     totals = [
-        {"total": {"type": "EXPENSE", "currency": "EUR", "category": category, "per": per, "atMost": 1e9}}
+        {"total": {"type": type, "currency": "EUR", "category": category, "per": per, "atMost": 1e9}}
         for per in ("DAY", "WEEK", "MONTH")
-        for category in categories
+        for category, type in categories
     ][:15]
     posted = [{"posted": {"name": name, "by": END}} for name, *_ in _TRANSACTIONS]
     reached = [{"goalReached": {"goal": name, "by": END}} for name, *_ in _GOALS]
