@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,6 +52,31 @@ def test_pipe_gets_one_line_per_change(shell: Shell, clock: str, move: Callable[
         "tickover: The clock has been deleted.",
         "  List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent",
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "seconds"),
+    [
+        (["clock", "watch"], 1),
+        (["clock", "watch", "--every", "7"], 7),
+        (["clock", "events", "--follow"], 1),
+        (["listen", "--forward-to", "localhost:9"], 1),
+        (["listen", "--forward-to", "localhost:9", "--every", "7"], 7),
+    ],
+)
+def test_interval_between_requests(
+    shell: Shell, clock: str, monkeypatch: pytest.MonkeyPatch, command: list[str], seconds: float
+) -> None:
+    slept: list[float] = []
+
+    def stop_at_the_third(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", stop_at_the_third)
+    assert shell(*command).code == 130
+    assert slept == [seconds] * 3
 
 
 def test_json_gets_one_line_per_change(shell: Shell, clock: str, move: Callable[[str], None], program: Program) -> None:
