@@ -65,6 +65,17 @@ async def test_rejected_claim_changes_nothing(store: Store) -> None:
     assert await claim(store, code(3, NOW + MINUTE)) is None
 
 
+@pytest.mark.parametrize("allow_resend", [False, True])
+async def test_revoking_a_token_can_release_the_slot_of_its_user(store: Store, allow_resend: bool) -> None:
+    for number, email in ((1, ANA), (2, BEN)):
+        await sent(store, code(number, email=email))
+        await store.redeem_code(email, digest(number), session(number))
+    assert await store.revoke_token(session(1).token_digest, allow_resend=allow_resend)
+    assert not await store.revoke_token(digest(3), allow_resend=allow_resend)
+    assert await claim(store, code(4, email=ANA)) == (None if allow_resend else NOW)
+    assert await claim(store, code(5, email=BEN)) == NOW
+
+
 async def test_each_address_has_its_own_slot(store: Store) -> None:
     await sent(store, code(1, email=ANA))
     await sent(store, code(2, email=BEN))

@@ -257,6 +257,17 @@ async def test_sign_in_does_not_free_the_slot(world: World) -> None:
     assert (await world.error(SEND, send()))["data"]["reason"] == "RESEND_TOO_SOON"
 
 
+async def test_sign_out_frees_the_slot_of_a_development_server(world: World) -> None:
+    signed_in = await world.result(LOGIN, login(await world.send_code()))
+    error = await world.error(SEND, send())
+    assert error["message"] == (
+        "An email was just sent to this address. Try again in 60 s. To sign in more often at this development server,"
+        " start it with TICKOVER_RESEND_SECONDS=1, or use an access token."
+    )
+    await world.result("logout", {}, signed_in["token"])
+    assert await world.result(SEND, send()) == {"message": "ok"}
+
+
 async def test_one_of_50_concurrent_sends_succeeds(world: World) -> None:
     responses = await run_concurrently(50, lambda number: world.call(SEND, [send, send_link][number % 2]()))
     assert sorted(response.status for response in responses) == [200] + [429] * 49

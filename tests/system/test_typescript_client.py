@@ -69,7 +69,7 @@ def test_examples_of_the_page_print_what_they_show(program: Program, runtime: st
     assert len(expected) > 8
     compiled = CLIENT / "dist" / "dist" / "page" / "page.js"
     file = compiled if runtime == "node" else CLIENT / "dist" / "page" / "page.ts"
-    code = file.read_text("utf-8").replace("http://127.0.0.1:8000", program.url).replace("dora@", f"{runtime}@")
+    code = file.read_text("utf-8").replace("http://127.0.0.1:8000", program.url).replace("tomas@", f"{runtime}@")
     own = file.with_stem(f"page-{os.getpid()}")
     own.write_text(code, "utf-8")
     try:
@@ -78,7 +78,7 @@ def test_examples_of_the_page_print_what_they_show(program: Program, runtime: st
     finally:
         own.unlink()
     # Deno prints strings in double quotes.
-    assert printed.replace('"', "'").splitlines() == [line.replace("dora@", f"{runtime}@") for line in expected]
+    assert printed.replace('"', "'").splitlines() == [line.replace("tomas@", f"{runtime}@") for line in expected]
 
 
 def test_node_job_of_the_ci_page_passes_with_the_packed_client(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 import { Connection } from "./connection.js";
-import { Rejection, Unreachable } from "./errors.js";
+import { NoCode, Rejection, Unreachable } from "./errors.js";
 import {
   CALL_RULES,
   type CallOptions,
@@ -114,6 +114,24 @@ export class Tickover extends OperationMethods {
   /** Sends a six-digit code to an email address. */
   async sendCode(email: string): Promise<void> {
     await this.sendLoginCodeEmail({ email, loginCodeType: "SHORT_LIVED", emailType: "LOGIN_CODE" });
+  }
+
+  /**
+   * Sends a code and signs in with it. The code is read from the development mailbox.
+   * If it is too soon for another code, uses the last one, unless it was used already.
+   */
+  async signIn(email: string): Promise<SignedIn> {
+    const tooSoon = await this.sendCode(email).catch((error: unknown) => {
+      if (error instanceof Rejection && error.is("RESEND_TOO_SOON")) return error;
+      throw error;
+    });
+    const code = (await this.latestEmail(email))?.code;
+    if (code === undefined) throw tooSoon ?? new NoCode(email);
+    try {
+      return await this.logIn(email, code);
+    } catch (error) {
+      throw tooSoon && error instanceof Rejection && error.is("LOGIN_REFUSED") ? tooSoon : error;
+    }
   }
 
   /** Signs in with a code. The client sends the token with later calls. */

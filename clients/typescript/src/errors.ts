@@ -56,3 +56,15 @@ export class Unreachable extends Error {
 export class InvalidResponse extends Error {
   override readonly name = "InvalidResponse";
 }
+
+/** The development mailbox has no code for an address, for example because the server sends real emails. */
+export class NoCode extends Error {
+  override readonly name = "NoCode";
+
+  constructor(email: string) {
+    super(
+      `The development mailbox has no code for ${email}. If the server sends real emails (TICKOVER_MAIL_URL isn't ` +
+        "outbox:), pass the code to logIn. After too many wrong codes, use another address.",
+    );
+  }
+}

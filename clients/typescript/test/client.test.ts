@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import { InvalidResponse, Rejection, Tickover, Unreachable } from "tickover";
+import { InvalidResponse, NoCode, Rejection, Tickover, Unreachable } from "tickover";
 import { type Server, start } from "tickover/testing";
 import { type Fault, FaultyProxy } from "./faulty-proxy.js";
 
@@ -77,6 +77,27 @@ test("all pages are requested", async () => {
     found.push(...page.clocks.map((clock) => clock.id));
   }
   assert.deepEqual(found, created);
+});
+
+test("a sign-in uses the unused code of the last minute", async () => {
+  const slow = await start({ settings: { TICKOVER_RESEND_SECONDS: "60" } });
+  try {
+    const client = new Tickover({ url: slow.url });
+    await client.sendCode("ana@example.test");
+    await client.signIn("ana@example.test");
+    assert.equal((await client.getCurrentUser()).email, "ana@example.test");
+    assert.ok((await rejectionOf(client.signIn("ana@example.test"))).is("RESEND_TOO_SOON"));
+    await client.logOut();
+    await client.signIn("ana@example.test");
+  } finally {
+    await slow.stop();
+  }
+});
+
+test("signing in without a mailbox says so", async () => {
+  const client = faulty();
+  client.latestEmail = async () => null;
+  await assert.rejects(client.signIn(server.address()), NoCode);
 });
 
 test("signing out removes the token", async () => {

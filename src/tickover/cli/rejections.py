@@ -57,8 +57,7 @@ _TEMPLATES: Final[Mapping[Reason, _Template]] = {
     Reason.ITEM_NOT_PENDING: _Template(Exit.REFUSED, hint="See what is pending: tickover clock show --all"),
     Reason.RESEND_TOO_SOON: _Template(
         Exit.LATER,
-        "An email was just sent to {email}. You can request another in {seconds}.",
-        "If you haven't used its code yet: {login} {email} --code CODE",
+        hint="If you haven't used its code yet: {login} {email} --code CODE",
     ),
     Reason.RATE_LIMITED: _Template(Exit.LATER, hint="Try again in {seconds}."),
     Reason.MAIL_NOT_SENT: _Template(Exit.LATER, hint="Try again in a moment."),

@@ -32,7 +32,7 @@ from tickover.api.tokens import StoredEmail as Email
 from tickover.client.async_client import AsyncTickover
 from tickover.client.async_clock import AsyncClock
 from tickover.client.clocks import AdvanceResult
-from tickover.client.errors import ClientError, ExpectationFailed, InvalidResponse, NothingLeft, Unreachable
+from tickover.client.errors import ClientError, ExpectationFailed, InvalidResponse, NoCode, NothingLeft, Unreachable
 from tickover.client.sync_client import Clock, Tickover
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "Fault",
     "Goal",
     "InvalidResponse",
+    "NoCode",
     "NothingLeft",
     "Plan",
     "Reason",

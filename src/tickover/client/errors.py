@@ -15,6 +15,16 @@ class InvalidResponse(ClientError):
     """The response isn't from a Tickover server, or this client can't decode it."""
 
 
+class NoCode(ClientError):
+    """The development mailbox has no code for an address, for example because the server sends real emails."""
+
+    def __init__(self, email: str) -> None:
+        super().__init__(
+            f"The development mailbox has no code for {email}. If the server sends real emails (TICKOVER_MAIL_URL isn't"
+            " outbox:), pass the code to `log_in`. After too many wrong codes, use another address."
+        )
+
+
 class NothingLeft(ClientError):
     """The clock has no pending transaction and no upcoming contribution to advance to."""
 

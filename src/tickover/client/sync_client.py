@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from tickover.api.arguments import Amount, InstantLike
 from tickover.api.clocks import Balance, Balances, ClockPage, Event, EventPage, Snapshot, Summary
 from tickover.api.durations import Duration
-from tickover.api.errors import Rejection
+from tickover.api.errors import Reason, Rejection
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.limits import DEFAULT_TOKEN_DAYS
 from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction, expense, plan_of
@@ -22,6 +22,7 @@ from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.base_client import DEFAULT_URL, BaseClient
 from tickover.client.calls import Call
 from tickover.client.clocks import AdvanceResult, ClockView, by_currency
+from tickover.client.errors import NoCode
 from tickover.client.large_plans import addition_key, is_incomplete, split_plan
 from tickover.client.retries import RetryState
 
@@ -57,6 +58,28 @@ class Tickover(BaseClient):
     def send_link(self, email: str) -> str | None:
         """Send a login link. Return it too if the server stores emails in the development outbox."""
         return calls.login_url(self._send(calls.send_link(email)))
+
+    def sign_in(self, email: str) -> SignedIn:
+        """Send a code and sign in with it. The code is read from the development mailbox.
+
+        If it is too soon for another code, use the last one, unless it was used already.
+        """
+        too_soon = None
+        try:
+            self.send_code(email)
+        except Rejection as rejection:
+            if rejection.reason is not Reason.RESEND_TOO_SOON:
+                raise
+            too_soon = rejection
+        message = self.latest_email(email)
+        if message is None or message.code is None:
+            raise too_soon or NoCode(email)
+        try:
+            return self.log_in(email, message.code)
+        except Rejection as rejection:
+            if too_soon and rejection.reason is Reason.LOGIN_REFUSED:
+                raise too_soon from None
+            raise
 
     def log_in(self, email: str, code: str) -> SignedIn:
         """Sign in with a code. The client sends the token with later calls."""

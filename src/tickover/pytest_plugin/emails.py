@@ -23,6 +23,11 @@ class Mailbox:
         """Return a new email address."""
         return f"user-{uuid4().hex}@example.test"
 
+    def skip(self, address: str) -> None:
+        """Never return the newest email to the address."""
+        if email := self._latest(address):
+            self._returned[email.to] = email.id
+
     def wait_for(self, address: str, timeout: float = 5.0) -> Email:
         """Return the newest email to the address, once. Raise TimeoutError if no new one arrives in time."""
         __tracebackhide__ = True

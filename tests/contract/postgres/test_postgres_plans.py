@@ -216,6 +216,7 @@ class _Caller:
     async def revoke_token(self) -> None:
         for number in (self._data.users - 200, next(self._fresh)):
             await self._store.revoke_token(digest(number))
+        await self._store.revoke_token(digest(self._data.users - 201), allow_resend=True)
 
     async def record_token_use(self) -> None:
         for number in (self._data.users - 1, next(self._fresh)):

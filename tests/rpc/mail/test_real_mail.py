@@ -85,6 +85,12 @@ async def _token(world: World, server: MailServer) -> str:
     return str((await world.result("loginByEmailVerification", params))["token"])
 
 
+async def test_sign_out_does_not_free_the_slot(world: World, server: MailServer) -> None:
+    await world.result("logout", {}, await _token(world, server))
+    error = await world.error("sendLoginCodeEmail", {"email": "someone.else@example.test", **_CODE})
+    assert error["message"] == "An email was just sent to this address. Try again in 60 s."
+
+
 @pytest.mark.parametrize(("command", "misbehave"), [_reject_recipient, _reject_email, _disconnect])
 @pytest.mark.parametrize("kind", [pytest.param(_CODE, id="code"), pytest.param(_LINK, id="link")])
 async def test_rejected_email_does_not_delay_the_next(

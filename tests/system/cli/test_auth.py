@@ -20,8 +20,7 @@ def test_login_reads_the_code_from_the_development_mailbox(
     signed_out_shell: Shell, email: str, program: Program
 ) -> None:
     result = signed_out_shell("login", email)
-    code = program.last_email()["Subject"].split()[0]
-    assert (result.code, result.err) == (0, f"✓ Found code {code} in the server's development mailbox.\n")
+    assert (result.code, result.err) == (0, "✓ Found the code in the server's development mailbox.\n")
     assert result.out.splitlines() == [
         f"✓ Signed in as {email}.",
         f"  Your token is stored in {signed_out_shell.credentials_file}.",
@@ -56,9 +55,7 @@ def test_login_json_names_the_user(signed_out_shell: Shell, email: str) -> None:
 def test_login_reuses_an_unused_code(signed_out_shell: Shell, email: str, program: Program) -> None:
     params = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
     program.result("sendLoginCodeEmail", params)
-    code = program.last_email()["Subject"].split()[0]
-    result = signed_out_shell("login", email)
-    assert (result.code, result.err) == (0, f"✓ Used code {code}, which was sent less than a minute ago.\n")
+    assert signed_out_shell("login", email).code == 0
     assert program.result("getCurrentUser", {}, signed_out_shell.token)["email"] == email
 
 
@@ -66,7 +63,8 @@ def test_resend_too_soon_says_how_long_to_wait(shell: Shell, email: str) -> None
     result = shell("login", email)
     assert (result.code, result.out) == (8, "")
     first, second = result.err.splitlines()
-    assert first.startswith(f"tickover: An email was just sent to {email}. You can request another in ")
+    assert first.startswith("tickover: An email was just sent to this address. Try again in ")
+    assert first.endswith("start it with TICKOVER_RESEND_SECONDS=1, or use an access token.")
     assert second == f"  If you haven't used its code yet: tickover login {email} --code CODE"
     assert shell("login", email, "--json").error["reason"] == "RESEND_TOO_SOON"
 
@@ -185,6 +183,10 @@ def test_logout_revokes_and_deletes_the_token(shell: Shell, program: Program) ->
     assert token not in shell.credentials_file.read_text()
     assert shell("clock", "list").code == 3
     assert shell("logout", "--json").json == {"signedOut": False}
+
+
+def test_login_after_logout_works_at_once_on_a_development_server(shell: Shell, email: str) -> None:
+    assert [shell(*command).code for command in (["logout"], ["login", email], ["clock", "list"])] == [0, 0, 0]
 
 
 def test_logout_deletes_a_revoked_token(shell: Shell, program: Program) -> None:

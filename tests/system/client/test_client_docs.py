@@ -33,7 +33,7 @@ def run_examples(page: str, url: str) -> dict[str, Any]:
     namespace: dict[str, Any] = {}
     for example in examples(page, "python"):
         printed = io.StringIO()
-        code = example.replace("http://127.0.0.1:8000", url).replace("dora@example.test", address)
+        code = re.sub(r"\w+@example\.test", address, example.replace("http://127.0.0.1:8000", url))
         with redirect_stdout(printed):
             exec(code, namespace)
         lines = printed.getvalue().splitlines()

@@ -9,7 +9,8 @@ import pytest
 from tests.support.cases import each_case
 from tests.support.program import Program
 from tests.system.client.clients import Client, OpenClient, catch, collect, resolve
-from tickover.client import NothingLeft, Plan, Reason, Rejection, contribution, expense, goal, income
+from tests.system.client.servers import Step, reject, respond_normally, respond_with, scripted_server
+from tickover.client import NoCode, NothingLeft, Plan, Reason, Rejection, contribution, expense, goal, income
 from tickover.scenarios import load
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
@@ -60,10 +61,43 @@ async def test_sign_in_with_a_code(open_client: OpenClient, program: Program, em
         assert timedelta(days=29) < user.token.expires_at - datetime.now(UTC) <= timedelta(days=30)
 
 
-async def test_access_tokens(open_client: OpenClient, program: Program, email: str) -> None:
+async def test_sign_in_uses_the_unused_code_of_the_last_minute(
+    open_client: OpenClient, program: Program, email: str
+) -> None:
     async with open_client(program.url) as client:
         await resolve(client.send_code(email))
-        await resolve(client.log_in(email, (await resolve(client.latest_email(email))).code))
+        signed_in = await resolve(client.sign_in(email))
+        assert (await resolve(client.current_user())).user_id == signed_in.user_id
+        rejection = await catch_rejection(lambda: client.sign_in(email))
+        assert rejection.reason is Reason.RESEND_TOO_SOON
+        await resolve(client.log_out())
+        assert (await resolve(client.sign_in(email))).user_id == signed_in.user_id
+
+
+NO_MAILBOX = respond_with("No.", 404, "text/plain")
+
+
+@pytest.mark.parametrize(
+    ("steps", "error"),
+    [
+        pytest.param([respond_normally, NO_MAILBOX], NoCode, id="real emails"),
+        pytest.param([respond_normally, respond_normally], NoCode, id="email without a code"),
+        pytest.param([reject("RESEND_TOO_SOON"), NO_MAILBOX], Rejection, id="too soon, with real emails"),
+        pytest.param([reject("RATE_LIMITED")], Rejection, id="rate limit"),
+    ],
+)
+async def test_sign_in_without_a_code_raises(
+    open_client: OpenClient, steps: list[Step], error: type[Exception]
+) -> None:
+    with scripted_server(*steps) as server:
+        async with open_client(server.url) as client:
+            await catch(error, lambda: client.sign_in("ana@example.test"))
+        assert len(server.requests) == len(steps)
+
+
+async def test_access_tokens(open_client: OpenClient, program: Program, email: str) -> None:
+    async with open_client(program.url) as client:
+        await resolve(client.sign_in(email))
         created = await resolve(client.create_access_token("CI", expires_in_days=7, read_only=True))
         assert created.token not in repr(created)
         async with open_client(program.url, created.token) as job:

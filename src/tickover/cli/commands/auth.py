@@ -74,41 +74,20 @@ def _abbreviate_home(path: Path) -> str:
 
 
 def _log_in_by_email(session: Session, client: "Tickover", email: str) -> "SignedIn":
+    from tickover.client import NoCode
+
     try:
-        client.send_code(email)
-    except Rejection as rejection:
-        if rejection.reason != Reason.RESEND_TOO_SOON:
-            raise
-        signed_in = _log_in_with_last_code(session, client, email)
-        if signed_in is None:
-            raise
-        return signed_in
-    message = client.latest_email(email)
-    if message is not None and message.code is not None:
-        session.output.note(f"✓ Found code {message.code} in the server's development mailbox.")
-        return client.log_in(email, message.code)
-    if not sys.stdin.isatty():
+        signed_in = client.sign_in(email)
+    except NoCode:
+        if sys.stdin.isatty():
+            return _prompt_for_code(session, client, email)
         raise CliError(
             Exit.NOT_SIGNED_IN,
             f"The server has sent a code to {email}.",
             f"Sign in with it: {session.login_command} {email} --code CODE",
             reason="CODE_NEEDED",
-        )
-    return _prompt_for_code(session, client, email)
-
-
-def _log_in_with_last_code(session: Session, client: "Tickover", email: str) -> "SignedIn | None":
-    """Sign in with the last code in the development mailbox. Return None if there is no valid one."""
-    message = client.latest_email(email)
-    if message is None or message.code is None:
-        return None
-    try:
-        signed_in = client.log_in(email, message.code)
-    except Rejection as rejection:
-        if rejection.reason != Reason.LOGIN_REFUSED:
-            raise
-        return None
-    session.output.note(f"✓ Used code {message.code}, which was sent less than a minute ago.")
+        ) from None
+    session.output.note("✓ Found the code in the server's development mailbox.")
     return signed_in
 
 

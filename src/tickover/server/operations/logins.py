@@ -46,7 +46,7 @@ class LoginOperations:
         send = self._new_send(params, secret, caller)
         claim = await self._store.claim_send(send, self._policy.logins)
         if isinstance(claim, TooSoon):
-            raise _too_soon(claim, caller.now)
+            raise self._too_soon(claim, caller.now)
         email = self._compose(send, secret, claim)
         await self._deliver(email, send)
         # With real mail, a loginUrl in the response would give the account to any caller.
@@ -78,6 +78,19 @@ class LoginOperations:
             await self._store.allow_resend(send)
             raise Rejection(Reason.MAIL_NOT_SENT, message) from None
 
+    def _too_soon(self, too_soon: TooSoon, now: Instant) -> Rejection:
+        wait = too_soon.retry_after_seconds(now)
+        if not too_soon.by_last_email:
+            message = f"Too many emails were sent to this address. Try again in {wait} s."
+            return Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
+        message = f"An email was just sent to this address. Try again in {wait} s."
+        if self._mailer.is_local:
+            message += (
+                " To sign in more often at this development server, start it with TICKOVER_RESEND_SECONDS=1, or use an"
+                " access token."
+            )
+        return Rejection(Reason.RESEND_TOO_SOON, message, {"retryAfterSeconds": wait})
+
     async def login_by_email_verification(self, params: VerificationEntry, caller: Caller) -> SignedIn:
         attempt = await self._store.count_attempt(params.email, self._policy.logins, caller.now)
         # Without a live code, compare with a digest that never matches, so that the response takes the same time.
@@ -97,15 +110,6 @@ class LoginOperations:
     def _new_session(self, now: Instant) -> tuple[str, NewSession]:
         token = self._mint.new_bearer_token()
         return token, NewSession(self._mint.new_key(now), tokens.digest(token), now, now + TOKEN_LIFETIME)
-
-
-def _too_soon(too_soon: TooSoon, now: Instant) -> Rejection:
-    wait = too_soon.retry_after_seconds(now)
-    if too_soon.by_last_email:
-        message = f"An email was just sent to this address. Try again in {wait} s."
-        return Rejection(Reason.RESEND_TOO_SOON, message, {"retryAfterSeconds": wait})
-    message = f"Too many emails were sent to this address. Try again in {wait} s."
-    return Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
 
 def _signed_in(token: str, user: bytes | None) -> SignedIn:

@@ -49,7 +49,7 @@ class Operations:
         self.amendments = AmendOperations(self.clocks)
         self.ledger = LedgerOperations(self.clocks)
         self.logins = LoginOperations(store, mailer, mint, policy)
-        self.tokens = TokenOperations(store)
+        self.tokens = TokenOperations(store, logout_allows_resend=mailer.is_local)
         self.access_tokens = AccessTokenOperations(store, mint)
         self.scenarios = ScenarioOperations(store, isolated_process)
         self.exports = ExportOperations(self.clocks, isolated_process)

@@ -19,8 +19,10 @@ _MAX_KNOWN_TOKENS: Final = 10_000
 
 
 class TokenOperations:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, logout_allows_resend: bool) -> None:
         self._store = store
+        self._logout_allows_resend = logout_allows_resend
+        """With a development outbox, so that nobody waits a minute to sign in again."""
         self._known: LruCache[bytes, Token] = LruCache(_MAX_KNOWN_TOKENS)
 
     async def authenticate(self, token: str | None, caller: Caller) -> Caller:
@@ -80,7 +82,7 @@ class TokenOperations:
         return CurrentUser(ids.write("user", session.user), session.email, TokenInfo(kind, session.expires_at))
 
     async def logout(self, params: LogoutEntry, caller: Caller) -> Done:
-        if not await self._store.revoke_token(caller.token.digest):
+        if not await self._store.revoke_token(caller.token.digest, allow_resend=self._logout_allows_resend):
             raise unauthenticated()
         self._known.remove(caller.token.digest)
         return Done()

@@ -300,8 +300,11 @@ class Store(Protocol):
     async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
         """Use a login link in the same way. Return None if it is unknown, used or expired; that writes durably too."""
 
-    async def revoke_token(self, digest: bytes) -> bool:
-        """Make the token invalid, effective when this returns. Return False if it doesn't exist."""
+    async def revoke_token(self, digest: bytes, *, allow_resend: bool = False) -> bool:
+        """Make the token invalid, effective when this returns. Return False if it doesn't exist.
+
+        With `allow_resend`, the next email to the user's address can follow at once.
+        """
 
     async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
         """Return the key of the user with this address. Create the user if there is none."""

@@ -14,6 +14,13 @@ Fetch = Callable[..., Awaitable[list[Any]]]
 """Runs a statement with values, and returns its rows."""
 
 _OUT_OF_ORDER: Final = timedelta(minutes=10)
+_REVOKE: Final = "delete from tokens where digest = $1 returning true"
+_REVOKE_AND_ALLOW_RESEND: Final = """
+    with revoked as (delete from tokens where digest = $1 returning user_key),
+    allowed as (
+      update login_sends set holds_slot = false
+      where email = (select email from users where key = (select user_key from revoked)))
+    select true from revoked"""
 
 
 async def claim_send(fetch: Fetch, send: LoginEmail, limits: Limits) -> Claimed | TooSoon:
@@ -51,6 +58,10 @@ async def redeem_code(fetch: Fetch, email: str, code_digest: bytes, session: New
 
 async def redeem_link(fetch: Fetch, link_digest: bytes, session: NewSession) -> bytes | None:
     return await _redeem(fetch, "select redeem_link($1, $2, $3, $4, $5)", link_digest, session=session)
+
+
+async def revoke_token(fetch: Fetch, digest: bytes, allow_resend: bool) -> bool:
+    return bool(await fetch(_REVOKE_AND_ALLOW_RESEND if allow_resend else _REVOKE, digest))
 
 
 async def _redeem(fetch: Fetch, statement: str, *secret: object, session: NewSession) -> bytes | None:

@@ -295,8 +295,8 @@ class PostgresStore:
         finally:
             self._locking_calls.release()
 
-    async def revoke_token(self, digest: bytes) -> bool:
-        return bool(await self._connections.fetch("delete from tokens where digest = $1 returning true", digest))
+    async def revoke_token(self, digest: bytes, *, allow_resend: bool = False) -> bool:
+        return await logins.revoke_token(self._connections.fetch, digest, allow_resend)
 
     async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
         return await access_tokens.find_or_create_user(self._connections.fetch, email, new_key, now)

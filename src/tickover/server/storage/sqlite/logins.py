@@ -70,6 +70,15 @@ def redeem_link(db: apsw.Connection, link_digest: bytes, session: NewSession) ->
     return _open_session(db, spent[0], session)
 
 
+def revoke_token(db: apsw.Connection, digest: bytes, allow_resend: bool) -> bool:
+    revoked = db.execute("delete from tokens where digest = ? returning user_key", (digest,)).fetchall()
+    if revoked and allow_resend:
+        db.execute(
+            "update login_sends set holds_slot = 0 where email = (select email from users where key = ?)", revoked[0]
+        )
+    return bool(revoked)
+
+
 def sweep(db: apsw.Connection, now: Instant, limit: int) -> None:
     """Delete emails that are at least an hour old. Younger ones count for the hourly limits.
 

@@ -304,11 +304,8 @@ class SqliteStore:
     async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
         return await self._writer.submit(lambda db: logins.redeem_link(db, link_digest, session))
 
-    async def revoke_token(self, digest: bytes) -> bool:
-        def job(db: apsw.Connection) -> bool:
-            return bool(db.execute("delete from tokens where digest = ? returning 1", (digest,)).fetchall())
-
-        return await self._writer.submit(job)
+    async def revoke_token(self, digest: bytes, *, allow_resend: bool = False) -> bool:
+        return await self._writer.submit(lambda db: logins.revoke_token(db, digest, allow_resend))
 
     async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
         return await self._writer.submit(lambda db: access_tokens.find_or_create_user(db, email, new_key, now))
