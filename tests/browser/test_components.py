@@ -52,7 +52,7 @@ async def test_components_are_complete_distinct_and_accessible_in_every_state(
 ) -> None:
     # The policy of the console blocks the axe script, so this test bypasses it.
     async with open_tab(browser, bypass_csp=True, viewport={"width": 1280, "height": 900}) as tab:
-        await Console(tab, program).open("#/api")
+        await Console(tab, program).open("#/mailbox")
         await tab.page.evaluate(COMPONENTS)
         assert await tab.page.evaluate(_MISSING, SHARED_CLASSES) == []
         await force_states(tab)

@@ -60,8 +60,7 @@ async def test_console_works_below_the_path(behind_nginx: tuple[Program, str], t
     await page.get_by_role("main").get_by_role("link", name=email).first.click()
     email_frame = page.frame_locator("iframe")
     await expect(email_frame.locator("body")).to_contain_text("code")
-    await console.open("#/api")
-    await page.get_by_role("link", name="Full reference").click()
+    await page.get_by_role("link", name="API").click()
     await expect(page.get_by_role("heading", level=1)).to_be_visible()
     document = page.get_by_role("link", name="openrpc.json")
     assert await document.evaluate("(link) => link.href") == f"{console.url}/openrpc.json"

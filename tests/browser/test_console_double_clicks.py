@@ -1,6 +1,5 @@
 """Double clicks in the console: each button makes one call at a time."""
 
-import re
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -73,11 +72,6 @@ async def create_from_json(console: Console) -> Locator:
     return console.button("Create clock")
 
 
-async def send_from_api_page(console: Console) -> Locator:
-    await console.open("#/api/createTestClock")
-    return console.page.get_by_role("button", name=re.compile("^Send"))
-
-
 async def sign_out(console: Console) -> Locator:
     await console.open("#/clocks/new")
     return console.button("Sign out")
@@ -92,7 +86,6 @@ BUTTONS: list[tuple[Callable[[Console], Awaitable[Locator]], str]] = [
     (create_from_scenario, "createTestClock"),
     (create_from_form, "createTestClock"),
     (create_from_json, "createTestClock"),
-    (send_from_api_page, "createTestClock"),
     (sign_out, "logout"),
 ]
 

@@ -1,9 +1,13 @@
 """The reference at /docs."""
 
-from playwright.async_api import Browser, expect
+import json
+import re
 
+from playwright.async_api import Browser, Locator, expect
+
+from tests.browser.held_requests import HeldResponse
 from tests.browser.layout import LARGE, SMALL
-from tests.support.console import open_console
+from tests.support.console import HOSTILE_CLOCK, HTTP_ERROR, Console, open_console
 from tests.support.program import Program
 from tests.support.tabs import Tab, open_tab
 from tickover.api.errors import Reason
@@ -50,7 +54,7 @@ async def test_links_lead_to_their_headings(program: Program, tab: Tab) -> None:
 
 async def test_header_shows_the_user_and_signs_out(program: Program, browser: Browser) -> None:
     async with open_console(browser, program, viewport=LARGE) as console:
-        await console.open("#/api")
+        await console.open("#/clocks")
         email = await console.page.locator("#header .address").inner_text()
         await console.open("docs")
         account = console.page.locator("#header .account")
@@ -89,19 +93,13 @@ async def test_contents_can_be_skipped_and_tapped(program: Program, tab: Tab) ->
     assert min(heights) >= 24
 
 
-async def test_contents_have_the_groups_of_the_console_and_a_filter(program: Program, loaded_tab: Tab) -> None:
-    tab = loaded_tab
-    await tab.page.goto(f"{program.url}/#/api")
-    listed = tab.page.get_by_role("navigation", name="Operations").locator("h2, li .mono")
-    await expect(listed.first).to_be_visible()
-    operations = await listed.all_text_contents()
+async def test_contents_can_be_filtered(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/docs")
     contents = tab.page.get_by_role("navigation", name="Contents")
     shown = contents.locator(".group > p:visible, li:visible")
-    assert await shown.all_text_contents() == ["Calling the API", *operations, "Error reasons"]
     # The sections have the same order.
     ids = await tab.page.locator("main h2").evaluate_all("(headings) => headings.map(({ id }) => id)")
-    assert ids == ["calling", *(name for name in operations if name in DESCRIBED_OPERATIONS), "reasons"]
+    assert await contents.locator("li").evaluate_all("(links) => links.map((li) => li.firstChild.hash.slice(1))") == ids
     field = contents.get_by_role("searchbox", name="Filter the contents")
     await field.fill(" LOGIN link")
     await expect(shown).to_have_text(["Sign-in", "sendLoginCodeEmail", "loginByEmailLink"])
@@ -132,3 +130,69 @@ async def test_page_loads_only_its_stylesheets_and_needs_no_javascript(program: 
             "base.css",
             "docs.css",
         }
+
+
+# Try it
+
+
+async def open_form(console: Console, method: str) -> Locator:
+    """Open the form of an operation, and return its section."""
+    section = console.page.locator("section", has=console.page.locator(f"#{method}"))
+    await section.get_by_text("Try it").click()
+    await expect(section.get_by_label("Parameters")).to_have_value(re.compile("{"))
+    return section
+
+
+async def test_signed_in_users_can_try_an_operation(program: Program, browser: Browser) -> None:
+    async with open_console(browser, program, viewport=LARGE) as console:
+        console.tab.ignored_prefixes = (HTTP_ERROR,)
+        clock = console.create(HOSTILE_CLOCK)
+        await console.open("docs")
+        section = await open_form(console, "getTestClock")
+        params, send = section.get_by_label("Parameters"), section.get_by_role("button", name="Send")
+        # The newest clock of the user replaces that of the example.
+        assert json.loads(await params.input_value()) == {"id": clock, "at": "2027-03-01T00:00:00Z"}
+        await params.fill(json.dumps({"id": clock}))
+        await send.click()
+        result = section.get_by_role("group", name="Result")
+        assert json.loads(await result.inner_text())["clock"] == console.clock(clock)
+        await params.fill('{"id": 1}')
+        await send.click()
+        error = section.get_by_role("group", name="Error")
+        await expect(error).to_contain_text('"reason": "INVALID_PARAMS"')
+        await params.fill("{")
+        await send.click()
+        await expect(section.get_by_role("status")).to_contain_text("Invalid JSON")
+        await section.get_by_role("button", name="Reset to example").click()
+        await expect(params).to_have_value(re.compile(clock))
+        section = await open_form(console, "createAccessToken")
+        await section.get_by_role("button", name="Send").click()
+        await expect(section.get_by_role("group", name="Result")).to_contain_text('"token": "••••••"')
+        await expect(section.get_by_role("button", name="Copy with secrets")).to_be_visible()
+
+
+async def test_session_end_clears_the_forms(program: Program, browser: Browser) -> None:
+    async with open_console(browser, program, viewport=LARGE) as console:
+        console.create()
+        await console.open("docs")
+        section = await open_form(console, "listTestClocks")
+        send = section.get_by_role("button", name="Send")
+        await send.click()
+        await expect(section.get_by_role("group", name="Result")).to_be_visible()
+        async with HeldResponse(console.page, "listTestClocks") as held:
+            await send.click()
+            await held.arrived()
+            await console.button("Sign out").click()
+            await expect(console.page.locator(".try-it:visible")).to_have_count(0)
+            await held.release()
+        assert await section.locator(".try-it pre").count() == 0
+        assert await section.locator("textarea").input_value() == ""
+
+
+async def test_logout_ends_the_session(program: Program, browser: Browser) -> None:
+    async with open_console(browser, program, viewport=LARGE) as console:
+        await console.open("docs")
+        section = await open_form(console, "logout")
+        await section.get_by_role("button", name="Send").click()
+        await expect(console.page.locator("#header .account")).to_have_accessible_name("Account")
+        assert await console.session("sessionStorage") is None

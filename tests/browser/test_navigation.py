@@ -60,7 +60,7 @@ async def test_header_keeps_a_click_and_the_focus_when_the_mailbox_appears(progr
     console, page = Console(tab, program), tab.page
     clocks = page.get_by_role("link", name="Clocks", exact=True)
     async with HeldRequests(page, "/site.json") as held:
-        await console.open("#/api")
+        await console.open("#/mailbox")
         await clocks.hover()
         await page.mouse.down()
         await held.arrived()

@@ -150,11 +150,11 @@ async def test_slow_creation_blocks_a_second_one_and_does_not_navigate_away(brow
         route = await held
         await console.button("Create Student").click()
         await expect(console.notification).to_have_text("Another clock is being created. Try again when it is ready.")
-        await page.get_by_role("link", name="API").click()
-        await expect(console.heading("API")).to_be_visible()
+        await page.get_by_role("link", name="Mailbox").click()
+        await expect(console.heading("Mailbox")).to_be_visible()
         await route.continue_()
         await expect(console.notification).to_have_text("“Salary and rent” was created. It is in your clocks.")
-        assert page.url.endswith("#/api")
+        assert page.url.endswith("#/mailbox")
         assert console.tab.methods.count("createTestClock") == 1
 
 

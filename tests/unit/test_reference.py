@@ -93,7 +93,7 @@ def test_contents_list_every_method() -> None:
 
 
 def test_header_links_to_the_pages_that_the_server_has() -> None:
-    links = ["./", "./#/clocks", "./#/mailbox", "./#/api", "./#/account"]
+    links = ["./", "./#/clocks", "./#/mailbox", "docs", "./#/account"]
     (header,) = re.findall(r"<header.*?</header>", PAGE, re.DOTALL)
     assert re.findall(r'href="(.*?)"', header) == links
     links.remove("./#/mailbox")

@@ -1,7 +1,6 @@
 // The router: shows the page for the URL fragment and the header with the signed-in user.
 
 import "./pages/account-page.js";
-import "./pages/api-page.js";
 import "./pages/clock-page.js";
 import "./pages/clocks-page.js";
 import { commandButton } from "./pages/command-menu.js";
@@ -24,14 +23,13 @@ const PAGES = {
   account: { element: "tick-account", title: "Account" },
   compare: { element: "tick-compare", title: "Compare" },
   mailbox: { element: "tick-mailbox", title: "Mailbox", isPublic: true },
-  api: { element: "tick-api", title: "API", isPublic: true },
 };
 
 const main = document.getElementById("main");
 let current = { key: null, element: null, token: null };
 
 const link = (name, title, hidden = false) => h("a", { href: `#/${name}`, hidden }, title);
-const links = { clocks: link("clocks", "Clocks"), mailbox: link("mailbox", "Mailbox", true), api: link("api", "API") };
+const links = { clocks: link("clocks", "Clocks"), mailbox: link("mailbox", "Mailbox", true) };
 const address = h("span", { class: "address" });
 const avatar = h("span", { class: "avatar", "aria-hidden": "true" });
 const account = h("a", { class: "account", href: "#/account" }, address, avatar);
@@ -153,7 +151,7 @@ serverFeatures().then(({ mailbox }) => {
 render(
   document.getElementById("header"),
   h("a", { class: "brand", href: "#/" }, logo(), "Tickover"),
-  h("nav", { "aria-label": "Pages" }, Object.values(links)),
+  h("nav", { "aria-label": "Pages" }, Object.values(links), h("a", { href: "docs" }, "API")),
   commandButton,
   account,
   signOutButton,

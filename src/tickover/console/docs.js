@@ -1,7 +1,8 @@
-// The filter of the contents at /docs, and the user in its header. Without scripts, the page has neither.
+// The forms and the filter of the contents at /docs, and the user in its header. Without scripts, the page has neither.
 
 import { signOut } from "./lib/rpc.js";
 import { currentSession, onSessionChange } from "./lib/session.js";
+import { tryIt } from "./pages/try-it.js";
 
 const accountLink = document.querySelector(".account");
 const signOutControl = document.querySelector(".sign-out");
@@ -38,3 +39,6 @@ filterInput.addEventListener("keydown", ({ key }) => {
   if (key === "Enter") contentsEntries.find(({ entry }) => !entry.hidden)?.entry.firstChild.click();
 });
 filterInput.parentElement.hidden = false;
+
+for (const section of document.querySelectorAll("[data-method]"))
+  section.append(tryIt(section.dataset.method, JSON.parse(section.dataset.params)));

@@ -347,7 +347,12 @@ export function clockJsonForm(draft) {
     preview.element,
     draft.expectations.length > 0 &&
       h("p", { class: "muted" }, `With ${plural(draft.expectations.length, "expectation")} from the form.`),
-    h("div", { class: "row submit-row" }, button, h("a", { href: "#/api/createTestClock" }, "Parameter reference")),
+    h(
+      "div",
+      { class: "row submit-row" },
+      button,
+      h("a", { href: "docs#createTestClock", target: "_blank" }, "Parameter reference"),
+    ),
   );
   return Object.assign(form, { showError });
 }

@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 
 const MAX_SHOWN_LENGTH = 20_000;
 
-// Strings, comments, numbers and keywords of JSON, shells, Python and TypeScript. A string before a colon is a key.
+// Strings, comments, numbers and keywords of JSON, shells and Python. A string before a colon is a key.
 const TOKENS = new RegExp(
   [
     /(?<key>"(?:[^"\\\n]|\\.)*"(?=:))/,
@@ -30,10 +30,10 @@ function* highlight(text) {
 }
 
 /** Create a code block. It shows the start of a long text. */
-export function codeBlock(label, text, role = "group") {
+export function codeBlock(label, text) {
   const rest = text.length - MAX_SHOWN_LENGTH;
   const shown = rest > 0 ? `${text.slice(0, MAX_SHOWN_LENGTH)}\n… ${rest} more characters. Copy includes them.` : text;
-  return h("pre", { class: "code", tabIndex: 0, role, "aria-label": label }, [...highlight(shown)]);
+  return h("pre", { class: "code", tabIndex: 0, role: "group", "aria-label": label }, [...highlight(shown)]);
 }
 
 // JSON doesn't escape these invisible and control characters.

@@ -144,7 +144,7 @@ class Mailbox extends HTMLElement {
       ? `No emails to addresses with “${filter.trim()}”.`
       : [
           "No emails yet. Sign in, or call ",
-          h("a", { href: "#/api/sendLoginCodeEmail" }, "sendLoginCodeEmail"),
+          h("a", { href: "docs#sendLoginCodeEmail" }, "sendLoginCodeEmail"),
           ". New emails appear within two seconds.",
         ];
     const hadFocus = this.state.contains(document.activeElement);

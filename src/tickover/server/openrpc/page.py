@@ -1,4 +1,4 @@
-"""The page /docs: the OpenRPC document as HTML. Only the filter of its contents needs a script.
+"""The page /docs: the OpenRPC document as HTML. Only the filter of its contents and the forms need a script.
 
 The template has little logic, because the server compiles it at every start.
 """
@@ -59,6 +59,8 @@ class Method(Struct, frozen=True):
     result_text: Markup
     result: Sequence[Field]
     reasons: Markup
+    example: str
+    """The parameters of the first example in JSON."""
     examples: Sequence[Example]
 
 
@@ -111,7 +113,7 @@ class _Reader:
         self._described: dict[str, str] = {}
 
     def groups(self, methods: Sequence[Mapping[str, Any]]) -> Iterator[Group]:
-        """Yield the groups of the API page, in the order of their first methods."""
+        """Yield the groups, in the order of their first methods."""
         for name in dict.fromkeys(method["x-group"] for method in methods):
             yield Group(name, [self.method(method) for method in methods if method["x-group"] == name])
 
@@ -129,6 +131,7 @@ class _Reader:
             result_text=_prose(result["description"]) + link,
             result=[] if link else list(self._fields(result["schema"])),
             reasons=_links(method["x-reasons"]),
+            example=_encode(_params(method["examples"][0]) if method["examples"] else {}),
             examples=[self._example(method, example) for example in method["examples"]],
         )
 
@@ -144,8 +147,7 @@ class _Reader:
         )
 
     def _example(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Example:
-        params = {param["name"]: param["value"] for param in example["params"]}
-        request = _curl(self.url, method["name"], params, needs_token=method["x-needs-token"])
+        request = _curl(self.url, method["name"], _params(example), needs_token=method["x-needs-token"])
         response = _response("result", example["result"]["value"])
         return Example(example["name"], _highlight(request), _highlight(response))
 
@@ -168,8 +170,12 @@ class _Reader:
         return found
 
 
+def _params(example: Mapping[str, Any]) -> dict[str, Any]:
+    return {param["name"]: param["value"] for param in example["params"]}
+
+
 def _badges(method: Mapping[str, Any]) -> list[str]:
-    """Return the badges of the API page. Most methods have none."""
+    """Return the badges of a method. Most have none."""
     return ["core"] * (not method["x-extension"]) + ["no token"] * (not method["x-needs-token"])
 
 

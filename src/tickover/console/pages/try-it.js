@@ -1,0 +1,91 @@
+// The form below an operation in the reference that sends it with parameters as JSON. Signed-in users see it.
+
+import { codeBlock, toJson } from "../lib/code-block.js";
+import { h, newId, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { CallError, call } from "../lib/rpc.js";
+import { captureSession, currentSession, endSession, onSessionChange } from "../lib/session.js";
+import { maskResult } from "./call-list.js";
+
+/** Return the example, with the newest clock of the user in place of its clock. */
+async function ownParams(example) {
+  const isSameSession = captureSession();
+  if (!example.id?.startsWith("clock_")) return example;
+  const [clock] = await call("listTestClocks", { limit: 1 }, { quiet: true }).then(
+    ({ clocks }) => clocks,
+    () => [],
+  );
+  return clock && isSameSession() ? { ...example, id: clock.id } : example;
+}
+
+function copyButton(text, label) {
+  const button = h("button", { onclick: copy }, label);
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Your browser doesn't allow this page to copy.";
+    }
+  }
+  return button;
+}
+
+/** Create the form of an operation. `example` has the parameters that it starts with. */
+export function tryIt(method, example) {
+  const id = newId();
+  const params = h("textarea", { id, class: "mono", rows: "8", spellcheck: "false" });
+  const response = h("div", { role: "status" });
+  const button = h("button", { class: "primary" }, "Send");
+  const showResponse = (title, value, shown = value) =>
+    render(
+      response,
+      h("h4", {}, title),
+      codeBlock(title, toJson(shown)),
+      copyButton(toJson(value), shown === value ? "Copy" : "Copy with secrets"),
+    );
+
+  async function send() {
+    let parsed;
+    try {
+      parsed = JSON.parse(params.value || "{}");
+    } catch (error) {
+      return render(response, h("p", { class: "error" }, `Invalid JSON: ${error.message}`));
+    }
+    const isSameSession = captureSession();
+    try {
+      const result = await withBusyState(button, () => call(method, parsed));
+      if (!isSameSession()) return;
+      if (method === "logout") return endSession();
+      return showResponse("Result", result, maskResult(result));
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      if (!isSameSession()) return;
+      const { code, message, data } = error;
+      return code
+        ? showResponse("Error", { code, message, data })
+        : render(response, h("p", { class: "error" }, message));
+    }
+  }
+
+  const fill = async () => (params.value = toJson(await ownParams(example)));
+  const details = h(
+    "details",
+    { class: "try-it", hidden: !currentSession(), ontoggle: () => details.open && !params.value && fill() },
+    h("summary", {}, "Try it"),
+    h(
+      "form",
+      { onsubmit: onSubmit(send) },
+      h("label", { for: id }, "Parameters"),
+      params,
+      h("div", { class: "row" }, button, h("button", { class: "plain", onclick: fill }, "Reset to example")),
+    ),
+    response,
+  );
+  onSessionChange(() => {
+    details.hidden = !currentSession();
+    params.value = "";
+    details.open = false;
+    render(response);
+  });
+  return details;
+}
