@@ -41,6 +41,9 @@ export async function createClock(params, checks = {}, create = callCreate) {
     writeChecks(clock.id, checks);
     if (page.isConnected) location.hash = `#/clock/${clock.id}`;
     else notify(`${params.name ? `“${params.name}”` : "The clock"} was created. It is in your clocks.`);
+  } catch (error) {
+    // The next user must not see it.
+    if (isSameSession()) throw error;
   } finally {
     isCreating = false;
   }
