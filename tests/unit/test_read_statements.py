@@ -49,14 +49,78 @@ def test_german_statement_in_every_encoding(encoding: str) -> None:
 
 
 def test_american_statement_with_debit_and_credit() -> None:
-    payments = read_statement(AMERICAN.encode(), "bank.csv", currency="usd")
+    opening, *payments = read_statement(AMERICAN.encode(), "bank.csv", currency="usd")
+    assert (opening.day, opening.name, opening.amount) == (date(2026, 1, 15), "Opening balance", Decimal(1000))
     assert [payment.amount for payment in payments] == [Decimal("2345.67"), -1200, Decimal("-4.5"), -12]
     assert [payment.name for payment in payments][2:] == ["COFFEE SHOP", "FEE"]
     assert {payment.currency for payment in payments} == {"USD"}
 
 
 def test_british_statement_with_balances() -> None:
-    assert amounts(BRITISH, "GBP") == [-45, 2000]
+    assert amounts(BRITISH, "GBP") == [1000, -45, 2000]
+
+
+def test_newest_row_can_be_first() -> None:
+    header, *rows = BRITISH.splitlines()
+    assert amounts("\n".join([header, *reversed(rows)]), "GBP") == [1000, -45, 2000]
+
+
+@pytest.mark.parametrize(
+    ("balances", "opening"),
+    [
+        (("955.00", "2955.00"), [1000]),
+        (("-45.00", "1955.00"), []),
+        (("955.00", "2954.99"), []),
+        (("955.00", ""), []),
+        (("955.00", "?"), []),
+        (("0.00", "2000.00"), [45]),
+        (("-1045.00", "955.00"), [-1000]),
+    ],
+)
+def test_opening_balance_needs_balances_that_follow_from_each_other(
+    balances: tuple[str, str], opening: list[int]
+) -> None:
+    rows = f"13/01/2026,Gas,-45.00,{balances[0]}\n14/01/2026,Salary,2000.00,{balances[1]}"
+    assert amounts(f"Date,Name,Amount,Balance\n{rows}\n") == [*opening, -45, 2000]
+
+
+def test_opening_balance_of_each_currency() -> None:
+    rows = "2026-01-01,a,-1,EUR,9\n2026-01-02,b,-1,USD,19\n2026-01-03,c,-1,EUR,8"
+    payments = read_statement(f"Date,Name,Amount,Currency,Balance\n{rows}\n".encode(), "bank.csv")
+    openings = [(str(one.day), one.currency, one.amount) for one in payments if one.name == "Opening balance"]
+    assert openings == [("2026-01-01", "EUR", Decimal(10)), ("2026-01-01", "USD", Decimal(20))]
+
+
+@pytest.mark.parametrize(("is_day_first", "day"), [(True, date(2027, 4, 3)), (False, date(2027, 3, 4))])
+def test_order_of_ambiguous_dates_can_be_given(is_day_first: bool, day: date) -> None:
+    content = b"Date,Name,Amount\n03/04/2027,Rent,-1\n"
+    [payment] = read_statement(content, "bank.csv", currency="EUR", is_day_first=is_day_first)
+    assert payment.day == day
+    with pytest.raises(StatementError, match="ambiguous, such as '03/04/2027'; use --day-first or --month-first"):
+        read_statement(content, "bank.csv", currency="EUR")
+
+
+@pytest.mark.parametrize(
+    ("header", "problem"),
+    [
+        (
+            "Date,Amount,Extra",
+            "no column has the name or the description of a payment; name it with --columns name=HEADER",
+        ),
+        ("When,Name,Extra", "no line has the headers of a date and an amount; name them with --columns date=HEADER"),
+    ],
+)
+def test_error_about_columns_names_those_of_the_file(header: str, problem: str) -> None:
+    with pytest.raises(StatementError) as caught:
+        amounts(f"{header}\n2027-01-01,1,x\n")
+    assert problem in str(caught.value)
+    assert str(caught.value).endswith(f"; columns found: {header.replace(',', ', ')}")
+
+
+def test_named_column_of_a_name_is_the_only_one() -> None:
+    content = '"Buchungsdatum";"Zahlungspflichtige*r";"Zahlungsempfänger*in";"Betrag (€)"\n"28.01.26";"ACME";"Me";"1"'
+    [payment] = read_statement(content.encode(), "a.csv", {"name": "Zahlungsempfänger*in"})
+    assert payment.name == "Me"
 
 
 @each_case(

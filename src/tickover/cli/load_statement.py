@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
 import click
 
 from tickover.api.limits import MAX_CLOCK_TRANSACTIONS
+from tickover.api.plans import OPENING_BALANCE
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
@@ -29,7 +31,9 @@ def parse_columns(text: str | None) -> dict[str, str]:
     return columns
 
 
-def load_payments(session: Session, source: str, columns: dict[str, str], currency: str) -> list[Payment]:
+def load_payments(
+    session: Session, source: str, columns: dict[str, str], currency: str, is_day_first: bool | None
+) -> list[Payment]:
     """Return the payments of a file, or of a clock if no file has this name."""
     path = Path(source)
     if source.startswith("clock_") and not path.exists():
@@ -38,7 +42,7 @@ def load_payments(session: Session, source: str, columns: dict[str, str], curren
         if not path.is_file():
             raise CliError(Exit.WRONG_COMMAND, f"No file is named '{sanitize(source)}'.")
         with path.open("rb") as file:
-            return read_statement(file.read(MAX_STATEMENT_BYTES + 1), path.name, columns, currency)
+            return read_statement(file.read(MAX_STATEMENT_BYTES + 1), path.name, columns, currency, is_day_first)
     except OSError as error:
         raise CliError(Exit.WRONG_COMMAND, f"Can't read {path.name}: {error.strerror}.") from None
     except StatementError as error:
@@ -59,11 +63,22 @@ def _load_clock(session: Session, id: str) -> list[Payment]:
 
 
 def trim_payments(payments: Sequence[Payment], start: datetime | None) -> list[Payment]:
-    """Return the payments on or after the day of `start`."""
-    kept = [one for one in payments if start is None or one.day >= start.date()]
+    """Return the payments on or after the day of `start`. Opening balances include the earlier ones."""
+    if start is None:
+        return list(payments)
+    first = start.date()
+    kept = [one for one in payments if one.day >= first]
     if not kept:
         raise CliError(Exit.WRONG_COMMAND, f"All payments are before --from. The last one is on {payments[-1].day}.")
-    return kept
+    earlier = [one for one in payments if one.day < first]
+    opened = dict.fromkeys(one.currency for one in earlier if one.name == OPENING_BALANCE)
+    sums = {currency: sum(one.amount for one in earlier if one.currency == currency) for currency in opened}
+    opening = [
+        Payment(first, OPENING_BALANCE, Decimal(amount), currency, OPENING_BALANCE)
+        for currency, amount in sums.items()
+        if amount
+    ]
+    return [*opening, *kept]
 
 
 def limit_hint(payments: Sequence[Payment]) -> str:

@@ -1,6 +1,7 @@
 """Turns payments into a scenario file: recurrences that it finds, and dated items for the rest."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -11,9 +12,11 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tickover.api.plans import OPENING_BALANCE
 from tickover.scenarios import phrases
 from tickover.scenarios.recurrences import Recurrence
 from tickover.statements.read import Payment
+from tickover.statements.statement import plain_number
 
 _MIN_PAYMENTS: Final = 3
 _DEFAULT_TIME: Final = time(8)
@@ -39,16 +42,22 @@ def write_scenario(payments: Sequence[Payment], *, title: str, summarise: bool =
     """Return a TOML scenario whose plan has the same payments. With `summarise`, irregular ones become variety."""
     if anonymise:
         payments = _anonymise(payments)
-    opening = {one.currency: one.amount for one in payments if one.name == "Opening balance"}
-    others = [one for one in payments if one.name != "Opening balance"]
+    opening: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for one in payments:
+        if one.name == OPENING_BALANCE:
+            opening[one.currency] += one.amount
+    others = [one for one in payments if one.name != OPENING_BALANCE]
     start = min(one.day for one in payments)
     end = max(one.day for one in payments)
     if summarise:
         # Jitter must not move payments out of the scenario.
         start, end = start - _MAX_JITTER, end + _MAX_JITTER
-    lines = [f"title = {_quote(title)}", f"start = {start}", f'length = "{(end - start).days + 1} days"']
+    length = f"{(end - start).days + 1} days" if end > start else "1 day"
+    lines = [f"title = {_quote(title)}", f"start = {start}", f'length = "{length}"']
     if opening:
-        balances = ", ".join(f"{currency} = {amount:f}" for currency, amount in sorted(opening.items()))
+        balances = ", ".join(
+            f"{currency} = {plain_number(amount, currency)}" for currency, amount in sorted(opening.items())
+        )
         lines.append(f"opening = {{{balances}}}")
     for group in _groups(others):
         lines += ["", *_item(group, start, end, summarise=summarise)]
@@ -68,17 +77,18 @@ def _item(group: _Group, start: date, end: date, *, summarise: bool) -> Iterator
     yield "[[transactions]]"
     yield f"name = {_quote(first.name)}"
     amounts = [abs(one.amount) for one in group.payments]
-    same_amount = len(set(amounts)) == 1
+    lowest, highest = (plain_number(find(amounts), first.currency) for find in (min, max))
+    same_amount = lowest == highest
     can_vary = summarise and len(amounts) >= _MIN_PAYMENTS
     timing = list(_recurrence(group, start, end)) if same_amount or can_vary else []
     if not timing and can_vary:
         timing = list(_average_gap(group))
     if same_amount:
-        yield f"amount = {amounts[0]:f}"
+        yield f"amount = {lowest}"
     elif timing:
-        yield f"amount = {{between = [{min(amounts):f}, {max(amounts):f}]}}"
+        yield f"amount = {{between = [{lowest}, {highest}]}}"
     else:
-        yield f"amount = [{', '.join(f'{amount:f}' for amount in amounts)}]"
+        yield f"amount = [{', '.join(plain_number(amount, first.currency) for amount in amounts)}]"
     yield f'type = "{"income" if first.amount > 0 else "expense"}"'
     yield f'currency = "{first.currency}"'
     if first.category:
@@ -154,7 +164,7 @@ def _anonymise(payments: Sequence[Payment]) -> list[Payment]:
     """Replace names with numbered ones, and scale amounts by a factor that depends on all payments."""
     digest = sha256(repr(list(payments)).encode()).digest()
     factor = Decimal(50 + int.from_bytes(digest[:4], "big") % 49) / 100
-    names: dict[str, str] = {"Opening balance": "Opening balance"}
+    names: dict[str, str] = {OPENING_BALANCE: OPENING_BALANCE}
     renamed = []
     for one in payments:
         kind = "Income" if one.amount > 0 else "Expense"

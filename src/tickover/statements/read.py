@@ -15,6 +15,7 @@ from msgspec import Struct
 from tickover.api import timestamps
 from tickover.api.arguments import to_exact_decimal
 from tickover.api.limits import MAX_AMOUNT
+from tickover.api.plans import OPENING_BALANCE
 from tickover.statements.statement import clean_text
 from tickover.statements.table_formats import unescape_formulas
 
@@ -22,24 +23,40 @@ MAX_STATEMENT_BYTES: Final = 4 * 1024 * 1024
 MAX_PAYMENTS: Final = 20_000
 MAX_LINES: Final = 100_000
 """Of a CSV file. Banks write more lines than payments."""
-COLUMNS: Final = ("date", "name", "amount", "debit", "credit", "currency", "category")
-
 _HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
     "date": (
         "at", "date", "booking date", "transaction date", "posting date", "posted date", "posted", "completed date",
-        "buchungstag", "buchungsdatum", "buchung", "datum",
+        "buchungstag", "buchungsdatum", "buchung", "datum des abschlusses", "datum", "valutadatum", "wertstellung",
+        "date de comptabilisation", "fecha", "data",
     ),
     "name": (
-        "name", "payee", "merchant", "description", "transaction description", "details", "narrative",
-        "counter party", "empfänger", "zahlungsempfänger*in", "auftraggeber/empfänger",
-        "begünstigter/zahlungspflichtiger", "beguenstigter/zahlungspflichtiger", "name zahlungsbeteiligter",
+        "name", "payee", "merchant", "partner name", "counter party", "counterparty", "empfänger",
+        "zahlungsempfänger*in", "auftraggeber/empfänger", "auftraggeber / begünstigter",
+        "begünstigter/zahlungspflichtiger", "begünstigter / auftraggeber",
+        "beguenstigter/zahlungspflichtiger", "name zahlungsbeteiligter", "naam",
+        "description", "transaction description", "beschreibung", "libellé", "concepto", "descrizione", "omschrijving",
+        "narrative", "buchungstext", "verwendungszweck", "payment reference", "reference", "memo", "details", "vorgang",
     ),
-    "amount": ("amount", "betrag", "value", "betrag (€)", "betrag (eur)", "amount (eur)", "umsatz", "gross"),
-    "debit": ("debit", "debit amount", "money out", "paid out", "withdrawals", "soll"),
-    "credit": ("credit", "credit amount", "money in", "paid in", "deposits", "haben"),
-    "currency": ("currency", "währung", "waehrung", "ccy"),
-    "category": ("category", "kategorie"),
+    "payer": ("zahlungspflichtige*r",),
+    "amount": (
+        "amount", "transaction amount", "betrag", "value", "umsatz", "gross", "montant", "importe", "importo", "bedrag",
+    ),
+    "debit": ("debit", "debit amount", "money out", "paid out", "withdrawal", "withdrawals", "soll", "débit", "cargo"),
+    "credit": ("credit", "credit amount", "money in", "paid in", "deposit", "deposits", "haben", "crédit", "abono"),
+    "fee": ("fee", "gebühr"),
+    "balance": (
+        "balance", "running balance", "running bal.", "account balance", "saldo", "kontostand", "saldo nach buchung",
+        "solde",
+    ),
+    "state": ("state", "status"),
+    "currency": ("currency", "währung", "waehrung", "ccy", "devise", "divisa"),
+    "category": ("category", "kategorie", "spending category"),
 }  # fmt: skip
+"""Headers of banks, in lower case and without a currency, in the order of preference."""
+COLUMNS: Final = tuple(_HEADERS)
+_NOT_BOOKED: Final = ("reverted", "declined", "failed", "cancelled", "canceled", "pending", "vorgemerkt")
+_CURRENCY_OF_HEADER: Final = re.compile(r" ?(?:\((€|£|[A-Z]{3})\)| in ([A-Z]{3}))$")
+_AMOUNT_COLUMNS: Final = ("amount", "debit", "credit")
 _SYMBOLS: Final = {"€": "EUR", "£": "GBP"}
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MAX_SPAN: Final = timedelta(days=9 * 365)
@@ -70,15 +87,24 @@ class Payment(Struct, frozen=True):
         return self.at.date() if isinstance(self.at, datetime) else self.at
 
 
-def read_statement(content: bytes, name: str, columns: Mapping[str, str] = {}, currency: str = "") -> list[Payment]:
-    """Return the payments of a CSV or OFX file, in order of time. Raise StatementError if it can't be read."""
+def read_statement(
+    content: bytes,
+    name: str,
+    columns: Mapping[str, str] = {},
+    currency: str = "",
+    is_day_first: bool | None = None,
+) -> list[Payment]:
+    """Return the payments of a CSV or OFX file, in order of time. Raise StatementError if it can't be read.
+
+    If a CSV file has balances, its opening balances come first. `is_day_first` says whether 03/04/2027 is 3 April.
+    """
     if len(content) > MAX_STATEMENT_BYTES:
         raise StatementError(f"{name}: the file must have at most {MAX_STATEMENT_BYTES:,} bytes; split it")
     text = _decode(content)
     if "\0" in text:
         raise StatementError(f"{name}: the file is binary; export a CSV or OFX file")
     is_ofx = "<OFX>" in text[:10_000].upper()
-    read = _read_ofx(text, name) if is_ofx else _read_csv(text, name, columns, currency)
+    read = _read_ofx(text, name) if is_ofx else _read_csv(text, name, columns, currency, is_day_first)
     payments = []
     for payment in read:
         payments.append(payment)
@@ -148,62 +174,98 @@ def _parse_time(digits: str) -> time:
     return time(hour, minute, second)
 
 
-def _read_csv(text: str, name: str, columns: Mapping[str, str], currency: str) -> Iterator[Payment]:
+def _read_csv(
+    text: str, name: str, columns: Mapping[str, str], currency: str, is_day_first: bool | None
+) -> Iterator[Payment]:
     lines = text.splitlines()
     if len(lines) > MAX_LINES:
         raise StatementError(f"{name}: more than {MAX_LINES:,} lines; split the file")
     delimiter = max(",;\t", key=text[:5000].count)
     header_line, header = _find_header(lines, delimiter, columns, name)
     positions = _find_columns(header, columns, name)
-    currency = currency or _currency_of(header)
+    currency = currency or _currency_of(header[positions.get("amount", positions.get("debit", [0]))[0]])
     reader = csv.reader(io.StringIO("\n".join(lines[header_line:])), delimiter=delimiter)
     try:
         # A quoted cell can have several lines.
-        rows = [(header_line + reader.line_num, row) for row in reader]
+        rows = [(header_line + reader.line_num, row) for row in reader if not _is_balance_row(row, header)]
     except csv.Error:
         line = header_line + reader.line_num
         raise StatementError(f"{name}, line {line:,}: a cell is too long; check the quotes before it") from None
-    rows = [(line, row) for line, row in rows if not _is_balance_row(row, header) and _has_amount(row, positions)]
-    is_day_first = _is_day_first([row[positions["date"]] for _, row in rows if len(row) > positions["date"]], name)
-    decimal_mark = _decimal_mark(cell for _, row in rows for cell in _amount_cells(row, positions))
-    for line, row in rows:
-        cells = {key: row[index].strip() if index < len(row) else "" for key, index in positions.items()}
+    found = [(line, _cells(row, positions)) for line, row in rows]
+    found = [(line, cells) for line, cells in found if _has_amount(cells) and cells["state"].lower() not in _NOT_BOOKED]
+    if is_day_first is None:
+        is_day_first = _is_day_first([cells["date"] for _, cells in found], name)
+    decimal_mark = _decimal_mark(cells[key] for _, cells in found for key in _AMOUNT_COLUMNS)
+    payments = []
+    for line, cells in found:
         try:
-            yield _csv_payment(cells, is_day_first, decimal_mark, currency)
+            payments.append(_csv_payment(cells, is_day_first, decimal_mark, currency))
         except ValueError as error:
             raise StatementError(f"{name}, line {line:,}: {error}") from None
+    balances = [_parse_balance(cells["balance"], decimal_mark) for _, cells in found]
+    yield from _opening_balances(payments, balances)
+    yield from payments
+
+
+def _cells(row: Sequence[str], positions: Mapping[str, Sequence[int]]) -> dict[str, str]:
+    """Return the first cell of each column that isn't empty. Several columns can have a name."""
+    cells = {key: [row[index].strip() for index in positions.get(key, ()) if index < len(row)] for key in COLUMNS}
+    return {key: next(filter(None, found), "") for key, found in cells.items()}
+
+
+def _opening_balances(payments: Sequence[Payment], balances: Sequence[Decimal | None]) -> Iterator[Payment]:
+    """Yield the balance of each currency before its first payment, if each balance follows from the one before."""
+    first_day = min((one.day for one in payments), default=None)
+    for currency in dict.fromkeys(one.currency for one in payments):
+        pairs = [(one.amount, after) for one, after in zip(payments, balances, strict=True) if one.currency == currency]
+        for ordered in (pairs, pairs[::-1]):
+            before = [after - amount for amount, after in ordered if after is not None]
+            if len(before) == len(pairs) and before[1:] == [after for _, after in ordered[:-1]]:
+                if first_day and 0 < abs(before[0]) <= MAX_AMOUNT:
+                    yield Payment(first_day, OPENING_BALANCE, before[0], currency, OPENING_BALANCE)
+                break
 
 
 def _find_header(lines: Sequence[str], delimiter: str, columns: Mapping[str, str], name: str) -> tuple[int, list[str]]:
     """Return the number of lines up to the header, and its cells. Banks put other lines before it."""
-    for number, line in enumerate(lines[:30], 1):
-        cells = [cell.strip().strip('"').strip() for cell in line.split(delimiter)]
-        lowered = {cell.lower() for cell in cells}
+    candidates = [[cell.strip().strip('"').strip() for cell in line.split(delimiter)] for line in lines[:30]]
+    for number, cells in enumerate(candidates, 1):
+        lowered = set(map(_plain_header, cells))
         found = {key for key in COLUMNS if lowered.intersection(_header_names(key, columns))}
         if "date" in found and ("amount" in found or {"debit", "credit"} <= found):
             return number, cells
+    longest = max(candidates, key=len, default=[])
     raise StatementError(
         f"{name}: no line has the headers of a date and an amount; name them with --columns date=HEADER,amount=HEADER, "
-        "or with debit=HEADER,credit=HEADER for two columns"
+        f"or with debit=HEADER,credit=HEADER for two columns; columns found: {_list_names(longest)}"
     )
 
 
+def _plain_header(header: str) -> str:
+    """Return a header in lower case, and without a currency as in `Betrag (€)` or `Umsatz in EUR`."""
+    return _CURRENCY_OF_HEADER.sub("", header).lower()
+
+
 def _header_names(key: str, columns: Mapping[str, str]) -> tuple[str, ...]:
-    return (columns[key].lower(),) if key in columns else _HEADERS[key]
+    return (_plain_header(columns[key]),) if key in columns else _HEADERS[key]
 
 
-def _find_columns(header: Sequence[str], columns: Mapping[str, str], name: str) -> dict[str, int]:
-    lowered = [cell.lower() for cell in header]
+def _find_columns(header: Sequence[str], columns: Mapping[str, str], name: str) -> dict[str, list[int]]:
+    """Return the positions of the columns of each kind, in order of preference."""
+    plain = list(map(_plain_header, header))
     positions = {}
     for key in COLUMNS:
-        found = [lowered.index(one) for one in _header_names(key, columns) if one in lowered]
+        found = [plain.index(one) for one in _header_names(key, columns) if one in plain]
         if key in columns and not found:
-            raise StatementError(f"{name}: no column {columns[key]!r}; available columns: {_list_names(header)}")
+            raise StatementError(f"{name}: no column {columns[key]!r}; columns found: {_list_names(header)}")
         if found:
-            positions[key] = found[0]
+            positions[key] = found if key == "name" else found[:1]
+    if "name" in columns:
+        positions.pop("payer", None)
     if "name" not in positions:
         raise StatementError(
-            f"{name}: no column has a name; use --columns name=HEADER with one of: {_list_names(header)}"
+            f"{name}: no column has the name or the description of a payment; name it with --columns name=HEADER; "
+            f"columns found: {_list_names(header)}"
         )
     return positions
 
@@ -213,19 +275,16 @@ def _list_names(header: Sequence[str]) -> str:
     return "".join(char if char.isprintable() else "?" for char in names)
 
 
-def _currency_of(header: Sequence[str]) -> str:
+def _currency_of(header: str) -> str:
     """Return the currency in a header such as `Betrag (€)` or `Amount (GBP)`, if any."""
-    codes = re.findall(r"\((€|£|[A-Z]{3})\)", " ".join(header))
-    return _SYMBOLS.get(codes[0], codes[0]) if codes else ""
+    found = _CURRENCY_OF_HEADER.search(header)
+    code = (found[1] or found[2]) if found else ""
+    return _SYMBOLS.get(code, code)
 
 
-def _has_amount(row: Sequence[str], positions: Mapping[str, int]) -> bool:
+def _has_amount(cells: Mapping[str, str]) -> bool:
     """Return whether the row has an amount other than 0. Banks also write balances and notes."""
-    return any(re.search(r"[^0\s.,+-]", cell) for cell in _amount_cells(row, positions))
-
-
-def _amount_cells(row: Sequence[str], positions: Mapping[str, int]) -> list[str]:
-    return [row[positions[key]] for key in ("amount", "debit", "credit") if positions.get(key, len(row)) < len(row)]
+    return any(re.search(r"[^0\s.,+-]", cells[key]) for key in _AMOUNT_COLUMNS)
 
 
 def _is_balance_row(row: list[str], header: Sequence[str]) -> bool:
@@ -241,7 +300,7 @@ def _is_day_first(dates: Sequence[str], name: str) -> bool:
     is_day_first, is_month_first = any(a > 12 for a, _ in pairs), any(b > 12 for _, b in pairs)
     if is_day_first == is_month_first:
         raise StatementError(
-            f"{name}: the dates are ambiguous, such as {dates[0].strip()[:20]!r}; write them as 2027-01-31"
+            f"{name}: the dates are ambiguous, such as {dates[0][:20]!r}; use --day-first or --month-first"
         )
     return is_day_first
 
@@ -249,24 +308,38 @@ def _is_day_first(dates: Sequence[str], name: str) -> bool:
 def _csv_payment(cells: Mapping[str, str], is_day_first: bool, decimal_mark: str, currency: str) -> Payment:
     at = _parse_date(cells["date"], is_day_first)
     amount = _row_amount(cells, decimal_mark)
-    code = (cells.get("currency") or currency).upper()
+    code = (cells["currency"] or currency).upper()
     code = _SYMBOLS.get(code, code)
     if not code:
         raise ValueError("the currency is missing; use --currency EUR")
     if not re.fullmatch("[A-Z]{3}", code):
         raise ValueError(f"invalid currency {code[:30]!r}; use three letters, such as EUR")
-    name = unescape_formulas(clean_text(cells["name"]))[:120]
-    category = unescape_formulas(clean_text(cells.get("category", "")))[:80]
+    # In some files, the owner of the account is the payee of an income.
+    label = (cells["payer"] if amount > 0 else "") or cells["name"]
+    name = unescape_formulas(clean_text(label))[:120]
+    category = unescape_formulas(clean_text(cells["category"]))[:80]
     return Payment(at, name or "Payment", amount, code, category)
 
 
 def _row_amount(cells: Mapping[str, str], decimal_mark: str) -> Decimal:
-    """Return the amount, or the credit, or the negative debit."""
-    if cells.get("amount"):
-        return _parse_amount(cells["amount"], decimal_mark)
-    if any(char in "123456789" for char in cells.get("credit", "")):
-        return abs(_parse_amount(cells["credit"], decimal_mark))
-    return -abs(_parse_amount(cells.get("debit", ""), decimal_mark))
+    """Return the amount, or the credit, or the negative debit, without the fee."""
+    if cells["amount"]:
+        amount = _parse_amount(cells["amount"], decimal_mark)
+    elif any(char in "123456789" for char in cells["credit"]):
+        amount = abs(_parse_amount(cells["credit"], decimal_mark))
+    else:
+        amount = -abs(_parse_amount(cells["debit"], decimal_mark))
+    return amount - (_parse_balance(cells["fee"], decimal_mark) or 0)
+
+
+def _parse_balance(text: str, decimal_mark: str) -> Decimal | None:
+    """Parse a balance, which can be 0. Return None if it isn't a number."""
+    if _ZERO.fullmatch(_plain_digits(text)):
+        return Decimal(0)
+    try:
+        return _parse_amount(text, decimal_mark)
+    except ValueError:
+        return None
 
 
 def _parse_date(text: str, is_day_first: bool) -> datetime | date:

@@ -103,7 +103,7 @@ def test_summarised_payments_vary() -> None:
     rows = "\n".join(f"2027-01-{day:02},Shop,-{day}.5,EUR" for day in (3, 8, 11, 17, 25))
     payments = read_statement(f"date,name,amount,currency\n{rows}\n".encode(), "a.csv")
     text = write_scenario(payments, title="a", summarise=True)
-    assert "amount = {between = [3.5, 25.5]}" in text
+    assert "amount = {between = [3.50, 25.50]}" in text
     assert len(read(text, "toml").plan().transactions) == 5
 
 
@@ -129,7 +129,7 @@ def test_anonymised_payments_keep_no_names() -> None:
         (b"date,name,amount,currency\n2027-01-01,a,1-2,EUR\n", "f, line 2: invalid amount '1-2'"),
         (b"date,name,amount,currency\n2027-01-01,a,1000000001,EUR\n", "the amount '1000000001' exceeds 1,000,000,000"),
         (b"date,name,amount,currency\n2027-01-01,a,1,EUR\n2040-01-01,a,1,EUR\n", "they must span at most 9 years"),
-        (b"date,amount\n2027-01-01,1\n", "no column has a name"),
+        (b"date,amount\n2027-01-01,1\n", "no column has the name or the description"),
         (b"<OFX><STMTTRN><TRNAMT>x</STMTTRN></OFX>", "has an invalid date, amount or currency"),
         (b'<!DOCTYPE x [<!ENTITY a "b">]><OFX>&a;</OFX>', "the file has no payments"),
     ],
@@ -165,7 +165,8 @@ DIALECTS = {
     "DKB": (
         '"Girokonto";"DE12"\n"Kontostand vom 30.06.2026:";"1.234,56 €"\n""\n'
         '"Buchungsdatum";"Status";"Zahlungspflichtige*r";"Zahlungsempfänger*in";"Betrag (€)"\n'
-        f'"28.01.26";"Gebucht";"x";"ACME; Lohn";"2.834,17"\n"03.01.26";"Gebucht";"x";"{UMLAUT}";"-4,2"'
+        f'"29.01.26";"Vorgemerkt";"x";"y";"-9"\n'
+        f'"28.01.26";"Gebucht";"ACME; Lohn";"x";"2.834,17"\n"03.01.26";"Gebucht";"x";"{UMLAUT}";"-4,2"'
     ),
     "ING": (
         "Umsatzanzeige;Datei erstellt am: 01.07.2026 10:00\n\nIBAN;DE12\nSaldo;1.234,56;EUR\n\n"
@@ -185,6 +186,32 @@ DIALECTS = {
         "Date,Description,Amount,Running Bal.\n"
         '01/01/2026,Beginning balance as of 01/01/2026,,"1,000.00"\n'
         f'01/03/2026,"{UMLAUT}","-4.20","1,000.00"\n01/28/2026,"ACME; Lohn","2,834.17","1,000.00"'
+    ),
+    "Revolut": (
+        "Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance\n"
+        f"CARD_PAYMENT,Current,2026-01-02 10:00:00,2026-01-03 11:12:13,{UMLAUT},-4.00,0.20,EUR,COMPLETED,-4.20\n"
+        "CARD_PAYMENT,Current,2026-01-04 10:00:00,,Shop,-5.00,0.00,EUR,REVERTED,\n"
+        "TOPUP,Current,2026-01-28 10:00:00,2026-01-28 11:12:13,ACME; Lohn,2834.17,0.00,EUR,COMPLETED,2829.97"
+    ),
+    "Revolut in German": (
+        "Art,Produkt,Datum des Beginns,Datum des Abschlusses,Beschreibung,Betrag,Gebühr,Währung,Status,Kontostand\n"
+        f"Kartenzahlung,Girokonto,2026-01-02 10:00:00,2026-01-03 11:12:13,{UMLAUT},-4.20,0.00,EUR,ABGESCHLOSSEN,-4.20\n"
+        "Aufladung,Girokonto,2026-01-28 10:00:00,2026-01-28 11:12:13,ACME; Lohn,2834.17,0.00,EUR,ABGESCHLOSSEN,2829.97"
+    ),
+    "comdirect": (
+        '"Umsätze Girokonto";"Zeitraum: 30 Tage";\n'
+        '"Buchungstag";"Wertstellung (Valuta)";"Vorgang";"Buchungstext";"Umsatz in EUR";\n'
+        '"28.01.2026";"28.01.2026";"Gutschrift";"ACME; Lohn";"2.834,17";\n'
+        f'"03.01.2026";"03.01.2026";"Karte";"{UMLAUT}";"-4,20";'
+    ),
+    "N26": (
+        '"Booking Date","Value Date","Partner Name",Type,"Payment Reference","Amount (EUR)","Original Amount"\n'
+        f'2026-01-03,2026-01-03,"{UMLAUT}",Presentment,,-4.20,-4.20\n'
+        '2026-01-28,2026-01-28,,Income,"ACME; Lohn",2834.17,'
+    ),
+    "Starling": (
+        "Date,Counter Party,Reference,Type,Amount (EUR),Balance (EUR),Spending Category\n"
+        f"28/01/2026,ACME; Lohn,x,FASTER PAYMENT,2834.17,1.00,INCOME\n03/01/2026,{UMLAUT},x,CARD,-4.20,1.00,EATING_OUT"
     ),
     "Capital One": (
         "Transaction Date,Posted Date,Card No.,Description,Debit,Credit\n"

@@ -80,6 +80,7 @@ def show(session: Session, name: str, start: datetime | None, dates: bool) -> No
 @click.argument("source", metavar="FILE|CLOCK")
 @click.option("--columns", metavar="KEY=HEADER,...", help="Headers of a CSV file, such as date=Datum,amount=Betrag.")
 @click.option("--currency", metavar="EUR", help="Currency, if the CSV file has none.")
+@click.option("--day-first/--month-first", "is_day_first", default=None, help="The order in dates such as 03/04/2027.")
 @click.option("--from", "start", type=parse_time, metavar="TIME", help="Ignore earlier payments.")
 @click.option("--summarise", is_flag=True, help="Turn irregular payments into a recurrence that varies by a seed.")
 @click.option("--anonymise", is_flag=True, help="Replace names, remove categories and scale amounts.")
@@ -92,6 +93,7 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     *,
     columns: str | None,
     currency: str | None,
+    is_day_first: bool | None,
     start: datetime | None,
     summarise: bool,
     anonymise: bool,
@@ -109,10 +111,12 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     tickover scenarios from bank.csv --from 2027-04-01 --anonymise > my.toml
     tickover clock create my.toml
     """
+    from tickover.api.plans import OPENING_BALANCE
     from tickover.cli.load_statement import format_payments, limit_hint, load_payments, parse_columns, trim_payments
     from tickover.scenarios.from_payments import write_scenario
 
-    payments = trim_payments(load_payments(session, source, parse_columns(columns), currency or ""), start)
+    read = load_payments(session, source, parse_columns(columns), currency or "", is_day_first)
+    payments = trim_payments(read, start)
     if preview:
         session.output.write({"payments": payments}, *format_payments(payments))
         return
@@ -121,7 +125,8 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     session.output.write({"scenario": text}, *text.splitlines())
     is_file = Path(source).exists()
     where = "on this machine. Nothing was sent." if is_file else "of a clock from the server."
-    click.echo(f"Read {len(payments):,} payments {where}{limit_hint(payments)}", err=True)
+    count = sum(one.name != OPENING_BALANCE for one in payments)
+    click.echo(f"Read {count:,} payments {where}{limit_hint(payments)}", err=True)
 
 
 def _source(name: str) -> str:
