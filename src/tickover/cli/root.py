@@ -95,8 +95,8 @@ def root() -> None:
 def clock() -> None:
     """Create, advance and inspect clocks.
 
-    Most commands take the ID of a clock. The default is the clock that you used last on that server. The first or
-    last characters of an ID are enough if they match only one clock.
+    Most commands take the ID or the name of a clock. The default is the clock that you used last on that server. The
+    first or last characters of an ID are enough if they match only one clock.
 
     Examples:
 
