@@ -114,6 +114,29 @@ async def test_sweep_continues_after_a_failure(world: World, error: BaseExceptio
     assert logged.events().count("sweep failed") == 2
 
 
+async def test_secret_key_is_recorded_again_between_the_steps_of_a_long_sweep() -> None:
+    """Otherwise another server with another key could start during the sweep."""
+    done: list[str] = []
+    is_over = asyncio.Event()
+
+    class LongSweep:
+        async def share_key(self, fingerprint: bytes, now: object) -> bool:
+            assert (fingerprint, now) == (b"fingerprint", _LATER)
+            done.append("share_key")
+            return True
+
+        async def sweep(self, *_: object) -> int:
+            done.append("sweep")
+            if done.count("sweep") < 3:
+                return 200
+            is_over.set()
+            return 0
+
+    async with running(LongSweep(), LogCapture()):
+        await is_over.wait()
+    assert done[:6] == ["share_key", "sweep", "share_key", "sweep", "share_key", "sweep"]
+
+
 async def test_other_secret_key_is_logged(sqlite_url: str) -> None:
     class Foreign(FailingStore):
         async def share_key(self, *_: object) -> bool:

@@ -2,7 +2,10 @@
 
 import asyncio
 import os
+import socket
 import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import apsw
@@ -14,6 +17,7 @@ from tests.support.cases import each_case
 from tests.support.debian_packages import require_program
 from tests.support.log_capture import LogCapture
 from tests.support.metrics import Metrics, parse_metrics, total, value
+from tests.support.raw import Client, request, wait_for
 from tests.support.world import ANA, NOW, World
 from tickover.api.errors import Reason, Rejection
 from tickover.server.app import TickoverServer, Worker
@@ -207,6 +211,63 @@ async def test_emails_are_counted_by_outcome() -> None:
     found = metrics_of(numbers)
     assert [value(found, "emails_total", outcome=outcome) for outcome in ("sent", "rejected", "unknown")] == [1, 2, 1]
     assert value(found, "email_duration_seconds_count") == 4
+
+
+def test_duration_of_an_email_is_counted_in_its_bucket() -> None:
+    numbers = SharedNumbers()
+    numbers.recorder().record_email("sent", 2.0)
+    found = metrics_of(numbers)
+    assert value(found, "email_duration_seconds_sum") == 2.0
+    assert [value(found, "email_duration_seconds_bucket", le=bound) for bound in ("1", "2.5", "+Inf")] == [0, 1, 1]
+
+
+@asynccontextmanager
+async def run_metrics_server(published: list[None], facts: DatabaseFacts) -> AsyncIterator[int]:
+    """Serve metrics, and yield their port."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    metrics = server.MetricsServer(listener, SharedNumbers(), lambda: published.append(None), facts)
+    async with metrics.running(LogCapture().log):
+        yield listener.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/metrics", 200),
+        ("HEAD", "/metrics", 200),
+        ("POST", "/metrics", 405),
+        ("GET", "/", 404),
+        ("GET", "/healthz", 404),
+    ],
+)
+async def test_metrics_are_served_at_one_path(
+    facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch, method: str, path: str, status: int
+) -> None:
+    monkeypatch.setattr(facts, "_read_statistics", lambda: asyncio.sleep(0))
+    async with run_metrics_server([], facts) as port, Client.connect(port) as client:
+        await client.send(request(method, path, "Connection: close"))
+        head, _, body = (await client.read_to_end()).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert (b"tickover_database_up 1\n" in body) is (status == 200 and method == "GET")
+    assert (body == b"") is (method == "HEAD")
+
+
+async def test_gauges_are_current_when_prometheus_asks(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts, "_read_statistics", lambda: asyncio.sleep(0))
+    monkeypatch.setattr(server, "_GAUGE_SECONDS", 3600)
+    published: list[None] = []
+    async with run_metrics_server(published, facts) as port, Client.connect(port) as client:
+        await wait_for(lambda: published)
+        assert (await client.request(request("GET", "/metrics"))).status == 200
+        assert len(published) == 2
+
+
+async def test_gauges_are_published_for_other_workers(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prometheus may ask another worker."""
+    monkeypatch.setattr(server, "_GAUGE_SECONDS", 0)
+    published: list[None] = []
+    async with run_metrics_server(published, facts):
+        await wait_for(lambda: len(published) > 2)
 
 
 def test_metrics_of_a_database_that_is_down() -> None:

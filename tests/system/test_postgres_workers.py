@@ -80,6 +80,8 @@ def test_signal_stops_all_workers(tmp_path: Path, postgres_url: str) -> None:
     """Ctrl-C, after the workers have served calls, one was killed, and all have ignored SIGHUP."""
     with _two_workers(tmp_path, postgres_url) as program:
         assert len(program.workers()) == 2
+        # In the group of the supervisor, a worker would get Ctrl-C twice and stop without waiting.
+        assert {os.getpgid(worker) for worker in program.workers()} == program.workers()
         wait_until(lambda: len(program.servers()) == 2)
         token = program.sign_in()
         _check_sums_over_workers(program, token)

@@ -5,8 +5,15 @@ import pty
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.support.forked_programs import ForkedProcess
+from tests.support.log_capture import LogCapture
 from tests.support.program import LAST_BANNER_LINE, Program, wait_until
+from tickover.api.limits import MAIL_TIMEOUT
+from tickover.server.app import _GRACE_SECONDS, TickoverServer
+from tickover.server.jsonrpc.dispatch import Dispatcher
+from tickover.server.settings import read_settings
 
 
 def test_draining_server_serves_and_is_not_ready(tmp_path: Path) -> None:
@@ -23,6 +30,19 @@ def test_draining_server_serves_and_is_not_ready(tmp_path: Path) -> None:
         assert program.request("GET", "/readyz").status == 503
         assert program.stop(signal.SIGINT) == 0
         assert program.output.endswith("Tickover has stopped.\n")
+
+
+async def test_stopping_server_starts_calls_only_while_an_email_can_still_be_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds: list[float] = []
+    monkeypatch.setattr(Dispatcher, "stop", lambda _, limit: seconds.append(limit))
+    settings = read_settings({}, {"data_dir": str(tmp_path), "port": "0"})
+    server = await TickoverServer.open(settings, LogCapture().log)
+    await server.run(when_ready=server.stop)
+    await server.close()
+    [limit] = seconds
+    assert 0 < limit < _GRACE_SECONDS - MAIL_TIMEOUT.total_seconds()
 
 
 def test_sighup_is_ignored_and_drain_ends_after_its_time(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`tickover doctor`: each broken part is named, with advice and without secrets."""
 
+import asyncio
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -225,6 +226,29 @@ async def test_public_url_is_checked(settings: dict[str, str], status: Status) -
     assert check.status is status
 
 
+@pytest.mark.parametrize(
+    ("status_line", "body", "status"),
+    [
+        (b"200 OK", b"alive\n", Status.OK),
+        (b"200 OK", b"<h1>Welcome</h1>", Status.WARNING),
+        (b"404 Not Found", b"alive\n", Status.WARNING),
+    ],
+)
+async def test_public_url_must_reach_a_tickover_server(status_line: bytes, body: bytes, status: Status) -> None:
+    requested = []
+
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        requested.append((await reader.readuntil(b"\r\n\r\n")).partition(b" HTTP/")[0])
+        head = b"HTTP/1.1 %b\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % (status_line, len(body))
+        writer.write(head + body)
+        writer.close()
+
+    async with await asyncio.start_server(respond, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/below"
+        check = await _check_public_url(read_settings({"TICKOVER_PUBLIC_URL": url}, {}))
+    assert (check.status, requested) == (status, [b"GET /below/healthz"])
+
+
 @each_case(("found", "status"), [(5, Status.WARNING), (6, Status.OK), (7, Status.ERROR), (0, Status.WARNING)])
 def test_schema_version_is_compared(found: int, status: Status) -> None:
     assert check_schema(found, 6).status is status
@@ -249,7 +273,10 @@ def test_free_space_has_limits(free: int, status: Status) -> None:
     [(None, Status.OK), (0.9, Status.OK), (-1.0, Status.WARNING), (59.9, Status.WARNING), (-60, Status.ERROR)],
 )
 def test_clock_skew_has_limits(skew: float | None, status: Status) -> None:
-    assert check_clock(NOW, skew).status is status
+    check = check_clock(NOW, skew)
+    assert check.status is status
+    if skew is not None:
+        assert f"{abs(skew):.1f} s {'behind' if skew < 0 else 'ahead of'} the database's" in check.message
     assert check_clock(datetime(1970, 1, 1, tzinfo=UTC), skew).status is Status.ERROR
 
 
