@@ -34,10 +34,8 @@ class _Server(MCPServer):
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         known = next((tool.input_schema["properties"] for tool in await self.list_tools() if tool.name == name), None)
-        if known is not None and (unknown := arguments.keys() - known):
-            raise argument_error(
-                name, known, [(argument, f"is unknown{suggest(argument, known)}") for argument in unknown]
-            )
+        if known is not None and (unknown := [argument for argument in arguments if argument not in known]):
+            raise argument_error(name, known, [(each, f"is unknown{suggest(each, known)}") for each in unknown])
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
