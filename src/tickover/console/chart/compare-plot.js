@@ -90,14 +90,11 @@ function nowMarks([first, second], clocks) {
 
 const MAX_LABEL_NAME = 20; // characters in a label
 
-/**
- * Draw the chart into the SVG. `rules` are the balance rules of each clock, and `clocks` their names. Return
- * `{ left, right, moveCursor(instant) }`.
- */
-export function drawComparison(svg, comparison, { window, currency, width, rules, clocks }) {
-  const title = `${clocks[1]} minus ${clocks[0]}`;
-  const labels = clocks.map((name) => shorten(name, MAX_LABEL_NAME));
-  const { balances, starts, nows, delta } = comparison;
+const NAMES = ["first", "second"]; // the classes of the clocks
+
+/** Return where everything is: the scales, the edges, the lowest points and the ranges that break a rule. */
+function layOut(comparison, { window, currency, width, rules }) {
+  const { balances, starts, delta, differsFrom } = comparison;
   const { from, to } = window;
   const lows = balances.map((balance, index) => lowestPoint(balance, starts[index], to));
   const broken = [0, 1].filter((index) => lows[index].value < smallestOf(rules[index], lows[index].at));
@@ -114,23 +111,19 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   const values = valueScale(valueRange(balances, window, bounds), 4, curveBottom - 8, PLOT_TOP + 8);
   const plot = { ...values, bounds: boundsIn(rules.flat(), window) };
   const strip = stripScale(delta, window, bottom - 4, stripTop + 4);
-  const { y } = plot;
   const axisWidths = [plot, strip].flatMap(({ ticks, bounds = [], step }) =>
     [...ticks, ...bounds.map(({ value }) => value)].map((value) => textWidth(formatAxisValue(value, currency, step))),
   );
-  const left = Math.max(...axisWidths) + 12;
-  const right = width - RIGHT_MARGIN;
-  const x = scale(from, to, left, right);
+  const [left, right] = [Math.max(...axisWidths) + 12, width - RIGHT_MARGIN];
   const shared = Math.max(comparison.from, from);
-  const split = Math.min(Math.max(comparison.differsFrom, shared), to);
-  const grids = [plot, strip].map((scale) => valueGrid(scale, currency, { left, right }));
-  const box = { from, to, top: PLOT_TOP, bottom: plotBottom, y };
-  const names = ["first", "second"];
-  const dots = names.map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
-  const gap = s("path", { class: "gap" });
-  const cursor = new Mark("cursor");
-  const marks = nowMarks(nows, labels);
-  // Each curve begins at the start of its clock. Where both are equal, only the shared one is drawn.
+  const split = Math.min(Math.max(differsFrom, shared), to);
+  const x = scale(from, to, left, right);
+  const rows = { curveBottom, plotBottom, stripTop, bottom };
+  return { ...rows, lows, broken, calledOut, breaches, plot, strip, left, right, x, from, to, shared, split };
+}
+
+/** Draw both curves. Each begins at the start of its clock. Where both are equal, only the shared one is drawn. */
+function drawCurves({ balances, starts }, { x, plot: { y }, shared, split, to }) {
   const ownPath = (index) =>
     [
       [starts[index], shared],
@@ -139,6 +132,107 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
       .filter(([start, end]) => start < end)
       .map(([start, end]) => stepPath(balances[index], x, y, start, end))
       .join("");
+  return [
+    split > shared && s("path", { class: "line shared", d: stepPath(balances[0], x, y, shared, split) }),
+    NAMES.map((name, index) => s("path", { class: `line ${name}`, d: ownPath(index) })),
+  ];
+}
+
+/** Draw a track for each clock that breaks an expectation. It is red while that lasts. */
+function drawTracks({ starts }, { x, breaches, plotBottom, left, right, from, to }) {
+  const track = ({ index, ranges }, row) => {
+    const height = plotBottom + (row + 1) * TRACK_ROW;
+    const start = x(Math.max(starts[index], from));
+    const breaks = ranges.map(([start, end]) => `M${x(start)} ${height}H${x(Math.min(end, to))}`).join("");
+    return [
+      s("path", { class: `line track ${NAMES[index]}`, d: `M${start} ${height}H${right}` }),
+      s("path", { class: "breaks", d: breaks }),
+    ];
+  };
+  const y = plotBottom + ((breaches.length + 1) * TRACK_ROW) / 2 + 4;
+  return [breaches.map(track), breaches.length > 0 && s("text", { x: left - 8, y, "text-anchor": "end" }, "Breaks")];
+}
+
+/** Draw the lowest points. The box of the first clock hides the line to that of the second. */
+function drawCallouts({ x, plot: { y }, lows, broken, calledOut, plotBottom, left, right }, currency, labels) {
+  return calledOut.toReversed().map((index, row) => {
+    const { at, value } = lows[index];
+    const [label, money] = [`${labels[index]}, ${formatDay(at)}`, formatMoney(value, currency)];
+    const fullLabel = `Lowest of ${label}`;
+    return callout(
+      `${NAMES[index]}${broken.length ? " broken" : ""}`,
+      [x(at), y(value)],
+      textWidth(fullLabel + money) + 34 < right - left ? fullLabel : label,
+      money,
+      { left, right, bottom: plotBottom - row * CALLOUT_ROW },
+    );
+  });
+}
+
+/** The cursor with a dot on each curve, and the marks of both clocks' times. */
+class Cursor {
+  #comparison;
+  #layout;
+  #edges;
+  mark = new Mark("cursor");
+  dots = NAMES.map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
+  gap = s("path", { class: "gap" });
+
+  constructor(comparison, layout, labels) {
+    this.#comparison = comparison;
+    this.#layout = layout;
+    this.#edges = { left: layout.left, right: layout.right, bottom: layout.bottom };
+    this.nows = nowMarks(comparison.nows, labels);
+  }
+
+  /** Draw the marks beside the cursor. Both have the same kind of text: the first for which both have room. */
+  #drawNows(cursorRange) {
+    const { x, from, to } = this.#layout;
+    const formatNow = to - from > 366 * DAY ? formatDay : formatShortDay;
+    // Without a name, they have the mark of the legend.
+    const key = this.nows.length > 1 ? "━ " : "";
+    const texts = [
+      ({ at, name }) => `${name}, now ${formatNow(at)}`,
+      ({ at }) => `${key}Now ${formatNow(at)}`,
+      () => `${key}Now`,
+    ];
+    texts.some((textOf, kind) => {
+      const taken = [cursorRange];
+      for (const each of this.nows) {
+        const range = each.mark.draw(textOf(each), x(each.at), this.#edges, taken, kind === 0 ? 1 : undefined);
+        if (range) taken.push(range);
+      }
+      return taken.length > this.nows.length;
+    });
+  }
+
+  move(instant) {
+    const { balances, starts, from } = this.#comparison;
+    const { x, plot } = this.#layout;
+    this.#drawNows(this.mark.draw(formatDay(instant), x(instant), this.#edges, []));
+    const heights = balances.map((balance) => plot.y(balanceAt(balance, instant)));
+    this.dots.forEach((dot, index) => {
+      dot.setAttribute("visibility", instant < starts[index] ? "hidden" : "visible");
+      dot.setAttribute("cx", x(instant));
+      dot.setAttribute("cy", heights[index]);
+    });
+    this.gap.setAttribute("d", instant < from ? "" : `M${x(instant)} ${heights[0]}V${heights[1]}`);
+  }
+}
+
+/**
+ * Draw the chart into the SVG. `rules` are the balance rules of each clock, and `clocks` their names. Return
+ * `{ left, right, moveCursor(instant) }`.
+ */
+export function drawComparison(svg, comparison, { window, currency, width, rules, clocks }) {
+  const labels = clocks.map((name) => shorten(name, MAX_LABEL_NAME));
+  const layout = layOut(comparison, { window, currency, width, rules });
+  const { x, plot, strip, left, right, bottom, plotBottom, curveBottom, stripTop, shared, split, from, to } = layout;
+  const { balances, starts, delta } = comparison;
+  const grids = [plot, strip].map((scale) => valueGrid(scale, currency, { left, right }));
+  const box = { from, to, top: PLOT_TOP, bottom: plotBottom, y: plot.y };
+  const cursor = new Cursor(comparison, layout, labels);
+  const title = `${clocks[1]} minus ${clocks[0]}`;
   svg.setAttribute("viewBox", `0 0 ${width} ${bottom + AXIS_HEIGHT}`);
   svg.setAttribute("width", width);
   svg.setAttribute("height", bottom + AXIS_HEIGHT);
@@ -149,83 +243,23 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     grids.map(({ lines }) => lines),
     // The call-outs are below the hatched area.
     drawForbidden(rules.flat(), x, { ...box, bottom: curveBottom }),
-    marks.map(({ mark }) => mark.stem),
-    split < to && s("path", { class: "band", d: bandPath(comparison, x, y, split, to) }),
-    // Each curve keeps its colour. A track for each clock shows in red when it breaks an expectation.
+    cursor.nows.map(({ mark }) => mark.stem),
+    split < to && s("path", { class: "band", d: bandPath(comparison, x, plot.y, split, to) }),
+    // Each curve keeps its colour.
     balances.map((balance, index) =>
-      drawBreaches(stepCurve(balance, x, y, starts[index], to), rules[index], x, { ...box, from: starts[index] }),
+      drawBreaches(stepCurve(balance, x, plot.y, starts[index], to), rules[index], x, { ...box, from: starts[index] }),
     ),
-    split > shared && s("path", { class: "line shared", d: stepPath(balances[0], x, y, shared, split) }),
-    names.map((name, index) => s("path", { class: `line ${name}`, d: ownPath(index) })),
-    breaches.map(({ index, ranges }, row) => {
-      const height = plotBottom + (row + 1) * TRACK_ROW;
-      return [
-        s("path", {
-          class: `line track ${names[index]}`,
-          d: `M${x(Math.max(starts[index], from))} ${height}H${right}`,
-        }),
-        s("path", {
-          class: "breaks",
-          d: ranges.map(([start, end]) => `M${x(start)} ${height}H${x(Math.min(end, to))}`).join(""),
-        }),
-      ];
-    }),
-    breaches.length > 0 &&
-      s(
-        "text",
-        { x: left - 8, y: plotBottom + ((breaches.length + 1) * TRACK_ROW) / 2 + 4, "text-anchor": "end" },
-        "Breaks",
-      ),
+    drawCurves(comparison, layout),
+    drawTracks(comparison, layout),
     s("path", { class: "delta", d: areaPath(stepPath(delta, x, strip.y, shared, to), strip.y(0), x(shared)) }),
-    cursor.stem,
+    cursor.mark.stem,
     grids.map(({ labels }) => labels),
     s("text", { class: "title", x: left, y: stripTop - 10 }, textWidth(title) < right - left ? title : "Difference"),
-    // The box of the first clock hides the line to that of the second.
-    calledOut.toReversed().map((index, row) => {
-      const { at, value } = lows[index];
-      const [label, money] = [`${labels[index]}, ${formatDay(at)}`, formatMoney(value, currency)];
-      const fullLabel = `Lowest of ${label}`;
-      return callout(
-        `${names[index]}${broken.length ? " broken" : ""}`,
-        [x(at), y(value)],
-        textWidth(fullLabel + money) + 34 < right - left ? fullLabel : label,
-        money,
-        { left, right, bottom: plotBottom - row * CALLOUT_ROW },
-      );
-    }),
-    gap,
-    dots,
-    marks.map(({ mark }) => mark.node),
-    cursor.node,
+    drawCallouts(layout, currency, labels),
+    cursor.gap,
+    cursor.dots,
+    cursor.nows.map(({ mark }) => mark.node),
+    cursor.mark.node,
   );
-  const edges = { left, right, bottom };
-  const formatNow = to - from > 366 * DAY ? formatDay : formatShortDay;
-  // The marks of both clocks have the same kind of text: the first for which both have room. Without a name, they have
-  // the mark of the legend.
-  const key = marks.length > 1 ? "━ " : "";
-  const nowTexts = [
-    ({ at, name }) => `${name}, now ${formatNow(at)}`,
-    ({ at }) => `${key}Now ${formatNow(at)}`,
-    () => `${key}Now`,
-  ];
-  const drawMarks = (cursorRange) =>
-    nowTexts.some((textOf, kind) => {
-      const taken = [cursorRange];
-      for (const each of marks) {
-        const range = each.mark.draw(textOf(each), x(each.at), edges, taken, kind === 0 ? 1 : undefined);
-        if (range) taken.push(range);
-      }
-      return taken.length > marks.length;
-    });
-  const moveCursor = (instant) => {
-    drawMarks(cursor.draw(formatDay(instant), x(instant), edges, []));
-    const heights = balances.map((balance) => y(balanceAt(balance, instant)));
-    dots.forEach((dot, index) => {
-      dot.setAttribute("visibility", instant < starts[index] ? "hidden" : "visible");
-      dot.setAttribute("cx", x(instant));
-      dot.setAttribute("cy", heights[index]);
-    });
-    gap.setAttribute("d", instant < comparison.from ? "" : `M${x(instant)} ${heights[0]}V${heights[1]}`);
-  };
-  return { left, right, moveCursor };
+  return { left, right, moveCursor: (instant) => cursor.move(instant) };
 }

@@ -36,6 +36,17 @@ function plotScale(balance, rules, { from, to, top, bottom }) {
   return valueScale(range, bottom - top > 140 ? 4 : 3, bottom - LABEL_SPACE, top + TOP_SPACE);
 }
 
+const axisLabels = (plots) =>
+  plots.flatMap(({ ticks, bounds, step, unit }) =>
+    [...ticks, ...bounds.map(({ value }) => value)].map((value) => formatAxisValue(value, unit, step)),
+  );
+
+/** Return the label of both lanes of a narrow plot, with their scales if there is room. */
+function sharedLabel(income, expense, width) {
+  const scales = income === expense ? `Income and expenses ${income}` : `Income: ${income}, expenses: ${expense}`;
+  return textWidth(scales) < width ? scales : "Income and expenses";
+}
+
 /** Place the plots, lanes and strips below each other. */
 export function layOut({ model, expectations, window, width, showsAll }) {
   const isNarrow = width < NARROW;
@@ -43,9 +54,9 @@ export function layOut({ model, expectations, window, width, showsAll }) {
   const isSingle = model.balances.length === 1;
   const strips = expectations.slice(0, MAX_STRIPS);
   const goalHeight = model.goals.length ? GOAL_HEIGHT : 0;
+  const maxLabel = isNarrow ? MAX_NARROW_LABEL : MAX_LABEL;
   // Without the labels, whose width is not yet known.
-  const barsWidth = width - (isNarrow ? MAX_NARROW_LABEL : MAX_LABEL);
-  const bars = balances.map(({ currency }) => barLanes(model, currency, window, barsWidth, isSingle));
+  const bars = balances.map(({ currency }) => barLanes(model, currency, window, width - maxLabel, isSingle));
   const barsHeight = bars.reduce((sum, { income, expense }) => sum + BARS_GAP + income.height + expense.height, 0);
   const gaps = 3 * LANES_GAP + Math.max(0, balances.length - 1) * PLOT_GAP;
   const others = TOP + barsHeight + gaps + goalHeight + strips.length * STRIP_HEIGHT + AXIS;
@@ -76,10 +87,6 @@ export function layOut({ model, expectations, window, width, showsAll }) {
     return { balance, rules, unit, ...place, ...values, bounds: boundsIn(rules, window) };
   });
   bottom += LANES_GAP;
-  const labels = plots.flatMap(({ ticks, bounds, step, unit }) =>
-    [...ticks, ...bounds.map(({ value }) => value)].map((value) => formatAxisValue(value, unit, step)),
-  );
-  const maxLabel = isNarrow ? MAX_NARROW_LABEL : MAX_LABEL;
   const fits = (label) => textWidth(label) < maxLabel - 14;
   // Bars of several currencies have their scale beside them, if there is room.
   for (const lane of lanes) lane.label = (isNarrow ? lane.amounts.slice(1) : lane.amounts).find(fits);
@@ -90,16 +97,15 @@ export function layOut({ model, expectations, window, width, showsAll }) {
   const laneLabels = isNarrow
     ? ["Goals", ...stripLabels.filter((label) => textWidth(label) < MAX_NARROW_LABEL)]
     : [isSingle ? "Expenses" : "", detail(income), detail(expense), ...stripLabels];
-  const allLabels = [...labels, ...laneLabels, ...lanes.map(({ label = "" }) => label)];
+  const allLabels = [...axisLabels(plots), ...laneLabels, ...lanes.map(({ label = "" }) => label)];
   left = Math.min(MAX_LABEL, Math.max(...allLabels.map(textWidth)) + 12);
-  if (isSingle) {
-    const scales = income === expense ? `Income and expenses ${income}` : `Income: ${income}, expenses: ${expense}`;
-    const both = textWidth(scales) < width ? scales : "Income and expenses";
+  if (isSingle)
     addBars(
       bars[0],
-      isNarrow ? { income: [both] } : { income: ["Income", detail(income)], expense: ["Expenses", detail(expense)] },
+      isNarrow
+        ? { income: [sharedLabel(income, expense, width)] }
+        : { income: ["Income", detail(income)], expense: ["Expenses", detail(expense)] },
     );
-  }
   bottom += LANES_GAP;
   if (goalHeight) lanes.push({ kind: "goal", ...below(goalHeight, "Goals") });
   const stripPlaces = strips.map((strip, index) =>

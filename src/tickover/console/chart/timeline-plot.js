@@ -153,6 +153,56 @@ class Pill {
   }
 }
 
+/** Draws the pills of now and of the preview, and the shade between them. */
+class PreviewMarks {
+  nowPill = new Pill("now");
+  previewPill = new Pill("preview");
+  #model;
+  #x;
+  #box;
+  #date;
+
+  constructor(model, x, box, xs) {
+    this.#model = model;
+    this.#x = x;
+    this.#box = box;
+    this.#date = dateFormat(box, model.now);
+    this.shade = new Chunks(xs, box.right, "preview-shade", [""]);
+  }
+
+  #isVisible(instant) {
+    return instant >= this.#box.from && instant <= this.#box.to;
+  }
+
+  /** Move the preview. Return the edges of its pill. */
+  move(instant) {
+    const { now } = this.#model;
+    const { left, right, from, to, bottom, isNarrow } = this.#box;
+    const isAhead = instant > now;
+    const [nowWord, word] = isNarrow ? ["", ""] : ["Now ", instant < now ? "Past " : "Preview "];
+    const nowText = `${now < from ? "← " : ""}${nowWord}${this.#date(now)}${now > to ? " →" : ""}`;
+    // The pill of a preview leaves space for the pill of now on its left.
+    const place = { ...this.#box, left: isAhead ? Math.max(left, textWidth(nowText) + 24) : left };
+    const isShown = instant !== now && this.#isVisible(instant);
+    const space = isAhead ? PILL_SPACE : 0;
+    const placed =
+      isShown && this.previewPill.draw(`${word}${this.#date(instant)}`, this.#x(instant), place, { space });
+    if (!isShown) this.previewPill.hide();
+    const [first, last] = [now, Math.max(instant, now)].map((time) => Math.min(Math.max(this.#x(time), left), right));
+    this.nowPill.draw(nowText, first, this.#box, { avoid: placed, isAway: !this.#isVisible(now) });
+    this.shade.update([first, last], (start, end) => s("path", { d: `M${start} ${TOP}H${end}V${bottom}H${start}z` }));
+    return placed;
+  }
+}
+
+function setSize(svg, pixels, height, fontScale) {
+  const viewBox = `0 0 ${pixels / fontScale} ${height}`;
+  if (svg.getAttribute("viewBox") === viewBox) return;
+  svg.setAttribute("width", pixels);
+  svg.setAttribute("height", height * fontScale);
+  svg.setAttribute("viewBox", viewBox);
+}
+
 /**
  * Draw everything into the SVG. Return `{ lanes, plots, box, x, preview, hover }`; `preview(instant)` moves the preview
  * and returns the edges of its pill, and `hover(instant)` marks an instant, or nothing if it is null.
@@ -172,25 +222,18 @@ export function drawTimeline(
   const lanes = layout.lanes.map((place) =>
     (place.kind === "goal" ? goalLane : barLane)(model, x, { ...edges, ...place }),
   );
-  const height = bottom + AXIS;
   const bases = layout.lanes.filter(({ kind }) => kind === "expense").map(({ top }) => top);
-  const box = { ...edges, bottom, height, fontScale };
-  const [nowPill, previewPill] = [new Pill("now"), new Pill("preview")];
+  const box = { ...edges, bottom, height: bottom + AXIS, fontScale };
+  const marks = new PreviewMarks(model, x, box, plots[0]?.curve.xs ?? [left]);
   const hoverLine = s("path", { class: "hover-line", d: `M0 ${TOP}V${bottom}`, visibility: "hidden" });
-  const shade = new Chunks(plots[0]?.curve.xs ?? [left], right, "preview-shade", [""]);
-  const viewBox = `0 0 ${width} ${height}`;
-  if (svg.getAttribute("viewBox") !== viewBox) {
-    svg.setAttribute("width", pixels);
-    svg.setAttribute("height", height * fontScale);
-    svg.setAttribute("viewBox", viewBox);
-  }
+  setSize(svg, pixels, box.height, fontScale);
   render(
     svg,
     s("defs", {}, hatch()),
-    shade.node,
+    marks.shade.node,
     axis(x, { left, right, top: TOP, bottom }),
     s("path", { class: "base", d: bases.map((base) => `M${left} ${base}H${right}`).join("") }),
-    [nowPill, previewPill].map(({ stem }) => stem),
+    [marks.nowPill.stem, marks.previewPill.stem],
     hoverLine,
     plots.map((plot) => plot.node),
     [...layout.lanes, ...layout.stripPlaces].map((place) => laneLabel(place, left)),
@@ -198,31 +241,12 @@ export function drawTimeline(
       expectationStrip(model, expectation, results?.[index], x, { ...edges, ...layout.stripPlaces[index] }),
     ),
     lanes.map((lane) => lane.node),
-    nowPill.node,
-    previewPill.node,
+    [marks.nowPill.node, marks.previewPill.node],
     idleMarks(model, x, edges, bases.at(-1) ?? bottom),
   );
-  const isVisible = (instant) => instant >= window.from && instant <= window.to;
-  const date = dateFormat(window, model.now);
   const preview = (instant) => {
-    const isShown = instant !== model.now && isVisible(instant);
-    const word = isNarrow ? ["", ""] : ["Now ", instant < model.now ? "Past " : "Preview "];
-    const text = `${word[1]}${date(instant)}`;
-    const nowEdges = [model.now < window.from ? "← " : "", model.now > window.to ? " →" : ""];
-    const nowText = `${nowEdges[0]}${word[0]}${date(model.now)}${nowEdges[1]}`;
-    const isAhead = instant > model.now;
-    // The pill of a preview leaves space for the pill of now on its left.
-    const start = isAhead ? Math.max(left, textWidth(nowText) + 24) : left;
-    const place = { ...box, left: start };
-    const placed = isShown && previewPill.draw(text, x(instant), place, { space: isAhead ? PILL_SPACE : 0 });
-    if (!isShown) previewPill.hide();
-    const [first, last] = [model.now, Math.max(instant, model.now)].map((time) =>
-      Math.min(Math.max(x(time), left), right),
-    );
-    nowPill.draw(nowText, first, box, { avoid: placed, isAway: !isVisible(model.now) });
-    shade.update([first, last], (from, to) => s("path", { d: `M${from} ${TOP}H${to}V${bottom}H${from}z` }));
     for (const part of [...plots, ...lanes]) part.preview(instant);
-    return placed;
+    return marks.move(instant);
   };
   const hover = (instant) => {
     hoverLine.setAttribute("visibility", instant === null ? "hidden" : "visible");

@@ -150,3 +150,12 @@ export function sameParams(left, right) {
     names.every((name) => Object.hasOwn(right, name) && sameParams(left[name], right[name]))
   );
 }
+
+/** Create the clock of a draft. If that fails, call `showError(message, faults)`. */
+export async function tryToCreate(params, { name, expectations }, showError) {
+  try {
+    await createClock(withName(params, name), { expectations });
+  } catch (error) {
+    showError(creationErrorMessage(error), faultsIn(error));
+  }
+}

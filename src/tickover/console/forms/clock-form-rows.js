@@ -1,11 +1,13 @@
 // The rows of the form for a new clock, and how often a row repeats.
 
 import { MAX_ENTRIES } from "../clock/create-clock.js";
+import { parseAmount } from "../lib/amounts.js";
 import { h } from "../lib/dom.js";
+import { amountInput, field, readTime, textInput, timeInput } from "../lib/form-fields.js";
 import { addMonths, DAY, HOUR, startOfDay, toTimestamp } from "../lib/instants.js";
 
 /** Suggest a month after the last time, or the first morning of the clock. */
-export function suggestTime(last, start) {
+function suggestTime(last, start) {
   return new Date(
     last ? addMonths(Date.parse(last), 1) : (Date.parse(start) || startOfDay(Date.now())) + 9 * HOUR,
   ).toISOString();
@@ -78,7 +80,7 @@ const REPEATS = {
   yearly: ["Yearly", months(12)],
 };
 
-export const repeatSelect = (value) =>
+const repeatSelect = (value) =>
   h(
     "select",
     {},
@@ -99,4 +101,74 @@ export function repeatEntry({ repeats, ...entry }, until) {
   for (let index = 1; next(first, index) <= until && index <= MAX_ENTRIES.transactions; index += 1)
     entries.push({ ...entry, at: toTimestamp(next(first, index)) });
   return entries;
+}
+
+// The user can write any JSON into a draft.
+export const entriesOf = (value) =>
+  Array.isArray(value) ? value.filter((entry) => entry && typeof entry === "object") : [];
+
+export function transactionRow(entry, previousRow, start) {
+  const last = previousRow && readRow(previousRow);
+  const { at, name, amount, currency, type, category, repeats } = entry ?? {
+    at: last?.at ?? suggestTime(null, start()),
+    currency: last?.currency ?? "EUR",
+  };
+  const currencyInput = textInput(currency, {
+    maxLength: 3,
+    list: "currencies",
+    autocapitalize: "characters",
+    spellcheck: "false",
+    oninput: (event) => (event.target.value = event.target.value.toUpperCase()),
+  });
+  const typeSelect = h(
+    "select",
+    {},
+    [
+      ["EXPENSE", "Expense"],
+      ["INCOME", "Income"],
+    ].map(([value, label]) => h("option", { value, selected: value === type }, label)),
+  );
+  return {
+    fields: [
+      field("name", "Name", textInput(name)),
+      field("type", "Type", typeSelect),
+      field("amount", "Amount", amountInput(amount), parseAmount),
+      field("currency", "Currency", currencyInput),
+      field("category", "Category", textInput(category, { placeholder: "optional" })),
+      field("at", "Time (UTC)", timeInput(at), readTime),
+      field("repeats", "Repeats", repeatSelect(repeats)),
+    ],
+  };
+}
+
+export function goalRow(entry, _previousRow, start) {
+  const { name, targetAmount, initialAmount, contributions = [] } = entry ?? {};
+  const list = rowList(
+    "contributions",
+    { title: "Contributions", noun: "contribution", hint: "" },
+    contributionRow,
+    start,
+  );
+  entriesOf(contributions).forEach((contribution) => list.append(contribution));
+  return {
+    fields: [
+      field("name", "Name", textInput(name)),
+      field("targetAmount", "Target amount", amountInput(targetAmount), parseAmount),
+      field("initialAmount", "Initial amount", amountInput(initialAmount, { placeholder: "0" }), parseAmount),
+    ],
+    contributions: list,
+    nested: list.element,
+  };
+}
+
+function contributionRow(entry, previousRow, start) {
+  const last = previousRow && readRow(previousRow);
+  const { at, amount, repeats } = entry ?? { at: suggestTime(last?.at, start()), amount: last?.amount };
+  return {
+    fields: [
+      field("amount", "Amount", amountInput(amount), parseAmount),
+      field("at", "Time (UTC)", timeInput(at), readTime),
+      field("repeats", "Repeats", repeatSelect(repeats)),
+    ],
+  };
 }

@@ -1,154 +1,134 @@
-// The form and the JSON editor for a new clock. The server validates them; errors appear next to their fields.
+// The form for a new clock. The server validates it; errors appear next to their fields.
 
 import { OPENING_BALANCE } from "../clock/clock-model.js";
-import { MAX_NAME_LENGTH, plural } from "../clock/clock-text.js";
-import { createClock, creationErrorMessage, faultList, faultsIn, sameParams, withName } from "../clock/create-clock.js";
-import { amountFormat, parseAmount } from "../lib/amounts.js";
-import { h, newId, onSubmit, render, withBusyState } from "../lib/dom.js";
-import { amountInput, field, readTime, textInput, timeInput, toTimeText } from "../lib/form-fields.js";
+import { MAX_NAME_LENGTH } from "../clock/clock-text.js";
+import { faultList, sameParams, tryToCreate } from "../clock/create-clock.js";
+import { amountFormat } from "../lib/amounts.js";
+import { h, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { field, readTime, textInput, timeInput, toTimeText } from "../lib/form-fields.js";
 import { parseInstant } from "../lib/instants.js";
-import { defaultUntil, readRow, repeatEntry, repeatSelect, rowList, suggestTime } from "./clock-form-rows.js";
+import { defaultUntil, entriesOf, goalRow, readRow, repeatEntry, rowList, transactionRow } from "./clock-form-rows.js";
 import { draftPreview } from "./draft-preview.js";
 import { expectationRows } from "./expectation-form.js";
 
 const CURRENCIES = ["EUR", "USD", "GBP", "CHF", "JPY"];
+const TRANSACTIONS = {
+  title: "Transactions",
+  noun: "transaction",
+  hint: "Income and expenses, for example salary and rent.",
+};
+const GOALS = { title: "Goals", noun: "goal", hint: "Savings goals and their contributions." };
+const HINT =
+  "Without a start, the clock starts now. A row that repeats ends at “Repeat until”, or after six months. Events can be up to ten years after the start.";
 
-// The user can write any JSON into a draft.
-const entriesOf = (value) => (Array.isArray(value) ? value.filter((entry) => entry && typeof entry === "object") : []);
-
-function transactionFields(entry, previousRow, start) {
-  const last = previousRow && readRow(previousRow);
-  const { at, name, amount, currency, type, category, repeats } = entry ?? {
-    at: last?.at ?? suggestTime(null, start()),
-    currency: last?.currency ?? "EUR",
-  };
-  const currencyInput = textInput(currency, {
-    maxLength: 3,
-    list: "currencies",
-    autocapitalize: "characters",
-    spellcheck: "false",
-    oninput: (event) => (event.target.value = event.target.value.toUpperCase()),
-  });
-  const typeSelect = h(
-    "select",
-    {},
-    [
-      ["EXPENSE", "Expense"],
-      ["INCOME", "Income"],
-    ].map(([value, label]) => h("option", { value, selected: value === type }, label)),
-  );
-  return {
-    fields: [
-      field("name", "Name", textInput(name)),
-      field("type", "Type", typeSelect),
-      field("amount", "Amount", amountInput(amount), parseAmount),
-      field("currency", "Currency", currencyInput),
-      field("category", "Category", textInput(category, { placeholder: "optional" })),
-      field("at", "Time (UTC)", timeInput(at), readTime),
-      field("repeats", "Repeats", repeatSelect(repeats)),
-    ],
-  };
+/** Return why the text of a field can't be sent, or null. Numbers are already parsed. */
+function textFault(path, value) {
+  if (typeof value !== "string") return null;
+  if (/amount$/i.test(path)) return `must be a number, for example ${amountFormat.format(1234.5)}`;
+  return /(\.at|Time|Until)$/.test(path) && Number.isNaN(parseInstant(value))
+    ? "must be a time, for example 2027-01-31 09:00"
+    : null;
 }
 
-function goalRow(entry, _previousRow, start) {
-  const { name, targetAmount, initialAmount, contributions = [] } = entry ?? {};
-  const list = rowList(
-    "contributions",
-    { title: "Contributions", noun: "contribution", hint: "" },
-    contributionRow,
-    start,
-  );
-  entriesOf(contributions).forEach((contribution) => list.append(contribution));
-  return {
-    fields: [
-      field("name", "Name", textInput(name)),
-      field("targetAmount", "Target amount", amountInput(targetAmount), parseAmount),
-      field("initialAmount", "Initial amount", amountInput(initialAmount, { placeholder: "0" }), parseAmount),
-    ],
-    contributions: list,
-    nested: list.element,
-  };
-}
+export class ClockForm {
+  #draft;
+  #savedParams;
+  #name;
+  #start;
+  #until;
+  #transactions;
+  #goals;
+  #error = h("div", { role: "alert" });
+  #button = h("button", { class: "primary" }, "Create clock");
+  #preview = draftPreview("The balance appears here when you enter an amount.");
 
-function contributionRow(entry, previousRow, start) {
-  const last = previousRow && readRow(previousRow);
-  const { at, amount, repeats } = entry ?? { at: suggestTime(last?.at, start()), amount: last?.amount };
-  return {
-    fields: [
-      field("amount", "Amount", amountInput(amount), parseAmount),
-      field("at", "Time (UTC)", timeInput(at), readTime),
-      field("repeats", "Repeats", repeatSelect(repeats)),
-    ],
-  };
-}
-
-/** Create the clock of a draft. If that fails, call `showError(message, faults)`. */
-async function tryToCreate(params, { name, expectations }, showError) {
-  try {
-    await createClock(withName(params, name), { expectations });
-  } catch (error) {
-    showError(creationErrorMessage(error), faultsIn(error));
+  /** `draft` is `{ name, params, expectations, text, rows }`; the form updates it. `rows` has entries with `repeats`. */
+  constructor(draft) {
+    this.#draft = draft;
+    this.#createFields();
+    this.#addDraftRows();
+    this.#savedParams = this.params();
+    this.#preview.draw(this.#savedParams, draft.expectations);
+    this.element = this.#build();
   }
-}
 
-/**
- * Create the form. `draft` is `{ name, params, expectations, text, rows }`; the form updates it. `rows` has entries with
- * `repeats`.
- */
-export function clockForm(draft) {
-  const { frozenTime, repeatUntil, transactions = [], goals = [] } = draft.rows ?? draft.params;
-  const name = field(
-    "clock-name",
-    "Clock name",
-    textInput(draft.name, { placeholder: "optional", maxLength: MAX_NAME_LENGTH }),
-  );
-  const start = field("frozenTime", "Start (UTC)", timeInput(frozenTime), readTime);
-  const untilInput = timeInput(repeatUntil);
-  const until = field("repeatUntil", "Repeat until (UTC)", untilInput, readTime);
-  const showDefaultUntil = () => (untilInput.placeholder = toTimeText(new Date(defaultUntil(start.read()))));
-  start.addEventListener("input", showDefaultUntil);
-  showDefaultUntil();
-  const transactionRows = rowList(
-    "transactions",
-    { title: "Transactions", noun: "transaction", hint: "Income and expenses, for example salary and rent." },
-    transactionFields,
-    start.read,
-  );
-  const goalRows = rowList(
-    "goals",
-    { title: "Goals", noun: "goal", hint: "Savings goals and their contributions." },
-    goalRow,
-    start.read,
-  );
-  entriesOf(transactions).forEach((entry) => transactionRows.append(entry));
-  entriesOf(goals).forEach((entry) => goalRows.append(entry));
-  // A new form shows what a transaction consists of.
-  if (!draft.rows && draft.text === undefined && !transactionRows.rows.length && !goalRows.rows.length)
-    transactionRows.append();
-  const addOpening = () =>
-    transactionRows.append(
-      {
-        name: OPENING_BALANCE,
-        category: OPENING_BALANCE,
-        at: start.read() ?? new Date().toISOString(),
-        currency: "EUR",
-        type: "INCOME",
-      },
-      true,
+  #createFields() {
+    const { frozenTime, repeatUntil } = this.#draft.rows ?? this.#draft.params;
+    const name = textInput(this.#draft.name, { placeholder: "optional", maxLength: MAX_NAME_LENGTH });
+    const until = timeInput(repeatUntil);
+    this.#name = field("clock-name", "Clock name", name);
+    this.#start = field("frozenTime", "Start (UTC)", timeInput(frozenTime), readTime);
+    this.#until = field("repeatUntil", "Repeat until (UTC)", until, readTime);
+    const showDefaultUntil = () => (until.placeholder = toTimeText(new Date(defaultUntil(this.#start.read()))));
+    this.#start.addEventListener("input", showDefaultUntil);
+    showDefaultUntil();
+    this.#transactions = rowList("transactions", TRANSACTIONS, transactionRow, this.#start.read);
+    this.#goals = rowList("goals", GOALS, goalRow, this.#start.read);
+    const addOpening = h("button", { class: "plain", onclick: () => this.#addOpening() }, "Add an opening balance");
+    this.#transactions.element.append(" ", addOpening);
+  }
+
+  #addDraftRows() {
+    const { rows, params, text } = this.#draft;
+    const { transactions = [], goals = [] } = rows ?? params;
+    entriesOf(transactions).forEach((entry) => this.#transactions.append(entry));
+    entriesOf(goals).forEach((entry) => this.#goals.append(entry));
+    // A new form shows what a transaction consists of.
+    if (!rows && text === undefined && !this.#transactions.rows.length && !this.#goals.rows.length)
+      this.#transactions.append();
+  }
+
+  #addOpening() {
+    const at = this.#start.read() ?? new Date().toISOString();
+    const names = { name: OPENING_BALANCE, category: OPENING_BALANCE };
+    this.#transactions.append({ ...names, at, currency: "EUR", type: "INCOME" }, true);
+  }
+
+  #build() {
+    const create = onSubmit(() => withBusyState(this.#button, () => this.#create()));
+    const save = () => this.#saveDraft();
+    return h(
+      "form",
+      { class: "card clock-form", noValidate: true, oninput: save, onclick: save, onsubmit: create },
+      h(
+        "datalist",
+        { id: "currencies" },
+        CURRENCIES.map((value) => h("option", { value })),
+      ),
+      h("div", { class: "cells clock-fields" }, this.#name, this.#start, this.#until),
+      h("p", { class: "muted" }, HINT),
+      this.#transactions.element,
+      this.#goals.element,
+      expectationRows(this.#draft.expectations ?? [], {
+        getClock: () => this.#clock(),
+        onChange: (expectations) => {
+          this.#draft.expectations = expectations;
+          this.#preview.draw(this.params(), expectations);
+        },
+      }),
+      this.#preview.element,
+      h("div", { class: "row submit-row" }, this.#button, this.#error),
     );
-  transactionRows.element.append(" ", h("button", { class: "plain", onclick: addOpening }, "Add an opening balance"));
-  const errorBox = h("div", { role: "alert" });
-  const button = h("button", { class: "primary" }, "Create clock");
+  }
 
-  const rows = () => ({
-    ...(start.read() && { frozenTime: start.read() }),
-    ...(transactionRows.rows.length && { transactions: transactionRows.rows.map(readRow) }),
-    ...(goalRows.rows.length && { goals: goalRows.rows.map(readRow) }),
-  });
+  #rows() {
+    const start = this.#start.read();
+    const [transactions, goals] = [this.#transactions, this.#goals].map(({ rows }) => rows.map(readRow));
+    return {
+      ...(start && { frozenTime: start }),
+      ...(transactions.length && { transactions }),
+      ...(goals.length && { goals }),
+    };
+  }
 
-  const repeat = (entry) => repeatEntry(entry, Date.parse(until.read()) || defaultUntil(start.read()));
-  const params = () => {
-    const { transactions, goals, ...rest } = rows();
+  #repeat(entry) {
+    return repeatEntry(entry, Date.parse(this.#until.read()) || defaultUntil(this.#start.read()));
+  }
+
+  /** Return the parameters of createTestClock. */
+  params() {
+    const { transactions, goals, ...rest } = this.#rows();
+    const repeat = (entry) => this.#repeat(entry);
     return {
       ...rest,
       ...(transactions && { transactions: transactions.flatMap(repeat) }),
@@ -159,200 +139,71 @@ export function clockForm(draft) {
         })),
       }),
     };
-  };
-
-  /** Yield every field with its path in the params. */
-  function* fieldsByPath() {
-    yield ["frozenTime", start];
-    yield ["repeatUntil", until];
-    for (const [key, list] of [
-      ["transactions", transactionRows],
-      ["goals", goalRows],
-    ])
-      yield* rowFields(key, list);
   }
 
-  function* rowFields(key, list) {
+  /** Return what an expectation can name: `{ currencies, goals }`. */
+  #clock() {
+    const { transactions = [], goals = [] } = this.#rows();
+    const isUnique = ({ name }) => name && goals.filter((goal) => goal.name === name).length === 1;
+    const currencies = transactions.map(({ currency }) => currency).filter((code) => /^[A-Z]{3}$/.test(code));
+    return { currencies: [...new Set(currencies.length ? currencies : ["EUR"])], goals: goals.filter(isUnique) };
+  }
+
+  #saveDraft() {
+    this.#draft.name = this.#name.read() ?? "";
+    const params = this.params();
+    if (sameParams(params, this.#savedParams)) return;
+    this.#savedParams = params;
+    this.#preview.draw(params, this.#draft.expectations);
+    const rows = { ...this.#rows(), repeatUntil: this.#until.read() };
+    Object.assign(this.#draft, { params, text: undefined, rows });
+  }
+
+  /** Yield every field with its path in the params. */
+  *#fieldsByPath() {
+    yield ["frozenTime", this.#start];
+    yield ["repeatUntil", this.#until];
+    yield* this.#rowFields("transactions", this.#transactions);
+    yield* this.#rowFields("goals", this.#goals);
+  }
+
+  *#rowFields(key, list) {
     let index = 0;
     for (const row of list.rows) {
       // A fault of a repeated row is shown once, at its first entry.
       for (const field of row.fields) yield [`${key}[${index}].${field.key}`, field];
-      if (row.contributions) yield* rowFields(`${key}[${index}].contributions`, row.contributions);
-      index += repeat(readRow(row)).length;
+      if (row.contributions) yield* this.#rowFields(`${key}[${index}].contributions`, row.contributions);
+      index += this.#repeat(readRow(row)).length;
     }
   }
 
-  function showError(message, faults = []) {
+  #showError(message, faults = []) {
     const byPath = new Map(faults.map(({ path, message }) => [path, message]));
     let first = null;
-    for (const [path, field] of fieldsByPath()) {
+    for (const [path, field] of this.#fieldsByPath()) {
       field.setFault(byPath.get(path) ?? "");
       if (byPath.delete(path)) first ??= field;
     }
     render(
-      errorBox,
+      this.#error,
       message && h("p", { class: "error" }, message, first && " Check the marked fields."),
       faultList([...byPath].map(([path, message]) => ({ path, message }))),
     );
     first?.focusControl();
   }
 
-  async function create() {
-    const faults = [...fieldsByPath()].flatMap(([path, field]) => {
-      const value = field.read();
-      if (typeof value !== "string") return [];
-      if (/amount$/i.test(path))
-        return [{ path, message: `must be a number, for example ${amountFormat.format(1234.5)}` }];
-      return /(\.at|Time|Until)$/.test(path) && Number.isNaN(parseInstant(value))
-        ? [{ path, message: "must be a time, for example 2027-01-31 09:00" }]
-        : [];
-    });
-    showError(faults.length ? "Nothing was sent." : "", faults);
+  async #create() {
+    const faults = [...this.#fieldsByPath()]
+      .map(([path, field]) => ({ path, message: textFault(path, field.read()) }))
+      .filter(({ message }) => message);
+    this.#showError(faults.length ? "Nothing was sent." : "", faults);
     if (faults.length) return;
-    const unfinished = form.querySelector(".expectation-form select");
+    const unfinished = this.element.querySelector(".expectation-form select");
     if (unfinished) {
-      showError("Nothing was sent. Add the expectation, or cancel it.");
+      this.#showError("Nothing was sent. Add the expectation, or cancel it.");
       unfinished.focus();
       return;
     }
-    await tryToCreate(params(), draft, showError);
+    await tryToCreate(this.params(), this.#draft, (message, faults) => this.#showError(message, faults));
   }
-
-  const preview = draftPreview("The balance appears here when you enter an amount.");
-  let savedParams = params();
-  preview.draw(savedParams, draft.expectations);
-  const getClock = () => {
-    const { transactions = [], goals = [] } = rows();
-    const isUnique = ({ name }) => name && goals.filter((goal) => goal.name === name).length === 1;
-    const currencies = transactions.map(({ currency }) => currency).filter((code) => /^[A-Z]{3}$/.test(code));
-    return {
-      currencies: [...new Set(currencies.length ? currencies : ["EUR"])],
-      goals: goals.filter(isUnique),
-    };
-  };
-  const onChange = (expectations) => {
-    draft.expectations = expectations;
-    preview.draw(params(), expectations);
-  };
-  const saveDraft = () => {
-    draft.name = name.read() ?? "";
-    const newParams = params();
-    if (sameParams(newParams, savedParams)) return;
-    savedParams = newParams;
-    preview.draw(newParams, draft.expectations);
-    Object.assign(draft, { params: newParams, text: undefined, rows: { ...rows(), repeatUntil: until.read() } });
-  };
-  const form = h(
-    "form",
-    {
-      class: "card clock-form",
-      noValidate: true,
-      oninput: saveDraft,
-      onclick: saveDraft,
-      onsubmit: onSubmit(() => withBusyState(button, create)),
-    },
-    h(
-      "datalist",
-      { id: "currencies" },
-      CURRENCIES.map((value) => h("option", { value })),
-    ),
-    h("div", { class: "cells clock-fields" }, name, start, until),
-    h(
-      "p",
-      { class: "muted" },
-      "Without a start, the clock starts now. A row that repeats ends at “Repeat until”, or after six months. Events can be up to ten years after the start.",
-    ),
-    transactionRows.element,
-    goalRows.element,
-    expectationRows(draft.expectations ?? [], { getClock, onChange }),
-    preview.element,
-    h("div", { class: "row submit-row" }, button, errorBox),
-  );
-  return Object.assign(form, { params });
-}
-
-function parseParamsObject(text) {
-  const params = JSON.parse(text.trim() || "{}");
-  if (params === null || typeof params !== "object" || Array.isArray(params))
-    throw new SyntaxError("the parameters must be a JSON object");
-  return params;
-}
-
-/** Take the JSON text of the draft into its params. Return why the form can't show it, or an empty string. */
-export function formProblem(draft) {
-  if (draft.text === undefined) return "";
-  let params;
-  try {
-    params = parseParamsObject(draft.text);
-  } catch (error) {
-    return `The form can't read this JSON: ${error.message}.`;
-  }
-  if (!sameParams(clockForm({ params, rows: params }).params(), params))
-    return "The form can't show all of this JSON. You can create the clock from here.";
-  if (!sameParams(params, draft.params)) Object.assign(draft, { params, rows: undefined });
-  return "";
-}
-
-/** Create the editor. `draft` is `{ name, params, expectations, text }`; the text stays in it until the form changes the params. */
-export function clockJsonForm(draft) {
-  const errorBox = h("div", { role: "alert", id: newId() });
-  const text = h(
-    "textarea",
-    { id: newId(), class: "mono", rows: 18, spellcheck: "false", "aria-describedby": errorBox.id },
-    draft.text ?? JSON.stringify(draft.params, null, 2),
-  );
-  const button = h("button", { class: "primary" }, "Create clock");
-
-  function showError(message, faults = []) {
-    if (message) text.setAttribute("aria-invalid", "true");
-    else text.removeAttribute("aria-invalid");
-    render(errorBox, message && h("p", { class: "error" }, message), faultList(faults));
-    if (message) text.focus();
-  }
-
-  async function create() {
-    showError("");
-    let params;
-    try {
-      params = parseParamsObject(text.value);
-    } catch (error) {
-      showError(`Invalid parameters: ${error.message}.`);
-      return;
-    }
-    await tryToCreate(params, draft, showError);
-  }
-
-  const preview = draftPreview();
-  const drawPreview = () => {
-    try {
-      preview.draw(parseParamsObject(text.value), draft.expectations);
-    } catch {
-      preview.draw({}); // The user is still typing.
-    }
-  };
-  drawPreview();
-  text.addEventListener("input", () => {
-    draft.text = text.value;
-    drawPreview();
-  });
-  const form = h(
-    "form",
-    {
-      class: "card clock-form",
-      noValidate: true,
-      onsubmit: onSubmit(() => withBusyState(button, create)),
-    },
-    errorBox,
-    h("div", {}, h("label", { for: text.id }, "Parameters of createTestClock"), text),
-    preview.element,
-    draft.expectations.length > 0 &&
-      h("p", { class: "muted" }, `With ${plural(draft.expectations.length, "expectation")} from the form.`),
-    h(
-      "div",
-      { class: "row submit-row" },
-      button,
-      h("a", { href: "docs#createTestClock", target: "_blank" }, "Parameter reference"),
-    ),
-  );
-  return Object.assign(form, { showError });
 }

@@ -5,6 +5,30 @@ import { h, newId } from "./dom.js";
 /** Return whether no style hides the node itself. Its menu may be closed. */
 export const isDisplayed = (node) => getComputedStyle(node).display !== "none";
 
+/** Create an item of a menu. `onClick` runs when it is chosen. */
+function menuItem({ text, hint, getTarget, danger, isNarrow }, onClick) {
+  const target = getTarget && h("span", { class: "muted target" });
+  const kind = danger ? "danger" : isNarrow ? "narrow" : undefined;
+  const button = h(
+    "button",
+    { role: "menuitem", tabIndex: -1, class: kind, onclick: onClick },
+    text,
+    " ",
+    target,
+    hint && h("kbd", { "aria-hidden": "true" }, hint),
+  );
+  return Object.assign(button, { getTarget, drawTarget: () => target && (target.textContent = getTarget()) });
+}
+
+/** Return the position to which a key moves the focus in a list, or undefined. */
+const nextPosition = (key, current, last) =>
+  ({
+    ArrowDown: current === last ? 0 : current + 1,
+    ArrowUp: current === 0 ? last : current - 1,
+    Home: 0,
+    End: last,
+  })[key];
+
 /**
  * Create a menu of items `{ text, hint, getTarget, danger, isNarrow, onSelect }` or null for a line. `getTarget()` returns
  * the date to which an item leads. Items with `isNarrow` are only in a narrow window. `label` names the button, and
@@ -12,31 +36,18 @@ export const isDisplayed = (node) => getComputedStyle(node).display !== "none";
  */
 export function menuButton({ label, content, className = "" }, items) {
   const id = newId();
-  const buttons = items.filter(Boolean).map(({ text, hint, getTarget, danger, isNarrow, onSelect }) => {
-    const target = getTarget && h("span", { class: "muted target" });
-    const button = h(
-      "button",
-      {
-        role: "menuitem",
-        tabIndex: -1,
-        class: danger ? "danger" : isNarrow ? "narrow" : undefined,
-        onclick: () => {
+  const nodes = items.map((item) =>
+    item
+      ? menuItem(item, () => {
           close();
-          onSelect();
-        },
-      },
-      text,
-      " ",
-      target,
-      hint && h("kbd", { "aria-hidden": "true" }, hint),
-    );
-    return Object.assign(button, { getTarget, drawTarget: () => target && (target.textContent = getTarget()) });
-  });
-  let index = 0;
+          item.onSelect();
+        })
+      : h("hr", { role: "separator" }),
+  );
   const menu = h(
     "div",
     { id, class: "menu", role: "menu", "aria-label": label, hidden: true, onkeydown: handleKey },
-    items.map((item) => (item ? buttons[index++] : h("hr", { role: "separator" }))),
+    nodes,
   );
   const button = h(
     "button",
@@ -48,20 +59,16 @@ export function menuButton({ label, content, className = "" }, items) {
       "aria-expanded": "false",
       "aria-controls": id,
       onclick: () => (menu.hidden ? open() : close()),
-      onkeydown: (event) => {
-        if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-        event.preventDefault();
-        open(event.key === "ArrowUp" ? -1 : 0);
-      },
+      onkeydown: handleButtonKey,
     },
     content,
   );
 
-  const visibleButtons = () => buttons.filter(isDisplayed);
+  const visibleButtons = () => nodes.filter((node) => node.drawTarget && isDisplayed(node));
 
   function open(selected = 0) {
     menu.hidden = false;
-    for (const item of buttons) item.drawTarget();
+    for (const node of nodes) node.drawTarget?.();
     button.setAttribute("aria-expanded", "true");
     visibleButtons().at(selected).focus();
   }
@@ -74,16 +81,15 @@ export function menuButton({ label, content, className = "" }, items) {
     if (hadFocus) button.focus();
   }
 
+  function handleButtonKey(event) {
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    event.preventDefault();
+    open(event.key === "ArrowUp" ? -1 : 0);
+  }
+
   function handleKey(event) {
     const visible = visibleButtons();
-    const last = visible.length - 1;
-    const current = visible.indexOf(document.activeElement);
-    const next = {
-      ArrowDown: current === last ? 0 : current + 1,
-      ArrowUp: current === 0 ? last : current - 1,
-      Home: 0,
-      End: last,
-    }[event.key];
+    const next = nextPosition(event.key, visible.indexOf(document.activeElement), visible.length - 1);
     if (next !== undefined) visible[next].focus();
     else if (event.key === "Escape") close();
     else return;

@@ -4,7 +4,8 @@ import { loadClock, renameClock } from "../clock/clock-calls.js";
 import { checkClock, readChecks } from "../clock/clock-checks.js";
 import { lowestOfAll, nextItems, parseClock } from "../clock/clock-model.js";
 import { clockName, MAX_NAME_LENGTH } from "../clock/clock-text.js";
-import { clockForm, clockJsonForm, formProblem } from "../forms/clock-form.js";
+import { ClockForm } from "../forms/clock-form.js";
+import { clockJsonForm, formProblem } from "../forms/clock-json-form.js";
 import { h, newId, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
 import { showFailure } from "../lib/failure.js";
 import { formatDay } from "../lib/format.js";
@@ -13,7 +14,8 @@ import { CallError, call } from "../lib/rpc.js";
 import { tabList } from "../lib/tabs.js";
 import { CLOCK_FILTERS, checkCell, clockCells, postedCount, showExpiry, sortControls } from "./clock-rows.js";
 import { filterBar } from "./filter-bar.js";
-import { scenarioEditor, scenarioGallery } from "./scenarios.js";
+import { ScenarioEditor } from "./scenario-editor.js";
+import { scenarioGallery } from "./scenarios.js";
 
 const MAX_CONCURRENT_REQUESTS = 3;
 
@@ -127,8 +129,8 @@ class ClocksPage extends HTMLElement {
       "Create a clock",
       [
         { title: "Scenarios", build: () => scenarioGallery(edit) },
-        { title: "Form", build: () => clockForm(draft) },
-        { title: "TOML", build: () => scenarioEditor(draft) },
+        { title: "Form", build: () => new ClockForm(draft).element },
+        { title: "TOML", build: () => new ScenarioEditor(draft).element },
         { title: "JSON", build: () => (jsonForm = clockJsonForm(draft)) },
       ],
       { canLeave },

@@ -92,20 +92,54 @@ async function findClocks() {
   }
 }
 
-/** Let the user choose an action, and run it. */
-async function openCommandMenu() {
-  let [chosen, shown, selected, clocks] = [null, [], 0, []];
-  const optionOf = ({ group, name, target, key, run }) => {
+class CommandMenu {
+  #chosen = null;
+  #shown = [];
+  #selected = 0;
+  #clocks = [];
+  #actions = findActions().map((action) => this.#option(action));
+  #list = h("div", { id: newId(), class: "commands", role: "listbox", "aria-label": "Actions and pages" });
+  #field = this.#createField();
+
+  /** Let the user choose an action, and run it. */
+  async open() {
+    this.#show();
+    findClocks().then((found) => this.#addClocks(found));
+    await openDialog("Actions", [this.#field, this.#list], {
+      onsubmit: (event) => (this.#shown.length ? this.#shown[this.#selected].click() : event.preventDefault()),
+    });
+    this.#chosen?.();
+  }
+
+  #createField() {
+    const hint = document.querySelector("tick-clock .advance-bar")
+      ? "an action, a date, a clock"
+      : "an action, a clock";
+    return h("input", {
+      role: "combobox",
+      "aria-label": "Find an action or a page",
+      "aria-expanded": "true",
+      "aria-controls": this.#list.id,
+      placeholder: `Find ${hint} or a page`,
+      autocomplete: "off",
+      oninput: () => this.#show(),
+      onkeydown: (event) => {
+        const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+        if (!step) return;
+        event.preventDefault();
+        this.#select((this.#selected + step + this.#shown.length) % this.#shown.length);
+      },
+    });
+  }
+
+  #option({ group, name, target, key, run }) {
+    const choose = ({ currentTarget }) => {
+      this.#chosen = run;
+      currentTarget.closest("dialog").close();
+    };
     const option = h(
       "div",
-      {
-        id: newId(),
-        role: "option",
-        onclick: ({ currentTarget }) => {
-          chosen = run;
-          currentTarget.closest("dialog").close();
-        },
-      },
+      { id: newId(), role: "option", onclick: choose },
       iconOf(name, group),
       h("span", { class: "name" }, name),
       target && h("span", { class: "muted target" }, target),
@@ -113,67 +147,57 @@ async function openCommandMenu() {
       key && key.textContent !== "↵" && key.cloneNode(true),
     );
     return Object.assign(option, { group, words: `${group} ${name} ${target ?? ""}`.toLowerCase() });
-  };
-  const actions = findActions().map(optionOf);
-  const names = Object.keys(GROUPS);
-  const others = new Set(actions.map(({ group }) => group).filter((group) => !(group in GROUPS)));
-  names.splice(names.indexOf("View") + 1, 0, ...others);
-  const list = h("div", { id: newId(), class: "commands", role: "listbox", "aria-label": "Actions and pages" });
-  const hint = document.querySelector("tick-clock .advance-bar") ? "an action, a date, a clock" : "an action, a clock";
-  const field = h("input", {
-    role: "combobox",
-    "aria-label": "Find an action or a page",
-    "aria-expanded": "true",
-    "aria-controls": list.id,
-    placeholder: `Find ${hint} or a page`,
-    autocomplete: "off",
-    oninput: () => show(),
-    onkeydown: (event) => {
-      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (!step) return;
-      event.preventDefault();
-      select((selected + step + shown.length) % shown.length);
-    },
-  });
-
-  function select(index) {
-    selected = index;
-    shown.forEach((option, position) => (option.ariaSelected = String(position === index)));
-    field.setAttribute("aria-activedescendant", shown[index]?.id ?? "");
-    shown[index]?.scrollIntoView({ block: "nearest" });
   }
 
-  function show() {
-    const text = field.value.trim().toLowerCase();
+  /** Return the names of all groups in their order. */
+  #groupNames() {
+    const names = Object.keys(GROUPS);
+    const others = new Set(this.#actions.map(({ group }) => group).filter((group) => !(group in GROUPS)));
+    names.splice(names.indexOf("View") + 1, 0, ...others);
+    return names;
+  }
+
+  #select(index) {
+    this.#selected = index;
+    this.#shown.forEach((option, position) => (option.ariaSelected = String(position === index)));
+    this.#field.setAttribute("aria-activedescendant", this.#shown[index]?.id ?? "");
+    this.#shown[index]?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Show what matches the text of the field. */
+  #show() {
+    const text = this.#field.value.trim().toLowerCase();
     const typed = text.split(/\s+/);
-    const dates = document.querySelector(".advance-bar")?.findDates(text).map(optionOf) ?? [];
-    const matches = [...actions, ...clocks].filter(({ words }) => typed.every((word) => words.includes(word)));
-    const groups = Map.groupBy([...dates, ...matches], ({ group }) => group);
-    const found = names.filter((name) => groups.has(name)).map((name) => [name, groups.get(name)]);
-    shown = found.flatMap(([, options]) => options);
+    const dates = document.querySelector(".advance-bar")?.findDates(text) ?? [];
+    const isMatch = ({ words }) => typed.every((word) => words.includes(word));
+    const options = [
+      ...dates.map((date) => this.#option(date)),
+      ...[...this.#actions, ...this.#clocks].filter(isMatch),
+    ];
+    const groups = Map.groupBy(options, ({ group }) => group);
+    const names = this.#groupNames().filter((name) => groups.has(name));
+    this.#shown = names.flatMap((name) => groups.get(name));
     render(
-      list,
-      found.map(([name, options]) =>
-        h("div", { role: "group", "aria-label": name }, h("small", { "aria-hidden": "true" }, name), options),
+      this.#list,
+      names.map((name) =>
+        h("div", { role: "group", "aria-label": name }, h("small", { "aria-hidden": "true" }, name), groups.get(name)),
       ),
-      !shown.length && h("div", { role: "option", "aria-disabled": "true" }, "Nothing matches."),
+      !this.#shown.length && h("div", { role: "option", "aria-disabled": "true" }, "Nothing matches."),
     );
-    select(0);
+    this.#select(0);
   }
 
-  show();
-  findClocks().then((found) => {
-    if (!list.isConnected) return;
-    const current = shown[selected];
-    clocks = found.map(optionOf);
-    show();
-    select(Math.max(0, shown.indexOf(current)));
-  });
-  await openDialog("Actions", [field, list], {
-    onsubmit: (event) => (shown.length ? shown[selected].click() : event.preventDefault()),
-  });
-  chosen?.();
+  /** Add the clocks that the server returned later. The same option stays selected. */
+  #addClocks(found) {
+    if (!this.#list.isConnected) return;
+    const current = this.#shown[this.#selected];
+    this.#clocks = found.map((clock) => this.#option(clock));
+    this.#show();
+    this.#select(Math.max(0, this.#shown.indexOf(current)));
+  }
 }
+
+const openCommandMenu = () => new CommandMenu().open();
 
 const isMac = navigator.platform.startsWith("Mac");
 

@@ -173,20 +173,76 @@ class ComparePage extends HTMLElement {
     this.comparison = compareBalances(this.#models, this.#currency);
     this.rules = this.#models.map((model) => balanceRules(readChecks(model.id).expectations, this.#currency, model));
     this.#instant = instant ?? this.comparison.largestAt;
-    const label = (index) => this.#clockLabel(index);
-    const breaks = this.rules.some((rules, index) => firstBreach(this.comparison.balances[index], rules) < Infinity);
     this.delta = new Figure("Difference", "headline");
     this.values = this.#models.map((_model, index) => new Figure(this.#clockLink(index), ""));
+    const figures = [this.delta, ...this.values].map(({ element }) => element);
+    const label = (index) => this.#clockLabel(index);
+    const about = { window: this.#window, currency: this.#currency, rules: this.rules };
+    render(
+      this.#body,
+      h("dl", { class: "figures", "aria-label": "Balances at the cursor" }, figures),
+      this.#chart(currencies),
+      h(
+        "div",
+        { class: "clock-columns" },
+        sideBySide(this.#models, this.comparison, about, label),
+        differenceList(this.#models, label),
+      ),
+    );
+    this.#observer.disconnect();
+    this.#observer.observe(this.plot);
+    // The observer draws later, and the slider can move before that.
+    this.#draw();
+  }
+
+  /** Create the chart with its slider, its legend and the choice of a currency. */
+  #chart(currencies) {
     this.jumps = this.#jumpButtons();
     this.svg = s("svg", { class: "plot", "aria-hidden": "true", focusable: "false" });
     this.slider = h("input", {
       type: "range",
       class: "scrubber",
       "aria-label": "Date to compare",
-      oninput: () => this.#snapTo(from + Number(this.slider.value) * sliderStep(this.#window)),
+      oninput: () => this.#snapTo(this.#window.from + Number(this.slider.value) * sliderStep(this.#window)),
     });
     for (const name of ["pointerdown", "pointermove"])
       this.svg.addEventListener(name, (event) => this.#followPointer(event));
+    this.plot = h("div", {}, this.svg);
+    return h(
+      "section",
+      { class: "card", "aria-labelledby": "compare-title" },
+      h(
+        "div",
+        { class: "row card-header" },
+        h("h2", { id: "compare-title" }, `${this.#currency} balance`),
+        this.#legend(),
+        h(
+          "div",
+          { class: "row controls" },
+          this.jumps?.element,
+          currencies.length > 1 && this.#currencyChooser(currencies),
+        ),
+      ),
+      this.plot,
+      this.slider,
+    );
+  }
+
+  #legend() {
+    const { balances, differsFrom, from } = this.comparison;
+    const breaks = this.rules.some((rules, index) => firstBreach(balances[index], rules) < Infinity);
+    return h(
+      "ul",
+      { class: "legend", "aria-label": "Legend" },
+      [0, 1].map((index) => h("li", {}, this.#clockLabel(index))),
+      differsFrom > from && legendItem("scheduled", "same in both"),
+      differsFrom < Infinity && legendItem("preview", "difference"),
+      this.rules.flat().length > 0 && legendItem("forbidden", "not allowed"),
+      breaks && legendItem("breaks", "breaks an expectation"),
+    );
+  }
+
+  #currencyChooser(currencies) {
     const chooser = segmentedButtons(
       "Currency",
       currencies.map((currency) => ({ text: currency })),
@@ -196,51 +252,7 @@ class ComparePage extends HTMLElement {
       },
     );
     chooser.press(currencies.indexOf(this.#currency));
-    this.plot = h("div", {}, this.svg);
-    render(
-      this.#body,
-      h(
-        "dl",
-        { class: "figures", "aria-label": "Balances at the cursor" },
-        [this.delta, ...this.values].map(({ element }) => element),
-      ),
-      h(
-        "section",
-        { class: "card", "aria-labelledby": "compare-title" },
-        h(
-          "div",
-          { class: "row card-header" },
-          h("h2", { id: "compare-title" }, `${this.#currency} balance`),
-          h(
-            "ul",
-            { class: "legend", "aria-label": "Legend" },
-            [0, 1].map((index) => h("li", {}, label(index))),
-            this.comparison.differsFrom > this.comparison.from && legendItem("scheduled", "same in both"),
-            this.comparison.differsFrom < Infinity && legendItem("preview", "difference"),
-            this.rules.flat().length > 0 && legendItem("forbidden", "not allowed"),
-            breaks && legendItem("breaks", "breaks an expectation"),
-          ),
-          h("div", { class: "row controls" }, this.jumps?.element, currencies.length > 1 && chooser.element),
-        ),
-        this.plot,
-        this.slider,
-      ),
-      h(
-        "div",
-        { class: "clock-columns" },
-        sideBySide(
-          this.#models,
-          this.comparison,
-          { window: this.#window, currency: this.#currency, rules: this.rules },
-          label,
-        ),
-        differenceList(this.#models, label),
-      ),
-    );
-    this.#observer.disconnect();
-    this.#observer.observe(this.plot);
-    // The observer draws later, and the slider can move before that.
-    this.#draw();
+    return chooser.element;
   }
 
   /** Return buttons that move the cursor to the instants at which something changes, or null if nothing differs. */

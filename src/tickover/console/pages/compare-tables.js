@@ -22,31 +22,32 @@ function ruleCell(balance, rules, now) {
   return h("td", { class: "number below-zero" }, text, h("small", {}, formatDay(at)));
 }
 
+/** Show a value of each clock and their difference. `instants` are the times of the values, and decide what is too low. */
+function valueRow({ currency, rules }, title, values, instants = [], hasDates = true) {
+  const change = formatMoney(difference(values[1], values[0]), currency, { sign: "exceptZero" });
+  const isTooLow = (value, index) => index in instants && value < smallestOf(rules[index], instants[index]);
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, title, h("small", { class: "change" }, withAmounts(`Difference ${change}`))),
+    values.map((value, index) =>
+      h(
+        "td",
+        { class: `number${isTooLow(value, index) ? " below-zero" : ""}` },
+        formatMoney(value, currency),
+        index in instants && hasDates && h("small", {}, formatDay(instants[index])),
+      ),
+    ),
+    h("td", { class: "number change" }, change),
+  );
+}
+
 /** Show the totals, the lowest and the last balance of both clocks. `label(index)` shows the name of a clock. */
 export function sideBySide(models, { balances, starts }, { window, currency, rules }, label) {
-  const money = (value, sign) => formatMoney(value, currency, { sign });
   const lowest = balances.map((balance, index) => lowestPoint(balance, starts[index], window.to));
   const openings = models.map((model) => openingBalance(model, currency));
   const total = (kind) => models.map((model) => totalOf(model, kind, currency));
-  const row = (title, values, instants = [], hasDates = true) => {
-    const change = money(difference(values[1], values[0]), "exceptZero");
-    return h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, title, h("small", { class: "change" }, withAmounts(`Difference ${change}`))),
-      values.map((value, index) =>
-        h(
-          "td",
-          {
-            class: `number${index in instants && value < smallestOf(rules[index], instants[index]) ? " below-zero" : ""}`,
-          },
-          money(value),
-          index in instants && hasDates && h("small", {}, formatDay(instants[index])),
-        ),
-      ),
-      h("td", { class: "number change" }, change),
-    );
-  };
+  const row = (...cells) => valueRow({ currency, rules }, ...cells);
   return h(
     "section",
     { class: "card", "aria-labelledby": "side-by-side-title" },

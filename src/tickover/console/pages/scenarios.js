@@ -1,22 +1,21 @@
-// The scenario cards with a search and filters, and the TOML editor. The server checks its text as the user types.
+// The scenario cards with a search and filters, and the scenarios of the user.
 
 import { labelledSparkline } from "../chart/sparkline.js";
 import { lowestOfAll, parseParams } from "../clock/clock-model.js";
 import { plural, summaryParts } from "../clock/clock-text.js";
-import { createClock, creationErrorMessage, faultsIn, withName } from "../clock/create-clock.js";
+import { createClock, creationErrorMessage, withName } from "../clock/create-clock.js";
 import { lowestBalances } from "../clock/expectations.js";
-import { draftPreview } from "../forms/draft-preview.js";
-import { h, newId, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { h, notify, render, withBusyState } from "../lib/dom.js";
 import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
 import { DAY } from "../lib/instants.js";
-import { CallError, call, loadScenarios } from "../lib/rpc.js";
+import { call, loadScenarios } from "../lib/rpc.js";
 import { currentSession } from "../lib/session.js";
 import { DEVICE, readStored, SCENARIOS_KEY, writeStored } from "../lib/storage.js";
 import { confirmAction } from "./clock-dialogs.js";
 import { filterBar } from "./filter-bar.js";
 
 // The server doesn't store the scenarios of the user, so the browser does.
-const MAX_SCENARIOS = 20;
+export const MAX_SCENARIOS = 20;
 
 const owner = () => currentSession()?.userId ?? "";
 const store = (scenarios) =>
@@ -26,7 +25,7 @@ const store = (scenarios) =>
 const ownScenarios = () => readStored(DEVICE, SCENARIOS_KEY)?.[owner()] ?? [];
 
 /** Store a scenario, or replace the one with this id. Return its id, or undefined if the browser can't store it. */
-function saveScenario(text, id = `${Date.now()}`) {
+export function saveScenario(text, id = `${Date.now()}`) {
   const others = ownScenarios().filter((scenario) => scenario.id !== id);
   return others.length < MAX_SCENARIOS && store([{ id, text }, ...others]) ? id : undefined;
 }
@@ -165,143 +164,4 @@ export function scenarioGallery(edit) {
   };
   load();
   return container;
-}
-
-const CHECK_DELAY_MS = 500;
-const EXAMPLE = [
-  'title = "My scenario"',
-  'currency = "EUR"',
-  'length = "6 months"',
-  "opening = {EUR = 500}",
-  "",
-  "[[transactions]]",
-  'name = "Salary"',
-  "amount = 2350",
-  'type = "income"',
-  'every = "month on the last weekday"',
-  "",
-  "[[transactions]]",
-  'name = "Groceries"',
-  "amount = {between = [40, 90]}",
-  'type = "expense"',
-  'every = "Saturday"',
-  "",
-  "[[expect]]",
-  "never_below = 0",
-].join("\n");
-
-/** Create the editor. `draft` is `{ toml, scenarioId }`; the text stays in it. */
-export function scenarioEditor(draft) {
-  draft.toml ??= EXAMPLE;
-  const gutter = h("pre", { class: "gutter", "aria-hidden": "true" });
-  const fault = h("p", { class: "line-fault", role: "alert", id: newId(), hidden: true });
-  const text = h(
-    "textarea",
-    { id: newId(), class: "mono", rows: 22, wrap: "off", spellcheck: "false", "aria-describedby": fault.id },
-    draft.toml,
-  );
-  const preview = draftPreview();
-  const createButton = h("button", { class: "primary" }, "Create clock");
-  let faultLine = 0;
-
-  const place = () => {
-    gutter.scrollTop = text.scrollTop;
-    const { lineHeight, paddingTop } = getComputedStyle(text);
-    const top = faultLine * parseFloat(lineHeight) + parseFloat(paddingTop) - text.scrollTop;
-    fault.style.top = `${Math.max(0, Math.min(top, text.clientHeight))}px`;
-  };
-
-  function drawGutter() {
-    const lines = text.value.split("\n");
-    render(
-      gutter,
-      lines.map((_, index) => h("span", { class: index + 1 === faultLine ? "faulty" : undefined }, `${index + 1}\n`)),
-    );
-    place();
-  }
-
-  function showFault(message, line = 0) {
-    faultLine = line;
-    fault.hidden = !message;
-    fault.textContent = message;
-    if (message) text.setAttribute("aria-invalid", "true");
-    else text.removeAttribute("aria-invalid");
-    drawGutter();
-  }
-
-  /** Return the expanded scenario, or null after showing its error. */
-  async function expand(options) {
-    try {
-      const expanded = await call("expandScenario", { text: text.value }, options);
-      showFault("");
-      return expanded;
-    } catch (error) {
-      if (!(error instanceof CallError)) throw error;
-      const [first] = faultsIn(error);
-      showFault(first?.message ?? error.message, first?.line);
-      preview.draw({});
-      return null;
-    }
-  }
-
-  let isChecking = false;
-  let checked = null;
-
-  /** Check the text until the latest one is checked, one request at a time. */
-  async function check() {
-    if (isChecking) return;
-    isChecking = true;
-    try {
-      while (text.isConnected && checked !== text.value) {
-        checked = text.value;
-        const expanded = await expand({ quiet: true });
-        if (expanded) preview.draw(expanded.params, expanded.expectations);
-      }
-    } finally {
-      isChecking = false;
-    }
-  }
-
-  async function create() {
-    const expanded = await expand();
-    if (!expanded) return text.focus();
-    try {
-      await createClock(expanded.params, { expectations: expanded.expectations });
-    } catch (error) {
-      const [first] = faultsIn(error);
-      showFault([creationErrorMessage(error), first && `${first.path} ${first.message}.`].filter(Boolean).join(" "));
-    }
-  }
-
-  function save() {
-    const id = saveScenario(text.value, draft.scenarioId);
-    draft.scenarioId = id ?? draft.scenarioId;
-    if (id) notify("Saved. The scenario is first in the gallery of this browser.");
-    else notify(`The browser can't store it, or has ${MAX_SCENARIOS} scenarios. Delete one first.`, { error: true });
-  }
-
-  let timer = 0;
-  text.addEventListener("input", () => {
-    draft.toml = text.value;
-    drawGutter();
-    clearTimeout(timer);
-    timer = setTimeout(check, CHECK_DELAY_MS);
-  });
-  text.addEventListener("scroll", place);
-  requestAnimationFrame(() => {
-    drawGutter();
-    check();
-  });
-  return h(
-    "form",
-    { class: "card clock-form", noValidate: true, onsubmit: onSubmit(() => withBusyState(createButton, create)) },
-    h(
-      "div",
-      {},
-      h("label", { for: text.id }, "Scenario in TOML"),
-      h("div", { class: "toml-editor" }, gutter, text, fault),
-    ),
-    preview.element,
-    h("div", { class: "row submit-row" }, createButton, h("button", { onclick: save }, "Save to my scenarios")),
-  );
 }

@@ -1,0 +1,172 @@
+// The TOML editor of scenarios. The server checks the text as the user types.
+
+import { createClock, creationErrorMessage, faultsIn } from "../clock/create-clock.js";
+import { draftPreview } from "../forms/draft-preview.js";
+import { h, newId, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { CallError, call } from "../lib/rpc.js";
+import { MAX_SCENARIOS, saveScenario } from "./scenarios.js";
+
+const CHECK_DELAY_MS = 500;
+const EXAMPLE = [
+  'title = "My scenario"',
+  'currency = "EUR"',
+  'length = "6 months"',
+  "opening = {EUR = 500}",
+  "",
+  "[[transactions]]",
+  'name = "Salary"',
+  "amount = 2350",
+  'type = "income"',
+  'every = "month on the last weekday"',
+  "",
+  "[[transactions]]",
+  'name = "Groceries"',
+  "amount = {between = [40, 90]}",
+  'type = "expense"',
+  'every = "Saturday"',
+  "",
+  "[[expect]]",
+  "never_below = 0",
+].join("\n");
+
+export class ScenarioEditor {
+  #draft;
+  #gutter = h("pre", { class: "gutter", "aria-hidden": "true" });
+  #fault = h("p", { class: "line-fault", role: "alert", id: newId(), hidden: true });
+  #text;
+  #preview = draftPreview();
+  #button = h("button", { class: "primary" }, "Create clock");
+  #faultLine = 0;
+  #isChecking = false;
+  #checked = null;
+  #timer = 0;
+
+  /** `draft` is `{ toml, scenarioId }`; the text stays in it. */
+  constructor(draft) {
+    draft.toml ??= EXAMPLE;
+    this.#draft = draft;
+    this.#text = h(
+      "textarea",
+      {
+        id: newId(),
+        class: "mono",
+        rows: 22,
+        wrap: "off",
+        spellcheck: "false",
+        "aria-describedby": this.#fault.id,
+        oninput: () => this.#edited(),
+        onscroll: () => this.#place(),
+      },
+      draft.toml,
+    );
+    requestAnimationFrame(() => {
+      this.#drawGutter();
+      this.#check();
+    });
+    this.element = this.#build();
+  }
+
+  #build() {
+    const create = onSubmit(() => withBusyState(this.#button, () => this.#create()));
+    return h(
+      "form",
+      { class: "card clock-form", noValidate: true, onsubmit: create },
+      h(
+        "div",
+        {},
+        h("label", { for: this.#text.id }, "Scenario in TOML"),
+        h("div", { class: "toml-editor" }, this.#gutter, this.#text, this.#fault),
+      ),
+      this.#preview.element,
+      h(
+        "div",
+        { class: "row submit-row" },
+        this.#button,
+        h("button", { onclick: () => this.#save() }, "Save to my scenarios"),
+      ),
+    );
+  }
+
+  #edited() {
+    this.#draft.toml = this.#text.value;
+    this.#drawGutter();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#check(), CHECK_DELAY_MS);
+  }
+
+  /** Place the fault below its line. */
+  #place() {
+    const { scrollTop, clientHeight } = this.#text;
+    this.#gutter.scrollTop = scrollTop;
+    const { lineHeight, paddingTop } = getComputedStyle(this.#text);
+    const top = this.#faultLine * parseFloat(lineHeight) + parseFloat(paddingTop) - scrollTop;
+    this.#fault.style.top = `${Math.max(0, Math.min(top, clientHeight))}px`;
+  }
+
+  #drawGutter() {
+    const numbers = this.#text.value.split("\n").map((_, index) => index + 1);
+    render(
+      this.#gutter,
+      numbers.map((line) => h("span", { class: line === this.#faultLine ? "faulty" : undefined }, `${line}\n`)),
+    );
+    this.#place();
+  }
+
+  #showFault(message, line = 0) {
+    this.#faultLine = line;
+    this.#fault.hidden = !message;
+    this.#fault.textContent = message;
+    if (message) this.#text.setAttribute("aria-invalid", "true");
+    else this.#text.removeAttribute("aria-invalid");
+    this.#drawGutter();
+  }
+
+  /** Return the expanded scenario, or null after showing its error. */
+  async #expand(options) {
+    try {
+      const expanded = await call("expandScenario", { text: this.#text.value }, options);
+      this.#showFault("");
+      return expanded;
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      const [first] = faultsIn(error);
+      this.#showFault(first?.message ?? error.message, first?.line);
+      this.#preview.draw({});
+      return null;
+    }
+  }
+
+  /** Check the text until the latest one is checked, one request at a time. */
+  async #check() {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    try {
+      while (this.#text.isConnected && this.#checked !== this.#text.value) {
+        this.#checked = this.#text.value;
+        const expanded = await this.#expand({ quiet: true });
+        if (expanded) this.#preview.draw(expanded.params, expanded.expectations);
+      }
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+
+  async #create() {
+    const expanded = await this.#expand();
+    if (!expanded) return this.#text.focus();
+    try {
+      await createClock(expanded.params, { expectations: expanded.expectations });
+    } catch (error) {
+      const [first] = faultsIn(error);
+      const detail = first && `${first.path} ${first.message}.`;
+      this.#showFault([creationErrorMessage(error), detail].filter(Boolean).join(" "));
+    }
+  }
+
+  #save() {
+    const id = saveScenario(this.#text.value, this.#draft.scenarioId);
+    this.#draft.scenarioId = id ?? this.#draft.scenarioId;
+    if (id) notify("Saved. The scenario is first in the gallery of this browser.");
+    else notify(`The browser can't store it, or has ${MAX_SCENARIOS} scenarios. Delete one first.`, { error: true });
+  }
+}
