@@ -1,16 +1,16 @@
-"""A hostile client: `python -m soak.hostile_client URL KIND TOKEN CLOCK_ID` attacks a server until it is terminated."""
+"""A hostile client: `python -m soak.hostile_client URL KIND TOKEN CLOCK_ID...` attacks a server until it is ended."""
 
 import json
 import selectors
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from bench.bodies import START
-from soak.mixed_requests import http_request
+from bench.bodies import END, START
+from soak.mixed_requests import http_request, rpc_request
 
 BYTES_PER_SECOND = 10_000_000 // 8
 _MAX_SEND = 16_384
@@ -25,32 +25,54 @@ _OWN_ADDRESS = "127.6.6.6"
 class Attack(NamedTuple):
     """The content that a hostile client sends on each of its connections, repeatedly."""
 
-    content: Callable[[str, str], bytes]
-    """A function of a token and the ID of a large clock."""
+    content: Callable[[str, Sequence[str]], bytes]
+    """A function of a token and the IDs of large clocks."""
     connections: int = 8
     reads: bool = True
+    has_read_only_token: bool = False
 
 
-def _discover_batch(_token: str, _clock: str) -> bytes:
+def _discover_batch(_token: str, _clocks: Sequence[str]) -> bytes:
     return _batch("rpc.discover", {})
 
 
-def _clock_batch(token: str, clock: str) -> bytes:
-    return _batch("getTestClock", {"id": clock}, token)
+def _clock_batch(token: str, clocks: Sequence[str]) -> bytes:
+    return _batch("getTestClock", {"id": clocks[0]}, token)
 
 
-def _address_batch(_token: str, _clock: str) -> bytes:
+def _address_batch(_token: str, _clocks: Sequence[str]) -> bytes:
     # Each of these characters becomes 18 if it is normalized.
     params = {"email": "\ufdfa" * 240 + "@example.test", "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
     return _batch("sendLoginCodeEmail", params)
 
 
-def _fault_batch(token: str, _clock: str) -> bytes:
+def _fault_batch(token: str, _clocks: Sequence[str]) -> bytes:
     params = {"frozenTime": START, "transactions": [{"at": "never", "amount": -1}] * 100}
     return _batch("createTestClock", params, token)
 
 
-def _pipelined_upgrades(_token: str, _clock: str) -> bytes:
+def _ledger_calls(token: str, clocks: Sequence[str]) -> bytes:
+    """Return calls whose ledgers are computed each time, because the server can't cache as many."""
+    below = {"balance": {"currency": "AAA", "atLeast": 0}}
+    calls: list[tuple[str, Any]] = [
+        ("checkTestClock", {"expectations": [below] * 50}),
+        ("listTestClockEvents", {"until": END, "limit": 500}),
+        ("getTestClockBalances", {"at": END}),
+    ]
+    return b"".join(rpc_request(method, {"id": id, **params}, token) for method, params in calls for id in clocks)
+
+
+def _amendments(token: str, clocks: Sequence[str]) -> bytes:
+    item = {"at": START, "name": "Coffee", "amount": 3.5, "currency": "AAA", "type": "EXPENSE"}
+    calls = [{"id": id, "add": {"transactions": [item]}} for id in clocks]
+    return b"".join(rpc_request("amendTestClock", params, token) for params in calls)
+
+
+def _forks(token: str, clocks: Sequence[str]) -> bytes:
+    return rpc_request("forkTestClock", {"id": clocks[0]}, token)
+
+
+def _pipelined_upgrades(_token: str, _clocks: Sequence[str]) -> bytes:
     return b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n" * 600
 
 
@@ -61,6 +83,9 @@ ATTACKS = {
     "expensive addresses": Attack(_address_batch),
     "many faults": Attack(_fault_batch),
     "pipelined upgrades": Attack(_pipelined_upgrades),
+    "ledger calls on grown forks": Attack(_ledger_calls, connections=64, has_read_only_token=True),
+    "amendments of grown forks": Attack(_amendments, connections=64),
+    "forks of a grown clock": Attack(_forks, connections=64),
 }
 
 
@@ -120,9 +145,9 @@ class HostileClient:
 
 
 def main() -> None:
-    url, name, token, clock = sys.argv[1:]
+    url, name, token, *clocks = sys.argv[1:]
     attack = ATTACKS[name]
-    HostileClient(url, attack, attack.content(token, clock)).run()
+    HostileClient(url, attack, attack.content(token, clocks)).run()
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ async def occupy(world: World, token: str) -> tuple[bytes, int]:
     id = (await world.result("getCurrentUser", {}, token))["userId"]
     user = bytes.fromhex(id.removeprefix("user_").replace("-", ""))
     cost = MAX_RUNNING_COST_PER_USER - CALL_COST - ROOM
+    # The cost of earlier calls is free in the next iteration of the event loop.
+    await asyncio.sleep(0)
     assert world.rpc._admission.try_enter(user, cost)
     return user, cost
 

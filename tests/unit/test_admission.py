@@ -103,6 +103,17 @@ async def test_user_alone_has_no_pause(calls: Calls) -> None:
     assert calls.admitted == ["a1", "a2"]
 
 
+@pytest.mark.parametrize("is_cheap", [True, False])
+async def test_calls_that_wait_for_nothing_do_not_all_run_in_one_iteration(is_cheap: bool) -> None:
+    limit, cost = 64, 2 if is_cheap else 33
+    admission = Admission(limit, limit)
+    assert admission.try_enter("a", cost)
+    admission.leave("a", cost)
+    assert admission.try_enter("a", limit) == is_cheap
+    await settle()
+    assert admission.try_enter("a", limit) != is_cheap
+
+
 async def test_cheap_call_is_not_followed_by_a_pause(calls: Calls) -> None:
     for name, cost in [("a1", 5), ("a2", 5), ("a3", 5), ("b1", 1)]:
         await calls.start(name, cost)

@@ -68,7 +68,9 @@ class Dice(Random):
         clock = clocks.new_clock(KEY, params, START)
         stored = msgspec.msgpack.encode(encode_schedule(clock, params))
         opening = {currency: self.choice(BOUNDS) for currency in ("EUR", "CHF") if self.random() < 0.5}
-        return Model(KEY.hex(), START, params, opening), Ledger(msgspec.msgpack.decode(stored, type=Schedule), START)
+        ledger = Ledger(msgspec.msgpack.decode(stored, type=Schedule), START)
+        assert not list(ledger.build()), "few items take one step"
+        return Model(KEY.hex(), START, params, opening), ledger
 
 
 def test_balances_equal_the_model() -> None:
@@ -131,3 +133,16 @@ def test_total_expectations_equal_the_model() -> None:
         violation = check(Expectation(total=expected), ledger, Totals(ledger), Scope(START, until, model.opening))
         outcome = violation and (violation.at, violation.actual, violation.item_ids)
         assert outcome == model.check_total(expected, until), seed
+
+
+def test_ledger_of_many_items_is_built_in_steps_and_equals_the_model() -> None:
+    dice = Dice(1)
+    dice.amounts = AMOUNTS
+    currencies = [f"A{first}{second}" for first in "ABCDEFGHIJ" for second in "ABCDEFGHIJ"]
+    transactions = [msgspec.structs.replace(dice.transaction(), currency=currencies[n % 100]) for n in range(1_000)]
+    params = NewClock(START, transactions)
+    schedule = encode_schedule(clocks.new_clock(KEY, params, START), params)
+    ledger = Ledger(schedule, START)
+    assert len(list(ledger.build())) > 4
+    at = dice.instant()
+    assert balances(ledger, START, at, {}) == Model(KEY.hex(), START, params, {}).balances(at)

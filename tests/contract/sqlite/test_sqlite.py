@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
+from threading import current_thread, main_thread
 
 import apsw
 import pytest
@@ -24,6 +25,7 @@ from tests.contract.values import (
     code,
     code_limits,
     key,
+    make_record,
     schedule_of,
     sent,
     session,
@@ -38,7 +40,8 @@ from tickover.api.timestamps import to_micros
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
 from tickover.server.storage.migrations import Migration, migrations, pending
-from tickover.server.storage.sqlite.store import SqliteStore
+from tickover.server.storage.sqlite.store import _MAX_INLINE_SCHEDULE, SqliteStore
+from tickover.server.storage.store import Amended, Amendment, Quota
 
 
 @pytest.fixture
@@ -474,4 +477,24 @@ async def test_clock_is_swept_exactly_at_its_expiry(path: Path) -> None:
         for number, created_at in enumerate(times)
     ]
     assert left == [False, False, False, True, True]
+    await store.close()
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+async def test_large_schedules_are_not_written_on_the_event_loop(path: Path, is_large: bool) -> None:
+    schedule = bytes(_MAX_INLINE_SCHEDULE + is_large)
+    store = await SqliteStore.open(path)
+    on_the_loop: list[bool] = []
+
+    def trace(_cursor: apsw.Cursor, statement: str, _bindings: object) -> bool:
+        if statement.startswith(("insert into schedules", "update schedules")):
+            on_the_loop.append(current_thread() is main_thread())
+        return True
+
+    store._writing.exec_trace = trace
+    await store.create_clock(clock(1), user(1), schedule, bytes(16), Quota())
+    await store.create_clock_once(make_record(1), clock(2), user(1), schedule, bytes(16), Quota())
+    amendment = Amendment(0, START, schedule)
+    assert isinstance(await store.amend_clock(key(1), user(1), amendment, bytes(16), Quota()), Amended)
+    assert on_the_loop == [not is_large] * 3
     await store.close()

@@ -7,7 +7,7 @@ them, so a query looks up a few numbers.
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Final
@@ -66,28 +66,51 @@ class Account(Struct, frozen=True):
         return bisect_right(self.instants, at)
 
 
+_ITEMS_PER_STEP: Final = 250
 _EMPTY_ACCOUNT: Final = Account(1, [], [], [0], [0], [0], [0], [0], [0])
 _decode_transactions: Final = json.Decoder(list[LedgerTransaction]).decode
 _decode_goal_head: Final = json.Decoder(GoalHead).decode
 
 
 class Ledger:
-    """The sums of one schedule. They don't depend on an instant or on opening balances, so a ledger can be cached."""
+    """The sums of one schedule. They don't depend on an instant or on opening balances, so a ledger can be cached.
+
+    It has them after all steps of `build`.
+    """
 
     def __init__(self, schedule: Schedule, start: Instant) -> None:
+        count = len(schedule.transactions.encoded)
         self.schedule = schedule
-        self.transactions = _decode_transactions(b"[%b]" % b",".join(schedule.transactions.encoded))
-        self.counts = [0] * len(self.transactions)
+        self.transactions: list[LedgerTransaction] = []
+        self.counts = [0] * count
         """The amount of each transaction, in the unit of its currency."""
-        self.running_balances = [0] * len(self.transactions)
+        self.running_balances = [0] * count
         """The balance after each transaction, in the unit of its currency, without an opening balance."""
-        at_start = range(schedule.transactions.count_until(start))
-        self.openings = {index for index in at_start if self.transactions[index].category == OPENING_BALANCE}
+        self.openings: set[int] = set()
         """The transactions that are opening balances, as positions among all transactions."""
+        self._start = start
+        self._accounts: dict[str, Account] = {}
+
+    def build(self) -> Iterator[None]:
+        """Compute the sums. Pause after every few hundred items, so that other work can run in between."""
+        encoded = self.schedule.transactions.encoded
+        for first in range(0, len(encoded), _ITEMS_PER_STEP):
+            if first:
+                yield
+            some = encoded[first : first + _ITEMS_PER_STEP]
+            self.transactions += _decode_transactions(b"[%b]" % b",".join(some))
+        at_start = range(self.schedule.transactions.count_until(self._start))
+        self.openings = {index for index in at_start if self.transactions[index].category == OPENING_BALANCE}
         positions: dict[str, list[int]] = {}
         for position, transaction in enumerate(self.transactions):
             positions.setdefault(transaction.currency, []).append(position)
-        self._accounts = {currency: self._open_account(positions[currency]) for currency in sorted(positions)}
+        left = _ITEMS_PER_STEP
+        for currency in sorted(positions):
+            left -= len(positions[currency])
+            if left < 0:
+                yield
+                left = _ITEMS_PER_STEP
+            self._accounts[currency] = self._open_account(positions[currency])
 
     @property
     def currencies(self) -> Collection[str]:

@@ -13,6 +13,8 @@ from tickover.api.errors import unavailable
 from tickover.api.limits import MAX_RUNNING_COST, MAX_RUNNING_COST_PER_USER, MAX_WAITING_CALLS
 
 _MAX_PAUSE_SECONDS: Final = 0.05
+_CHEAP_CALLS: Final = 32
+"""A call is cheap if a user can run as many like it at the same time."""
 
 User = bytes | str
 """The key of a user, or the network of a caller without a token."""
@@ -65,18 +67,24 @@ class Admission:
             raise
 
     def leave(self, user: User, cost: int) -> None:
-        """End a call.
+        """End a call. Unless it was cheap, its cost is free in the next iteration of the event loop.
 
-        While other users have calls in progress, an expensive call is followed by a pause of the same length. Calls of
-        others need several iterations of the event loop, and would otherwise wait for an expensive call in each.
+        Many calls never wait for anything, and would otherwise all run in one iteration. While other users have calls
+        in progress, an expensive call is followed by a pause of the same length. Calls of others need several
+        iterations, and would otherwise wait for an expensive call in each.
         """
         self._total -= cost
+        if cost * _CHEAP_CALLS <= self._limit_per_user:
+            self._release(user, cost)
+            return
+        pause = 0.0
         if 2 * cost > self._limit_per_user:
             pause = min(self._now() - self._began.pop(user), _MAX_PAUSE_SECONDS)
-            if len(self._running) > 1:
-                asyncio.get_running_loop().call_later(pause, self._release, user, cost)
-                return
-        self._release(user, cost)
+        loop = asyncio.get_running_loop()
+        if pause and len(self._running) > 1:
+            loop.call_later(pause, self._release, user, cost)
+        else:
+            loop.call_soon(self._release, user, cost)
 
     def _begin(self, user: User, used: int, cost: int) -> None:
         self._running[user] = used

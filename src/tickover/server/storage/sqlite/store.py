@@ -53,6 +53,9 @@ _READ_WAIT_MILLISECONDS = 50
 MIN_FREE_BYTES = 16 * 2**20
 """Room for the largest calls, and for the write-ahead log until it is copied to the file."""
 
+_MAX_INLINE_SCHEDULE = 256 * 1024
+"""A larger one takes so long to write that it must not block the event loop."""
+
 _NO_QUOTA = Quota()
 _CREATED = Created()
 
@@ -124,7 +127,9 @@ class SqliteStore:
     async def create_clock(
         self, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
-        result = await self._writer.submit(lambda db: self._create(db, clock, owner, schedule, min_live_key, quota))
+        result = await self._writer.submit(
+            lambda db: self._create(db, clock, owner, schedule, min_live_key, quota), is_long=_is_long(schedule)
+        )
         return self._created(owner, stored_bytes(clock, schedule), result)
 
     async def create_clock_once(
@@ -138,7 +143,7 @@ class SqliteStore:
                 db.execute(statements.INSERT_CREATION, (record.key_digest, record.params_digest, clock.key))
             return result
 
-        result = await self._writer.submit(job)
+        result = await self._writer.submit(job, is_long=_is_long(schedule))
         if isinstance(result, ExistingClock):
             return result
         return self._created(owner, stored_bytes(clock, schedule), result)
@@ -218,7 +223,10 @@ class SqliteStore:
     async def amend_clock(
         self, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota
     ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
-        outcome = await self._writer.submit(lambda db: self._amend(db, key, owner, amendment, min_live_key, quota))
+        outcome = await self._writer.submit(
+            lambda db: self._amend(db, key, owner, amendment, min_live_key, quota),
+            is_long=_is_long(amendment.schedule),
+        )
         if isinstance(outcome, OverQuota):
             self._quota.on_rejected(user_of(owner), outcome)
             return outcome.result
@@ -341,6 +349,10 @@ class SqliteStore:
 
 
 _MAX_KEY = b"\xff" * 16
+
+
+def _is_long(schedule: bytes) -> bool:
+    return len(schedule) > _MAX_INLINE_SCHEDULE
 
 
 def _fetch_value(cursor: apsw.Cursor) -> Any:
