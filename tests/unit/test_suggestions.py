@@ -1,5 +1,7 @@
 """Suggestions for misspelled names."""
 
+import pytest
+
 from tests.support.cases import each_case
 from tickover.api.suggestions import MAX_LENGTH, closest_match, suggest
 
@@ -17,6 +19,12 @@ from tickover.api.suggestions import MAX_LENGTH, closest_match, suggest
 )
 def test_closest_match(name: str, expected: str | None) -> None:
     assert closest_match(name, ["from", "every", "until"]) == expected
+
+
+@pytest.mark.parametrize("typo", ["hosuing", "ousing", "housings", "Hoosing", "HOUSING"])
+def test_closest_of_many_candidates_is_found(typo: str) -> None:
+    others = [f"{first}{last}" for first in ("hou", "us", "sing", "ing", "x") for last in ("", "se", "in", "gs", "oo")]
+    assert closest_match(typo, [*others, "Housing", *map(str.upper, others)]) == "Housing"
 
 
 def test_no_candidates() -> None:

@@ -2,10 +2,14 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from heapq import nlargest
+from itertools import pairwise
 from typing import Final
 
 MAX_LENGTH: Final = 40
 """Longer names are not misspellings, and comparing them is slow."""
+_MAX_COMPARED: Final = 5
+"""Comparing texts in order is slow, so only those that share the most characters are compared."""
 
 
 def closest_match(name: str, candidates: Iterable[str]) -> str | None:
@@ -13,7 +17,20 @@ def closest_match(name: str, candidates: Iterable[str]) -> str | None:
     if len(name) > MAX_LENGTH:
         return None
     by_folded = {candidate.casefold(): candidate for candidate in candidates}
-    return next((by_folded[match] for match in get_close_matches(name.casefold(), by_folded, n=1)), None)
+    folded = name.casefold()
+    parts = _parts(folded)
+
+    def overlap(candidate: str) -> float:
+        others = _parts(candidate)
+        return len(parts & others) / ((len(parts) + len(others)) or 1)
+
+    likely = nlargest(_MAX_COMPARED, by_folded, key=overlap)
+    return next((by_folded[match] for match in get_close_matches(folded, likely, n=1)), None)
+
+
+def _parts(text: str) -> set[object]:
+    """Return the characters of a text and its pairs of neighbours."""
+    return {*text, *pairwise(text)}
 
 
 def suggest(name: str, candidates: Iterable[str], template: str = "{}", *, fallback: str = "") -> str:
