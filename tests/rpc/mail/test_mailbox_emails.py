@@ -133,7 +133,7 @@ async def test_email_has_headers_text_and_source(world: World) -> None:
     assert f"\n{code}\n" in f"\n{email['text']}\n".replace(" ", "\n")
     assert email["source"] == file.read_bytes().decode().replace("\r\n", "\n")
     names = [name for name, _ in email["headers"]]
-    assert names[:4] == ["X-Tickover-Code", "From", "To", "Subject"]
+    assert names[:4] == ["X-Tickover-Code", "To", "From", "Subject"]
     headers = dict(email["headers"])
     assert len(headers) == len(names)
     assert (headers["To"], headers["X-Tickover-Code"]) == (UMLAUT, code)

@@ -1,14 +1,9 @@
-"""Renders emails from templates, as plain text and HTML.
+"""Renders emails from templates, as plain text and HTML."""
 
-All emails have the same MIME structure: two quoted-printable parts. This module writes it directly, because the
-standard library's general encoder took longer than the rest of a sign-in.
-"""
-
-from binascii import b2a_qp
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
-from email.utils import format_datetime, getaddresses, make_msgid
+from email.utils import getaddresses, make_msgid
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,9 +19,7 @@ _SUBJECTS = {
     EmailKind.LINK: "Sign in to Tickover",
     EmailKind.CODES_STOPPED: "Codes are turned off for your address",
 }
-# Quoted-printable encodes every `=` as `=3D`, so no part contains this boundary.
-_BOUNDARY = "=_tickover"
-_MIME_HEADERS = ("MIME-Version: 1.0", f'Content-Type: multipart/alternative; boundary="{_BOUNDARY}"')
+_POLICY = SMTP.clone(max_line_length=76)
 
 
 class Composer:
@@ -36,12 +29,11 @@ class Composer:
         try:
             ((name, address),) = getaddresses([sender])
             self.sender_address = email_addresses.parse(address)
-            self._from = _encode_header("From", Address(name, addr_spec=self.sender_address))
+            self._sender = Address(name, addr_spec=self.sender_address)
         except ValueError:
             raise SettingError(
                 f"TICKOVER_MAIL_FROM must look like Tickover <login@example.com>, not {sender!r}."
             ) from None
-        self._domain = self.sender_address.rpartition("@")[2]
 
     @cached_property
     def _templates(self) -> "Environment":
@@ -53,43 +45,27 @@ class Composer:
             autoescape=select_autoescape(["html"]),
             undefined=StrictUndefined,
             trim_blocks=True,
+            keep_trailing_newline=True,
             auto_reload=False,
         )
 
     def compose(self, email: Email) -> bytes:
         """Return the email in its wire format. An address that is not ASCII is in UTF-8."""
-        headers = (
-            # Written verbatim: the library decodes addresses such as =?utf-8?q?x?=@example.com.
-            f"To: {email.to}",
-            f"Subject: {_SUBJECTS[email.kind].format(secret=email.secret)}",
-            f"Date: {format_datetime(email.sent_at)}",
-            f"Message-ID: {make_msgid(domain=self._domain)}",
-            "Auto-Submitted: auto-generated",
-            *_MIME_HEADERS,
-        )
-        # The values were validated before. This is a second defence against header injection.
-        if any("\r" in header or "\n" in header for header in headers):
-            raise ValueError("a header has a line break in it")
-        head = self._from + "".join(f"{header}\r\n" for header in headers).encode()
-        parts = _encode_part("plain", self._render(email, "txt")) + _encode_part("html", self._render(email, "html"))
-        return b"%b\r\n%b--%b--\r\n" % (head, parts, _BOUNDARY.encode())
+        # The address was validated before. This is a second defence against header injection.
+        if "\r" in email.to or "\n" in email.to:
+            raise ValueError("an address has a line break in it")
+        message = EmailMessage(policy=_POLICY)
+        message["From"] = self._sender
+        message["Subject"] = _SUBJECTS[email.kind].format(secret=email.secret)
+        message["Date"] = email.sent_at
+        message["Message-ID"] = make_msgid(domain=self._sender.domain)
+        message["Auto-Submitted"] = "auto-generated"
+        # Some servers reject 8-bit text and long lines.
+        message.set_content(self._render(email, "txt"), cte="quoted-printable")
+        message.add_alternative(self._render(email, "html"), subtype="html", cte="quoted-printable")
+        # Written verbatim: the library decodes addresses such as =?utf-8?q?x?=@example.com.
+        return f"To: {email.to}\r\n".encode() + message.as_bytes()
 
     def _render(self, email: Email, extension: str) -> str:
         template = self._templates.get_template(f"{email.kind}.{extension}")
         return template.render(secret=email.secret, minutes=email.lifetime_minutes, to=email.to)
-
-
-def _encode_part(subtype: str, text: str) -> bytes:
-    """Return a MIME part in quoted-printable, because some servers reject 8-bit text and long lines."""
-    head = (
-        f'--{_BOUNDARY}\r\nContent-Type: text/{subtype}; charset="utf-8"\r\nContent-Transfer-Encoding: quoted-printable'
-    )
-    body = b2a_qp(text.replace("\n", "\r\n").encode(), istext=True)
-    return b"%b\r\n\r\n%b\r\n" % (head.encode(), body)
-
-
-def _encode_header(name: str, value: Address) -> bytes:
-    """Return a header in its wire format, encoded and folded if necessary."""
-    message = EmailMessage(policy=SMTP)
-    message[name] = value
-    return message.as_bytes().removesuffix(b"\r\n")

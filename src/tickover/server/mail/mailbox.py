@@ -80,7 +80,8 @@ class Mailbox:
         header = f"\r\nTo: {to}\r\n".encode()
 
         def to_email(id: str, source: bytes) -> StoredEmail | None:
-            return _to_email(id, source) if header in source.partition(b"\r\n\r\n")[0] else None
+            head = b"\r\n%b\r\n" % source.partition(b"\r\n\r\n")[0]
+            return _to_email(id, source) if header in head else None
 
         return next(filter(None, (self._read(id, to_email) for id in self._ids())), None)
 
