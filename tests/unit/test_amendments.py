@@ -23,6 +23,7 @@ from tickover.api.clocks import (
 from tickover.api.errors import Reason, Rejection
 from tickover.api.ids import uuid7
 from tickover.api.limits import (
+    MAX_CLOCK_CURRENCIES,
     MAX_CLOCK_GOALS,
     MAX_CLOCK_ITEMS,
     MAX_CLOCK_TRANSACTIONS,
@@ -287,6 +288,25 @@ def test_totals_are_limited(schedule: Schedule, add: AddEntry, path: str) -> Non
     if path == "add":
         one_less = AddEntry([], add.goals)
     _amend(schedule, add=one_less)
+
+
+def _in_currencies(numbers: range) -> list[TransactionEntry[Any]]:
+    """Return a transaction in each of these currencies. Their names and categories look like other currencies."""
+    odd = ',"currency":"ZZZ"'
+    return [
+        TransactionEntry(_START + _DAY, odd, 1, f"A{chr(65 + number // 26)}{chr(65 + number % 26)}", "EXPENSE", odd)
+        for number in numbers
+    ]
+
+
+def test_currencies_are_limited() -> None:
+    schedule = encode_schedule(_CLOCK, NewClock(transactions=_in_currencies(range(MAX_CLOCK_CURRENCIES - 1))))
+    full = _amend(schedule, add=AddEntry(_in_currencies(range(MAX_CLOCK_CURRENCIES)))).schedule
+    more = _in_currencies(range(MAX_CLOCK_CURRENCIES, MAX_CLOCK_CURRENCIES + 1))
+    assert _faults(full, add=AddEntry(more)) == [("add.transactions", "count")]
+    # The last currency has one transaction, and the others two.
+    _amend(full, add=AddEntry(more), cancel=[f"txn_{_HEX}_{2 * MAX_CLOCK_CURRENCIES - 2}"])
+    assert _faults(full, add=AddEntry(more), cancel=[f"txn_{_HEX}_0"]) == [("add.transactions", "count")]
 
 
 def test_items_cancelled_by_the_same_call_make_room() -> None:

@@ -808,7 +808,7 @@ export abstract class OperationMethods {
     return this.call("forkTestClock", params, options);
   }
 
-  /** Add items to a clock, and cancel items that haven't happened yet. The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the clock's `frozenTime` happens immediately. The call changes all or nothing. A clock holds at most 2,000 transactions, 100 goals, 500 contributions to one goal, and 5,000 transactions and contributions in total. The server never reuses the IDs of cancelled items. */
+  /** Add items to a clock, and cancel items that haven't happened yet. The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the clock's `frozenTime` happens immediately. The call changes all or nothing. A clock holds at most 2,000 transactions, 100 goals, 500 contributions to one goal, 5,000 transactions and contributions in total, and 100 different currencies. The server never reuses the IDs of cancelled items. */
   amendTestClock(params: AmendEntry, options?: CallOptions): Promise<OneClock> {
     return this.call("amendTestClock", params, options);
   }

@@ -18,7 +18,9 @@ MAX_CLOCK_TRANSACTIONS: Final = 2_000
 MAX_CLOCK_GOALS: Final = 100
 MAX_GOAL_CONTRIBUTIONS: Final = 500
 MAX_CLOCK_ITEMS: Final = 5_000
-"""Transactions and contributions of a clock. These four limit what a clock can hold after amendments."""
+"""Transactions and contributions of a clock."""
+MAX_CLOCK_CURRENCIES: Final = 100
+"""Different currencies of a clock. These five limit what a clock can hold after amendments."""
 MAX_NAME: Final = 120
 MAX_CATEGORY: Final = 80
 MAX_AMOUNT: Final = 1_000_000_000

@@ -13,6 +13,7 @@ from tickover.api.clocks import ContributionEntry, Snapshot
 from tickover.api.errors import Fault, Rejection, invalid_params
 from tickover.api.limits import (
     MAX_ADDED,
+    MAX_CLOCK_CURRENCIES,
     MAX_CLOCK_GOALS,
     MAX_CLOCK_ITEMS,
     MAX_CLOCK_TRANSACTIONS,
@@ -92,6 +93,7 @@ def _find_faults(plan: Plan) -> Iterator[Fault]:
     contributions = {f"goals[{index}].contributions": len(goal.contributions) for index, goal in enumerate(plan.goals)}
     transactions = len(plan.transactions)
     yield from _check_counts({"transactions": transactions}, MAX_CLOCK_TRANSACTIONS)
+    yield from _check_counts({"currencies": len({item.currency for item in plan.transactions})}, MAX_CLOCK_CURRENCIES)
     yield from _check_counts({"goals": len(plan.goals)}, MAX_CLOCK_GOALS)
     yield from _check_counts(contributions, MAX_GOAL_CONTRIBUTIONS)
     yield from _check_counts(

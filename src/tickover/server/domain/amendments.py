@@ -13,6 +13,7 @@ from msgspec import UNSET, Struct
 from tickover.api.clocks import AddEntry, range_faults
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params, truncate
 from tickover.api.limits import (
+    MAX_CLOCK_CURRENCIES,
     MAX_CLOCK_GOALS,
     MAX_CLOCK_ITEMS,
     MAX_CLOCK_TRANSACTIONS,
@@ -21,7 +22,14 @@ from tickover.api.limits import (
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clock_params import AmendEntry
 from tickover.server.domain.clocks import Clock
-from tickover.server.domain.schedule_json import TRANSACTIONS, Schedule, ScheduledItems, amend_schedule, item_id
+from tickover.server.domain.schedule_json import (
+    TRANSACTIONS,
+    Schedule,
+    ScheduledItems,
+    amend_schedule,
+    find_currencies,
+    item_id,
+)
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -50,6 +58,7 @@ def amend(clock: Clock, schedule: Schedule, params: AmendEntry) -> NextSchedule:
     faults = [
         *_added_faults(clock, schedule, add),
         *_total_faults(schedule, add, {group: len(positions) for group, positions in cancelled.items()}),
+        *_currency_faults(schedule, add, cancelled.get(TRANSACTIONS, set())),
         *_cancel_faults(ids, found, _goal_ids(schedule)),
     ]
     if faults:
@@ -113,6 +122,16 @@ def _total_faults(schedule: Schedule, add: AddEntry, cancelled: Mapping[int, int
     total = sum(counts) + sum(len(goal.contributions) for goal in add.goals)
     if total > MAX_CLOCK_ITEMS:
         yield _total_fault("add", MAX_CLOCK_ITEMS, "transactions and contributions in total", total)
+
+
+def _currency_faults(schedule: Schedule, add: AddEntry, cancelled: set[int]) -> Iterator[Fault]:
+    encoded = schedule.transactions.encoded
+    if not add.transactions or len(encoded) + len(add.transactions) <= MAX_CLOCK_CURRENCIES:
+        return
+    kept = [item for position, item in enumerate(encoded) if position not in cancelled]
+    count = len(find_currencies(kept).union(item.currency.encode() for item in add.transactions))
+    if count > MAX_CLOCK_CURRENCIES:
+        yield _total_fault("add.transactions", MAX_CLOCK_CURRENCIES, "different currencies", count)
 
 
 def _total_fault(path: str, limit: int, items: str, count: int) -> Fault:

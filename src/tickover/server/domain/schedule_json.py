@@ -83,6 +83,15 @@ def item_id(encoded: bytes) -> str:
     return encoded[7 : encoded.index(b'"', 7)].decode()
 
 
+# Text can't match, because JSON escapes quotes.
+_CURRENCY: Final = re.compile(rb',"currency":"([A-Z]{3})"')
+
+
+def find_currencies(encoded: Sequence[bytes]) -> set[bytes]:
+    """Return the currencies of encoded transactions."""
+    return set(_CURRENCY.findall(b"".join(encoded)))
+
+
 def encode_schedule(clock: Clock, params: NewClock) -> Schedule:
     """Assign IDs to all items, sort them and encode them."""
     key = clock.key.hex()

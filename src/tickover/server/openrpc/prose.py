@@ -75,8 +75,9 @@ METHODS: Final = {
         "The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the "
         "clock's `frozenTime` happens immediately. The call changes all or nothing. A clock holds at most "
         f"{limits.MAX_CLOCK_TRANSACTIONS:,} transactions, {limits.MAX_CLOCK_GOALS} goals, "
-        f"{limits.MAX_GOAL_CONTRIBUTIONS} contributions to one goal, and {limits.MAX_CLOCK_ITEMS:,} transactions and "
-        "contributions in total. The server never reuses the IDs of cancelled items."
+        f"{limits.MAX_GOAL_CONTRIBUTIONS} contributions to one goal, {limits.MAX_CLOCK_ITEMS:,} transactions and "
+        f"contributions in total, and {limits.MAX_CLOCK_CURRENCIES} different currencies. The server never reuses the "
+        "IDs of cancelled items."
     ),
     "listTestClockEvents": (
         "Returns events after `after`, up to and including `until`, in order of time. Among events of one instant, "
