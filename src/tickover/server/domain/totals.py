@@ -1,8 +1,9 @@
 """Totals of transactions for each calendar day, week or month in UTC, and over all."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
@@ -96,9 +97,17 @@ class Totals:
                 self._positions.setdefault(key, []).append(position)
         self._series: dict[tuple[str, str, str | None], Series] = {}
 
-    def categories(self, type: TransactionType, currency: str) -> list[str]:
+    def categories(self, type: TransactionType, currency: str) -> Sequence[str]:
         """Return the categories of the transactions of this type and currency."""
-        return [each for *key, each in self._positions if each is not None and key == [type, currency]]
+        return self._categories.get((type, currency), ())
+
+    @cached_property
+    def _categories(self) -> Mapping[tuple[str, str], Sequence[str]]:
+        categories: dict[tuple[str, str], list[str]] = {}
+        for type, currency, category in self._positions:
+            if category is not None:
+                categories.setdefault((type, currency), []).append(category)
+        return categories
 
     def series(self, type: TransactionType, currency: str, category: str | None) -> Series:
         """Return the transactions of this type, currency and category; of any category if it is None."""
