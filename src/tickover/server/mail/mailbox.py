@@ -182,9 +182,9 @@ def _decode(raw: str) -> str:
 
 
 def _part(message: Message, content_type: str) -> str | None:
-    """Return the first part with this content type, as text."""
+    """Return the first part with this content type, as text without the line break at its end."""
     for part in message.walk():
         content = part.get_payload(decode=True)
         if part.get_content_type() == content_type and isinstance(content, bytes):
-            return content.decode("utf-8", "replace").replace("\r\n", "\n")
+            return content.decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\n")
     return None
