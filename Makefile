@@ -56,13 +56,13 @@ fmt: .venv/dev .node-tools/ready
 	@$(BIOME) --write
 
 bench: .venv/dev .venv-bench/ready .venv-bench/allauth .node-bench/ready
-	@$(BIN)/python -m bench $(if $(QUICK),--quick)
+	@$(BIN)/python -m lab.bench $(if $(QUICK),--quick)
 
 soak: .venv/dev
-	@$(BIN)/python -m soak $(if $(QUICK),--quick) $(foreach row,$(ONLY),--only $(row)) $(foreach store,$(STORE),--store $(store))
+	@$(BIN)/python -m lab.soak $(if $(QUICK),--quick) $(foreach row,$(ONLY),--only $(row)) $(foreach store,$(STORE),--store $(store))
 
 timing: .venv/dev
-	$(BIN)/python -m bench.studies.login_timing
+	$(BIN)/python -m lab.bench.studies.login_timing
 
 types: .venv/dev
 	@$(BIN)/python scripts/generate_typescript.py
@@ -75,7 +75,7 @@ npm: types
 	@cd clients/typescript && $(NODE) npm ci --loglevel=error --no-audit --no-fund --ignore-scripts && $(NODE) npm pack --pack-destination ../../dist
 
 # The pages keep their relative paths, so that links work in the repository and on the site.
-DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples/budget_app/README.md examples/node_budget_app/README.md bench/report.txt bench/report.json bench/report.svg soak/report.md
+DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples/budget_app/README.md examples/node_budget_app/README.md lab/bench/report.txt lab/bench/report.json lab/bench/report.svg lab/soak/report.md
 docs: .venv-tools/ready
 	@rm -rf .docs && mkdir .docs && tar cf - $(DOCS) | tar xf - -C .docs
 	@NO_MKDOCS_2_WARNING=1 .venv-tools/bin/mkdocs build --quiet --strict
@@ -145,7 +145,7 @@ clients/typescript/node_modules/.package-lock.json: clients/typescript/package-l
 	@touch $@
 
 # Needs npm, and a C++ compiler if better-sqlite3 has no binary for this platform.
-.node-bench/ready: bench/baselines/better_auth/package.json bench/baselines/better_auth/.npmrc
+.node-bench/ready: lab/bench/baselines/better_auth/package.json lab/bench/baselines/better_auth/.npmrc
 	@echo 'Installing better-auth into .node-bench ... (takes minutes if it has to compile)'
 	@mkdir -p .node-bench
 	@cp $^ .node-bench

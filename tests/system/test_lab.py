@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-from bench import bodies
-from bench.calls import clocks_of
-from bench.chart import draw
-from bench.observation import without_metrics
-from bench.plan import QUICK, TYPICAL
-from bench.report import save_json, table_of_targets, tables_of_rates
-from bench.results import Case, Results
-from bench.sides import LIMIT, TICKOVER, Work
-from bench.targets import Judge
-from soak.report import write_report
-from soak.rows import Context, Figure, Row
-from soak.run import Soak
+from lab.bench import bodies
+from lab.bench.calls import clocks_of
+from lab.bench.chart import draw
+from lab.bench.observation import without_metrics
+from lab.bench.plan import QUICK, TYPICAL
+from lab.bench.report import save_json, table_of_targets, tables_of_rates
+from lab.bench.results import Case, Results
+from lab.bench.sides import LIMIT, TICKOVER, Work
+from lab.bench.targets import Judge
+from lab.soak.report import write_report
+from lab.soak.rows import Context, Figure, Row
+from lab.soak.run import Soak
 from tests.support.debian_packages import require_program
 
 

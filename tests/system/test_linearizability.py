@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from soak.linearizability.checker import Verdict
-from soak.linearizability.judge import judge, reduce
-from soak.linearizability.mail import run_mail_server
-from soak.linearizability.rounds import record_round
-from soak.linearizability.servers import CUT, run_servers
+from lab.soak.linearizability.checker import Verdict
+from lab.soak.linearizability.judge import judge, reduce
+from lab.soak.linearizability.mail import run_mail_server
+from lab.soak.linearizability.rounds import record_round
+from lab.soak.linearizability.servers import CUT, run_servers
 
 
 @pytest.mark.parametrize("store", ["sqlite", "postgres"])

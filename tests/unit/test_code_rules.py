@@ -179,11 +179,11 @@ def test_every_pin_has_hashes_and_no_url(path: Path) -> None:
     assert "://" not in text
 
 
-def test_bench_and_soak_import_only_the_support_of_the_tests() -> None:
+def test_lab_imports_only_the_support_of_the_tests() -> None:
     pattern = r"^\s*(?:from tests(?!\.support\b)|import tests(?!\.support\b))"
-    programs = {name: text for name, text in text_files().items() if name.startswith(("bench/", "soak/"))}
+    programs = {name: text for name, text in text_files().items() if name.startswith("lab/")}
     assert lines_with(pattern, programs) == []
-    assert lines_with(pattern, {"bench/study.py": "from tests.browser.tabs import Tab"})
+    assert lines_with(pattern, {"lab/study.py": "from tests.browser.tabs import Tab"})
 
 
 def test_no_file_names_a_registry_or_a_local_path() -> None:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soak.linearizability.checker import Step, Verdict, check
-from soak.linearizability.public_histories import RegisterModel, find_histories, verdict_of
+from lab.soak.linearizability.checker import Step, Verdict, check
+from lab.soak.linearizability.public_histories import RegisterModel, find_histories, verdict_of
 from tests.support.cases import each_case
 
 _MAX_PUBLIC_BYTES = 6_550

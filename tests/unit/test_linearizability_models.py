@@ -5,10 +5,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from soak.linearizability.checker import Verdict
-from soak.linearizability.clock_model import SCHEDULES, Clock, new_clock
-from soak.linearizability.history import NOT_EXECUTED, Call, Delivery, History
-from soak.linearizability.judge import judge, reduce
+from lab.soak.linearizability.checker import Verdict
+from lab.soak.linearizability.clock_model import SCHEDULES, Clock, new_clock
+from lab.soak.linearizability.history import NOT_EXECUTED, Call, Delivery, History
+from lab.soak.linearizability.judge import judge, reduce
 from tests.support.cases import each_case
 
 ANA = "ana@example.test"

@@ -1,0 +1,42 @@
+"""Serve the baseline: python -m lab.bench.baselines.default --port N --database-url URL [--smtp HOST:PORT]."""
+
+import argparse
+import socket
+
+import uvicorn
+
+from lab.bench.baselines.default.app import create_app
+from lab.bench.baselines.default.logins import Mailer
+
+
+class Server(uvicorn.Server):
+    """Prints a line when it listens."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            print("ready", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m lab.bench.baselines.default", description="Serve the baseline.")
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--database-url", required=True, help="sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME")
+    parser.add_argument("--smtp", default="127.0.0.1:1025", metavar="HOST:PORT", help="mail server (%(default)s)")
+    arguments = parser.parse_args()
+    host, _, port = arguments.smtp.rpartition(":")
+    app = create_app(arguments.database_url, Mailer(host, int(port)))
+    config = uvicorn.Config(
+        app,
+        host="127.0.0.1",
+        port=arguments.port,
+        loop="uvloop",
+        http="httptools",
+        log_level="warning",
+        access_log=False,
+    )
+    Server(config).run()
+
+
+if __name__ == "__main__":
+    main()

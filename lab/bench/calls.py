@@ -1,0 +1,117 @@
+"""Single calls to a server: sign-ins and checks of responses."""
+
+import http.client
+import json
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
+
+from lab.bench.load import Clocks
+
+_TIMEOUT_SECONDS = 60.0
+_GOLDEN_RATIO = (5**0.5 - 1) / 2
+
+ReadCode = Callable[[str], str]
+"""Returns the code in the newest email to an address."""
+
+
+class User(NamedTuple):
+    token: str
+    id: str
+
+
+def post(url: str, method: str, params: Any, token: str = "") -> bytes:
+    """Return the body of the response."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=_TIMEOUT_SECONDS)
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1000, "method": method, "params": params})
+    try:
+        connection.request("POST", "/rpc", body.encode(), headers)
+        return connection.getresponse().read()
+    finally:
+        connection.close()
+
+
+def result(url: str, method: str, params: Any, token: str = "") -> Any:
+    response = json.loads(post(url, method, params, token))
+    assert "result" in response, f"The response to {method} is {response}"
+    return response["result"]
+
+
+def is_ready(url: str) -> bool:
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=5)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def sign_in(url: str, read_code: ReadCode, email: str) -> User:
+    """Sign in with a code, and return the user."""
+    sending = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
+    result(url, "sendLoginCodeEmail", sending)
+    code = {"email": email, "code": read_code(email), "authenticationMethod": "EMAIL_CODE"}
+    login = result(url, "loginByEmailVerification", code)
+    return User(login["token"], login["userId"])
+
+
+def sign_in_many(url: str, read_code: ReadCode, count: int) -> list[User]:
+    return [sign_in(url, read_code, f"user{number}@example.test") for number in range(count)]
+
+
+def read_outbox(data: Path) -> ReadCode:
+    """Return a function that reads codes from the outbox. File names sort by time."""
+
+    def read(email: str) -> str:
+        message = max((data / "outbox").glob("*.eml")).read_text("utf-8", "replace")
+        assert email in message, f"The newest email is not to {email}"
+        found = re.search(r"^Subject: ([0-9]{6})", message, re.MULTILINE)
+        assert found, message
+        return found[1]
+
+    return read
+
+
+class Sink:
+    """A mail server in its own process, which returns the received codes."""
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "lab.bench.sink"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        smtp_port, code_port = map(int, self._process.stdout.readline().split())
+        self.address = f"127.0.0.1:{smtp_port}"
+        self._questions = socket.create_connection(("127.0.0.1", code_port), timeout=_TIMEOUT_SECONDS)
+        self._responses = self._questions.makefile("r")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._questions.close()
+        self._responses.close()
+        self._process.kill()
+        self._process.communicate()
+
+    def read_code(self, email: str) -> str:
+        self._questions.sendall(f"{email}\n".encode())
+        return self._responses.readline().strip()
+
+
+def clocks_of(created: list[tuple[str, int]], tokens: list[str], params: Any) -> Clocks:
+    """Return the clocks that were created with these parameters, with the recorded IDs.
+
+    They are not sorted by age: any sequence of them is spread over all clocks.
+    """
+    spread = sorted(range(len(created)), key=lambda index: index * _GOLDEN_RATIO % 1)
+    ids, owners = zip(*(created[index] for index in spread), strict=True)
+    return Clocks(ids, owners, tokens, int(datetime.fromisoformat(params["frozenTime"]).timestamp()))

@@ -1,0 +1,47 @@
+"""Describes the machine of a run."""
+
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+
+import apsw
+
+from lab.bench.sides import DEFAULT_PYTHON
+
+
+def facts() -> dict[str, str]:
+    programs = ("uvicorn", "uvloop", "httptools", "msgspec", "asyncpg")
+    return {
+        "cores": str(os.cpu_count()),
+        "processor": _processor(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "Python": platform.python_version(),
+        "SQLite": apsw.sqlite_lib_version(),
+        **{name: version(name) for name in programs},
+        "wrk": _wrk_version(),
+        "default": _of_default(),
+    }
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123 - the file exists on Linux only
+            names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    except OSError:
+        names = []
+    return names[0] if names else platform.processor()
+
+
+def _wrk_version() -> str:
+    # wrk prints its version and exits with an error.
+    result = subprocess.run(["wrk", "-v"], capture_output=True, text=True, check=False).stdout  # noqa: S607
+    return result.split("[")[0].removeprefix("wrk").strip()
+
+
+def _of_default() -> str:
+    """Return the versions of the default server's packages."""
+    names = ("fastapi", "pydantic", "sqlalchemy", "uvicorn")
+    script = f"from importlib.metadata import version as v; print(*(f'{{n}} {{v(n)}}' for n in {names}), sep=', ')"
+    result = subprocess.run([DEFAULT_PYTHON, "-c", script], capture_output=True, text=True, check=False)  # noqa: S603
+    return result.stdout.strip()

@@ -1,0 +1,130 @@
+"""The servers of the comparison. Each is started as its documentation recommends, with its data on the real disk.
+
+Each has its default settings, with two exceptions for Tickover. It doesn't limit sign-ins of one address
+(TICKOVER_CLIENT_BURST=0), because all load comes from one. A user may store a terabyte (TICKOVER_MAX_BYTES_PER_USER),
+because a few users create all clocks.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from lab.bench.calls import ReadCode, Sink, User, is_ready, read_outbox, sign_in_many
+from lab.bench.load import Clocks, Filler, HttpLoad, advancing, creating
+from lab.bench.processes import Process, says_ready
+from tests.support.ports import reusable_port
+from tests.support.postgres import PostgresServer
+
+ROOT = Path(__file__).parents[2]
+_PORT_PLACEHOLDER = "{port}"
+"""Replaced by the side's port in commands and environments."""
+DEFAULT_PYTHON = ROOT / ".venv-bench" / "bin" / "python"
+
+LIMIT = "limit"
+TICKOVER = "Tickover"
+TICKOVER_TWO = "Tickover, 2 workers"
+DEFAULT = "FastAPI default"
+PGBENCH = "pgbench"
+BARE = "bare SQLite"
+
+DURABILITY = {
+    LIMIT: "keeps nothing",
+    f"{TICKOVER} on SQLite": "WAL, synchronous=FULL: the response follows the sync",
+    f"{DEFAULT} on SQLite": "WAL, synchronous=FULL: the response follows the sync",
+    BARE: "WAL, synchronous=FULL: one commit for each batch",
+    "all on PostgreSQL": "fsync=on, synchronous_commit=on: the response follows the sync",
+}
+
+
+class Work(NamedTuple):
+    """The work of a side: advance these clocks, and create more with these parameters, for the same users."""
+
+    name: str
+    clocks: Clocks
+    params: Any
+
+
+class Side:
+    """A server of the comparison. It runs inside the context."""
+
+    def __init__(self, name: str, folder: Path, read_code: ReadCode | None, *command: str, **environment: str) -> None:
+        self.name = name
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.port = reusable_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.read_code = read_code
+        self._has_health = False
+        others = {key: value for key, value in os.environ.items() if not key.startswith("TICKOVER_")}
+        ours = {key: self._with_port(value) for key, value in environment.items()}
+        self.process = Process(list(map(self._with_port, command)), folder / "output.txt", {**others, **ours}, ROOT)
+
+    def _with_port(self, text: str) -> str:
+        return str(self.port) if text == _PORT_PLACEHOLDER else text
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        self.process.start(self._is_up, 0.005)
+
+    def stop(self) -> None:
+        self.process.stop()
+
+    def _is_up(self, process: Process) -> bool:
+        return is_ready(self.url) if self._has_health else says_ready(process)
+
+    def sign_in(self, count: int) -> list[User]:
+        assert self.read_code is not None, f"{self.name} has no sign-in"
+        return sign_in_many(self.url, self.read_code, count)
+
+    def filler(self, tokens: list[str], params: Any) -> Filler:
+        return Filler(self.folder / "fill.lua", self.url, tokens, params)
+
+    def loads(self, work: Work) -> dict[str, HttpLoad]:
+        """Return the load of each operation."""
+        file = f"{self.name} {work.name}".replace(" ", "-")
+        return {
+            "advance": advancing(self.folder / f"{file}-advance.lua", self.url, work.clocks),
+            "create": creating(self.folder / f"{file}-create.lua", self.url, work.clocks.tokens, work.params),
+        }
+
+
+def limit(folder: Path, size: int) -> Side:
+    command = [sys.executable, "-m", "lab.bench.limit", "--port", _PORT_PLACEHOLDER, "--size", str(size)]
+    return Side(LIMIT, folder, None, *command)
+
+
+def tickover(folder: Path, name: str = TICKOVER, **settings: str) -> Side:
+    """With SQLite in the folder, or with the database of the settings."""
+    data = folder / "data"
+    unlimited = {"TICKOVER_CLIENT_BURST": "0", "TICKOVER_MAX_BYTES_PER_USER": str(10**12)}
+    fixed = {"TICKOVER_PORT": _PORT_PLACEHOLDER, "TICKOVER_DATA_DIR": str(data), **unlimited}
+    command = [sys.executable, "-m", "tickover", "serve"]
+    side = Side(name, folder, read_outbox(data), *command, **fixed, **settings)
+    side._has_health = True
+    return side
+
+
+def default(folder: Path, sink: Sink, database_url: str = "") -> Side:
+    """The FastAPI program, with SQLite in the folder or with this database."""
+    url = database_url or f"sqlite:///{folder / 'default.db'}"
+    command = [str(DEFAULT_PYTHON), "-m", "lab.bench.baselines.default", "--port", _PORT_PLACEHOLDER]
+    return Side(DEFAULT, folder, sink.read_code, *command, "--database-url", url, "--smtp", sink.address)
+
+
+def durable_postgres() -> PostgresServer:
+    """A PostgreSQL server with durable commits, and memory and log for a database of this size."""
+    return PostgresServer(
+        fsync="on",
+        full_page_writes="on",
+        synchronous_commit="on",
+        shared_buffers="512MB",
+        max_wal_size="16GB",
+        checkpoint_timeout="1h",
+    )

@@ -1,0 +1,306 @@
+"""The servers that `bench.signin` compares: how to start each, and how to sign in."""
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import time
+from abc import ABC, abstractmethod
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lab.bench.sink import HOST
+
+ROOT = Path(__file__).parents[2]
+ADDRESS = "visitor{}@example.test"
+READY_SECONDS = 30.0
+RESPONSE_SECONDS = 30.0
+
+
+class NotMeasured(Exception):
+    """A side could not be started, or didn't work as expected."""
+
+
+class ServerConfig(NamedTuple):
+    """The configuration of a server: data folder, port, mail server and number of users."""
+
+    folder: Path
+    port: int
+    smtp_port: int
+    users: int
+
+
+class Response(NamedTuple):
+    status: int
+    body: Any
+    cookie: str
+
+
+class Http:
+    """One persistent connection. A request is sent in one piece, as most clients do."""
+
+    def __init__(self, port: int) -> None:
+        self._host = f"{HOST}:{port}"
+        self._socket = socket.create_connection((HOST, port), RESPONSE_SECONDS)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def get(self, path: str, **headers: str) -> Response:
+        return self._request("GET", path, headers, b"")
+
+    def post(self, path: str, body: object, **headers: str) -> Response:
+        return self._request("POST", path, headers, json.dumps(body).encode())
+
+    def _request(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Response:
+        lines = [f"{method} {path} HTTP/1.1", f"Host: {self._host}"]
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+        if body:
+            lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+        self._socket.sendall("\r\n".join([*lines, "", ""]).encode() + body)
+        response = HTTPResponse(self._socket, method=method)
+        response.begin()
+        content = response.read()
+        is_json = "json" in response.headers.get_content_type()
+        cookies = (cookie.partition(";")[0] for cookie in response.headers.get_all("Set-Cookie", []))
+        return Response(response.status, json.loads(content) if is_json else content, "; ".join(cookies))
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class Side(ABC):
+    """A server and its sign-in."""
+
+    name: str
+    ready_path: str
+    needs: tuple[str, ...]
+    """Files that it needs to start; `make` creates them."""
+
+    @abstractmethod
+    def command(self, config: ServerConfig) -> list[str]: ...
+
+    def environment(self, config: ServerConfig) -> dict[str, str]:
+        return {}
+
+    def prepare(self, config: ServerConfig) -> None:  # noqa: B027 - most sides need nothing
+        """Create what the server needs to start."""
+
+    @abstractmethod
+    def send(self, http: Http, email: str) -> str:
+        """Request a code. Return a value to send with the code, if any."""
+
+    @abstractmethod
+    def verify(self, http: Http, email: str, code: str, pending: str) -> str:
+        """Send the code, and return the session."""
+
+    @abstractmethod
+    def accepts(self, http: Http, session: str) -> bool:
+        """Return whether the session is valid."""
+
+    def start(self, config: ServerConfig) -> None:
+        for name in self.needs:
+            if not (ROOT / name).exists():
+                raise NotMeasured(f"{name} is missing; run: make {name}")
+        self.port = config.port
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
+        self._environment = {**inherited, **self.environment(config)}
+        self._log = config.folder / "log"
+        self.prepare(config)
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - constant arguments
+                self.command(config), cwd=ROOT, env=self._environment,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        self._wait_until_ready()
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + READY_SECONDS
+        while not self._is_ready():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                output = self._log.read_text("utf-8", "replace").strip().splitlines()
+                raise NotMeasured(f"it didn't start: {output[-1] if output else 'it printed nothing'}")
+            time.sleep(0.05)
+
+    def _is_ready(self) -> bool:
+        try:
+            http = Http(self.port)
+        except OSError:
+            return False
+        try:
+            return http.get(self.ready_path).status == 200
+        except (OSError, HTTPException):
+            return False
+        finally:
+            http.close()
+
+    def stop(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def cpu_seconds(self) -> float:
+        return cpu_seconds_of_tree(self._process.pid)
+
+
+class JsonRpc(Side):
+    """Tickover, and other servers with the same interface."""
+
+    def send(self, http: Http, email: str) -> str:
+        result = self._call(
+            http, "sendLoginCodeEmail", email=email, loginCodeType="SHORT_LIVED", emailType="LOGIN_CODE"
+        )
+        return str(result["message"])
+
+    def verify(self, http: Http, email: str, code: str, pending: str) -> str:
+        result = self._call(http, "loginByEmailVerification", email=email, code=code, authenticationMethod="EMAIL_CODE")
+        return str(result["token"])
+
+    def accepts(self, http: Http, session: str) -> bool:
+        call = {"jsonrpc": "2.0", "id": 1, "method": "createTestClock", "params": {}}
+        response = http.post("/rpc", call, Authorization=f"Bearer {session}")
+        return "clock" in response.body.get("result", {})
+
+    def _call(self, http: Http, method: str, **params: str) -> dict[str, Any]:
+        response = http.post("/rpc", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        if response.status != 200 or "result" not in response.body:
+            raise NotMeasured(f"{method} returned {response.status} {response.body}")
+        result: dict[str, Any] = response.body["result"]
+        return result
+
+
+class Tickover(JsonRpc):
+    name = "Tickover"
+    ready_path = "/readyz"
+    needs = (".venv/run",)
+
+    def command(self, config: ServerConfig) -> list[str]:
+        return [str(ROOT / ".venv/bin/tickover"), "serve"]
+
+    def environment(self, config: ServerConfig) -> dict[str, str]:
+        return {
+            "TICKOVER_DATA_DIR": str(config.folder),
+            "TICKOVER_PORT": str(config.port),
+            "TICKOVER_MAIL_URL": f"smtp://{HOST}:{config.smtp_port}",
+            "TICKOVER_CLIENT_BURST": "0",
+        }
+
+
+class FastApi(JsonRpc):
+    name = "FastAPI default"
+    ready_path = "/openapi.json"
+    needs = (".venv-lab/bench/ready",)
+
+    def command(self, config: ServerConfig) -> list[str]:
+        python = str(ROOT / ".venv-lab/bench/bin/python")
+        options = ["--port", str(config.port), "--database-url", f"sqlite:///{config.folder / 'default.db'}"]
+        return [python, "-m", "lab.bench.baselines.default", *options, "--smtp", f"{HOST}:{config.smtp_port}"]
+
+
+class BetterAuth(Side):
+    name = "better-auth"
+    ready_path = "/api/auth/ok"
+    needs = (".node-lab/bench/ready",)
+
+    def prepare(self, config: ServerConfig) -> None:
+        if shutil.which("node") is None:
+            raise NotMeasured("Node.js is not installed")
+        # Beside its packages, because Node looks for them there.
+        shutil.copy(ROOT / "lab/bench/baselines/better_auth/server.mjs", ROOT / ".node-bench")
+
+    def command(self, config: ServerConfig) -> list[str]:
+        return ["node", ".node-lab/bench/server.mjs", str(config.port), str(config.folder / "auth.db"), HOST,
+                str(config.smtp_port)]  # fmt: skip
+
+    def environment(self, config: ServerConfig) -> dict[str, str]:
+        return {"NODE_ENV": "production"}
+
+    def send(self, http: Http, email: str) -> str:
+        response = http.post("/api/auth/email-otp/send-verification-otp", {"email": email, "type": "sign-in"})
+        _expect(response, response.status == 200 and response.body["success"] is True)
+        return ""
+
+    def verify(self, http: Http, email: str, code: str, pending: str) -> str:
+        response = http.post("/api/auth/sign-in/email-otp", {"email": email, "otp": code})
+        _expect(response, response.status == 200 and bool(response.body["token"]))
+        return response.cookie
+
+    def accepts(self, http: Http, session: str) -> bool:
+        response = http.get("/api/auth/get-session", Cookie=session)
+        return response.status == 200 and bool(response.body and response.body["session"])
+
+
+class Allauth(Side):
+    name = "django-allauth"
+    ready_path = "/_allauth/app/v1/config"
+    needs = (".venv-lab/bench/allauth",)
+    _api = "/_allauth/app/v1/auth"
+
+    def prepare(self, config: ServerConfig) -> None:
+        seed = [str(ROOT / ".venv-lab/bench/bin/python"), "-m", "lab.bench.baselines.allauth.seed"]
+        made = subprocess.run(  # noqa: S603 - constant arguments
+            [*seed, ADDRESS, str(config.users)],
+            cwd=ROOT, env=self._environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if made.returncode != 0:
+            raise NotMeasured(f"its accounts could not be created: {made.stderr.strip().splitlines()[-1]}")
+
+    def command(self, config: ServerConfig) -> list[str]:
+        options = ["--workers=1", "--worker-class=gthread", "--threads=1", f"--bind={HOST}:{config.port}"]
+        return [str(ROOT / ".venv-lab/bench/bin/gunicorn"), *options, "lab.bench.baselines.allauth.wsgi"]
+
+    def environment(self, config: ServerConfig) -> dict[str, str]:
+        return {
+            "DJANGO_SETTINGS_MODULE": "lab.bench.baselines.allauth.settings",
+            "BENCH_SECRET_KEY": secrets.token_hex(32),
+            "BENCH_DATABASE": str(config.folder / "allauth.db"),
+            "BENCH_SMTP_HOST": HOST,
+            "BENCH_SMTP_PORT": str(config.smtp_port),
+        }
+
+    def send(self, http: Http, email: str) -> str:
+        response = http.post(f"{self._api}/code/request", {"email": email})
+        # The response says that the user is not signed in yet, and returns a session token.
+        _expect(response, response.status == 401 and bool(response.body["meta"]["session_token"]))
+        return str(response.body["meta"]["session_token"])
+
+    def verify(self, http: Http, email: str, code: str, pending: str) -> str:
+        response = http.post(f"{self._api}/code/confirm", {"code": code}, X_Session_Token=pending)
+        _expect(response, response.status == 200 and response.body["data"]["user"]["email"] == email)
+        # The token changes when it becomes valid, and only this response contains it.
+        return str(response.body["meta"].get("session_token", pending))
+
+    def accepts(self, http: Http, session: str) -> bool:
+        response = http.get(f"{self._api}/session", X_Session_Token=session)
+        return response.status == 200 and response.body["meta"]["is_authenticated"] is True
+
+
+def _expect(response: Response, good: bool) -> None:
+    if not good:
+        raise NotMeasured(f"it returned {response.status} {response.body!r}")
+
+
+def cpu_seconds_of_tree(root: int) -> float:
+    """Return the user and system time of a process and all its descendants, including ended ones."""
+    ticks: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # The name in parentheses may contain anything, including spaces and parentheses.
+            fields = file.read_text("utf-8", "replace").rpartition(")")[2].split()
+        except OSError:
+            continue  # the process has ended
+        pid = int(file.parent.name)
+        children.setdefault(int(fields[1]), []).append(pid)
+        ticks[pid] = sum(map(int, fields[11:15]))
+    tree, total = [root], 0
+    while tree:
+        pid = tree.pop()
+        total += ticks.get(pid, 0)
+        tree += children.get(pid, [])
+    return total / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,119 @@
+"""The blocks on SQLite: typical and largest clocks, on Tickover, on the limit and on the FastAPI default."""
+
+from typing import Any
+
+from lab.bench import bodies
+from lab.bench.bare_sqlite import BATCHES, BareSqlite
+from lab.bench.calls import Sink, clocks_of, post
+from lab.bench.checks import check
+from lab.bench.load import Load
+from lab.bench.plan import LARGEST, MAX_CONNECTIONS, TYPICAL
+from lab.bench.results import Slot
+from lab.bench.rounds import Contender, Run, alternate
+from lab.bench.sides import BARE, DEFAULT, LIMIT, TICKOVER, Side, Work, default, limit, tickover
+
+TYPICAL_BESIDE_LARGEST = "Tickover, typical clock"
+"""Typical clocks in the block of the largest clocks, so that the time per item is compared within its rounds."""
+MEMORY_UNDER_LOAD = "MiB under 64 connections"
+_DEFAULT_USERS = 10
+_USERS_OF_LARGEST = 10
+_BARE_SECONDS = 0.15
+_CALIBRATION_SECONDS = 0.5
+
+
+class SqliteBlocks:
+    """Servers that run for both blocks. Only one of them is loaded at a time."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._folder = run.folder / "sqlite"
+        run.progress.show_step("starting and checking the sides on SQLite")
+        sink = run.stack.enter_context(Sink())
+        self._tickover = run.stack.enter_context(tickover(self._folder / "tickover"))
+        self._default = run.stack.enter_context(default(self._folder / "default", sink))
+        for side in (self._tickover, self._default):
+            check_side(side)
+        self._tokens = {
+            TICKOVER: [user.token for user in self._tickover.sign_in(run.plan.users)],
+            DEFAULT: [user.token for user in self._default.sign_in(_DEFAULT_USERS)],
+        }
+
+    def creates_a_second(self) -> float:
+        """Return the rate for typical clocks, for planning the run."""
+        work = self._work("calibration", self._tickover, bodies.typical(), MAX_CONNECTIONS)
+        return self._tickover.loads(work)["create"].run(MAX_CONNECTIONS, _CALIBRATION_SECONDS).rate
+
+    def typical(self) -> None:
+        """Runs before the largest clocks, whose items are compared with those of the same typical clocks."""
+        plan, params = self.run.plan, bodies.typical()
+        ours = self._work(TYPICAL, self._tickover, params, plan.clocks)
+        theirs = self._work(TYPICAL, self._default, params, plan.default_clocks)
+        self._typical_loads = self._tickover.loads(ours)
+        for load in self._typical_loads.values():
+            load.watch = self._record_memory
+        alternate(self.run, TYPICAL, [
+            Contender(LIMIT, self._limit(ours).loads(ours), plan.connections),
+            Contender(TICKOVER, self._typical_loads, plan.connections),
+            Contender(DEFAULT, self._default.loads(theirs), plan.default_connections),
+            Contender(BARE, self._bare_loads(), [batch for batch in BATCHES if batch in plan.connections]),
+        ])  # fmt: skip
+
+    def largest(self) -> None:
+        plan, params = self.run.plan, bodies.largest()
+        ours = self._work(LARGEST, self._tickover, params, plan.largest_clocks)
+        contenders = [
+            Contender(LIMIT, self._limit(ours).loads(ours), plan.largest_connections),
+            Contender(TICKOVER, self._tickover.loads(ours), plan.largest_connections),
+            Contender(TYPICAL_BESIDE_LARGEST, self._typical_loads, (1,)),
+        ]
+        if plan.has_default_everywhere:
+            theirs = self._work(LARGEST, self._default, params, plan.default_largest_clocks)
+            contenders.append(Contender(DEFAULT, self._default.loads(theirs), plan.default_largest_connections))
+        alternate(self.run, LARGEST, contenders)
+
+    def _work(self, name: str, side: Side, params: Any, clocks: int) -> Work:
+        self.run.progress.show_step(f"{name}: creating {clocks:,} clocks on {side.name}")
+        # A script contains one request for each user, and the largest requests are large.
+        tokens = self._tokens[side.name][: _USERS_OF_LARGEST if name == LARGEST else None]
+        return prepare(name, side, tokens, params, clocks)
+
+    def _limit(self, work: Work) -> Side:
+        """Gets the same requests, and returns as many bytes."""
+        size = len(post(self._tickover.url, "createTestClock", work.params, work.clocks.tokens[0]))
+        self.run.results.facts[f"bytes of a response, {work.name}"] = size
+        return self.run.stack.enter_context(limit(self._folder / f"limit-{work.name}", size))
+
+    def _bare_loads(self) -> dict[str, Load]:
+        # A stored schedule is about as long as its request.
+        bare = BareSqlite(self._folder / "bare.db", len(bodies.request("createTestClock", bodies.typical())))
+        self.run.stack.callback(bare.close)
+        return {"advance": _BareLoad(bare, "advance"), "create": _BareLoad(bare, "create")}
+
+    def _record_memory(self, connections: int) -> None:
+        if connections == MAX_CONNECTIONS:
+            self.run.results.figure(MEMORY_UNDER_LOAD, self._tickover.process.mebibytes())
+
+
+class _BareLoad:
+    """SQLite without a server. Each commit has as many statements as there would be connections."""
+
+    def __init__(self, bare: BareSqlite, operation: str) -> None:
+        self.retries: list[str] = []
+        self._bare = bare
+        self._operation = operation
+
+    def run(self, connections: int, seconds: float) -> Slot:
+        return self._bare.measure(self._operation, connections, min(seconds, _BARE_SECONDS))
+
+
+def prepare(name: str, side: Side, tokens: list[str], params: Any, clocks: int) -> Work:
+    """Create this many clocks on a side, to be advanced later."""
+    connections = 4 if side.name == DEFAULT else 16
+    created = side.filler(tokens, params).fill(clocks, connections=connections)
+    return Work(name, clocks_of(created, tokens, params), params)
+
+
+def check_side(side: Side) -> None:
+    """Check that the side works correctly before it is timed."""
+    assert side.read_code is not None
+    check(side.url, side.read_code)

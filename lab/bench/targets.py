@@ -1,0 +1,229 @@
+"""The targets of Tickover, and whether a run reaches them.
+
+Each is a ratio within one run, except for memory and the cost of fixtures. The limit is a bare ASGI
+application on the same HTTP server. The default is a conventional program in FastAPI, pydantic and SQLAlchemy. A
+typical clock has 10 transactions and 2 goals with 6 contributions each, the largest 100 and 25 with 100.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from lab.bench import amendments, bodies, growth, observation
+from lab.bench.delay import ROUND_TRIPS
+from lab.bench.growth import MEMORY_AFTER_CREATES
+from lab.bench.ledger_block import QUESTIONS, READ_CLOCK
+from lab.bench.plan import ALL_OVER, CLOCKS, FULL, LARGEST, LEDGER, POSTGRES, SHARES, TYPICAL, Plan
+from lab.bench.postgres_block import SHARE
+from lab.bench.programs import (
+    FIRST_FIXTURE_SECONDS,
+    MEMORY_IDLE,
+    NEXT_FIXTURE_MILLIS,
+    SECONDS_OF_HELP,
+    SECONDS_OF_PYTHON,
+    SECONDS_OF_SHOW,
+    SECONDS_TO_READY,
+)
+from lab.bench.results import Case, Results, Slot, Spread, quotients
+from lab.bench.sides import BARE, DEFAULT, LIMIT, PGBENCH, TICKOVER, TICKOVER_TWO
+from lab.bench.signin_block import name_of as sign_in_of
+from lab.bench.sqlite_block import MEMORY_UNDER_LOAD, TYPICAL_BESIDE_LARGEST
+
+PASS, SHORT, INFORMATION = "pass", "short", "information"
+NOT_MEASURED, NOT_MEASURABLE = "not measured", "not measurable here"
+Unit = Literal["ratio", "times", "round trips", "MiB", "s", "ms", "%"]
+
+
+class Goal(NamedTuple):
+    """A limit for a figure, and the side on which the figure must be."""
+
+    sign: Literal["≥", "≤", "<"]
+    value: float
+
+    def is_reached(self, figure: float) -> bool:
+        if self.sign == "≥":
+            return figure >= self.value
+        return figure <= self.value if self.sign == "≤" else figure < self.value
+
+
+class Row(NamedTuple):
+    """One target and its measurement."""
+
+    number: str
+    what: str
+    unit: Unit
+    goal: Goal | None
+    """None means that the figure is only reported."""
+    spread: Spread | None
+    why_not: str = ""
+    """The reason why it can't be measured on this machine."""
+    made_smaller: str = ""
+    """The difference of a quick run."""
+
+    @property
+    def verdict(self) -> str:
+        if self.spread is None:
+            return NOT_MEASURABLE if self.why_not else NOT_MEASURED
+        if self.goal is None:
+            return INFORMATION
+        return PASS if self.goal.is_reached(self.spread.median) else SHORT
+
+
+class Judge:
+    """Computes the rows from the measurements of a full or partial run."""
+
+    def __init__(self, results: Results, plan: Plan) -> None:
+        self._results = results
+        self._plan = plan
+
+    def rows(self) -> list[Row]:
+        return [*self._against_limit_and_default(), *self._latency_and_size(), *self._postgres(), *self._sign_ins(),
+                *self._growth(), *self._memory(), *self._programs(), *self._ledger(),
+                *self._amendments(), *self._observation()]  # fmt: skip
+
+    def _against_limit_and_default(self) -> Iterator[Row]:
+        for number, operation, other, goal in (
+            ("S1", "advance", LIMIT, 1 / 2),
+            ("S2", "create", LIMIT, 1 / 3),
+            ("S3", "advance", DEFAULT, 80),
+            ("S4", "create", DEFAULT, 50),
+        ):
+            spread = self._ratio(Case(TYPICAL, operation, 64), TICKOVER, other)
+            what = f"{operation} on SQLite, against the {other}"
+            yield Row(number, what, "ratio" if other == LIMIT else "times", Goal("≥", goal), spread)
+
+    def _latency_and_size(self) -> Iterator[Row]:
+        typical, largest = items_of(bodies.typical()), items_of(bodies.largest())
+
+        def time_per_item(large: Slot, small: Slot) -> float:
+            return (small.rate * typical) / (large.rate * largest)
+
+        for operation in ("advance", "create"):
+            case = Case(LARGEST, operation, 1)
+            compared = self._results.compared((case, TICKOVER), (case, TYPICAL_BESIDE_LARGEST), time_per_item)
+            what = f"{operation} at one connection, time for one of {largest:,} items, against one of {typical}"
+            yield Row("S5", what, "times", Goal("<", 0.2), Spread.of(compared))
+        what = "advance at one connection, median latency against the limit's and a durable commit's together"
+        yield Row("S6", what, "times", Goal("≤", 1.5), Spread.of(self._latencies_against_the_sum()))
+
+    def _latencies_against_the_sum(self) -> Iterator[float]:
+        """Compare with the sum of the limit's median latency and that of one commit of the bare loop, by round."""
+        case = Case(TYPICAL, "advance", 1)
+        ours, limit, commit = (self._results.by_round(case, side) for side in (TICKOVER, LIMIT, BARE))
+        for round in sorted(ours.keys() & limit.keys() & commit.keys()):
+            yield ours[round].median_micros / (limit[round].median_micros + commit[round].median_micros)
+
+    def _postgres(self) -> Iterator[Row]:
+        case = Case(POSTGRES, "advance", 64)
+        what = "advance on PostgreSQL, one worker, against pgbench"
+        why_not = self._results.notes.get(PGBENCH, "")
+        yield Row("S7", what, "ratio", Goal("≥", 0.7), self._ratio(case, TICKOVER, PGBENCH), why_not)
+        what = "PostgreSQL behind 1 ms of added latency, one connection, round trips of an advance"
+        round_trips = Spread.of(self._results.figures.get(ROUND_TRIPS, []))
+        yield Row("S7b", what, "round trips", Goal("≤", 1.3), round_trips)
+        shared = Case(SHARES, "advance", 64)
+        what = f"PostgreSQL, two workers against one, each held to {SHARE:.0%} of a core"
+        why_not = self._results.notes.get(SHARES, "")
+        yield Row("S8", what, "times", Goal("≥", 1.8), self._ratio(shared, TICKOVER_TWO, TICKOVER), why_not)
+        what = "the same plainly, where all want the same cores"
+        yield Row("S8", what, "times", None, self._ratio(case, TICKOVER_TWO, TICKOVER))
+
+    def _sign_ins(self) -> Iterator[Row]:
+        ours = self._results.figures.get(sign_in_of("Tickover"), [])
+        for other, goal in (("better-auth", 0.1), ("django-allauth", 0.05)):
+            theirs = self._results.figures.get(sign_in_of(other), [])
+            why_not = self._results.notes.get(sign_in_of(other), "")
+            what = f"sign-in, CPU of the server, against {other}"
+            spread, warm = Spread.of(quotients(ours, theirs)), self._plan.sign_ins_to_warm_up
+            smaller = f"{warm} instead of {FULL.sign_ins_to_warm_up} sign-ins to warm up" if self._plan.is_quick else ""
+            yield Row("S9", what, "ratio", Goal("≤", goal), spread, why_not, smaller)
+
+    def _growth(self) -> Iterator[Row]:
+        case = Case(CLOCKS, "advance", 64)
+        few, middle, many = (growth.name_of(count) for count in (1000, self._plan.creates // 10, self._plan.creates))
+        smaller = self._fewer_creates()
+        for number_of_clocks, goal in ((many, Goal("≥", 0.9)), (middle, None)):
+            what = f"advance with {number_of_clocks} against {few}"
+            yield Row("S10", what, "ratio", goal, self._ratio(case, number_of_clocks, few), made_smaller=smaller)
+        all_over = growth.name_of_all(self._plan)
+        what = f"advance of {all_over}, more than it holds in memory, likewise"
+        spread = self._ratio(Case(ALL_OVER, "advance", 64), all_over, few)
+        yield Row("S10", what, "ratio", None, spread, made_smaller=smaller)
+
+    def _memory(self) -> Iterator[Row]:
+        def row(what: str, name: str, goal: float, smaller: str = "") -> Row:
+            return Row("S11", what, "MiB", Goal("<", goal), self._figure(name), made_smaller=smaller)
+
+        yield row("memory, idle", MEMORY_IDLE, 60)
+        yield row("memory, under load", MEMORY_UNDER_LOAD, 120)
+        created = f"memory, after {self._plan.creates:,} creates"
+        yield row(created, MEMORY_AFTER_CREATES, 150, self._fewer_creates())
+
+    def _programs(self) -> Iterator[Row]:
+        python = self._results.figures.get(SECONDS_OF_PYTHON, [])
+        for number, program, name, goal in (
+            ("S12", "start to ready, warm", SECONDS_TO_READY, 10),
+            ("S13", "`tickover --help`", SECONDS_OF_HELP, 6),
+            ("S13", "`tickover clock show`", SECONDS_OF_SHOW, 15),
+        ):
+            spread = Spread.of(quotients(self._results.figures.get(name, []), python))
+            yield Row(number, f"{program}, against `python -c pass`", "times", Goal("≤", goal), spread)
+        what = "pytest plugin, cost of the first `clock` fixture"
+        yield Row("S14", what, "s", Goal("<", 1), self._figure(FIRST_FIXTURE_SECONDS))
+        what = "pytest plugin, cost of each further `clock` fixture"
+        yield Row("S14", what, "ms", Goal("<", 15), self._figure(NEXT_FIXTURE_MILLIS))
+
+    def _ledger(self) -> Iterator[Row]:
+        for method in QUESTIONS:
+            read, question = Case(LEDGER, READ_CLOCK, 1), Case(LEDGER, method, 1)
+            spread = Spread.of(self._results.ratios((read, TICKOVER), (question, TICKOVER)))
+            what = f"{method} of {bodies.GROWN_ITEMS:,} items, time against getTestClock"
+            yield Row("S15", what, "times", Goal("≤", 3), spread)
+
+    def _amendments(self) -> Iterator[Row]:
+        smallest, *others = amendments.SIZES
+
+        def row(what: str, one: str, other: str) -> Row:
+            figures = self._results.figures
+            return Row("S16", what, "times", None, Spread.of(quotients(figures.get(one, []), figures.get(other, []))))
+
+        for store in amendments.STORES:
+            names = {size: amendments.millis_of("amendTestClock", store, size) for size in amendments.SIZES}
+            for size in others:
+                what = f"amendTestClock of {size:,} items on {store}, time against {smallest}"
+                yield row(what, names[size], names[smallest])
+            for size, name in names.items():
+                what = f"amendTestClock of {size:,} items on {store}, time against getTestClock"
+                yield row(what, name, amendments.millis_of("getTestClock", store, size))
+
+    def _observation(self) -> Iterator[Row]:
+        def added(one: str, other: str) -> Spread | None:
+            """Return the CPU time that one side needs in addition to the other, in percent."""
+            ones, others = (self._results.figures.get(observation.micros_of(side), []) for side in (one, other))
+            return Spread.of((ratio - 1) * 100 for ratio in quotients(ones, others))
+
+        recording, advance = (
+            self._results.figures.get(name, [])
+            for name in (observation.RECORDING, observation.micros_of(observation.WITHOUT))
+        )
+        what = "metrics: CPU of recording a call, against an advance without it"
+        shares = Spread.of(ratio * 100 for ratio in quotients(recording, advance))
+        yield Row("S17", what, "%", Goal("<", 2), shares)
+        what = "metrics, read each second: CPU that they add to an advance"
+        yield Row("S17", what, "%", None, added(observation.METRICS, observation.WITHOUT))
+        what = "traces: CPU that they add to an advance"
+        yield Row("S17", what, "%", None, added(observation.TRACES, observation.METRICS))
+
+    def _ratio(self, case: Case, one: str, other: str) -> Spread | None:
+        return Spread.of(self._results.ratios((case, one), (case, other)))
+
+    def _figure(self, name: str) -> Spread | None:
+        return Spread.of(self._results.figures.get(name, []))
+
+    def _fewer_creates(self) -> str:
+        return f"{self._plan.creates:,} instead of {FULL.creates:,} clocks" if self._plan.is_quick else ""
+
+
+def items_of(params: bodies.Json) -> int:
+    """Return the number of transactions and contributions."""
+    goals: Sequence[bodies.Json] = params.get("goals", [])
+    return len(params["transactions"]) + sum(len(goal["contributions"]) for goal in goals)

@@ -1,0 +1,1 @@
+"""`make soak`: run the robustness targets in full and write lab/soak/report.md."""

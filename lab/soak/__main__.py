@@ -1,0 +1,63 @@
+"""`make soak`: run the rows one after the other, on SQLite and then on PostgreSQL.
+
+A full run writes report.md and report.json in this folder. A run of some rows updates only these rows. A quick run
+writes to .soak.
+"""
+
+import os
+import signal
+import sys
+from typing import NoReturn
+
+import click
+
+from lab.run_folder import open_run_folder
+from lab.soak import results
+from lab.soak.catalog import ROWS
+from lab.soak.report import write_report
+from lab.soak.rows import STORES, StoreName
+from lab.soak.run import Soak
+from tests.support.transcripts import ROOT
+
+SOAK = ROOT / ".soak"
+
+
+def _interrupt(_number: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _save(soak: Soak, is_quick: bool) -> None:
+    folder = SOAK if is_quick else ROOT / "lab" / "soak"
+    json_file = folder / "report.json"
+    merged = results.merge(results.load(json_file), soak.results)
+    results.save(json_file, merged)
+    scale = "Quick run: counts are smaller than the targets." if is_quick else "Full counts."
+    (folder / "report.md").write_text(write_report(ROWS, merged, f"{scale} {results.machine()}."), "utf-8")
+    click.echo(f"\n{(folder / 'report.md').relative_to(ROOT)} was written.")
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Smaller counts: about 7 minutes for all rows. The report goes to .soak.")
+@click.option("--only", type=click.Choice([row.name for row in ROWS]), multiple=True, help="Run only this row.")
+@click.option("--store", type=click.Choice(STORES), multiple=True, help="Run only on this store.")
+def main(quick: bool, only: tuple[str, ...], store: tuple[StoreName, ...]) -> None:
+    """Run Tickover's robustness targets, and report which are met."""
+    os.chdir(ROOT)
+    # asyncio handles Ctrl-C only with Python's own handler.
+    signal.signal(signal.SIGTERM, _interrupt)
+    rows = [row for row in ROWS if row.name in only or not only]
+    code = 0
+    with open_run_folder(SOAK, keep_files=True) as folder:
+        soak = Soak(rows, store or STORES, quick, folder)
+        try:
+            soak.run()
+        except KeyboardInterrupt:
+            code = 130
+        soak.progress.end()
+    if soak.results:
+        _save(soak, quick)
+    sys.exit(code or int(not all(result.is_met for result in soak.results)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""R7: public corpora, 200,000 generated requests and 1,000,000 generated addresses are rejected or handled cheaply."""
+
+import json
+import os
+import socket
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, Self
+from urllib.parse import urlsplit
+
+from lab.soak import hostile_requests
+from lab.soak.memory import reset_peak, resident_and_peak_mib
+from lab.soak.rows import Context, Figure, Row, at_least, at_most
+from tests.support import corpora, hostile_addresses
+from tests.support.address_checks import check_addresses
+from tests.support.program import Program, verify_params
+from tickover.api.limits import MAX_BATCH
+
+_MAX_MILLISECONDS = 250
+_MAX_MIB = 64
+_REPEATS = 3
+_CHUNK = 2_500
+_SPELLINGS_EVERY = 10
+_TIMEOUT_SECONDS = 60.0
+# The OpenRPC document mentions the code, but not in an error.
+_INTERNAL = b'"error":{"code":-32603'
+
+
+class Cost(NamedTuple):
+    milliseconds: float
+    mib: float
+
+
+class Requests:
+    """Sends one request at a time, and records errors and the largest costs."""
+
+    def __init__(self, program: Program, token: str) -> None:
+        self._pid = program.process.pid
+        self._address = urlsplit(program.url).hostname or "", urlsplit(program.url).port or 0
+        self._resident, _ = resident_and_peak_mib(self._pid)
+        self._token = token
+        self._connection: socket.socket | None = None
+        self.sent = 0
+        self.errors: list[str] = []
+        self.slowest = 0.0
+        self.largest = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def send(self, body: bytes) -> bytes:
+        """Send a request. If it took long, repeat it, because the machine may have been busy."""
+        response, cost = self._measure(body)
+        for _ in range(_REPEATS):
+            if cost.milliseconds <= _MAX_MILLISECONDS:
+                break
+            _, repeated = self._measure(body)
+            cost = Cost(min(cost.milliseconds, repeated.milliseconds), max(cost.mib, repeated.mib))
+        self.sent += 1
+        self.slowest = max(self.slowest, cost.milliseconds)
+        self.largest = max(self.largest, cost.mib)
+        return response
+
+    def _measure(self, body: bytes) -> tuple[bytes, Cost]:
+        reset_peak(self._pid)
+        started = time.perf_counter()
+        status, response = self._exchange(body)
+        milliseconds = 1000 * (time.perf_counter() - started)
+        if status >= 500 or _INTERNAL in response:
+            self.errors.append(f"{status} {response[:200]!r} for {body[:200]!r}")
+        before = self._resident
+        self._resident, peak = resident_and_peak_mib(self._pid)
+        return response, Cost(milliseconds, peak - before)
+
+    def _exchange(self, body: bytes) -> tuple[int, bytes]:
+        connection = self._connection = self._connection or socket.create_connection(self._address, _TIMEOUT_SECONDS)
+        head = (
+            f"POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"Authorization: Bearer {self._token}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        # The server may reject a request before its end.
+        with suppress(ConnectionError):
+            connection.sendall(head.encode() + body)
+        received = b""
+        while b"\r\n\r\n" not in received:
+            received += self._read(connection)
+        head_bytes, _, rest = received.partition(b"\r\n\r\n")
+        fields = head_bytes.lower()
+        length = int(fields.partition(b"content-length:")[2].split(b"\r\n")[0] or 0)
+        while len(rest) < length:
+            rest += self._read(connection)
+        if b"connection: close" in fields:
+            self._close()
+        return int(head_bytes[9:12]), rest
+
+    @staticmethod
+    def _read(connection: socket.socket) -> bytes:
+        data = connection.recv(1 << 16)
+        assert data, "the server closed the connection without a response"
+        return data
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def run(context: Context) -> Iterator[Figure]:
+    with (
+        context.database() as settings,
+        Program(
+            context.folder, TICKOVER_MAX_CLOCKS_PER_USER="0", TICKOVER_MAX_BYTES_PER_USER="0", **settings
+        ) as program,
+    ):
+        token = program.sign_in()
+        yield from _send_corpora(context, program, token)
+        count = context.scale(200_000, 2_500)
+        bodies = hostile_requests.generate(1, count)
+        yield from _send_all(context, "generated requests", Requests(program, token), bodies, count, (0.05, 0.45))
+        addresses = context.scale(100_000, 2_000)
+        batches = map(_batch, _chunks(hostile_addresses.generate(2, addresses), MAX_BATCH))
+        requests = Requests(program, token)
+        shares = (0.45, 0.75)
+        yield from _send_all(context, "batches of 50 addresses", requests, batches, addresses // MAX_BATCH, shares)
+        assert "Traceback" not in program.output
+    # The parser doesn't depend on the store.
+    if context.store == "sqlite":
+        yield from _check_addresses(context, context.scale(1_000_000, 10_000))
+
+
+def _send_corpora(context: Context, program: Program, token: str) -> Iterator[Figure]:
+    folder = os.environ.get("CORPORA_DIR")
+    if not folder:
+        yield Figure("corpora", "not run: CORPORA_DIR doesn't name their folder", "all", met=False)
+        return
+    bodies = list(corpora.bodies(Path(folder)))[:: context.scale(1, 10)]
+    yield from _send_all(context, "corpora", Requests(program, token), bodies, len(bodies), (0.0, 0.05))
+
+
+def _send_all(
+    context: Context, name: str, requests: Requests, bodies: Iterable[bytes], count: int, shares: tuple[float, float]
+) -> Iterator[Figure]:
+    waiting = iter(bodies)
+    with requests:
+        for _ in context.rounds(-(-count // 100), f"{name}, hundred", *shares):
+            for body in islice(waiting, 100):
+                requests.send(body)
+    yield at_least(name, requests.sent, count)
+    yield at_most(f"{name}: HTTP 5xx and -32603", len(requests.errors), 0)
+    if requests.errors:
+        yield Figure(f"{name}: first error", requests.errors[0])
+    yield at_most(f"{name}: slowest", round(requests.slowest, 1), _MAX_MILLISECONDS, " ms")
+    yield at_most(f"{name}: most memory", round(requests.largest, 1), _MAX_MIB, " MiB")
+
+
+def _chunks(texts: Iterator[str], size: int) -> Iterator[list[str]]:
+    while chunk := list(islice(texts, size)):
+        yield chunk
+
+
+def _batch(emails: list[str]) -> bytes:
+    calls = [
+        {"jsonrpc": "2.0", "id": id, "method": "loginByEmailVerification", "params": verify_params(email, "123456")}
+        for id, email in enumerate(emails)
+    ]
+    return json.dumps(calls).encode()
+
+
+def _check_addresses(context: Context, count: int) -> Iterator[Figure]:
+    """Check canonical forms in two processes."""
+    chunks = count // _CHUNK
+    with ProcessPoolExecutor(2) as processes:
+        results = processes.map(check_addresses, range(chunks), [_CHUNK] * chunks, [_SPELLINGS_EVERY] * chunks)
+        checked = [next(results) for _ in context.rounds(chunks, f"canonical forms, {_CHUNK:,} addresses", 0.75)]
+        processes.shutdown(cancel_futures=True)
+    yield at_least("addresses with a rejection or one canonical form", sum(part.addresses for part in checked), count)
+    yield Figure("addresses that are accepted", f"{sum(part.accepted for part in checked):,}")
+    slowest = max((part.slowest_milliseconds for part in checked), default=0.0)
+    yield at_most("slowest address", round(slowest, 1), _MAX_MILLISECONDS, " ms")
+
+
+ROW = Row(
+    "R7",
+    "Bad input",
+    "all corpora, 200,000 generated requests and 1,000,000 generated addresses: no HTTP 5xx, no -32603, "
+    "at most 250 ms and 64 MiB each",
+    run,
+    minutes=7,
+    quick_minutes=0.35,
+)

@@ -1,0 +1,20 @@
+"""The rows of the soak, in the order in which they run."""
+
+from lab.soak import bad_input, failover, guessing, hostility, kills, load_held, power_loss, races, upgrade
+from lab.soak.faults import row as faults
+from lab.soak.linearizability import row as linearizability
+from lab.soak.rows import Row
+
+ROWS: tuple[Row, ...] = (
+    load_held.ROW,
+    kills.ROW,
+    power_loss.ROW,
+    linearizability.ROW,
+    races.ROW,
+    faults.ROW,
+    bad_input.ROW,
+    guessing.ROW,
+    hostility.ROW,
+    failover.ROW,
+    upgrade.ROW,
+)

@@ -1,0 +1,88 @@
+"""Faults of clients: requests that never end, responses that nobody reads, and floods of connections."""
+
+import asyncio
+import socket
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from urllib.parse import urlsplit
+
+from lab.soak.faults.deployment import Deployment
+from lab.soak.mixed_requests import http_request
+from tests.support.load import Load
+
+_CLIENTS = 300
+_RESETS = 1000
+_MANY = 100
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+@asynccontextmanager
+async def _connections(deployment: Deployment, count: int) -> AsyncIterator[list[socket.socket]]:
+    """Open connections. The server may reject some of them."""
+    address = urlsplit(deployment.program.url)
+    opened = []
+    for number in range(count):
+        connection = socket.socket()
+        connection.setblocking(False)
+        connection.connect_ex((address.hostname, address.port))
+        opened.append(connection)
+        if number % 50 == 0:
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.1)
+    try:
+        yield opened
+    finally:
+        for connection in opened:
+            connection.close()
+
+
+def _send(connections: list[socket.socket], content: bytes) -> None:
+    for connection in connections:
+        with suppress(OSError):
+            connection.send(content)
+
+
+async def half_heads(deployment: Deployment, load: Load) -> None:
+    async with _connections(deployment, _CLIENTS) as connections:
+        _send(connections, b"POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-")
+        await load.succeed(_MANY)
+
+
+async def slow_bodies(deployment: Deployment, load: Load) -> None:
+    """One byte at a time."""
+    async with _connections(deployment, _CLIENTS) as connections:
+        _send(connections, b"POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n")
+        for _ in range(10):
+            _send(connections, b"[")
+            await load.succeed(_MANY // 10)
+
+
+async def unread_responses(deployment: Deployment, load: Load) -> None:
+    call = b'{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}'
+    request = http_request(b"[" + b",".join([call] * 50) + b"]")
+    async with _connections(deployment, _CLIENTS) as connections:
+        _send(connections, request)
+        await load.succeed(_MANY)
+
+
+async def idle_connections(deployment: Deployment, load: Load) -> None:
+    async with _connections(deployment, 2000):
+        await load.succeed(_MANY)
+
+
+async def reset_connections(deployment: Deployment, load: Load) -> None:
+    """Requests whose connections are reset before the response."""
+    request = http_request(b'{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}')
+    for _ in range(_RESETS // 50):
+        async with _connections(deployment, 50) as connections:
+            _send(connections, request)
+            for connection in connections:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+    await load.succeed(_MANY)
+
+
+async def garbage(deployment: Deployment, load: Load) -> None:
+    async with _connections(deployment, _CLIENTS) as connections:
+        _send(connections, bytes(range(256)) * 8)
+        await load.succeed(_MANY)

@@ -1,0 +1,132 @@
+"""A server on one store, with everything that faults act on."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from lab.soak.rows import Context
+from tests.support.postgres import PostgresServer
+from tests.support.program import Program
+from tests.support.proxy import Proxy
+from tests.support.replicas import Replicas
+
+_DISK_SIZE = "256m"
+_CONNECTIONS = 4
+_SETTINGS = {"TICKOVER_MAX_CLOCKS_PER_USER": "0", "TICKOVER_KEEP_ALIVE_SECONDS": "75"}
+
+
+class SqliteServer:
+    """One program on SQLite, with the interface of `Replicas`."""
+
+    def __init__(self, program: Program) -> None:
+        self.programs = [program]
+        self._file = Path(program.environment["TICKOVER_DATABASE_URL"].removeprefix("sqlite:///"))
+
+    def connect(self) -> apsw.Connection:
+        return apsw.Connection(str(self._file))
+
+    def sessions(self, _condition: str = "true") -> list[str]:
+        return []
+
+    def ask(self, sql: str) -> list[str]:
+        """Return rows as lines with columns separated by |. Bytes are in hexadecimal."""
+        database = self.connect()
+        try:
+            database.create_scalar_function("encode", _encode, 2)
+            return ["|".join(map(_as_text, row)) for row in database.execute(sql)]
+        finally:
+            database.close()
+
+    def stop(self) -> None:
+        self.programs[0].stop()
+
+
+def _encode(*arguments: Any) -> str:
+    """The function of PostgreSQL that Load uses for digests."""
+    content, _format = arguments
+    return bytes(content).hex()
+
+
+def _as_text(value: Any) -> str:
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+class Deployment:
+    """A running server. Faults may restart it, but leave it as they found it."""
+
+    def __init__(self, servers: "Replicas | SqliteServer", disk: Path | None) -> None:
+        self.servers = servers
+        self.program = servers.programs[0]
+        self.disk = disk
+        """A small disk with the database, if one could be mounted."""
+        self.proxy: Proxy | None = None
+
+    @property
+    def sqlite(self) -> SqliteServer:
+        assert isinstance(self.servers, SqliteServer)
+        return self.servers
+
+    @property
+    def postgres(self) -> PostgresServer:
+        assert isinstance(self.servers, Replicas)
+        return self.servers.server
+
+    @property
+    def replicas(self) -> Replicas:
+        assert isinstance(self.servers, Replicas)
+        return self.servers
+
+    @contextmanager
+    def restarted_with(self, **environment: str) -> Iterator[None]:
+        """Run the program with more variables in its environment."""
+        before = dict(self.program.environment)
+        self.program.stop()
+        self.program.environment.update(environment)
+        self.program.start()
+        try:
+            yield
+        finally:
+            self.program.kill()
+            self.program.environment.clear()
+            self.program.environment.update(before)
+            self.program.start()
+
+
+@contextmanager
+def deploy(context: Context) -> Iterator[Deployment]:
+    with ExitStack() as stack:
+        if context.store == "sqlite":
+            disk = stack.enter_context(_small_disk(context.folder))
+            file = (disk or context.folder) / "tickover.db"
+            program = Program(context.folder, TICKOVER_DATABASE_URL=f"sqlite:///{file}", **_SETTINGS)
+            yield Deployment(SqliteServer(stack.enter_context(program)), disk)
+            return
+        server = PostgresServer()
+        server.settings |= {"fsync": "on", "full_page_writes": "on"}
+        stack.enter_context(server)
+        proxy = stack.enter_context(Proxy(server.port))
+        limit = {"TICKOVER_DATABASE_CONNECTIONS": str(_CONNECTIONS), **_SETTINGS}
+        deployment = Deployment(
+            stack.enter_context(Replicas(context.folder, server, 1, proxy.url_of, script=None, **limit)), None
+        )
+        deployment.proxy = proxy
+        yield deployment
+
+
+@contextmanager
+def _small_disk(folder: Path) -> Iterator[Path | None]:
+    """Mount a file system in memory. Only root may do this."""
+    disk = folder / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={_DISK_SIZE},mode=700", "tmpfs", str(disk)]
+    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        yield None
+        return
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)

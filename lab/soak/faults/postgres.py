@@ -1,0 +1,155 @@
+"""Faults of PostgreSQL and of the network to it."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import asyncpg
+
+from lab.bench.processes import children_of
+from lab.soak.faults.deployment import Deployment
+from tests.support.load import Load, until
+from tests.support.postgres import synchronous_standby
+from tests.support.proxy import Cut, Proxy
+
+_REPETITIONS = 10
+_REJECTIONS = 8
+# Lock only the parent, because locking partitions one by one could deadlock with callers.
+_LOCK = "lock table only clocks in access exclusive mode"
+_SESSIONS = "from pg_stat_activity where datname = current_database() and application_name = 'tickover'"
+_TERMINATE = f"select pg_terminate_backend(pid) {_SESSIONS}"
+_CANCEL = f"select pg_cancel_backend(pid) {_SESSIONS} and state = 'active'"
+
+
+@asynccontextmanager
+async def _superuser(deployment: Deployment) -> AsyncIterator[asyncpg.Connection]:
+    session = await asyncpg.connect(deployment.postgres.url(deployment.replicas.database, "postgres"))
+    try:
+        yield session
+    finally:
+        await session.close()
+
+
+async def crash(deployment: Deployment, load: Load) -> None:
+    deployment.postgres.stop("immediate")
+    await load.be_rejected(_REJECTIONS)
+    await asyncio.to_thread(deployment.postgres.start)
+
+
+async def restart(deployment: Deployment, load: Load) -> None:
+    await asyncio.to_thread(deployment.postgres.stop, "fast")
+    await load.be_rejected(_REJECTIONS)
+    await asyncio.to_thread(deployment.postgres.start)
+
+
+async def freeze(deployment: Deployment, load: Load) -> None:
+    """Stop all processes of the database, as a paused virtual machine does."""
+    first = int((deployment.postgres.data / "postmaster.pid").read_text().splitlines()[0])
+    processes = [first, *children_of(first)]
+    _signal_all(processes, signal.SIGSTOP)
+    try:
+        await load.be_rejected(_REJECTIONS)
+    finally:
+        _signal_all(processes, signal.SIGCONT)
+
+
+def _signal_all(processes: list[int], number: int) -> None:
+    for process in processes:
+        try:
+            os.kill(process, number)
+        except ProcessLookupError:
+            continue
+
+
+async def terminate_sessions(deployment: Deployment, load: Load) -> None:
+    async with _superuser(deployment) as session:
+        for _ in range(_REPETITIONS):
+            await load.succeed(5)
+            await session.execute(_TERMINATE)
+
+
+async def cancel_statements(deployment: Deployment, load: Load) -> None:
+    async with _superuser(deployment) as session:
+        for _ in range(_REPETITIONS):
+            await load.succeed(5)
+            await until(lambda: session.fetch(_CANCEL))
+
+
+async def lock_table(deployment: Deployment, load: Load) -> None:
+    async with _superuser(deployment) as session, session.transaction():
+        await session.execute(_LOCK)
+        await load.be_rejected(_REJECTIONS)
+
+
+async def silence(deployment: Deployment, load: Load) -> None:
+    assert deployment.proxy is not None
+    deployment.proxy.hold()
+    try:
+        await load.be_rejected(_REJECTIONS)
+    finally:
+        deployment.proxy.release()
+
+
+async def cut_before_statements(deployment: Deployment, load: Load) -> None:
+    await _cut(deployment, load, "before")
+
+
+async def cut_after_commits(deployment: Deployment, load: Load) -> None:
+    await _cut(deployment, load, "after")
+
+
+async def silence_after_commits(deployment: Deployment, load: Load) -> None:
+    await _cut(deployment, load, "silent")
+
+
+async def _cut(deployment: Deployment, load: Load, how: Cut) -> None:
+    proxy = deployment.proxy
+    assert proxy is not None
+    for number in range(proxy.cuts + 1, proxy.cuts + 1 + _REPETITIONS):
+        proxy.cut("", how)
+        await until(partial(_has_cut, proxy, number))
+        await load.succeed(1)
+
+
+def _has_cut(proxy: Proxy, number: int) -> bool:
+    return proxy.cuts >= number
+
+
+async def read_only(deployment: Deployment, load: Load) -> None:
+    deployment.postgres.configure(default_transaction_read_only="on")
+    try:
+        await load.be_rejected(_REJECTIONS)
+    finally:
+        deployment.postgres.configure(default_transaction_read_only="off")
+
+
+async def lose_standby(deployment: Deployment, load: Load) -> None:
+    """Commits that no standby confirms must not be confirmed to callers."""
+    with synchronous_standby(deployment.postgres, "returning") as standby:
+        await load.succeed(20)
+        await asyncio.to_thread(standby.stop)
+        await load.be_rejected(_REJECTIONS)
+        await asyncio.to_thread(standby.start)
+        await load.succeed(20)
+
+
+async def no_connections_left(deployment: Deployment, load: Load) -> None:
+    await _reject_connections(deployment, load, "connection limit 0", "connection limit -1")
+
+
+async def changed_password(deployment: Deployment, load: Load) -> None:
+    right = f"password '{deployment.postgres.password}'"
+    await _reject_connections(deployment, load, "password 'changed'", right)
+
+
+async def _reject_connections(deployment: Deployment, load: Load, wrong: str, right: str) -> None:
+    async with _superuser(deployment) as session:
+        await session.execute(f"alter role tickover {wrong}")
+        try:
+            await session.execute(_TERMINATE)
+            await load.be_rejected(_REJECTIONS)
+        finally:
+            await session.execute(f"alter role tickover {right}")

@@ -1,0 +1,68 @@
+"""Faults of SQLite's file and disk."""
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+
+from lab.soak.faults.deployment import Deployment
+from tests.support.load import Load
+
+_MEBIBYTE = 2**20
+_REJECTIONS = 8
+_MANY = 200
+
+
+async def full_disk(deployment: Deployment, load: Load) -> None:
+    assert deployment.disk is not None, "only root can mount a small disk"
+    ballast = deployment.disk / "ballast"
+    await asyncio.to_thread(_fill, ballast)
+    try:
+        await load.be_rejected(_REJECTIONS)
+    finally:
+        ballast.unlink()
+
+
+def _fill(file: Path) -> None:
+    with file.open("wb", buffering=0) as ballast:
+        for size in (_MEBIBYTE, 4096, 1):
+            with suppress(OSError):
+                while True:
+                    ballast.write(bytes(size))
+
+
+async def other_writer(deployment: Deployment, load: Load) -> None:
+    """Another program holds the lock for writing."""
+    other = deployment.sqlite.connect()
+    try:
+        other.setbusytimeout(10_000)
+        other.execute("begin immediate")
+        await load.be_rejected(_REJECTIONS)
+        other.execute("rollback")
+    finally:
+        other.close()
+
+
+async def long_reader(deployment: Deployment, load: Load) -> None:
+    """Another program reads one state of the database for long, so the log can't be checkpointed."""
+    other = deployment.sqlite.connect()
+    try:
+        other.execute("begin")
+        other.execute("select count(*) from clocks").fetchall()
+        await load.succeed(_MANY)
+        other.execute("rollback")
+    finally:
+        other.close()
+
+
+async def backup(deployment: Deployment, load: Load) -> None:
+    """Back up the database while callers write, and check the copy."""
+    copy = deployment.program.folder / "copy.db"
+    other = deployment.sqlite.connect()
+    try:
+        await asyncio.to_thread(other.execute, f"vacuum into '{copy}'")
+        assert other.execute(f"attach '{copy}' as copied").fetchall() == []
+        assert other.execute("pragma copied.integrity_check").fetchall() == [("ok",)]
+    finally:
+        other.close()
+        copy.unlink(missing_ok=True)
+    await load.succeed(1)

@@ -1,1 +1,0 @@
-"""`make soak`: run the robustness targets in full and write soak/report.md."""
