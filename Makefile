@@ -36,7 +36,7 @@ test: .venv/dev
 ifdef FAST
 	$(BIN)/pytest tests/unit tests/contract tests/rpc
 else
-	$(BIN)/pytest --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
+	$(BIN)/pytest tests --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
 endif
 
 mutants: .venv/dev
@@ -99,7 +99,7 @@ pins: .venv/dev
 	$(PIN) --upgrade --group bench-allauth -c requirements/bench.txt -o requirements/bench-allauth.txt
 
 clean:
-	rm -rf .venv .venv-bench .venv-tools .node-bench .node-test .node-tools clients/typescript/dist clients/typescript/node_modules .bench .soak .docs site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+	rm -rf .venv .venv-bench .venv-tools .node-bench .node-test .node-tools clients/typescript/dist clients/typescript/node_modules .bench .soak .docs site dist .mypy_cache tests/.pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
 
 # The files list every dependency, so pip resolves nothing. Old versions of pip fail to resolve pins of packages with extras.
 PIP_PINNED := pip install --quiet --disable-pip-version-check --require-hashes --no-deps

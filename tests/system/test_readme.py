@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,10 @@ def steps(page: str) -> list[Step]:
     text = (ROOT / page).read_text("utf-8")
     found = re.finditer(r"^```sh\n(.*?)^```$(?:\n\n> ```\n(.*?)^> ```$)?", text, re.DOTALL | re.MULTILINE)
     return [Step(step[1], re.sub("^> ?", "", step[2] or "", flags=re.MULTILINE)) for step in found]
+
+
+def readme_tests() -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 
 def run_blocks(commands: list[str], program: Program, folder: Path) -> list[str]:
@@ -70,12 +75,14 @@ def test_readme_commands_work(program: Program, tmp_path: Path) -> None:
     # The test doesn't run these three: Program starts the server, and the tests already run in an environment.
     assert [run.commands, test.commands] == ["make run\n", "make test\n"]
     assert activate.commands == ". .venv/bin/activate\n"
+    (tmp_path / "test_rent.py").write_text(readme_tests()[-1])
     set_path = f"PATH={Path(sys.executable).parent}:$PATH\n"
     outputs = run_blocks([set_path, *(step.commands for step in blocks)], program, tmp_path)
     assert [bool(step.expected) for step in blocks].count(True) >= 1
     for step, output in zip(blocks, outputs[1:], strict=True):
         assert_contains(output, step.expected)
-    assert "a copy" in outputs[-1]
+    assert "a copy" in outputs[-2]
+    assert "1 passed" in outputs[-1]
 
 
 def test_curl_commands_work(program: Program, tmp_path: Path) -> None:
@@ -90,11 +97,11 @@ def test_curl_commands_work(program: Program, tmp_path: Path) -> None:
     assert [goal["currentAmount"] for goal in clock["goals"]] == [810]
 
 
-def test_readme_test_passes_and_can_fail(
+def test_readme_test_passes_and_can_fail_in_a_checkout_without_other_plugins(
     tickover: Server, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    examples = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    example = "\n".join(examples)
+    shutil.copy(ROOT / "pyproject.toml", pytester.path)
+    example = "\n".join(readme_tests())
     pytester.makepyfile(
         test_readme_example=example, test_readme_example_reversed=example.replace(") < names", ") > names")
     )
