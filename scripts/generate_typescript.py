@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tickover.client.connections import MAX_RESPONSE_BYTES
 from tickover.server.openrpc import describe
-from tickover.server.openrpc.prose import METHODS
+from tickover.server.operations import OPERATIONS
 from tickover.testing import SETTINGS
 
 TARGET: Final = Path(__file__).parent.parent / "clients" / "typescript" / "src" / "generated.ts"
@@ -140,7 +140,7 @@ def _method(method: Schema, schemas: Mapping[str, Schema]) -> str:
     name, params = method["name"], _name_of(method["x-params"])
     default = "" if schemas[params].get("required") else " = {}"
     result = _name_of(method["result"]["schema"])
-    text = {"description": f"{method['summary']}. {METHODS[name]}"}
+    text = {"description": f"{method['summary']}. {OPERATIONS[name].description}"}
     return (
         f"\n{_comment(text, '  ')}  {name}(params: {params}{default}, options?: CallOptions): Promise<{result}> {{\n"
         f'    return this.call("{name}", params, options);\n  }}\n'

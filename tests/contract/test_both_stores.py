@@ -18,7 +18,7 @@ from tests.support.world import COMPOSER, HttpResponse, World
 from tickover.api import ids
 from tickover.api.errors import Reason
 from tickover.server.mail.outbox import Outbox
-from tickover.server.operations import Policy
+from tickover.server.operations.services import Policy
 from tickover.server.storage.store import Store
 
 _EXAMPLES: Final = 8

@@ -14,7 +14,7 @@ from tickover.server.domain.clocks import Clock
 from tickover.server.http.messages import Request, merge
 from tickover.server.mail.mailer import Email
 from tickover.server.mail.outbox import Outbox
-from tickover.server.operations import Policy
+from tickover.server.operations.services import Policy
 from tickover.server.storage import open_store
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Created, Owner, Quota, QuotaExceeded

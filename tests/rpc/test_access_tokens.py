@@ -12,7 +12,7 @@ from tickover.server.domain.tokens import Permission, digest
 from tickover.server.operations import OPERATIONS
 
 CREATE, LIST, REVOKE = "createAccessToken", "listAccessTokens", "revokeAccessToken"
-WITH_TOKEN = {name: operation for name, operation in OPERATIONS.items() if operation.needs_token}
+WITH_TOKEN = {name: operation for name, operation in OPERATIONS.items() if operation.needs is not None}
 
 
 async def create(world: World, session: str, **params: Any) -> Any:
@@ -105,7 +105,7 @@ async def test_access_token_allows_exactly_its_operations(
     params = (await calls_with_token(world, token))[method]
     access = (await create(world, token, readOnly=read_only))["token"]
     response = await world.call(method, params, access)
-    if WITH_TOKEN[method].permission <= (Permission.READ if read_only else Permission.WRITE):
+    if (WITH_TOKEN[method].needs or 0) <= (Permission.READ if read_only else Permission.WRITE):
         assert "result" in response.json
     else:
         assert (response.status, reason_of(response)) == (403, "FORBIDDEN")
@@ -113,7 +113,7 @@ async def test_access_token_allows_exactly_its_operations(
 
 def test_operations_that_read_are_these() -> None:
     """A new operation is in the table of those that write, unless somebody adds it here."""
-    assert {name for name, operation in WITH_TOKEN.items() if operation.permission is Permission.READ} == {
+    assert {name for name, operation in WITH_TOKEN.items() if operation.needs is Permission.READ} == {
         "checkTestClock",
         "expandScenario",
         "exportTestClock",

@@ -24,8 +24,8 @@ from tests.rpc.builders import (
 from tests.support.cases import each_case
 from tests.support.world import World, open_world, run_concurrently
 from tickover.api.limits import MAX_ADDED, MAX_CANCELLED
-from tickover.server.domain.response_sizes import MAX_CLOCK_RESULT, MAX_ENVELOPE
-from tickover.server.operations import amendments
+from tickover.server.jsonrpc.batch_limits import MAX_ENVELOPE
+from tickover.server.operations import amend_test_clock, clocks, sizes
 from tickover.server.storage.store import Amended, Amendment, Conflict, ExistingClock, Quota, QuotaExceeded
 
 AMEND = "amendTestClock"
@@ -240,7 +240,7 @@ async def grow(world: World, token: str) -> str:
 async def test_clock_grows_to_five_thousand_items_and_no_further(world: World, token: str) -> None:
     id = await grow(world, token)
     response = await world.call("getTestClock", {"id": id}, token)
-    assert len(response.body) <= MAX_CLOCK_RESULT + MAX_ENVELOPE
+    assert len(response.body) <= sizes.CLOCK + MAX_ENVELOPE
     clock = response.json["result"]["clock"]
     assert len(clock["pendingTransactions"]) == 2000
     assert [len(one["upcomingContributions"]) for one in clock["goals"]] == [500] * 6 + [0] * 94
@@ -394,12 +394,12 @@ class _Conflicts:
 
 async def test_amendment_is_computed_again_after_a_conflict(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
-    store: Any = _Conflicts(world, amendments._MAX_ATTEMPTS - 1)
-    world.operations.clocks._store = store
+    store: Any = _Conflicts(world, amend_test_clock._MAX_ATTEMPTS - 1)
+    world.services.clocks._store = store
     amended = await amend(world, token, clock["id"], add={"transactions": [transaction(name="Tea")]})
     assert store.count == 0
     assert "Tea" in names(amended["pendingTransactions"])
-    store.count = amendments._MAX_ATTEMPTS
+    store.count = amend_test_clock._MAX_ATTEMPTS
     params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
     assert reason_of(await world.call(AMEND, params, token)) == "UNAVAILABLE"
     assert (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"] == amended
@@ -417,7 +417,7 @@ async def test_clock_deleted_during_an_amendment_is_not_found(world: World, toke
             return getattr(world.store, name)
 
     store: Any = _Deleting()
-    world.operations.clocks._store = store
+    world.services.clocks._store = store
     params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
     assert reason_of(await world.call(AMEND, params, token)) == "CLOCK_NOT_FOUND"
 
@@ -426,8 +426,8 @@ async def test_amendment_gives_up_if_others_take_too_long(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = await world.create(token, **SCHEDULE)
-    monkeypatch.setattr(amendments, "_MAX_WAIT_SECONDS", 0.0)
-    async with world.operations.amendments._lock_clock(clock["id"]):
+    monkeypatch.setattr(clocks, "_MAX_WAIT_SECONDS", 0.0)
+    async with world.services.clocks.lock(clock["id"]):
         params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
         assert reason_of(await world.call(AMEND, params, token)) == "UNAVAILABLE"
         response = await world.post(call(AMEND, params), token, **idempotency_header("k"))

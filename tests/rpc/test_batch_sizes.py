@@ -22,10 +22,9 @@ from tickover.api.limits import (
     MAX_PAGE,
     MAX_TOKEN_NAME,
 )
-from tickover.server.domain.response_sizes import MAX_CLOCK_RESULT, MAX_ENVELOPE, MAX_ERROR, MAX_NEW_CLOCK_RESULT
 from tickover.server.jsonrpc import batch_limits
-from tickover.server.jsonrpc.batch_limits import BatchLimits
-from tickover.server.operations import OPERATIONS
+from tickover.server.jsonrpc.batch_limits import MAX_ENVELOPE, MAX_ERROR, BatchLimits
+from tickover.server.operations import OPERATIONS, sizes
 
 LATE = "2027-02-01T09:00:00.123456Z"
 LATER = "2027-03-01T09:00:00.123456Z"
@@ -64,7 +63,7 @@ async def test_call_that_might_not_fit_is_rejected_without_running(world: World,
     found = outcomes(response)
     done = found.count("ok")
     assert found == ["ok"] * done + ["INVALID_REQUEST"] * (MAX_BATCH - done)
-    assert len(response.body) > MAX_BATCH_BYTES - 2 * MAX_CLOCK_RESULT, "as many run as surely fit"
+    assert len(response.body) > MAX_BATCH_BYTES - 2 * sizes.CLOCK, "as many run as surely fit"
     assert [member["id"] for member in response.json] == DAYS
     rejected = response.json[-1]["error"]
     assert (rejected["code"], rejected["data"]) == (-32600, {"reason": "INVALID_REQUEST"})
@@ -97,12 +96,12 @@ async def test_errors_with_thousands_of_faults_are_limited(
 ) -> None:
     wrong = {"goals": [{"contributions": [{"a": 1, "b": 1}] * 100}] * 25}
     alone = await world.call("createTestClock", wrong, token)
-    assert len(alone.body) > MAX_NEW_CLOCK_RESULT, "such a rejection is larger than any result"
+    assert len(alone.body) > sizes.NEW_CLOCK, "such a rejection is larger than any result"
     monkeypatch.setattr(batch_limits, "MAX_BATCH_BYTES", 5 * len(alone.body) // 2)
     found = outcomes(await world.post([call("createTestClock", wrong, number) for number in range(3)], token))
     assert found == ["INVALID_PARAMS", "INVALID_PARAMS", "INVALID_REQUEST"]
     monkeypatch.undo()
-    world.rpc._batch_limits = BatchLimits(max_unfinished=MAX_NEW_CLOCK_RESULT)
+    world.rpc._batch_limits = BatchLimits(max_unfinished=sizes.NEW_CLOCK)
     found = outcomes(await world.post([call("createTestClock", wrong), call("createTestClock", {})], token))
     assert found == ["UNAVAILABLE", "ok"], "a result would have fitted"
 
@@ -138,7 +137,7 @@ async def test_results_of_notifications_are_not_kept(world: World, token: str) -
 
 async def test_unfinished_batches_of_the_process_are_limited(world: World, token: str) -> None:
     id = (await world.create(token, **largest()))["id"]
-    limits = world.rpc._batch_limits = BatchLimits(max_unfinished=3 * MAX_CLOCK_RESULT)
+    limits = world.rpc._batch_limits = BatchLimits(max_unfinished=3 * sizes.CLOCK)
     batch = [call("getTestClock", {"id": id}), call("getTestClock", {"id": id})]
     responses = await asyncio.gather(*(world.post(batch, token) for _ in range(100)))
     found = [outcome for response in responses for outcome in outcomes(response)]
@@ -174,7 +173,7 @@ async def test_no_clock_exceeds_its_maximum_size(world: World, token: str, chara
     moved = await world.call("advanceTestClock", {"id": id, "frozenTime": LATER}, token)
     detailed = await world.call("getTestClock", {"id": id, "details": True}, token)
     forked = await world.call("forkTestClock", {"id": id, "at": LATE}, token)
-    assert max(len(one.body) for one in (response, moved, detailed, forked)) <= MAX_NEW_CLOCK_RESULT + MAX_ENVELOPE
+    assert max(len(one.body) for one in (response, moved, detailed, forked)) <= sizes.NEW_CLOCK + MAX_ENVELOPE
 
 
 async def test_no_other_result_exceeds_its_maximum_size(world: World, token: str) -> None:
@@ -199,7 +198,7 @@ async def test_no_other_result_exceeds_its_maximum_size(world: World, token: str
         "logout": {},
     }
     on_large_clocks = {"listTestClockEvents", "getTestClockBalances", "checkTestClock"}
-    sized = {name for name, one in OPERATIONS.items() if one.max_result < MAX_NEW_CLOCK_RESULT}
+    sized = {name for name, one in OPERATIONS.items() if one.max_result < sizes.NEW_CLOCK}
     assert set(calls) == sized - on_large_clocks
     for method, params in calls.items():
         response = await world.call(method, params, token)

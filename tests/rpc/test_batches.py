@@ -10,7 +10,7 @@ from tests.rpc.builders import OMITTED, call, login, reason_of, send, wrong
 from tests.support.cases import each_case
 from tests.support.world import World
 from tickover.server.mail.mailer import Email
-from tickover.server.operations import Policy
+from tickover.server.operations.services import Policy
 
 UNKNOWN = "no.such.method"
 

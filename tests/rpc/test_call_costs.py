@@ -79,7 +79,7 @@ async def test_other_calls_wait_if_they_are_expensive(
 
 @pytest.mark.parametrize("how", ["created", "created once", "forked", "amended", "read by another process", "shrunk"])
 async def test_size_of_a_clock_is_known_after_every_change(world: World, token: str, how: str) -> None:
-    clocks = world.operations.clocks
+    clocks = world.services.clocks
     size = 1 if how == "amended" else 100
     params = {"transactions": [transaction()] * size}
     headers = {"Idempotency-Key": "x"} if how == "created once" else {}

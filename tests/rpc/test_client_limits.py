@@ -13,7 +13,7 @@ from tests.support.sqlite_files import create_database
 from tests.support.world import ANA, COMPOSER, NOW, World, run_concurrently
 from tickover.server.jsonrpc import envelope
 from tickover.server.mail.outbox import Outbox
-from tickover.server.operations import Policy
+from tickover.server.operations.services import Policy
 from tickover.server.storage import open_store
 
 SEND = "sendLoginCodeEmail"

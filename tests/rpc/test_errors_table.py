@@ -20,7 +20,7 @@ from tests.support.cases import each_case
 from tests.support.world import HttpResponse, World, open_world
 from tickover.api.errors import Reason
 from tickover.api.limits import MAX_BODY
-from tickover.server.jsonrpc.envelope import CODES
+from tickover.server.jsonrpc.reasons import REASONS
 from tickover.server.mail.mailer import MailRejected
 
 
@@ -82,13 +82,14 @@ _HEADERS_OF_EVERY_RESPONSE = {
 
 def test_table_has_exactly_the_reasons() -> None:
     assert [row.reason for row in TABLE] == [reason.value for reason in Reason]
-    assert CODES.keys() == set(Reason)
+    assert REASONS.keys() == set(Reason)
     assert PROVOKED.keys() == set(Reason)
 
 
 @each_case("row", TABLE)
 def test_reason_has_documented_code_and_status(row: Row) -> None:
-    assert CODES[Reason(row.reason)] == (row.code, row.status)
+    meaning = REASONS[Reason(row.reason)]
+    assert (meaning.code, meaning.http_status) == (row.code, row.status)
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.reason)

@@ -15,9 +15,10 @@ from tests.support.world import World
 from tickover import scenarios
 from tickover.api.limits import MAX_EXPECTATIONS, MAX_NAME, MAX_SCENARIO_TEXT
 from tickover.scenarios import names
-from tickover.server.domain.response_sizes import MAX_ENVELOPE, MAX_EXPANDED_RESULT
 from tickover.server.fair_queue import MAX_CALLS_PER_USER
 from tickover.server.isolated_calls import ExpandRequest, expand_scenario
+from tickover.server.jsonrpc.batch_limits import MAX_ENVELOPE
+from tickover.server.operations.expand_scenario import OPERATION
 
 START = "2027-01-01T00:00:00Z"
 RENT = """\
@@ -117,7 +118,7 @@ async def test_largest_result_is_within_its_maximum_size(world: World, token: st
     text = f'currency = "EUR"\nlength = "100 days"\n{transactions}{expectations}'
     response = await world.call("expandScenario", {"text": text, "start": START}, token)
     assert len(response.json["result"]["params"]["transactions"]) == 100
-    assert len(response.body) <= MAX_EXPANDED_RESULT + MAX_ENVELOPE
+    assert len(response.body) <= OPERATION.max_result + MAX_ENVELOPE
     assert len(text) < MAX_SCENARIO_TEXT
 
 

@@ -11,9 +11,8 @@ from tests.support.cases import each_case
 from tests.support.world import World
 from tickover.api.clocks import OneClock
 from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_TRANSACTIONS, MAX_NAME, MAX_OPENING_BALANCES
-from tickover.server.domain.exports import ExportFormat
-from tickover.server.domain.response_sizes import MAX_EXPORT_RESULT
-from tickover.server.isolated_calls import ExportRequest, export_clock
+from tickover.server.isolated_calls import MAX_EXPORT, ExportRequest, export_clock
+from tickover.server.operations.export_test_clock import ExportFormat
 from tickover.statements import FORMATS, export
 
 FROZEN_TIME = "2027-01-01T00:00:00Z"
@@ -111,7 +110,7 @@ def test_no_file_exceeds_its_maximum_size(format: str, amount: float, character:
         assert "camt.053 allows 5 decimals" in result.message
     else:
         assert isinstance(result.result, Raw)
-        assert len(bytes(result.result)) <= MAX_EXPORT_RESULT / share
+        assert len(bytes(result.result)) <= MAX_EXPORT / share
 
 
 def _largest_clock(character: str, amount: float, count: int) -> dict[str, Any]:

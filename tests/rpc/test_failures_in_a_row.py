@@ -19,7 +19,7 @@ from tests.support.world import ANA, World, run_concurrently
 from tickover.server.domain.logins import Limits
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.mailer import Email
-from tickover.server.operations import Policy
+from tickover.server.operations.services import Policy
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Store
 

@@ -469,7 +469,7 @@ async def test_clock_evicted_from_the_schedule_cache_gives_the_same_events(
     world: World, token: str, clock: str
 ) -> None:
     first = await world.result(EVENTS, {"id": clock, "until": MAX_TIME}, token)
-    world.operations.clocks._schedules._entries.clear()
+    world.services.clocks._schedules._entries.clear()
     assert await world.result(EVENTS, {"id": clock, "until": MAX_TIME}, token) == first
 
 
@@ -487,7 +487,7 @@ async def test_current_user_has_email_and_expiry(world: World, token: str) -> No
 async def test_token_revoked_during_the_call_is_rejected(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = world.operations.tokens._store
+    store = world.services.store
     find_session = store.find_session
 
     async def find_after_logout(digest: bytes, now: Any) -> Any:

@@ -10,7 +10,7 @@ from tests.support.world import World
 from tickover.server.domain.tokens import digest
 from tickover.server.operations import OPERATIONS
 
-WITH_TOKEN = [name for name, operation in OPERATIONS.items() if operation.needs_token]
+WITH_TOKEN = [name for name, operation in OPERATIONS.items() if operation.needs is not None]
 
 
 async def revoke(world: World, token: str) -> None:

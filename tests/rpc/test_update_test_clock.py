@@ -141,7 +141,7 @@ async def test_pages_of_a_search_join_to_the_whole_result(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert MAX_SCANNED_CLOCKS == 1000
-    monkeypatch.setattr("tickover.server.operations.clocks.MAX_SCANNED_CLOCKS", 3)
+    monkeypatch.setattr("tickover.server.operations.list_test_clocks.MAX_SCANNED_CLOCKS", 3)
     expected: list[str] = []
     for number in range(9):
         world.pass_time(seconds=1)

@@ -14,7 +14,7 @@ from tests.support.world import NOW, HttpResponse, World
 from tickover.api.timestamps import Instant
 from tickover.server.domain.logins import CountedAttempt, Limits
 from tickover.server.mail.mailer import Email
-from tickover.server.operations import Policy
+from tickover.server.operations.services import Policy
 from tickover.server.storage.store import NewSession, Store
 
 SEND = "sendLoginCodeEmail"

@@ -36,7 +36,7 @@ from tickover.server.mail.mailer import Mailer
 from tickover.server.mail.outbox import Outbox
 from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.openrpc import describe
-from tickover.server.operations import Operations, Policy
+from tickover.server.operations.services import Policy, Services
 from tickover.server.settings import read_settings
 from tickover.server.storage.store import Store
 
@@ -125,9 +125,9 @@ class World:
         log: BoundLogger = structlog.wrap_logger(_LOGGER, processors=[_as_text], wrapper_class=BoundLogger)
         description, pages = _describe(policy.public_url)
         self.isolated_process = _ReusedProcess()
-        self.operations = Operations(store, mailer, mint, policy, self.isolated_process, description)
+        self.services = Services(store, mailer, mint, policy, self.isolated_process, description)
         self.numbers = SharedNumbers()
-        self.rpc = Dispatcher(self.operations, log, observe=self.numbers.recorder().record_call)
+        self.rpc = Dispatcher(self.services, log, observe=self.numbers.recorder().record_call)
         site = Site(pages, Mailbox(outbox))
         self.handler = Handler(self.rpc, store.ping, _HOST_CHECK, site, now=lambda: self.now)
 

@@ -9,7 +9,10 @@ from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault
 from tickover.api.explain import explain
 from tickover.api.fields import Params
-from tickover.server.domain.clock_params import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry
+from tickover.server.operations.advance_test_clock import AdvanceEntry
+from tickover.server.operations.delete_test_clock import DeleteEntry
+from tickover.server.operations.fork_test_clock import ForkEntry
+from tickover.server.operations.get_test_clock import GetEntry
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 EXPECTED_TIME = "must be an RFC 3339 timestamp with an offset, such as 2027-01-31T09:00:00Z"

@@ -12,9 +12,17 @@ from msgspec import Raw
 from tickover.api import timestamps
 from tickover.api.clocks import NewClock
 from tickover.api.fields import Params
-from tickover.server.domain.clock_params import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry, ListEntry, UpdateEntry
-from tickover.server.domain.ledger_params import BalancesEntry, CheckEntry, EventsEntry
-from tickover.server.domain.logins import SendEntry, VerificationEntry
+from tickover.server.operations.advance_test_clock import AdvanceEntry
+from tickover.server.operations.check_test_clock import CheckEntry
+from tickover.server.operations.delete_test_clock import DeleteEntry
+from tickover.server.operations.fork_test_clock import ForkEntry
+from tickover.server.operations.get_test_clock import GetEntry
+from tickover.server.operations.get_test_clock_balances import BalancesEntry
+from tickover.server.operations.list_test_clock_events import EventsEntry
+from tickover.server.operations.list_test_clocks import ListEntry
+from tickover.server.operations.login_by_email_verification import VerificationEntry
+from tickover.server.operations.send_login_code_email import SendEntry
+from tickover.server.operations.update_test_clock import UpdateEntry
 
 Json: TypeAlias = Any
 Amounts: TypeAlias = Callable[[int], SearchStrategy[Raw]]

@@ -31,7 +31,6 @@ from tickover.api.limits import (
 )
 from tickover.api.timestamps import Instant, years_after
 from tickover.server.domain.amendments import NextSchedule, amend
-from tickover.server.domain.clock_params import AmendEntry
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.money import compute_savings
 from tickover.server.domain.schedule_json import Schedule, ScheduledItems, encode_schedule, fork_schedule, view
@@ -67,7 +66,7 @@ def _amend(
     schedule: Schedule, *, at: Instant = _START, add: AddEntry | None = None, cancel: Sequence[str] = ()
 ) -> NextSchedule:
     clock = Clock(_KEY, _START, at, _CLOCK.max_time)
-    return amend(clock, schedule, AmendEntry("", add or AddEntry(), list(cancel)))
+    return amend(clock, schedule, add or AddEntry(), cancel)
 
 
 def _stored(schedule: Schedule) -> Schedule:

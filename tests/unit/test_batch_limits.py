@@ -4,8 +4,7 @@ import pytest
 
 from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_BATCH_BYTES
-from tickover.server.domain.response_sizes import MAX_ERROR
-from tickover.server.jsonrpc.batch_limits import BatchLimits, BatchResponse
+from tickover.server.jsonrpc.batch_limits import MAX_ERROR, BatchLimits, BatchResponse
 
 SIZES = [100, 100]
 ROOM = MAX_BATCH_BYTES - sum(MAX_ERROR + size + 2 for size in SIZES)

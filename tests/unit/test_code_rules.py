@@ -12,7 +12,7 @@ from tests.support.cases import each_case
 from tests.support.repository import text_files
 from tests.support.transcripts import ROOT
 from tickover.api.errors import Reason
-from tickover.server.jsonrpc.envelope import CODES
+from tickover.server.jsonrpc.reasons import REASONS
 
 PACKAGE = ROOT / "src" / "tickover"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -154,7 +154,7 @@ def test_sql_never_reads_the_clock() -> None:
 
 
 def test_every_reason_has_a_code() -> None:
-    assert set(CODES) == set(Reason)
+    assert set(REASONS) == set(Reason)
 
 
 def test_migrations_are_numbered_without_gaps() -> None:

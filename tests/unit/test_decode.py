@@ -9,9 +9,12 @@ from tests.support.cases import each_case
 from tickover.api.clocks import NewClock
 from tickover.api.fields import Params
 from tickover.server.domain import email_addresses
-from tickover.server.domain.clock_params import AdvanceEntry, DeleteEntry, ForkEntry, GetEntry
-from tickover.server.domain.logins import VerificationEntry
 from tickover.server.jsonrpc.decode import decode, try_fast_decode
+from tickover.server.operations.advance_test_clock import AdvanceEntry
+from tickover.server.operations.delete_test_clock import DeleteEntry
+from tickover.server.operations.fork_test_clock import ForkEntry
+from tickover.server.operations.get_test_clock import GetEntry
+from tickover.server.operations.login_by_email_verification import VerificationEntry
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 TRANSACTION = {"at": "2027-03-02T00:00:00Z", "name": "Rent", "amount": 900, "currency": "EUR", "type": "EXPENSE"}

@@ -21,7 +21,7 @@ from tickover.api.fields import Params
 from tickover.api.tokens import Done, Sent, SignedIn, StoredEmail
 from tickover.server.domain.money import Progress
 from tickover.server.domain.schedule_json import GoalHead
-from tickover.server.jsonrpc.envelope import CODES
+from tickover.server.jsonrpc.reasons import REASONS
 from tickover.server.mail import open_mailer
 from tickover.server.metrics.exposition import Facts, render
 from tickover.server.metrics.numbers import CAUSES, SharedNumbers
@@ -148,7 +148,7 @@ async def test_examples_show_the_actual_responses(name: str, tmp_path: Path) -> 
 def test_operations_table_lists_every_operation() -> None:
     table = rows(read("docs/api.md"), "Operation | Token | What it does")
     documented = {quoted(name)[0]: token == "yes" for name, token, _ in table}
-    assert documented == {name: operation.needs_token for name, operation in OPERATIONS.items()}
+    assert documented == {name: operation.needs is not None for name, operation in OPERATIONS.items()}
 
 
 def fields_of(kind: Any) -> Iterator[str]:
@@ -191,7 +191,7 @@ def test_every_field_of_a_result_is_documented() -> None:
 
 def test_reasons_table_has_the_codes_and_statuses() -> None:
     assert {name: (code, status) for name, (code, status, _) in reasons_table().items()} == {
-        str(reason): codes for reason, codes in CODES.items()
+        str(reason): (meaning.code, meaning.http_status) for reason, meaning in REASONS.items()
     }
 
 

@@ -9,7 +9,8 @@ from tests.support.cases import each_case
 from tickover.api.errors import Fault
 from tickover.api.tokens import Sent, SignedIn
 from tickover.server.domain.email_addresses import EmailAddress
-from tickover.server.domain.logins import LoginEmail, SecretKind, SendEntry, TooSoon
+from tickover.server.domain.logins import LoginEmail, SecretKind, TooSoon
+from tickover.server.operations.send_login_code_email import SendEntry
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 ANA = EmailAddress("ana@example.test")

@@ -58,7 +58,7 @@ def test_curl_examples_can_be_pasted(name: str) -> None:
     assert len(shown) == 2 * len(examples)
     for example, request, response in zip(examples, shown[::2], shown[1::2], strict=True):
         *words, data = as_pasted(request)
-        token = ["-H", "Authorization: Bearer $TOKEN"] if DESCRIBED_OPERATIONS[name].needs_token else []
+        token = ["-H", "Authorization: Bearer $TOKEN"] if DESCRIBED_OPERATIONS[name].needs is not None else []
         assert words == ["curl", "-sS", f"{PUBLIC_URL}/rpc", "-H", "Content-Type: application/json", *token, "-d"]
         params = {param["name"]: param["value"] for param in example["params"]}
         assert json.loads(data) == {"jsonrpc": "2.0", "id": 1, "method": name, "params": params}

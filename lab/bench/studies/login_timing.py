@@ -23,7 +23,7 @@ from tickover.server.domain.tokens import Mint
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.jsonrpc.dispatch import Context, Dispatcher
 from tickover.server.mail.mailer import Email
-from tickover.server.operations import Operations, Policy
+from tickover.server.operations.services import Policy, Services
 from tickover.server.storage import open_store
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
@@ -132,7 +132,7 @@ async def _run(rounds: int) -> None:
         log: BoundLogger = structlog.wrap_logger(logging.getLogger("bench"), wrapper_class=BoundLogger)
         try:
             bench = Bench(
-                Dispatcher(Operations(store, mailer, Mint(b"a key for benches"), policy, IsolatedProcess()), log),
+                Dispatcher(Services(store, mailer, Mint(b"a key for benches"), policy, IsolatedProcess()), log),
                 mailer,
             )
             _report(await _measure(bench, rounds))

@@ -17,6 +17,7 @@ from unittest.mock import patch
 
 import apsw
 import uvloop
+from msgspec.structs import replace
 from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
@@ -31,6 +32,7 @@ from tickover.server.http.connection import Connection
 from tickover.server.http.messages import Request, Response
 from tickover.server.http.pool import Limits, Pool
 from tickover.server.jsonrpc.dispatch import CallResponse, Dispatcher
+from tickover.server.operations import OPERATIONS
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Created, StoredClock
 
@@ -156,8 +158,7 @@ def _stop_before_operation(bench: Bench) -> AbstractContextManager[object]:
     async def run(*_: object) -> bytes:
         return bench.response
 
-    handlers = bench.world.rpc._handlers
-    return patch.dict(handlers, dict.fromkeys(handlers, run))
+    return patch.dict(OPERATIONS, {name: replace(operation, handler=run) for name, operation in OPERATIONS.items()})
 
 
 def _stop_before_store(bench: Bench) -> AbstractContextManager[object]:

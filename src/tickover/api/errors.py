@@ -1,6 +1,6 @@
 """Errors that a caller can cause: the reasons, and Rejection, the exception that carries them.
 
-`tickover.server.jsonrpc.envelope` maps reasons to JSON-RPC codes and HTTP statuses.
+`tickover.server.jsonrpc.reasons` maps reasons to JSON-RPC codes and HTTP statuses.
 """
 
 from collections.abc import Mapping, Sequence
@@ -92,8 +92,8 @@ class Rejection(Exception):
         return tuple(self.details.get("errors", ()))
 
 
-def invalid_params(method: str, faults: Sequence[Fault]) -> Rejection:
-    fields = f"1 field of {method} is" if len(faults) == 1 else f"{len(faults)} fields of {method} are"
+def invalid_params(operation: str, faults: Sequence[Fault]) -> Rejection:
+    fields = f"1 field of {operation} is" if len(faults) == 1 else f"{len(faults)} fields of {operation} are"
     return Rejection(Reason.INVALID_PARAMS, f"{fields} invalid.", {"errors": list(faults)})
 
 

@@ -90,9 +90,8 @@ async def create_access_token(
 ) -> CreatedAccessToken:
     """Create an access token of a user, and the user if there is none."""
     from tickover.server.domain import email_addresses
-    from tickover.server.domain.access_tokens import CreateAccessTokenEntry
     from tickover.server.domain.tokens import Mint
-    from tickover.server.operations.access_tokens import AccessTokenOperations
+    from tickover.server.operations.create_access_token import CreateAccessTokenEntry, create
 
     try:
         address = email_addresses.parse(email)
@@ -105,4 +104,4 @@ async def create_access_token(
     async with open_existing_store(url) as store:
         user = await store.find_or_create_user(address, mint.new_key(now), now)
         params = CreateAccessTokenEntry(name=name, expires_in_days=days, read_only=read_only)
-        return await AccessTokenOperations(store, mint).create(params, user, now)
+        return await create(params, user, now, store, mint)

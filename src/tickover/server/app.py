@@ -31,7 +31,7 @@ from tickover.server.mail.mailbox import Mailbox
 from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.metrics.server import DatabaseFacts, MeasuredMailer, MetricsServer
 from tickover.server.openrpc import describe
-from tickover.server.operations import Operations, Policy
+from tickover.server.operations.services import Policy, Services
 from tickover.server.secret_key import load_secret_key
 from tickover.server.settings import SettingError, Settings, exposure_reason, is_loopback
 from tickover.server.storage import open_store, redact_url, schema_version
@@ -76,11 +76,11 @@ class TickoverServer:
         description = describe(policy.public_url)
         self._background = Background(self._store, mint.key_fingerprint(), wall_clock, log, on_swept=self._on_swept)
         self._isolated_process = IsolatedProcess()
-        operations = Operations(store, self._mailer, mint, policy, self._isolated_process, description)
+        services = Services(store, self._mailer, mint, policy, self._isolated_process, description)
         observe: Observe = self._recorder.record_call
         if self._tracing is not None:
             observe = self._tracing.observe(observe)
-        self._rpc = Dispatcher(operations, log, self._background.count_rejection, observe)
+        self._rpc = Dispatcher(services, log, self._background.count_rejection, observe)
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.is_local else None
         site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
         trusted = settings.trusted_proxies

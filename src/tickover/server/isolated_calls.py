@@ -17,6 +17,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType, json
 from msgspec.structs import replace
 
 from tickover.api.clocks import ExportedClock, Snapshot
+from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_OPENING_BALANCES
 from tickover.api.plans import encode_json
 from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.locations import ONE_CALL
@@ -26,6 +27,10 @@ MAX_CPU_SECONDS: Final = 2
 
 MAX_MEMORY: Final = 256 * 1024 * 1024
 """Bytes of address space. The largest export needs 100 MB of it."""
+
+MAX_EXPORT: Final = 1024 + MAX_CLOCK_TRANSACTIONS * 3600 + MAX_OPENING_BALANCES * 1600
+"""Bytes of the largest result. Each transaction can have its own currency, so that each has its own statement. Amounts
+can have 324 decimals, and a character of a name can become four bytes in JSON, or five in XML."""
 
 
 class ExpandRequest(Struct, frozen=True, tag="expand"):

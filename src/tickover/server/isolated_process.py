@@ -11,11 +11,10 @@ from typing import Final
 from msgspec import json
 
 from tickover.api.errors import unavailable
-from tickover.server.domain.response_sizes import MAX_EXPORT_RESULT
 from tickover.server.fair_queue import FairQueue
-from tickover.server.isolated_calls import MAX_CPU_SECONDS, ExpandRequest, ExportRequest, IsolatedResult
+from tickover.server.isolated_calls import MAX_CPU_SECONDS, MAX_EXPORT, ExpandRequest, ExportRequest, IsolatedResult
 
-_MAX_LINE: Final = MAX_EXPORT_RESULT + 1024
+_MAX_LINE: Final = MAX_EXPORT + 1024
 _MAX_SECONDS: Final = 30
 """Of real time, on an overloaded machine."""
 _MIN_CPU_SECONDS: Final = 0.001

@@ -14,7 +14,7 @@ from tests.support.mail_servers import MailServer, Misbehaviour, Silence, hang_u
 from tests.support.world import ANA, World
 from tickover.server.mail.compose import Composer
 from tickover.server.mail.smtp import SmtpMailer
-from tickover.server.operations import Policy
+from tickover.server.operations.services import Policy
 from tickover.server.storage import open_store
 
 _CODE = {"loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}

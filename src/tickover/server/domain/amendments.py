@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from msgspec import UNSET, Struct
+from msgspec import Struct
 
 from tickover.api.clocks import AddEntry, range_faults
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params, truncate
@@ -20,7 +20,6 @@ from tickover.api.limits import (
     MAX_GOAL_CONTRIBUTIONS,
 )
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clock_params import AmendEntry
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.schedule_json import (
     TRANSACTIONS,
@@ -46,11 +45,9 @@ class _Item(Struct, frozen=True):
     at: Instant
 
 
-def amend(clock: Clock, schedule: Schedule, params: AmendEntry) -> NextSchedule:
+def amend(clock: Clock, schedule: Schedule, add: AddEntry, cancel: Sequence[str]) -> NextSchedule:
     """Return the amended schedule. Raise a Rejection with all faults, or with all items that are not pending."""
-    add = AddEntry() if params.add is UNSET else params.add
-    ids = [] if params.cancel is UNSET else params.cancel
-    found = _find_items(schedule, ids)
+    found = _find_items(schedule, cancel)
     not_pending = [id for id, item in found.items() if item.at <= clock.frozen_time]
     cancelled: dict[int, set[int]] = {}
     for item in found.values():
@@ -59,10 +56,10 @@ def amend(clock: Clock, schedule: Schedule, params: AmendEntry) -> NextSchedule:
         *_added_faults(clock, schedule, add),
         *_total_faults(schedule, add, {group: len(positions) for group, positions in cancelled.items()}),
         *_currency_faults(schedule, add, cancelled.get(TRANSACTIONS, set())),
-        *_cancel_faults(ids, found, _goal_ids(schedule)),
+        *_cancel_faults(cancel, found, _goal_ids(schedule)),
     ]
     if faults:
-        posted = [_not_pending_fault(index, id) for index, id in enumerate(ids) if id in not_pending]
+        posted = [_not_pending_fault(index, id) for index, id in enumerate(cancel) if id in not_pending]
         raise invalid_params("amendTestClock", [*faults, *posted])
     if not_pending:
         message = "You can cancel only pending transactions and upcoming contributions. These have already happened."

@@ -1,17 +1,13 @@
-"""Sign-in: parameters, codes and links, their lifetimes, and the limits on emails and attempts."""
+"""Sign-in: codes and links, their lifetimes, and the limits on emails and attempts."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from enum import StrEnum
 from math import ceil
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Final
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
-from tickover.api.errors import Fault
-from tickover.api.fields import Params, Text, doc, expected
 from tickover.api.limits import (
-    CODE_DIGITS,
     CODE_LIFETIME,
     CODE_TRIES,
     FAILURES_IN_A_ROW,
@@ -21,70 +17,6 @@ from tickover.api.limits import (
     SENDS_AN_HOUR_FROM_ONE_NETWORK,
 )
 from tickover.api.timestamps import Instant
-from tickover.server.domain.email_addresses import EmailAddress
-
-Email = Annotated[EmailAddress, doc("One email address.")]
-# The pattern alone would accept a final line break, because `$` matches before it.
-Code = Annotated[
-    str,
-    Meta(min_length=CODE_DIGITS, max_length=CODE_DIGITS, pattern=f"^[0-9]{{{CODE_DIGITS}}}$", extra={"secret": True}),
-    expected(f"{CODE_DIGITS} digits"),
-    doc(f"The {CODE_DIGITS} digits from the email, including leading zeros."),
-]
-
-_REQUIRED_CODE_TYPE: Final = {"WEB_LOGIN_LINK": "LONG_LIVED", "LOGIN_CODE": "SHORT_LIVED"}
-
-
-class SendEntry(Params, frozen=True):
-    """The parameters of sendLoginCodeEmail."""
-
-    combinations: ClassVar[dict[str, Any]] = {
-        "anyOf": [
-            {"properties": {"loginCodeType": {"const": code_type}, "emailType": {"const": email_type}}}
-            for email_type, code_type in _REQUIRED_CODE_TYPE.items()
-        ]
-    }
-
-    email: Email
-    login_code_type: Annotated[
-        Literal["SHORT_LIVED", "LONG_LIVED"],
-        doc("How long the code or link is valid: minutes for a code, an hour for a link. See `emailType`."),
-    ]
-    email_type: Annotated[Literal["LOGIN_CODE", "WEB_LOGIN_LINK"], doc("What the email contains: a code or a link.")]
-
-    def faults(self, now: Instant) -> Iterator[Fault]:
-        if self.email_type is None or self.login_code_type is None:
-            return
-        required = _REQUIRED_CODE_TYPE[self.email_type]
-        if self.login_code_type != required:
-            message = f"must be {required} when emailType is {self.email_type}"
-            yield Fault("loginCodeType", "combination", message, self.login_code_type)
-
-    @property
-    def kind(self) -> "SecretKind":
-        return SecretKind.CODE if self.email_type == "LOGIN_CODE" else SecretKind.LINK
-
-
-class VerificationEntry(Params, frozen=True):
-    """The parameters of loginByEmailVerification."""
-
-    email: Email
-    code: Code
-    authentication_method: Annotated[Literal["EMAIL_CODE"], doc("The only supported method.")]
-
-
-class LinkEntry(Params, frozen=True):
-    """The parameters of loginByEmailLink."""
-
-    token: Annotated[Text, Meta(extra={"secret": True}), doc("The text after `#token=` in the link.")]
-
-
-class CurrentUserEntry(Params, frozen=True):
-    """getCurrentUser has no parameters."""
-
-
-class LogoutEntry(Params, frozen=True):
-    """logout has no parameters."""
 
 
 class SecretKind(StrEnum):

@@ -21,7 +21,7 @@ from tickover.server.http.host_check import HostCheck
 from tickover.server.http.messages import Header, Request, RequestError, Response
 from tickover.server.http.pages import Site
 from tickover.server.jsonrpc.dispatch import CallResponse, Context, Dispatcher, error_response
-from tickover.server.jsonrpc.envelope import CODES
+from tickover.server.jsonrpc.reasons import REASONS
 
 HEALTH_CHECKS: Final = frozenset({"/healthz", "/readyz"})
 _JSON: Final = (b"content-type", b"application/json")
@@ -195,7 +195,7 @@ def _check_content_type(method: str, content_type: bytes) -> None:
 def _to_http(response: CallResponse) -> Response:
     if response.rejection is None:
         return (200, _CALL_HEADERS, response.body) if response.body else (204, _SAFE, b"")
-    _, status = CODES[response.rejection.reason]
+    status = REASONS[response.rejection.reason].http_status
     headers = [*_CALL_HEADERS, *_retry_after(response.rejection), *_REASON_HEADERS.get(response.rejection.reason, ())]
     return status, headers, response.body
 

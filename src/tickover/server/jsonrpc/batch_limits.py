@@ -2,10 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.api.limits import MAX_BATCH_BYTES, MAX_UNFINISHED_BYTES
-from tickover.server.domain.response_sizes import MAX_ERROR
+
+MAX_ENVELOPE: Final = 64
+"""Bytes of the members of a response other than the result and the id."""
+MAX_ERROR: Final = 1024
+"""Bytes of any error response except INVALID_PARAMS, without the id."""
 
 
 class BatchResponse:

@@ -3,23 +3,26 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from math import inf
 
 from msgspec import Raw, Struct
-from msgspec.structs import replace
 from structlog.stdlib import BoundLogger
 
 from tickover.api import ids, timestamps
 from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.api.limits import CALL_COST, MAX_BATCH
 from tickover.api.timestamps import Instant
-from tickover.server.domain import response_sizes
 from tickover.server.failure_log import FailureLog
 from tickover.server.jsonrpc import envelope
 from tickover.server.jsonrpc.admission import Admission
-from tickover.server.jsonrpc.batch_limits import BatchLimits, BatchResponse
-from tickover.server.jsonrpc.envelope import InvalidRequest, Request
-from tickover.server.operations import OPERATIONS, Caller, IdempotencyKey, Operation, Operations
+from tickover.server.jsonrpc.batch_limits import MAX_ENVELOPE, BatchLimits, BatchResponse
+from tickover.server.jsonrpc.envelope import Call, InvalidRequest
+from tickover.server.operations import OPERATIONS
+from tickover.server.operations.caller import Caller
+from tickover.server.operations.idempotency import run_once
+from tickover.server.operations.operation import Operation
+from tickover.server.operations.services import Services
 
 
 class Context(Struct, frozen=True):
@@ -43,20 +46,18 @@ class CallResponse(Struct, frozen=True):
 NO_RESPONSE = CallResponse(b"")
 
 Observe = Callable[[str, Rejection | None, float], object]
-"""Receives the method of a call that has ended, its rejection if it failed, and its duration in seconds."""
+"""Receives the operation of a call that has ended, its rejection if it failed, and its duration in seconds."""
 
 
 class Dispatcher:
     def __init__(
         self,
-        operations: Operations,
+        services: Services,
         log: BoundLogger,
         count_rejection: Callable[[Reason], object] = lambda _: None,
         observe: Observe = lambda *_: None,
     ) -> None:
-        self._operations = operations
-        self._handlers = {name: operation.handler(operations) for name, operation in OPERATIONS.items()}
-        self._costs = {name: operation.cost(operations) for name, operation in OPERATIONS.items()}
+        self._services = services
         self._log = log
         self._count_rejection = count_rejection
         self._observe = observe
@@ -73,15 +74,16 @@ class Dispatcher:
         """Run a call or a batch. The response body is empty if all calls are notifications."""
         try:
             envelope.check_nesting(body)
-            request = envelope.try_fast_decode(body)
-            if request is not None:
-                return await self._run(request, context)
+            call = envelope.try_fast_decode(body)
+            if call is not None:
+                return await self._run(call, context)
             text = envelope.decode_text(body)
             if text.lstrip(" \t\r\n").startswith("["):
                 return await self._run_batch(text, context)
         except Rejection as rejection:
             return error_response(rejection)
-        return await self._run_call(text, context)
+        call_or_error = _decode_call(text)
+        return call_or_error if isinstance(call_or_error, CallResponse) else await self._run(call_or_error, context)
 
     async def _run_batch(self, text: str, context: Context) -> CallResponse:
         calls = envelope.decode_batch(text)
@@ -97,84 +99,78 @@ class Dispatcher:
                 await asyncio.sleep(0)
             return CallResponse(response.join())
 
-    async def _run_batch_call(self, call: Raw, context: Context, response: BatchResponse) -> CallResponse:
+    async def _run_batch_call(self, encoded: Raw, context: Context, response: BatchResponse) -> CallResponse:
         """Run a call of a batch, unless its response might not fit."""
-        request = _decode_request(call)
-        if isinstance(request, CallResponse):
-            return request
-        operation = OPERATIONS.get(request.method)
+        call = _decode_call(encoded)
+        if isinstance(call, CallResponse):
+            return call
+        operation = OPERATIONS.get(call.operation)
         max_result = operation.max_result if operation else 0
         # Notifications have no response.
-        max_response = response_sizes.MAX_ENVELOPE + len(request.id) + max_result if request.id else 0
-        result = await self._run(request, context, lambda: response.check_fits(len(call), max_response))
+        max_response = MAX_ENVELOPE + len(call.id) + max_result if call.id else 0
+        result = await self._run(call, context, lambda: response.check_fits(len(encoded), max_response))
         if result.rejection is None:
             return result
         try:
             # An error can be longer than the result: parameters can have thousands of faults.
-            response.check_fits(len(call), len(result.body))
+            response.check_fits(len(encoded), len(result.body))
         except Rejection as rejection:
             self._count_rejection(rejection.reason)
-            return error_response(rejection, request.id)
+            return error_response(rejection, call.id)
         return result
 
-    async def _run_call(self, text: str, context: Context) -> CallResponse:
-        request = _decode_request(text)
-        return request if isinstance(request, CallResponse) else await self._run(request, context)
-
-    async def _run(
-        self, request: Request, context: Context, check_fits: Callable[[], None] | None = None
-    ) -> CallResponse:
-        now = context.now()
+    async def _run(self, call: Call, context: Context, check_fits: Callable[[], None] | None = None) -> CallResponse:
+        now, access = context.now(), self._services.access
         caller = Caller(now, context.network)
         began = asyncio.get_running_loop().time()
         try:
             self._check_running()
             if not timestamps.EARLIEST_NOW <= now < timestamps.LATEST_NOW:
                 raise unavailable(f"The server's clock is wrong: it says {timestamps.write(now)}.")
-            operation = _find_operation(request.method)
+            operation = _find_operation(call.operation)
             if operation.limited_per_client:
-                self._operations.logins.check_client_limit(caller)
-            if operation.needs_token:
-                caller = await self._operations.tokens.authenticate(context.token, caller)
-                self._operations.tokens.check_permission(caller, operation.permission)
-            response = await self._run_in_turn(operation, request, context, caller, check_fits)
+                access.check_client_limit(caller)
+            if operation.needs is not None:
+                caller = await access.authenticate(context.token, caller)
+                access.check_permission(caller, operation.needs)
+            response = await self._run_in_turn(operation, call, context.idempotency_key, caller, check_fits)
         except Rejection as first:
-            rejection = await self._operations.tokens.check_again(caller, first)
+            rejection = await access.check_again(caller, first)
             self._count_rejection(rejection.reason)
             if rejection.__cause__ is not None:
                 ended = asyncio.get_running_loop().time()
-                self._failures.note(request.method, rejection, began, ended, context.request_id)
-            response = error_response(rejection, request.id)
+                self._failures.note(call.operation, rejection, began, ended, context.request_id)
+            response = error_response(rejection, call.id)
         except Exception:
-            response = self.report_bug(context.request_id, request.id)
-        self._observe(request.method, response.rejection, asyncio.get_running_loop().time() - began)
+            response = self.report_bug(context.request_id, call.id)
+        self._observe(call.operation, response.rejection, asyncio.get_running_loop().time() - began)
         if self._log.isEnabledFor(logging.DEBUG):
-            self._log_call(request.method, caller.token.user, response, context.request_id)
-        return response if request.id else NO_RESPONSE
+            self._log_call(call.operation, caller.token.user, response, context.request_id)
+        return response if call.id else NO_RESPONSE
 
     async def _run_in_turn(
         self,
         operation: Operation,
-        request: Request,
-        context: Context,
+        call: Call,
+        idempotency_key: bytes | None,
         caller: Caller,
         check_fits: Callable[[], None] | None,
     ) -> CallResponse:
         """Run a call when its cost fits beside the running calls of its user and of the process."""
         user = caller.token.user or caller.network
-        cost = CALL_COST + len(request.params) + self._costs[request.method](request.params)
+        cost = CALL_COST + len(call.params) + operation.cost(self._services, call.params)
         if not self._admission.try_enter(user, cost):
             await self._admission.wait(user, cost)
         try:
             self._check_running()
             if check_fits is not None:
                 check_fits()
-            if context.idempotency_key is not None and operation.takes_idempotency_key:
-                result = await self._run_once(operation, request, context.idempotency_key, caller)
+            decode = partial(envelope.decode_params, operation.params, operation.name, call.params, caller.now)
+            if idempotency_key is not None and operation.takes_idempotency_key:
+                result = await run_once(operation, call.params, decode, idempotency_key, caller, self._services)
             else:
-                params = envelope.decode_params(operation.params, request.method, request.params, caller.now)
-                result = await self._handlers[request.method](params, caller)
-            return CallResponse(envelope.encode_result(request.id, result))
+                result = await operation.handler(decode(), caller, self._services)
+            return CallResponse(envelope.encode_result(call.id, result))
         finally:
             self._admission.leave(user, cost)
 
@@ -189,60 +185,30 @@ class Dispatcher:
         if self._last_call_at < inf and asyncio.get_running_loop().time() >= self._last_call_at:
             raise unavailable("The server is shutting down.")
 
-    async def _run_once(self, operation: Operation, request: Request, header: bytes, caller: Caller) -> bytes | Struct:
-        """Run a call with an Idempotency-Key header."""
-        faults = envelope.idempotency_key_faults(header)
-        try:
-            params = envelope.decode_params(operation.params, request.method, request.params, caller.now, faults)
-        except Rejection as rejection:
-            # Instants in the parameters may have been in range when an earlier call created the clock.
-            if any(fault.rule != "range" for fault in rejection.faults):
-                raise
-            caller = replace(caller, idempotency_key=_idempotency_key(header, request))
-            existing = await self._operations.clocks.find_repeated(caller)
-            if existing is None:
-                raise
-            return existing
-        caller = replace(caller, idempotency_key=_idempotency_key(header, request))
-        try:
-            return await self._handlers[request.method](params, caller)
-        except Rejection as rejection:
-            # A concurrent call with the same key may have succeeded, and may be the reason for the rejection.
-            existing = None
-            if rejection.reason is not Reason.UNAVAILABLE:
-                existing = await self._operations.clocks.find_existing(request.method, caller)
-            if existing is None:
-                raise
-            return existing
-
-    def _log_call(self, method: str, user: bytes, response: CallResponse, request_id: str) -> None:
+    def _log_call(self, operation: str, user: bytes, response: CallResponse, request_id: str) -> None:
         """Log one line for the call. It contains no text of the caller, and identifies people only by user id."""
         self._log.debug(
             "call",
-            method=method if method in OPERATIONS else "unknown",
+            method=operation if operation in OPERATIONS else "unknown",
             user=ids.write("user", user) if user else None,
             outcome=response.rejection.reason if response.rejection else "ok",
             request_id=request_id,
         )
 
 
-def _decode_request(text: str | Raw) -> Request | CallResponse:
-    """Return the request, or an error response if it is invalid."""
+def _decode_call(text: str | Raw) -> Call | CallResponse:
+    """Return the call, or an error response if it is invalid."""
     try:
-        return envelope.decode_request(text)
+        return envelope.decode_call(text)
     except InvalidRequest as rejection:
         return error_response(rejection, rejection.id)
 
 
-def _idempotency_key(header: bytes, request: Request) -> IdempotencyKey:
-    return IdempotencyKey(header.decode("latin-1"), envelope.digest_call(request))
-
-
-def _find_operation(method: str) -> Operation:
-    if method not in OPERATIONS:
+def _find_operation(name: str) -> Operation:
+    if name not in OPERATIONS:
         available = ", ".join(OPERATIONS)
         raise Rejection(Reason.METHOD_NOT_FOUND, f"Method not found. Available methods: {available}.")
-    return OPERATIONS[method]
+    return OPERATIONS[name]
 
 
 def error_response(rejection: Rejection, id: bytes = envelope.NULL) -> CallResponse:

@@ -1,7 +1,5 @@
-"""The JSON-RPC 2.0 envelope: requests, parameters, results, and errors with their codes and HTTP statuses."""
+"""The JSON-RPC 2.0 envelope: calls, parameters, results and errors."""
 
-import hashlib
-import json as python_json
 import re
 from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeVar
@@ -10,35 +8,11 @@ from msgspec import DecodeError, Raw, Struct, ValidationError, json
 
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.api.fields import Params
-from tickover.api.limits import MAX_FAULTS, MAX_IDEMPOTENCY_KEY, MAX_NESTING
+from tickover.api.limits import MAX_FAULTS, MAX_NESTING
 from tickover.api.nesting import is_nested_too_deeply
 from tickover.api.timestamps import Instant
 from tickover.server.jsonrpc.decode import decode
-
-CODES: Final[dict[Reason, tuple[int, int]]] = {
-    # Reason: (JSON-RPC code, HTTP status of a single call). Most errors have status 200, because generic clients ignore
-    # the error object otherwise. 401, 403, 429 and 503 stay, because proxies and clients act on them.
-    Reason.PARSE_ERROR: (-32700, 400),
-    Reason.INVALID_REQUEST: (-32600, 400),
-    Reason.METHOD_NOT_FOUND: (-32601, 200),
-    Reason.INVALID_PARAMS: (-32602, 200),
-    Reason.UNAUTHENTICATED: (-32001, 401),
-    Reason.FORBIDDEN: (-32003, 403),
-    Reason.CLOCK_NOT_FOUND: (-32004, 200),
-    Reason.CLOCK_EXPIRED: (-32010, 200),
-    Reason.TIME_BEFORE_CURRENT: (-32011, 200),
-    Reason.TIME_AFTER_MAX: (-32012, 200),
-    Reason.ITEM_NOT_PENDING: (-32013, 200),
-    Reason.LOGIN_REFUSED: (-32020, 200),
-    Reason.RESEND_TOO_SOON: (-32005, 429),
-    Reason.RATE_LIMITED: (-32005, 429),
-    Reason.MAIL_NOT_SENT: (-32030, 200),
-    Reason.UNAVAILABLE: (-32050, 503),
-    Reason.INTERNAL: (-32603, 500),
-    Reason.METHOD_NOT_ALLOWED: (-32600, 405),
-    Reason.UNSUPPORTED_MEDIA_TYPE: (-32600, 415),
-    Reason.BODY_TOO_LARGE: (-32600, 413),
-}
+from tickover.server.jsonrpc.reasons import REASONS
 
 NULL: Final = b"null"
 _ABSENT: Final = Raw(b"")
@@ -53,10 +27,10 @@ class FastEnvelope(Struct, gc=False):
     id: Raw = _ABSENT
 
 
-class Request(Struct, frozen=True, gc=False):
+class Call(Struct, frozen=True, gc=False):
     """A call. `params` is not decoded yet; the response repeats `id` byte for byte."""
 
-    method: str
+    operation: str
     params: bytes
     id: bytes
     """Empty for a notification, which has no response."""
@@ -133,7 +107,7 @@ def _parse_error(why: str) -> Rejection:
     return Rejection(Reason.PARSE_ERROR, f"The body is not valid JSON: {why}.")
 
 
-def try_fast_decode(body: bytes) -> Request | None:
+def try_fast_decode(body: bytes) -> Call | None:
     """Decode a usual call in one pass. Return None for a batch or an unusual call; unusual calls can be valid."""
     try:
         # The decoder doesn't check the UTF-8 of parameters.
@@ -144,7 +118,7 @@ def try_fast_decode(body: bytes) -> Request | None:
     id, params = bytes(call.id), bytes(call.params)
     if not id or id[:1] not in _ID_STARTS or b"u0000" in id or not params.startswith(b"{"):
         return None
-    return Request(call.method, params, id)
+    return Call(call.method, params, id)
 
 
 def decode_batch(text: str) -> list[Raw]:
@@ -159,7 +133,7 @@ class InvalidRequest(Rejection):
         self.id = id
 
 
-def decode_request(text: str | Raw) -> Request:
+def decode_call(text: str | Raw) -> Call:
     """Decode one call. Raise InvalidRequest if it isn't one."""
     try:
         envelope = _decode_envelope(text)
@@ -177,7 +151,7 @@ def decode_request(text: str | Raw) -> Request:
         raise InvalidRequest("method must be a string", id or NULL)
     if params[:1] not in (b"{", b"["):
         raise InvalidRequest("params must be an object", id or NULL)
-    return Request(method, params, id)
+    return Call(method, params, id)
 
 
 _ID_STARTS: Final = frozenset({b'"', b"n", b"-", *(b"%d" % digit for digit in range(10))})
@@ -191,41 +165,13 @@ _Params = TypeVar("_Params", bound=Params)
 
 
 def decode_params(
-    kind: type[_Params], method: str, encoded: bytes, now: Instant, more_faults: Sequence[Fault] = ()
+    kind: type[_Params], operation: str, encoded: bytes, now: Instant, more_faults: Sequence[Fault] = ()
 ) -> _Params:
-    """Decode a method's parameters. Raise a Rejection with all faults, including `more_faults`, if there are any."""
+    """Decode the parameters of an operation. Raise a Rejection with all faults and `more_faults`, if there are any."""
     faults, params = decode(kind, encoded, now)
     if params is None or faults or more_faults:
-        raise invalid_params(method, [*faults, *more_faults][:MAX_FAULTS])
+        raise invalid_params(operation, [*faults, *more_faults][:MAX_FAULTS])
     return params
-
-
-def idempotency_key_faults(header: bytes) -> list[Fault]:
-    """Return the faults of an Idempotency-Key header. The HTTP parser passes an empty header if there were several."""
-    if 1 <= len(header) <= MAX_IDEMPOTENCY_KEY:
-        return []
-    return [Fault("Idempotency-Key", "length", f"must be one header of 1 to {MAX_IDEMPOTENCY_KEY} characters")]
-
-
-def digest_call(request: Request) -> bytes:
-    """Return a digest of the method and the parameters."""
-    digest = digest_params(request.params)
-    # Databases contain digests of creations from releases that digested only their parameters.
-    if request.method == "createTestClock":
-        return digest
-    return hashlib.sha256(request.method.encode() + digest).digest()
-
-
-def digest_params(encoded: bytes) -> bytes:
-    """Return a digest that is equal for equal JSON values, regardless of whitespace and order. They must be valid."""
-    parsed = python_json.loads(encoded, parse_int=_parse_number, parse_float=_parse_number)
-    return hashlib.sha256(python_json.dumps(parsed, sort_keys=True).encode()).digest()
-
-
-def _parse_number(digits: str) -> int | float:
-    """Parse a number as a double, so that 1 and 1.0 are equal. A member that occurs twice can have any number."""
-    number = float(digits)
-    return int(number) if number.is_integer() else number
 
 
 def encode_result(id: bytes, result: bytes | Struct) -> bytes:
@@ -234,6 +180,7 @@ def encode_result(id: bytes, result: bytes | Struct) -> bytes:
 
 
 def encode_error(id: bytes, rejection: Rejection) -> bytes:
-    code, _ = CODES[rejection.reason]
-    error = ErrorObject(code, rejection.message, {"reason": rejection.reason, **rejection.details})
+    error = ErrorObject(
+        REASONS[rejection.reason].code, rejection.message, {"reason": rejection.reason, **rejection.details}
+    )
     return b'{"jsonrpc":"2.0","error":%b,"id":%b}' % (_encode(error), id)

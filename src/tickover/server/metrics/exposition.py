@@ -74,7 +74,7 @@ def _expected_outcomes(method: str) -> tuple[Reason, ...]:
     operation = OPERATIONS.get(method)
     if operation is None:
         return (Reason.METHOD_NOT_FOUND,)
-    needs_token = (Reason.UNAUTHENTICATED,) if operation.needs_token else ()
+    needs_token = (Reason.UNAUTHENTICATED,) if operation.needs is not None else ()
     return (*_ANY_CALL, *needs_token, *operation.reasons)
 
 

@@ -14,12 +14,12 @@ from msgspec import json
 
 from tickover import __version__
 from tickover.api.errors import Fault, Reason
-from tickover.api.limits import MAX_CANCELLED, MAX_FAULTS
+from tickover.api.limits import MAX_BATCH, MAX_IDEMPOTENCY_KEY
 from tickover.server.domain.tokens import Permission
-from tickover.server.jsonrpc.envelope import CODES
-from tickover.server.openrpc.prose import ABOUT, BEARER, METHODS, PUBLIC, REASONS, TAGS, TAKES_KEY
+from tickover.server.jsonrpc.reasons import REASONS
 from tickover.server.openrpc.schemas import Schema, name_of, reference, schemas_of
-from tickover.server.operations import OPERATIONS, Operation
+from tickover.server.operations import OPERATIONS
+from tickover.server.operations.operation import Example, Operation
 
 DESCRIBED_OPERATIONS: Final = {name: operation for name, operation in OPERATIONS.items() if name != "rpc.discover"}
 
@@ -40,41 +40,27 @@ _EVERY_CALL: Final = frozenset(
         Reason.INTERNAL,
     }
 )
-_INSTANT: Final[Schema] = {"type": "string", "format": "date-time"}
-_SECONDS: Final[Schema] = {
-    "retryAfterSeconds": {"description": "Retry the call after this many seconds.", "type": "integer", "minimum": 1}
-}
-_DATA: Final[dict[Reason, Schema]] = {
-    # The members of `data` other than the reason.
-    Reason.INVALID_PARAMS: {
-        "errors": {
-            "description": "All invalid fields. Their order may change.",
-            "type": "array",
-            "items": reference("Fault"),
-            "maxItems": MAX_FAULTS,
-        }
-    },
-    Reason.TIME_BEFORE_CURRENT: {
-        "currentFrozenTime": {"description": "The clock's current simulated time.", **_INSTANT},
-    },
-    Reason.TIME_AFTER_MAX: {"maxTime": {"description": "The latest simulated time of the clock.", **_INSTANT}},
-    Reason.ITEM_NOT_PENDING: {
-        "itemIds": {
-            "description": "The IDs of the items that have already happened.",
-            "type": "array",
-            "items": {"type": "string"},
-            "maxItems": MAX_CANCELLED,
-        }
-    },
-    Reason.RESEND_TOO_SOON: _SECONDS,
-    Reason.RATE_LIMITED: _SECONDS,
-    Reason.UNAVAILABLE: _SECONDS,
-    Reason.INTERNAL: {
-        "requestId": {
-            "description": "Report this ID with the bug. It is also in the header `X-Request-Id`.",
-            "type": "string",
-        }
-    },
+_ABOUT: Final = (
+    "Test clocks with simulated money, and sign-in by email. The protocol is JSON-RPC 2.0 over `POST /rpc` with "
+    f"`Content-Type: application/json`. An array of up to {MAX_BATCH} calls is a batch. A call without `id` is "
+    "a notification and has no response.\n\n"
+    "Send parameters by name. Unknown names and null are invalid: omit parameters that you don't need. Strings must "
+    "not contain U+0000 or lone surrogates; their lengths count Unicode code points. Timestamps are RFC 3339 with an "
+    "offset. Responses use UTC. IDs, tokens and cursors are opaque.\n\n"
+    "An error has a `code`, a `message` for people, and `data`. Programs should match on `data.reason`. In the OpenRPC "
+    "document, `data` of an error is a JSON Schema. Later versions may add members to responses."
+)
+
+_BEARER: Final = "Requires a token: send the header `Authorization: Bearer <token>`."
+_PUBLIC: Final = "Requires no token."
+_TAKES_KEY: Final = (
+    f"You can retry the call safely with an `Idempotency-Key` header of 1 to {MAX_IDEMPOTENCY_KEY} characters. "
+    "The same key with the same operation and parameters returns the same clock, as it is now, as long as the clock "
+    "lives. The same key with another operation or other parameters is invalid. Batches can't have the header."
+)
+_TAGS: Final = {
+    "extension": "An addition to the four operations of the interface.",
+    "token": _BEARER,
 }
 
 
@@ -85,10 +71,10 @@ def describe(public_url: str) -> bytes:
 
 
 def _document(public_url: str) -> dict[str, Any]:
-    examples = _examples(public_url)
+    recorded = _recorded(public_url)
     head = {
         "openrpc": "1.2.6",
-        "info": {"title": "Tickover", "version": __version__, "description": ABOUT},
+        "info": {"title": "Tickover", "version": __version__, "description": _ABOUT},
         "servers": [{"name": "this server", "url": f"{public_url}/rpc"}],
     }
     operations = DESCRIBED_OPERATIONS.values()
@@ -99,33 +85,32 @@ def _document(public_url: str) -> dict[str, Any]:
     return {
         **head,
         "methods": [
-            _method(name, operation, schemas, examples["results"], public_url)
-            for name, operation in DESCRIBED_OPERATIONS.items()
+            _method(operation, schemas, recorded["results"][operation.name], public_url) for operation in operations
         ],
         "components": {
             "schemas": schemas,
             "errors": {_error_name(group): _error(group) for group in sorted(groups)},
-            "tags": {name: {"name": name, "description": text} for name, text in TAGS.items()},
+            "tags": {name: {"name": name, "description": text} for name, text in _TAGS.items()},
         },
-        "x-reasons": {reason: _reason(reason, examples["errors"]) for reason in Reason},
+        "x-reasons": {reason: _reason(reason, recorded["errors"]) for reason in Reason},
     }
 
 
-def _examples(public_url: str) -> Any:
-    """Return the examples with this server's public URL."""
-    encoded = (files("tickover.server.openrpc") / "examples.json").read_bytes()
+def _recorded(public_url: str) -> Any:
+    """Return the results of the examples, and an example of each error, with this server's public URL."""
+    encoded = (files("tickover.server.openrpc") / "recorded.json").read_bytes()
     return json.decode(encoded.replace(_PUBLIC_URL_OF_EXAMPLES.encode(), json.encode(public_url)[1:-1]))
 
 
 def _method(
-    name: str, operation: Operation, schemas: dict[str, Schema], examples: Iterable[Any], public_url: str
+    operation: Operation, schemas: dict[str, Schema], results: dict[str, Any], public_url: str
 ) -> dict[str, Any]:
-    params = schemas[name_of(operation.params)]
+    name, params = operation.name, schemas[name_of(operation.params)]
     reasons = _all_reasons(operation)
     return {
         "name": name,
         "summary": operation.summary,
-        "description": " ".join(_description(name, operation)),
+        "description": " ".join(_description(operation)),
         "tags": [{"$ref": f"#/components/tags/{tag}"} for tag in _tags(operation)],
         "paramStructure": "by-name",
         "params": [
@@ -134,29 +119,29 @@ def _method(
         ],
         "result": _result(operation, schemas),
         "errors": [{"$ref": f"#/components/errors/{_error_name(group)}"} for group in _groups(reasons)],
-        "examples": [_example(example) for example in examples if example["method"] == name],
+        "examples": [_example(example, results[example.name]) for example in operation.examples],
         "externalDocs": {"description": "Reference page", "url": f"{public_url}/docs#{name}"},
         "x-params": reference(name_of(operation.params)),
         "x-group": next(group for group, pattern in _METHOD_GROUPS.items() if re.search(pattern, name)),
         "x-extension": operation.is_extension,
-        "x-needs-token": operation.needs_token,
+        "x-needs-token": operation.needs is not None,
         "x-idempotent": operation.is_idempotent,
         "x-takes-idempotency-key": operation.takes_idempotency_key,
         "x-reasons": reasons,
     }
 
 
-def _description(name: str, operation: Operation) -> Iterator[str]:
-    yield METHODS[name]
-    yield BEARER if operation.needs_token else PUBLIC
+def _description(operation: Operation) -> Iterator[str]:
+    yield operation.description
+    yield _BEARER if operation.needs is not None else _PUBLIC
     if operation.takes_idempotency_key:
-        yield TAKES_KEY
+        yield _TAKES_KEY
 
 
 def _tags(operation: Operation) -> Iterator[str]:
     if operation.is_extension:
         yield "extension"
-    if operation.needs_token:
+    if operation.needs is not None:
         yield "token"
 
 
@@ -173,9 +158,10 @@ def _result(operation: Operation, schemas: dict[str, Schema]) -> dict[str, Any]:
 
 
 def _all_reasons(operation: Operation) -> list[Reason]:
-    token = {Reason.UNAUTHENTICATED} if operation.needs_token else set()
+    needs = operation.needs or 0
+    token = {Reason.UNAUTHENTICATED} if needs else set()
     # Every token has the permission to read.
-    permission = {Reason.FORBIDDEN} if operation.needs_token and operation.permission > Permission.READ else set()
+    permission = {Reason.FORBIDDEN} if needs > Permission.READ else set()
     return [reason for reason in Reason if reason in {*_EVERY_CALL, *token, *permission, *operation.reasons}]
 
 
@@ -183,7 +169,7 @@ def _groups(reasons: Iterable[Reason]) -> list[tuple[Reason, ...]]:
     """Group reasons by code."""
     groups: dict[int, tuple[Reason, ...]] = {}
     for reason in reasons:
-        code, _ = CODES[reason]
+        code = REASONS[reason].code
         groups[code] = (*groups.get(code, ()), reason)
     return list(groups.values())
 
@@ -193,25 +179,30 @@ def _error_name(group: tuple[Reason, ...]) -> str:
 
 
 def _error(group: tuple[Reason, ...]) -> dict[str, Any]:
-    code, _ = CODES[group[0]]
-    return {"code": code, "message": " ".join(REASONS[reason] for reason in group), "data": _data(group)}
+    message = " ".join(REASONS[reason].description for reason in group)
+    return {"code": REASONS[group[0]].code, "message": message, "data": _data(group)}
 
 
 def _data(group: tuple[Reason, ...]) -> Schema:
     """Return the schema of `data`. Reasons with the same code must have the same other members."""
-    others = _DATA.get(group[0], {})
-    assert all(_DATA.get(reason, {}) == others for reason in group), f"{group} have different data"
+    others = REASONS[group[0]].data
+    assert all(REASONS[reason].data == others for reason in group), f"{group} have different data"
     about = "The name that programs should match on."
     members = {"reason": {"description": about, "type": "string", "enum": list(group)}, **others}
     return {"type": "object", "properties": members, "required": list(members)}
 
 
 def _reason(reason: Reason, examples: dict[str, Any]) -> dict[str, Any]:
-    code, status = CODES[reason]
-    about = {"code": code, "httpStatus": status, "description": REASONS[reason], "data": _data((reason,))}
+    meaning = REASONS[reason]
+    about = {
+        "code": meaning.code,
+        "httpStatus": meaning.http_status,
+        "description": meaning.description,
+        "data": _data((reason,)),
+    }
     return {**about, "example": examples[reason]} if reason in examples else about
 
 
-def _example(example: dict[str, Any]) -> dict[str, Any]:
-    params = [{"name": name, "value": value} for name, value in example["params"].items()]
-    return {"name": example["name"], "params": params, "result": {"name": "result", "value": example["result"]}}
+def _example(example: Example, result: Any) -> dict[str, Any]:
+    params = [{"name": name, "value": value} for name, value in example.params.items()]
+    return {"name": example.name, "params": params, "result": {"name": "result", "value": result}}

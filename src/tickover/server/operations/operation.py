@@ -1,83 +1,71 @@
-"""The types of the table of operations."""
+"""An operation: its types, its texts, its handler, and what the dispatcher needs to know about it."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final
 
 from msgspec import Struct
 
 from tickover.api.errors import Reason
 from tickover.api.fields import Params
-from tickover.server.domain import response_sizes
-from tickover.server.domain.tokens import Mint, Permission
-from tickover.server.isolated_process import IsolatedProcess
-from tickover.server.mail.mailer import Mailer
-from tickover.server.operations.access_tokens import AccessTokenOperations
-from tickover.server.operations.amendments import AmendOperations
-from tickover.server.operations.callers import Caller, Policy
-from tickover.server.operations.clocks import ClockOperations
-from tickover.server.operations.exports import ExportOperations
-from tickover.server.operations.ledger import LedgerOperations
-from tickover.server.operations.logins import LoginOperations
-from tickover.server.operations.scenarios import ScenarioOperations
-from tickover.server.operations.tokens import TokenOperations
-from tickover.server.storage.store import Store
+from tickover.server.domain.tokens import Permission
+from tickover.server.operations.caller import Caller
+from tickover.server.operations.services import Services
+from tickover.server.operations.sizes import SMALL_RESULT
 
-OperationHandler = Callable[[Any, Caller], Awaitable[bytes | Struct]]
+Handler = Callable[[Any, Caller, Services], Awaitable[bytes | Struct]]
 """Runs a call with valid parameters. The result is JSON, or a struct to encode as JSON."""
 
-CallCost = Callable[[bytes], int]
+Cost = Callable[[Services, bytes], int]
 """Estimates the bytes that a call with these parameters reads, computes and writes, besides the parameters."""
 
 
-class DiscoverParams(Params, frozen=True):
-    """rpc.discover has no parameters."""
+def per_byte_of_clock(times: int) -> Cost:
+    """Return the cost of an operation that handles each byte of a clock's schedule this many times."""
+    return lambda services, params: times * services.clocks.size_of(params)
 
 
-class Operations:
-    """All operations on one store."""
+VIEW: Final = per_byte_of_clock(1)
+COPY: Final = per_byte_of_clock(4)
+"""A copy is read, computed, written to the database and returned."""
+LEDGER: Final = per_byte_of_clock(10)
+"""Computing a ledger takes at least ten times as long as joining a view."""
 
-    def __init__(
-        self,
-        store: Store,
-        mailer: Mailer,
-        mint: Mint,
-        policy: Policy,
-        isolated_process: IsolatedProcess,
-        openrpc_json: bytes = b"{}",
-    ) -> None:
-        self.clocks = ClockOperations(store, mint, policy)
-        self.amendments = AmendOperations(self.clocks)
-        self.ledger = LedgerOperations(self.clocks)
-        self.logins = LoginOperations(store, mailer, mint, policy)
-        self.tokens = TokenOperations(store, logout_allows_resend=mailer.is_local)
-        self.access_tokens = AccessTokenOperations(store, mint)
-        self.scenarios = ScenarioOperations(store, isolated_process)
-        self.exports = ExportOperations(self.clocks, isolated_process)
-        self._openrpc_json = openrpc_json
+CLOCK_REASONS: Final = (Reason.CLOCK_EXPIRED, Reason.CLOCK_NOT_FOUND)
+TIME_REASONS: Final = (Reason.TIME_BEFORE_CURRENT, Reason.TIME_AFTER_MAX)
 
-    async def discover(self, params: DiscoverParams, caller: Caller) -> bytes:
-        return self._openrpc_json
+NEEDS_SIGN_IN: Final = "Access tokens can't call this operation: it needs a token from a sign-in."
+
+EXAMPLE_CLOCK: Final = "clock_01a2d11f-0200-7129-903a-c1d45597fdf1"
+"""The ID of the first clock in the examples, which use a fixed seed."""
+
+
+class Example(Struct, frozen=True):
+    """A call in the reference. `python -m tests.support.operation_examples` records its result."""
+
+    name: str
+    params: Mapping[str, Any]
 
 
 class Operation(Struct, frozen=True, kw_only=True):
-    """A method: its types, its handler, and the reasons with which it can fail."""
-
+    name: str
     summary: str
+    description: str
     params: type[Params]
     result: type[Struct] | None
     """None for the OpenRPC document."""
-    handler: Callable[[Operations], OperationHandler]
-    needs_token: bool = False
-    permission: Permission = Permission.WRITE
-    """The permission that the token must have."""
-    is_extension: bool = False
+    handler: Handler
+    examples: Sequence[Example]
+    needs: Permission | None = None
+    """The permission that the token must have. None if the operation needs no token."""
+    is_extension: bool = True
+    """Whether the operation is an addition to the interface."""
     is_idempotent: bool = False
     """Whether a client can send the call again without a key if the response is lost."""
     takes_idempotency_key: bool = False
     limited_per_client: bool = False
     """Whether the rate limit of the client's network counts the call. It counts invalid parameters too."""
-    cost: Callable[[Operations], CallCost] = lambda _: lambda _: 0
-    max_result: int = response_sizes.MAX_SMALL_RESULT
+    cost: Cost = lambda *_: 0
+    max_result: int = SMALL_RESULT
     """The maximum size of the result in JSON, in bytes."""
     reasons: Sequence[Reason] = ()
     """In addition to the reasons with which any call can fail."""

@@ -1,29 +1,33 @@
-"""Operations on bearer tokens, and authentication."""
+"""Who may call an operation: tokens, their permissions, and the rate limit of a client's network."""
 
-from typing import Final, Literal
+from typing import Final
 
 from msgspec.structs import replace
 
-from tickover.api import ids
 from tickover.api.errors import Reason, Rejection, unauthenticated
 from tickover.api.timestamps import Instant
-from tickover.api.tokens import CurrentUser, Done, TokenInfo
 from tickover.server.domain import tokens
-from tickover.server.domain.logins import CurrentUserEntry, LogoutEntry
 from tickover.server.domain.lru_cache import LruCache
+from tickover.server.domain.rate_limits import Buckets
 from tickover.server.domain.tokens import Permission
-from tickover.server.operations.callers import Caller
+from tickover.server.operations.caller import Caller
 from tickover.server.storage.store import Store, Token
 
 _MAX_KNOWN_TOKENS: Final = 10_000
 
 
-class TokenOperations:
-    def __init__(self, store: Store, *, logout_allows_resend: bool) -> None:
+class Access:
+    def __init__(self, store: Store, client_burst: int, client_refill: float) -> None:
         self._store = store
-        self._logout_allows_resend = logout_allows_resend
-        """With a development outbox, so that nobody waits a minute to sign in again."""
         self._known: LruCache[bytes, Token] = LruCache(_MAX_KNOWN_TOKENS)
+        self._buckets = Buckets(client_burst, client_refill)
+
+    def check_client_limit(self, caller: Caller) -> None:
+        """Count a call of the client's network. Raise RATE_LIMITED if there were too many."""
+        wait = self._buckets.take(caller.network, caller.now)
+        if wait:
+            message = f"Too many calls from your IP address. Try again in {wait} s."
+            raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
 
     async def authenticate(self, token: str | None, caller: Caller) -> Caller:
         """Return the caller with its token. Raise UNAUTHENTICATED if the token is missing or invalid.
@@ -62,6 +66,10 @@ class TokenOperations:
             return other
         return rejection
 
+    def forget(self, token: Token) -> None:
+        """Look up a revoked token again at its next use."""
+        self._known.remove(token.digest)
+
     async def _look_up(self, digest: bytes, caller: Caller) -> Token:
         found = await self._store.find_token(digest, caller.now)
         if found is None:
@@ -73,19 +81,6 @@ class TokenOperations:
             found = replace(found, last_used_on=day)
         self._known.put(digest, found, 1)
         return found
-
-    async def get_current_user(self, params: CurrentUserEntry, caller: Caller) -> CurrentUser:
-        session = await self._store.find_session(caller.token.digest, caller.now)
-        if session is None:
-            raise unauthenticated()
-        kind: Literal["SESSION", "ACCESS"] = "SESSION" if caller.token.permission is Permission.SESSION else "ACCESS"
-        return CurrentUser(ids.write("user", session.user), session.email, TokenInfo(kind, session.expires_at))
-
-    async def logout(self, params: LogoutEntry, caller: Caller) -> Done:
-        if not await self._store.revoke_token(caller.token.digest, allow_resend=self._logout_allows_resend):
-            raise unauthenticated()
-        self._known.remove(caller.token.digest)
-        return Done()
 
 
 def _is_first_use(token: Token, now: Instant) -> bool:

@@ -1,0 +1,125 @@
+"""amendTestClock: add items to a clock, and cancel items that haven't happened yet.
+
+An amendment is computed from the clock as it was read. It is stored only if the clock still has the same revision, and
+a frozen time at which the amendment is valid. Otherwise it is computed again. Amendments of one clock wait for each
+other in a process, so only another process can make the operation compute one again.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, ClassVar, Final
+
+from msgspec import UNSET, Meta, UnsetType
+
+from tickover.api.clocks import AddEntry, OneClock, currency_faults, initial_amount_faults
+from tickover.api.errors import Fault, Reason
+from tickover.api.fields import ClockId, Params, Text, doc
+from tickover.api.limits import (
+    MAX_CANCELLED,
+    MAX_CLOCK_CURRENCIES,
+    MAX_CLOCK_GOALS,
+    MAX_CLOCK_ITEMS,
+    MAX_CLOCK_TRANSACTIONS,
+    MAX_GOAL_CONTRIBUTIONS,
+)
+from tickover.api.timestamps import Instant
+from tickover.server.domain.amendments import amend
+from tickover.server.domain.tokens import Permission
+from tickover.server.operations import sizes
+from tickover.server.operations.caller import Caller
+from tickover.server.operations.clocks import too_many_amendments
+from tickover.server.operations.operation import CLOCK_REASONS, COPY, EXAMPLE_CLOCK, Example, Operation
+from tickover.server.operations.services import Services
+
+_MAX_ATTEMPTS: Final = 20
+
+
+def _with_items(name: str) -> dict[str, Any]:
+    """Require a list that isn't empty."""
+    return {"required": [name], "properties": {name: {"minItems": 1}}}
+
+
+class AmendEntry(Params, frozen=True):
+    """The parameters of amendTestClock."""
+
+    combinations: ClassVar[dict[str, Any]] = {
+        "anyOf": [
+            {
+                "required": ["add"],
+                "properties": {"add": {"anyOf": [*map(_with_items, ("transactions", "goals", "contributions"))]}},
+            },
+            _with_items("cancel"),
+        ]
+    }
+
+    id: ClockId
+    add: AddEntry | UnsetType = UNSET
+    cancel: Annotated[
+        Annotated[Sequence[Text], Meta(max_length=MAX_CANCELLED)] | UnsetType,
+        doc("The IDs of pending transactions and upcoming contributions."),
+    ] = UNSET
+
+    def faults(self, now: Instant) -> Iterator[Fault]:
+        add = self.add if isinstance(self.add, AddEntry) else AddEntry()
+        # Invalid members are None. They have faults of their own.
+        lists = (self.cancel, add.transactions, add.goals, add.contributions)
+        if self.add is not None and all(each is not None and not each for each in lists):
+            yield Fault("add", "required", "add or cancel at least one item")
+        yield from currency_faults("add.transactions", add.transactions)
+        yield from initial_amount_faults("add.goals", add.goals)
+
+
+async def amend_test_clock(params: AmendEntry, caller: Caller, services: Services) -> bytes:
+    existing = await services.clocks.find_existing(caller)
+    if existing is not None:
+        return existing
+    add = AddEntry() if params.add is UNSET else params.add
+    async with services.clocks.lock(params.id):
+        clock, schedule = await services.clocks.find(params.id, caller)
+        for _ in range(_MAX_ATTEMPTS):
+            amended = amend(clock, schedule, add, params.cancel or ())
+            outcome = await services.clocks.amend(clock, amended, caller)
+            if isinstance(outcome, bytes):
+                return outcome
+            clock, schedule = services.clocks.decode(outcome.stored)
+    raise too_many_amendments()
+
+
+OPERATION = Operation(
+    name="amendTestClock",
+    summary="Add items to a clock, and cancel items that haven't happened yet",
+    description=(
+        "The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the "
+        "clock's `frozenTime` happens immediately. The call changes all or nothing. A clock holds at most "
+        f"{MAX_CLOCK_TRANSACTIONS:,} transactions, {MAX_CLOCK_GOALS} goals, {MAX_GOAL_CONTRIBUTIONS} contributions to "
+        f"one goal, {MAX_CLOCK_ITEMS:,} transactions and contributions in total, and {MAX_CLOCK_CURRENCIES} different "
+        "currencies. The server never reuses the IDs of cancelled items."
+    ),
+    params=AmendEntry,
+    result=OneClock,
+    handler=amend_test_clock,
+    needs=Permission.WRITE,
+    takes_idempotency_key=True,
+    cost=COPY,
+    max_result=sizes.CLOCK,
+    reasons=(*CLOCK_REASONS, Reason.ITEM_NOT_PENDING, Reason.RATE_LIMITED),
+    examples=(
+        Example(
+            "A late bonus, and one contribution less",
+            {
+                "id": EXAMPLE_CLOCK,
+                "add": {
+                    "transactions": [
+                        {
+                            "at": "2027-02-01T00:00:00Z",
+                            "name": "Bonus",
+                            "amount": 400,
+                            "currency": "EUR",
+                            "type": "INCOME",
+                        }
+                    ]
+                },
+                "cancel": ["ctb_01a2d11f02007129903ac1d45597fdf1_0_1"],
+            },
+        ),
+    ),
+)

@@ -1,0 +1,72 @@
+"""createTestClock: create a clock with its schedule."""
+
+from tickover.api.clocks import NewClock, OneClock
+from tickover.api.errors import Reason
+from tickover.server.domain.clocks import new_clock
+from tickover.server.domain.schedule_json import encode_schedule
+from tickover.server.domain.tokens import Permission
+from tickover.server.operations import sizes
+from tickover.server.operations.caller import Caller
+from tickover.server.operations.operation import Example, Operation
+from tickover.server.operations.services import Services
+
+
+async def create_test_clock(params: NewClock, caller: Caller, services: Services) -> bytes:
+    clock = new_clock(services.mint.new_key(caller.now), params, caller.now)
+    return await services.clocks.create(clock, encode_schedule(clock, params), caller)
+
+
+OPERATION = Operation(
+    name="createTestClock",
+    summary="Create a clock with its schedule",
+    description=(
+        "You own the clock, and it expires seven days after its creation. All parameters are optional. Items dated "
+        "exactly at `frozenTime` have already happened."
+    ),
+    params=NewClock,
+    result=OneClock,
+    handler=create_test_clock,
+    needs=Permission.WRITE,
+    is_extension=False,
+    takes_idempotency_key=True,
+    max_result=sizes.NEW_CLOCK,
+    reasons=(Reason.RATE_LIMITED,),
+    examples=(
+        Example(
+            "Salary, rent, and a trip to save for",
+            {
+                "frozenTime": "2027-01-01T00:00:00Z",
+                "transactions": [
+                    {
+                        "at": "2027-01-25T09:00:00+01:00",
+                        "name": "Salary",
+                        "amount": 2800,
+                        "currency": "EUR",
+                        "type": "INCOME",
+                    },
+                    {
+                        "at": "2027-01-03T08:00:00Z",
+                        "name": "Rent",
+                        "amount": 1150.5,
+                        "currency": "EUR",
+                        "type": "EXPENSE",
+                        "category": "home",
+                    },
+                ],
+                "goals": [
+                    {
+                        "name": "Trip",
+                        "targetAmount": 3000,
+                        "initialAmount": 500,
+                        "contributions": [
+                            {"at": "2027-01-26T08:00:00Z", "amount": 310},
+                            {"at": "2027-02-26T08:00:00Z", "amount": 310},
+                        ],
+                    }
+                ],
+            },
+        ),
+        Example("A clock with nothing on it, at the real now", {}),
+        Example("With a name and a label", {"name": "Nightly run", "labels": {"ci": "1"}}),
+    ),
+)

@@ -1,0 +1,80 @@
+"""expandScenario: turn a scenario into the parameters of a clock. It stores nothing."""
+
+from typing import Annotated, Final
+
+from msgspec import UNSET, Meta, UnsetType
+
+from tickover.api.clocks import NewClock
+from tickover.api.errors import Fault, Reason, invalid_params, unauthenticated
+from tickover.api.expectations import ExpectationEntry
+from tickover.api.fields import Bound, Params, Text, TotalBound, doc
+from tickover.api.limits import MAX_EXPECTATIONS, MAX_SCENARIO_TEXT
+from tickover.api.plans import ExpandedScenario
+from tickover.api.timestamps import Instant
+from tickover.server.domain.tokens import Permission
+from tickover.server.isolated_calls import ExpandRequest
+from tickover.server.operations import sizes
+from tickover.server.operations.caller import Caller
+from tickover.server.operations.operation import Example, Operation
+from tickover.server.operations.services import Services
+
+_EXAMPLE: Final = """\
+title = "Home"
+currency = "EUR"
+length = "1 month"
+
+[[transactions]]
+name = "Rent"
+amount = 840.50
+type = "expense"
+every = "month on the 3rd"
+
+[[expect]]
+never_below = -1000
+"""
+
+
+class ExpandEntry(Params, frozen=True):
+    """The parameters of expandScenario."""
+
+    text: Annotated[
+        Text,
+        Meta(min_length=1, max_length=MAX_SCENARIO_TEXT),
+        doc("The scenario in TOML. The page Scenarios of the documentation describes the format."),
+    ]
+    start: Annotated[
+        Instant | UnsetType,
+        doc("The start of the clock. Default: the start in the text, or else the first day of this month."),
+    ] = UNSET
+
+
+async def expand_scenario(params: ExpandEntry, caller: Caller, services: Services) -> bytes:
+    if await services.store.find_token(caller.token.digest, caller.now) is None:
+        raise unauthenticated()
+    start = None if params.start is UNSET else params.start
+    first_of_month = caller.now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    async with services.isolated_process.turn(caller.token.user):
+        found = await services.isolated_process.run(ExpandRequest(params.text, start, first_of_month))
+    if found.result is UNSET:
+        line = UNSET if found.line is None else found.line
+        fault = Fault("text", "scenario", found.message.removesuffix("."), line=line)
+        raise invalid_params(OPERATION.name, [fault])
+    return bytes(found.result)
+
+
+OPERATION = Operation(
+    name="expandScenario",
+    summary="Turn a scenario into the parameters of a clock",
+    description=(
+        "Reads a scenario in TOML, as the command `tickover clock create` does, and creates nothing. Pass `params` to "
+        "`createTestClock`, and `expectations` to `checkTestClock`. The fault of an invalid scenario has its `line`."
+    ),
+    params=ExpandEntry,
+    result=ExpandedScenario[NewClock, ExpectationEntry[Bound, TotalBound]],
+    handler=expand_scenario,
+    needs=Permission.READ,
+    is_idempotent=True,
+    max_result=sizes.NEW_CLOCK + MAX_EXPECTATIONS * (512 + sizes.NAME_AND_CATEGORY),
+    reasons=(Reason.RATE_LIMITED,),
+    examples=(Example("A month of rent", {"text": _EXAMPLE, "start": "2027-01-01T00:00:00Z"}),),
+)

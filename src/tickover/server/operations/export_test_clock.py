@@ -1,0 +1,57 @@
+"""exportTestClock: export a clock as account statements for other programs."""
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Raw
+
+from tickover.api.clocks import ExportedClock
+from tickover.api.errors import Fault, Reason, invalid_params
+from tickover.api.fields import ClockId, OpeningBalances, Params, doc
+from tickover.server.domain.clocks import encode_start
+from tickover.server.domain.schedule_json import view
+from tickover.server.domain.tokens import Permission
+from tickover.server.isolated_calls import MAX_EXPORT, ExportRequest
+from tickover.server.operations.caller import Caller
+from tickover.server.operations.operation import CLOCK_REASONS, EXAMPLE_CLOCK, Example, Operation
+from tickover.server.operations.services import Services
+
+ExportFormat = Literal["csv", "json", "hledger", "beancount", "ofx", "camt053"]
+
+
+class ExportEntry(Params, frozen=True):
+    """The parameters of exportTestClock."""
+
+    id: ClockId
+    format: Annotated[ExportFormat, doc("The format of the file.")]
+    pending: Annotated[bool, doc("Whether to include transactions after the clock's `frozenTime`.")] = False
+    opening_balances: OpeningBalances = {}
+
+
+async def export_test_clock(params: ExportEntry, caller: Caller, services: Services) -> bytes:
+    process = services.isolated_process
+    # A call that waits for its turn holds no clock in memory.
+    async with process.turn(caller.token.user):
+        clock, schedule = await services.clocks.find(params.id, caller)
+        snapshot = Raw(view(clock.frozen_time, schedule, encode_start(clock)))
+        found = await process.run(ExportRequest(snapshot, params.format, params.pending, params.opening_balances))
+    if found.result is UNSET:
+        raise invalid_params(OPERATION.name, [Fault("format", "export", found.message, params.format)])
+    return bytes(found.result)
+
+
+OPERATION = Operation(
+    name="exportTestClock",
+    summary="Export a clock as account statements for other programs",
+    description=(
+        "Returns a file with one account statement for each currency, the same as `tickover clock export`. `ofx` and "
+        "`camt053` need at least one transaction or opening balance. `camt053` allows 5 decimals."
+    ),
+    params=ExportEntry,
+    result=ExportedClock,
+    handler=export_test_clock,
+    needs=Permission.READ,
+    is_idempotent=True,
+    max_result=MAX_EXPORT,
+    reasons=(*CLOCK_REASONS, Reason.RATE_LIMITED),
+    examples=(Example("As CSV", {"id": EXAMPLE_CLOCK, "format": "csv", "openingBalances": {"EUR": 1000}}),),
+)

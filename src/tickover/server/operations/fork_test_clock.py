@@ -1,0 +1,69 @@
+"""forkTestClock: create a clock with the same schedule, at any instant of it."""
+
+from typing import Annotated
+
+from msgspec import UNSET, UnsetType
+
+from tickover.api import timestamps
+from tickover.api.clocks import OneClock
+from tickover.api.errors import Fault, Reason, invalid_params
+from tickover.api.fields import ClockId, ClockName, Labels, Params, doc
+from tickover.api.timestamps import Instant
+from tickover.server.domain.clocks import Clock, encode_labels
+from tickover.server.domain.schedule_json import fork_schedule
+from tickover.server.domain.tokens import Permission
+from tickover.server.operations import sizes
+from tickover.server.operations.caller import Caller
+from tickover.server.operations.operation import CLOCK_REASONS, COPY, EXAMPLE_CLOCK, Example, Operation
+from tickover.server.operations.services import Services
+
+
+class ForkEntry(Params, frozen=True):
+    """The parameters of forkTestClock."""
+
+    id: ClockId
+    at: Annotated[
+        Instant | UnsetType,
+        doc(
+            "The `frozenTime` of the fork, from the original's first `frozenTime` to its `maxTime` inclusive. Default: "
+            "the first `frozenTime`."
+        ),
+    ] = UNSET
+    name: Annotated[ClockName | UnsetType, doc("The name of the fork. Default: that of the original.")] = UNSET
+    labels: Annotated[Labels | UnsetType, doc("The labels of the fork. Default: those of the original.")] = UNSET
+
+
+async def fork_test_clock(params: ForkEntry, caller: Caller, services: Services) -> bytes:
+    existing = await services.clocks.find_existing(caller)
+    if existing is not None:
+        return existing
+    original, schedule = await services.clocks.find(params.id, caller)
+    at = original.start_time if params.at is UNSET else params.at
+    if not original.start_time <= at <= original.max_time:
+        limits = f"{timestamps.write(original.start_time)} to {timestamps.write(original.max_time)}"
+        message = f"must be between the clock's start and its maxTime ({limits})"
+        raise invalid_params(OPERATION.name, [Fault("at", "range", message, timestamps.write(at))])
+    name = original.name if params.name is UNSET else params.name
+    labels = original.labels if params.labels is UNSET else encode_labels(params.labels)
+    fork = Clock(services.mint.new_key(caller.now), original.start_time, at, original.max_time, name, labels)
+    return await services.clocks.create(fork, fork_schedule(schedule, original.key, fork), caller)
+
+
+OPERATION = Operation(
+    name="forkTestClock",
+    summary="Create a clock with the same schedule, at any instant of it",
+    description=(
+        "To rewind, fork at an earlier instant. The original doesn't change. The fork has all items of the original, "
+        "including those that amendments added, and the same `maxTime`. It has its own IDs and expires seven days from "
+        "now."
+    ),
+    params=ForkEntry,
+    result=OneClock,
+    handler=fork_test_clock,
+    needs=Permission.WRITE,
+    takes_idempotency_key=True,
+    cost=COPY,
+    max_result=sizes.CLOCK,
+    reasons=(*CLOCK_REASONS, Reason.RATE_LIMITED),
+    examples=(Example("Back to where it started", {"id": EXAMPLE_CLOCK}),),
+)

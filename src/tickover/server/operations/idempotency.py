@@ -1,0 +1,87 @@
+"""Idempotency keys: a call that repeats an earlier one returns the clock of that call, as it is now."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tickover.api.errors import Fault, Reason, Rejection, invalid_params
+from tickover.api.fields import Params
+from tickover.api.limits import MAX_IDEMPOTENCY_KEY
+from tickover.server.operations.caller import Caller
+from tickover.server.operations.clocks import KeyReused
+from tickover.server.operations.operation import Operation
+from tickover.server.operations.services import Services
+from tickover.server.storage.store import IdempotencyRecord
+
+Decode = Callable[[Sequence[Fault]], Params]
+"""Decodes the parameters of a call. Raises a Rejection with their faults and with those that it is given."""
+
+
+async def run_once(
+    operation: Operation, encoded: bytes, decode: Decode, header: bytes, caller: Caller, services: Services
+) -> bytes | Struct:
+    """Run the handler of a call with an Idempotency-Key header, unless an earlier call with the key succeeded."""
+    try:
+        params = decode(_header_faults(header))
+    except Rejection as rejection:
+        # Instants in the parameters may have been in range when an earlier call created the clock.
+        if any(fault.rule != "range" for fault in rejection.faults):
+            raise
+        with suppress(KeyReused):
+            existing = await services.clocks.find_existing(_with_record(operation, encoded, header, caller))
+            if existing is not None:
+                return existing
+        raise
+    try:
+        return await _run_or_find(operation, params, _with_record(operation, encoded, header, caller), services)
+    except KeyReused:
+        message = "was already used with other parameters for a live clock; use a new key"
+        raise invalid_params(operation.name, [Fault("Idempotency-Key", "reused", message)]) from None
+
+
+async def _run_or_find(operation: Operation, params: Params, caller: Caller, services: Services) -> bytes | Struct:
+    try:
+        return await operation.handler(params, caller, services)
+    except Rejection as rejection:
+        if rejection.reason is Reason.UNAVAILABLE:
+            raise
+        # A concurrent call with the same key may have succeeded, and may be the reason for the rejection.
+        existing = await services.clocks.find_existing(caller)
+        if existing is None:
+            raise
+        return existing
+
+
+def _header_faults(header: bytes) -> list[Fault]:
+    """Return the faults of the header. The HTTP parser passes an empty header if there were several."""
+    if 1 <= len(header) <= MAX_IDEMPOTENCY_KEY:
+        return []
+    return [Fault("Idempotency-Key", "length", f"must be one header of 1 to {MAX_IDEMPOTENCY_KEY} characters")]
+
+
+def _with_record(operation: Operation, encoded: bytes, header: bytes, caller: Caller) -> Caller:
+    key_digest = hashlib.sha256(caller.token.user + header.decode("latin-1").encode()).digest()
+    return replace(caller, idempotency_record=IdempotencyRecord(key_digest, _digest_call(operation.name, encoded)))
+
+
+def _digest_call(operation: str, encoded: bytes) -> bytes:
+    """Return a digest of the operation and the parameters."""
+    digest = digest_params(encoded)
+    # Databases contain digests of creations from releases that digested only their parameters.
+    return digest if operation == "createTestClock" else hashlib.sha256(operation.encode() + digest).digest()
+
+
+def digest_params(encoded: bytes) -> bytes:
+    """Return a digest that is equal for equal JSON values, regardless of whitespace and order. They must be valid."""
+    parsed = json.loads(encoded, parse_int=_parse_number, parse_float=_parse_number)
+    return hashlib.sha256(json.dumps(parsed, sort_keys=True).encode()).digest()
+
+
+def _parse_number(digits: str) -> int | float:
+    """Parse a number as a double, so that 1 and 1.0 are equal. A member that occurs twice can have any number."""
+    number = float(digits)
+    return int(number) if number.is_integer() else number

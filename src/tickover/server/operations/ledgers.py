@@ -1,0 +1,58 @@
+"""Ledgers of clocks, cached for operations on balances, events and expectations."""
+
+import asyncio
+from functools import cached_property
+from typing import Final
+
+from tickover.api.errors import Fault, invalid_params
+from tickover.api.timestamps import Instant
+from tickover.server.domain.clocks import Clock
+from tickover.server.domain.events import EventIndex, index_events
+from tickover.server.domain.ledger import Ledger
+from tickover.server.domain.lru_cache import LruCache
+from tickover.server.domain.schedule_json import Schedule
+from tickover.server.domain.totals import Totals
+
+_MAX_CACHED_BYTES: Final = 8_000_000
+_BYTES_PER_ITEM: Final = 800
+"""The approximate size of an item in a ledger, including the index of events and the totals."""
+_BYTES_PER_LEDGER: Final = 4_000
+CLOCK_RANGE: Final = "the clock's start and its maxTime"
+
+
+class CachedLedger:
+    """The ledger of a schedule. The indexes are built on first use."""
+
+    def __init__(self, schedule: Schedule, start: Instant) -> None:
+        self.ledger = Ledger(schedule, start)
+
+    @cached_property
+    def events(self) -> EventIndex:
+        return index_events(self.ledger)
+
+    @cached_property
+    def totals(self) -> Totals:
+        return Totals(self.ledger)
+
+
+class Ledgers:
+    def __init__(self) -> None:
+        self._ledgers: LruCache[tuple[bytes, int], CachedLedger] = LruCache(_MAX_CACHED_BYTES)
+        """By the key and the revision of the clock, which have one schedule."""
+
+    async def get(self, clock: Clock, schedule: Schedule) -> CachedLedger:
+        key = clock.key, clock.revision
+        cached = self._ledgers.get(key)
+        if cached is None:
+            cached = CachedLedger(schedule, clock.start_time)
+            for _ in cached.ledger.build():
+                await asyncio.sleep(0)
+            items = len(schedule.transactions.instants) + sum(len(goal.savings.sums) for goal in schedule.goals)
+            self._ledgers.put(key, cached, _BYTES_PER_LEDGER + _BYTES_PER_ITEM * items)
+        return cached
+
+
+def reject(operation: str, faults: list[Fault]) -> None:
+    """Raise INVALID_PARAMS if there are faults."""
+    if faults:
+        raise invalid_params(operation, faults)

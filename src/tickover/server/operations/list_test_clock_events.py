@@ -1,0 +1,84 @@
+"""listTestClockEvents: list what happened to a clock, and what will happen."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
+
+from tickover.api.clocks import EventPage
+from tickover.api.errors import Fault, truncate
+from tickover.api.fields import ClockId, OpeningBalances, Params, Text, doc
+from tickover.api.limits import DEFAULT_EVENTS, MAX_EVENTS
+from tickover.api.timestamps import Instant
+from tickover.server.domain.events import EventQuery, events, read_cursor
+from tickover.server.domain.expectations import time_faults
+from tickover.server.domain.tokens import Permission
+from tickover.server.operations import sizes
+from tickover.server.operations.caller import Caller
+from tickover.server.operations.ledgers import CLOCK_RANGE, reject
+from tickover.server.operations.operation import CLOCK_REASONS, EXAMPLE_CLOCK, LEDGER, Example, Operation
+from tickover.server.operations.services import Services
+
+
+class EventsEntry(Params, frozen=True):
+    """The parameters of listTestClockEvents."""
+
+    id: ClockId
+    after: Annotated[
+        Instant | UnsetType, doc("Returns events after this instant. Default: from the clock's start on.")
+    ] = UNSET
+    until: Annotated[
+        Instant | UnsetType,
+        doc("Returns events up to this instant, from the clock's start to its `maxTime`. Default: its `frozenTime`."),
+    ] = UNSET
+    opening_balances: OpeningBalances = {}
+    limit: Annotated[int, Meta(ge=1, le=MAX_EVENTS), doc("The maximum number of events.")] = DEFAULT_EVENTS
+    cursor: Annotated[
+        Text | UnsetType,
+        doc("The `nextCursor` of the previous page. Without it, the list starts with the first event."),
+    ] = UNSET
+
+    def faults(self, now: Instant) -> Iterator[Fault]:
+        if isinstance(self.cursor, str) and read_cursor(self.cursor) is None:
+            message = "must be a nextCursor from a listTestClockEvents result"
+            yield Fault("cursor", "format", message, truncate(self.cursor))
+
+
+async def list_test_clock_events(params: EventsEntry, caller: Caller, services: Services) -> bytes:
+    clock, schedule = await services.clocks.find(params.id, caller)
+    until = clock.frozen_time if params.until is UNSET else params.until
+    after = None if params.after is UNSET else params.after
+    faults = list(time_faults("until", params.until, clock.start_time, clock.max_time, CLOCK_RANGE))
+    latest = clock.max_time if faults else until
+    faults += time_faults("after", params.after, clock.start_time, latest, "the clock's start and until")
+    reject(OPERATION.name, faults)
+    cursor = None if isinstance(params.cursor, UnsetType) else read_cursor(params.cursor)
+    query = EventQuery(clock.frozen_time, until, int(params.limit), after, cursor, params.opening_balances)
+    cached = await services.ledgers.get(clock, schedule)
+    return events(cached.ledger, cached.events, query)
+
+
+OPERATION = Operation(
+    name="listTestClockEvents",
+    summary="List what happened to a clock, and what will happen",
+    description=(
+        "Returns events after `after`, up to and including `until`, in order of time. Among events of one instant, "
+        "transactions come first, then goals in the order of the request. An event after the clock's `frozenTime` is "
+        "pending. The ID of an event never changes. Pass `nextCursor` as `cursor` to get the next page."
+    ),
+    params=EventsEntry,
+    result=EventPage,
+    handler=list_test_clock_events,
+    needs=Permission.READ,
+    is_idempotent=True,
+    cost=LEDGER,
+    max_result=1024 + MAX_EVENTS * (256 + sizes.TRANSACTION),
+    reasons=CLOCK_REASONS,
+    examples=(
+        Example("All of January", {"id": EXAMPLE_CLOCK, "openingBalances": {"EUR": 1000}}),
+        Example(
+            "What is still to come, one event at a time",
+            {"id": EXAMPLE_CLOCK, "after": "2027-02-01T00:00:00Z", "until": "2037-01-01T00:00:00Z", "limit": 1},
+        ),
+    ),
+)

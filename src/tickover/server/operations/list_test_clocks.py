@@ -1,0 +1,99 @@
+"""listTestClocks: list your live clocks, newest first."""
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Annotated, Final
+
+from msgspec import UNSET, Meta, UnsetType, json
+
+from tickover.api import ids
+from tickover.api.clocks import ClockPage, Summary
+from tickover.api.errors import Fault, truncate
+from tickover.api.fields import Labels, Params, Text, doc
+from tickover.api.limits import DEFAULT_PAGE, MAX_PAGE, MAX_PAGE_NAMES, MAX_SCANNED_CLOCKS
+from tickover.api.timestamps import Instant
+from tickover.server.domain.clocks import Clock, encode_label, encode_names
+from tickover.server.domain.tokens import Permission
+from tickover.server.operations import sizes
+from tickover.server.operations.caller import Caller
+from tickover.server.operations.operation import Example, Operation
+from tickover.server.operations.services import Services
+from tickover.server.storage.store import LabelSearch
+
+_MAX_RESULT: Final = 1024 + MAX_PAGE * 320 + MAX_PAGE_NAMES + sizes.NAMES
+
+
+class ListEntry(Params, frozen=True):
+    """The parameters of listTestClocks."""
+
+    limit: Annotated[int, Meta(ge=1, le=MAX_PAGE), doc("The maximum number of clocks.")] = DEFAULT_PAGE
+    cursor: Annotated[
+        Text | UnsetType,
+        doc("The `nextCursor` of the previous page. Without it, the list starts with the newest clock."),
+    ] = UNSET
+    labels: Annotated[Labels, doc("Returns only clocks that have all of these labels with these values.")] = {}
+    details: Annotated[bool, doc("Whether each clock has its `startTime`.")] = False
+
+    def faults(self, now: Instant) -> Iterator[Fault]:
+        if isinstance(self.cursor, str) and ids.read_cursor(self.cursor) is None:
+            message = "must be a nextCursor from a listTestClocks result"
+            yield Fault("cursor", "format", message, truncate(self.cursor))
+
+
+async def list_test_clocks(params: ListEntry, caller: Caller, services: Services) -> ClockPage:
+    limit, min_live_key = int(params.limit), ids.first_live_key(caller.now)
+    before = ids.read_cursor(params.cursor) if isinstance(params.cursor, str) else None
+    # One more than the limit tells whether there is a next page.
+    page = (caller.token, min_live_key, before, limit + 1)
+    if not params.labels:
+        return _page(await services.store.list_clocks(*page), limit, details=params.details)
+    members = [encode_label(name, value) for name, value in params.labels.items()]
+    # It may find few clocks if there are many without these labels.
+    scan = await services.store.search_clocks(*page, LabelSearch(members, MAX_SCANNED_CLOCKS))
+    return _page(scan.clocks, limit, scan.last_key, details=params.details)
+
+
+def _page(found: Sequence[Clock], limit: int, last_key: bytes | None = None, *, details: bool) -> ClockPage:
+    """Return a page, and the cursor after its last clock if there are more, or after `last_key`."""
+    sizes = accumulate(len(encode_names(clock)) for clock in found[:limit])
+    count = sum(size <= MAX_PAGE_NAMES for size in sizes)
+    # One clock always fits.
+    page = found[: max(count, 1)]
+    last = page[-1].key if len(page) < len(found) else last_key
+    return ClockPage([_summary(clock, details=details) for clock in page], ids.write_cursor(last) if last else None)
+
+
+def _summary(clock: Clock, *, details: bool) -> Summary:
+    labels = None if clock.labels is None else json.decode(clock.labels, type=dict[str, str])
+    return Summary(
+        ids.write("clock", clock.key),
+        "READY",
+        clock.frozen_time,
+        clock.max_time,
+        ids.expires_at(clock.key),
+        name=clock.name,
+        labels=labels,
+        start_time=clock.start_time if details else None,
+    )
+
+
+OPERATION = Operation(
+    name="listTestClocks",
+    summary="List your live clocks, newest first",
+    description=(
+        "Doesn't list expired clocks. Pass `nextCursor` as `cursor` to get the next page. With `labels`, one call "
+        f"searches at most {MAX_SCANNED_CLOCKS:,} clocks. So a page can have fewer clocks than `limit`, or none, and "
+        "still have a `nextCursor`."
+    ),
+    params=ListEntry,
+    result=ClockPage,
+    handler=list_test_clocks,
+    needs=Permission.READ,
+    is_idempotent=True,
+    cost=lambda *_: _MAX_RESULT,
+    max_result=_MAX_RESULT,
+    examples=(
+        Example("The newest two", {"limit": 2}),
+        Example("And the rest", {"limit": 2, "cursor": "cursor_01a2d120d6c07cbe9407e3e6b6058306"}),
+    ),
+)

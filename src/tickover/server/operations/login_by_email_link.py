@@ -1,0 +1,41 @@
+"""loginByEmailLink: exchange the secret of a login link for a bearer token."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from tickover.api.errors import Reason
+from tickover.api.fields import Params, Text, doc
+from tickover.api.tokens import SignedIn
+from tickover.server.domain import tokens
+from tickover.server.operations.caller import Caller
+from tickover.server.operations.operation import Example, Operation
+from tickover.server.operations.services import Services
+from tickover.server.operations.sign_in import new_session, signed_in
+
+
+class LinkEntry(Params, frozen=True):
+    """The parameters of loginByEmailLink."""
+
+    token: Annotated[Text, Meta(extra={"secret": True}), doc("The text after `#token=` in the link.")]
+
+
+async def login_by_email_link(params: LinkEntry, caller: Caller, services: Services) -> SignedIn:
+    token, session = new_session(services.mint, caller.now)
+    return signed_in(token, await services.store.redeem_link(tokens.digest(params.token), session))
+
+
+OPERATION = Operation(
+    name="loginByEmailLink",
+    summary="Exchange the secret of a login link for a bearer token",
+    description=(
+        "The page of a login link calls this operation when you press its button. A link works once. All invalid links "
+        "get the same response."
+    ),
+    params=LinkEntry,
+    result=SignedIn,
+    handler=login_by_email_link,
+    limited_per_client=True,
+    reasons=(Reason.LOGIN_REFUSED, Reason.RATE_LIMITED),
+    examples=(Example("With a link", {"token": "32rx2DA-Yc3Eu4bD0cQnEDw0TEGJ6y8ee9XUfkRvzsI"}),),
+)

@@ -1,0 +1,127 @@
+"""sendLoginCodeEmail: email a six-digit code or a login link."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from tickover.api.errors import Fault, Reason, Rejection
+from tickover.api.fields import Params, doc
+from tickover.api.limits import RESEND_INTERVAL
+from tickover.api.timestamps import Instant
+from tickover.api.tokens import Sent
+from tickover.server.domain import tokens
+from tickover.server.domain.logins import LIFETIMES, Claimed, LoginEmail, SecretKind, TooSoon
+from tickover.server.domain.tokens import Mint
+from tickover.server.mail.mailer import Email, EmailKind, Mailer, MailOutcomeUnknown, MailRejected
+from tickover.server.operations.caller import Caller
+from tickover.server.operations.operation import Example, Operation
+from tickover.server.operations.services import Services
+from tickover.server.operations.sign_in import Address
+
+_REQUIRED_CODE_TYPE: Final = {"WEB_LOGIN_LINK": "LONG_LIVED", "LOGIN_CODE": "SHORT_LIVED"}
+
+
+class SendEntry(Params, frozen=True):
+    """The parameters of sendLoginCodeEmail."""
+
+    combinations: ClassVar[dict[str, Any]] = {
+        "anyOf": [
+            {"properties": {"loginCodeType": {"const": code_type}, "emailType": {"const": email_type}}}
+            for email_type, code_type in _REQUIRED_CODE_TYPE.items()
+        ]
+    }
+
+    email: Address
+    login_code_type: Annotated[
+        Literal["SHORT_LIVED", "LONG_LIVED"],
+        doc("How long the code or link is valid: minutes for a code, an hour for a link. See `emailType`."),
+    ]
+    email_type: Annotated[Literal["LOGIN_CODE", "WEB_LOGIN_LINK"], doc("What the email contains: a code or a link.")]
+
+    def faults(self, now: Instant) -> Iterator[Fault]:
+        if self.email_type is None or self.login_code_type is None:
+            return
+        required = _REQUIRED_CODE_TYPE[self.email_type]
+        if self.login_code_type != required:
+            message = f"must be {required} when emailType is {self.email_type}"
+            yield Fault("loginCodeType", "combination", message, self.login_code_type)
+
+    @property
+    def kind(self) -> SecretKind:
+        return SecretKind.CODE if self.email_type == "LOGIN_CODE" else SecretKind.LINK
+
+
+async def send_login_code_email(params: SendEntry, caller: Caller, services: Services) -> Sent:
+    mint, policy = services.mint, services.policy
+    secret = mint.new_code() if params.kind is SecretKind.CODE else mint.new_link_secret()
+    send = _new_send(params, secret, caller, mint)
+    claim = await services.store.claim_send(send, policy.logins)
+    if isinstance(claim, TooSoon):
+        raise _too_soon(claim, caller.now, services.mailer)
+    email = _compose(send, secret, claim, policy.public_url)
+    await _deliver(email, send, services)
+    # With real mail, a loginUrl in the response would give the account to any caller.
+    returns_link = email.kind is EmailKind.LINK and services.mailer.is_local
+    return Sent("ok", email.secret) if returns_link else Sent("ok")
+
+
+def _new_send(params: SendEntry, secret: str, caller: Caller, mint: Mint) -> LoginEmail:
+    is_code = params.kind is SecretKind.CODE
+    digest = mint.code_digest(params.email, caller.now, secret) if is_code else tokens.digest(secret)
+    return LoginEmail(digest, params.email, params.kind, caller.now, mint.network_digest(caller.network))
+
+
+def _compose(send: LoginEmail, secret: str, claim: Claimed, public_url: str) -> Email:
+    minutes = LIFETIMES[send.kind] // timedelta(minutes=1)
+    if send.kind is SecretKind.LINK:
+        return Email(send.email, EmailKind.LINK, f"{public_url}/login#token={secret}", minutes, send.sent_at)
+    if claim.codes_stopped:
+        return Email(send.email, EmailKind.CODES_STOPPED, "", minutes, send.sent_at)
+    return Email(send.email, EmailKind.CODE, secret, minutes, send.sent_at)
+
+
+async def _deliver(email: Email, send: LoginEmail, services: Services) -> None:
+    message = "The mail server didn't accept the email. Try again."
+    try:
+        await services.mailer.deliver(email)
+    except MailRejected:
+        await services.store.undo_send(send)
+        raise Rejection(Reason.MAIL_NOT_SENT, message) from None
+    except MailOutcomeUnknown:
+        await services.store.allow_resend(send)
+        raise Rejection(Reason.MAIL_NOT_SENT, message) from None
+
+
+def _too_soon(too_soon: TooSoon, now: Instant, mailer: Mailer) -> Rejection:
+    wait = too_soon.retry_after_seconds(now)
+    if not too_soon.by_last_email:
+        message = f"Too many emails were sent to this address. Try again in {wait} s."
+        return Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
+    message = f"An email was just sent to this address. Try again in {wait} s."
+    if mailer.is_local:
+        message += (
+            " To sign in more often at this development server, start it with TICKOVER_RESEND_SECONDS=1, or use an"
+            " access token."
+        )
+    return Rejection(Reason.RESEND_TOO_SOON, message, {"retryAfterSeconds": wait})
+
+
+OPERATION = Operation(
+    name="sendLoginCodeEmail",
+    summary="Email a six-digit code or a login link",
+    description=(
+        "`LOGIN_CODE` requires `SHORT_LIVED` and sends a code. `WEB_LOGIN_LINK` requires `LONG_LIVED` and sends a "
+        f"link. By default, an address can receive one email every {RESEND_INTERVAL.seconds} seconds. The response "
+        "arrives after the mail server has accepted the email. It is the same for known and unknown addresses."
+    ),
+    params=SendEntry,
+    result=Sent,
+    handler=send_login_code_email,
+    is_extension=False,
+    limited_per_client=True,
+    reasons=(Reason.RESEND_TOO_SOON, Reason.RATE_LIMITED, Reason.MAIL_NOT_SENT),
+    examples=(
+        Example("A code", {"email": "ana@example.test", "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}),
+        Example("A link", {"email": "bo@example.test", "loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}),
+    ),
+)

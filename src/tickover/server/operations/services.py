@@ -1,0 +1,45 @@
+"""What the handlers of operations share: the store, the mailer, and caches of clocks, ledgers and tokens."""
+
+from msgspec import Struct
+
+from tickover.api.limits import CLIENT_BURST, CLIENT_REFILL
+from tickover.server.domain.logins import Limits
+from tickover.server.domain.tokens import Mint
+from tickover.server.isolated_process import IsolatedProcess
+from tickover.server.mail.mailer import Mailer
+from tickover.server.operations.access import Access
+from tickover.server.operations.clocks import Clocks
+from tickover.server.operations.ledgers import Ledgers
+from tickover.server.storage.store import Quota, Store
+
+
+class Policy(Struct, frozen=True):
+    """The limits and URL that the operator configures."""
+
+    public_url: str
+    max_clocks_per_user: int
+    max_bytes_per_user: int = 0
+    logins: Limits = Limits()
+    client_burst: int = CLIENT_BURST
+    client_refill: float = CLIENT_REFILL
+
+
+class Services:
+    def __init__(
+        self,
+        store: Store,
+        mailer: Mailer,
+        mint: Mint,
+        policy: Policy,
+        isolated_process: IsolatedProcess,
+        openrpc_json: bytes = b"{}",
+    ) -> None:
+        self.store = store
+        self.mailer = mailer
+        self.mint = mint
+        self.policy = policy
+        self.isolated_process = isolated_process
+        self.openrpc_json = openrpc_json
+        self.access = Access(store, policy.client_burst, policy.client_refill)
+        self.clocks = Clocks(store, Quota(policy.max_clocks_per_user, policy.max_bytes_per_user))
+        self.ledgers = Ledgers()
