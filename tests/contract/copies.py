@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.contract.sample_data import open_at
-from tickover.server.storage.copy import CopiedTable
-from tickover.server.storage.copy_source import TABLES
+from tickover.server.storage.admin.copy import CopiedTable
+from tickover.server.storage.admin.copy_source import TABLES
 
 NAMES = [table.name for table in TABLES]
 Execute = Callable[[str, str], list[tuple[Any, ...]]]

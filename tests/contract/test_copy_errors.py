@@ -30,8 +30,8 @@ from tests.contract.values import (
 )
 from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError
-from tickover.server.storage.copy import copy
-from tickover.server.storage.copy_source import TABLES
+from tickover.server.storage.admin.copy import copy
+from tickover.server.storage.admin.copy_source import TABLES
 from tickover.server.storage.migrations import migrations
 from tickover.server.storage.store import ExistingClock
 

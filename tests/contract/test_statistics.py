@@ -8,7 +8,7 @@ from tests.contract.values import code_limits, digest, link, session
 from tickover.server.http.handler import wall_clock
 from tickover.server.settings import SettingError
 from tickover.server.storage import is_postgres, open_store, schema_version
-from tickover.server.storage.statistics import data_folder, read_statistics
+from tickover.server.storage.admin.statistics import data_folder, read_statistics
 
 
 async def test_statistics_of_a_database(database_url: str) -> None:

@@ -28,9 +28,9 @@ from tests.contract.values import (
 )
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store, schema_version
-from tickover.server.storage import users as users_module
+from tickover.server.storage.admin import users as users_module
+from tickover.server.storage.admin.users import Deleted, Totals, User, UserDetails, Users, open_users
 from tickover.server.storage.store import Quota, Store
-from tickover.server.storage.users import Deleted, Totals, User, UserDetails, Users, open_users
 
 RowsOf = Callable[[str], Awaitable[int]]
 TABLES = ["users", "tokens", "clocks", "schedules", "creations", "login_sends", "login_failures"]

@@ -28,7 +28,7 @@ from tickover.server.metrics.exposition import Facts, render
 from tickover.server.metrics.numbers import BUCKETS, CAUSES, GAUGES, SharedNumbers, cause_of
 from tickover.server.metrics.server import DatabaseFacts, MeasuredMailer
 from tickover.server.settings import SettingError, read_settings
-from tickover.server.storage.statistics import Statistics
+from tickover.server.storage.admin.statistics import Statistics
 from tickover.server.storage.store import Load, overloaded
 from tickover.server.workers import _Supervisor
 

@@ -17,7 +17,7 @@ from tickover.server.app import _GRACE_SECONDS
 from tickover.server.metrics.exposition import Facts, render
 from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.settings import CLIENT_VARIABLES, SETTINGS, read_settings
-from tickover.server.storage.statistics import Statistics
+from tickover.server.storage.admin.statistics import Statistics
 
 DEPLOY = ROOT / "deploy"
 

@@ -16,7 +16,7 @@ from tests.support.transcripts import ROOT
 from tickover.api.errors import Reason, Rejection
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
-from tickover.server.storage.copy import copy
+from tickover.server.storage.admin.copy import copy
 from tickover.server.storage.postgres.sessions import SETTINGS
 from tickover.server.storage.store import Quota, Store
 

@@ -27,7 +27,7 @@ from tickover.server.metrics.exposition import Facts, render
 from tickover.server.metrics.numbers import CAUSES, SharedNumbers
 from tickover.server.operations import OPERATIONS
 from tickover.server.settings import CLIENT_VARIABLES, PREFIX, SETTINGS, read_settings
-from tickover.server.storage.statistics import Statistics
+from tickover.server.storage.admin.statistics import Statistics
 
 DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ERROR_PAGES = ("docs/api.md", "tests/transcripts/errors.md")

@@ -24,8 +24,8 @@ from tickover.server.mail.smtp import SmtpMailer
 from tickover.server.metrics.numbers import cause_of
 from tickover.server.settings import OUTBOX, SETTINGS, SettingError, Settings, exposure_reason, is_loopback
 from tickover.server.storage import describe_error, is_postgres, open_store, redact_url, schema_version, sqlite_path
-from tickover.server.storage.growth import find_growth_error
-from tickover.server.storage.statistics import Statistics, data_folder, read_statistics
+from tickover.server.storage.admin.growth import find_growth_error
+from tickover.server.storage.admin.statistics import Statistics, data_folder, read_statistics
 
 _LITTLE_SPACE: Final = 2**30
 _NO_SPACE: Final = 100 * 2**20

@@ -129,7 +129,7 @@ def copy(session: Session, source_url: str, target_url: str) -> None:
     """
     warn_of_passwords(session, {"SOURCE_URL": source_url, "TARGET_URL": target_url}, "Set PGPASSWORD instead.")
     with translate_errors():
-        from tickover.server.storage.copy import copy as copy_database
+        from tickover.server.storage.admin.copy import copy as copy_database
 
         with click.progressbar(length=0, file=sys.stderr, width=30, show_pos=True) as bar:
 

@@ -15,7 +15,7 @@ from tickover.cli.options import output_options
 from tickover.cli.session import Session, pass_session
 
 if TYPE_CHECKING:
-    from tickover.server.storage.users import User, Users
+    from tickover.server.storage.admin.users import User, Users
 
 _Result = TypeVar("_Result")
 
@@ -148,7 +148,7 @@ def stats(session: Session, database_url: str | None) -> None:
 
     async def count(users: "Users") -> None:
         from tickover.server.storage import redact_url
-        from tickover.server.storage.statistics import read_statistics
+        from tickover.server.storage.admin.statistics import read_statistics
 
         statistics = await read_statistics(users.url, session.now)
         totals = await users.count(session.now())
@@ -190,7 +190,7 @@ def _read_url(session: Session, database_url: str | None) -> str:
 def _use_database(url: str, use: Callable[["Users"], Awaitable[_Result]]) -> _Result:
     """Open the database, and return what `use` returns for its users."""
     with translate_errors():
-        from tickover.server.storage.users import open_users
+        from tickover.server.storage.admin.users import open_users
 
         async def run() -> _Result:
             async with open_users(url) as users:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from tickover.api.errors import Reason
 from tickover.server.metrics.numbers import BUCKET_NAMES, CAUSES, EMAIL_OUTCOMES, METHODS, OUTCOMES, SharedNumbers
 from tickover.server.operations import OPERATIONS
-from tickover.server.storage.statistics import Statistics
+from tickover.server.storage.admin.statistics import Statistics
 
 CONTENT_TYPE: Final = b"text/plain; version=0.0.4; charset=utf-8"
 _ANY_CALL: Final = (Reason.INVALID_PARAMS, Reason.UNAVAILABLE, Reason.INTERNAL)

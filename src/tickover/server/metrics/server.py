@@ -22,7 +22,7 @@ from tickover.server.metrics.exposition import CONTENT_TYPE, Facts, render
 from tickover.server.metrics.numbers import Recorder, SharedNumbers
 from tickover.server.settings import SettingError
 from tickover.server.storage import is_postgres, schema_version
-from tickover.server.storage.statistics import Statistics, data_folder, read_statistics
+from tickover.server.storage.admin.statistics import Statistics, data_folder, read_statistics
 
 _MAX_CONNECTIONS: Final = 32
 _GAUGE_SECONDS: Final = 1.0

@@ -7,7 +7,7 @@ from typing import Final
 import asyncpg
 
 from tickover.server.settings import SettingError
-from tickover.server.storage.copy_source import CopySource, CopyTarget, Key, Row, Table
+from tickover.server.storage.admin.copy_source import CopySource, CopyTarget, Key, Row, Table
 from tickover.server.storage.postgres.connections import read_schema_version
 from tickover.server.storage.postgres.rows import slot_of
 

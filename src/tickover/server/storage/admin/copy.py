@@ -23,11 +23,11 @@ from tickover.server.storage import (
     sqlite_path,
     translate_errors,
 )
-from tickover.server.storage.copy_source import TABLES, CopySource, CopyTarget, Row, Table
+from tickover.server.storage.admin.copy_postgres import PostgresSource, PostgresTarget
+from tickover.server.storage.admin.copy_source import TABLES, CopySource, CopyTarget, Row, Table
+from tickover.server.storage.admin.copy_sqlite import SqliteSource, SqliteTarget
 from tickover.server.storage.migrations import migrations, pending
 from tickover.server.storage.postgres.connections import Connections
-from tickover.server.storage.postgres.copy import PostgresSource, PostgresTarget
-from tickover.server.storage.sqlite.copy import SqliteSource, SqliteTarget
 
 Report = Callable[[str, int, int], None]
 """Called with the current step, the number of finished rows and the total. If it raises, the copy ends."""

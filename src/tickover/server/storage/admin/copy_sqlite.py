@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 import apsw
 
-from tickover.server.storage.copy_source import CopySource, CopyTarget, Key, Row, Table
+from tickover.server.storage.admin.copy_source import CopySource, CopyTarget, Key, Row, Table
 from tickover.server.storage.sqlite.writer import immediate_transaction
 
 _LOCK_WAIT_MILLISECONDS: Final = 5000
