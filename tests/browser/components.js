@@ -66,15 +66,6 @@ async () => {
   const joined = h("div", { class: "joined" }, ["Day", "Week"].map((text) => h("button", { type: "button" }, text)));
   const tabs = tabList("Formats", [{ title: "curl", build: () => "Panel" }, { title: "JSON", build: () => "" }]);
 
-  const command = (text, isSelected) => h("div", { role: "option", "aria-selected": `${isSelected}` }, text, h("kbd", {}, "D"));
-  const commands = h(
-    "div",
-    { class: "commands", role: "listbox", "aria-label": "Actions", tabindex: "0" },
-    h("small", { "aria-hidden": "true" }, "Preview"),
-    command("+1 day", true),
-    command("+1 week", false),
-  );
-
   const figure = (label, className, ...shown) => {
     const created = new Figure(label, className);
     created.show(...shown);
@@ -127,7 +118,7 @@ async () => {
     h("h1", {}, "Components"),
     section("Buttons", buttons, h("a", { class: "button", href: "#/clocks" }, "Link as a button")),
     section("Fields", fields, row(choice("checkbox", true), choice("checkbox", false)), h("textarea", { "aria-label": "Text" })),
-    section("Choices", tabs, row(segments.element, joined, menu), commands),
+    section("Choices", tabs, row(segments.element, joined, menu)),
     section("Figures", figures),
     section("Items", table),
     section("Expectations", ["held", "will hold", "will break", "broken", ""].map((state) => row(stateBadge(state), state || "not checked"))),

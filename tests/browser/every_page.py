@@ -110,9 +110,6 @@ async def public_pages(console: Console) -> AsyncIterator[str]:
     await email.click()
     await expect(page.get_by_role("article", name="Email").get_by_role("heading")).to_be_visible()
     yield "email"
-    await page.keyboard.press("Control+k")
-    yield "command menu"
-    await page.keyboard.press("Escape")
     await console.open("#/nowhere")
     await expect(console.heading("Page not found")).to_be_visible()
     yield "page not found"

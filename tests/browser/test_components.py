@@ -21,7 +21,7 @@ STYLES = Path(tickover.__file__).parent / "console" / "css"
 SHARED_CLASSES = sorted(
     {
         name
-        for file in ("elements.css", "components.css", "commands.css")
+        for file in ("elements.css", "components.css")
         for selector in re.findall(r"^[^{};]+(?=\{)", (STYLES / file).read_text(), re.MULTILINE)
         for name in re.findall(r"\.([a-z][a-z-]*)", selector)
     }

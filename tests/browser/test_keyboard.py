@@ -2,9 +2,9 @@
 
 import re
 
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Locator, expect
 
-from tests.support.console import HTTP_ERROR, JANUARY, Console, new_address, open_console
+from tests.support.console import HTTP_ERROR, Console, new_address
 from tests.support.program import Program
 from tests.support.tabs import Tab
 
@@ -146,110 +146,3 @@ async def read_and_sign_out(console: Console) -> None:
     await keyboard.press("Enter")
     await expect(console.heading("Sign in")).to_be_visible()
     await expect(page.get_by_label("Email")).to_be_focused()
-
-
-async def check_groups(console: Console) -> None:
-    """Check the entries of the command menu for a clock."""
-    groups = console.page.get_by_role("listbox").get_by_role("group")
-    options = groups.get_by_role("option")
-    names = [await group.get_attribute("aria-label") for group in await groups.all()]
-    assert names == ["Preview", "Advance", "This page", "View", "Zoom", "Remove", "Pages and account"]
-    preview, advance, here, _, zoom, remove, pages = (groups.nth(index).get_by_role("option") for index in range(7))
-    await expect(advance).to_have_text(
-        [
-            "Advance to next event3 Jan 2027, 08:00",
-            "Advance 1 day2 Jan 2027⇧D",
-            "Advance 1 week8 Jan 2027⇧W",
-            "Advance 1 month1 Feb 2027⇧M",
-            "Advance to the last event3 Feb 2027, 08:00",
-        ]
-    )
-    await expect(preview).to_have_text(
-        [
-            "Preview 1 day2 Jan 2027D",
-            "Preview 1 week8 Jan 2027W",
-            "Preview 1 month1 Feb 2027M",
-            "Preview next event3 Jan 2027, 08:00N",
-        ]
-    )
-    await expect(zoom).to_have_text(["1 month", "3 months", "1 year", "All"])
-    # In a wide window, the page has a link instead of the entry of its menu.
-    await expect(here.filter(has_text="Compare…")).to_have_count(1)
-    await expect(remove).to_have_text(["Delete…"])
-    await expect(pages).to_have_text(["Clocks", "Mailbox", "API", re.compile("^Account of "), "Sign out"])
-    await expect(options.locator("svg")).to_have_count(await options.count())
-    # Only the selected one shows that Enter chooses it.
-    enter = "(options) => options.map((option) => getComputedStyle(option, '::after').content.includes('↵'))"
-    await console.page.keyboard.press("ArrowDown")
-    marks = await options.evaluate_all(enter)
-    assert [index for index, is_marked in enumerate(marks) if is_marked] == [1]
-
-
-async def find_dates(console: Console) -> None:
-    """Type dates in the command menu of a clock, which starts on 1 January 2027."""
-    page, keyboard = console.page, console.page.keyboard
-    await keyboard.press("Control+k")
-    field = page.get_by_role("combobox", name="Find an action or a page")
-    dates = page.get_by_role("listbox").get_by_role("group", name="Date").get_by_role("option")
-    for text, date, balance in (
-        ("31 jan", "31 Jan 2027", "€1,650.50"),
-        ("2028-02-29", "29 Feb 2028", "€500.50"),
-        ("1 January 2028", "1 Jan 2028", "€500.50"),
-    ):
-        await field.fill(text)
-        await expect(dates).to_have_text([f"Preview {date}{balance} at 00:00", f"Advance to {date}{balance} at 00:00"])
-    # No date, a date before the clock, and the clock's time.
-    for text in ("30 feb", "2027-02-29", "2026-12-31", "2027-01-01", "1 foo", "28", "feb"):
-        await field.fill(text)
-        await expect(dates).to_have_count(0)
-    await field.fill("29 feb")
-    await expect(dates.first).to_have_text("Preview 29 Feb 2028€500.50 at 00:00")
-    await keyboard.press("Enter")
-    await expect(console.advance).to_have_accessible_name("Advance to 29 Feb 2028")
-    await keyboard.press("Escape")
-    await keyboard.press("Control+k")
-    await keyboard.type("2 jan")
-    await dates.filter(has_text="Advance to 2 Jan 2027").click()
-    await expect(console.notification).to_have_text("Advanced to 2 Jan 2027. Nothing posted.")
-
-
-async def test_command_menu_finds_and_runs_actions(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        page, keyboard = console.page, console.page.keyboard
-        await console.open_clock(console.create())
-        await keyboard.press("Control+k")
-        options = page.get_by_role("listbox").get_by_role("option")
-        await expect(options.first).to_have_text(re.compile("^Preview 1 day"))
-        await expect(page.get_by_role("option", name="Cancel Rent")).to_have_count(0)
-        await check_groups(console)
-        await keyboard.type("MONTH preview")
-        await expect(options).to_have_text(["Preview 1 month1 Feb 2027M"])
-        await keyboard.press("Enter")
-        await expect(console.advance).to_have_accessible_name("Advance to 1 Feb 2027")
-        await find_dates(console)
-
-        await keyboard.press("Control+k")
-        await keyboard.type("nothing like this")
-        await expect(options).to_have_text(["Nothing matches."])
-        await keyboard.press("Enter")
-        await expect(options).to_be_visible()
-        await page.get_by_role("combobox", name="Find an action or a page").fill("e")
-        await keyboard.press("ArrowUp")
-        await expect(options.last).to_have_attribute("aria-selected", "true")
-        await keyboard.press("Escape")
-        await expect(options).to_have_count(0)
-
-        await console.button("Actions").click()
-        await page.get_by_role("option", name="Rename").click()
-        await expect(page.get_by_label("Clock name")).to_be_focused()
-
-        # The menu lists the clocks that another page shows.
-        console.create(JANUARY | {"name": "Trip"})
-        await keyboard.press("Escape")
-        await keyboard.press("Control+k")
-        clocks = page.get_by_role("listbox").get_by_role("group", name="Clocks", exact=True).get_by_role("option")
-        await expect(clocks).to_have_text(["Trip"])
-        await keyboard.type("trip")
-        await expect(options).to_have_text(["Trip"])
-        await keyboard.press("Enter")
-        await expect(console.heading("Trip")).to_be_visible()

@@ -3,7 +3,6 @@
 import "./pages/account-page.js";
 import "./pages/clock-page.js";
 import "./pages/clocks-page.js";
-import { commandButton } from "./pages/command-menu.js";
 import "./pages/compare-page.js";
 import { h, notify, render } from "./lib/dom.js";
 import { clocksLink, showFailure } from "./lib/failure.js";
@@ -152,7 +151,6 @@ render(
   document.getElementById("header"),
   h("a", { class: "brand", href: "#/" }, logo(), "Tickover"),
   h("nav", { "aria-label": "Pages" }, Object.values(links), h("a", { href: "docs" }, "API")),
-  commandButton,
   account,
   signOutButton,
 );

@@ -3,7 +3,6 @@
 import { countUntil } from "../clock/clock-model.js";
 import { h } from "../lib/dom.js";
 import { readTime, timeInput, toTimeText } from "../lib/form-fields.js";
-import { formatShortInstant } from "../lib/format.js";
 import { addMonths, DAY, HOUR, MINUTE, toTimestamp } from "../lib/instants.js";
 
 const THUMB_WIDTH = 22; // as in scrubber.css
@@ -79,21 +78,19 @@ export class Scrubber {
       onchange: () => this.#extendWindow(),
     });
     this.field = timeInput("", { "aria-label": "Preview time (UTC)", onchange: () => this.#readField() });
-    this.buttons = TIME_STEPS.map((step) => {
-      const button = h(
+    this.buttons = TIME_STEPS.map((step) =>
+      h(
         "button",
         {
           type: "button",
-          "data-command": `Preview ${step.label.toLowerCase().replace("+", "")}`,
           "aria-keyshortcuts": step.key,
           title: `Preview ${step.label.toLowerCase()}. Hold Shift to advance.`,
           onclick: (event) => this.move(step, { advances: event.shiftKey }),
         },
         step.label,
         h("kbd", { "aria-hidden": "true" }, step.key.toUpperCase()),
-      );
-      return Object.assign(button, { getTarget: () => this.#targetText(step) });
-    });
+      ),
+    );
     this.controls = h(
       "div",
       { class: "row steps", role: "group", "aria-label": "Preview" },
@@ -147,11 +144,6 @@ export class Scrubber {
   /** Return the months that were added one by one, or a new count if the preview moved otherwise. */
   #currentMonths() {
     return this.#months.to === this.#instant ? this.#months : { from: this.#instant, count: 0 };
-  }
-
-  #targetText({ to }) {
-    const instant = to(this.#model, this.#instant, { ...this.#currentMonths() });
-    return instant === null ? "" : formatShortInstant(clampToClock(this.#model, instant));
   }
 
   /** Set the preview time. The page draws it in the next frame. */

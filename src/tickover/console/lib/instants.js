@@ -36,19 +36,3 @@ export function addMonths(instant, months) {
   date.setUTCDate(Math.min(day, lastDay));
   return date.getTime() + (instant - startOfDay(instant));
 }
-
-const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-
-/** Return the start of a day written as `2027-01-31`, `31 Jan 2027` or `31 Jan`, the next one after `now`, or NaN. */
-export function findDate(text, now) {
-  const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
-  const [, day = isoDay, name, year = isoYear] = /^(\d{1,2}) ?([a-z]{3})[a-z]*(?: (\d{4}))?$/i.exec(text) ?? [];
-  const month = isoMonth ? isoMonth - 1 : MONTHS.indexOf(name?.toLowerCase());
-  const thisYear = new Date(now).getUTCFullYear();
-  // The next 29 February can be eight years later.
-  const years = year ? [Number(year)] : Array.from({ length: 9 }, (_, more) => thisYear + more);
-  const dates = years.map((each) => new Date(Date.UTC(each, month, day)));
-  // 30 February becomes a day in March.
-  const isDate = (date) => date.getUTCMonth() === month && (year || date > now);
-  return dates.find(isDate)?.getTime() ?? NaN;
-}

@@ -3,7 +3,7 @@
 import { h, newId } from "./dom.js";
 
 /** Return whether no style hides the node itself. Its menu may be closed. */
-export const isDisplayed = (node) => getComputedStyle(node).display !== "none";
+const isDisplayed = (node) => getComputedStyle(node).display !== "none";
 
 /** Create an item of a menu. `onClick` runs when it is chosen. */
 function menuItem({ text, hint, getTarget, danger, isNarrow }, onClick) {
@@ -17,7 +17,7 @@ function menuItem({ text, hint, getTarget, danger, isNarrow }, onClick) {
     target,
     hint && h("kbd", { "aria-hidden": "true" }, hint),
   );
-  return Object.assign(button, { getTarget, drawTarget: () => target && (target.textContent = getTarget()) });
+  return Object.assign(button, { drawTarget: () => target && (target.textContent = getTarget()) });
 }
 
 /** Return the position to which a key moves the focus in a list, or undefined. */

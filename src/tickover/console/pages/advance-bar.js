@@ -1,12 +1,12 @@
 // The actions below the timeline: advance, fork, go back to now, and what the preview would do.
 
 import { advanceCommand } from "../clock/call-snippets.js";
-import { balanceAt, countUntil } from "../clock/clock-model.js";
+import { countUntil } from "../clock/clock-model.js";
 import { describePreview } from "../clock/clock-text.js";
 import { h, render, withAmounts } from "../lib/dom.js";
-import { formatMoney, formatShortInstant } from "../lib/format.js";
+import { formatShortInstant } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
-import { addMonths, DAY, findDate, toTimestamp } from "../lib/instants.js";
+import { addMonths, DAY, toTimestamp } from "../lib/instants.js";
 import { menuButton } from "../lib/menu.js";
 import { showNextCommand } from "./request-inspector.js";
 
@@ -47,8 +47,6 @@ export class AdvanceBar {
       (this.label = h("span")),
       h("kbd", { "aria-hidden": "true" }, "↵"),
     );
-    // With a preview, the label has the date.
-    this.advance.getTarget = () => (this.instant === this.#model.now ? formatShortInstant(this.target) : "");
     this.more = menuButton(
       { label: "More ways to advance", content: icon("down"), className: "primary" },
       WAYS.map((way) => way && wayItem(way)),
@@ -74,24 +72,6 @@ export class AdvanceBar {
       h("div", { class: "main-actions" }, this.summary, this.split, this.forkHere, this.backToNow),
       steps,
     );
-    this.element.findDates = (text) => this.#findDates(text, { onAdvance, onPreview });
-  }
-
-  /** Return the commands for a date that was typed. */
-  #findDates(text, { onAdvance, onPreview }) {
-    const { start, now, maxTime } = this.#model;
-    const instant = findDate(text, now);
-    if (this.isGone || !(instant >= start && instant <= maxTime) || instant === now) return [];
-    const [balance, ...others] = this.#model.balances;
-    const target =
-      balance && !others.length && `${formatMoney(balanceAt(balance, instant), balance.currency)} at 00:00`;
-    const command = (verb, run) => ({
-      group: "Date",
-      name: `${verb} ${formatShortInstant(instant)}`,
-      target,
-      run: () => run(instant),
-    });
-    return [command("Preview", onPreview), ...(instant > now ? [command("Advance to", onAdvance)] : [])];
   }
 
   /** The time to which the main button advances. */

@@ -1,15 +1,16 @@
 // The top of a clock's page: its name, labels, counts and expiry, and a menu of actions.
 
 import { toParams } from "../clock/clock-model.js";
-import { clockName, MAX_NAME_LENGTH, plural } from "../clock/clock-text.js";
+import { clockName, plural } from "../clock/clock-text.js";
 import { withName } from "../clock/create-clock.js";
-import { copyText, downloadFile, h, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { copyText, downloadFile, h, notify, render } from "../lib/dom.js";
 import { formatDuration } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { DAY } from "../lib/instants.js";
 import { menuButton } from "../lib/menu.js";
 import { call } from "../lib/rpc.js";
 import { askExport, PARAMS } from "./clock-dialogs.js";
+import { showRenameForm } from "./rename-form.js";
 
 const exportClock = ({ id, opening }, choice) =>
   call("exportTestClock", { id, ...choice, ...(Object.keys(opening).length && { openingBalances: opening }) });
@@ -119,38 +120,22 @@ export class ClockHeader {
   }
 
   #editName() {
-    const field = h("input", {
-      "aria-label": "Clock name",
-      value: clockName(this.#model),
-      maxlength: String(MAX_NAME_LENGTH),
-      autocomplete: "off",
-    });
+    const rename = async (text) => {
+      try {
+        const { name } = await this.#rename(text);
+        this.#model = { ...this.#model, name };
+        notify(name ? "Renamed." : "The name was removed.");
+        return true;
+      } catch (error) {
+        this.#onError(error);
+        return false;
+      }
+    };
     const close = () => {
       this.#drawName();
       this.#menu.button.focus();
     };
-    const save = async () => {
-      try {
-        const { name } = await withBusyState(button, () => this.#rename(field.value));
-        this.#model = { ...this.#model, name };
-        close();
-        notify(name ? "Renamed." : "The name was removed.");
-      } catch (error) {
-        this.#onError(error);
-      }
-    };
-    const button = h("button", {}, "Save");
-    render(
-      this.#name,
-      h(
-        "form",
-        { class: "row", onsubmit: onSubmit(save), onkeydown: (event) => event.key === "Escape" && close() },
-        field,
-        button,
-        h("button", { class: "plain", onclick: close }, "Cancel"),
-      ),
-    );
-    field.select();
+    showRenameForm(this.#name, this.#model, { rename, close });
   }
 
   async #export() {

@@ -18,18 +18,13 @@ export const CLOCK_FILTERS = [
   ["Goes below zero", ({ lowest }) => lowest?.value < 0],
 ];
 
-/** Orders of the list `{ title, column, keyOf, needsDetails }`. The key of an entry is a number or a text. */
+/** Orders of the list `{ title, keyOf, needsDetails }`. The key of an entry is a number or a text. */
 const SORTS = [
   { title: "Newest first", keyOf: () => 0 },
-  { title: "Name, A to Z", column: "Clock", keyOf: ({ clock }) => clock.name || "\uffff" },
-  {
-    title: "Lowest ahead first",
-    column: "Lowest ahead",
-    keyOf: ({ lowest }) => lowest?.value ?? Infinity,
-    needsDetails: true,
-  },
-  { title: "Next event first", column: "Next event", keyOf: ({ nextAt }) => nextAt ?? Infinity, needsDetails: true },
-  { title: "Expires first", column: "Expires in", keyOf: ({ clock }) => Date.parse(clock.expiresAt) },
+  { title: "Name, A to Z", keyOf: ({ clock }) => clock.name || "\uffff" },
+  { title: "Lowest ahead first", keyOf: ({ lowest }) => lowest?.value ?? Infinity, needsDetails: true },
+  { title: "Next event first", keyOf: ({ nextAt }) => nextAt ?? Infinity, needsDetails: true },
+  { title: "Expires first", keyOf: ({ clock }) => Date.parse(clock.expiresAt) },
 ];
 
 let lastSort = 0; // an index
@@ -51,40 +46,32 @@ function sortCards(list, cards, { keyOf }) {
   sorted[fixed].after(...sorted.slice(fixed + 1));
 }
 
-/**
- * Create the list of orders and the titles of the columns, some of which choose an order. Both call `onSort`.
- * `isRestored` starts with the last order. Return `{ choice, titles, needsDetails, sort }`.
- */
-export function sortControls(onSort, isRestored) {
-  let selected = isRestored ? lastSort : 0;
+/** The titles of the columns, for the eye. Each cell names its content for screen readers. */
+export const columnTitles = () =>
+  h(
+    "div",
+    { class: "clock-titles", "aria-hidden": "true" },
+    COLUMNS.map((title) => h("span", {}, title)),
+  );
+
+/** Create the choice of an order, which calls `onSort`. `isRestored` starts with the last order. */
+export function sortChoice(onSort, isRestored) {
   const select = h(
     "select",
-    { "aria-label": "Sort", onchange: () => choose(select.selectedIndex) },
+    {
+      "aria-label": "Sort",
+      onchange: () => {
+        lastSort = select.selectedIndex;
+        onSort();
+      },
+    },
     SORTS.map(({ title }) => h("option", {}, title)),
   );
-  const cells = COLUMNS.map((title) => {
-    const index = SORTS.findIndex(({ column }) => column === title);
-    if (index < 0) return h("span", { "aria-hidden": "true" }, title);
-    return h("button", { onclick: () => choose(index === selected ? 0 : index) }, title);
-  });
-  const show = () => {
-    select.selectedIndex = selected;
-    cells[0].classList.toggle("newest", selected === 0);
-    SORTS.forEach(({ column }, index) =>
-      cells[COLUMNS.indexOf(column)]?.setAttribute("aria-pressed", String(index === selected)),
-    );
-  };
-  const choose = (index) => {
-    selected = lastSort = index;
-    show();
-    onSort();
-  };
-  show();
+  select.selectedIndex = isRestored ? lastSort : 0;
   return {
-    choice: h("div", { class: "sort" }, h("span", { class: "muted" }, "Sort"), select),
-    titles: h("div", { class: "clock-titles", role: "group", "aria-label": "Sort clocks" }, cells),
-    needsDetails: () => SORTS[selected].needsDetails,
-    sort: (list, cards) => sortCards(list, cards, SORTS[selected]),
+    element: h("div", { class: "sort" }, h("span", { class: "muted" }, "Sort"), select),
+    needsDetails: () => SORTS[select.selectedIndex].needsDetails,
+    sort: (list, cards) => sortCards(list, cards, SORTS[select.selectedIndex]),
   };
 }
 

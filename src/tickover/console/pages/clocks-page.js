@@ -3,17 +3,26 @@
 import { loadClock, renameClock } from "../clock/clock-calls.js";
 import { checkClock, readChecks } from "../clock/clock-checks.js";
 import { lowestOfAll, nextItems, parseClock } from "../clock/clock-model.js";
-import { clockName, MAX_NAME_LENGTH } from "../clock/clock-text.js";
+import { clockName } from "../clock/clock-text.js";
 import { ClockForm } from "../forms/clock-form.js";
 import { clockJsonForm, formProblem } from "../forms/clock-json-form.js";
-import { h, newId, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { h, notify, render, withBusyState } from "../lib/dom.js";
 import { showFailure } from "../lib/failure.js";
 import { formatDay } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { CallError, call } from "../lib/rpc.js";
 import { tabList } from "../lib/tabs.js";
-import { CLOCK_FILTERS, checkCell, clockCells, postedCount, showExpiry, sortControls } from "./clock-rows.js";
+import {
+  CLOCK_FILTERS,
+  checkCell,
+  clockCells,
+  columnTitles,
+  postedCount,
+  showExpiry,
+  sortChoice,
+} from "./clock-rows.js";
 import { filterBar } from "./filter-bar.js";
+import { showRenameForm } from "./rename-form.js";
 import { ScenarioEditor } from "./scenario-editor.js";
 import { scenarioGallery } from "./scenarios.js";
 
@@ -150,8 +159,8 @@ class ClocksPage extends HTMLElement {
     });
     const hasFilters = clocks.length >= MIN_FILTERED;
     this.#filters.element.hidden = !hasFilters;
-    this.#sorting = sortControls(() => this.#sort(), hasFilters);
-    this.#filters.element.append(this.#sorting.choice);
+    this.#sorting = sortChoice(() => this.#sort(), hasFilters);
+    this.#filters.element.append(this.#sorting.element);
     this.#show(
       "Clocks",
       h(
@@ -163,7 +172,7 @@ class ClocksPage extends HTMLElement {
       ),
       this.#filters.element,
       nothing,
-      h("div", { class: "clock-table" }, this.#sorting.titles, this.#list),
+      h("div", { class: "clock-table" }, columnTitles(), this.#list),
       more,
     );
     this.#addCards(more, clocks, nextCursor);
@@ -244,37 +253,18 @@ class ClocksPage extends HTMLElement {
   }
 
   #editName(container, clock) {
-    const input = h("input", {
-      id: newId(),
-      type: "text",
-      value: clockName(clock),
-      maxLength: MAX_NAME_LENGTH,
-      autocomplete: "off",
-    });
-    const button = h("button", {}, "Save");
-    const close = () => this.#drawName(container, clock, { focus: true });
-    const save = async () => {
+    const rename = async (name) => {
       try {
-        if (input.value !== clockName(clock))
-          clock.name = (await withBusyState(button, () => renameClock(clock.id, input.value))).name;
+        if (name !== clockName(clock)) clock.name = (await renameClock(clock.id, name)).name;
         this.#sort();
-        close();
+        return true;
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         notify(error.message, { error: true });
+        return false;
       }
     };
-    render(
-      container,
-      h(
-        "form",
-        { class: "row", onsubmit: onSubmit(save), onkeydown: (event) => event.key === "Escape" && close() },
-        h("label", { for: input.id, class: "visually-hidden" }, "Clock name"),
-        input,
-        button,
-      ),
-    );
-    input.select();
+    showRenameForm(container, clock, { rename, close: () => this.#drawName(container, clock, { focus: true }) });
   }
 
   #queueAll() {

@@ -38,7 +38,6 @@ export class ExpectationsPanel {
     "button",
     {
       class: "quiet",
-      "data-command": "Add an expectation",
       "aria-expanded": "false",
       onclick: () => this.#toggleForm(this.#form.hidden),
     },
@@ -140,7 +139,6 @@ export class ExpectationsPanel {
         "button",
         {
           class: "link",
-          "data-command": `Show the break on ${formatInstant(instant)}`,
           onclick: () => this.#onShow(instant),
         },
         `${state === "broken" ? "Broken" : "Will break"} on ${formatInstant(instant)}`,

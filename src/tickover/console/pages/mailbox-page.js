@@ -253,7 +253,6 @@ function emailContent(email) {
     tabList("Email formats", [
       { title: "Email", build: () => emailFrame(email) },
       { title: "Text", build: () => h("pre", {}, email.text) },
-      { title: "Headers", build: () => headerList(email.headers) },
       {
         title: "Source",
         build: () => [
@@ -295,14 +294,6 @@ function emailFrame(email) {
     title: `Email “${email.subject}”`,
     class: "email-frame",
   });
-}
-
-function headerList(headers) {
-  return h(
-    "dl",
-    { class: "headers" },
-    headers.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { class: "mono" }, value))),
-  );
 }
 
 customElements.define("tick-mailbox", Mailbox);

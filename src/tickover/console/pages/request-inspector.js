@@ -159,34 +159,20 @@ class RequestInspector {
   }
 
   #json(call) {
-    const request = toJson(maskRequest(call));
+    const pane = (title, text) =>
+      h(
+        "div",
+        {},
+        h(
+          "div",
+          { class: "row" },
+          h("h2", {}, title),
+          text && this.#copyButton("Copy", () => text, `the ${title.toLowerCase()}`),
+        ),
+        text ? codeBlock(title, text) : h("p", { class: "error" }, "No response."),
+      );
     const response = call.response ? toJson(maskResponse(call)) : "";
-    return h(
-      "div",
-      { class: "pair" },
-      h(
-        "div",
-        {},
-        h(
-          "div",
-          { class: "row" },
-          h("h2", {}, "Request"),
-          this.#copyButton("Copy", () => request, "the request"),
-        ),
-        codeBlock("Request", request),
-      ),
-      h(
-        "div",
-        {},
-        h(
-          "div",
-          { class: "row" },
-          h("h2", {}, "Response"),
-          response && this.#copyButton("Copy", () => response, "the response"),
-        ),
-        response ? codeBlock("Response", response) : h("p", { class: "error" }, "No response."),
-      ),
-    );
+    return h("div", { class: "pair" }, pane("Request", toJson(maskRequest(call))), pane("Response", response));
   }
 
   #code(kind, title, call) {

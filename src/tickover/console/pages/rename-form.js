@@ -1,0 +1,30 @@
+// The form that replaces the name of a clock while the user edits it.
+
+import { clockName, MAX_NAME_LENGTH } from "../clock/clock-text.js";
+import { h, onSubmit, render, withBusyState } from "../lib/dom.js";
+
+/** Show the form. `rename(name)` renames the clock and reports errors; it returns whether to call `close()`. */
+export function showRenameForm(container, clock, { rename, close }) {
+  const field = h("input", {
+    type: "text",
+    "aria-label": "Clock name",
+    value: clockName(clock),
+    maxLength: MAX_NAME_LENGTH,
+    autocomplete: "off",
+  });
+  const button = h("button", {}, "Save");
+  const save = async () => {
+    if (await withBusyState(button, () => rename(field.value))) close();
+  };
+  render(
+    container,
+    h(
+      "form",
+      { class: "row", onsubmit: onSubmit(save), onkeydown: (event) => event.key === "Escape" && close() },
+      field,
+      button,
+      h("button", { class: "plain", onclick: close }, "Cancel"),
+    ),
+  );
+  field.select();
+}
