@@ -60,7 +60,7 @@ async def test_amended_clock_has_the_next_revision_and_the_new_schedule(store: S
         stored = StoredClock(_revision(revision + 1), schedule)
         assert await store.find_clock(key(1), user(1)) == stored
         assert await store.advance_clock(key(1), user(1), START) == stored
-        assert await store.update_clock(key(1), user(1), NameChanges()) == stored
+        assert await store.update_clock(key(1), user(1), NameChanges(), bytes(16), Quota()) == stored
         assert await store.list_clocks(user(1), bytes(16), None, 9) == [_revision(revision + 1)]
     # No old revision stays.
     assert await rows_of("schedules") == 1
@@ -73,7 +73,10 @@ async def test_schedule_is_returned_unless_its_revision_is_known(store: Store, k
     expected = StoredClock(_revision(1), b"" if known_revision == 1 else b"amended")
     assert await store.find_clock(key(1), user(1), known_revision=known_revision) == expected
     assert await store.advance_clock(key(1), user(1), START, known_revision=known_revision) == expected
-    assert await store.update_clock(key(1), user(1), NameChanges(), known_revision=known_revision) == expected
+    assert (
+        await store.update_clock(key(1), user(1), NameChanges(), bytes(16), Quota(), known_revision=known_revision)
+        == expected
+    )
 
 
 @pytest.mark.parametrize("revision", [0, 2])
@@ -251,7 +254,7 @@ async def test_concurrent_calls_see_a_clock_and_its_schedule_of_one_revision(
         known_revision = revision if known else None
         calls = [another.advance_clock(key(1), user(1), to, known_revision=known_revision) for _ in range(4)]
         reads = [another.find_clock(key(1), user(1), known_revision=known_revision) for _ in range(2)]
-        updates = [another.update_clock(key(1), user(1), names, known_revision=known_revision)]
+        updates = [another.update_clock(key(1), user(1), names, bytes(16), Quota(), known_revision=known_revision)]
         amended, *seen = await asyncio.gather(amend(revision), *calls, *reads, *updates)
         assert isinstance(amended, Amended)
         for stored in seen:

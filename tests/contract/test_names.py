@@ -1,5 +1,6 @@
 """The contract of every store: names and labels are stored, changed, found and counted."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -9,7 +10,10 @@ from msgspec.structs import replace
 
 from tests.contract.values import NOW, START, add_clock, add_clock_once, clock, key, listed, make_record, user
 from tickover.server.domain.clocks import Clock, encode_label, encode_labels
+from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
+    Amended,
+    Amendment,
     ClockScan,
     Created,
     ExistingClock,
@@ -71,7 +75,9 @@ async def test_update_changes_only_what_is_given(
     await add_clock(store, named(1, "old", '{"a":"1"}'), user(1))
     await add_clock(store, named(2), user(1))
     expected = StoredClock(named(1, name, labels), b"schedule" if with_schedule else b"")
-    updated = await store.update_clock(named(1).key, user(1), changes, known_revision=None if with_schedule else 0)
+    updated = await store.update_clock(
+        named(1).key, user(1), changes, bytes(16), Quota(), known_revision=None if with_schedule else 0
+    )
     assert updated == expected
     assert await store.find_clock(named(1).key, user(1), known_revision=None if with_schedule else 0) == expected
     found = await store.find_clock(named(2).key, user(1))
@@ -80,8 +86,8 @@ async def test_update_changes_only_what_is_given(
 
 async def test_update_of_another_owners_clock_changes_nothing(store: Store) -> None:
     await add_clock(store, named(1), user(1))
-    assert await store.update_clock(named(1).key, user(2), NameChanges("mine")) is None
-    assert await store.update_clock(key(9), user(1), NameChanges("mine")) is None
+    assert await store.update_clock(named(1).key, user(2), NameChanges("mine"), bytes(16), Quota()) is None
+    assert await store.update_clock(key(9), user(1), NameChanges("mine"), bytes(16), Quota()) is None
     assert await store.list_clocks(user(1), bytes(16), None, 10) == [named(1)]
 
 
@@ -156,11 +162,62 @@ async def test_update_changes_the_bytes_that_count(store: Store) -> None:
     values = user(1), b"", bytes(16)
     limit = Quota(bytes=10)
     assert await store.create_clock(first, *values, limit) == Created()
-    await store.update_clock(first.key, user(1), NameChanges("1234567", UNSET))
+    await store.update_clock(first.key, user(1), NameChanges("1234567", UNSET), bytes(16), Quota())
     assert await store.create_clock(named(2, "1234", None), *values, limit) == QuotaExceeded("bytes", first.key)
     assert await store.create_clock(named(2, "123", None), *values, limit) == Created()
     assert await store.create_clock(named(3, "1", None), *values, limit) == QuotaExceeded("bytes", first.key)
-    await store.update_clock(first.key, user(1), NameChanges(None, "{}"))
+    await store.update_clock(first.key, user(1), NameChanges(None, "{}"), bytes(16), Quota())
     assert await store.create_clock(named(3, "123456", None), *values, limit) == QuotaExceeded("bytes", first.key)
     assert await store.create_clock(named(3, "12345", None), *values, limit) == Created()
     assert len(await listed(store, user(1))) == 3
+
+
+async def test_new_names_stay_within_the_byte_limit(store: Store) -> None:
+    first, limit = named(1, "12345", None), Quota(bytes=10)
+    exceeded = QuotaExceeded("bytes", first.key)
+    assert await store.create_clock(first, user(1), b"", bytes(16), limit) == Created()
+
+    async def update(name: str | None, labels: str | None = None, quota: Quota = limit) -> StoredClock | object:
+        return await store.update_clock(first.key, user(1), NameChanges(name, labels), bytes(16), quota)
+
+    assert await update("é" * 5 + "1") == exceeded
+    assert await update("é" * 4 + "1", "{}") == exceeded
+    assert await store.find_clock(first.key, user(1)) == StoredClock(first, b""), "nothing changed"
+    assert await update("é" * 4, "{}") == StoredClock(replace(first, name="é" * 4, labels="{}"), b"")
+    assert await update("12345678901") == exceeded
+    for name in ("123456789", "12345"):
+        assert await update(name, quota=Quota(bytes=1)) == StoredClock(replace(first, name=name), b""), "it is shorter"
+    assert await update("1234567890") == StoredClock(replace(first, name="1234567890"), b""), "there is room again"
+    assert await update("x" * 200, quota=Quota(clocks=1)) == StoredClock(replace(first, name="x" * 200), b"")
+
+
+async def test_expired_clocks_use_no_bytes_of_new_names(store: Store) -> None:
+    old, new = named(1, "12345", None), named(2, "1", None)
+    for each in (old, new):
+        await add_clock(store, each, user(1), b"")
+    changes, limit = NameChanges("123456"), Quota(bytes=10)
+    assert await store.update_clock(new.key, user(1), changes, old.key, limit) == QuotaExceeded("bytes", old.key)
+    assert isinstance(await store.update_clock(new.key, user(1), changes, new.key, limit), StoredClock)
+
+
+async def test_concurrent_new_names_stay_within_the_byte_limit(store: Store) -> None:
+    for number in (1, 2, 3):
+        await add_clock(store, named(number, None, None), user(1), b"")
+    updates = [
+        store.update_clock(named(number).key, user(1), NameChanges("12345"), bytes(16), Quota(bytes=10))
+        for number in (1, 2, 3)
+    ]
+    outcomes = await asyncio.gather(*updates)
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == ["QuotaExceeded", "StoredClock", "StoredClock"]
+
+
+async def test_clock_that_becomes_smaller_makes_room(store: Store) -> None:
+    first, limit = named(1, None, None), Quota(bytes=1_000)
+    assert await store.create_clock(first, user(1), bytes(1_000), bytes(16), limit) == Created()
+    for _ in range(2):
+        second = await store.create_clock(named(2, None, None), user(1), bytes(500), bytes(16), limit)
+        assert second == QuotaExceeded("bytes", first.key)
+    amendment = Amendment(0, START, bytes(1_000 - 500 - AMENDMENT_BYTES))
+    assert isinstance(await store.amend_clock(first.key, user(1), amendment, bytes(16), limit), Amended)
+    assert await store.create_clock(named(2, None, None), user(1), bytes(501), bytes(16), limit) != Created()
+    assert await store.create_clock(named(2, None, None), user(1), bytes(500), bytes(16), limit) == Created()

@@ -56,7 +56,7 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "find_clock": lambda store: store.find_clock(key(1), user(1)),
     "list_clocks": lambda store: store.list_clocks(user(1), bytes(16), None, 100),
     "search_clocks": lambda store: store.search_clocks(user(1), bytes(16), None, 100, LabelSearch(["x"], 10)),
-    "update_clock": lambda store: store.update_clock(key(1), user(1), NameChanges("x")),
+    "update_clock": lambda store: store.update_clock(key(1), user(1), NameChanges("x"), bytes(16), Quota()),
     "amend_clock": lambda store: store.amend_clock(
         key(1), user(1), Amendment(0, START, b"schedule"), bytes(16), Quota()
     ),

@@ -32,7 +32,7 @@ ONE_CLOCK: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "find_clock": lambda store, owner: store.find_clock(key(1), owner),
     "find_creation": lambda store, owner: store.find_creation(digest(1), owner, bytes(16)),
     "advance_clock": lambda store, owner: store.advance_clock(key(1), owner, START + DAY),
-    "update_clock": lambda store, owner: store.update_clock(key(1), owner, NameChanges("x")),
+    "update_clock": lambda store, owner: store.update_clock(key(1), owner, NameChanges("x"), bytes(16), Quota()),
     "amend_clock": lambda store, owner: store.amend_clock(
         key(1), owner, Amendment(0, START, b"amended", make_record(2)), bytes(16), Quota(100, 10**6)
     ),

@@ -137,7 +137,9 @@ class _Caller:
         last = self._data.clocks
         calls = [(last, NameChanges("x", '{"ci":"1"}')), (last, NameChanges(None)), (last + 1, NameChanges("x"))]
         return [
-            await self._store.update_clock(self._data.key(number), user(number % self._data.users), changes)
+            await self._store.update_clock(
+                self._data.key(number), user(number % self._data.users), changes, bytes(16), Quota()
+            )
             for number, changes in calls
         ]
 

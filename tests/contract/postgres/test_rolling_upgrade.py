@@ -103,7 +103,7 @@ async def test_server_of_the_last_release_creates_clocks_without_names(
     arrays = [key(1)], [user(1)], *([instant] for instant in _INSTANTS), [bytes(60)], [min_live_key]
     assert await old.fetch(f"select * from keep_clocks_v2({_marks(10)})", slot, *arrays, 0, 60) == []
     assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), bytes(60))
-    await store.update_clock(key(1), user(1), NameChanges("Summer", '{"a":"b"}'))
+    await store.update_clock(key(1), user(1), NameChanges("Summer", '{"a":"b"}'), bytes(16), Quota())
     args = digest(2), b"params", slot, key(2), user(1), *_INSTANTS, b"", min_live_key
     once = f"select * from keep_clock_once_v2({_marks(12)})"
     [exceeded] = await old.fetch(once, *args, 0, 74)

@@ -23,6 +23,7 @@ from tickover.server.storage.store import (
     Conflict,
     Created,
     ExistingClock,
+    NameChanges,
     Quota,
     QuotaExceeded,
     Store,
@@ -72,8 +73,16 @@ class Clocks:
     async def find(self, id: str, caller: Caller) -> tuple[Clock, Schedule]:
         return await self.load(id, caller, self._store.find_clock)
 
+    async def rename(self, id: str, changes: NameChanges, caller: Caller) -> tuple[Clock, Schedule]:
+        min_live_key = ids.first_live_key(caller.now)
+        return await self.load(id, caller, self._store.update_clock, changes, min_live_key, self._quota)
+
     async def load(
-        self, id: str, caller: Caller, verb: Callable[..., Awaitable[StoredClock | None]], *arguments: object
+        self,
+        id: str,
+        caller: Caller,
+        verb: Callable[..., Awaitable[StoredClock | QuotaExceeded | None]],
+        *arguments: object,
     ) -> tuple[Clock, Schedule]:
         """Run a method of the store that returns a clock, and return the clock with its schedule."""
         key = live_key(id, caller.now)
@@ -82,6 +91,8 @@ class Clocks:
         stored = await verb(key, caller.token, *arguments, known_revision=known)
         if stored is None:
             raise not_found()
+        if isinstance(stored, QuotaExceeded):
+            raise _quota_exceeded(stored, self._quota, caller.now)
         if cached is None or cached.revision != stored.clock.revision:
             return self.decode(stored)
         return stored.clock, cached.schedule

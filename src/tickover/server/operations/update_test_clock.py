@@ -5,6 +5,7 @@ from typing import Annotated
 from msgspec import UNSET, UnsetType
 
 from tickover.api.clocks import OneClock
+from tickover.api.errors import Reason
 from tickover.api.fields import ClockId, ClockName, Labels, Params, doc
 from tickover.server.domain.clocks import encode_labels
 from tickover.server.domain.tokens import Permission
@@ -29,7 +30,7 @@ class UpdateEntry(Params, frozen=True):
 async def update_test_clock(params: UpdateEntry, caller: Caller, services: Services) -> bytes:
     labels = params.labels if params.labels is UNSET else encode_labels(params.labels)
     changes = NameChanges(params.name, labels)
-    return clock_result(*await services.clocks.load(params.id, caller, services.store.update_clock, changes))
+    return clock_result(*await services.clocks.rename(params.id, changes, caller))
 
 
 OPERATION = Operation(
@@ -46,7 +47,7 @@ OPERATION = Operation(
     is_idempotent=True,
     cost=VIEW,
     max_result=sizes.CLOCK,
-    reasons=CLOCK_REASONS,
+    reasons=(*CLOCK_REASONS, Reason.RATE_LIMITED),
     examples=(
         Example(
             "Another name, and no labels",

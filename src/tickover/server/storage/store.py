@@ -247,9 +247,19 @@ class Store(Protocol):
         """
 
     async def update_clock(
-        self, key: bytes, owner: Owner, changes: NameChanges, *, known_revision: int | None = None
-    ) -> StoredClock | None:
-        """Change a clock's name and labels. Return the clock, or None if the owner has no such clock."""
+        self,
+        key: bytes,
+        owner: Owner,
+        changes: NameChanges,
+        min_live_key: bytes,
+        quota: Quota,
+        *,
+        known_revision: int | None = None,
+    ) -> StoredClock | QuotaExceeded | None:
+        """Change a clock's name and labels. Return the clock, or None if the owner has no such clock.
+
+        Shorter names always fit into the quota.
+        """
 
     async def amend_clock(
         self, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota

@@ -10,7 +10,16 @@ from tickover.api.timestamps import Instant, to_micros
 from tickover.server.domain.clocks import Clock
 from tickover.server.storage.postgres import statements
 from tickover.server.storage.rows import AMENDMENT_BYTES, MAX_AMENDMENT_BYTES, stored_clock
-from tickover.server.storage.store import Amended, Amendment, Conflict, ExistingClock, Owner, Quota, QuotaExceeded
+from tickover.server.storage.store import (
+    Amended,
+    Amendment,
+    Conflict,
+    ExistingClock,
+    Owner,
+    Quota,
+    QuotaExceeded,
+    StoredClock,
+)
 
 
 class TokenLookup(NamedTuple):
@@ -85,6 +94,17 @@ def amend_outcome(
             assert oldest is not None
             return QuotaExceeded("bytes", oldest.bytes)
     return None
+
+
+def update_outcome(
+    key: bytes, outcome: str | None, oldest: UUID | None, *columns: Any
+) -> StoredClock | QuotaExceeded | None:
+    if outcome is None:
+        return None
+    if oldest is not None:
+        return QuotaExceeded("bytes", oldest.bytes)
+    stored = stored_clock(key, *columns)
+    return StoredClock(stored.clock, stored.schedule or b"")
 
 
 def existing_clock(params: bytes, key: UUID, *columns: Any) -> ExistingClock:

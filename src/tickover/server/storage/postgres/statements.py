@@ -102,22 +102,8 @@ SEARCH_CLOCKS = f"""
     union all
     select (array_agg(key))[$5], null, null, null, null, null, null from scanned having count(*) = $5
     union all {_REVOKED}"""
-# $4 and $6 tell whether the name and the labels change.
-UPDATE_CLOCK = [
-    f"""
-    with updated as (
-      update clocks_{slot} as clocks
-      set name = case when $4 then $5 else name end, labels = case when $6 then $7 else labels end,
-        bytes = bytes
-          + case when $4 then stored_bytes('', $5, null) - stored_bytes('', name, null) else 0 end
-          + case when $6 then stored_bytes('', null, $7) - stored_bytes('', null, labels) else 0 end
-      where key = $3 and owner = {OWNER} and {_SAME_REVISION[slot]}
-      returning key, start_time, frozen_time, max_time, name, labels, revision
-    )
-    select start_time, frozen_time, max_time, name, labels, revision, body
-    from updated join schedules_{slot} as schedules on schedules.key = updated.key"""
-    for slot in range(SLOTS)
-]
+# Returns a row of nulls if the clock doesn't exist or the token was revoked.
+UPDATE_CLOCK = f"select * from update_clock_v1($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11)"
 # Returns whether the clock existed. If it didn't, an empty message is written to the write-ahead log. The commit then
 # waits for synchronous standbys, and doesn't confirm an earlier deletion that they may lack.
 DELETE_CLOCK = [

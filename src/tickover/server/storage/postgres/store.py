@@ -31,6 +31,7 @@ from tickover.server.storage.postgres.rows import (
     owner_lists,
     owner_values,
     slot_of,
+    update_outcome,
 )
 from tickover.server.storage.rows import scan_of, stored_clock, token_of
 from tickover.server.storage.store import (
@@ -215,19 +216,23 @@ class PostgresStore:
         return [(key.bytes, *columns) for key, *columns in rows]
 
     async def update_clock(
-        self, key: bytes, owner: Owner, changes: NameChanges, *, known_revision: int | None = None
-    ) -> StoredClock | None:
+        self,
+        key: bytes,
+        owner: Owner,
+        changes: NameChanges,
+        min_live_key: bytes,
+        quota: Quota,
+        *,
+        known_revision: int | None = None,
+    ) -> StoredClock | QuotaExceeded | None:
         name, labels = [
             (False, None) if isinstance(change, UnsetType) else (True, change)
             for change in (changes.name, changes.labels)
         ]
-        statement = statements.UPDATE_CLOCK[slot_of(key)]
-        values = (*owner_values(owner), UUID(key), *name, *labels)
-        while not (rows := await self._connections.fetch(statement, *values)):
-            if await self._find_clock(statements.FIND_CLOCK, key, owner) is None:
-                return None
-        stored = stored_clock(key, *rows[0])
-        return StoredClock(stored.clock, b"") if stored.clock.revision == known_revision else stored
+        values = (*owner_values(owner), slot_of(key), UUID(key), *name, *labels)
+        limits = known_revision, UUID(min_live_key), quota.bytes
+        [row] = await self._fetch_with_lock(statements.UPDATE_CLOCK, *values, *limits)
+        return update_outcome(key, *row)
 
     async def amend_clock(
         self, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota

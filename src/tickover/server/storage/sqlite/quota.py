@@ -5,7 +5,6 @@ from typing import Any, Literal, TypeVar
 import apsw
 from msgspec import Struct
 
-from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import Quota, QuotaExceeded
 
 _MAX_OWNERS = 10_000
@@ -77,11 +76,18 @@ class ClockQuota:
         _store(self._upper_bounds, owner, usage)
         return None
 
-    def reserve_growth(
-        self, db: apsw.Connection, owner: bytes, key: bytes, growth: int, min_live_key: bytes, quota: Quota
+    def reserve_growth(  # noqa: PLR0913, PLR0917 - like `reserve`
+        self,
+        db: apsw.Connection,
+        owner: bytes,
+        key: bytes,
+        growth: int,
+        min_live_key: bytes,
+        quota: Quota,
+        min_growth: int = 1,
     ) -> OverQuota | None:
-        """Reserve quota for an amendment. Return None, or why it doesn't fit. A smaller schedule always fits."""
-        if growth >= AMENDMENT_BYTES and quota.bytes:
+        """Reserve quota for an amendment or new names. Return None, or why they don't fit. Less growth always fits."""
+        if growth >= min_growth and quota.bytes:
             return self.reserve(db, owner, key, Usage(0, growth), min_live_key, Quota(bytes=quota.bytes))
         self.on_growth(owner, growth)
         return None

@@ -5,7 +5,7 @@ A read looks up a few rows by key, mostly in cached pages. To pass it to another
 
 import shutil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import apsw
 from msgspec import json
@@ -17,7 +17,15 @@ from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
 from tickover.server.settings import SettingError
-from tickover.server.storage.rows import access_token_of, rename, scan_of, stored_bytes, stored_clock, token_of
+from tickover.server.storage.rows import (
+    AMENDMENT_BYTES,
+    access_token_of,
+    rename,
+    scan_of,
+    stored_bytes,
+    stored_clock,
+    token_of,
+)
 from tickover.server.storage.sqlite import access_tokens, logins, statements
 from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, connect, migrate
 from tickover.server.storage.sqlite.quota import ClockQuota, OverQuota, Usage
@@ -56,6 +64,7 @@ MIN_FREE_BYTES = 16 * 2**20
 _MAX_INLINE_SCHEDULE = 256 * 1024
 """A larger one takes so long to write that it must not block the event loop."""
 
+_T = TypeVar("_T")
 _NO_QUOTA = Quota()
 _CREATED = Created()
 
@@ -199,26 +208,37 @@ class SqliteStore:
         return scan_of(self._reader.fetch_list(statements.SEARCH_CLOCKS, *scan, members, limit))
 
     async def update_clock(
-        self, key: bytes, owner: Owner, changes: NameChanges, *, known_revision: int | None = None
-    ) -> StoredClock | None:
-        def job(db: apsw.Connection) -> tuple[StoredClock, int] | None:
+        self,
+        key: bytes,
+        owner: Owner,
+        changes: NameChanges,
+        min_live_key: bytes,
+        quota: Quota,
+        *,
+        known_revision: int | None = None,
+    ) -> StoredClock | QuotaExceeded | None:
+        def job(db: apsw.Connection) -> StoredClock | OverQuota | None:
             columns: Any = db.execute(statements.FIND_CLOCK, (*owner_values(owner), key)).fetchone()
             if columns is None:
                 return None
             old = stored_clock(key, *columns).clock
             new = rename(old, changes)
             growth = stored_bytes(new) - stored_bytes(old)
+            if over := self._quota.reserve_growth(db, user_of(owner), key, growth, min_live_key, quota):
+                return over
             db.execute(statements.UPDATE_NAMES, (new.name, new.labels, growth, key))
-            self._quota.on_growth(user_of(owner), growth)
-            return StoredClock(new, read_schedule(db, key, new.revision, known_revision)), growth
+            return StoredClock(new, read_schedule(db, key, new.revision, known_revision))
 
-        updated = await self._writer.submit(job)
-        if updated is None:
-            return None
-        stored, growth = updated
-        if growth < 0:
-            self._quota.on_deleted(user_of(owner))
-        return stored
+        return self._changed(owner, await self._writer.submit(job))
+
+    def _changed(self, owner: Owner, outcome: _T | OverQuota) -> _T | QuotaExceeded:
+        """Update the cached usage after the commit of an amendment or new names, and return the outcome."""
+        if isinstance(outcome, OverQuota):
+            self._quota.on_rejected(user_of(owner), outcome)
+            return outcome.result
+        # The clock may have become smaller.
+        self._quota.on_deleted(user_of(owner))
+        return outcome
 
     async def amend_clock(
         self, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota
@@ -227,12 +247,7 @@ class SqliteStore:
             lambda db: self._amend(db, key, owner, amendment, min_live_key, quota),
             is_long=_is_long(amendment.schedule),
         )
-        if isinstance(outcome, OverQuota):
-            self._quota.on_rejected(user_of(owner), outcome)
-            return outcome.result
-        # The schedule may have become smaller.
-        self._quota.on_deleted(user_of(owner))
-        return outcome
+        return self._changed(owner, outcome)
 
     def _amend(
         self, db: apsw.Connection, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota
@@ -249,7 +264,9 @@ class SqliteStore:
             return Conflict(StoredClock(clock, read_schedule(db, key)))
         amended = replace(clock, revision=clock.revision + 1)
         size = stored_bytes(amended, amendment.schedule)
-        if over := self._quota.reserve_growth(db, user_of(owner), key, size - old_size, min_live_key, quota):
+        if over := self._quota.reserve_growth(
+            db, user_of(owner), key, size - old_size, min_live_key, quota, AMENDMENT_BYTES
+        ):
             return over
         db.execute(statements.AMEND_CLOCK, (size, key))
         db.execute(statements.AMEND_SCHEDULE, (amendment.schedule, key))
