@@ -23,12 +23,9 @@ from tickover.api.limits import (
 )
 from tickover.api.timestamps import Instant
 from tickover.server.domain.amendments import amend
-from tickover.server.domain.tokens import Permission
 from tickover.server.operations import sizes
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.clocks import too_many_amendments
-from tickover.server.operations.operation import CLOCK_REASONS, COPY, EXAMPLE_CLOCK, Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.clocks import CLOCK_REASONS, COPY, EXAMPLE_CLOCK, too_many_amendments
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 
 _MAX_ATTEMPTS: Final = 20
 

@@ -13,10 +13,8 @@ from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_ACCESS_TOKENS, MAX_TOKEN
 from tickover.api.timestamps import Instant
 from tickover.api.tokens import CreatedAccessToken, ReadOnly
 from tickover.server.domain import tokens
-from tickover.server.domain.tokens import Mint, Permission
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.operation import NEEDS_SIGN_IN, Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.domain.tokens import Mint
+from tickover.server.operations.operation import NEEDS_SIGN_IN, Caller, Example, Operation, Permission, Services
 from tickover.server.storage.store import NewAccessToken, Owner, Store, TooManyTokens
 
 

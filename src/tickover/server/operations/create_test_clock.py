@@ -4,11 +4,8 @@ from tickover.api.clocks import NewClock, OneClock
 from tickover.api.errors import Reason
 from tickover.server.domain.clocks import new_clock
 from tickover.server.domain.schedule_json import encode_schedule
-from tickover.server.domain.tokens import Permission
 from tickover.server.operations import sizes
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.operation import Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 
 
 async def create_test_clock(params: NewClock, caller: Caller, services: Services) -> bytes:

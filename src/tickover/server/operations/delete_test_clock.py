@@ -2,11 +2,8 @@
 
 from tickover.api.fields import ClockId, Params
 from tickover.api.tokens import Done
-from tickover.server.domain.tokens import Permission
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.clocks import live_key, not_found
-from tickover.server.operations.operation import CLOCK_REASONS, Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.clocks import CLOCK_REASONS, live_key, not_found
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 
 
 class DeleteEntry(Params, frozen=True):

@@ -3,9 +3,7 @@
 from typing import Final
 
 from tickover.api.fields import Params
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.operation import Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.operation import Caller, Operation, Services
 
 _MAX_RESULT: Final = 256 * 1024
 

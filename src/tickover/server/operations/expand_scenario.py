@@ -11,12 +11,9 @@ from tickover.api.fields import Bound, Params, Text, TotalBound, doc
 from tickover.api.limits import MAX_EXPECTATIONS, MAX_SCENARIO_TEXT
 from tickover.api.plans import ExpandedScenario
 from tickover.api.timestamps import Instant
-from tickover.server.domain.tokens import Permission
 from tickover.server.isolated_calls import ExpandRequest
 from tickover.server.operations import sizes
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.operation import Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 
 _EXAMPLE: Final = """\
 title = "Home"

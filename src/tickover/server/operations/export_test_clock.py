@@ -9,11 +9,9 @@ from tickover.api.errors import Fault, Reason, invalid_params
 from tickover.api.fields import ClockId, OpeningBalances, Params, doc
 from tickover.server.domain.clocks import encode_start
 from tickover.server.domain.schedule_json import view
-from tickover.server.domain.tokens import Permission
 from tickover.server.isolated_calls import MAX_EXPORT, ExportRequest
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.operation import CLOCK_REASONS, EXAMPLE_CLOCK, Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 
 ExportFormat = Literal["csv", "json", "hledger", "beancount", "ofx", "camt053"]
 

@@ -11,11 +11,9 @@ from tickover.api.fields import ClockId, ClockName, Labels, Params, doc
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock, encode_labels
 from tickover.server.domain.schedule_json import fork_schedule
-from tickover.server.domain.tokens import Permission
 from tickover.server.operations import sizes
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.operation import CLOCK_REASONS, COPY, EXAMPLE_CLOCK, Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.clocks import CLOCK_REASONS, COPY, EXAMPLE_CLOCK
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 
 
 class ForkEntry(Params, frozen=True):

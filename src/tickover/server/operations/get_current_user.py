@@ -6,10 +6,7 @@ from tickover.api import ids
 from tickover.api.errors import unauthenticated
 from tickover.api.fields import Params
 from tickover.api.tokens import CurrentUser, TokenInfo
-from tickover.server.domain.tokens import Permission
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.operation import Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 
 
 class CurrentUserEntry(Params, frozen=True):

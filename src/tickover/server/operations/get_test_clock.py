@@ -7,12 +7,9 @@ from msgspec import UNSET, UnsetType
 from tickover.api.clocks import OneClock
 from tickover.api.fields import ClockId, Params, doc
 from tickover.api.timestamps import Instant
-from tickover.server.domain.tokens import Permission
 from tickover.server.operations import sizes
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.clocks import check_time, clock_result
-from tickover.server.operations.operation import CLOCK_REASONS, EXAMPLE_CLOCK, TIME_REASONS, VIEW, Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, TIME_REASONS, VIEW, check_time, clock_result
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 
 
 class GetEntry(Params, frozen=True):

@@ -4,11 +4,8 @@ from tickover.api import ids
 from tickover.api.fields import Params
 from tickover.api.limits import MAX_ACCESS_TOKENS, MAX_TOKEN_NAME
 from tickover.api.tokens import AccessToken, AccessTokens
-from tickover.server.domain.tokens import Permission
 from tickover.server.operations import sizes
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.operation import NEEDS_SIGN_IN, Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.operation import NEEDS_SIGN_IN, Caller, Example, Operation, Permission, Services
 
 
 class ListAccessTokensEntry(Params, frozen=True):

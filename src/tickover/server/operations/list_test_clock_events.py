@@ -12,12 +12,10 @@ from tickover.api.limits import DEFAULT_EVENTS, MAX_EVENTS
 from tickover.api.timestamps import Instant
 from tickover.server.domain.events import EventQuery, events, read_cursor
 from tickover.server.domain.expectations import time_faults
-from tickover.server.domain.tokens import Permission
 from tickover.server.operations import sizes
-from tickover.server.operations.caller import Caller
+from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, LEDGER
 from tickover.server.operations.ledgers import CLOCK_RANGE, reject
-from tickover.server.operations.operation import CLOCK_REASONS, EXAMPLE_CLOCK, LEDGER, Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 
 
 class EventsEntry(Params, frozen=True):

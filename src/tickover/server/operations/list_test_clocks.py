@@ -13,11 +13,8 @@ from tickover.api.fields import Labels, Params, Text, doc
 from tickover.api.limits import DEFAULT_PAGE, MAX_PAGE, MAX_PAGE_NAMES, MAX_SCANNED_CLOCKS
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock, encode_label, encode_names
-from tickover.server.domain.tokens import Permission
 from tickover.server.operations import sizes
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.operation import Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 from tickover.server.storage.store import LabelSearch
 
 _MAX_RESULT: Final = 1024 + MAX_PAGE * 320 + MAX_PAGE_NAMES + sizes.NAMES

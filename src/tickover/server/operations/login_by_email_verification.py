@@ -9,9 +9,7 @@ from tickover.api.errors import Reason
 from tickover.api.fields import Params, doc, expected
 from tickover.api.limits import CODE_DIGITS
 from tickover.api.tokens import SignedIn
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.operation import Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.operation import Caller, Example, Operation, Services
 from tickover.server.operations.sign_in import Address, new_session, signed_in
 
 

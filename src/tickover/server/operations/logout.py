@@ -3,10 +3,7 @@
 from tickover.api.errors import unauthenticated
 from tickover.api.fields import Params
 from tickover.api.tokens import Done
-from tickover.server.domain.tokens import Permission
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.operation import Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 
 
 class LogoutEntry(Params, frozen=True):

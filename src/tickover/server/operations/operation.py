@@ -1,4 +1,4 @@
-"""An operation: its types, its texts, its handler, and what the dispatcher needs to know about it."""
+"""What the module of an operation needs: Operation, and the types of its handler."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
@@ -12,6 +12,8 @@ from tickover.server.operations.caller import Caller
 from tickover.server.operations.services import Services
 from tickover.server.operations.sizes import SMALL_RESULT
 
+__all__ = ["NEEDS_SIGN_IN", "Caller", "Example", "Operation", "Permission", "Services"]
+
 Handler = Callable[[Any, Caller, Services], Awaitable[bytes | Struct]]
 """Runs a call with valid parameters. The result is JSON, or a struct to encode as JSON."""
 
@@ -19,24 +21,7 @@ Cost = Callable[[Services, bytes], int]
 """Estimates the bytes that a call with these parameters reads, computes and writes, besides the parameters."""
 
 
-def per_byte_of_clock(times: int) -> Cost:
-    """Return the cost of an operation that handles each byte of a clock's schedule this many times."""
-    return lambda services, params: times * services.clocks.size_of(params)
-
-
-VIEW: Final = per_byte_of_clock(1)
-COPY: Final = per_byte_of_clock(4)
-"""A copy is read, computed, written to the database and returned."""
-LEDGER: Final = per_byte_of_clock(10)
-"""Computing a ledger takes at least ten times as long as joining a view."""
-
-CLOCK_REASONS: Final = (Reason.CLOCK_EXPIRED, Reason.CLOCK_NOT_FOUND)
-TIME_REASONS: Final = (Reason.TIME_BEFORE_CURRENT, Reason.TIME_AFTER_MAX)
-
 NEEDS_SIGN_IN: Final = "Access tokens can't call this operation: it needs a token from a sign-in."
-
-EXAMPLE_CLOCK: Final = "clock_01a2d11f-0200-7129-903a-c1d45597fdf1"
-"""The ID of the first clock in the examples, which use a fixed seed."""
 
 
 class Example(Struct, frozen=True):

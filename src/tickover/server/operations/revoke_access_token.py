@@ -6,10 +6,7 @@ from tickover.api import ids
 from tickover.api.errors import Fault, invalid_params
 from tickover.api.fields import Params, Text, doc
 from tickover.api.tokens import Done
-from tickover.server.domain.tokens import Permission
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.operation import NEEDS_SIGN_IN, Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.operation import NEEDS_SIGN_IN, Caller, Example, Operation, Permission, Services
 
 
 class RevokeAccessTokenEntry(Params, frozen=True):

@@ -13,9 +13,7 @@ from tickover.server.domain import tokens
 from tickover.server.domain.logins import LIFETIMES, Claimed, LoginEmail, SecretKind, TooSoon
 from tickover.server.domain.tokens import Mint
 from tickover.server.mail.mailer import Email, EmailKind, Mailer, MailOutcomeUnknown, MailRejected
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.operation import Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.operation import Caller, Example, Operation, Services
 from tickover.server.operations.sign_in import Address
 
 _REQUIRED_CODE_TYPE: Final = {"WEB_LOGIN_LINK": "LONG_LIVED", "LOGIN_CODE": "SHORT_LIVED"}

@@ -8,12 +8,9 @@ from tickover.api.clocks import OneClock
 from tickover.api.errors import Reason
 from tickover.api.fields import ClockId, ClockName, Labels, Params, doc
 from tickover.server.domain.clocks import encode_labels
-from tickover.server.domain.tokens import Permission
 from tickover.server.operations import sizes
-from tickover.server.operations.caller import Caller
-from tickover.server.operations.clocks import clock_result
-from tickover.server.operations.operation import CLOCK_REASONS, VIEW, Example, Operation
-from tickover.server.operations.services import Services
+from tickover.server.operations.clocks import CLOCK_REASONS, VIEW, clock_result
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 from tickover.server.storage.store import NameChanges
 
 
