@@ -56,10 +56,10 @@ class _Walk:
                 return self._visit_dict(mapping, value, path)
             case inspect.DateTimeType() | inspect.CustomType() as custom:
                 return self._parse(getattr(custom, "cls", timestamps).parse, value, path)
-        broken = _broken_rule(info, value)
-        if broken is None:
+        violated = _violated_rule(info, value)
+        if violated is None:
             return value
-        rule, message = broken
+        rule, message = violated
         self._add_fault(path, rule, message, UNSET if extra.get("secret") else _summarize(value))
         return None
 
@@ -115,9 +115,9 @@ class _Walk:
         decoded = {}
         for name, member in islice(value.items(), info.max_length):
             member_path = f"{path}.{truncate(name)}"
-            broken = _broken_rule(info.key_type, name)
-            if broken is not None:
-                self._add_fault(member_path, "name", f"has an invalid name; a name {broken[1]}")
+            violated = _violated_rule(info.key_type, name)
+            if violated is not None:
+                self._add_fault(member_path, "name", f"has an invalid name; a name {violated[1]}")
             decoded[name] = self.visit(info.value_type, member, member_path)
         return decoded
 
@@ -160,22 +160,22 @@ def _without_null(info: inspect.Type) -> tuple[inspect.Type, bool]:
     return kind, True
 
 
-def _broken_rule(info: inspect.Type, value: Any) -> tuple[str, str] | None:
-    """Return the rule that the value breaks and a message, or None if the value is valid."""
+def _violated_rule(info: inspect.Type, value: Any) -> tuple[str, str] | None:
+    """Return the rule that the value violates and a message, or None if the value is valid."""
     info, extra = _unwrap(info)
     match info:
         case inspect.StrType():
-            return _broken_text_rule(info, value, extra.get("expected", ""))
+            return _violated_text_rule(info, value, extra.get("expected", ""))
         case inspect.LiteralType():
             one_of = " or ".join(str(allowed) for allowed in info.values)
             return None if value in info.values and isinstance(value, str) else ("oneOf", f"must be {one_of}")
         case inspect.BoolType():
             return None if isinstance(value, bool) else ("type", "must be true or false")
         case inspect.IntType():
-            return _broken_number_rule(info, value) if _is_integer(value) else ("type", "must be a whole number")
+            return _violated_number_rule(info, value) if _is_integer(value) else ("type", "must be a whole number")
     assert isinstance(info, inspect.UnionType), f"no rule for {info}"
     # The union of an integer and a float with the same bounds.
-    return _broken_number_rule(next(choice for choice in info.types if isinstance(choice, inspect.FloatType)), value)
+    return _violated_number_rule(next(choice for choice in info.types if isinstance(choice, inspect.FloatType)), value)
 
 
 def _is_integer(value: Any) -> bool:
@@ -185,7 +185,7 @@ def _is_integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _broken_text_rule(info: inspect.StrType, value: Any, expected: str) -> tuple[str, str] | None:
+def _violated_text_rule(info: inspect.StrType, value: Any, expected: str) -> tuple[str, str] | None:
     has_fixed_length = info.min_length is not None and info.min_length == info.max_length
     if not isinstance(value, str):
         return "type", f"must be a string{f' of {expected}' if has_fixed_length else ''}"
@@ -202,7 +202,7 @@ def _broken_text_rule(info: inspect.StrType, value: Any, expected: str) -> tuple
     return None
 
 
-def _broken_number_rule(info: inspect.IntType | inspect.FloatType, value: Any) -> tuple[str, str] | None:
+def _violated_number_rule(info: inspect.IntType | inspect.FloatType, value: Any) -> tuple[str, str] | None:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return "type", "must be a number"
     if info.gt is not None and not value > info.gt:

@@ -264,7 +264,7 @@ def _without_none(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _call(
-    method: str,
+    operation: str,
     params: Any,
     decoder: Decoder[T],
     *,
@@ -273,6 +273,6 @@ def _call(
     idempotent: bool = True,
 ) -> Call[T]:
     id = next(_IDS)
-    content = encode_json({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    content = encode_json({"jsonrpc": "2.0", "id": id, "method": operation, "params": params})
     request = Request("POST", "/rpc", headers={"Content-Type": "application/json", **headers}, content=content)
     return Call(request, lambda response: decode_result(response, id, decoder), needs_token, idempotent)

@@ -17,17 +17,17 @@ class FailureLog:
         self._quiet_until: dict[tuple[object, ...], float] = {}
         self._suppressed: dict[tuple[object, ...], int] = {}
 
-    def note(self, method: str, rejection: Rejection, began: float, ended: float, request_id: str) -> None:
+    def note(self, operation: str, rejection: Rejection, began: float, ended: float, request_id: str) -> None:
         """Log a failure, or count it for the next line of its kind. `began` and `ended` are in seconds."""
         described = describe_cause(rejection)
-        kind = (method, described.get("cause"), described.get("sqlstate"))
+        kind = (operation, described.get("cause"), described.get("sqlstate"))
         if ended < self._quiet_until.get(kind, ended):
             self._suppressed[kind] = self._suppressed.get(kind, 0) + 1
             return
         self._quiet_until[kind] = ended + _QUIET_SECONDS
         self._log.warning(
             "a call failed",
-            method=method,
+            method=operation,
             outcome=rejection.reason,
             **described,
             milliseconds=round((ended - began) * 1000),

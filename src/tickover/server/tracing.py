@@ -48,9 +48,9 @@ class Tracing:
     def observe(self, record: Observe) -> Observe:
         """Return a function that passes calls to `record`, and adds them to the span of the request."""
 
-        def observe(method: str, rejection: Rejection | None, seconds: float) -> None:
-            record(method, rejection, seconds)
-            name = method if method in OPERATIONS else "unknown"
+        def observe(operation: str, rejection: Rejection | None, seconds: float) -> None:
+            record(operation, rejection, seconds)
+            name = operation if operation in OPERATIONS else "unknown"
             outcome = rejection.reason if rejection else "OK"
             trace.get_current_span().add_event("call", {"rpc.method": name, "tickover.outcome": outcome})
 

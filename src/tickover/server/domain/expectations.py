@@ -23,7 +23,7 @@ from tickover.api.timestamps import Instant
 from tickover.server.domain.ledger import Ledger, LedgerGoal, fraction_to_number
 from tickover.server.domain.money import Amount, to_fraction, to_number
 from tickover.server.domain.schedule_json import item_id
-from tickover.server.domain.totals import Breach, Series, Totals, first_above, first_below, first_beyond
+from tickover.server.domain.totals import Series, Totals, TotalViolation, first_above, first_below, first_beyond
 
 Expectation = ExpectationEntry[Amount, Amount]
 
@@ -156,18 +156,18 @@ def _check_balance(expected: BalanceExpectationEntry[Amount], ledger: Ledger, sc
     opening = to_fraction(scope.opening.get(expected.currency, 0))
     start = _default(expected.from_, scope.start)
     low, high = account.index_at(start), account.index_at(_default(expected.until, scope.until)) + 1
-    broken: list[tuple[int, str]] = []
+    violations: list[tuple[int, str]] = []
     if not isinstance(expected.at_least, UnsetType):
         minimum = ceil((to_fraction(expected.at_least) - opening) * account.unit)
         index = first_beyond(account.balances, low, high, minimum, min, int.__lt__)
-        broken += [] if index is None else [(index, f"below {_text(expected.at_least)}")]
+        violations += [] if index is None else [(index, f"below {_text(expected.at_least)}")]
     if not isinstance(expected.at_most, UnsetType):
         maximum = floor((to_fraction(expected.at_most) - opening) * account.unit)
         index = first_beyond(account.balances, low, high, maximum, max, int.__gt__)
-        broken += [] if index is None else [(index, f"above {_text(expected.at_most)}")]
-    if not broken:
+        violations += [] if index is None else [(index, f"above {_text(expected.at_most)}")]
+    if not violations:
         return None
-    index, bound = min(broken)
+    index, bound = min(violations)
     at = start if index == low else account.instants[index - 1]
     actual = fraction_to_number(opening + Fraction(account.balances[index], account.unit))
     # The balance at the start of the range can be older than the range.
@@ -194,7 +194,7 @@ def _check_total(
 ) -> Violation | None:
     category = _default(expected.category, None)
     series = totals.series(expected.type, expected.currency, category)
-    found: list[tuple[Breach, str]] = []
+    found: list[tuple[TotalViolation, str]] = []
     if not isinstance(expected.at_most, UnsetType):
         limit = floor(to_fraction(expected.at_most) * series.unit)
         above = first_above(series, expected.per, scope.until, limit)
@@ -205,15 +205,15 @@ def _check_total(
         found += [] if below is None else [(below, f"below {_text(expected.at_least)}")]
     if not found:
         return None
-    breach, bound = min(found)
-    actual = to_number(series.sums[breach.end] - series.sums[breach.first], series.unit)
+    violation, bound = min(found)
+    actual = to_number(series.sums[violation.end] - series.sums[violation.first], series.unit)
     what = f"{_NOUNS[expected.type]} in {expected.currency}" + (f' for "{category}"' if category is not None else "")
-    message = f"{what} {breach.period}: {_text(actual)}, {bound}."
-    return Violation(breach.at, message, actual, _ids_of(ledger, series, breach))
+    message = f"{what} {violation.period}: {_text(actual)}, {bound}."
+    return Violation(violation.at, message, actual, _ids_of(ledger, series, violation))
 
 
-def _ids_of(ledger: Ledger, series: Series, breach: Breach) -> list[str]:
-    return _transaction_ids(ledger, series.positions[breach.first : breach.end])
+def _ids_of(ledger: Ledger, series: Series, violation: TotalViolation) -> list[str]:
+    return _transaction_ids(ledger, series.positions[violation.first : violation.end])
 
 
 def _check_posted(expected: PostedExpectationEntry, ledger: Ledger, hints: Hints) -> Violation | None:

@@ -14,20 +14,10 @@ from typing import Any, Final
 
 from msgspec import Struct, json
 
-from tickover.api.fields import TransactionType
 from tickover.api.plans import OPENING_BALANCE
 from tickover.api.timestamps import Instant
 from tickover.server.domain.money import Amount, Savings, to_common_unit, to_fraction, to_number
-from tickover.server.domain.schedule_json import GoalHead, Schedule
-
-
-class LedgerTransaction(Struct, frozen=True, gc=False):
-    id: str
-    name: str
-    amount: Amount
-    currency: str
-    type: TransactionType
-    category: str | None = None
+from tickover.server.domain.schedule_json import GoalHead, Schedule, StoredTransaction
 
 
 class LedgerGoal(Struct, frozen=True):
@@ -68,7 +58,7 @@ class Account(Struct, frozen=True):
 
 _ITEMS_PER_STEP: Final = 250
 _EMPTY_ACCOUNT: Final = Account(1, [], [], [0], [0], [0], [0], [0], [0])
-_decode_transactions: Final = json.Decoder(list[LedgerTransaction]).decode
+_decode_transactions: Final = json.Decoder(list[StoredTransaction]).decode
 _decode_goal_head: Final = json.Decoder(GoalHead).decode
 
 
@@ -81,7 +71,7 @@ class Ledger:
     def __init__(self, schedule: Schedule, start: Instant) -> None:
         count = len(schedule.transactions.encoded)
         self.schedule = schedule
-        self.transactions: list[LedgerTransaction] = []
+        self.transactions: list[StoredTransaction] = []
         self.counts = [0] * count
         """The amount of each transaction, in the unit of its currency."""
         self.running_balances = [0] * count

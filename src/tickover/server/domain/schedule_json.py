@@ -16,6 +16,7 @@ from msgspec import Struct, json, to_builtins
 from tickover.api import ids
 from tickover.api.arguments import int_if_whole
 from tickover.api.clocks import AddEntry, ContributionEntry, GoalEntry, NewClock, TransactionEntry
+from tickover.api.fields import TransactionType
 from tickover.api.timestamps import Instant
 from tickover.server.domain.clocks import Clock
 from tickover.server.domain.money import Amount, Savings, compute_savings
@@ -30,6 +31,17 @@ class GoalHead(Struct, frozen=True, rename="camel"):
     id: str
     name: str
     target_amount: Amount
+
+
+class StoredTransaction(Struct, frozen=True, gc=False):
+    """An encoded transaction, without the members that a ledger doesn't need."""
+
+    id: str
+    name: str
+    amount: Amount
+    currency: str
+    type: TransactionType
+    category: str | None = None
 
 
 class ScheduledItems(Struct, frozen=True, array_like=True, gc=False):

@@ -123,8 +123,8 @@ class Totals:
         return found
 
 
-class Breach(NamedTuple):
-    """Where a total first breaks a bound: the instant, the period, and the range of transactions that count."""
+class TotalViolation(NamedTuple):
+    """Where a total first violates a bound: the instant, the period, and the range of transactions that count."""
 
     at: Instant
     period: str
@@ -132,7 +132,7 @@ class Breach(NamedTuple):
     end: int
 
 
-def first_above(series: Series, per: Period, until: Instant, limit: int) -> Breach | None:
+def first_above(series: Series, per: Period, until: Instant, limit: int) -> TotalViolation | None:
     """Return where a total first exceeds `limit`. Partial periods count."""
     count = bisect_right(series.instants, until)
     if per == "ALL":
@@ -146,20 +146,20 @@ def first_above(series: Series, per: Period, until: Instant, limit: int) -> Brea
     return _first_excess(series, periods.bounds[index], end, limit, CALENDARS[per].name(periods.numbers[index]))
 
 
-def _first_excess(series: Series, first: int, end: int, limit: int, period: str) -> Breach | None:
+def _first_excess(series: Series, first: int, end: int, limit: int, period: str) -> TotalViolation | None:
     """Return where the total of transactions `first` to `end` first exceeds `limit`. An instant counts as a whole."""
     index = bisect_right(series.sums, series.sums[first] + limit, first, end + 1)
     if index > end:
         return None
     at = series.instants[index - 1]
-    return Breach(at, period, first, bisect_right(series.instants, at, index, end))
+    return TotalViolation(at, period, first, bisect_right(series.instants, at, index, end))
 
 
-def first_below(series: Series, per: Period, start: Instant, until: Instant, minimum: int) -> Breach | None:
+def first_below(series: Series, per: Period, start: Instant, until: Instant, minimum: int) -> TotalViolation | None:
     """Return the first complete period whose total is below `minimum`."""
     if per == "ALL":
         count = bisect_right(series.instants, until)
-        return Breach(until, "in total", 0, count) if series.sums[count] < minimum else None
+        return TotalViolation(until, "in total", 0, count) if series.sums[count] < minimum else None
     calendar, periods = CALENDARS[per], series.periods(per)
     first, last = calendar.number_of(start), calendar.number_of(until)
     first += calendar.start(first) < start
@@ -172,7 +172,7 @@ def first_below(series: Series, per: Period, start: Instant, until: Instant, min
     if number > last or minimum <= 0:
         return None
     bounds = (gap, gap) if index is None else (index, index + 1)
-    return Breach(calendar.end(number), calendar.name(number), *(periods.bounds[bound] for bound in bounds))
+    return TotalViolation(calendar.end(number), calendar.name(number), *(periods.bounds[bound] for bound in bounds))
 
 
 def first_beyond(

@@ -6,7 +6,14 @@ from typing import Final
 from msgspec import Struct
 
 from tickover.api.errors import Reason
-from tickover.server.metrics.numbers import BUCKET_NAMES, CAUSES, EMAIL_OUTCOMES, METHODS, OUTCOMES, SharedNumbers
+from tickover.server.metrics.numbers import (
+    BUCKET_NAMES,
+    CAUSES,
+    EMAIL_OUTCOMES,
+    OPERATION_NAMES,
+    OUTCOMES,
+    SharedNumbers,
+)
 from tickover.server.operations import OPERATIONS
 from tickover.server.storage.admin.statistics import Statistics
 
@@ -34,7 +41,10 @@ def _lines(numbers: SharedNumbers, facts: Facts) -> Iterator[str]:
     yield from _histogram(
         "call_duration_seconds",
         "Duration of calls.",
-        {_labels(method=name): [numbers.total("call seconds", name, part) for part in _PARTS] for name in METHODS},
+        {
+            _labels(method=name): [numbers.total("call seconds", name, part) for part in _PARTS]
+            for name in OPERATION_NAMES
+        },
     )
     yield from _gauge(numbers, "calls_in_flight", "Calls in progress.", "calls in flight")
     yield from _gauge(numbers, "http_connections", "Open connections of clients.", "connections")
@@ -60,18 +70,18 @@ _PARTS: Final = (*BUCKET_NAMES, "sum")
 
 def _calls(numbers: SharedNumbers) -> Iterator[str]:
     values = {}
-    for method in METHODS:
-        expected = {"OK", *_expected_outcomes(method)}
+    for name in OPERATION_NAMES:
+        expected = {"OK", *_expected_outcomes(name)}
         for outcome in OUTCOMES:
-            value = numbers.total("calls", method, outcome)
+            value = numbers.total("calls", name, outcome)
             # A counter starts at 0, so that the first failure is an increase.
             if value or outcome in expected:
-                values[_labels(method=method, outcome=outcome)] = value
+                values[_labels(method=name, outcome=outcome)] = value
     yield from _family("calls_total", "counter", "Calls by method and outcome: OK, or the reason of the error.", values)
 
 
-def _expected_outcomes(method: str) -> tuple[Reason, ...]:
-    operation = OPERATIONS.get(method)
+def _expected_outcomes(name: str) -> tuple[Reason, ...]:
+    operation = OPERATIONS.get(name)
     if operation is None:
         return (Reason.METHOD_NOT_FOUND,)
     needs_token = (Reason.UNAUTHENTICATED,) if operation.needs is not None else ()

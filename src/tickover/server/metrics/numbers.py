@@ -9,7 +9,7 @@ from tickover.server.operations import OPERATIONS
 
 Key = tuple[str, ...]
 
-METHODS: Final = (*OPERATIONS, "unknown")
+OPERATION_NAMES: Final = (*OPERATIONS, "unknown")
 """Calls of unknown methods are counted together, because callers choose the name."""
 OUTCOMES: Final = ("OK", *Reason)
 EMAIL_OUTCOMES: Final = ("sent", "rejected", "unknown")
@@ -50,8 +50,8 @@ _CAUSES: Final = {
 CAUSES: Final = (*dict.fromkeys(_CAUSES.values()), "other")
 
 _KEYS: Final[list[Key]] = [
-    *(("calls", method, outcome) for method in METHODS for outcome in OUTCOMES),
-    *(("call seconds", method, part) for method in METHODS for part in (*BUCKET_NAMES, "sum")),
+    *(("calls", operation, outcome) for operation in OPERATION_NAMES for outcome in OUTCOMES),
+    *(("call seconds", operation, part) for operation in OPERATION_NAMES for part in (*BUCKET_NAMES, "sum")),
     *(("emails", outcome) for outcome in EMAIL_OUTCOMES),
     *(("email seconds", part) for part in (*BUCKET_NAMES, "sum")),
     *(("database failures", cause) for cause in CAUSES),
@@ -59,7 +59,8 @@ _KEYS: Final[list[Key]] = [
 ]
 _SLOTS: Final = {key: slot for slot, key in enumerate(_KEYS)}
 _CALL_SLOTS: Final = {
-    method: (_SLOTS["calls", method, "OK"], _SLOTS["call seconds", method, BUCKET_NAMES[0]]) for method in METHODS
+    operation: (_SLOTS["calls", operation, "OK"], _SLOTS["call seconds", operation, BUCKET_NAMES[0]])
+    for operation in OPERATION_NAMES
 }
 _UNKNOWN: Final = _CALL_SLOTS["unknown"]
 _OUTCOME_OFFSETS: Final = {outcome: offset for offset, outcome in enumerate(OUTCOMES)}
@@ -91,10 +92,10 @@ class Recorder:
     def __init__(self, numbers: "memoryview[float]") -> None:
         self._numbers = numbers
 
-    def record_call(self, method: str, rejection: Rejection | None, seconds: float) -> None:
+    def record_call(self, operation: str, rejection: Rejection | None, seconds: float) -> None:
         """Count a call that has ended, its duration, and the failure of the database that may have ended it."""
         numbers = self._numbers
-        outcomes, durations = _CALL_SLOTS.get(method, _UNKNOWN)
+        outcomes, durations = _CALL_SLOTS.get(operation, _UNKNOWN)
         if rejection is None:
             numbers[outcomes] += 1
         else:

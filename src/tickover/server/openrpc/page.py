@@ -244,8 +244,8 @@ def _links(reasons: Iterable[str]) -> Markup:
     return Markup(", ".join(links))  # noqa: S704 - escaped
 
 
-def _curl(url: str, method: str, params: Mapping[str, Any], *, needs_token: bool) -> str:
-    body = pretty({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+def _curl(url: str, operation: str, params: Mapping[str, Any], *, needs_token: bool) -> str:
+    body = pretty({"jsonrpc": "2.0", "id": 1, "method": operation, "params": params})
     headers = ["'Content-Type: application/json'", *(['"Authorization: Bearer $TOKEN"'] if needs_token else [])]
     return " \\\n  ".join([f"curl -sS {quote(url)}", *(f"-H {header}" for header in headers), f"-d {quote(body)}"])
 
