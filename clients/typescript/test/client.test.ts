@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { after, afterEach, before, beforeEach, type TestContext, test } from "node:test";
 import { InvalidResponse, NoCode, Rejection, Tickover, Unreachable } from "tickover";
 import { type Server, start } from "tickover/testing";
 import { type Fault, FaultyProxy } from "./faulty-proxy.js";
@@ -30,6 +30,31 @@ function faulty(...faults: Fault[]): Tickover {
   proxy.faults = faults;
   proxy.calls = 0;
   return new Tickover({ url: proxy.url, token: tickover.token, timeoutSeconds: 5 });
+}
+
+/** Records all requests, and makes the first ones fail with these codes before they are sent. */
+function failFirst(t: TestContext, ...codes: string[]): Request[] {
+  const requests: Request[] = [];
+  const send = fetch;
+  t.mock.method(globalThis, "fetch", (url: string, options: RequestInit) => {
+    requests.push(new Request(url, options));
+    const code = codes.shift();
+    return code ? Promise.reject(Object.assign(new Error(), { code })) : send(url, options);
+  });
+  return requests;
+}
+
+/** Records all delays in milliseconds, and runs `instead` or what would follow at once. */
+function skipDelays(t: TestContext, instead?: () => void): number[] {
+  const delays: number[] = [];
+  const start = setTimeout;
+  t.mock.method(globalThis, "setTimeout", (run: () => void, milliseconds: number, ...rest: []) => {
+    // The callbacks of fetch itself have names.
+    if (run.name) return start(run, milliseconds, ...rest);
+    delays.push(milliseconds);
+    return start(instead ?? run, 0);
+  });
+  return delays;
 }
 
 async function rejectionOf(promise: Promise<unknown>): Promise<Rejection> {
@@ -223,18 +248,60 @@ for (const failures of [["ECONNREFUSED"], ["ECONNRESET", "ECONNREFUSED"]]) {
   test(`a missing clock after ${failures.join(" and ")} is deleted only if an attempt may have arrived`, async (t) => {
     const { clock } = await tickover.createTestClock();
     await tickover.deleteTestClock({ id: clock.id });
-    const codes = [...failures];
-    const send = fetch;
-    t.mock.method(globalThis, "fetch", (url: string, request: RequestInit) => {
-      const code = codes.shift();
-      return code ? Promise.reject(Object.assign(new Error(), { code })) : send(url, request);
-    });
+    const requests = failFirst(t, ...failures);
     const deletion = tickover.deleteTestClock({ id: clock.id });
     if (failures.includes("ECONNRESET")) assert.deepEqual(await deletion, { message: "ok" });
     else assert.ok((await rejectionOf(deletion)).is("CLOCK_NOT_FOUND"));
-    assert.deepEqual(codes, []);
+    assert.equal(requests.length, failures.length + 1);
   });
 }
+
+test("all attempts of a call have one key, and each call has its own", async (t) => {
+  const requests = failFirst(t, "ECONNRESET", "ECONNRESET");
+  await tickover.createTestClock();
+  await tickover.createTestClock();
+  const keys = requests.map((request) => request.headers.get("idempotency-key"));
+  assert.equal(keys.length, 4);
+  assert.equal(new Set(keys.slice(0, 3)).size, 1);
+  assert.notEqual(keys[2], keys[3]);
+});
+
+test("delays double, and have a maximum", async (t) => {
+  const delays = skipDelays(t);
+  failFirst(t, ...Array<string>(8).fill("ECONNREFUSED"));
+  await assert.rejects(new Tickover({ url: server.url, retries: 7 }).getCurrentUser(), Unreachable);
+  assert.deepEqual(delays, [100, 200, 400, 800, 1600, 3000, 3000]);
+});
+
+test("a call can be cancelled while it waits for its next attempt", async (t) => {
+  const controller = new AbortController();
+  skipDelays(t, () => controller.abort(new Error("changed my mind")));
+  const requests = failFirst(t, "ECONNREFUSED");
+  await assert.rejects(tickover.getCurrentUser({}, { signal: controller.signal }), /changed my mind/);
+  assert.equal(requests.length, 1);
+});
+
+// Requests
+
+test("only calls that need the token send it", async (t) => {
+  const requests = failFirst(t);
+  await tickover.sendCode(server.address());
+  await tickover.latestEmail(server.address());
+  await tickover.getCurrentUser();
+  const sent = requests.map((request) => request.headers.get("authorization"));
+  assert.deepEqual(sent, [null, null, `Bearer ${tickover.token}`]);
+});
+
+test("a server's URL may have a path", async (t) => {
+  const requests = failFirst(t, "ECONNREFUSED", "ECONNREFUSED");
+  const client = new Tickover({ url: "http://127.0.0.1:9/behind/a/proxy/", retries: 0 });
+  await assert.rejects(client.getCurrentUser(), Unreachable);
+  await assert.rejects(client.latestEmail("ana@example.test"), Unreachable);
+  assert.deepEqual(
+    requests.map((request) => new URL(request.url).pathname),
+    ["/behind/a/proxy/rpc", "/behind/a/proxy/mailbox/latest"],
+  );
+});
 
 test("a sign-in whose response is lost isn't repeated", async () => {
   const email = server.address();
