@@ -98,6 +98,12 @@ async def test_fault_of_an_invalid_scenario_has_its_line(
     assert error["data"]["errors"] == [fault if line is None else {**fault, "line": line}]
 
 
+async def test_every_mistake_has_its_own_fault(world: World, token: str) -> None:
+    text = RENT.replace("840.50", "-1").replace('"expense"', '"outgoing"')
+    errors = (await world.error("expandScenario", {"text": text}, token))["data"]["errors"]
+    assert [(fault["rule"], fault["line"]) for fault in errors] == [("scenario", 7), ("scenario", 8)]
+
+
 async def test_included_scenarios_are_the_same_as_in_the_module(world: World, token: str) -> None:
     world.token = token
     shipped = Path(scenarios.__file__).parent / "shipped"

@@ -107,7 +107,7 @@ def test_no_file_exceeds_its_maximum_size(format: str, amount: float, character:
     request = ExportRequest(Raw(json.dumps(clock).encode()), format, True, opening)
     result = export_clock(request)
     if format == "camt053" and amount < 1:
-        assert "camt.053 allows 5 decimals" in result.message
+        assert "camt.053 allows 5 decimals" in result.errors[0][0]
     else:
         assert isinstance(result.result, Raw)
         assert len(bytes(result.result)) <= MAX_EXPORT / share

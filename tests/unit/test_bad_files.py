@@ -96,24 +96,27 @@ def generated() -> Iterator[tuple[Callable[[bytes], None], bytes]]:
                 yield read_scenario, damage(SCENARIO, random)
 
 
-def error_of(act: Callable[[bytes], None], content: bytes) -> str:
-    """Return the error, or an empty string. Any other exception fails the test."""
+def messages_of(act: Callable[[bytes], None], content: bytes) -> list[str]:
+    """Return a message for each mistake. Any other exception fails the test."""
     try:
         act(content)
-    except (ScenarioError, StatementError) as error:
-        return str(error)
-    return ""
+    except ScenarioError as error:
+        return [str(one) for one in error.errors]
+    except StatementError as error:
+        return [str(error)]
+    return []
 
 
-def test_generated_bad_files_give_one_clear_error() -> None:
+def test_generated_bad_files_give_clear_errors() -> None:
     unclear, errors = [], 0
     for act, content in generated():
-        message = error_of(act, content)
-        errors += bool(message)
-        names_a_line = "line " in message or "transaction " in message or WHOLE_FILE.search(message)
-        if message and not (message.startswith("bad") and message.isprintable() and names_a_line):
-            unclear.append((message, content))
-        assert len(message) <= MAX_MESSAGE, message
+        messages = messages_of(act, content)
+        errors += bool(messages)
+        for message in messages:
+            names_a_line = "line " in message or "transaction " in message or WHOLE_FILE.search(message)
+            if not (message.startswith("bad") and message.isprintable() and names_a_line):
+                unclear.append((message, content))
+            assert len(message) <= MAX_MESSAGE, message
     assert unclear == []
     assert errors > FILES // 2
 
@@ -144,10 +147,10 @@ def test_generated_bad_files_give_one_clear_error() -> None:
 def test_hostile_file_needs_little_memory(act: Callable[[bytes], None], content: bytes) -> None:
     tracemalloc.start()
     try:
-        message = error_of(act, content)
+        messages = messages_of(act, content)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert message.startswith("bad")
-    assert len(message) <= MAX_MESSAGE
+    assert messages
+    assert all(message.startswith("bad") and len(message) <= MAX_MESSAGE for message in messages)
     assert peak < MAX_MEMORY

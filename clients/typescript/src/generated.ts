@@ -828,7 +828,7 @@ export abstract class OperationMethods {
     return this.call("checkTestClock", params, options);
   }
 
-  /** Turn a scenario into the parameters of a clock. Reads a scenario in TOML, as the command `tickover clock create` does, and creates nothing. Pass `params` to `createTestClock`, and `expectations` to `checkTestClock`. The fault of an invalid scenario has its `line`. */
+  /** Turn a scenario into the parameters of a clock. Reads a scenario in TOML, as the command `tickover clock create` does, and creates nothing. Pass `params` to `createTestClock`, and `expectations` to `checkTestClock`. Each fault of an invalid scenario has its `line`. */
   expandScenario(params: ExpandEntry, options?: CallOptions): Promise<ExpandedScenario> {
     return this.call("expandScenario", params, options);
   }

@@ -35,12 +35,15 @@ class CliError(Exception):
         message: str,
         hint: str = "",
         *,
+        more: Sequence[str] = (),
         reason: str = "",
         faults: "Sequence[Fault]" = (),
     ) -> None:
         super().__init__(message)
         self.exit = exit
         self.message = message
+        self.more = more
+        """Messages about other mistakes of the same kind."""
         self.hint = hint
         """The next step for the user, often a command."""
         self.reason = reason or exit.name
@@ -52,13 +55,16 @@ class CliError(Exception):
         from tickover.api.errors import format_faults
 
         hint = [f"  {self.hint}"] if self.hint else []
-        lines = [f"tickover: {self.message}", *format_faults(self.faults), *hint]
+        messages = [f"tickover: {message}" for message in (self.message, *self.more)]
+        lines = [*messages, *format_faults(self.faults), *hint]
         return [sanitize(line) for line in lines]
 
     @property
     def document(self) -> dict[str, Any]:
         """The error as JSON for programs."""
         error: dict[str, Any] = {"reason": self.reason, "exitCode": int(self.exit), "message": self.message}
+        if self.more:
+            error["more"] = list(self.more)
         if self.hint:
             error["hint"] = self.hint
         if self.faults:

@@ -33,7 +33,7 @@ def load_scenario(name: str) -> Scenario:
     try:
         return load(name)
     except ScenarioError as error:
-        raise CliError(Exit.WRONG_COMMAND, str(error)) from None
+        raise _invalid_scenario(error) from None
 
 
 def plan_from_scenario(scenario: Scenario, start: datetime | None, now: datetime) -> Plan:
@@ -42,7 +42,12 @@ def plan_from_scenario(scenario: Scenario, start: datetime | None, now: datetime
     try:
         return scenario.plan(start or scenario.start or first_of_month)
     except ScenarioError as error:
-        raise CliError(Exit.WRONG_COMMAND, str(error)) from None
+        raise _invalid_scenario(error) from None
+
+
+def _invalid_scenario(error: ScenarioError) -> CliError:
+    message, *more = map(str, error.errors)
+    return CliError(Exit.WRONG_COMMAND, message, more=more)
 
 
 def expectations_from_scenario(scenario: Scenario, clock: Snapshot) -> Sequence[Expectation]:

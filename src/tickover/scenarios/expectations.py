@@ -85,27 +85,28 @@ def parse_opening(values: object, location: Location) -> dict[str, Decimal]:
         except ValueError as error:
             raise location.error(f"the key {quote(currency)} of opening {error}", "opening") from None
     table = Table(values, location.within("opening"), None)
-    return {currency: table.required(currency, readers.BALANCE) for currency in values}
+    opening = {currency: table.required(currency, readers.BALANCE) for currency in values}
+    table.raise_mistakes()
+    return opening
 
 
 def parse_expectation(
-    value: object, location: Location, currency: str | None, known: KnownNames, defaults: Defaults
+    value: object, location: Location, currency: str | None, known: KnownNames | None, defaults: Defaults
 ) -> ExpectItem:
-    """Parse one `[[expect]]` table. `currency` is the default."""
+    """Parse one `[[expect]]` table. `currency` is the default. Without `known`, it can be about any name."""
     table = Table(value, location, EXPECT_KEYS)
     word = _find_word(table)
     arguments: tuple[Any, ...]
     match word:
         case "goal_reached":
-            arguments = (_known_name(table, word, "goal", known.goals),)
+            arguments = (_known_name(table, word, "goal", known.goals if known else None),)
         case "posted":
-            arguments = (_known_name(table, word, "transaction", known.transactions),)
+            arguments = (_known_name(table, word, "transaction", known.transactions if known else None),)
         case "total":
             arguments = (table.required(word, readers.TYPE), _known_currency(table, currency, known))
-            _check_category(table, *arguments, known)
         case _:
             arguments = (_known_currency(table, currency, known), table.required(word, readers.BOUND))
-    return ExpectItem(
+    item = ExpectItem(
         location=location,
         word=word,
         arguments=arguments,
@@ -113,43 +114,53 @@ def parse_expectation(
         points=_parse_points(table, word),
         local_time=defaults.local_time(table),
     )
+    if known and not table.mistakes:
+        _check_category(table, item, known)
+    table.raise_mistakes()
+    return item
 
 
 def _find_word(table: Table) -> str:
     words = [word for word in _BUILDERS if word in table]
     if len(words) != 1:
+        table.raise_mistakes()
         raise table.location.error(f"must have exactly one of {', '.join(_BUILDERS)}")
     allowed = (words[0], *_KEYS[words[0]])
     for key in EXPECT_KEYS:
         if key in table and key not in allowed:
-            raise table.error(f"{key} can't be used with {words[0]}; available keys: {', '.join(allowed)}", key)
+            table.report(f"{key} can't be used with {words[0]}; available keys: {', '.join(allowed)}", key)
     return words[0]
 
 
-def _known_name(table: Table, word: str, kind: str, names: Collection[str]) -> str:
+def _known_name(table: Table, word: str, kind: str, names: Collection[str] | None) -> str:
     name = table.required(word, readers.NAME)
+    if table.mistakes or names is None:
+        return name
     if name not in names:
         hint = suggest(name, names, '"{}"')
-        raise table.error(f"no {kind} is named {quote(name)}{hint}", word)
+        table.report(f"no {kind} is named {quote(name)}{hint}", word)
     if kind == "goal" and list(names).count(name) > 1:
         raise table.location.error(f"several goals are named {quote(name)}; rename one")
     return name
 
 
-def _known_currency(table: Table, default: str | None, known: KnownNames) -> str:
+def _known_currency(table: Table, default: str | None, known: KnownNames | None) -> str:
     currency = parse_currency(table, default)
-    if currency not in known.currencies:
+    if known and not table.mistakes and currency not in known.currencies:
         hint = suggest(currency, known.currencies)
-        raise table.error(f"no transaction and no opening balance is in {currency}{hint}", "currency")
+        table.report(f"no transaction and no opening balance is in {currency}{hint}", "currency")
     return currency
 
 
-def _check_category(table: Table, type: TransactionType, currency: str, known: KnownNames) -> None:
-    category = table.optional("category", readers.CATEGORY)
-    if category is not None and (type, currency, category) not in known.categories:
+def _check_category(table: Table, item: ExpectItem, known: KnownNames) -> None:
+    category = item.options.get("category")
+    if category is None:
+        return
+    type, currency = item.arguments
+    if (type, currency, category) not in known.categories:
         names = [name for *key, name in known.categories if key == [type, currency] and name]
         hint = suggest(category, names, '"{}"')
-        raise table.error(f"no {type.lower()} in {currency} has the category {quote(category)}{hint}", "category")
+        table.report(f"no {type.lower()} in {currency} has the category {quote(category)}{hint}", "category")
 
 
 def _parse_options(table: Table, word: str) -> dict[str, Any]:
@@ -160,11 +171,11 @@ def _parse_options(table: Table, word: str) -> dict[str, Any]:
         "at_most": table.optional("at_most", readers.TOTAL_BOUND),
         "count": table.optional("count", readers.TIMES),
     }
-    if word == "total" and options["at_least"] is None and options["at_most"] is None:
-        raise table.location.error("total requires at_least, at_most or both")
+    if word == "total" and "at_least" not in table and "at_most" not in table:
+        table.report("total requires at_least, at_most or both")
     if options["at_least"] is not None and options["per"] not in (None, "ALL"):
         # Nothing happens after the scenario's end, but the clock continues for ten years.
-        raise table.location.error('at_least requires per = "all"')
+        table.report('at_least requires per = "all"')
     return {key: value for key, value in options.items() if value is not None}
 
 

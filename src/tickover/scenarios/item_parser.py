@@ -58,7 +58,13 @@ def parse_defaults(table: Table) -> Defaults:
 
 def parse_item(table: Table, name: str, defaults: Defaults) -> ParsedItem:
     """Parse the shared keys of an item. `name` is the item's name for its variety."""
-    amounts, timing = _parse_amounts(table), _parse_timing(table, defaults)
+    with table.mistakes.collect():
+        amounts = _parse_amounts(table)
+    with table.mistakes.collect():
+        timing = _parse_timing(table, defaults)
+    with table.mistakes.collect():
+        adjustments = _parse_adjustments(table, name, defaults)
+    table.raise_mistakes()
     if isinstance(amounts, tuple) and table.has_list("amount"):
         if not isinstance(timing, ListedTiming):
             raise table.error("amount must be one number; a list of amounts requires at", "amount")
@@ -66,16 +72,17 @@ def parse_item(table: Table, name: str, defaults: Defaults) -> ParsedItem:
             raise table.error(
                 f"amount must have as many entries as at: {len(timing.points):,}, not {len(amounts):,}", "amount"
             )
-    return ParsedItem(amounts, timing, _parse_adjustments(table, name, timing, defaults))
+    return ParsedItem(amounts, timing, adjustments)
 
 
 def _parse_amounts(table: Table) -> tuple[Decimal, ...] | AmountRange:
     value = table.get("amount", None)
     if not isinstance(value, dict) or not set(value) & set(_BETWEEN_KEYS):
         return table.one_or_more("amount", readers.AMOUNT)
-    between = Table(value, table.location, _BETWEEN_KEYS)
+    between = Table(value, table.location.within("amount"), _BETWEEN_KEYS)
     bounds = between.one_or_more("between", readers.AMOUNT)
     step = between.optional("step", readers.AMOUNT) or _CENT
+    between.raise_mistakes()
     if len(bounds) != 2 or bounds[0] > bounds[1]:
         raise table.error("between must have the lowest and the highest amount, as in {between = [40, 90]}", "amount")
     if (bounds[1] - bounds[0]) / step > _MAX_STEPS:
@@ -86,9 +93,11 @@ def _parse_amounts(table: Table) -> tuple[Decimal, ...] | AmountRange:
 def _parse_timing(table: Table, defaults: Defaults) -> Timing:
     local_time = defaults.local_time(table)
     if sum(key in table for key in ("every", "rrule", "at")) != 1:
-        raise table.error(
-            'must have only one of every, for example "month on the 25th", at, for example "+10 days", and rrule'
-        )
+        if not table.has_unknown_keys:
+            table.report(
+                'must have only one of every, for example "month on the 25th", at, for example "+10 days", and rrule'
+            )
+        return ListedTiming((), local_time)
     if "at" not in table:
         every = "every" in table
         return RecurringTiming(
@@ -100,12 +109,12 @@ def _parse_timing(table: Table, defaults: Defaults) -> Timing:
         )
     for key in _RECURRENCE_KEYS:
         if key in table:
-            raise table.error(f"{key} requires every or rrule and can't be used with at; remove it", key)
+            table.report(f"{key} requires every or rrule and can't be used with at; remove it", key)
     return ListedTiming(table.one_or_more("at", readers.POINT), local_time)
 
 
-def _parse_adjustments(table: Table, name: str, timing: Timing, defaults: Defaults) -> Adjustments:
-    calendar = Calendar() if isinstance(timing, ListedTiming) else _parse_calendar(table, defaults.calendar)
+def _parse_adjustments(table: Table, name: str, defaults: Defaults) -> Adjustments:
+    calendar = Calendar() if "at" in table else _parse_calendar(table, defaults.calendar)
     seed = table.optional("seed", readers.SEED)
     _check_date_count(table, "skipped", list)
     _check_date_count(table, "late_by", dict)
@@ -126,8 +135,8 @@ def _parse_calendar(table: Table, default: Calendar) -> Calendar:
     if "holidays" not in table:
         return Calendar(weekend, default.holidays, default.country)
     dates, country = _parse_holidays(table)
-    if weekend == "keep":
-        raise table.error('holidays requires weekend = "before" or weekend = "after"', "holidays")
+    if weekend == "keep" and not table.mistakes:
+        table.report('holidays requires weekend = "before" or weekend = "after"', "holidays")
     return Calendar(weekend, dates, country)
 
 
@@ -145,9 +154,9 @@ def _parse_holidays(table: Table) -> tuple[frozenset[date], str]:
 def parse_currency(table: Table, default: str | None) -> str:
     """Parse the currency of a transaction or an expectation. The default is that of the scenario."""
     currency = table.optional("currency", readers.CURRENCY) or default
-    if currency is None:
-        raise table.location.error('currency is missing; set it here or for the whole scenario, for example "EUR"')
-    return currency
+    if currency is None and "currency" not in table and not table.has_unknown_keys:
+        table.report('currency is missing; set it here or for the whole scenario, for example "EUR"')
+    return currency or ""
 
 
 def _check_date_count(table: Table, key: str, kind: type[list[Any]] | type[dict[str, Any]]) -> None:
@@ -169,4 +178,5 @@ def _parse_late_by(table: Table) -> tuple[Duration | None, tuple[tuple[Point, Du
         except ValueError:
             raise delays.error(f'the key {quote(key)} of late_by must be a date such as "2027-01-31"', key) from None
         days.append((point, delays.required(key, readers.DELAY)))
+    delays.raise_mistakes()
     return None, tuple(days)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -19,6 +20,7 @@ _TOKENS: Final = {
 }
 
 
+@lru_cache(maxsize=1)
 def find_lines(text: str, format: str) -> dict[Path, int]:
     """Return the line of each table, key and list entry. The text must be valid."""
     reader, line, position = _Reader(), 1, 0

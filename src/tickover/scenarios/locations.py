@@ -20,17 +20,50 @@ from tickover.api.limits import (
 )
 from tickover.scenarios.lines import Path, find_lines
 
+MAX_MISTAKES: Final = 20
+"""In one error. Finding the lines of more would take too long."""
 _MAX_VALUE_LENGTH: Final = 60
 _MAX_SOURCE_LENGTH: Final = 200
 
 
 class ScenarioError(Exception):
-    """A scenario is invalid. The message says where, what is wrong, and how to fix it."""
+    """A scenario is invalid. The message says where, what is wrong, and how to fix it, with a line for each mistake."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
         self.line = line
-        """The line in the file, if the error has one."""
+        """The line in the file, if the error has one. The first one, if there are several mistakes."""
+        self.errors: tuple[ScenarioError, ...] = (self,)
+        """An error for each mistake."""
+
+
+class Mistakes:
+    """Collects the errors of the parts of a scenario, so that one error reports all of them."""
+
+    def __init__(self) -> None:
+        self._errors: list[ScenarioError] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._errors)
+
+    @contextmanager
+    def collect(self) -> Iterator[None]:
+        """Continue after a part that is invalid."""
+        try:
+            yield
+        except ScenarioError as error:
+            self._errors += error.errors
+            if len(self._errors) >= MAX_MISTAKES:
+                self.raise_all()
+
+    def raise_all(self) -> None:
+        """Raise one error with all mistakes, in order of their lines, if there are any."""
+        if not self._errors:
+            return
+        errors = sorted(self._errors, key=lambda error: error.line or 0)[:MAX_MISTAKES]
+        whole = ScenarioError("\n".join(map(str, errors)), errors[0].line)
+        whole.errors = tuple(errors)
+        raise whole
 
 
 class Advice(ValueError):

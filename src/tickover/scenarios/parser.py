@@ -1,5 +1,6 @@
 """Builds a Scenario from the parsed tables of a file, and checks all its rules."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime, time
 from decimal import Decimal
 from typing import Final
@@ -22,6 +23,8 @@ TRANSACTION_KEYS: Final = ("name", "type", "currency", "category", *ITEM_KEYS, "
 GOAL_KEYS: Final = ("name", "target", "initial", "contributions")
 CONTRIBUTION_KEYS: Final = ITEM_KEYS
 
+_ANY_CURRENCY: Final = "XXX"
+"""Replaces an invalid currency of the file, so that its items don't report it again."""
 _DEFAULT_LENGTH: Final = Duration(months=6)
 
 
@@ -29,35 +32,54 @@ def parse_scenario(values: object, source: Source, title: str) -> Scenario:
     """Build a scenario. `title` is the default title."""
     location = Location(source)
     table = Table(values, location, SCENARIO_KEYS)
-    currency = table.optional("currency", readers.CURRENCY)
+    currency = table.optional("currency", readers.CURRENCY) or (_ANY_CURRENCY if "currency" in table else None)
     defaults = parse_defaults(table)
-    transactions = tuple(_parse_transaction(*item, currency, defaults) for item in table.items(CLOCK.transactions))
-    goals = tuple(_parse_goal(*item, defaults) for item in table.items(CLOCK.goals))
-    opening = parse_opening(table.get("opening", {}), location)
-    known = KnownNames(
-        transactions=[item.name for item in transactions],
-        goals=[item.name for item in goals],
-        currencies={*opening, *(item.currency for item in transactions)},
-        categories={(type, item.currency, item.category) for item in transactions for type in item.types},
-    )
+    transactions, goals, expectations = [], [], []
+    opening: dict[str, Decimal] = {}
+    for item in table.items(CLOCK.transactions):
+        with table.mistakes.collect():
+            transactions.append(_parse_transaction(*item, currency, defaults))
+    for item in table.items(CLOCK.goals):
+        with table.mistakes.collect():
+            goals.append(_parse_goal(*item, defaults))
+    with table.mistakes.collect():
+        opening = parse_opening(table.get("opening", {}), location)
+    # An invalid item may have the name that an expectation is about.
+    known = None if table.mistakes else _known_names(transactions, goals, opening)
+    for item in table.items(EXPECTATIONS, key="expect"):
+        with table.mistakes.collect():
+            expectations.append(parse_expectation(*item, currency, known, defaults))
+    start = None
+    with table.mistakes.collect():
+        start = _parse_start(table, defaults)
     scenario = Scenario(
         location=location,
         title=table.optional("title", readers.NAME) or title,
         about=table.optional("about", readers.ABOUT) or "",
-        start=_parse_start(table, defaults),
+        start=start,
         length=table.optional("length", readers.LENGTH) or _DEFAULT_LENGTH,
         opening=opening,
-        transactions=transactions,
-        goals=goals,
-        expectations=tuple(
-            parse_expectation(*item, currency, known, defaults) for item in table.items(EXPECTATIONS, key="expect")
-        ),
+        transactions=tuple(transactions),
+        goals=tuple(goals),
+        expectations=tuple(expectations),
     )
+    table.raise_mistakes()
     if not scenario.transactions and not scenario.goals:
         raise location.error("the scenario is empty; add transactions or goals")
     if scenario.start is not None:
         scenario.window()
     return scenario
+
+
+def _known_names(
+    transactions: Sequence[TransactionItem], goals: Sequence[GoalItem], opening: Mapping[str, Decimal]
+) -> KnownNames:
+    return KnownNames(
+        transactions=[item.name for item in transactions],
+        goals=[item.name for item in goals],
+        currencies={*opening, *(item.currency for item in transactions)},
+        categories={(type, item.currency, item.category) for item in transactions for type in item.types},
+    )
 
 
 def _parse_start(table: Table, defaults: Defaults) -> datetime | None:
@@ -74,13 +96,15 @@ def _parse_transaction(
     table = Table(value, location, TRANSACTION_KEYS)
     name, type = table.required("name", readers.NAME), table.required("type", readers.TYPE)
     currency = parse_currency(table, default_currency)
+    category = table.optional("category", readers.CATEGORY)
+    reversed_after = table.optional("reversed_after", readers.DELAY)
     return TransactionItem(
         location=location,
         name=name,
         type=type,
         currency=currency,
-        category=table.optional("category", readers.CATEGORY),
-        reversed_after=table.optional("reversed_after", readers.DELAY),
+        category=category,
+        reversed_after=reversed_after,
         **structs.asdict(parse_item(table, name, defaults)),
     )
 
@@ -89,15 +113,14 @@ def _parse_goal(value: object, location: Location, defaults: Defaults) -> GoalIt
     table = Table(value, location, GOAL_KEYS)
     name, target = table.required("name", readers.NAME), table.required("target", readers.AMOUNT)
     initial = table.optional("initial", readers.INITIAL_AMOUNT) or Decimal(0)
-    if initial > target:
-        raise location.error(f"initial must be at most the target of {quote(target)}, not {quote(initial)}", "initial")
-    return GoalItem(
-        location=location,
-        name=name,
-        target=target,
-        initial=initial,
-        contributions=tuple(_parse_contribution(*item, name, defaults) for item in table.items(CLOCK.contributions)),
-    )
+    if not table.mistakes and initial > target:
+        table.report(f"initial must be at most the target of {quote(target)}, not {quote(initial)}", "initial")
+    contributions = []
+    for item in table.items(CLOCK.contributions):
+        with table.mistakes.collect():
+            contributions.append(_parse_contribution(*item, name, defaults))
+    table.raise_mistakes()
+    return GoalItem(location=location, name=name, target=target, initial=initial, contributions=tuple(contributions))
 
 
 def _parse_contribution(value: object, location: Location, goal: str, defaults: Defaults) -> ContributionItem:

@@ -16,7 +16,7 @@ from tickover.api.limits import MAX_NAME, SPAN_YEARS
 from tickover.api.plans import Plan, PlannedContribution, PlannedGoal, PlannedTransaction
 from tickover.scenarios.adjustments import Adjustments
 from tickover.scenarios.expectations import ExpectItem
-from tickover.scenarios.locations import CLOCK, Limit, Limits, Location, ScenarioError
+from tickover.scenarios.locations import CLOCK, Limit, Limits, Location, Mistakes, ScenarioError
 from tickover.scenarios.timings import Timing, Window
 from tickover.scenarios.variety import AmountRange
 
@@ -134,12 +134,18 @@ class Scenario(Struct, frozen=True, kw_only=True):
         window = self.window(start)
         if len(self.goals) > limits.goals.maximum:
             raise self.location.error(f"{limits.goals.error_text(len(self.goals))}; remove some", "goals")
-        return Plan(
-            frozen_time=window.start,
-            transactions=[transaction for transaction, _ in self.occurrences(start, limits)],
-            goals=[goal.plan(window, limits.contributions) for goal in self.goals],
-            expectations=tuple(expectation.plan(window) for expectation in self.expectations),
-        )
+        mistakes = Mistakes()
+        transactions, goals, expectations = [], [], []
+        with mistakes.collect():
+            transactions = [transaction for transaction, _ in self.occurrences(start, limits)]
+        for goal in self.goals:
+            with mistakes.collect():
+                goals.append(goal.plan(window, limits.contributions))
+        for expectation in self.expectations:
+            with mistakes.collect():
+                expectations.append(expectation.plan(window))
+        mistakes.raise_all()
+        return Plan(frozen_time=window.start, transactions=transactions, goals=goals, expectations=tuple(expectations))
 
     def occurrences(
         self, start: InstantLike | None = None, limits: Limits = CLOCK
@@ -193,13 +199,20 @@ def _expand(
 
     `others` is the number of other occurrences that count.
     """
+    mistakes = Mistakes()
     nominal: list[list[datetime]] = []
+    found: list[list[Occurrence]] = []
     for item in items:
-        nominal.append(item.nominal_instants(window))
+        nominal.append([])
+        found.append([])
+        with mistakes.collect():
+            nominal[-1] = item.nominal_instants(window)
         if sum(map(len, nominal)) > limit.max_nominal:
             problem = f"more than {limit.max_nominal:,} {limit.items}{_period(window)}"
             raise _limit_error(location, items, nominal, problem)
-    found = [item.occurrences(instants, window) for item, instants in zip(items, nominal, strict=True)]
+        with mistakes.collect():
+            found[-1] = item.occurrences(nominal[-1], window)
+    mistakes.raise_all()
     count = sum(map(len, found)) + others
     if count > limit.maximum:
         raise _limit_error(location, items, found, limit.error_text(count, _period(window)))

@@ -1,28 +1,34 @@
 """Tables of a scenario file. They check their keys, and report invalid values with the key's name."""
 
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from tickover.api.suggestions import suggest
-from tickover.scenarios.locations import Advice, Limit, Location, ScenarioError, quote
+from tickover.scenarios.locations import Advice, Limit, Location, Mistakes, ScenarioError, quote
 from tickover.scenarios.readers import Reader
 
 T = TypeVar("T")
 
 
 class Table:
-    """A table with a fixed set of allowed keys. If `allowed` is None, the keys are the user's."""
+    """A table with a fixed set of allowed keys. If `allowed` is None, the keys are the user's.
+
+    It collects the mistakes of its keys. A key with a mistake reads as if it were missing, until `raise_mistakes`.
+    """
 
     def __init__(self, value: object, location: Location, allowed: tuple[str, ...] | None) -> None:
         if not isinstance(value, dict):
             assert allowed is not None
             raise location.error(f"must be a table with the keys {', '.join(allowed)}, not {quote(value)}")
         self.location = location
+        self.mistakes = Mistakes()
         self._values: dict[str, Any] = value
+        self.has_unknown_keys = allowed is not None and not value.keys() <= set(allowed)
+        """Then a key that seems to be missing may be misspelt."""
         for key in value:
             if allowed is not None and key not in allowed:
                 hint = suggest(key.lower(), allowed, '"{}"', fallback=f"available keys: {', '.join(allowed)}")
-                raise location.error(f"unknown key {quote(key)}{hint}", key)
+                self.report(f"unknown key {quote(key)}{hint}", key)
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
@@ -35,12 +41,16 @@ class Table:
         return isinstance(self._values.get(key), list)
 
     def required(self, key: str, reader: Reader[T]) -> T:
-        if key not in self._values:
-            raise self.location.error(f"{key} is missing; it {reader.expected}")
-        return self._read(key, self._values[key], reader)
+        """Read a value. If it is invalid, the result is None, and `raise_mistakes` raises."""
+        with self.mistakes.collect():
+            if key in self._values:
+                return self._read(key, self._values[key], reader)
+            if not self.has_unknown_keys:
+                raise self.location.error(f"{key} is missing; it {reader.expected}")
+        return cast("T", None)
 
     def optional(self, key: str, reader: Reader[T]) -> T | None:
-        return self._read(key, self._values[key], reader) if key in self._values else None
+        return self.required(key, reader) if key in self._values else None
 
     def one_or_more(self, key: str, reader: Reader[T]) -> tuple[T, ...]:
         """Read a required value that is either one entry or a list."""
@@ -48,10 +58,20 @@ class Table:
         if not isinstance(entries, list):
             return (self.required(key, reader),)
         if not entries:
-            raise self.error(f"{key} must have at least one entry", key)
-        return tuple(
-            self._read(key, entry, reader, f"entry {number} of {key}") for number, entry in enumerate(entries, 1)
-        )
+            self.report(f"{key} must have at least one entry", key)
+        found = []
+        for number, entry in enumerate(entries, 1):
+            with self.mistakes.collect():
+                found.append(self._read(key, entry, reader, f"entry {number} of {key}"))
+        return tuple(found)
+
+    def report(self, problem: str, key: str = "") -> None:
+        """Add a mistake, and continue."""
+        with self.mistakes.collect():
+            raise self.error(problem, key)
+
+    def raise_mistakes(self) -> None:
+        self.mistakes.raise_all()
 
     def items(self, limit: Limit, key: str = "") -> Iterator[tuple[object, Location]]:
         """Yield the entries of an optional list with their locations. The default key is the limit's plural noun."""

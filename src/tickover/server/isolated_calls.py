@@ -6,7 +6,7 @@ Each line of the input is an `ExpandRequest` or an `ExportRequest` in JSON, and 
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from resource import RLIMIT_AS, setrlimit
 from signal import ITIMER_VIRTUAL, setitimer
@@ -49,11 +49,11 @@ class ExportRequest(Struct, frozen=True, tag="export"):
 
 
 class IsolatedResult(Struct, frozen=True, omit_defaults=True):
-    """The result in JSON, or else the error."""
+    """The result in JSON, or else the errors."""
 
     result: Raw | UnsetType = UNSET
-    message: str = ""
-    line: int | None = None
+    errors: Sequence[tuple[str, int | None]] = ()
+    """Messages with their lines, if they have one."""
     seconds: float = 0
     """CPU time."""
 
@@ -64,7 +64,7 @@ def expand_scenario(request: ExpandRequest) -> IsolatedResult:
         scenario = read(request.text, "toml", name="")
         plan = scenario.plan(request.start or scenario.start or request.default_start, ONE_CALL)
     except ScenarioError as error:
-        return IsolatedResult(message=str(error), line=error.line)
+        return IsolatedResult(errors=[(str(one), one.line) for one in error.errors])
     params = replace(plan.params, name=scenario.title or UNSET)
     return IsolatedResult(Raw(encode_json({"params": params, "expectations": plan.expectations})))
 
@@ -78,7 +78,7 @@ def export_clock(request: ExportRequest) -> IsolatedResult:
     try:
         text = export(clock, request.format, opening=request.opening, pending=request.pending)
     except ValueError as error:
-        return IsolatedResult(message=str(error))
+        return IsolatedResult(errors=[(str(error), None)])
     name = f"{clock.id}.{file_format.extension}"
     return IsolatedResult(Raw(json.encode(ExportedClock(name, file_format.media_type, text))))
 
@@ -89,7 +89,7 @@ def run(request: ExpandRequest | ExportRequest) -> IsolatedResult:
     try:
         result = export_clock(request) if isinstance(request, ExportRequest) else expand_scenario(request)
     except MemoryError:
-        result = IsolatedResult(message="needs too much memory; use fewer items")
+        result = IsolatedResult(errors=[("needs too much memory; use fewer items", None)])
     return replace(result, seconds=process_time() - began)
 
 

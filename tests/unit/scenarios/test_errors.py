@@ -10,6 +10,7 @@ from tests.support.cases import each_case
 from tests.unit.scenarios.strategies import rent
 from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_GOALS, MAX_CLOCK_TRANSACTIONS, MAX_GOAL_CONTRIBUTIONS, MAX_NAME
 from tickover.scenarios import ScenarioError, read
+from tickover.scenarios.locations import MAX_MISTAKES
 from tickover.scenarios.phrases import EXPECTED as RECURRENCE
 from tickover.scenarios.timings import EXPECTED as POINT
 
@@ -269,7 +270,7 @@ def test_from_exactly_ten_years_before_the_start_is_accepted() -> None:
 
 
 def test_a_message_is_one_printable_line() -> None:
-    item = rent(every="day", name="\x1b[31mRent\n" + "x" * 1000, amount=-1)
+    item = rent(every="day", name="\x1b[31mRent\n" + "x" * 1000)
     message = error_message({"transactions": [item]})
     assert message.isprintable()
     assert message.startswith('f, transaction 1 "\\u001b[31mRent\\u000axxx')
@@ -374,3 +375,76 @@ def test_an_expectation_without_a_currency() -> None:
     assert error_message({"goals": [TRIP], "expect": [{"never_below": 0}]}).startswith(
         "f, expectation 1: currency is missing"
     )
+
+
+def test_all_mistakes_are_reported_at_once_in_order_of_their_lines() -> None:
+    text = """\
+currency = "euro"
+lenght = "6 months"
+opening = {EUR = "much"}
+
+[[transactions]]
+name = "Rent"
+amount = -1
+type = "outgoing"
+every = "month on the 42nd"
+weekend = "maybe"
+
+[[transactions]]
+name = "Salary"
+amount = {between = [9, "x"]}
+type = "income"
+evry = "month"
+
+[[goals]]
+name = "Trip"
+target = "high"
+contributions = [{amount = 0, every = "day"}, {amount = 1}]
+
+[[expect]]
+posted = "Nobody"
+count = 0
+
+[[expect]]
+total = "income"
+"""
+    with pytest.raises(ScenarioError) as caught:
+        read(text, "toml", "f")
+    found = [(error.line, str(error).rpartition(": ")[2].split()[0]) for error in caught.value.errors]
+    assert found == [
+        (1, "currency"),
+        (2, "unknown"),
+        (3, "EUR"),
+        (7, "amount"),
+        (8, "type"),
+        (9, "every"),
+        (10, "weekend"),
+        (14, "entry"),
+        (16, "unknown"),
+        (20, "target"),
+        (21, "amount"),
+        (21, "must"),
+        (25, "count"),
+        (27, "total"),
+    ]
+    assert str(caught.value) == "\n".join(map(str, caught.value.errors))
+    assert caught.value.line == 1
+
+
+def test_all_mistakes_of_a_plan_are_reported_at_once() -> None:
+    items = [rent(name="Rent", at="2030-01-01"), rent(name="Gym", every="day", skipped="2026-01-01"), rent(at="+1 day")]
+    late = {"never_below": 0, "currency": "EUR", "from": "2031-01-01"}
+    message = error_message(
+        {"length": "1 month", "transactions": [*items, rent(at="+9 years")], "expect": [late]}, NEW_YEAR
+    )
+    assert [line.partition(":")[0].replace("line 1, ", "") for line in message.splitlines()] == [
+        'f, transaction 1 "Rent"',
+        'f, transaction 4 "Rent"',
+        "f, expectation 1",
+    ]
+
+
+def test_number_of_mistakes_in_one_error_is_limited() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        read(json.dumps({f"key{number}": 1 for number in range(5000)}), "json", "f")
+    assert len(caught.value.errors) == MAX_MISTAKES

@@ -202,7 +202,7 @@ def test_generated_scenario_is_expanded_or_rejected(seed: int) -> None:
     text = "".join(f"{key} = {_write_toml(value)}\n" for key, value in tables.items())
     note(text)
     result = expand_scenario(ExpandRequest(text, generator.pick([None, start]), start))
-    assert result.result or result.message
+    assert result.result or result.errors
 
 
 @pytest.mark.parametrize(

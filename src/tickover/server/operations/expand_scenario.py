@@ -53,9 +53,10 @@ async def expand_scenario(params: ExpandEntry, caller: Caller, services: Service
     async with services.isolated_process.turn(caller.token.user):
         found = await services.isolated_process.run(ExpandRequest(params.text, start, first_of_month))
     if found.result is UNSET:
-        line = UNSET if found.line is None else found.line
-        fault = Fault("text", "scenario", found.message.removesuffix("."), line=line)
-        raise invalid_params(OPERATION.name, [fault])
+        faults = [
+            Fault("text", "scenario", message.removesuffix("."), line=line or UNSET) for message, line in found.errors
+        ]
+        raise invalid_params(OPERATION.name, faults)
     return bytes(found.result)
 
 
@@ -64,7 +65,7 @@ OPERATION = Operation(
     summary="Turn a scenario into the parameters of a clock",
     description=(
         "Reads a scenario in TOML, as the command `tickover clock create` does, and creates nothing. Pass `params` to "
-        "`createTestClock`, and `expectations` to `checkTestClock`. The fault of an invalid scenario has its `line`."
+        "`createTestClock`, and `expectations` to `checkTestClock`. Each fault of an invalid scenario has its `line`."
     ),
     params=ExpandEntry,
     result=ExpandedScenario[NewClock, ExpectationEntry[Bound, TotalBound]],

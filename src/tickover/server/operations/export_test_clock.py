@@ -33,7 +33,7 @@ async def export_test_clock(params: ExportEntry, caller: Caller, services: Servi
         snapshot = Raw(view(clock.frozen_time, schedule, encode_start(clock)))
         found = await process.run(ExportRequest(snapshot, params.format, params.pending, params.opening_balances))
     if found.result is UNSET:
-        raise invalid_params(OPERATION.name, [Fault("format", "export", found.message, params.format)])
+        raise invalid_params(OPERATION.name, [Fault("format", "export", found.errors[0][0], params.format)])
     return bytes(found.result)
 
 
