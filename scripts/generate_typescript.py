@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tickover.client.connections import MAX_RESPONSE_BYTES
-from tickover.server.openrpc import describe
 from tickover.server.operations import OPERATIONS
+from tickover.server.rpc.openrpc import describe
 from tickover.testing import SETTINGS
 
 TARGET: Final = Path(__file__).parent.parent / "clients" / "typescript" / "src" / "generated.ts"

@@ -14,7 +14,7 @@ from pathlib import Path
 from lab.bench.load import STEP_SECONDS, Clocks, InvalidSlot
 from lab.bench.results import Slot
 from tests.support.postgres import PostgresServer
-from tickover.server.domain.tokens import digest
+from tickover.server.sign_in.tokens import digest
 from tickover.server.storage.postgres.sessions import SETTINGS
 
 _END_SECONDS = 60.0

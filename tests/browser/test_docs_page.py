@@ -11,7 +11,7 @@ from tests.support.console import HOSTILE_CLOCK, HTTP_ERROR, Console, open_conso
 from tests.support.program import Program
 from tests.support.tabs import Tab, open_tab
 from tickover.api.errors import Reason
-from tickover.server.openrpc import DESCRIBED_OPERATIONS
+from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS
 
 # All tests of a process share the browser and its event loop.
 

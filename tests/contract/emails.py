@@ -6,7 +6,7 @@ from itertools import count
 
 from tests.contract.values import ANA, NOW, SECOND, digest, session
 from tickover.api.timestamps import Instant
-from tickover.server.domain.logins import Claimed, Limits, LoginEmail, SecretKind, TooSoon
+from tickover.server.sign_in.logins import Claimed, Limits, LoginEmail, SecretKind, TooSoon
 from tickover.server.storage.store import Store
 
 HERE, THERE = b"network: here...", b"network: there.."

@@ -12,7 +12,7 @@ import asyncpg
 
 from tests.support.postgres import PostgresServer
 from tickover.api.timestamps import to_micros
-from tickover.server.domain.logins import LoginEmail
+from tickover.server.sign_in.logins import LoginEmail
 from tickover.server.storage.migrations import migrations
 
 # The last schema without idempotency records.

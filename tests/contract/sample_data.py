@@ -32,8 +32,8 @@ from tests.contract.values import (
     user_of_token,
 )
 from tickover.api.ids import first_live_key
-from tickover.server.domain.clocks import encode_labels
-from tickover.server.domain.logins import Limits
+from tickover.server.schedule.clocks import encode_labels
+from tickover.server.sign_in.logins import Limits
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Store, Token
 

@@ -22,7 +22,7 @@ from tests.contract.values import (
     user,
 )
 from tickover.api.errors import Rejection
-from tickover.server.domain.tokens import Permission
+from tickover.server.sign_in.tokens import Permission
 from tickover.server.storage.store import Created, Quota, Store, StoredAccessToken, Token, TooManyTokens
 
 LIMIT = 50

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.contract.values import DAY, END, MICROSECOND, NOW, START, add_clock, clock, digest, key, make_record, user
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clocks import Clock
+from tickover.server.schedule.clocks import Clock
 from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
     Amended,

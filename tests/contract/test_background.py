@@ -13,7 +13,7 @@ from tests.support.log_capture import LogCapture
 from tests.support.world import NOW, World
 from tickover.api.errors import Reason, unavailable
 from tickover.server.background import Background, sweep
-from tickover.server.domain.logins import Limits
+from tickover.server.sign_in.logins import Limits
 from tickover.server.storage import open_store
 
 _LATER = NOW + timedelta(days=60)

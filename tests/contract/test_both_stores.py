@@ -17,8 +17,8 @@ from tests.support.stores import open_checked_store
 from tests.support.world import COMPOSER, HttpResponse, World
 from tickover.api import ids
 from tickover.api.errors import Reason
-from tickover.server.mail.outbox import Outbox
 from tickover.server.operations.services import Policy
+from tickover.server.sign_in.mail.outbox import Outbox
 from tickover.server.storage.store import Store
 
 _EXAMPLES: Final = 8

@@ -22,7 +22,7 @@ from tests.contract.values import (
 )
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, years_after
-from tickover.server.domain.clocks import Clock
+from tickover.server.schedule.clocks import Clock
 from tickover.server.storage.store import Store
 
 _LARGE_SCHEDULE = bytes(range(256)) * 400

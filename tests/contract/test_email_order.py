@@ -6,7 +6,7 @@ import pytest
 
 from tests.contract.values import ANA, BEN, DAY, HOUR, MINUTE, NOW, claim, code, code_limits, link, sent, session, user
 from tickover.api.timestamps import Instant
-from tickover.server.domain.logins import Claimed, CountedAttempt, Limits, TooSoon
+from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, TooSoon
 from tickover.server.storage.store import Store
 
 _SET_BACK = [timedelta(minutes=11), HOUR, DAY]

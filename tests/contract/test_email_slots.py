@@ -23,7 +23,7 @@ from tests.contract.values import (
     user,
 )
 from tickover.api.limits import RESEND_INTERVAL
-from tickover.server.domain.logins import CountedAttempt, SecretKind
+from tickover.server.sign_in.logins import CountedAttempt, SecretKind
 from tickover.server.storage.store import Store
 
 _CODE, _LINK = SecretKind.CODE, SecretKind.LINK

@@ -25,7 +25,7 @@ from tests.contract.values import (
 )
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clocks import Clock
+from tickover.server.schedule.clocks import Clock
 from tickover.server.storage.store import ExistingClock, Store, StoredClock
 
 RowsOf = Callable[[str], Awaitable[int]]

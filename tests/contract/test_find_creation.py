@@ -23,7 +23,7 @@ from tests.contract.values import (
 )
 from tickover.api.ids import first_live_key
 from tickover.api.limits import CLOCK_LIFETIME
-from tickover.server.domain.clocks import Clock
+from tickover.server.schedule.clocks import Clock
 from tickover.server.storage.store import ExistingClock, Store, StoredClock
 
 _LARGE_SCHEDULE = bytes(range(256)) * 400

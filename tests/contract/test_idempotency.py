@@ -29,7 +29,7 @@ from tests.contract.values import (
 from tickover.api.ids import first_live_key
 from tickover.api.limits import CLOCK_LIFETIME
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clocks import Clock
+from tickover.server.schedule.clocks import Clock
 from tickover.server.storage.store import ExistingClock, IdempotencyRecord, Store, StoredClock
 
 RowsOf = Callable[[str], Awaitable[int]]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.contract.emails import HERE, HOURLY_LIMITS_ONLY, LIMITS, THERE, Guesser, code, link, sent
 from tests.contract.values import ANA, BEN, HOUR, MICROSECOND, MINUTE, NOW, SECOND, digest, session
-from tickover.server.domain.logins import Claimed, CountedAttempt, Limits, TooSoon
+from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, TooSoon
 from tickover.server.storage.store import Store
 
 # Hourly limits on emails

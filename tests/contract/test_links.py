@@ -6,7 +6,7 @@ import pytest
 
 from tests.contract.emails import LIMITS, code, link, sent
 from tests.contract.values import ANA, BEN, HOUR, MICROSECOND, MINUTE, NOW, digest, session, user, user_of_token
-from tickover.server.domain.logins import CountedAttempt
+from tickover.server.sign_in.logins import CountedAttempt
 from tickover.server.storage.store import Store
 
 # Links

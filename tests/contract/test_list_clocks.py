@@ -25,7 +25,7 @@ from tests.contract.values import (
     user,
 )
 from tickover.api.ids import first_live_key
-from tickover.server.domain.clocks import Clock
+from tickover.server.schedule.clocks import Clock
 from tickover.server.storage.store import Store
 
 _MILLISECOND = timedelta(milliseconds=1)

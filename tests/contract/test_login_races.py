@@ -15,7 +15,7 @@ from tests.contract.emails import HOURLY_LIMITS_ONLY, LIMITS, Guesser, code, lin
 from tests.contract.values import ANA, HOUR, MINUTE, NOW, session, user_of_token
 from tests.support.stores import open_checked_store
 from tickover.api.timestamps import Instant
-from tickover.server.domain.logins import Claimed, CountedAttempt, LoginEmail, TooSoon
+from tickover.server.sign_in.logins import Claimed, CountedAttempt, LoginEmail, TooSoon
 from tickover.server.storage.store import NewSession, Store
 
 CONCURRENT = 50

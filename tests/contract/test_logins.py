@@ -23,7 +23,7 @@ from tests.contract.values import (
     user_of_token,
 )
 from tickover.api.limits import CODE_LIFETIME, TOKEN_LIFETIME
-from tickover.server.domain.logins import CountedAttempt
+from tickover.server.sign_in.logins import CountedAttempt
 from tickover.server.storage.store import Session, Store
 
 # Tries

@@ -37,8 +37,8 @@ from tests.contract.values import (
 from tickover.api.ids import first_live_key
 from tickover.api.limits import CODE_LIFETIME, RESEND_INTERVAL
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clocks import Clock
-from tickover.server.domain.logins import CountedAttempt, LoginEmail, SecretKind
+from tickover.server.schedule.clocks import Clock
+from tickover.server.sign_in.logins import CountedAttempt, LoginEmail, SecretKind
 from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
     Amended,

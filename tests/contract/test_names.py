@@ -9,7 +9,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from tests.contract.values import NOW, START, add_clock, add_clock_once, clock, key, listed, make_record, user
-from tickover.server.domain.clocks import Clock, encode_label, encode_labels
+from tickover.server.schedule.clocks import Clock, encode_label, encode_labels
 from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
     Amended,

@@ -29,7 +29,7 @@ from tests.contract.values import (
     user,
     user_of_token,
 )
-from tickover.server.domain.logins import CountedAttempt
+from tickover.server.sign_in.logins import CountedAttempt
 from tickover.server.storage.store import Store
 
 _CONCURRENT = 50

@@ -13,8 +13,8 @@ from tests.rpc.builders import BEN, POLICY, contribution, goal, to_timestamp, tr
 from tests.support.stores import open_checked_store
 from tests.support.world import COMPOSER, World
 from tickover.api.timestamps import Instant, parse
-from tickover.server.mail.outbox import Outbox
 from tickover.server.operations import clocks as operations
+from tickover.server.sign_in.mail.outbox import Outbox
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Owner, Store, StoredClock
 

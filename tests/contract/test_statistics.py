@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.contract.values import code_limits, digest, link, session
-from tickover.server.http.handler import wall_clock
 from tickover.server.settings import SettingError
 from tickover.server.storage import is_postgres, open_store, schema_version
 from tickover.server.storage.admin.statistics import data_folder, read_statistics
+from tickover.server.web.handler import wall_clock
 
 
 async def test_statistics_of_a_database(database_url: str) -> None:

@@ -10,7 +10,7 @@ from tests.contract.values import user_of_token
 from tests.rpc.builders import BEN, goal, idempotency_header, reason_of, transaction
 from tests.support.world import HttpResponse, World, open_world, run_concurrently
 from tickover.api.ids import read_clock_id
-from tickover.server.domain.tokens import digest
+from tickover.server.sign_in.tokens import digest
 from tickover.server.storage.rows import AMENDMENT_BYTES
 
 CREATE, FORK = "createTestClock", "forkTestClock"

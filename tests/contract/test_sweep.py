@@ -41,7 +41,7 @@ from tests.contract.values import (
 from tests.support.stores import open_checked_store
 from tickover.api.limits import CLOCK_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
 from tickover.api.timestamps import Instant
-from tickover.server.domain.logins import CountedAttempt
+from tickover.server.sign_in.logins import CountedAttempt
 from tickover.server.storage import is_postgres
 from tickover.server.storage.store import ExistingClock, Store
 

@@ -10,7 +10,7 @@ import pytest
 from tests.contract import previous_version
 from tests.contract.values import ANA, MINUTE, NOW, clock, code, code_limits, link, sent, session, user_of_token
 from tests.support.world import World, open_world
-from tickover.server.domain.logins import CountedAttempt
+from tickover.server.sign_in.logins import CountedAttempt
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Created, Quota, QuotaExceeded
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from tickover.api.ids import uuid7
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Instant, years_after
-from tickover.server.domain.clocks import Clock
-from tickover.server.domain.logins import Limits, LoginEmail, SecretKind, TooSoon
+from tickover.server.schedule.clocks import Clock
+from tickover.server.sign_in.logins import Limits, LoginEmail, SecretKind, TooSoon
 from tickover.server.storage.store import (
     Created,
     ExistingClock,

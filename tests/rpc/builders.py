@@ -10,11 +10,11 @@ from typing import Any, Final
 import msgspec
 
 from tests.support.world import ANA, COMPOSER, HttpResponse, World, send_request
-from tickover.server.domain.clocks import Clock
-from tickover.server.http.messages import Request, merge
-from tickover.server.mail.mailer import Email
-from tickover.server.mail.outbox import Outbox
+from tickover.server.http1.messages import Request, merge
 from tickover.server.operations.services import Policy
+from tickover.server.schedule.clocks import Clock
+from tickover.server.sign_in.mail.mailer import Email
+from tickover.server.sign_in.mail.outbox import Outbox
 from tickover.server.storage import open_store
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Created, Owner, Quota, QuotaExceeded

@@ -7,8 +7,8 @@ import pytest
 from tests.support.cases import each_case
 from tests.support.log_capture import LogCapture
 from tests.support.world import World
-from tickover.server.http.access_log import AccessLog
-from tickover.server.http.messages import BAD_REQUEST, Request, Response
+from tickover.server.http1.messages import BAD_REQUEST, Request, Response
+from tickover.server.web.access_log import AccessLog
 
 SECRET = b"a secret of the client"
 JSON = {b"content-type": b"application/json", b"authorization": b"Bearer " + SECRET, b"x-forwarded-for": SECRET}

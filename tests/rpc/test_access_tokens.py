@@ -8,8 +8,8 @@ import pytest
 from tests.rpc.builders import BEN, reason_of
 from tests.rpc.token_calls import calls_with_token
 from tests.support.world import World, run_concurrently
-from tickover.server.domain.tokens import Permission, digest
 from tickover.server.operations import OPERATIONS
+from tickover.server.sign_in.tokens import Permission, digest
 
 CREATE, LIST, REVOKE = "createAccessToken", "listAccessTokens", "revokeAccessToken"
 WITH_TOKEN = {name: operation for name, operation in OPERATIONS.items() if operation.needs is not None}

@@ -24,8 +24,8 @@ from tests.rpc.builders import (
 from tests.support.cases import each_case
 from tests.support.world import World, open_world, run_concurrently
 from tickover.api.limits import MAX_ADDED, MAX_CANCELLED
-from tickover.server.jsonrpc.batch_limits import MAX_ENVELOPE
 from tickover.server.operations import amend_test_clock, clocks, sizes
+from tickover.server.rpc.batch_limits import MAX_ENVELOPE
 from tickover.server.storage.store import Amended, Amendment, Conflict, ExistingClock, Quota, QuotaExceeded
 
 AMEND = "amendTestClock"

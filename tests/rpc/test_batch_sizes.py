@@ -22,9 +22,9 @@ from tickover.api.limits import (
     MAX_PAGE,
     MAX_TOKEN_NAME,
 )
-from tickover.server.jsonrpc import batch_limits
-from tickover.server.jsonrpc.batch_limits import MAX_ENVELOPE, MAX_ERROR, BatchLimits
 from tickover.server.operations import OPERATIONS, sizes
+from tickover.server.rpc import batch_limits
+from tickover.server.rpc.batch_limits import MAX_ENVELOPE, MAX_ERROR, BatchLimits
 
 LATE = "2027-02-01T09:00:00.123456Z"
 LATER = "2027-03-01T09:00:00.123456Z"

@@ -9,8 +9,8 @@ import pytest
 from tests.rpc.builders import OMITTED, call, login, reason_of, send, wrong
 from tests.support.cases import each_case
 from tests.support.world import World
-from tickover.server.mail.mailer import Email
 from tickover.server.operations.services import Policy
+from tickover.server.sign_in.mail.mailer import Email
 
 UNKNOWN = "no.such.method"
 

@@ -11,9 +11,9 @@ import pytest
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.sqlite_files import create_database
 from tests.support.world import ANA, COMPOSER, NOW, World, run_concurrently
-from tickover.server.jsonrpc import envelope
-from tickover.server.mail.outbox import Outbox
 from tickover.server.operations.services import Policy
+from tickover.server.rpc import envelope
+from tickover.server.sign_in.mail.outbox import Outbox
 from tickover.server.storage import open_store
 
 SEND = "sendLoginCodeEmail"

@@ -11,9 +11,9 @@ import pytest
 from tests.rpc.builders import FailingMailer
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import ANA, NOW, HttpResponse, World, run_concurrently
-from tickover.server.domain.logins import Limits
-from tickover.server.mail.mailer import MailOutcomeUnknown, MailRejected
 from tickover.server.operations.services import Policy
+from tickover.server.sign_in.logins import Limits
+from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
 from tickover.server.storage import open_store
 
 SEND = "sendLoginCodeEmail"

@@ -20,8 +20,8 @@ from tests.support.cases import each_case
 from tests.support.world import HttpResponse, World, open_world
 from tickover.api.errors import Reason
 from tickover.api.limits import MAX_BODY
-from tickover.server.jsonrpc.reasons import REASONS
-from tickover.server.mail.mailer import MailRejected
+from tickover.server.rpc.reasons import REASONS
+from tickover.server.sign_in.mail.mailer import MailRejected
 
 
 class Row(NamedTuple):

@@ -17,8 +17,8 @@ from tickover.api.limits import MAX_EXPECTATIONS, MAX_NAME, MAX_SCENARIO_TEXT
 from tickover.scenarios import names
 from tickover.server.fair_queue import MAX_CALLS_PER_USER
 from tickover.server.isolated_calls import ExpandRequest, expand_scenario
-from tickover.server.jsonrpc.batch_limits import MAX_ENVELOPE
 from tickover.server.operations.expand_scenario import OPERATION
+from tickover.server.rpc.batch_limits import MAX_ENVELOPE
 
 START = "2027-01-01T00:00:00Z"
 RENT = """\

@@ -16,10 +16,10 @@ import pytest
 
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import ANA, World, run_concurrently
-from tickover.server.domain.logins import Limits
-from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailer import Email
 from tickover.server.operations.services import Policy
+from tickover.server.sign_in.logins import Limits
+from tickover.server.sign_in.mail.compose import Composer
+from tickover.server.sign_in.mail.mailer import Email
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Store
 

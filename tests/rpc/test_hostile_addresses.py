@@ -8,7 +8,7 @@ from tests.rpc.builders import call, send
 from tests.support import hostile_addresses
 from tests.support.world import World
 from tickover.api.limits import MAX_BATCH
-from tickover.server.domain import email_addresses
+from tickover.server.sign_in import email_addresses
 
 AT_ONCE = 8
 OUTCOMES = {"ok", "INVALID_PARAMS", "RESEND_TOO_SOON"}

@@ -8,11 +8,11 @@ import pytest
 from tests.support.cases import each_case
 from tests.support.world import World
 from tickover.api.errors import Rejection
-from tickover.server.http.handler import Handler
-from tickover.server.http.host_check import HostCheck
-from tickover.server.http.messages import Request
-from tickover.server.http.pages import Site
+from tickover.server.http1.messages import Request
 from tickover.server.settings import Settings, read_settings
+from tickover.server.web.handler import Handler
+from tickover.server.web.host_check import HostCheck
+from tickover.server.web.pages import Site
 
 EVERYWHERE = {"host": "0.0.0.0", "mail_url": "smtp://mail.example.com"}
 OUTBOX_EVERYWHERE = {"host": "0.0.0.0", "mail_url": "outbox:"}

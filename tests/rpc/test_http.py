@@ -8,8 +8,8 @@ from tests.rpc.builders import OMITTED, call, post_with, raw_call, reason_of, se
 from tests.support.cases import each_case
 from tests.support.world import World, run_concurrently, send_request
 from tickover.api.errors import Reason
-from tickover.server.http.handler import Handler
-from tickover.server.http.messages import BAD_REQUEST, OVERLOADED, Request, RequestError
+from tickover.server.http1.messages import BAD_REQUEST, OVERLOADED, Request, RequestError
+from tickover.server.web.handler import Handler
 
 JSON = ("Content-Type", "application/json")
 

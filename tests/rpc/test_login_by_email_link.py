@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.program import link_params, verify_params
 from tests.support.world import ANA, NOW, HttpResponse, World, run_concurrently
-from tickover.server.domain.tokens import Mint
+from tickover.server.sign_in.tokens import Mint
 
 SEND = "sendLoginCodeEmail"
 BY_CODE = "loginByEmailVerification"

@@ -21,13 +21,13 @@ from tests.support.raw import Client, request, wait_for
 from tests.support.world import ANA, NOW, World
 from tickover.api.errors import Reason, Rejection
 from tickover.server.app import TickoverServer, Worker
-from tickover.server.http.server import Server
-from tickover.server.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
+from tickover.server.http1.server import Server
 from tickover.server.metrics import server
 from tickover.server.metrics.exposition import Facts, render
 from tickover.server.metrics.numbers import BUCKETS, CAUSES, GAUGES, SharedNumbers, cause_of
 from tickover.server.metrics.server import DatabaseFacts, MeasuredMailer
 from tickover.server.settings import SettingError, read_settings
+from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
 from tickover.server.storage.admin.statistics import Statistics
 from tickover.server.storage.store import Load, overloaded
 from tickover.server.workers import _Supervisor

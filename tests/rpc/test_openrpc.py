@@ -20,9 +20,9 @@ from tests.support.operation_examples import FILE, generate
 from tests.support.world import World
 from tickover import __version__
 from tickover.api.errors import Reason
-from tickover.server.domain.tokens import Permission
-from tickover.server.jsonrpc.reasons import REASONS
-from tickover.server.openrpc import DESCRIBED_OPERATIONS, describe
+from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS, describe
+from tickover.server.rpc.reasons import REASONS
+from tickover.server.sign_in.tokens import Permission
 
 every_method = each_case("name", DESCRIBED_OPERATIONS)
 

@@ -10,7 +10,7 @@ import pytest
 from tests.rpc.builders import contribution, goal, send, send_link, transaction
 from tests.support.openrpc_document import document, method, resolve, validator
 from tests.support.world import World
-from tickover.server.openrpc import DESCRIBED_OPERATIONS
+from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS
 
 Case = tuple[Any, bool | None]
 """A value, and whether it is valid. None means that it depends on other fields."""

@@ -16,8 +16,8 @@ from tests.support.cases import each_case
 from tests.support.openrpc_document import PUBLIC_URL
 from tests.support.program import Program
 from tests.support.world import World
-from tickover.server.http.pages import load_assets, load_pages, reference_page
-from tickover.server.openrpc import describe
+from tickover.server.rpc.openrpc import describe
+from tickover.server.web.pages import load_assets, load_pages, reference_page
 
 CONSOLE = Path(tickover.__file__).parent / "console"
 ASSETS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}

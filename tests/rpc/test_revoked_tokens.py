@@ -7,8 +7,8 @@ import pytest
 from tests.rpc.builders import idempotency_header, reason_of
 from tests.rpc.token_calls import AT, calls_with_token
 from tests.support.world import World
-from tickover.server.domain.tokens import digest
 from tickover.server.operations import OPERATIONS
+from tickover.server.sign_in.tokens import digest
 
 WITH_TOKEN = [name for name, operation in OPERATIONS.items() if operation.needs is not None]
 

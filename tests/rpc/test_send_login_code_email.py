@@ -24,7 +24,7 @@ from tests.rpc.builders import (
 )
 from tests.support.cases import each_case
 from tests.support.world import ANA, World, run_concurrently
-from tickover.server.mail.mailer import MailOutcomeUnknown, MailRejected
+from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
 
 SEND = "sendLoginCodeEmail"
 LOGIN = "loginByEmailVerification"

@@ -13,7 +13,7 @@ from tests.support.cases import each_case
 from tests.support.program import Program
 from tests.support.world import World
 from tickover import scenarios
-from tickover.server.http.scenario_gallery import ScenarioGallery
+from tickover.server.web.scenario_gallery import ScenarioGallery
 
 NAMES = scenarios.names()
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import idna
 
 from tests.support import hostile_addresses
-from tickover.server.domain import email_addresses
+from tickover.server.sign_in import email_addresses
 
 CASE = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 DOMAIN = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")

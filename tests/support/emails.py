@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 from tickover.api.timestamps import Instant
-from tickover.server.domain import email_addresses
-from tickover.server.mail.mailer import Email, EmailKind
+from tickover.server.sign_in import email_addresses
+from tickover.server.sign_in.mail.mailer import Email, EmailKind
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 SENDER = "Tickover <tickover@example.test>"

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, cast
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import NOW, HttpResponse, World
 from tickover.api.timestamps import Instant
-from tickover.server.domain.logins import CountedAttempt, Limits
-from tickover.server.mail.mailer import Email
 from tickover.server.operations.services import Policy
+from tickover.server.sign_in.logins import CountedAttempt, Limits
+from tickover.server.sign_in.mail.mailer import Email
 from tickover.server.storage.store import NewSession, Store
 
 SEND = "sendLoginCodeEmail"

@@ -24,8 +24,8 @@ import tickover.cli.watch_views
 import tickover.cli.webhooks
 import tickover.server.storage.postgres.store  # noqa: F401
 from tickover.client import Tickover
-from tickover.server.http.pages import load_pages
-from tickover.server.openrpc import describe
+from tickover.server.rpc.openrpc import describe
+from tickover.server.web.pages import load_pages
 
 # Every server caches the parts that don't depend on its URL.
 load_pages(describe("http://127.0.0.1"))

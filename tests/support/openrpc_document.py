@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from jsonschema import Draft7Validator, FormatChecker  # type: ignore[import-untyped]
 
-from tickover.server.openrpc import describe
+from tickover.server.rpc.openrpc import describe
 
 __all__ = ["PUBLIC_URL", "Draft7Validator", "document", "method", "resolve", "validation_errors", "validator"]
 

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from tests.support.program import Program
 from tests.support.world import HttpResponse
-from tickover.server.http.messages import Request, RequestError, Response
-from tickover.server.http.pool import Limits
-from tickover.server.http.server import Server
+from tickover.server.http1.messages import Request, RequestError, Response
+from tickover.server.http1.pool import Limits
+from tickover.server.http1.server import Server
 
 WAIT_SECONDS = 120.0
 

@@ -16,7 +16,7 @@ from tests.support.clock_writer import PAUSE_SECONDS, is_unavailable
 from tests.support.connections import Connection
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import HttpResponse
-from tickover.server.domain import tokens
+from tickover.server.sign_in import tokens
 
 # A code allows five attempts. Two are for the right code, because callers without a response retry.
 _MAX_WRONG_TRIES = 3

@@ -23,22 +23,22 @@ from structlog.stdlib import BoundLogger
 from tests.support.sqlite_files import create_database
 from tests.support.stores import open_checked_store
 from tickover.api.limits import MAX_BODY
-from tickover.server.domain.tokens import Mint
-from tickover.server.http.handler import Handler
-from tickover.server.http.host_check import HostCheck
-from tickover.server.http.messages import Request, merge
-from tickover.server.http.pages import Page, Site, load_pages
+from tickover.server.http1.messages import Request, merge
 from tickover.server.isolated_process import IsolatedProcess
-from tickover.server.jsonrpc.dispatch import Dispatcher
-from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailbox import Mailbox
-from tickover.server.mail.mailer import Mailer
-from tickover.server.mail.outbox import Outbox
 from tickover.server.metrics.numbers import SharedNumbers
-from tickover.server.openrpc import describe
 from tickover.server.operations.services import Policy, Services
+from tickover.server.rpc.dispatch import Dispatcher
+from tickover.server.rpc.openrpc import describe
 from tickover.server.settings import read_settings
+from tickover.server.sign_in.mail.compose import Composer
+from tickover.server.sign_in.mail.mailer import Mailer
+from tickover.server.sign_in.mail.outbox import Outbox
+from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage.store import Store
+from tickover.server.web.handler import Handler
+from tickover.server.web.host_check import HostCheck
+from tickover.server.web.mailbox import Mailbox
+from tickover.server.web.pages import Page, Site, load_pages
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 ANA = "ana@example.test"

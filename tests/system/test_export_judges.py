@@ -10,7 +10,7 @@ from random import Random
 
 from tests.support.debian_packages import require_program
 from tests.support.random_statements import random_opening, random_snapshot
-from tickover.statements import build_statements, export
+from tickover.scenarios.statements import build_statements, export
 
 
 def test_hledger_checks_the_journals(tmp_path: Path) -> None:

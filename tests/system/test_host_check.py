@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support.program import Program
-from tickover.server.http.pages import Site, load_pages
-from tickover.server.mail.mailbox import Mailbox
+from tickover.server.web.mailbox import Mailbox
+from tickover.server.web.pages import Site, load_pages
 
 _EMAIL = "host@example.test"
 

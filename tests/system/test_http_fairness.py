@@ -7,8 +7,8 @@ from contextlib import suppress
 import pytest
 
 from tests.support.raw import HELLO, Client, echo_call, post, run_echo_server, wait_for
-from tickover.server.http.pages import accepts_gzip
-from tickover.server.http.pool import MAX_BODY_BYTES_PER_ITERATION, Limits, Pool
+from tickover.server.http1.pool import MAX_BODY_BYTES_PER_ITERATION, Limits, Pool
+from tickover.server.web.pages import accepts_gzip
 
 LARGE = MAX_BODY_BYTES_PER_ITERATION
 

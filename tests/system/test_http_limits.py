@@ -12,9 +12,9 @@ from tests.support.program import Program
 from tests.support.raw import HELLO, WAIT_SECONDS, Client, call, port_of, post, request, run_echo_server, wait_for
 from tests.system.test_life_cycle_log import log_of
 from tickover.server.app import _http_limits
-from tickover.server.http.messages import OVERLOADED, Request
-from tickover.server.http.parser import RequestParser
-from tickover.server.http.pool import Limits
+from tickover.server.http1.messages import OVERLOADED, Request
+from tickover.server.http1.parser import RequestParser
+from tickover.server.http1.pool import Limits
 from tickover.server.settings import read_settings
 
 _HEALTH = request("GET", "/healthz")

@@ -14,8 +14,9 @@ from tests.support.program import Program, verify_params
 from tickover.api import ids
 from tickover.api.clocks import GoalEntry, NewClock
 from tickover.api.timestamps import to_micros
-from tickover.server.domain import clocks, schedule_json
-from tickover.server.domain.tokens import Mint, digest
+from tickover.server.schedule import clocks
+from tickover.server.schedule import schedule as schedule_json
+from tickover.server.sign_in.tokens import Mint, digest
 from tickover.server.storage import open_store
 
 

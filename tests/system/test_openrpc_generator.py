@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.support.npm_packages import install_project
 from tests.support.transcripts import ROOT
-from tickover.server.openrpc import describe
+from tickover.server.rpc.openrpc import describe
 
 TOOLS = ROOT / "tests" / "node"
 

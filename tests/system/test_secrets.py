@@ -24,7 +24,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from tests.support.program import Program, code_params, link_params, verify_params
 from tickover.api.timestamps import from_micros
-from tickover.server.domain.tokens import Mint
+from tickover.server.sign_in.tokens import Mint
 
 # Enough for every code path to run several times.
 BY_CODE = 5

@@ -12,7 +12,7 @@ from tests.support.log_capture import LogCapture
 from tests.support.program import LAST_BANNER_LINE, Program, wait_until
 from tickover.api.limits import MAIL_TIMEOUT
 from tickover.server.app import _GRACE_SECONDS, TickoverServer
-from tickover.server.jsonrpc.dispatch import Dispatcher
+from tickover.server.rpc.dispatch import Dispatcher
 from tickover.server.settings import read_settings
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_WAITING_CALLS
-from tickover.server.jsonrpc.admission import Admission
+from tickover.server.rpc.admission import Admission
 
 TOTAL, PER_USER = 30, 10
 

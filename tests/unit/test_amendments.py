@@ -30,10 +30,10 @@ from tickover.api.limits import (
     MAX_GOAL_CONTRIBUTIONS,
 )
 from tickover.api.timestamps import Instant, years_after
-from tickover.server.domain.amendments import NextSchedule, amend
-from tickover.server.domain.clocks import Clock
-from tickover.server.domain.money import compute_savings
-from tickover.server.domain.schedule_json import Schedule, ScheduledItems, encode_schedule, fork_schedule, view
+from tickover.server.schedule.amendments import NextSchedule, amend
+from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.money import compute_savings
+from tickover.server.schedule.schedule import Schedule, ScheduledItems, encode_schedule, fork_schedule, view
 
 _NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 _START = datetime(2027, 3, 1, tzinfo=UTC)

@@ -12,7 +12,7 @@ import pytest
 from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.files import MAX_FILE_BYTES
 from tickover.scenarios.from_payments import write_scenario
-from tickover.statements.read import MAX_STATEMENT_BYTES, StatementError, read_statement
+from tickover.scenarios.statements.read import MAX_STATEMENT_BYTES, StatementError, read_statement
 
 FILES: Final = 3000
 MAX_MESSAGE: Final = 900

@@ -4,7 +4,7 @@ import pytest
 
 from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_BATCH_BYTES
-from tickover.server.jsonrpc.batch_limits import MAX_ERROR, BatchLimits, BatchResponse
+from tickover.server.rpc.batch_limits import MAX_ERROR, BatchLimits, BatchResponse
 
 SIZES = [100, 100]
 ROOM = MAX_BATCH_BYTES - sum(MAX_ERROR + size + 2 for size in SIZES)

@@ -13,13 +13,14 @@ from tickover.api.clocks import NewClock, ScheduleEntry
 from tickover.api.errors import Fault
 from tickover.api.explain import explain
 from tickover.api.timestamps import Instant
-from tickover.server.domain import clocks, schedule_json
-from tickover.server.domain.clocks import Clock
-from tickover.server.domain.schedule_json import Schedule, ScheduledItems
 from tickover.server.operations.advance_test_clock import AdvanceEntry
 from tickover.server.operations.delete_test_clock import DeleteEntry
 from tickover.server.operations.fork_test_clock import ForkEntry
 from tickover.server.operations.get_test_clock import GetEntry
+from tickover.server.schedule import clocks
+from tickover.server.schedule import schedule as schedule_json
+from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.schedule import Schedule, ScheduledItems
 
 NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 START = datetime(2027, 3, 1, tzinfo=UTC)

@@ -12,7 +12,7 @@ from tests.support.cases import each_case
 from tests.support.repository import text_files
 from tests.support.transcripts import ROOT
 from tickover.api.errors import Reason
-from tickover.server.jsonrpc.reasons import REASONS
+from tickover.server.rpc.reasons import REASONS
 
 PACKAGE = ROOT / "src" / "tickover"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -75,15 +75,15 @@ def catches_all_exceptions(node: ast.AST) -> bool:
     [
         pytest.param(
             reads_wall_clock,
-            {"server/http/handler.py", "cli/session.py"},
+            {"server/web/handler.py", "cli/session.py"},
             id="wall clock",
         ),
         pytest.param(
             reads_randomness,
             {
-                "server/domain/tokens.py",
+                "server/sign_in/tokens.py",
                 "server/secret_key.py",
-                "server/http/handler.py",  # the prefix of request ids
+                "server/web/handler.py",  # the prefix of request ids
                 "client/calls.py",  # idempotency keys
                 "cli/webhooks.py",  # signing secrets
                 "pytest_plugin/emails.py",  # unused email addresses
@@ -94,8 +94,8 @@ def catches_all_exceptions(node: ast.AST) -> bool:
         pytest.param(
             catches_all_exceptions,
             {
-                "server/jsonrpc/dispatch.py",
-                "server/http/handler.py",
+                "server/rpc/dispatch.py",
+                "server/web/handler.py",
                 "server/background.py",
                 "server/storage/sqlite/writer.py",
                 "server/storage/postgres/batcher.py",

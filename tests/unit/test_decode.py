@@ -8,13 +8,13 @@ from msgspec import json
 from tests.support.cases import each_case
 from tickover.api.clocks import NewClock
 from tickover.api.fields import Params
-from tickover.server.domain import email_addresses
-from tickover.server.jsonrpc.decode import decode, try_fast_decode
 from tickover.server.operations.advance_test_clock import AdvanceEntry
 from tickover.server.operations.delete_test_clock import DeleteEntry
 from tickover.server.operations.fork_test_clock import ForkEntry
 from tickover.server.operations.get_test_clock import GetEntry
 from tickover.server.operations.login_by_email_verification import VerificationEntry
+from tickover.server.rpc.decode import decode, try_fast_decode
+from tickover.server.sign_in import email_addresses
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 TRANSACTION = {"at": "2027-03-02T00:00:00Z", "name": "Rent", "amount": 900, "currency": "EUR", "type": "EXPENSE"}

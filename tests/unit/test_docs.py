@@ -19,14 +19,14 @@ from tickover.api.clocks import ClockPage, ContributionEntry, Summary, Transacti
 from tickover.api.errors import Reason
 from tickover.api.fields import Params
 from tickover.api.tokens import Done, Sent, SignedIn, StoredEmail
-from tickover.server.domain.money import Progress
-from tickover.server.domain.schedule_json import GoalHead
-from tickover.server.jsonrpc.reasons import REASONS
-from tickover.server.mail import open_mailer
 from tickover.server.metrics.exposition import Facts, render
 from tickover.server.metrics.numbers import CAUSES, SharedNumbers
 from tickover.server.operations import OPERATIONS
+from tickover.server.rpc.reasons import REASONS
+from tickover.server.schedule.money import Progress
+from tickover.server.schedule.schedule import GoalHead
 from tickover.server.settings import CLIENT_VARIABLES, PREFIX, SETTINGS, read_settings
+from tickover.server.sign_in.mail import open_mailer
 from tickover.server.storage.admin.statistics import Statistics
 
 DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.cases import each_case
-from tickover.server.domain import email_addresses
+from tickover.server.sign_in import email_addresses
 
 
 @each_case(

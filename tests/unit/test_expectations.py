@@ -10,8 +10,8 @@ import pytest
 from tests.support.cases import each_case
 from tickover.api.expectations import CheckResult, Expectation, goal_reached, never_above, never_below, posted, total
 from tickover.api.plans import encode_json
-from tickover.server.jsonrpc.decode import decode
 from tickover.server.operations.check_test_clock import CheckEntry
+from tickover.server.rpc.decode import decode
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 MAY = "2027-05-01T00:00:00Z"

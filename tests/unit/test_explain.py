@@ -31,13 +31,13 @@ from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault
 from tickover.api.explain import explain
 from tickover.api.fields import Params
-from tickover.server.jsonrpc.envelope import decode_params
 from tickover.server.operations.advance_test_clock import AdvanceEntry
 from tickover.server.operations.delete_test_clock import DeleteEntry
 from tickover.server.operations.fork_test_clock import ForkEntry
 from tickover.server.operations.get_test_clock import GetEntry
 from tickover.server.operations.login_by_email_verification import VerificationEntry
 from tickover.server.operations.send_login_code_email import SendEntry
+from tickover.server.rpc.envelope import decode_params
 
 
 @each_case(

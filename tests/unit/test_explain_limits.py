@@ -11,7 +11,7 @@ from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault, Rejection
 from tickover.api.explain import explain
 from tickover.api.limits import MAX_BODY, MAX_FAULTS
-from tickover.server.jsonrpc.envelope import decode_params
+from tickover.server.rpc.envelope import decode_params
 
 # Several faults
 

@@ -10,10 +10,11 @@ import pytest
 from tests.support.cases import each_case
 from tickover.api import ids, timestamps
 from tickover.api.clocks import NewClock
-from tickover.server.domain import clocks, schedule_json
-from tickover.server.domain.clocks import Clock
-from tickover.server.domain.schedule_json import Schedule
-from tickover.server.jsonrpc.decode import decode
+from tickover.server.rpc.decode import decode
+from tickover.server.schedule import clocks
+from tickover.server.schedule import schedule as schedule_json
+from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.schedule import Schedule
 
 NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 LATER = NOW + timedelta(days=3)

@@ -13,12 +13,12 @@ from tickover.api import ids, timestamps
 from tickover.api.clocks import ContributionEntry, GoalEntry, NewClock, TransactionEntry
 from tickover.api.expectations import BalanceExpectationEntry, TotalExpectationEntry
 from tickover.api.timestamps import Instant
-from tickover.server.domain import clocks
-from tickover.server.domain.events import EventQuery, events, index_events, read_cursor
-from tickover.server.domain.expectations import Expectation, Scope, check
-from tickover.server.domain.ledger import Ledger, balances
-from tickover.server.domain.schedule_json import Schedule, encode_schedule
-from tickover.server.domain.totals import Totals
+from tickover.server.schedule import clocks
+from tickover.server.schedule.events import EventQuery, events, index_events, read_cursor
+from tickover.server.schedule.expectations import Expectation, Scope, check
+from tickover.server.schedule.ledger import Ledger, balances
+from tickover.server.schedule.schedule import Schedule, encode_schedule
+from tickover.server.schedule.totals import Totals
 
 START = datetime(2027, 1, 30, 23, 59, 59, 999_999, tzinfo=UTC)
 KEY = ids.uuid7(START, bytes(range(10)))

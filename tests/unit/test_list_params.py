@@ -8,9 +8,9 @@ from msgspec import UNSET, json
 
 from tests.support.cases import each_case
 from tickover.api.errors import Fault, Rejection
-from tickover.server.jsonrpc.decode import decode, try_fast_decode
-from tickover.server.jsonrpc.envelope import decode_params
 from tickover.server.operations.list_test_clocks import ListEntry
+from tickover.server.rpc.decode import decode, try_fast_decode
+from tickover.server.rpc.envelope import decode_params
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 CURSOR = "cursor_01a2d11f02007129903ac1d45597fdf1"

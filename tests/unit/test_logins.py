@@ -8,9 +8,9 @@ from msgspec import json
 from tests.support.cases import each_case
 from tickover.api.errors import Fault
 from tickover.api.tokens import Sent, SignedIn
-from tickover.server.domain.email_addresses import EmailAddress
-from tickover.server.domain.logins import LoginEmail, SecretKind, TooSoon
 from tickover.server.operations.send_login_code_email import SendEntry
+from tickover.server.sign_in.email_addresses import EmailAddress
+from tickover.server.sign_in.logins import LoginEmail, SecretKind, TooSoon
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 ANA = EmailAddress("ana@example.test")

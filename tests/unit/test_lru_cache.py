@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tickover.server.domain.lru_cache import LruCache
+from tickover.server.lru_cache import LruCache
 
 
 def test_value_can_be_read() -> None:

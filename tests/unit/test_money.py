@@ -7,7 +7,7 @@ from msgspec import json, msgpack
 
 from tests.support.cases import each_case
 from tickover.api.arguments import int_if_whole
-from tickover.server.domain.money import Amount, Progress, Savings, compute_savings
+from tickover.server.schedule.money import Amount, Progress, Savings, compute_savings
 
 SMALLEST = 5e-324
 """The smallest positive double."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.cases import each_case
 from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_BODY, MAX_NESTING
-from tickover.server.jsonrpc.envelope import check_nesting
+from tickover.server.rpc.envelope import check_nesting
 
 
 def is_accepted(body: bytes) -> bool:

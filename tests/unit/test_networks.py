@@ -5,7 +5,7 @@ from ipaddress import ip_network
 import pytest
 
 from tests.support.cases import each_case
-from tickover.server.domain.networks import MAX_FORWARDED_FOR, ClientNetworks, Network, host_name, parse_networks
+from tickover.server.networks import MAX_FORWARDED_FOR, ClientNetworks, Network, host_name, parse_networks
 
 PROXY = "10.0.0.1"
 CLIENT = "198.51.100.9"

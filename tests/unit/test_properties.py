@@ -37,10 +37,12 @@ from tickover.api.explain import explain
 from tickover.api.fields import Params
 from tickover.api.limits import MAX_EMAIL
 from tickover.api.timestamps import Instant
-from tickover.server.domain import clocks, email_addresses, schedule_json
-from tickover.server.domain.clocks import Clock
-from tickover.server.domain.schedule_json import Schedule
-from tickover.server.jsonrpc.decode import decode, try_fast_decode
+from tickover.server.rpc.decode import decode, try_fast_decode
+from tickover.server.schedule import clocks
+from tickover.server.schedule import schedule as schedule_json
+from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.schedule import Schedule
+from tickover.server.sign_in import email_addresses
 
 many = settings(max_examples=20, deadline=None, derandomize=True)
 fewer = settings(max_examples=10, deadline=None, derandomize=True)

@@ -7,8 +7,8 @@ import pytest
 from tests.support.cases import each_case
 from tests.support.world import NOW
 from tickover.api.limits import CLIENT_BURST, CLIENT_REFILL
-from tickover.server.domain import rate_limits
-from tickover.server.domain.rate_limits import Buckets
+from tickover.server.sign_in import rate_limits
+from tickover.server.sign_in.rate_limits import Buckets
 
 ANA = "203.0.113.7"
 BEN = "203.0.113.8"

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from tests.support.cases import each_case
-from tickover.statements.read import MAX_LINES, StatementError, read_statement
+from tickover.scenarios.statements.read import MAX_LINES, StatementError, read_statement
 
 GERMAN = """\
 Umsatzanzeige;Datei erstellt am: 14.11.2026 12:00

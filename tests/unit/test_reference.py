@@ -10,8 +10,8 @@ from typing import Any
 from tests.rpc.test_pages import Document
 from tests.support.cases import each_case
 from tests.support.openrpc_document import PUBLIC_URL, document
-from tickover.server.openrpc import DESCRIBED_OPERATIONS, describe
-from tickover.server.openrpc.page import kind_of, pretty, render, rules_of
+from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS, describe
+from tickover.server.web.api_reference import kind_of, pretty, render, rules_of
 
 PAGE = render(describe(PUBLIC_URL), has_mailbox=True).decode()
 

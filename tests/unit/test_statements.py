@@ -18,10 +18,10 @@ from msgspec.structs import replace
 
 from tests.support.cases import each_case
 from tests.support.random_statements import START, random_opening, random_snapshot
-from tickover import statements
 from tickover.api.clocks import Snapshot
-from tickover.statements import FORMATS, Statement, build_statements, export
-from tickover.statements.read import read_statement
+from tickover.scenarios import statements
+from tickover.scenarios.statements import FORMATS, Statement, build_statements, export
+from tickover.scenarios.statements.read import read_statement
 
 CLOCKS = 10
 

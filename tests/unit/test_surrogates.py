@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.cases import each_case
-from tickover.server.jsonrpc.envelope import decode_text
+from tickover.server.rpc.envelope import decode_text
 
 PARTS = ["\\\\", r"\n", r"\ud800", r"\uDFFF", r"\uD83D\ude00", r"\u00e9", "ud83d", "a", "0"]
 # Reads one escape after another.

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.cases import each_case
 from tickover.api import ids
-from tickover.server.domain.tokens import Mint, digest, read_bearer_token
+from tickover.server.sign_in.tokens import Mint, digest, read_bearer_token
 
 NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 KEY = b"a key for tests alone"

@@ -12,8 +12,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from tickover.api.errors import Rejection
-from tickover.server.http.messages import OVERLOADED, Request, RequestError, Response
-from tickover.server.mail.mailer import Email, EmailKind, MailRejected
+from tickover.server.http1.messages import OVERLOADED, Request, RequestError, Response
+from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailRejected
 from tickover.server.storage.store import Store, overloaded
 from tickover.server.tracing import Tracing
 

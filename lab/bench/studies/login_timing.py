@@ -19,11 +19,11 @@ import click
 import structlog
 from structlog.stdlib import BoundLogger
 
-from tickover.server.domain.tokens import Mint
 from tickover.server.isolated_process import IsolatedProcess
-from tickover.server.jsonrpc.dispatch import Context, Dispatcher
-from tickover.server.mail.mailer import Email
 from tickover.server.operations.services import Policy, Services
+from tickover.server.rpc.dispatch import Context, Dispatcher
+from tickover.server.sign_in.mail.mailer import Email
+from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage import open_store
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)

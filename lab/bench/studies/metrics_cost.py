@@ -19,8 +19,8 @@ from lab.bench import bodies
 from lab.bench.studies.stages import ADVANCE, ROOT, Bench, _connect_to_tickover, _microseconds
 from tests.support.world import open_world
 from tickover.api.errors import Rejection
-from tickover.server.jsonrpc.dispatch import Observe
 from tickover.server.metrics.numbers import BUCKETS, SharedNumbers
+from tickover.server.rpc.dispatch import Observe
 
 ROUNDS = 10
 OBSERVATIONS = 20_000

@@ -27,12 +27,12 @@ from lab.bench.studies.stage_chart import draw_stages
 from tests.support.world import NOW, World, open_world
 from tickover.api.ids import read_clock_id
 from tickover.api.timestamps import years_after
-from tickover.server.domain.clocks import Clock
-from tickover.server.http.connection import Connection
-from tickover.server.http.messages import Request, Response
-from tickover.server.http.pool import Limits, Pool
-from tickover.server.jsonrpc.dispatch import CallResponse, Dispatcher
+from tickover.server.http1.connection import Connection
+from tickover.server.http1.messages import Request, Response
+from tickover.server.http1.pool import Limits, Pool
 from tickover.server.operations import OPERATIONS
+from tickover.server.rpc.dispatch import CallResponse, Dispatcher
+from tickover.server.schedule.clocks import Clock
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Created, StoredClock
 

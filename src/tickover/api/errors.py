@@ -1,6 +1,6 @@
 """Errors that a caller can cause: the reasons, and Rejection, the exception that carries them.
 
-`tickover.server.jsonrpc.reasons` maps reasons to JSON-RPC codes and HTTP statuses.
+`tickover.server.rpc.reasons` maps reasons to JSON-RPC codes and HTTP statuses.
 """
 
 from collections.abc import Mapping, Sequence

@@ -89,9 +89,9 @@ async def create_access_token(
     url: str, email: str, name: str, days: int, read_only: bool, now: datetime
 ) -> CreatedAccessToken:
     """Create an access token of a user, and the user if there is none."""
-    from tickover.server.domain import email_addresses
-    from tickover.server.domain.tokens import Mint
     from tickover.server.operations.create_access_token import CreateAccessTokenEntry, create
+    from tickover.server.sign_in import email_addresses
+    from tickover.server.sign_in.tokens import Mint
 
     try:
         address = email_addresses.parse(email)

@@ -14,8 +14,8 @@ from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.select_clock import resolve_clock_id
 from tickover.cli.session import Session
-from tickover.statements import build_statements
-from tickover.statements.read import COLUMNS, MAX_STATEMENT_BYTES, Payment, StatementError, read_statement
+from tickover.scenarios.statements import build_statements
+from tickover.scenarios.statements.read import COLUMNS, MAX_STATEMENT_BYTES, Payment, StatementError, read_statement
 
 _PREVIEWED = 10
 

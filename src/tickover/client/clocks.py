@@ -94,7 +94,7 @@ class ClockView:
 
         With `pending`, include scheduled transactions.
         """
-        from tickover import statements  # noqa: PLC0415 - few programs need it
+        from tickover.scenarios import statements  # noqa: PLC0415 - few programs need it
 
         return statements.export(self.snapshot, format, opening=self._opening_or(opening), pending=pending)
 

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from tickover.api.plans import OPENING_BALANCE
 from tickover.scenarios import phrases
 from tickover.scenarios.recurrences import Recurrence
-from tickover.statements.read import Payment
-from tickover.statements.statement import plain_number
+from tickover.scenarios.statements.read import Payment
+from tickover.scenarios.statements.statement import plain_number
 
 _MIN_PAYMENTS: Final = 3
 _DEFAULT_TIME: Final = time(8)

@@ -15,27 +15,27 @@ from tickover import __version__
 from tickover.api.errors import Reason
 from tickover.api.limits import MAIL_TIMEOUT
 from tickover.server.background import Background, sweep
-from tickover.server.domain.logins import Limits
-from tickover.server.domain.tokens import Mint
-from tickover.server.http import pool
-from tickover.server.http.access_log import AccessLog
-from tickover.server.http.handler import Handler, wall_clock
-from tickover.server.http.host_check import HostCheck
-from tickover.server.http.messages import RequestHandler
-from tickover.server.http.pages import Site, load_pages
-from tickover.server.http.server import Server, raise_file_limit
+from tickover.server.http1 import pool
+from tickover.server.http1.messages import RequestHandler
+from tickover.server.http1.server import Server, raise_file_limit
 from tickover.server.isolated_process import IsolatedProcess
-from tickover.server.jsonrpc.dispatch import Dispatcher, Observe
-from tickover.server.mail import open_mailer
-from tickover.server.mail.mailbox import Mailbox
 from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.metrics.server import DatabaseFacts, MeasuredMailer, MetricsServer
-from tickover.server.openrpc import describe
 from tickover.server.operations.services import Policy, Services
+from tickover.server.rpc.dispatch import Dispatcher, Observe
+from tickover.server.rpc.openrpc import describe
 from tickover.server.secret_key import load_secret_key
 from tickover.server.settings import SettingError, Settings, exposure_reason, is_loopback
+from tickover.server.sign_in.logins import Limits
+from tickover.server.sign_in.mail import open_mailer
+from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage import open_store, redact_url, schema_version
 from tickover.server.storage.store import Store
+from tickover.server.web.access_log import AccessLog
+from tickover.server.web.handler import Handler, wall_clock
+from tickover.server.web.host_check import HostCheck
+from tickover.server.web.mailbox import Mailbox
+from tickover.server.web.pages import Site, load_pages
 
 if TYPE_CHECKING:
     from tickover.server.tracing import Tracing

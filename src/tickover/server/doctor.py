@@ -19,10 +19,10 @@ from structlog.stdlib import BoundLogger
 from tickover.api import timestamps
 from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
-from tickover.server.mail import open_mailer
-from tickover.server.mail.smtp import SmtpMailer
 from tickover.server.metrics.numbers import cause_of
 from tickover.server.settings import OUTBOX, SETTINGS, SettingError, Settings, exposure_reason, is_loopback
+from tickover.server.sign_in.mail import open_mailer
+from tickover.server.sign_in.mail.smtp import SmtpMailer
 from tickover.server.storage import describe_error, is_postgres, open_store, redact_url, schema_version, sqlite_path
 from tickover.server.storage.admin.growth import find_growth_error
 from tickover.server.storage.admin.statistics import Statistics, data_folder, read_statistics

@@ -71,7 +71,7 @@ def expand_scenario(request: ExpandRequest) -> IsolatedResult:
 
 def export_clock(request: ExportRequest) -> IsolatedResult:
     """Return the file of a clock."""
-    from tickover.statements import FORMATS, export  # noqa: PLC0415 - a server imports this module for its types
+    from tickover.scenarios.statements import FORMATS, export  # noqa: PLC0415 - a server imports this module for its types
 
     clock = json.decode(request.clock, type=Snapshot)
     file_format = FORMATS[request.format]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from tickover.server.domain.networks import Network, host_name, parse_networks
+from tickover.server.networks import Network, host_name, parse_networks
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 LOG_FORMATS: Final = ("auto", "text", "json")

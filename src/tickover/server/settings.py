@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from tickover.api.suggestions import suggest
 from tickover.server import setting_values as values
-from tickover.server.domain.networks import Network
+from tickover.server.networks import Network
 
 PREFIX: Final = "TICKOVER_"
 OUTBOX: Final = "outbox:"

@@ -16,10 +16,10 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from tickover import __version__
 from tickover.api.errors import Rejection
-from tickover.server.http.messages import Request, RequestError, RequestHandler, Response
-from tickover.server.jsonrpc.dispatch import Observe
-from tickover.server.mail.mailer import Email, Mailer
+from tickover.server.http1.messages import Request, RequestError, RequestHandler, Response
 from tickover.server.operations import OPERATIONS
+from tickover.server.rpc.dispatch import Observe
+from tickover.server.sign_in.mail.mailer import Email, Mailer
 from tickover.server.storage.store import Store
 
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
@@ -65,7 +65,7 @@ class Tracing:
 
 
 class _TracedHandler:
-    """Creates a span for each request. Implements `tickover.server.http.messages.RequestHandler`."""
+    """Creates a span for each request. Implements `tickover.server.http1.messages.RequestHandler`."""
 
     def __init__(self, handler: RequestHandler, has_path: Callable[[str], bool], tracer: trace.Tracer) -> None:
         self._handler = handler

@@ -24,7 +24,7 @@ from tests.contract.values import (
     user,
 )
 from tests.support.stores import open_checked_store
-from tickover.server.domain.logins import Limits
+from tickover.server.sign_in.logins import Limits
 from tickover.server.storage.store import Quota, Store
 
 _WAITING = "select exists (select from pg_locks where locktype = 'advisory' and not granted)"

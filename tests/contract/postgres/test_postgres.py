@@ -31,8 +31,8 @@ from tests.contract.values import (
 )
 from tests.support.postgres import PostgresServer
 from tickover.api.errors import Reason, Rejection
-from tickover.server.domain.logins import CountedAttempt
 from tickover.server.settings import SettingError
+from tickover.server.sign_in.logins import CountedAttempt
 from tickover.server.storage import open_store
 from tickover.server.storage.migrations import migrations
 from tickover.server.storage.postgres.store import PostgresStore

@@ -31,7 +31,7 @@ from tests.contract.values import (
 from tests.support.postgres import PostgresServer
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
-from tickover.server.domain.logins import Limits
+from tickover.server.sign_in.logins import Limits
 from tickover.server.storage import open_store, write_probe
 from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.store import Amendment, IdempotencyRecord, LabelSearch, NameChanges, Quota, Store

@@ -32,7 +32,7 @@ from tests.support.stores import open_checked_store
 from tickover.api.ids import creation_day
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clocks import Clock
+from tickover.server.schedule.clocks import Clock
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Store
 

@@ -12,9 +12,9 @@ from tests.rpc.mail.test_mailbox_folder import LATER, ODD, STRANGE, TO_ANA
 from tests.support.cases import each_case
 from tests.support.emails import ANA, NOW, SENDER, make_email
 from tests.support.world import HttpResponse, World
-from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailbox import Mailbox
-from tickover.server.mail.outbox import TIMESTAMP_FORMAT, Outbox
+from tickover.server.sign_in.mail.compose import Composer
+from tickover.server.sign_in.mail.outbox import TIMESTAMP_FORMAT, Outbox
+from tickover.server.web.mailbox import Mailbox
 
 BO = "bo@example.test"
 UMLAUT = "jürgen@example.test"

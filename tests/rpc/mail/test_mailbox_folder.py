@@ -12,10 +12,10 @@ from msgspec import json
 from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
 from tests.support.transcripts import ROOT
 from tickover.api.tokens import StoredEmail
-from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailbox import Mailbox
-from tickover.server.mail.mailer import Email, EmailKind
-from tickover.server.mail.outbox import TIMESTAMP_FORMAT, Outbox
+from tickover.server.sign_in.mail.compose import Composer
+from tickover.server.sign_in.mail.mailer import Email, EmailKind
+from tickover.server.sign_in.mail.outbox import TIMESTAMP_FORMAT, Outbox
+from tickover.server.web.mailbox import Mailbox
 
 BO = "bo@example.test"
 
@@ -51,8 +51,8 @@ import asyncio, sys
 from datetime import timedelta
 from pathlib import Path
 from tests.support.emails import NOW, SENDER, make_email
-from tickover.server.mail.compose import Composer
-from tickover.server.mail.outbox import Outbox
+from tickover.server.sign_in.mail.compose import Composer
+from tickover.server.sign_in.mail.outbox import Outbox
 
 later = make_email(secret="000002", sent_at=NOW + timedelta(microseconds=1))
 asyncio.run(Outbox(Path(sys.argv[1]), Composer(SENDER)).deliver(later))

@@ -7,10 +7,10 @@ import pytest
 
 from tests.support.emails import SENDER, make_email, make_link_email
 from tests.support.world import World
-from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailbox import Mailbox
-from tickover.server.mail.mailer import Email, EmailKind
-from tickover.server.mail.outbox import Outbox
+from tickover.server.sign_in.mail.compose import Composer
+from tickover.server.sign_in.mail.mailer import Email, EmailKind
+from tickover.server.sign_in.mail.outbox import Outbox
+from tickover.server.web.mailbox import Mailbox
 
 POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; base-uri 'none'; "

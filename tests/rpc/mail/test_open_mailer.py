@@ -6,10 +6,10 @@ import pytest
 
 from tests.rpc.mail.conftest import ReadableLog
 from tests.support.emails import SENDER
-from tickover.server.mail import open_mailer
-from tickover.server.mail.outbox import Outbox
-from tickover.server.mail.smtp import SmtpMailer
 from tickover.server.settings import SettingError
+from tickover.server.sign_in.mail import open_mailer
+from tickover.server.sign_in.mail.outbox import Outbox
+from tickover.server.sign_in.mail.smtp import SmtpMailer
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ import pytest
 
 from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
 from tests.support.transcripts import ROOT
-from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailer import Email, EmailKind, MailRejected
-from tickover.server.mail.outbox import SEQUENCE_FILE, Outbox
 from tickover.server.settings import SettingError
+from tickover.server.sign_in.mail.compose import Composer
+from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailRejected
+from tickover.server.sign_in.mail.outbox import SEQUENCE_FILE, Outbox
 
 
 @pytest.fixture
@@ -163,9 +163,9 @@ _DELIVER = """
 import asyncio, json, os, resource, sys
 from pathlib import Path
 from tests.support.emails import SENDER, make_email
-from tickover.server.mail.compose import Composer
-from tickover.server.mail.outbox import Outbox
-from tickover.server.mail.mailer import MailRejected
+from tickover.server.sign_in.mail.compose import Composer
+from tickover.server.sign_in.mail.outbox import Outbox
+from tickover.server.sign_in.mail.mailer import MailRejected
 
 def deliver(folder, preparation):
     outbox = Outbox(folder, Composer(SENDER))

@@ -12,9 +12,9 @@ from tests.rpc.mail.conftest import ReadableLog
 from tests.support.emails import SENDER
 from tests.support.mail_servers import MailServer, Misbehaviour, Silence, hang_up, mail_server, reply_with
 from tests.support.world import ANA, World
-from tickover.server.mail.compose import Composer
-from tickover.server.mail.smtp import SmtpMailer
 from tickover.server.operations.services import Policy
+from tickover.server.sign_in.mail.compose import Composer
+from tickover.server.sign_in.mail.smtp import SmtpMailer
 from tickover.server.storage import open_store
 
 _CODE = {"loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}

@@ -13,9 +13,9 @@ from aiosmtplib import SMTPException
 from tests.rpc.mail.conftest import ReadableLog, server_side
 from tests.support.emails import NOW, SENDER, make_email, make_link_email
 from tests.support.mail_servers import MailServer, Misbehaviour, hang_up, mail_server, reply_with
-from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
-from tickover.server.mail.smtp import SmtpMailer
+from tickover.server.sign_in.mail.compose import Composer
+from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
+from tickover.server.sign_in.mail.smtp import SmtpMailer
 
 
 @pytest.fixture

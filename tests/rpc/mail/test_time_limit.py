@@ -11,9 +11,9 @@ import pytest
 from tests.rpc.mail.conftest import ReadableLog
 from tests.support.emails import SENDER, make_email
 from tests.support.mail_servers import MailServer, Silence, mail_server
-from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailer import MailOutcomeUnknown, MailRejected
-from tickover.server.mail.smtp import SmtpMailer
+from tickover.server.sign_in.mail.compose import Composer
+from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
+from tickover.server.sign_in.mail.smtp import SmtpMailer
 
 
 class _LoopOutOfTime(asyncio.SelectorEventLoop):

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.support.cases import each_case
 from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
-from tickover.server.domain import email_addresses
-from tickover.server.mail.compose import Composer
-from tickover.server.mail.mailer import Email, EmailKind
 from tickover.server.settings import SettingError
+from tickover.server.sign_in import email_addresses
+from tickover.server.sign_in.mail.compose import Composer
+from tickover.server.sign_in.mail.mailer import Email, EmailKind
 
 _HEADERS = ["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"]
 _BOTH = pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from tickover.api.clocks import Snapshot, Transaction
 from tickover.scenarios import load, names, read
 from tickover.scenarios.from_payments import _nominal_days, write_scenario
 from tickover.scenarios.recurrences import Recurrence
-from tickover.statements import export
-from tickover.statements.read import MAX_STATEMENT_BYTES, Payment, StatementError, read_statement
+from tickover.scenarios.statements import export
+from tickover.scenarios.statements.read import MAX_STATEMENT_BYTES, Payment, StatementError, read_statement
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 

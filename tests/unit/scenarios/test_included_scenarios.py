@@ -16,7 +16,7 @@ from tickover.api.durations import Duration
 from tickover.api.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
 from tickover.api.plans import Plan, PlannedGoal
 from tickover.scenarios import load, names
-from tickover.server.jsonrpc.decode import decode
+from tickover.server.rpc.decode import decode
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 SPARE_TRANSACTIONS = 10

@@ -31,7 +31,7 @@ def doctor(session: Session, /, **flags: Any) -> None:
     """
     with translate_errors():
         from tickover.server import doctor as checks
-        from tickover.server.http.handler import wall_clock
+        from tickover.server.web.handler import wall_clock
 
         found = []
 

@@ -201,7 +201,7 @@ def _use_database(url: str, use: Callable[["Users"], Awaitable[_Result]]) -> _Re
 
 async def _find(users: "Users", name: str) -> "User":
     """Return the user with this email address or ID. Raise a `CliError` if there is none."""
-    from tickover.server.domain import email_addresses
+    from tickover.server.sign_in import email_addresses
 
     key = ids.read_user_id(name)
     if key is not None:

@@ -7,7 +7,7 @@ from typing import Final
 from tickover.api import timestamps
 from tickover.api.clocks import Event, Snapshot
 from tickover.api.terminal import sanitize
-from tickover.statements.table_formats import escape_formulas
+from tickover.scenarios.statements.table_formats import escape_formulas
 
 _HEADER: Final = (
     "id", "at", "type", "pending", "name", "category", "amount", "currency", "balance", "goalId", "currentAmount",

@@ -14,13 +14,13 @@ from tickover import __version__
 from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.background import repeat
-from tickover.server.http.messages import Request, RequestError, Response
-from tickover.server.http.pool import Limits
-from tickover.server.http.server import Server
-from tickover.server.mail.mailer import Email, Mailer, MailOutcomeUnknown, MailRejected
+from tickover.server.http1.messages import Request, RequestError, Response
+from tickover.server.http1.pool import Limits
+from tickover.server.http1.server import Server
 from tickover.server.metrics.exposition import CONTENT_TYPE, Facts, render
 from tickover.server.metrics.numbers import Recorder, SharedNumbers
 from tickover.server.settings import SettingError
+from tickover.server.sign_in.mail.mailer import Email, Mailer, MailOutcomeUnknown, MailRejected
 from tickover.server.storage import is_postgres, schema_version
 from tickover.server.storage.admin.statistics import Statistics, data_folder, read_statistics
 
@@ -110,7 +110,7 @@ class DatabaseFacts:
 
 
 class MetricsServer:
-    """Serves the metrics. Implements `tickover.server.http.messages.RequestHandler`."""
+    """Serves the metrics. Implements `tickover.server.http1.messages.RequestHandler`."""
 
     def __init__(
         self, listener: socket.socket, numbers: SharedNumbers, publish: Callable[[], None], facts: DatabaseFacts

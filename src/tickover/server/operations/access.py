@@ -6,11 +6,11 @@ from msgspec.structs import replace
 
 from tickover.api.errors import Reason, Rejection, unauthenticated
 from tickover.api.timestamps import Instant
-from tickover.server.domain import tokens
-from tickover.server.domain.lru_cache import LruCache
-from tickover.server.domain.rate_limits import Buckets
-from tickover.server.domain.tokens import Permission
+from tickover.server.lru_cache import LruCache
 from tickover.server.operations.caller import Caller
+from tickover.server.sign_in import tokens
+from tickover.server.sign_in.rate_limits import Buckets
+from tickover.server.sign_in.tokens import Permission
 from tickover.server.storage.store import Store, Token
 
 _MAX_KNOWN_TOKENS: Final = 10_000

@@ -22,10 +22,10 @@ from tickover.api.limits import (
     MAX_GOAL_CONTRIBUTIONS,
 )
 from tickover.api.timestamps import Instant
-from tickover.server.domain.amendments import amend
 from tickover.server.operations import sizes
 from tickover.server.operations.clocks import CLOCK_REASONS, COPY, EXAMPLE_CLOCK, too_many_amendments
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.schedule.amendments import amend
 
 _MAX_ATTEMPTS: Final = 20
 

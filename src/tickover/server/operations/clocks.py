@@ -12,11 +12,11 @@ from msgspec import DecodeError, Struct, json, msgpack
 from tickover.api import ids, timestamps
 from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.api.timestamps import Instant
-from tickover.server.domain.amendments import NextSchedule
-from tickover.server.domain.clocks import Clock, encode_names, encode_start
-from tickover.server.domain.lru_cache import LruCache
-from tickover.server.domain.schedule_json import Schedule, view
+from tickover.server.lru_cache import LruCache
 from tickover.server.operations.caller import Caller
+from tickover.server.schedule.amendments import NextSchedule
+from tickover.server.schedule.clocks import Clock, encode_names, encode_start
+from tickover.server.schedule.schedule import Schedule, view
 from tickover.server.storage.store import (
     Amended,
     Amendment,

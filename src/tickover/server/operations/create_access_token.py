@@ -12,9 +12,9 @@ from tickover.api.fields import Params, Text, doc
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_ACCESS_TOKENS, MAX_TOKEN_DAYS, MAX_TOKEN_NAME
 from tickover.api.timestamps import Instant
 from tickover.api.tokens import CreatedAccessToken, ReadOnly
-from tickover.server.domain import tokens
-from tickover.server.domain.tokens import Mint
 from tickover.server.operations.operation import NEEDS_SIGN_IN, Caller, Example, Operation, Permission, Services
+from tickover.server.sign_in import tokens
+from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage.store import NewAccessToken, Owner, Store, TooManyTokens
 
 

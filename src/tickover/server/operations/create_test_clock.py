@@ -2,10 +2,10 @@
 
 from tickover.api.clocks import NewClock, OneClock
 from tickover.api.errors import Reason
-from tickover.server.domain.clocks import new_clock
-from tickover.server.domain.schedule_json import encode_schedule
 from tickover.server.operations import sizes
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.schedule.clocks import new_clock
+from tickover.server.schedule.schedule import encode_schedule
 
 
 async def create_test_clock(params: NewClock, caller: Caller, services: Services) -> bytes:

@@ -7,11 +7,11 @@ from msgspec import UNSET, Raw
 from tickover.api.clocks import ExportedClock
 from tickover.api.errors import Fault, Reason, invalid_params
 from tickover.api.fields import ClockId, OpeningBalances, Params, doc
-from tickover.server.domain.clocks import encode_start
-from tickover.server.domain.schedule_json import view
 from tickover.server.isolated_calls import MAX_EXPORT, ExportRequest
 from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.schedule.clocks import encode_start
+from tickover.server.schedule.schedule import view
 
 ExportFormat = Literal["csv", "json", "hledger", "beancount", "ofx", "camt053"]
 

@@ -9,11 +9,11 @@ from tickover.api.clocks import OneClock
 from tickover.api.errors import Fault, Reason, invalid_params
 from tickover.api.fields import ClockId, ClockName, Labels, Params, doc
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clocks import Clock, encode_labels
-from tickover.server.domain.schedule_json import fork_schedule
 from tickover.server.operations import sizes
 from tickover.server.operations.clocks import CLOCK_REASONS, COPY, EXAMPLE_CLOCK
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.schedule.clocks import Clock, encode_labels
+from tickover.server.schedule.schedule import fork_schedule
 
 
 class ForkEntry(Params, frozen=True):

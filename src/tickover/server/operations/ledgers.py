@@ -6,12 +6,12 @@ from typing import Final
 
 from tickover.api.errors import Fault, invalid_params
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clocks import Clock
-from tickover.server.domain.events import EventIndex, index_events
-from tickover.server.domain.ledger import Ledger
-from tickover.server.domain.lru_cache import LruCache
-from tickover.server.domain.schedule_json import Schedule
-from tickover.server.domain.totals import Totals
+from tickover.server.lru_cache import LruCache
+from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.events import EventIndex, index_events
+from tickover.server.schedule.ledger import Ledger
+from tickover.server.schedule.schedule import Schedule
+from tickover.server.schedule.totals import Totals
 
 _MAX_CACHED_BYTES: Final = 8_000_000
 _BYTES_PER_ITEM: Final = 800

@@ -7,9 +7,9 @@ from msgspec import Meta
 from tickover.api.errors import Reason
 from tickover.api.fields import Params, Text, doc
 from tickover.api.tokens import SignedIn
-from tickover.server.domain import tokens
 from tickover.server.operations.operation import Caller, Example, Operation, Services
 from tickover.server.operations.sign_in import new_session, signed_in
+from tickover.server.sign_in import tokens
 
 
 class LinkEntry(Params, frozen=True):

@@ -7,10 +7,10 @@ from msgspec import Struct
 
 from tickover.api.errors import Reason
 from tickover.api.fields import Params
-from tickover.server.domain.tokens import Permission
 from tickover.server.operations.caller import Caller
 from tickover.server.operations.services import Services
 from tickover.server.operations.sizes import SMALL_RESULT
+from tickover.server.sign_in.tokens import Permission
 
 __all__ = ["NEEDS_SIGN_IN", "Caller", "Example", "Operation", "Permission", "Services"]
 

@@ -9,12 +9,12 @@ from tickover.api.fields import Params, doc
 from tickover.api.limits import RESEND_INTERVAL
 from tickover.api.timestamps import Instant
 from tickover.api.tokens import Sent
-from tickover.server.domain import tokens
-from tickover.server.domain.logins import LIFETIMES, Claimed, LoginEmail, SecretKind, TooSoon
-from tickover.server.domain.tokens import Mint
-from tickover.server.mail.mailer import Email, EmailKind, Mailer, MailOutcomeUnknown, MailRejected
 from tickover.server.operations.operation import Caller, Example, Operation, Services
 from tickover.server.operations.sign_in import Address
+from tickover.server.sign_in import tokens
+from tickover.server.sign_in.logins import LIFETIMES, Claimed, LoginEmail, SecretKind, TooSoon
+from tickover.server.sign_in.mail.mailer import Email, EmailKind, Mailer, MailOutcomeUnknown, MailRejected
+from tickover.server.sign_in.tokens import Mint
 
 _REQUIRED_CODE_TYPE: Final = {"WEB_LOGIN_LINK": "LONG_LIVED", "LOGIN_CODE": "SHORT_LIVED"}
 

@@ -3,13 +3,13 @@
 from msgspec import Struct
 
 from tickover.api.limits import CLIENT_BURST, CLIENT_REFILL
-from tickover.server.domain.logins import Limits
-from tickover.server.domain.tokens import Mint
 from tickover.server.isolated_process import IsolatedProcess
-from tickover.server.mail.mailer import Mailer
 from tickover.server.operations.access import Access
 from tickover.server.operations.clocks import Clocks
 from tickover.server.operations.ledgers import Ledgers
+from tickover.server.sign_in.logins import Limits
+from tickover.server.sign_in.mail.mailer import Mailer
+from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage.store import Quota, Store
 
 

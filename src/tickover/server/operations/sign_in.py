@@ -8,9 +8,9 @@ from tickover.api.fields import doc
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Instant
 from tickover.api.tokens import SignedIn
-from tickover.server.domain import tokens
-from tickover.server.domain.email_addresses import EmailAddress
-from tickover.server.domain.tokens import Mint
+from tickover.server.sign_in import tokens
+from tickover.server.sign_in.email_addresses import EmailAddress
+from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage.store import NewSession
 
 Address = Annotated[EmailAddress, doc("One email address.")]

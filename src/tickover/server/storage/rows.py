@@ -7,8 +7,8 @@ from msgspec import UnsetType
 from msgspec.structs import replace
 
 from tickover.api.timestamps import Instant, from_micros
-from tickover.server.domain.clocks import Clock
-from tickover.server.domain.tokens import Permission
+from tickover.server.schedule.clocks import Clock
+from tickover.server.sign_in.tokens import Permission
 from tickover.server.storage.store import ClockScan, NameChanges, StoredAccessToken, StoredClock, Token
 
 AMENDMENT_BYTES: Final = 200

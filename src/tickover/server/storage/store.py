@@ -7,9 +7,9 @@ from msgspec import UNSET, Struct, UnsetType
 
 from tickover.api.errors import Rejection, unavailable
 from tickover.api.timestamps import Instant
-from tickover.server.domain.clocks import Clock
-from tickover.server.domain.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
-from tickover.server.domain.tokens import Permission
+from tickover.server.schedule.clocks import Clock
+from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
+from tickover.server.sign_in.tokens import Permission
 
 
 class StoredClock(Struct, frozen=True, gc=False):

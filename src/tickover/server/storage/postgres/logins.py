@@ -7,7 +7,7 @@ from typing import Any, Final
 from asyncpg.pgproto.pgproto import UUID
 
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.domain.logins import HOUR, Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
+from tickover.server.sign_in.logins import HOUR, Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
 from tickover.server.storage.store import NewSession
 
 Fetch = Callable[..., Awaitable[list[Any]]]

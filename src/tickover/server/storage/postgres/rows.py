@@ -7,7 +7,7 @@ from asyncpg.pgproto.pgproto import UUID
 
 from tickover.api.ids import creation_day
 from tickover.api.timestamps import Instant, to_micros
-from tickover.server.domain.clocks import Clock
+from tickover.server.schedule.clocks import Clock
 from tickover.server.storage.postgres import statements
 from tickover.server.storage.rows import AMENDMENT_BYTES, MAX_AMENDMENT_BYTES, stored_clock
 from tickover.server.storage.store import (

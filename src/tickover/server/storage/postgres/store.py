@@ -15,8 +15,8 @@ from msgspec import UnsetType
 from tickover.api.errors import unauthenticated
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.domain.clocks import Clock
-from tickover.server.domain.logins import HOUR, Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
+from tickover.server.schedule.clocks import Clock
+from tickover.server.sign_in.logins import HOUR, Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
 from tickover.server.storage.postgres import access_tokens, logins, statements
 from tickover.server.storage.postgres.batcher import Batcher
 from tickover.server.storage.postgres.connections import Connections

@@ -6,7 +6,7 @@ from typing import Any
 import apsw
 
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.domain.logins import HOUR, Claimed, Limits, LoginEmail, SecretKind, TooSoon
+from tickover.server.sign_in.logins import HOUR, Claimed, Limits, LoginEmail, SecretKind, TooSoon
 from tickover.server.storage.store import NewSession
 
 _OUT_OF_ORDER = timedelta(minutes=10)

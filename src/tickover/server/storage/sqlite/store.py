@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from tickover.api.errors import unauthenticated, unavailable
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.domain.clocks import Clock
-from tickover.server.domain.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
+from tickover.server.schedule.clocks import Clock
 from tickover.server.settings import SettingError
+from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
 from tickover.server.storage.rows import (
     AMENDMENT_BYTES,
     access_token_of,

@@ -1,0 +1,38 @@
+"""Account statements of clocks in the formats of banks and bookkeeping programs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from tickover.api.arguments import Amount
+from tickover.api.clocks import Snapshot
+from tickover.scenarios.statements.bank_formats import write_camt053, write_ofx
+from tickover.scenarios.statements.ledger_formats import write_beancount, write_hledger
+from tickover.scenarios.statements.statement import Statement, build_statements
+from tickover.scenarios.statements.table_formats import write_csv, write_json
+
+__all__ = ["FORMATS", "Statement", "build_statements", "export"]
+
+
+class FileFormat(Struct, frozen=True):
+    write: Callable[[Sequence[Statement]], str]
+    extension: str
+    media_type: str
+
+
+FORMATS: Final = {
+    "csv": FileFormat(write_csv, "csv", "text/csv"),
+    "json": FileFormat(write_json, "json", "application/json"),
+    "hledger": FileFormat(write_hledger, "journal", "text/plain"),
+    "beancount": FileFormat(write_beancount, "beancount", "text/plain"),
+    "ofx": FileFormat(write_ofx, "ofx", "application/x-ofx"),
+    "camt053": FileFormat(write_camt053, "xml", "application/xml"),
+}
+
+
+def export(clock: Snapshot, format: str, *, opening: Mapping[str, Amount] = {}, pending: bool = False) -> str:
+    """Return a clock's transactions as a file in one of FORMATS. With `pending`, include scheduled ones."""
+    if format not in FORMATS:
+        raise ValueError(f"unknown format {format!r}; available formats: {', '.join(FORMATS)}")
+    return FORMATS[format].write(build_statements(clock, opening, pending=pending))

@@ -1,0 +1,111 @@
+"""Statements as journals of hledger and Beancount: plain-text double-entry bookkeeping."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from typing import Final
+
+from tickover.api import timestamps
+from tickover.api.plans import OPENING_BALANCE
+from tickover.scenarios.statements.statement import Entry, Statement, plain_number
+
+_EQUITY: Final = "Equity:Opening-Balances"
+_NOT_IN_HLEDGER_ACCOUNTS: Final = re.compile(r"[;:()\[\]{}=@|*!<>~\"]")
+_NOT_IN_BEANCOUNT_ACCOUNTS: Final = re.compile(r"[^A-Za-z0-9]+")
+
+
+def write_hledger(statements: Sequence[Statement]) -> str:
+    """Return a journal for hledger. It declares all names, and its balance assertions check the closing balances."""
+    accounts = {_asset(one) for one in statements} | {_EQUITY}
+    accounts |= {_hledger_account(statement, entry) for statement in statements for entry in statement.entries}
+    lines = ["decimal-mark .", *map(_commodity, statements), *(f"account {name}" for name in sorted(accounts)), ""]
+    return "\n".join([*lines, *(line for one in statements for line in _hledger_lines(one))]) + "\n"
+
+
+def _commodity(statement: Statement) -> str:
+    """Return the declaration of a currency. It has as many decimals as the statement, because reports round to them."""
+    amounts = [statement.opening, *(entry.amount for entry in statement.entries)]
+    decimals = max(len(plain_number(amount, statement.currency).partition(".")[2]) for amount in amounts)
+    return f"commodity {statement.currency} 1000.{'0' * decimals}"
+
+
+def _hledger_lines(statement: Statement) -> Iterator[str]:
+    account, currency = _asset(statement), statement.currency
+    yield f"; {statement.clock_id}, {currency}"
+    if statement.opening:
+        yield f"{statement.start:%Y-%m-%d} * Opening balance"
+        yield f"    {account}  {currency} {plain_number(statement.opening, currency)}"
+        yield f"    {_EQUITY}"
+        yield ""
+    for entry in statement.entries:
+        status = "!" if entry.pending else "*"
+        # A semicolon would start a comment.
+        description = entry.name.replace(";", ",")
+        yield f"{entry.at:%Y-%m-%d} {status} ({entry.id}) {description}  ; at: {timestamps.write(entry.at)}"
+        yield f"    {account}  {currency} {plain_number(entry.amount, currency)}"
+        yield f"    {_hledger_account(statement, entry)}"
+        yield ""
+    yield f"{statement.end:%Y-%m-%d} * Closing balance"
+    yield f"    {account}  {currency} 0 = {currency} {plain_number(statement.closing, currency)}"
+    yield ""
+
+
+def _asset(statement: Statement) -> str:
+    return f"Assets:Tickover:{statement.currency}"
+
+
+def _other_account(statement: Statement, entry: Entry, category: str) -> str:
+    """Return the account that the money comes from or goes to."""
+    if entry.category == OPENING_BALANCE and entry.at == statement.start:
+        return _EQUITY
+    return f"{'Income' if entry.amount > 0 else 'Expenses'}:{category or 'Other'}"
+
+
+def _hledger_account(statement: Statement, entry: Entry) -> str:
+    category = " ".join(_NOT_IN_HLEDGER_ACCOUNTS.sub(" ", entry.category).split())
+    return _other_account(statement, entry, category)
+
+
+def write_beancount(statements: Sequence[Statement]) -> str:
+    """Return a file for Beancount. Its balance directives check the closing balances."""
+    lines = ['option "title" "Tickover"', ""]
+    opened: dict[str, date] = {}
+    for statement in statements:
+        others = [_beancount_account(statement, entry) for entry in statement.entries]
+        for account in [_asset(statement), _EQUITY, *others]:
+            opened[account] = min(opened.get(account, date.max), statement.start.date())
+    lines += [f"{day} open {account}" for account, day in sorted(opened.items())]
+    for statement in statements:
+        lines += ["", *_beancount_lines(statement)]
+    return "\n".join(lines) + "\n"
+
+
+def _beancount_lines(statement: Statement) -> Iterator[str]:
+    account, currency = _asset(statement), statement.currency
+    if statement.opening:
+        yield f'{statement.start:%Y-%m-%d} * "Opening balance"'
+        yield f"  {account}  {plain_number(statement.opening, currency)} {currency}"
+        yield f"  {_EQUITY}"
+        yield ""
+    for entry in statement.entries:
+        yield f'{entry.at:%Y-%m-%d} {"!" if entry.pending else "*"} "{_escape(entry.name)}"'
+        yield f'  id: "{_escape(entry.id)}"'
+        yield f'  at: "{timestamps.write(entry.at)}"'
+        if entry.category:
+            yield f'  category: "{_escape(entry.category)}"'
+        yield f"  {account}  {plain_number(entry.amount, currency)} {currency}"
+        yield f"  {_beancount_account(statement, entry)}"
+        yield ""
+    # A balance directive applies to the beginning of its day.
+    day = statement.end.date() + timedelta(days=1)
+    yield f"{day} balance {account}  {plain_number(statement.closing, currency)} {currency}"
+
+
+def _beancount_account(statement: Statement, entry: Entry) -> str:
+    """Return an account. Its name has ASCII letters, digits and hyphens only."""
+    name = _NOT_IN_BEANCOUNT_ACCOUNTS.sub("-", entry.category).strip("-")
+    return _other_account(statement, entry, f"{name[:1].upper()}{name[1:]}")
+
+
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

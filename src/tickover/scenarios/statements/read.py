@@ -1,0 +1,402 @@
+"""Reads payments from bank statements in CSV and OFX. It needs no network and no XML parser."""
+
+import codecs
+import csv
+import html
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Final
+
+from msgspec import Struct
+
+from tickover.api import timestamps
+from tickover.api.arguments import to_exact_decimal
+from tickover.api.limits import MAX_AMOUNT
+from tickover.api.plans import OPENING_BALANCE
+from tickover.scenarios.statements.statement import clean_text
+from tickover.scenarios.statements.table_formats import unescape_formulas
+
+MAX_STATEMENT_BYTES: Final = 4 * 1024 * 1024
+MAX_PAYMENTS: Final = 20_000
+MAX_LINES: Final = 100_000
+"""Of a CSV file. Banks write more lines than payments."""
+_HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "date": (
+        "at", "date", "booking date", "transaction date", "posting date", "posted date", "posted", "completed date",
+        "buchungstag", "buchungsdatum", "buchung", "datum des abschlusses", "datum", "valutadatum", "wertstellung",
+        "date de comptabilisation", "fecha", "data",
+    ),
+    "name": (
+        "name", "payee", "merchant", "partner name", "counter party", "counterparty", "empfänger",
+        "zahlungsempfänger*in", "auftraggeber/empfänger", "auftraggeber / begünstigter",
+        "begünstigter/zahlungspflichtiger", "begünstigter / auftraggeber",
+        "beguenstigter/zahlungspflichtiger", "name zahlungsbeteiligter", "naam",
+        "description", "transaction description", "beschreibung", "libellé", "concepto", "descrizione", "omschrijving",
+        "narrative", "buchungstext", "verwendungszweck", "payment reference", "reference", "memo", "details", "vorgang",
+    ),
+    "payer": ("zahlungspflichtige*r",),
+    "amount": (
+        "amount", "transaction amount", "betrag", "value", "umsatz", "gross", "montant", "importe", "importo", "bedrag",
+    ),
+    "debit": ("debit", "debit amount", "money out", "paid out", "withdrawal", "withdrawals", "soll", "débit", "cargo"),
+    "credit": ("credit", "credit amount", "money in", "paid in", "deposit", "deposits", "haben", "crédit", "abono"),
+    "fee": ("fee", "gebühr"),
+    "balance": (
+        "balance", "running balance", "running bal.", "account balance", "saldo", "kontostand", "saldo nach buchung",
+        "solde",
+    ),
+    "state": ("state", "status"),
+    "currency": ("currency", "währung", "waehrung", "ccy", "devise", "divisa"),
+    "category": ("category", "kategorie", "spending category"),
+}  # fmt: skip
+"""Headers of banks, in lower case and without a currency, in the order of preference."""
+COLUMNS: Final = tuple(_HEADERS)
+_NOT_BOOKED: Final = ("reverted", "declined", "failed", "cancelled", "canceled", "pending", "vorgemerkt")
+_CURRENCY_OF_HEADER: Final = re.compile(r" ?(?:\((€|£|[A-Z]{3})\)| in ([A-Z]{3}))$")
+_AMOUNT_COLUMNS: Final = ("amount", "debit", "credit")
+_SYMBOLS: Final = {"€": "EUR", "£": "GBP"}
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MAX_SPAN: Final = timedelta(days=9 * 365)
+_AMOUNT: Final = re.compile(
+    r"[+-]?[0-9]{1,3}(?:[.,'’][0-9]{3}){0,5}(?:[.,][0-9]{1,4})?|[+-]?[0-9]{1,15}(?:[.,][0-9]{1,10})?"
+)
+_NUMERIC_DATE: Final = re.compile(r"([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4}|[0-9]{2})(?![0-9])")
+_ZERO: Final = re.compile(r"[+-]?0+(?:[.,]0*)?")
+_NAMED_MONTH_DATE: Final = re.compile(r"([0-9]{1,2})[ -]([A-Za-z]{3})[a-z]*[ -]([0-9]{4}|[0-9]{2})(?![0-9])")
+_OFX_TAG: Final = re.compile(r"<(/?)([A-Z0-9.]{1,32})>([^<\r\n]*)")
+
+
+class StatementError(Exception):
+    """A statement can't be read. The message says which line, and how to fix it."""
+
+
+class Payment(Struct, frozen=True):
+    """A row of a statement. Expenses are negative. `at` has a time only if the statement has one."""
+
+    at: datetime | date
+    name: str
+    amount: Decimal
+    currency: str
+    category: str = ""
+
+    @property
+    def day(self) -> date:
+        return self.at.date() if isinstance(self.at, datetime) else self.at
+
+
+def read_statement(
+    content: bytes,
+    name: str,
+    columns: Mapping[str, str] = {},
+    currency: str = "",
+    is_day_first: bool | None = None,
+) -> list[Payment]:
+    """Return the payments of a CSV or OFX file, in order of time. Raise StatementError if it can't be read.
+
+    If a CSV file has balances, its opening balances come first. `is_day_first` says whether 03/04/2027 is 3 April.
+    """
+    if len(content) > MAX_STATEMENT_BYTES:
+        raise StatementError(f"{name}: the file must have at most {MAX_STATEMENT_BYTES:,} bytes; split it")
+    text = _decode(content)
+    if "\0" in text:
+        raise StatementError(f"{name}: the file is binary; export a CSV or OFX file")
+    is_ofx = "<OFX>" in text[:10_000].upper()
+    read = _read_ofx(text, name) if is_ofx else _read_csv(text, name, columns, currency, is_day_first)
+    payments = []
+    for payment in read:
+        payments.append(payment)
+        if len(payments) > MAX_PAYMENTS:
+            raise StatementError(f"{name}: more than {MAX_PAYMENTS:,} payments; split the file")
+    if not payments:
+        raise StatementError(f"{name}: the file has no payments")
+    payments.sort(key=lambda payment: payment.day)
+    first, last = payments[0].day, payments[-1].day
+    if last - first > _MAX_SPAN or not 1900 <= first.year <= last.year <= 2200:
+        raise StatementError(
+            f"{name}: the payments are from {first} to {last}; they must span at most 9 years between 1900 and 2200"
+        )
+    return payments
+
+
+def _decode(content: bytes) -> str:
+    """Return the text of a file in UTF-8, in UTF-16 with a byte order mark, or in Windows-1252."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+
+
+def _read_ofx(text: str, name: str) -> Iterator[Payment]:
+    currency = ""
+    fields: dict[str, str] = {}
+    for closing, tag, value in _OFX_TAG.findall(_escape_cdata(text.replace("\r\n", "\n"))):
+        if tag == "STMTTRN" and not closing:
+            fields = {}
+        elif tag == "STMTTRN":
+            if not _ZERO.fullmatch(fields.get("TRNAMT", "")):
+                yield _ofx_payment(fields, currency, name)
+        elif not closing:
+            fields[tag] = html.unescape(value.strip())
+            currency = fields[tag] if tag == "CURDEF" else currency
+
+
+def _escape_cdata(text: str) -> str:
+    """Replace CDATA sections by escaped text."""
+    first, *others = text.split("<![CDATA[")
+    parts = [part.partition("]]>") for part in others]
+    return first + "".join(f"{html.escape(content)}{rest}" for content, _, rest in parts)
+
+
+def _ofx_payment(fields: Mapping[str, str], currency: str, name: str) -> Payment:
+    label, memo = clean_text(fields.get("NAME", "")), clean_text(fields.get("MEMO", ""))
+    digits = fields.get("DTPOSTED", "")[:14]
+    try:
+        if not re.fullmatch("[A-Z]{3}", currency):
+            raise ValueError
+        day = datetime.strptime(digits[:8], "%Y%m%d").date()  # noqa: DTZ007 - a date has no zone
+        amount = _parse_amount(fields.get("TRNAMT", ""))
+        at = datetime.combine(day, _parse_time(digits[8:]), UTC) if len(digits) == 14 else day
+    except ValueError:
+        shown = fields.get("FITID", "?")[:40]
+        raise StatementError(f"{name}: transaction {shown!r} has an invalid date, amount or currency") from None
+    # NAME has at most 32 characters, so a longer name is in MEMO.
+    is_truncated = len(memo) > 32 and memo.startswith(label)
+    return Payment(at, (memo if is_truncated else label or memo or "Payment")[:120], amount, currency, "")
+
+
+def _parse_time(digits: str) -> time:
+    hour, minute, second = (int(digits[index : index + 2]) for index in (0, 2, 4))
+    return time(hour, minute, second)
+
+
+def _read_csv(
+    text: str, name: str, columns: Mapping[str, str], currency: str, is_day_first: bool | None
+) -> Iterator[Payment]:
+    lines = text.splitlines()
+    if len(lines) > MAX_LINES:
+        raise StatementError(f"{name}: more than {MAX_LINES:,} lines; split the file")
+    delimiter = max(",;\t", key=text[:5000].count)
+    header_line, header = _find_header(lines, delimiter, columns, name)
+    positions = _find_columns(header, columns, name)
+    currency = currency or _currency_of(header[positions.get("amount", positions.get("debit", [0]))[0]])
+    reader = csv.reader(io.StringIO("\n".join(lines[header_line:])), delimiter=delimiter)
+    try:
+        # A quoted cell can have several lines.
+        rows = [(header_line + reader.line_num, row) for row in reader if not _is_balance_row(row, header)]
+    except csv.Error:
+        line = header_line + reader.line_num
+        raise StatementError(f"{name}, line {line:,}: a cell is too long; check the quotes before it") from None
+    found = [(line, _cells(row, positions)) for line, row in rows]
+    found = [(line, cells) for line, cells in found if _has_amount(cells) and cells["state"].lower() not in _NOT_BOOKED]
+    if is_day_first is None:
+        is_day_first = _is_day_first([cells["date"] for _, cells in found], name)
+    decimal_mark = _decimal_mark(cells[key] for _, cells in found for key in _AMOUNT_COLUMNS)
+    payments = []
+    for line, cells in found:
+        try:
+            payments.append(_csv_payment(cells, is_day_first, decimal_mark, currency))
+        except ValueError as error:
+            raise StatementError(f"{name}, line {line:,}: {error}") from None
+    balances = [_parse_balance(cells["balance"], decimal_mark) for _, cells in found]
+    yield from _opening_balances(payments, balances)
+    yield from payments
+
+
+def _cells(row: Sequence[str], positions: Mapping[str, Sequence[int]]) -> dict[str, str]:
+    """Return the first cell of each column that isn't empty. Several columns can have a name."""
+    cells = {key: [row[index].strip() for index in positions.get(key, ()) if index < len(row)] for key in COLUMNS}
+    return {key: next(filter(None, found), "") for key, found in cells.items()}
+
+
+def _opening_balances(payments: Sequence[Payment], balances: Sequence[Decimal | None]) -> Iterator[Payment]:
+    """Yield the balance of each currency before its first payment, if each balance follows from the one before."""
+    first_day = min((one.day for one in payments), default=None)
+    for currency in dict.fromkeys(one.currency for one in payments):
+        pairs = [(one.amount, after) for one, after in zip(payments, balances, strict=True) if one.currency == currency]
+        for ordered in (pairs, pairs[::-1]):
+            before = [after - amount for amount, after in ordered if after is not None]
+            if len(before) == len(pairs) and before[1:] == [after for _, after in ordered[:-1]]:
+                if first_day and 0 < abs(before[0]) <= MAX_AMOUNT:
+                    yield Payment(first_day, OPENING_BALANCE, before[0], currency, OPENING_BALANCE)
+                break
+
+
+def _find_header(lines: Sequence[str], delimiter: str, columns: Mapping[str, str], name: str) -> tuple[int, list[str]]:
+    """Return the number of lines up to the header, and its cells. Banks put other lines before it."""
+    candidates = [[cell.strip().strip('"').strip() for cell in line.split(delimiter)] for line in lines[:30]]
+    for number, cells in enumerate(candidates, 1):
+        lowered = set(map(_plain_header, cells))
+        found = {key for key in COLUMNS if lowered.intersection(_header_names(key, columns))}
+        if "date" in found and ("amount" in found or {"debit", "credit"} <= found):
+            return number, cells
+    longest = max(candidates, key=len, default=[])
+    raise StatementError(
+        f"{name}: no line has the headers of a date and an amount; name them with --columns date=HEADER,amount=HEADER, "
+        f"or with debit=HEADER,credit=HEADER for two columns; columns found: {_list_names(longest)}"
+    )
+
+
+def _plain_header(header: str) -> str:
+    """Return a header in lower case, and without a currency as in `Betrag (€)` or `Umsatz in EUR`."""
+    return _CURRENCY_OF_HEADER.sub("", header).lower()
+
+
+def _header_names(key: str, columns: Mapping[str, str]) -> tuple[str, ...]:
+    return (_plain_header(columns[key]),) if key in columns else _HEADERS[key]
+
+
+def _find_columns(header: Sequence[str], columns: Mapping[str, str], name: str) -> dict[str, list[int]]:
+    """Return the positions of the columns of each kind, in order of preference."""
+    plain = list(map(_plain_header, header))
+    positions = {}
+    for key in COLUMNS:
+        found = [plain.index(one) for one in _header_names(key, columns) if one in plain]
+        if key in columns and not found:
+            raise StatementError(f"{name}: no column {columns[key]!r}; columns found: {_list_names(header)}")
+        if found:
+            positions[key] = found if key == "name" else found[:1]
+    if "name" in columns:
+        positions.pop("payer", None)
+    if "name" not in positions:
+        raise StatementError(
+            f"{name}: no column has the name or the description of a payment; name it with --columns name=HEADER; "
+            f"columns found: {_list_names(header)}"
+        )
+    return positions
+
+
+def _list_names(header: Sequence[str]) -> str:
+    names = ", ".join(filter(None, header))[:300]
+    return "".join(char if char.isprintable() else "?" for char in names)
+
+
+def _currency_of(header: str) -> str:
+    """Return the currency in a header such as `Betrag (€)` or `Amount (GBP)`, if any."""
+    found = _CURRENCY_OF_HEADER.search(header)
+    code = (found[1] or found[2]) if found else ""
+    return _SYMBOLS.get(code, code)
+
+
+def _has_amount(cells: Mapping[str, str]) -> bool:
+    """Return whether the row has an amount other than 0. Banks also write balances and notes."""
+    return any(re.search(r"[^0\s.,+-]", cells[key]) for key in _AMOUNT_COLUMNS)
+
+
+def _is_balance_row(row: list[str], header: Sequence[str]) -> bool:
+    """Return whether the row is the opening or closing balance of an exported clock."""
+    return header[0] == "type" and row[:1] in (["opening"], ["closing"])
+
+
+def _is_day_first(dates: Sequence[str], name: str) -> bool:
+    """Return whether 03/04/2027 is 3 April. Raise StatementError if the dates don't tell."""
+    pairs = [(int(match[1]), int(match[2])) for match in map(_NUMERIC_DATE.match, dates) if match]
+    if not pairs or any("." in one for one in dates):
+        return True
+    is_day_first, is_month_first = any(a > 12 for a, _ in pairs), any(b > 12 for _, b in pairs)
+    if is_day_first == is_month_first:
+        raise StatementError(
+            f"{name}: the dates are ambiguous, such as {dates[0][:20]!r}; use --day-first or --month-first"
+        )
+    return is_day_first
+
+
+def _csv_payment(cells: Mapping[str, str], is_day_first: bool, decimal_mark: str, currency: str) -> Payment:
+    at = _parse_date(cells["date"], is_day_first)
+    amount = _row_amount(cells, decimal_mark)
+    code = (cells["currency"] or currency).upper()
+    code = _SYMBOLS.get(code, code)
+    if not code:
+        raise ValueError("the currency is missing; use --currency EUR")
+    if not re.fullmatch("[A-Z]{3}", code):
+        raise ValueError(f"invalid currency {code[:30]!r}; use three letters, such as EUR")
+    # In some files, the owner of the account is the payee of an income.
+    label = (cells["payer"] if amount > 0 else "") or cells["name"]
+    name = unescape_formulas(clean_text(label))[:120]
+    category = unescape_formulas(clean_text(cells["category"]))[:80]
+    return Payment(at, name or "Payment", amount, code, category)
+
+
+def _row_amount(cells: Mapping[str, str], decimal_mark: str) -> Decimal:
+    """Return the amount, or the credit, or the negative debit, without the fee."""
+    if cells["amount"]:
+        amount = _parse_amount(cells["amount"], decimal_mark)
+    elif any(char in "123456789" for char in cells["credit"]):
+        amount = abs(_parse_amount(cells["credit"], decimal_mark))
+    else:
+        amount = -abs(_parse_amount(cells["debit"], decimal_mark))
+    return amount - (_parse_balance(cells["fee"], decimal_mark) or 0)
+
+
+def _parse_balance(text: str, decimal_mark: str) -> Decimal | None:
+    """Parse a balance, which can be 0. Return None if it isn't a number."""
+    if _ZERO.fullmatch(_plain_digits(text)):
+        return Decimal(0)
+    try:
+        return _parse_amount(text, decimal_mark)
+    except ValueError:
+        return None
+
+
+def _parse_date(text: str, is_day_first: bool) -> datetime | date:
+    try:
+        numeric = _NUMERIC_DATE.match(text)
+        if numeric:
+            first, second = int(numeric[1]), int(numeric[2])
+            day, month = (first, second) if is_day_first else (second, first)
+            return date(_full_year(numeric[3]), month, day)
+        named = _NAMED_MONTH_DATE.match(text)
+        if named:
+            return date(_full_year(named[3]), _MONTHS.index(named[2].lower()) + 1, int(named[1]))
+        if len(text) > 10 and "T" in text:
+            return timestamps.parse(text)
+        return date.fromisoformat(text[:10].replace("/", "-"))
+    except ValueError:
+        raise ValueError(f"invalid date {text[:30]!r}; use a date such as 2027-01-31") from None
+
+
+def _full_year(digits: str) -> int:
+    return int(digits) + (2000 if len(digits) == 2 else 0)
+
+
+def _parse_amount(text: str, decimal_mark: str = ".") -> Decimal:
+    """Parse 1,234.56 and 1.234,56. `decimal_mark` decides about 1,234 and 1.234."""
+    digits = _plain_digits(text)
+    mark = _mark_of(digits) or decimal_mark
+    number = re.sub(f"[^0-9{mark}+-]", "", digits).replace(mark, ".")
+    is_valid = _AMOUNT.fullmatch(digits) and number.count(".") <= 1
+    if not is_valid or not any(char in "123456789" for char in digits):
+        raise ValueError(f"invalid amount {text[:30]!r}; use a number other than 0, such as -12.50")
+    amount = to_exact_decimal(Decimal(number))
+    if abs(amount) > MAX_AMOUNT:
+        raise ValueError(f"the amount {text[:30]!r} exceeds {MAX_AMOUNT:,}")
+    return amount
+
+
+def _plain_digits(text: str) -> str:
+    """Return an amount without its currency. Parentheses, and a minus sign at the end, mean a negative amount."""
+    digits = re.sub(r"[€$£¥₹\s]|[A-Z]{3}", "", text).replace("−", "-")
+    if digits.startswith("(") and digits.endswith(")"):
+        return f"-{digits[1:-1]}"
+    return f"-{digits[:-1]}" if digits.endswith("-") else digits
+
+
+def _decimal_mark(amounts: Iterable[str]) -> str:
+    """Return the decimal mark of a column, in which 1.234 can mean 1234."""
+    marks = {_mark_of(_plain_digits(amount)) for amount in amounts} - {""}
+    return marks.pop() if len(marks) == 1 else "."
+
+
+def _mark_of(digits: str) -> str:
+    """Return the decimal mark of an amount, or nothing if it has none or could also group thousands."""
+    commas, dots = digits.count(","), digits.count(".")
+    if commas and dots:
+        return "," if digits.rfind(",") > digits.rfind(".") else "."
+    if commas > 1 or dots > 1:
+        return "." if commas else ","
+    whole, mark, decimals = digits.partition("," if commas else ".")
+    return "" if len(decimals) == 3 and whole.lstrip("+-") != "0" else mark

@@ -1,0 +1,59 @@
+"""Statements as CSV and JSON."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from tickover.api import timestamps
+from tickover.api.plans import encode_json
+from tickover.scenarios.statements.statement import Statement, plain_number
+
+CSV_HEADER: Final = ("type", "id", "at", "name", "category", "amount", "currency", "balance", "pending")
+_FORMULA: Final = re.compile(r"""((?:^|;)["\s]*)([=+@\t\r-])""")
+_ESCAPED_FORMULA: Final = re.compile(r"""((?:^|;)["\s]*)'([=+@\t\r-])""")
+
+
+def write_csv(statements: Sequence[Statement]) -> str:
+    """Return a row for each transaction, between rows with the opening and the closing balance of its currency."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_HEADER)
+    for statement in statements:
+        writer.writerows(_rows(statement))
+    return text.getvalue()
+
+
+def _rows(statement: Statement) -> Iterator[tuple[str, ...]]:
+    currency = statement.currency
+    opening, closing = plain_number(statement.opening, currency), plain_number(statement.closing, currency)
+    yield "opening", "", timestamps.write(statement.start), "", "", "", currency, opening, ""
+    for entry in statement.entries:
+        yield (
+            "transaction",
+            entry.id,
+            timestamps.write(entry.at),
+            escape_formulas(entry.name),
+            escape_formulas(entry.category),
+            plain_number(entry.amount, currency),
+            currency,
+            plain_number(entry.balance, currency),
+            "true" if entry.pending else "false",
+        )
+    yield "closing", "", timestamps.write(statement.end), "", "", "", currency, closing, ""
+
+
+def escape_formulas(text: str) -> str:
+    """Put a quote in front of everything that a spreadsheet could run as a formula, also if `;` separates its cells."""
+    return _FORMULA.sub(r"\1'\2", text)
+
+
+def unescape_formulas(text: str) -> str:
+    """Return the text that `escape_formulas` escaped."""
+    return _ESCAPED_FORMULA.sub(r"\1\2", text)
+
+
+def write_json(statements: Sequence[Statement]) -> str:
+    """Return the statements as JSON with the fields of Statement and Entry. Amounts are numbers."""
+    return encode_json({"statements": statements}).decode() + "\n"

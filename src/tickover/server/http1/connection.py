@@ -1,0 +1,316 @@
+"""One HTTP connection: handles requests in order, and closes connections of slow clients."""
+
+import asyncio
+from collections import deque
+from collections.abc import Coroutine
+from typing import Any, Final, cast
+
+from tickover.server.http1.messages import (
+    CONTINUE,
+    OVERLOADED,
+    REQUEST_TIMEOUT,
+    Request,
+    RequestError,
+    RequestHandler,
+    Response,
+    encode,
+)
+from tickover.server.http1.parser import RejectedError, RequestParser
+from tickover.server.http1.pool import Pool
+
+LINGER_SECONDS: Final = 1.0
+"""Delay between an error and the close. A client that is still sending would otherwise lose the error."""
+_QUEUED_BYTES: Final = 1024
+"""Memory of a queued request besides its body."""
+
+
+class Connection(asyncio.Protocol):
+    """Handles one request at a time.
+
+    Pipelined requests are queued. While requests are queued or a response is unread, nothing more is read.
+    """
+
+    def __init__(self, handler: RequestHandler, pool: Pool) -> None:
+        self._handler = handler
+        self._pool = pool
+        self._loop = asyncio.get_running_loop()
+        self._queue: deque[Request | RequestError] = deque()
+        self._is_handling = False
+        self._is_over_limit = False
+        self._is_reading = True
+        self._ignores_input = False
+        """True after the last request or an error."""
+        self._is_half_closed = False
+        """True if the client has closed its side. It may still read responses."""
+        self._owes_continue = False
+        self._counted_bytes = 0
+        """Bytes of this connection's requests in `Pool.request_bytes`."""
+        self._arriving_since: float | None = self._loop.time()
+        """When the incomplete request began. A new connection counts as one, because it occupies a socket."""
+        self._unread_since: float | None = None
+        self._last_response_size = 0
+
+    # Callbacks of the event loop
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # The transports of uvloop are not subclasses.
+        self._transport = transport = cast("asyncio.Transport", transport)
+        # Count every byte that the kernel doesn't accept at once.
+        transport.set_write_buffer_limits(high=0)
+        peer = transport.get_extra_info("peername")
+        self._parser = RequestParser(self, peer[0] if isinstance(peer, tuple) else None)
+        self._is_over_limit = not self._pool.admit(self, self._loop.time())
+        self._timer = self._loop.call_later(self._shortest_wait(), self._check_deadlines)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._timer.cancel()
+        self._ignores_input = True
+        self._queue.clear()
+        self._count_bytes(-self._counted_bytes)
+        self._parser.close()
+        self._pool.remove(self)
+
+    def data_received(self, data: bytes) -> None:
+        if self._ignores_input:
+            return
+        self._pool.idle.pop(self, None)
+        if self._arriving_since is None:
+            # Any byte starts the deadline of the next request, even a blank line.
+            self._arriving_since = self._loop.time()
+        try:
+            self._parser.feed(data)
+        except RejectedError as error:
+            self._reject(error.response)
+            return
+        if self._parser.is_arriving:
+            if self._arriving_since is None:
+                self._arriving_since = self._loop.time()
+            if self._parser.body_size:
+                self._pool.receiving.setdefault(self)
+        elif not self._is_handling:
+            self._resume()
+
+    def eof_received(self) -> bool:
+        """Return True to keep the connection open for pending responses."""
+        self._ignores_input = self._is_half_closed = True
+        self._arriving_since = None
+        self._owes_continue = False
+        self._pool.receiving.pop(self, None)
+        self._count_bytes(-self._parser.drop_body())
+        return self._is_handling or bool(self._queue) or self._unread_since is not None
+
+    def pause_writing(self) -> None:
+        self._unread_since = self._loop.time()
+        self._stop_reading()
+        self._pool.add_unread(self, self.unread_size())
+
+    def resume_writing(self) -> None:
+        self._unread_since = None
+        self._pool.unread.pop(self, None)
+        self._resume()
+
+    # Callbacks of the parser
+
+    def body_received(self, size: int) -> None:
+        self._count_bytes(size)
+        if self._pool.request_bytes > self._pool.limits.request_bytes:
+            self._pool.receiving.setdefault(self)
+            self._pool.reject_oldest_bodies()
+            if self._ignores_input:
+                raise RejectedError(OVERLOADED)
+
+    def continue_expected(self) -> None:
+        if self._is_handling or self._queue or self._unread_since is not None:
+            self._owes_continue = True
+        else:
+            self._transport.write(CONTINUE)
+
+    def request_received(self, request: Request) -> None:
+        if self._ignores_input:
+            # The parser may not know that the previous request was the last.
+            return
+        self._arriving_since = None
+        self._owes_continue = False
+        if self._pool.receiving:
+            self._pool.receiving.pop(self, None)
+        if not request.keep_alive:
+            self._ignores_input = True
+        if self._is_over_limit:
+            request.keep_alive = False
+            self._ignores_input = True
+            if not self._handler.is_health_check(request):
+                self._enqueue(OVERLOADED)
+                return
+        self._enqueue(request)
+
+    # Handling
+
+    def _enqueue(self, message: Request | RequestError) -> None:
+        if self._is_handling or self._queue or self._unread_since is not None:
+            self._queue.append(message)
+            self._count_bytes(_QUEUED_BYTES)
+            self._stop_reading()
+        else:
+            self._handle(message)
+
+    def _handle(self, message: Request | RequestError) -> None:
+        if isinstance(message, RequestError):
+            self._write(message, self._handler.reject(message))
+            return
+        response = self._handler.handle(message)
+        if isinstance(response, tuple):
+            self._write(message, response)
+        else:
+            self._is_handling = True
+            self._pool.start_call(self._finish(message, response), len(message.body or b""))
+
+    async def _finish(self, request: Request, response: Coroutine[Any, Any, Response]) -> None:
+        is_written = False
+        try:
+            self._write(request, await response)
+            is_written = True
+        finally:
+            self._is_handling = False
+            task = asyncio.current_task()
+            assert task is not None, "this is a task"
+            self._pool.tasks.discard(task)
+            if not is_written:
+                self._transport.abort()
+            self._pool.check_empty()
+        self._resume()
+
+    def _resume(self) -> None:
+        """Handle queued requests, then resume reading. Mark the connection as idle if nothing is pending."""
+        while self._queue and not self._is_handling and self._unread_since is None:
+            self._count_bytes(-_QUEUED_BYTES)
+            self._handle(self._queue.popleft())
+        if self._queue or self._is_handling or self._unread_since is not None or self._transport.is_closing():
+            return
+        if self._is_half_closed:
+            self.close()
+            return
+        if self._owes_continue:
+            self._owes_continue = False
+            self._transport.write(CONTINUE)
+        if not self._is_reading:
+            self._is_reading = True
+            self._transport.resume_reading()
+            if self._arriving_since is not None:
+                # The deadline excludes the time in which nothing was read.
+                self._arriving_since = self._loop.time()
+        if self._arriving_since is None and not self._ignores_input:
+            self._pool.idle[self] = self._loop.time()
+
+    def _write(self, message: Request | RequestError, response: Response) -> None:
+        if self._transport.is_closing():
+            return
+        if isinstance(message, RequestError):
+            self._transport.write(encode(response, b"close"))
+            self._linger()
+            return
+        if message.body:
+            self._count_bytes(-len(message.body))
+        is_last = not message.keep_alive or ((self._pool.is_draining or self._is_half_closed) and not self._queue)
+        connection = b"close" if is_last else b"keep-alive" if message.needs_keep_alive_header else b""
+        encoded = encode(response, connection, is_head=message.method == "HEAD")
+        self._last_response_size = len(encoded)
+        self._transport.write(encoded)
+        if not is_last:
+            return
+        if message.body is None:
+            self._linger()
+        else:
+            self.close()
+
+    def _count_bytes(self, size: int) -> None:
+        """Add to the counted bytes of requests. A negative size subtracts."""
+        if self._counted_bytes + size < 0:
+            # connection_lost has already subtracted them.
+            size = -self._counted_bytes
+        self._counted_bytes += size
+        self._pool.request_bytes += size
+
+    # Closing
+
+    def _reject(self, error: RequestError) -> None:
+        if not self._ignores_input:
+            self._ignores_input = True
+            self._arriving_since = None
+            self._pool.receiving.pop(self, None)
+            self._enqueue(error)
+
+    def reject_request(self) -> None:
+        """Reject the request that is arriving, because the server is overloaded."""
+        self._pool.receiving.pop(self, None)
+        self._pool.over_limit.pop(self, None)
+        self._count_bytes(-self._parser.drop_body())
+        self._reject(OVERLOADED)
+
+    def _linger(self) -> None:
+        """Close for writing now, and for reading after a delay."""
+        self._ignores_input = True
+        self._transport.write_eof()
+        self._timer.cancel()
+        self._timer = self._loop.call_later(LINGER_SECONDS, self.close)
+
+    def close(self) -> None:
+        """Close the connection when the client has read all responses, or at the deadline."""
+        self._ignores_input = True
+        self._pool.idle.pop(self, None)
+        self._transport.close()
+        self._timer.cancel()
+        self._timer = self._loop.call_later(self._pool.limits.deadline_seconds, self._transport.abort)
+
+    def abort(self) -> None:
+        """Close the connection immediately."""
+        self._transport.abort()
+
+    def stop(self) -> None:
+        """Close the connection after the requests that have begun; `Pool.is_stopping` is set."""
+        if not (self._is_handling or self._queue or self._parser.is_arriving or self._unread_since is not None):
+            self.close()
+
+    def is_receiving(self) -> bool:
+        """Return whether a request is arriving and no earlier one is pending."""
+        return self._parser.is_arriving and not self._is_handling and not self._queue
+
+    def unread_size(self) -> int:
+        """Return the memory of a response that the client has not read to the end.
+
+        The event loop keeps all of a response until the last byte is sent.
+        """
+        return self._last_response_size
+
+    def _stop_reading(self) -> None:
+        if self._is_reading:
+            self._is_reading = False
+            self._transport.pause_reading()
+
+    # Deadlines
+
+    def _check_deadlines(self) -> None:
+        """Close or reject if a deadline has passed. One timer per connection is cheaper than one per request."""
+        limits, now = self._pool.limits, self._loop.time()
+        idle_since = self._pool.idle.get(self)
+        due = now + self._shortest_wait()
+        if self._unread_since is not None:
+            due = min(due, self._unread_since + limits.deadline_seconds)
+            if due <= now:
+                self._transport.abort()
+                return
+        elif self._arriving_since is not None:
+            if self._is_reading and not self._is_handling:
+                due = min(due, self._arriving_since + limits.deadline_seconds)
+                if due <= now:
+                    self._reject(REQUEST_TIMEOUT)
+                    return
+        elif idle_since is not None:
+            due = min(due, idle_since + limits.keep_alive_seconds)
+            if due <= now:
+                self.close()
+                return
+        self._timer = self._loop.call_at(due, self._check_deadlines)
+
+    def _shortest_wait(self) -> float:
+        """Return the shortest time until a deadline that starts now."""
+        return min(self._pool.limits.deadline_seconds, self._pool.limits.keep_alive_seconds)

@@ -1,0 +1,123 @@
+"""Limits over all connections of one process: sockets, and memory of requests and responses."""
+
+import asyncio
+from collections import deque
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from tickover.api.limits import REQUEST_DEADLINE
+
+if TYPE_CHECKING:
+    from tickover.server.http1.connection import Connection
+
+MAX_REQUEST_BYTES: Final = 64 * 2**20
+"""Total size of bodies that are arriving, queued or handled."""
+MAX_UNREAD_BYTES: Final = 64 * 2**20
+"""Total size of responses that clients have not read, besides the kernel's buffers."""
+MAX_BODY_BYTES_PER_ITERATION: Final = 256 * 2**10
+"""Total size of the calls that start in one iteration of the event loop, so that large calls don't delay others."""
+RESERVED_CONNECTIONS: Final = 64
+"""Connections over the limit that are still read, so that health checks get a response."""
+
+
+class Limits(NamedTuple):
+    connections: int = 5000
+    keep_alive_seconds: float = 75
+    deadline_seconds: float = REQUEST_DEADLINE.total_seconds()
+    """Time for a request to arrive, and for a client to read a response."""
+    request_bytes: int = MAX_REQUEST_BYTES
+    unread_bytes: int = MAX_UNREAD_BYTES
+    reserved_connections: int = RESERVED_CONNECTIONS
+
+
+class Pool:
+    """The connections of one process. Each dictionary is ordered by insertion, oldest first."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.connections: set[Connection] = set()
+        self.idle: dict[Connection, float] = {}
+        """Idle connections, with the time at which they became idle."""
+        self.receiving: dict[Connection, None] = {}
+        """Connections with a body that arrives in several packets."""
+        self.unread: dict[Connection, int] = {}
+        """Connections with an unread response, with its size."""
+        self.over_limit: dict[Connection, None] = {}
+        self.request_bytes = 0
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self._waiting_calls: deque[tuple[Coroutine[Any, Any, None], int]] = deque()
+        self._bytes_started = 0
+        self.is_draining = False
+        """True if each response is the last of its connection. Set before `is_stopping`."""
+        self.is_stopping = False
+        self.is_empty = asyncio.Event()
+
+    def admit(self, connection: "Connection", now: float) -> bool:
+        """Add a connection. Return False if it is over the limit, and may only be used for health checks."""
+        if len(self.connections) - len(self.over_limit) >= self.limits.connections and self.idle:
+            longest_idle = next(iter(self.idle))
+            longest_idle.close()
+            self.remove(longest_idle)
+        self.connections.add(connection)
+        if len(self.connections) - len(self.over_limit) <= self.limits.connections:
+            self.idle[connection] = now
+            return True
+        self.over_limit[connection] = None
+        if len(self.over_limit) > self.limits.reserved_connections:
+            next(iter(self.over_limit)).reject_request()
+        return False
+
+    def remove(self, connection: "Connection") -> None:
+        """Remove a connection that is closed or closing."""
+        self.connections.discard(connection)
+        for order in (self.idle, self.receiving, self.unread, self.over_limit):
+            order.pop(connection, None)
+        self.check_empty()
+
+    def reject_oldest_bodies(self) -> None:
+        """Reject the oldest arriving bodies while the total size is over the limit."""
+        while self.request_bytes > self.limits.request_bytes and self.receiving:
+            next(iter(self.receiving)).reject_request()
+
+    def add_unread(self, connection: "Connection", size: int) -> None:
+        """Add an unread response. Close the connections with the oldest ones while the total is over the limit."""
+        self.unread[connection] = size
+        excess = sum(self.unread.values()) - self.limits.unread_bytes
+        for waiting, waiting_size in list(self.unread.items()):
+            if excess <= 0:
+                return
+            del self.unread[waiting]
+            waiting.abort()
+            excess -= waiting_size
+
+    def start_call(self, call: Coroutine[Any, Any, None], body_size: int) -> None:
+        """Start a call now, or in a later iteration of the event loop after large calls."""
+        if self._waiting_calls or self._bytes_started >= MAX_BODY_BYTES_PER_ITERATION:
+            self._waiting_calls.append((call, body_size))
+            return
+        if not self._bytes_started:
+            asyncio.get_running_loop().call_soon(self._begin_iteration)
+        self._start(call, body_size)
+
+    def _begin_iteration(self) -> None:
+        self._bytes_started = 0
+        while self._waiting_calls and self._bytes_started < MAX_BODY_BYTES_PER_ITERATION:
+            self._start(*self._waiting_calls.popleft())
+        if self._bytes_started:
+            asyncio.get_running_loop().call_soon(self._begin_iteration)
+
+    def _start(self, call: Coroutine[Any, Any, None], body_size: int) -> None:
+        self._bytes_started += body_size + 1
+        self.tasks.add(asyncio.get_running_loop().create_task(call))
+
+    def discard_waiting_calls(self) -> int:
+        """Discard the calls that have not started, and return their number."""
+        discarded = len(self._waiting_calls)
+        while self._waiting_calls:
+            self._waiting_calls.popleft()[0].close()
+        return discarded
+
+    def check_empty(self) -> None:
+        """Set `is_empty` if the server is stopping and all connections and calls have ended."""
+        if self.is_stopping and not self.connections and not self.tasks and not self._waiting_calls:
+            self.is_empty.set()

@@ -1,0 +1,132 @@
+"""The HTTP server: listens on a socket, and stops gracefully."""
+
+import asyncio
+import errno
+import resource
+import socket
+from contextlib import suppress
+from typing import Final
+
+from tickover.server.http1.connection import Connection
+from tickover.server.http1.messages import RequestHandler
+from tickover.server.http1.pool import RESERVED_CONNECTIONS, Limits, Pool
+
+_BACKLOG: Final = 2048
+_MAX_ACCEPTS: Final = 100
+_ACCEPT_RETRY_SECONDS: Final = 1.0
+_OUT_OF_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_ARRIVING_SECONDS: Final = 1.0
+"""Time for requests that are arriving when the server stops."""
+_LAST_REQUESTS_SECONDS: Final = 0.25
+"""Time for requests on new connections at the end of the drain."""
+
+
+_OTHER_FILES: Final = 256
+"""Files other than client connections: databases, mail, the console."""
+
+
+def raise_file_limit(connections: int) -> int:
+    """Raise the limit of open files for this number of connections. Return the number that the limit allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    other_files = RESERVED_CONNECTIONS + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < connections + other_files:
+        soft = connections + other_files if hard == resource.RLIM_INFINITY else min(connections + other_files, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return connections if soft == resource.RLIM_INFINITY else max(1, min(connections, soft - other_files))
+
+
+class Server:
+    """Serves a request handler over HTTP."""
+
+    def __init__(self, handler: RequestHandler, limits: Limits) -> None:
+        self._handler = handler
+        self._pool = Pool(limits)
+        self._listener: socket.socket | None = None
+        self._accepting: set[asyncio.Task[None]] = set()
+
+    def start(self, listener: socket.socket) -> None:
+        """Accept connections on a bound socket."""
+        self._listener = listener
+        listener.setblocking(False)
+        listener.listen(_BACKLOG)
+        asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+
+    def _accept(self, listener: socket.socket) -> None:
+        # uvloop's own server accepts one connection per iteration of the loop. Under load, a health check would wait
+        # for all connections before it.
+        loop = asyncio.get_running_loop()
+        for _ in range(_MAX_ACCEPTS):
+            try:
+                accepted, _ = listener.accept()
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno in _OUT_OF_FILES:
+                    # Without a pause, every iteration of the loop would try again.
+                    loop.remove_reader(listener)
+                    loop.call_later(_ACCEPT_RETRY_SECONDS, self._resume_accepting, listener)
+                    return
+                continue
+            task = loop.create_task(self._open(accepted))
+            self._accepting.add(task)
+            task.add_done_callback(self._accepting.discard)
+
+    def _resume_accepting(self, listener: socket.socket) -> None:
+        if not self._pool.is_stopping:
+            asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+
+    async def _open(self, accepted: socket.socket) -> None:
+        accepted.setblocking(False)
+        # The client may have disconnected.
+        with suppress(OSError):
+            accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            loop = asyncio.get_running_loop()
+            await loop.connect_accepted_socket(lambda: Connection(self._handler, self._pool), accepted)
+
+    @property
+    def connection_count(self) -> int:
+        return len(self._pool.connections)
+
+    def drain(self) -> None:
+        """Close each connection after its next response."""
+        self._pool.is_draining = True
+
+    async def stop(self, grace_seconds: float) -> int:
+        """Stop listening, finish accepted requests, and close. Return the number of unfinished calls."""
+        pool = self._pool
+        was_draining, pool.is_draining, pool.is_stopping = pool.is_draining, True, True
+        if self._listener is not None:
+            asyncio.get_running_loop().remove_reader(self._listener)
+            # Closing the socket resets the connections that wait in its backlog.
+            self._accept(self._listener)
+            self._listener.close()
+            self._listener = None
+        await asyncio.gather(*self._accepting, return_exceptions=True)
+        if was_draining and pool.connections:
+            # Clients whose connections were closed have connected again, and their requests may be on the way.
+            await asyncio.sleep(_LAST_REQUESTS_SECONDS)
+        for connection in list(pool.connections):
+            connection.stop()
+        pool.check_empty()
+        close_timer = asyncio.get_running_loop().call_later(_ARRIVING_SECONDS, self._close_receiving)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(grace_seconds):
+                await pool.is_empty.wait()
+        close_timer.cancel()
+        discarded = pool.discard_waiting_calls()
+        unfinished = list(pool.tasks)
+        for task in unfinished:
+            task.cancel()
+        for connection in list(pool.connections):
+            connection.abort()
+        await asyncio.gather(*unfinished, return_exceptions=True)
+        return len(unfinished) + discarded
+
+    def end_wait(self) -> None:
+        """End the wait of `stop`."""
+        self._pool.is_empty.set()
+
+    def _close_receiving(self) -> None:
+        for connection in list(self._pool.connections):
+            if connection.is_receiving():
+                connection.close()

@@ -1,0 +1,217 @@
+"""The JSON-RPC 2.0 dispatcher: request bytes to response bytes. Turns every exception of a call into a response."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
+from math import inf
+
+from msgspec import Raw, Struct
+from structlog.stdlib import BoundLogger
+
+from tickover.api import ids, timestamps
+from tickover.api.errors import Reason, Rejection, unavailable
+from tickover.api.limits import CALL_COST, MAX_BATCH
+from tickover.api.timestamps import Instant
+from tickover.server.failure_log import FailureLog
+from tickover.server.operations import OPERATIONS
+from tickover.server.operations.caller import Caller
+from tickover.server.operations.idempotency import run_once
+from tickover.server.operations.operation import Operation
+from tickover.server.operations.services import Services
+from tickover.server.rpc import envelope
+from tickover.server.rpc.admission import Admission
+from tickover.server.rpc.batch_limits import MAX_ENVELOPE, BatchLimits, BatchResponse
+from tickover.server.rpc.envelope import Call, InvalidRequest
+
+
+class Context(Struct, frozen=True):
+    """The HTTP request, except for its body."""
+
+    now: Callable[[], Instant]
+    """Called once for each call: a batch runs its calls one by one, and the first can take long."""
+    token: str | None
+    network: str
+    request_id: str
+    idempotency_key: bytes | None = None
+
+
+class CallResponse(Struct, frozen=True):
+    """A response body. The HTTP handler derives the status and headers from the rejection."""
+
+    body: bytes
+    rejection: Rejection | None = None
+
+
+NO_RESPONSE = CallResponse(b"")
+
+Observe = Callable[[str, Rejection | None, float], object]
+"""Receives the operation of a call that has ended, its rejection if it failed, and its duration in seconds."""
+
+
+class Dispatcher:
+    def __init__(
+        self,
+        services: Services,
+        log: BoundLogger,
+        count_rejection: Callable[[Reason], object] = lambda _: None,
+        observe: Observe = lambda *_: None,
+    ) -> None:
+        self._services = services
+        self._log = log
+        self._count_rejection = count_rejection
+        self._observe = observe
+        self._failures = FailureLog(log)
+        self._last_call_at = inf
+        self._batch_limits = BatchLimits()
+        self._admission = Admission()
+
+    def stop(self, seconds: float) -> None:
+        """Reject calls that start more than `seconds` from now with UNAVAILABLE, also those of a running batch."""
+        self._last_call_at = asyncio.get_running_loop().time() + seconds
+
+    async def dispatch(self, body: bytes, context: Context) -> CallResponse:
+        """Run a call or a batch. The response body is empty if all calls are notifications."""
+        try:
+            envelope.check_nesting(body)
+            call = envelope.try_fast_decode(body)
+            if call is not None:
+                return await self._run(call, context)
+            text = envelope.decode_text(body)
+            if text.lstrip(" \t\r\n").startswith("["):
+                return await self._run_batch(text, context)
+        except Rejection as rejection:
+            return error_response(rejection)
+        call_or_error = _decode_call(text)
+        return call_or_error if isinstance(call_or_error, CallResponse) else await self._run(call_or_error, context)
+
+    async def _run_batch(self, text: str, context: Context) -> CallResponse:
+        calls = envelope.decode_batch(text)
+        if not 1 <= len(calls) <= MAX_BATCH:
+            raise InvalidRequest(f"a batch must have 1 to {MAX_BATCH} calls, not {len(calls)}")
+        if context.idempotency_key is not None:
+            raise InvalidRequest("a batch can't have an Idempotency-Key; send the call alone")
+        with self._batch_limits.open_response(map(len, calls)) as response:
+            # One by one, so that two advances of the same clock run in the caller's order.
+            for call in calls:
+                response.add(len(call), (await self._run_batch_call(call, context, response)).body)
+                # Some calls fail without awaiting anything. Let other requests run anyway.
+                await asyncio.sleep(0)
+            return CallResponse(response.join())
+
+    async def _run_batch_call(self, encoded: Raw, context: Context, response: BatchResponse) -> CallResponse:
+        """Run a call of a batch, unless its response might not fit."""
+        call = _decode_call(encoded)
+        if isinstance(call, CallResponse):
+            return call
+        operation = OPERATIONS.get(call.operation)
+        max_result = operation.max_result if operation else 0
+        # Notifications have no response.
+        max_response = MAX_ENVELOPE + len(call.id) + max_result if call.id else 0
+        result = await self._run(call, context, lambda: response.check_fits(len(encoded), max_response))
+        if result.rejection is None:
+            return result
+        try:
+            # An error can be longer than the result: parameters can have thousands of faults.
+            response.check_fits(len(encoded), len(result.body))
+        except Rejection as rejection:
+            self._count_rejection(rejection.reason)
+            return error_response(rejection, call.id)
+        return result
+
+    async def _run(self, call: Call, context: Context, check_fits: Callable[[], None] | None = None) -> CallResponse:
+        now, access = context.now(), self._services.access
+        caller = Caller(now, context.network)
+        began = asyncio.get_running_loop().time()
+        try:
+            self._check_running()
+            if not timestamps.EARLIEST_NOW <= now < timestamps.LATEST_NOW:
+                raise unavailable(f"The server's clock is wrong: it says {timestamps.write(now)}.")
+            operation = _find_operation(call.operation)
+            if operation.limited_per_client:
+                access.check_client_limit(caller)
+            if operation.needs is not None:
+                caller = await access.authenticate(context.token, caller)
+                access.check_permission(caller, operation.needs)
+            response = await self._run_in_turn(operation, call, context.idempotency_key, caller, check_fits)
+        except Rejection as first:
+            rejection = await access.check_again(caller, first)
+            self._count_rejection(rejection.reason)
+            if rejection.__cause__ is not None:
+                ended = asyncio.get_running_loop().time()
+                self._failures.note(call.operation, rejection, began, ended, context.request_id)
+            response = error_response(rejection, call.id)
+        except Exception:
+            response = self.report_bug(context.request_id, call.id)
+        self._observe(call.operation, response.rejection, asyncio.get_running_loop().time() - began)
+        if self._log.isEnabledFor(logging.DEBUG):
+            self._log_call(call.operation, caller.token.user, response, context.request_id)
+        return response if call.id else NO_RESPONSE
+
+    async def _run_in_turn(
+        self,
+        operation: Operation,
+        call: Call,
+        idempotency_key: bytes | None,
+        caller: Caller,
+        check_fits: Callable[[], None] | None,
+    ) -> CallResponse:
+        """Run a call when its cost fits beside the running calls of its user and of the process."""
+        user = caller.token.user or caller.network
+        cost = CALL_COST + len(call.params) + operation.cost(self._services, call.params)
+        if not self._admission.try_enter(user, cost):
+            await self._admission.wait(user, cost)
+        try:
+            self._check_running()
+            if check_fits is not None:
+                check_fits()
+            decode = partial(envelope.decode_params, operation.params, operation.name, call.params, caller.now)
+            if idempotency_key is not None and operation.takes_idempotency_key:
+                result = await run_once(operation, call.params, decode, idempotency_key, caller, self._services)
+            else:
+                result = await operation.handler(decode(), caller, self._services)
+            return CallResponse(envelope.encode_result(call.id, result))
+        finally:
+            self._admission.leave(user, cost)
+
+    def report_bug(self, request_id: str, id: bytes = envelope.NULL) -> CallResponse:
+        """Log the exception that is being handled, and return an INTERNAL error."""
+        self._log.exception("internal error", request_id=request_id)
+        message = "The server failed because of a bug. Report the request ID to its operator."
+        return error_response(Rejection(Reason.INTERNAL, message, {"requestId": request_id}), id)
+
+    def _check_running(self) -> None:
+        """Raise UNAVAILABLE if the server is stopping."""
+        if self._last_call_at < inf and asyncio.get_running_loop().time() >= self._last_call_at:
+            raise unavailable("The server is shutting down.")
+
+    def _log_call(self, operation: str, user: bytes, response: CallResponse, request_id: str) -> None:
+        """Log one line for the call. It contains no text of the caller, and identifies people only by user id."""
+        self._log.debug(
+            "call",
+            method=operation if operation in OPERATIONS else "unknown",
+            user=ids.write("user", user) if user else None,
+            outcome=response.rejection.reason if response.rejection else "ok",
+            request_id=request_id,
+        )
+
+
+def _decode_call(text: str | Raw) -> Call | CallResponse:
+    """Return the call, or an error response if it is invalid."""
+    try:
+        return envelope.decode_call(text)
+    except InvalidRequest as rejection:
+        return error_response(rejection, rejection.id)
+
+
+def _find_operation(name: str) -> Operation:
+    if name not in OPERATIONS:
+        available = ", ".join(OPERATIONS)
+        raise Rejection(Reason.METHOD_NOT_FOUND, f"Method not found. Available methods: {available}.")
+    return OPERATIONS[name]
+
+
+def error_response(rejection: Rejection, id: bytes = envelope.NULL) -> CallResponse:
+    # Without the traceback, which refers to the frame that holds the response. Such a cycle would keep the whole
+    # request alive until the garbage collector runs.
+    return CallResponse(envelope.encode_error(id, rejection), rejection.with_traceback(None))

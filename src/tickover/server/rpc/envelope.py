@@ -1,0 +1,186 @@
+"""The JSON-RPC 2.0 envelope: calls, parameters, results and errors."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final, Literal, TypeVar
+
+from msgspec import DecodeError, Raw, Struct, ValidationError, json
+
+from tickover.api.errors import Fault, Reason, Rejection, invalid_params
+from tickover.api.fields import Params
+from tickover.api.limits import MAX_FAULTS, MAX_NESTING
+from tickover.api.nesting import is_nested_too_deeply
+from tickover.api.timestamps import Instant
+from tickover.server.rpc.decode import decode
+from tickover.server.rpc.reasons import REASONS
+
+NULL: Final = b"null"
+_ABSENT: Final = Raw(b"")
+
+
+class FastEnvelope(Struct, gc=False):
+    """A usual call, which takes one pass of the decoder. `_Envelope` is for all others."""
+
+    jsonrpc: Literal["2.0"]
+    method: str
+    params: Raw = Raw(b"{}")
+    id: Raw = _ABSENT
+
+
+class Call(Struct, frozen=True, gc=False):
+    """A call. `params` is not decoded yet; the response repeats `id` byte for byte."""
+
+    operation: str
+    params: bytes
+    id: bytes
+    """Empty for a notification, which has no response."""
+
+
+class _Envelope(Struct):
+    """Any JSON object. Its members are checked one by one, so that an error can name the member and repeat the id."""
+
+    jsonrpc: Raw = _ABSENT
+    method: Raw = _ABSENT
+    params: Raw = Raw(b"{}")
+    id: Raw = _ABSENT
+
+
+class ErrorObject(Struct, frozen=True):
+    code: int
+    message: str
+    data: dict[str, Any]
+
+
+_decode_list: Final = json.Decoder(list[Raw]).decode
+_decode_fast_envelope: Final = json.Decoder(FastEnvelope).decode
+_decode_envelope: Final = json.Decoder(_Envelope).decode
+_decode_string: Final = json.Decoder(str).decode
+_encode: Final = json.Encoder().encode
+
+
+def check_nesting(body: bytes) -> None:
+    """Raise PARSE_ERROR if arrays and objects are nested too deeply."""
+    if is_nested_too_deeply(body):
+        raise _parse_error(f"it is nested more than {MAX_NESTING} levels deep")
+
+
+def decode_text(body: bytes) -> str:
+    """Return the body as text. Raise PARSE_ERROR if it is not JSON.
+
+    A lone surrogate is valid JSON but not valid text. It becomes U+0000, which is invalid in every field, so that the
+    error names the field.
+    """
+    try:
+        text = body.decode()
+        try:
+            json.decode(text, type=Raw)
+        except DecodeError:
+            text = _SURROGATES.sub(_replace_lone_surrogate, text)
+            json.decode(text, type=Raw)
+    except UnicodeDecodeError as error:
+        raise _parse_error(f"invalid UTF-8 at byte {error.start}") from None
+    except DecodeError as error:
+        raise _parse_error(str(error).removeprefix("JSON is malformed: ")) from None
+    return text
+
+
+_HIGH: Final = r"u[dD][89abAB][0-9a-fA-F]{2}"
+_LOW: Final = r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+# Matches a run of backslashes with a surrogate or with surrogate pairs. It reads each run once.
+_SURROGATES: Final = re.compile(
+    rf"(?<!\\)(\\+)(?:{_HIGH}({_LOW})((?:\\{_HIGH}{_LOW})*)|u[dD][89a-fA-F][0-9a-fA-F]{{2}})"
+)
+
+
+def _replace_lone_surrogate(found: re.Match[str]) -> str:
+    backslashes, low, pairs = found.groups()
+    is_escape = len(backslashes) % 2 == 1
+    if is_escape == bool(low):
+        return found[0]
+    if is_escape:
+        return f"{backslashes[:-1]}\\u0000"
+    # The high surrogate is text after an escaped backslash, so the low one is alone.
+    return f"{found[0].removesuffix(low + pairs)}\\u0000{pairs}"
+
+
+def _parse_error(why: str) -> Rejection:
+    return Rejection(Reason.PARSE_ERROR, f"The body is not valid JSON: {why}.")
+
+
+def try_fast_decode(body: bytes) -> Call | None:
+    """Decode a usual call in one pass. Return None for a batch or an unusual call; unusual calls can be valid."""
+    try:
+        # The decoder doesn't check the UTF-8 of parameters.
+        body.decode()
+        call = _decode_fast_envelope(body)
+    except (UnicodeDecodeError, DecodeError):
+        return None
+    id, params = bytes(call.id), bytes(call.params)
+    if not id or id[:1] not in _ID_STARTS or b"u0000" in id or not params.startswith(b"{"):
+        return None
+    return Call(call.method, params, id)
+
+
+def decode_batch(text: str) -> list[Raw]:
+    return _decode_list(text)
+
+
+class InvalidRequest(Rejection):
+    """An INVALID_REQUEST, with the request's id if it is valid."""
+
+    def __init__(self, why: str, id: bytes = NULL) -> None:
+        super().__init__(Reason.INVALID_REQUEST, f"Invalid JSON-RPC 2.0 request: {why}.")
+        self.id = id
+
+
+def decode_call(text: str | Raw) -> Call:
+    """Decode one call. Raise InvalidRequest if it isn't one."""
+    try:
+        envelope = _decode_envelope(text)
+    except ValidationError:
+        raise InvalidRequest("it must be an object") from None
+    id, params = bytes(envelope.id), bytes(envelope.params)
+    if id and id[:1] not in _ID_STARTS:
+        raise InvalidRequest("id must be a string, a number or null")
+    if b"u0000" in id and "\0" in _decode_string(id):
+        raise InvalidRequest("id must not contain U+0000 or lone surrogates")
+    if _string(envelope.jsonrpc) != "2.0":
+        raise InvalidRequest('jsonrpc must be the string "2.0"', id or NULL)
+    method = _string(envelope.method)
+    if method is None:
+        raise InvalidRequest("method must be a string", id or NULL)
+    if params[:1] not in (b"{", b"["):
+        raise InvalidRequest("params must be an object", id or NULL)
+    return Call(method, params, id)
+
+
+_ID_STARTS: Final = frozenset({b'"', b"n", b"-", *(b"%d" % digit for digit in range(10))})
+
+
+def _string(encoded: Raw) -> str | None:
+    return _decode_string(encoded) if bytes(encoded).startswith(b'"') else None
+
+
+_Params = TypeVar("_Params", bound=Params)
+
+
+def decode_params(
+    kind: type[_Params], operation: str, encoded: bytes, now: Instant, more_faults: Sequence[Fault] = ()
+) -> _Params:
+    """Decode the parameters of an operation. Raise a Rejection with all faults and `more_faults`, if there are any."""
+    faults, params = decode(kind, encoded, now)
+    if params is None or faults or more_faults:
+        raise invalid_params(operation, [*faults, *more_faults][:MAX_FAULTS])
+    return params
+
+
+def encode_result(id: bytes, result: bytes | Struct) -> bytes:
+    encoded = result if isinstance(result, bytes) else _encode(result)
+    return b'{"jsonrpc":"2.0","result":%b,"id":%b}' % (encoded, id)
+
+
+def encode_error(id: bytes, rejection: Rejection) -> bytes:
+    error = ErrorObject(
+        REASONS[rejection.reason].code, rejection.message, {"reason": rejection.reason, **rejection.details}
+    )
+    return b'{"jsonrpc":"2.0","error":%b,"id":%b}' % (_encode(error), id)

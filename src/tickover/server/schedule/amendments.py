@@ -1,0 +1,153 @@
+"""Amendments: the next schedule of a clock, or the reasons why there is none.
+
+The past never changes: new items are at or after the frozen time, and only items after it can be cancelled.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from tickover.api.clocks import AddEntry, range_faults
+from tickover.api.errors import Fault, Reason, Rejection, invalid_params, truncate
+from tickover.api.limits import (
+    MAX_CLOCK_CURRENCIES,
+    MAX_CLOCK_GOALS,
+    MAX_CLOCK_ITEMS,
+    MAX_CLOCK_TRANSACTIONS,
+    MAX_GOAL_CONTRIBUTIONS,
+)
+from tickover.api.timestamps import Instant
+from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.schedule import (
+    TRANSACTIONS,
+    Schedule,
+    ScheduledItems,
+    amend_schedule,
+    find_currencies,
+    item_id,
+)
+
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+class NextSchedule(Struct, frozen=True):
+    schedule: Schedule
+    valid_until: Instant
+    """The latest frozen time at which the amendment is valid."""
+
+
+class _Item(Struct, frozen=True):
+    group: int
+    position: int
+    at: Instant
+
+
+def amend(clock: Clock, schedule: Schedule, add: AddEntry, cancel: Sequence[str]) -> NextSchedule:
+    """Return the amended schedule. Raise a Rejection with all faults, or with all items that are not pending."""
+    found = _find_items(schedule, cancel)
+    not_pending = [id for id, item in found.items() if item.at <= clock.frozen_time]
+    cancelled: dict[int, set[int]] = {}
+    for item in found.values():
+        cancelled.setdefault(item.group, set()).add(item.position)
+    faults = [
+        *_added_faults(clock, schedule, add),
+        *_total_faults(schedule, add, {group: len(positions) for group, positions in cancelled.items()}),
+        *_currency_faults(schedule, add, cancelled.get(TRANSACTIONS, set())),
+        *_cancel_faults(cancel, found, _goal_ids(schedule)),
+    ]
+    if faults:
+        posted = [_not_pending_fault(index, id) for index, id in enumerate(cancel) if id in not_pending]
+        raise invalid_params("amendTestClock", [*faults, *posted])
+    if not_pending:
+        message = "You can cancel only pending transactions and upcoming contributions. These have already happened."
+        raise Rejection(Reason.ITEM_NOT_PENDING, message, {"itemIds": not_pending})
+    added = [item.at for item in add.transactions] + [item.at for item in add.contributions]
+    added += [item.at for goal in add.goals for item in goal.contributions]
+    valid_until = min([*added, *(item.at - _MICROSECOND for item in found.values())], default=clock.max_time)
+    return NextSchedule(amend_schedule(schedule, clock.key, add, cancelled), valid_until)
+
+
+def _groups(schedule: Schedule) -> list[ScheduledItems]:
+    return [schedule.transactions, *(goal.contributions for goal in schedule.goals)]
+
+
+def _goal_ids(schedule: Schedule) -> list[str]:
+    return [item_id(b"{%b}" % goal.head) for goal in schedule.goals]
+
+
+def _find_items(schedule: Schedule, ids: Sequence[str]) -> dict[str, _Item]:
+    """Return the items that have one of these IDs."""
+    wanted = set(ids)
+    return {
+        id: _Item(group, position, items.instants[position])
+        for group, items in enumerate(_groups(schedule) if wanted else ())
+        for position, encoded in enumerate(items.encoded)
+        if (id := item_id(encoded)) in wanted
+    }
+
+
+def _added_faults(clock: Clock, schedule: Schedule, add: AddEntry) -> Iterator[Fault]:
+    bounds = clock.frozen_time, clock.max_time
+    yield from range_faults("add.transactions", add.transactions, *bounds)
+    for index, goal in enumerate(add.goals):
+        yield from range_faults(f"add.goals[{index}].contributions", goal.contributions, *bounds)
+    yield from range_faults("add.contributions", add.contributions, *bounds)
+    goal_ids = set(_goal_ids(schedule))
+    for index, item in enumerate(add.contributions):
+        if item.goal_id not in goal_ids:
+            message = "is not a goal of this clock"
+            yield Fault(f"add.contributions[{index}].goalId", "unknown", message, truncate(item.goal_id))
+
+
+def _total_faults(schedule: Schedule, add: AddEntry, cancelled: Mapping[int, int]) -> Iterator[Fault]:
+    """Check what the clock would hold."""
+    counts = [len(items.instants) - cancelled.get(group, 0) for group, items in enumerate(_groups(schedule))]
+    counts[TRANSACTIONS] += len(add.transactions)
+    if counts[TRANSACTIONS] > MAX_CLOCK_TRANSACTIONS:
+        yield _total_fault("add.transactions", MAX_CLOCK_TRANSACTIONS, "transactions", counts[TRANSACTIONS])
+    goals = len(schedule.goals) + len(add.goals)
+    if goals > MAX_CLOCK_GOALS:
+        yield _total_fault("add.goals", MAX_CLOCK_GOALS, "goals", goals)
+    added = Counter(item.goal_id for item in add.contributions)
+    for group, id in enumerate(_goal_ids(schedule), start=TRANSACTIONS + 1):
+        counts[group] += added[id]
+        if counts[group] > MAX_GOAL_CONTRIBUTIONS:
+            yield _total_fault("add.contributions", MAX_GOAL_CONTRIBUTIONS, f"contributions to {id}", counts[group])
+    total = sum(counts) + sum(len(goal.contributions) for goal in add.goals)
+    if total > MAX_CLOCK_ITEMS:
+        yield _total_fault("add", MAX_CLOCK_ITEMS, "transactions and contributions in total", total)
+
+
+def _currency_faults(schedule: Schedule, add: AddEntry, cancelled: set[int]) -> Iterator[Fault]:
+    encoded = schedule.transactions.encoded
+    if not add.transactions or len(encoded) + len(add.transactions) <= MAX_CLOCK_CURRENCIES:
+        return
+    kept = [item for position, item in enumerate(encoded) if position not in cancelled]
+    count = len(find_currencies(kept).union(item.currency.encode() for item in add.transactions))
+    if count > MAX_CLOCK_CURRENCIES:
+        yield _total_fault("add.transactions", MAX_CLOCK_CURRENCIES, "different currencies", count)
+
+
+def _total_fault(path: str, limit: int, items: str, count: int) -> Fault:
+    return Fault(path, "count", f"must leave the clock with at most {limit} {items}", count)
+
+
+def _cancel_faults(ids: Sequence[str], found: Mapping[str, _Item], goal_ids: Sequence[str]) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for index, id in enumerate(ids):
+        path = f"cancel[{index}]"
+        if id in goal_ids:
+            yield Fault(path, "goal", "is a goal; only transactions and contributions can be cancelled", id)
+        elif id not in found:
+            message = "is not an item of this clock, or is already cancelled"
+            yield Fault(path, "unknown", message, truncate(id))
+        elif id in seen:
+            yield Fault(path, "unique", "is in the list twice", id)
+        seen.add(id)
+
+
+def _not_pending_fault(index: int, id: str) -> Fault:
+    return Fault(f"cancel[{index}]", "pending", "has already happened", id)

@@ -1,0 +1,1 @@
+"""Signing in: email addresses, codes, links, tokens and emails."""

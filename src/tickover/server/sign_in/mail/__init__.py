@@ -1,0 +1,24 @@
+"""Sending emails: `open_mailer` opens the mailer for TICKOVER_MAIL_URL, either SMTP or the development outbox.
+
+A call sends its email itself and waits for the mail server. There is no queue.
+"""
+
+from pathlib import Path
+
+from structlog.stdlib import BoundLogger
+
+from tickover.server.settings import OUTBOX, SettingError
+from tickover.server.sign_in.mail.compose import Composer
+from tickover.server.sign_in.mail.mailer import Mailer
+from tickover.server.sign_in.mail.outbox import Outbox
+from tickover.server.sign_in.mail.smtp import SmtpMailer
+
+
+def open_mailer(url: str, sender: str, outbox: Path, log: BoundLogger) -> Mailer:
+    """Open the development outbox or an SMTP mailer. Raise SettingError if the URL is invalid."""
+    composer = Composer(sender)
+    if url == OUTBOX:
+        return Outbox(outbox, composer)
+    if url.startswith(("smtp://", "smtps://")):
+        return SmtpMailer(url, composer, log)
+    raise SettingError("TICKOVER_MAIL_URL must be outbox:, or look like smtp://user:password@host:587 or smtps://….")

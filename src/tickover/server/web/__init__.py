@@ -1,0 +1,1 @@
+"""The routes and pages of the server."""

@@ -1,0 +1,217 @@
+"""The HTTP handler: `POST /rpc`, the pages and the health checks.
+
+Only this module of the server reads the wall clock.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from itertools import count
+from secrets import token_hex
+from typing import Any, Final
+
+from tickover.api.errors import Reason, Rejection, unavailable
+from tickover.api.limits import MAX_BODY
+from tickover.api.timestamps import Instant
+from tickover.server.http1.messages import Header, Request, RequestError, Response
+from tickover.server.networks import ClientNetworks, Network
+from tickover.server.rpc.dispatch import CallResponse, Context, Dispatcher, error_response
+from tickover.server.rpc.reasons import REASONS
+from tickover.server.sign_in import tokens
+from tickover.server.web.cors import CorsPolicy
+from tickover.server.web.host_check import HostCheck
+from tickover.server.web.pages import Site
+
+HEALTH_CHECKS: Final = frozenset({"/healthz", "/readyz"})
+_JSON: Final = (b"content-type", b"application/json")
+_TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
+_SAFE: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+"""Default headers: no content sniffing and no caching."""
+
+
+def wall_clock() -> Instant:
+    return datetime.now(UTC)
+
+
+class Handler:
+    """Implements `tickover.server.http1.messages.RequestHandler`."""
+
+    def __init__(  # noqa: PLR0913 - one argument for each part
+        self,
+        rpc: Dispatcher,
+        ping: Callable[[], Awaitable[None]],
+        host_check: HostCheck,
+        site: Site,
+        *,
+        trusted_proxies: Sequence[Network] = (),
+        cors_origins: Sequence[str] = (),
+        now: Callable[[], Instant] = wall_clock,
+        max_in_flight: int = 512,
+        count_rejection: Callable[[Reason], object] = lambda _: None,
+    ) -> None:
+        self._rpc = rpc
+        self._ping = ping
+        self._host_check = host_check
+        self._cors = CorsPolicy(cors_origins)
+        self._networks = ClientNetworks(trusted_proxies)
+        self._now = now
+        self._site = site
+        self._max_in_flight = max_in_flight
+        self._count_rejection = count_rejection
+        self.in_flight = 0
+        """The number of calls in progress. A batch counts as one."""
+        self.is_draining = False
+        """True if the server is about to stop. `/readyz` returns 503 then; other requests are still served."""
+        self._date: Header = (b"date", b"")
+        self._date_until = 0.0
+        # Unique across restarts and processes, and cheap.
+        prefix = f"req_{token_hex(6)}"
+        self._request_ids = (f"{prefix}{number:x}" for number in count())
+
+    def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+        if request.path == "/rpc":
+            if self.in_flight >= self._max_in_flight:
+                self._count_rejection(Reason.UNAVAILABLE)
+                return self._finish(_to_http(_TOO_MANY_CALLS), request, next(self._request_ids))
+            self.in_flight += 1
+            return self._handle_call(request, next(self._request_ids))
+        if request.path == "/healthz":
+            return self._finish(_health(request, 200, b"alive\n"), request, next(self._request_ids))
+        return self._handle_page(request, next(self._request_ids))
+
+    def is_health_check(self, request: Request) -> bool:
+        return request.path in HEALTH_CHECKS
+
+    def has_path(self, path: str) -> bool:
+        """Return whether there is a page or an endpoint at the path."""
+        return path == "/rpc" or path in HEALTH_CHECKS or self._site.has(path)
+
+    def reject(self, error: RequestError) -> Response:
+        if error.status == 503:
+            self._count_rejection(Reason.UNAVAILABLE)
+            status, headers, body = _to_http(error_response(unavailable(error.message)))
+        else:
+            _, headers, body = _to_http(error_response(Rejection(Reason.INVALID_REQUEST, error.message)))
+            status = error.status
+        return self._finish((status, headers, body), _NO_REQUEST, next(self._request_ids))
+
+    async def _handle_call(self, request: Request, request_id: str) -> Response:
+        try:
+            response = await self._call(request, request_id)
+        except Rejection as rejection:
+            response = _to_http(error_response(rejection))
+        finally:
+            self.in_flight -= 1
+        return self._finish(response, request, request_id)
+
+    async def _handle_page(self, request: Request, request_id: str) -> Response:
+        try:
+            status, headers, body = await self._page(request)
+        except Rejection as rejection:
+            status, headers, body = _to_http(error_response(rejection))
+        except Exception:
+            status, headers, body = _to_http(self._rpc.report_bug(request_id))
+        names = {name for name, _ in headers}
+        safe = [header for header in _SAFE if header[0] not in names]
+        return self._finish((status, [*headers, *safe], body), request, request_id)
+
+    def _finish(self, response: Response, request: Request, request_id: str) -> Response:
+        """Add the headers that all responses have."""
+        status, headers, body = response
+        cors = self._cors.response_headers(request.fields.get(b"origin"))
+        all_headers = [self._date_header(), *headers, *cors, (b"x-request-id", request_id.encode())]
+        if status != 204:
+            all_headers.append((b"content-length", b"%d" % len(body)))
+        return status, all_headers, body
+
+    def _date_header(self) -> Header:
+        # The header has a resolution of one second.
+        now = asyncio.get_running_loop().time()
+        if now >= self._date_until:
+            self._date = (b"date", format_datetime(self._now(), usegmt=True).encode())
+            self._date_until = now + 1
+        return self._date
+
+    async def _call(self, request: Request, request_id: str) -> Response:
+        fields = request.fields
+        self._host_check.check(fields.get(b"host"))
+        if request.method == "OPTIONS" and (preflight := self._cors.preflight_headers(fields.get(b"origin"))):
+            return 204, [*_SAFE, *preflight], b""
+        if request.method == "OPTIONS" and b"origin" in fields:
+            message = "Pages of this origin may not call the server. Add the origin to TICKOVER_CORS_ORIGINS."
+            raise Rejection(Reason.METHOD_NOT_ALLOWED, message)
+        _check_content_type(request.method, fields.get(b"content-type", b""))
+        if request.body is None:
+            raise Rejection(Reason.BODY_TOO_LARGE, f"The body must have at most {MAX_BODY} bytes.")
+        network = self._networks.find(request.client, fields.get(b"x-forwarded-for", b""))
+        token = tokens.read_bearer_token(fields.get(b"authorization", b""))
+        key = fields.get(b"idempotency-key")
+        # The parser keeps blanks at the end of a header.
+        context = Context(self._now, token, network, request_id, None if key is None else key.strip(b" \t"))
+        return _to_http(await self._rpc.dispatch(request.body, context))
+
+    async def _page(self, request: Request) -> Response:
+        path = request.path
+        if path == "/readyz":
+            # No Host check: health checks may use the server's IP address.
+            return _health(request, *await self._readiness())
+        self._host_check.check(request.fields.get(b"host"))
+        if not self._site.has(path):
+            return 404, [_TEXT], b"Not found. The API is at POST /rpc.\n"
+        if request.method not in ("GET", "HEAD"):
+            return _USE_GET
+        return await self._site.get(path, request.query, request.fields.get(b"accept-encoding", b""), self._now())
+
+    async def _readiness(self) -> tuple[int, bytes]:
+        if self.is_draining:
+            return 503, b"The server is stopping.\n"
+        try:
+            await self._ping()
+        except Rejection:
+            return 503, b"The database is unavailable.\n"
+        return 200, b"ready\n"
+
+
+def _health(request: Request, status: int, body: bytes) -> Response:
+    if request.method not in ("GET", "HEAD"):
+        return _USE_GET
+    retry_after = [(b"retry-after", b"1")] if status == 503 else []
+    return status, [_TEXT, *_SAFE, *retry_after], body
+
+
+def _check_content_type(method: str, content_type: bytes) -> None:
+    if method != "POST":
+        raise Rejection(Reason.METHOD_NOT_ALLOWED, f"Use POST, not {method}.")
+    if content_type == b"application/json":
+        return
+    kind, *parameters = (part.strip() for part in content_type.lower().replace(b'"', b"").split(b";"))
+    charsets = {parameter for parameter in parameters if parameter.startswith(b"charset")}
+    if kind != b"application/json" or charsets - {b"charset=utf-8"}:
+        message = "Send Content-Type: application/json and a body in UTF-8."
+        raise Rejection(Reason.UNSUPPORTED_MEDIA_TYPE, message)
+
+
+def _to_http(response: CallResponse) -> Response:
+    if response.rejection is None:
+        return (200, _CALL_HEADERS, response.body) if response.body else (204, _SAFE, b"")
+    status = REASONS[response.rejection.reason].http_status
+    headers = [*_CALL_HEADERS, *_retry_after(response.rejection), *_REASON_HEADERS.get(response.rejection.reason, ())]
+    return status, headers, response.body
+
+
+_REASON_HEADERS: Final[dict[Reason, list[Header]]] = {
+    Reason.UNAUTHENTICATED: [(b"www-authenticate", b"Bearer")],
+    Reason.METHOD_NOT_ALLOWED: [(b"allow", b"POST")],
+}
+
+
+def _retry_after(rejection: Rejection) -> list[Header]:
+    seconds = rejection.details.get("retryAfterSeconds")
+    return [] if seconds is None else [(b"retry-after", b"%d" % seconds)]
+
+
+_CALL_HEADERS: Final = (_JSON, *_SAFE)
+_USE_GET: Final[Response] = (405, [_TEXT, *_SAFE, (b"allow", b"GET, HEAD")], b"Use GET.\n")
+_TOO_MANY_CALLS: Final = error_response(unavailable("The server has too many calls in progress. Try again."))
+_NO_REQUEST: Final = Request("GET", "*")

@@ -1,0 +1,190 @@
+"""The mailbox: reads the emails in the development outbox, for test programs and the console."""
+
+import asyncio
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from email import message_from_bytes
+from email.message import Message
+from html import escape
+from itertools import islice
+from pathlib import Path
+from typing import Final, TypeVar
+
+from tickover.api.fields import Result, Timestamp
+from tickover.api.tokens import StoredEmail
+from tickover.server.sign_in.mail.outbox import CODE_HEADER, LINK_HEADER, TIMESTAMP_FORMAT
+
+_TIMESTAMP: Final = r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z"
+ID: Final = re.compile(rf"(?:n[0-9]{{12}}-{_TIMESTAMP}|{_TIMESTAMP}-[0-9]{{1,20}}-[0-9]{{1,20}})")
+"""The name of an email's file without `.eml`. Names sort in the order of sending.
+
+Earlier releases used the second form. It sorts by time, and before the first form.
+"""
+_MAX_READ: Final = 1000
+"""Emails that one request reads, so that a search in a full outbox ends soon."""
+_MAX_LISTED: Final = 100
+_MAX_HEAD_BYTES: Final = 64 * 1024
+_MAX_EMAIL_BYTES: Final = 1024 * 1024
+"""The rest of a longer file is not read. Emails of this server have a few thousand bytes."""
+
+_T = TypeVar("_T")
+
+
+class EmailSummary(Result, frozen=True, kw_only=True):
+    """An email in the list."""
+
+    id: str
+    to: str
+    subject: str
+    sent_at: Timestamp
+    code: str | None = None
+    login_url: str | None = None
+
+
+class EmailDetails(StoredEmail, frozen=True, kw_only=True):
+    """An email with its headers and its source."""
+
+    headers: list[tuple[str, str]]
+    source: str
+
+
+class Mailbox:
+    """Reads the emails that any server process has written to an outbox folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    async def latest_email(self, to: str) -> StoredEmail | None:
+        """Return the newest email to an address, if it is among the last 1,000."""
+        return await asyncio.to_thread(self._latest, to)
+
+    async def list_emails(self) -> list[EmailSummary]:
+        """Return the last 100 emails, newest first."""
+        return await asyncio.to_thread(lambda: list(islice(self._summaries(), _MAX_LISTED)))
+
+    async def get_email(self, id: str) -> EmailDetails | None:
+        """Return an email, or None if there is none with this ID."""
+        return await asyncio.to_thread(self._read, id, _to_details)
+
+    async def get_html(self, id: str) -> bytes | None:
+        """Return the HTML of an email, or None if there is none with this ID.
+
+        The HTML is not sanitized. Serve it in a sandbox, with a Content-Security-Policy.
+        """
+        return await asyncio.to_thread(self._read, id, _to_html)
+
+    def _latest(self, to: str) -> StoredEmail | None:
+        header = f"\r\nTo: {to}\r\n".encode()
+
+        def to_email(id: str, source: bytes) -> StoredEmail | None:
+            head = b"\r\n%b\r\n" % source.partition(b"\r\n\r\n")[0]
+            return _to_email(id, source) if header in head else None
+
+        return next(filter(None, (self._read(id, to_email) for id in self._ids())), None)
+
+    def _summaries(self) -> Iterator[EmailSummary]:
+        return filter(None, (self._read(id, _to_summary, _MAX_HEAD_BYTES) for id in self._ids()))
+
+    def _ids(self) -> list[str]:
+        """Return the IDs of the last emails, newest first."""
+        try:
+            names = [file.name.removesuffix(".eml") for file in self._folder.iterdir() if file.suffix == ".eml"]
+        except OSError:
+            return []
+        return sorted(filter(ID.fullmatch, names), reverse=True)[:_MAX_READ]
+
+    def _read(self, id: str, convert: Callable[[str, bytes], _T | None], limit: int = _MAX_EMAIL_BYTES) -> _T | None:
+        """Read and convert an email. Return None if the file is missing or is not an email of this server."""
+        if not ID.fullmatch(id):
+            return None
+        try:
+            return convert(id, _read_file(self._folder / f"{id}.eml", limit))
+        except (OSError, ValueError, RecursionError):
+            return None
+
+
+def _read_file(path: Path, limit: int) -> bytes:
+    """Read the start of a regular file. Raise OSError for others: some have no end, and some block."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError("not a regular file")
+        return file.read(limit)
+
+
+def _sent_at(id: str) -> datetime:
+    """Return the timestamp in an ID. Raise ValueError if it is invalid."""
+    parts = id.split("-")
+    return datetime.strptime(parts[id.startswith("n")], TIMESTAMP_FORMAT).replace(tzinfo=UTC)
+
+
+def _to_summary(id: str, source: bytes) -> EmailSummary | None:
+    head = message_from_bytes(source.partition(b"\r\n\r\n")[0])
+    if "To" not in head:
+        return None
+    return EmailSummary(
+        id=id,
+        to=_header(head, "To") or "",
+        subject=_header(head, "Subject") or "",
+        sent_at=_sent_at(id),
+        code=_header(head, CODE_HEADER),
+        login_url=_header(head, LINK_HEADER),
+    )
+
+
+def _to_email(id: str, source: bytes) -> StoredEmail:
+    message = message_from_bytes(source)
+    return StoredEmail(
+        id=id,
+        to=_header(message, "To") or "",
+        subject=_header(message, "Subject") or "",
+        sent_at=_sent_at(id),
+        code=_header(message, CODE_HEADER),
+        login_url=_header(message, LINK_HEADER),
+        text=_part(message, "text/plain") or "",
+    )
+
+
+def _to_details(id: str, source: bytes) -> EmailDetails:
+    email = _to_email(id, source)
+    headers = [(_decode(name), _unfold(value)) for name, value in message_from_bytes(source).raw_items()]
+    text = source.decode("utf-8", "replace").replace("\r\n", "\n")
+    return EmailDetails(
+        **{name: getattr(email, name) for name in email.__struct_fields__}, headers=headers, source=text
+    )
+
+
+def _to_html(id: str, source: bytes) -> bytes:
+    _sent_at(id)
+    message = message_from_bytes(source)
+    html = _part(message, "text/html")
+    if html is None:
+        html = f"<!doctype html>\n<pre>{escape(_part(message, 'text/plain') or '')}</pre>\n"
+    return html.encode()
+
+
+def _header(message: Message, name: str) -> str | None:
+    """Return the first header with this name, on one line."""
+    values = (value for key, value in message.raw_items() if key.lower() == name.lower())
+    first = next(values, None)
+    return None if first is None else _unfold(first)
+
+
+def _unfold(value: str) -> str:
+    return re.sub(r"\r?\n", "", _decode(value))
+
+
+def _decode(raw: str) -> str:
+    """Decode UTF-8 in a header. The library returns bytes that are not ASCII as surrogates."""
+    return raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _part(message: Message, content_type: str) -> str | None:
+    """Return the first part with this content type, as text without the line break at its end."""
+    for part in message.walk():
+        content = part.get_payload(decode=True)
+        if part.get_content_type() == content_type and isinstance(content, bytes):
+            return content.decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\n")
+    return None
