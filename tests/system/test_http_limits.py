@@ -5,6 +5,7 @@ import socket
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
+import pytest
 import uvloop
 
 from tests.support.log_capture import LogCapture
@@ -197,6 +198,16 @@ async def test_oldest_unread_response_closes_its_connection() -> None:
         assert len((await second.response()).body) == server.HUGE
         with suppress(ConnectionError):
             assert len(await first.read_to_end()) < server.HUGE
+
+
+@pytest.mark.parametrize(("allowed", "warnings"), [(9, 0), (5, 1)])
+def test_limit_on_open_files_lowers_the_limit_on_connections(
+    monkeypatch: pytest.MonkeyPatch, allowed: int, warnings: int
+) -> None:
+    monkeypatch.setattr("tickover.server.app.raise_file_limit", lambda wanted: min(wanted, allowed))
+    logged = LogCapture()
+    limits = _http_limits(read_settings({}, {"max_connections": "9"}), logged.log)
+    assert (limits.connections, len(logged.lines)) == (allowed, warnings)
 
 
 def test_server_has_the_default_limits() -> None:
