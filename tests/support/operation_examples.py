@@ -15,7 +15,7 @@ from tests.support.world import World, open_world
 from tickover.api.errors import Reason
 from tickover.server.operations import OPERATIONS
 
-FILE: Final = ROOT / "src" / "tickover" / "server" / "openrpc" / "recorded.json"
+FILE: Final = ROOT / "src" / "tickover" / "server" / "rpc" / "openrpc" / "recorded.json"
 
 _FIRST: Final = (
     "sendLoginCodeEmail",
