@@ -82,7 +82,6 @@ export class Scrubber {
       h(
         "button",
         {
-          type: "button",
           "aria-keyshortcuts": step.key,
           title: `Preview ${step.label.toLowerCase()}. Hold Shift to advance.`,
           onclick: (event) => this.move(step, { advances: event.shiftKey }),

@@ -72,12 +72,11 @@ export class Timeline extends HTMLElement {
     this.tooltip = new PlotTooltip();
     this.addButton = h(
       "button",
-      { type: "button", class: "primary add-here", hidden: true, onclick: () => this.#requestItem(this.#instant) },
+      { class: "primary add-here", hidden: true, onclick: () => this.#requestItem(this.#instant) },
       icon("add"),
     );
     this.plot = h("div", { class: "plot-box" }, this.svg, this.addButton, this.tooltip.element);
     this.moreButton = h("button", {
-      type: "button",
       class: "plain",
       hidden: true,
       onclick: () => {
@@ -95,7 +94,7 @@ export class Timeline extends HTMLElement {
     });
     this.tableButton = h(
       "button",
-      { type: "button", class: "quiet table-toggle", "aria-pressed": "false", onclick: () => this.#toggleTable() },
+      { class: "quiet table-toggle", "aria-pressed": "false", onclick: () => this.#toggleTable() },
       "View as table",
     );
     this.legend = h("ul", { class: "legend", "aria-label": "Legend" });

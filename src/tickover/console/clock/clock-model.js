@@ -137,10 +137,10 @@ export function nextItems({ items, times, now }) {
 
 export const signed = ({ kind, amount }) => (kind === "income" ? amount : -amount);
 
-/** Return the exact sum of the transactions for each currency: `[["EUR", -12.5]]`. */
+/** Return the exact sum of the income and expenses for each currency: `[["EUR", -12.5]]`. */
 export function netAmounts(items) {
   const amounts = Map.groupBy(
-    items.filter((item) => item.currency),
+    items.filter((item) => item.currency && !item.isOpening),
     (item) => item.currency,
   );
   return [...amounts].map(([currency, group]) => [currency, exactSum(group.map(signed))]);

@@ -83,16 +83,8 @@ class AccountPage extends HTMLElement {
     try {
       const { tokens } = await this.#call("listAccessTokens");
       render(this.#error);
-      if (tokens.length === 0) render(this.#list, h("p", { class: "muted" }, "You have no access tokens."));
-      else
-        render(
-          this.#list,
-          h(
-            "ul",
-            {},
-            tokens.map((token) => this.#row(token)),
-          ),
-        );
+      const rows = tokens.map((token) => this.#row(token));
+      render(this.#list, rows.length ? h("ul", {}, rows) : h("p", { class: "muted" }, "You have no access tokens."));
     } catch (error) {
       const retry = h("button", { onclick: () => withBusyState(retry, () => this.#load()) }, "Try again");
       this.#showError(error, retry);

@@ -4,7 +4,6 @@ import { viewAt } from "../clock/clock-model.js";
 import { forkName, MAX_NAME_LENGTH, plural, signedAmount } from "../clock/clock-text.js";
 import { faultsIn, newIdempotencyKey } from "../clock/create-clock.js";
 import { parseAmount } from "../lib/amounts.js";
-import { codeBlock, toJson } from "../lib/code-block.js";
 import { difference, exactSum } from "../lib/decimals.js";
 import { copyText, h, onSubmit, withAmounts, withBusyState } from "../lib/dom.js";
 import { amountInput, field, readTime, textInput, timeInput } from "../lib/form-fields.js";
@@ -108,14 +107,12 @@ export async function confirmCancellation(model, item) {
   return selected === "all" ? sameName : [item.id];
 }
 
-/** Show a transaction: its state, the balance before and after it, its id, and how the server describes it. */
+/** Show a transaction: its state, the balance before and after it, and its id. */
 export async function showItem(item, state) {
   const { id, at, name, amount, currency, kind, category, balance } = item;
-  const entry = { id, name, amount, currency, type: kind.toUpperCase(), category, at: toTimestamp(at) };
   const before = kind === "income" ? difference(balance, amount) : exactSum([balance, amount]);
-  const copyLabel = "Copy ID";
-  const copy = h("button", { value: "copy", class: "quiet icon-button", "aria-label": copyLabel, title: copyLabel });
-  copy.append(icon("copy"));
+  const properties = { value: "copy", class: "quiet icon-button", "aria-label": "Copy ID", title: "Copy ID" };
+  const copy = h("button", properties, icon("copy"));
   const facts = {
     Amount: h("strong", {}, signedAmount(item)),
     [`${currency} balance`]: `${formatMoney(before, currency)} → ${formatMoney(balance, currency)}`,
@@ -132,7 +129,6 @@ export async function showItem(item, state) {
       { class: "facts" },
       rows.map(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]),
     ),
-    h("details", {}, h("summary", {}, "Show as JSON"), codeBlock("Transaction", toJson(entry))),
     buttonRow(dismissButton("Close")),
   ]);
   if (choice === "copy") copyText(id, "the ID of the event");

@@ -4,10 +4,10 @@ import { RowStates, stateCounts } from "../chart/row-states.js";
 import { balanceAt, countUntil } from "../clock/clock-model.js";
 import { netText } from "../clock/clock-text.js";
 import { smallestAllowed } from "../clock/expectations.js";
-import { copyText, h, newId, render, tableHead } from "../lib/dom.js";
+import { h, newId, render, tableHead } from "../lib/dom.js";
 import { formatCount } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
-import { DAY, toTimestamp } from "../lib/instants.js";
+import { DAY } from "../lib/instants.js";
 import { TransactionFilter, TransactionOrder } from "./transaction-filter.js";
 import { hasLongAmounts, transactionRow } from "./transaction-row.js";
 
@@ -89,7 +89,7 @@ class TransactionTable extends HTMLElement {
     });
     this.add = h(
       "button",
-      { type: "button", class: "soft", onclick: () => this.dispatchEvent(new CustomEvent("additem")) },
+      { class: "soft", onclick: () => this.dispatchEvent(new CustomEvent("additem")) },
       icon("add"),
       "Add event",
     );
@@ -99,7 +99,6 @@ class TransactionTable extends HTMLElement {
       h("label", { for: searchId, class: "visually-hidden" }, "Filter by name or category"),
       this.search,
       this.#filter.element,
-      h("button", { type: "button", onclick: () => this.#copyCsv() }, "Copy CSV"),
     );
     render(
       this,
@@ -149,7 +148,7 @@ class TransactionTable extends HTMLElement {
       this.#showMatches();
       this.search.focus();
     };
-    more.button = h("button", { type: "button", class: "plain", onclick: open });
+    more.button = h("button", { class: "plain", onclick: open });
     more.row = h("tr", { class: "more-rows" }, h("td", { colSpan: 6 }, more.button));
     return more;
   }
@@ -247,21 +246,8 @@ class TransactionTable extends HTMLElement {
   /** Count the items that match and add them up. */
   #describeMatches(items) {
     const count = `${formatCount(items.length)} of ${formatCount(this.items.length)} match`;
-    return items.length ? `${count}, sum ${netText(items)}` : count;
-  }
-
-  #copyCsv() {
-    const quote = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-    const lines = this.#indexes
-      .map((index) => this.items[index])
-      .filter((item) => this.#matches(item))
-      .map(({ at, name, category = "", kind, amount, currency, balance }) =>
-        [toTimestamp(at), name, category, kind.toUpperCase(), amount, currency, balance].map((value) =>
-          quote(String(value)),
-        ),
-      );
-    const header = ["at", "name", "category", "type", "amount", "currency", "balance"];
-    return copyText(`${[header, ...lines].join("\n")}\n`, `${formatCount(lines.length)} transactions as CSV`);
+    const sum = netText(items);
+    return sum ? `${count}, sum ${sum}` : count;
   }
 }
 

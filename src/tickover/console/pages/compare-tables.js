@@ -47,6 +47,7 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
   const lowest = balances.map((balance, index) => lowestPoint(balance, starts[index], window.to));
   const openings = models.map((model) => openingBalance(model, currency));
   const total = (kind) => models.map((model) => totalOf(model, kind, currency));
+  const expenses = total("expense").map((sum) => 0 - sum);
   const row = (...cells) => valueRow({ currency, rules }, ...cells);
   return h(
     "section",
@@ -71,10 +72,7 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
         {},
         openings.some(Boolean) && row("Opening balance", openings, starts, false),
         row("Income", total("income")),
-        row(
-          "Expenses",
-          total("expense").map((sum) => 0 - sum),
-        ),
+        row("Expenses", expenses),
         row(
           "Lowest balance",
           lowest.map(({ value }) => value),

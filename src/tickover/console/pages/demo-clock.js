@@ -63,12 +63,8 @@ class DemoClock extends HTMLElement {
     this.date = h("dd", { class: "figure-value preview-text" });
     this.balance = h("dd", { class: "figure-value preview-text" });
     this.result = h("dd", { class: "figure-value" });
-    this.svg = s("svg", {
-      class: "plot",
-      role: "img",
-      focusable: "false",
-      "aria-label": "A chart of the demo's balance",
-    });
+    const label = "A chart of the demo's balance";
+    this.svg = s("svg", { class: "plot", role: "img", focusable: "false", "aria-label": label });
     this.button = h("button", { onclick: () => (this.#frame ? this.#pause() : this.#play()) });
     const plot = h("div", { class: "plot-box" }, this.svg);
     const [currency] = this.#model.currencies;

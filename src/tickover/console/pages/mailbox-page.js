@@ -3,7 +3,6 @@
 import { copyText, h, notify, render } from "../lib/dom.js";
 import { clocksLink, showFailure } from "../lib/failure.js";
 import { formatInstant } from "../lib/format.js";
-import { icon } from "../lib/icons.js";
 import { tabList } from "../lib/tabs.js";
 
 const REFRESH_MS = 2000;
@@ -13,18 +12,14 @@ let filter = "";
 // The last known list, so the next page doesn't start empty.
 let lastEmails = null;
 
+const FETCH_OPTIONS = { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
 const NOT_FOUND = Symbol("not found");
 const UNAVAILABLE = Symbol("unavailable");
 
 /** Return the JSON at a path, NOT_FOUND or UNAVAILABLE. */
 async function fetchJson(path, signal) {
   try {
-    const response = await fetch(path, {
-      credentials: "omit",
-      cache: "no-store",
-      referrerPolicy: "no-referrer",
-      signal,
-    });
+    const response = await fetch(path, { ...FETCH_OPTIONS, signal });
     if (response.status === 404) return NOT_FOUND;
     return response.ok ? await response.json() : UNAVAILABLE;
   } catch {
@@ -42,7 +37,11 @@ class Mailbox extends HTMLElement {
     this.known = lastEmails && new Set(lastEmails.map((email) => email.id));
     this.list = h("ol", { class: "email-list" });
     this.state = h("div", { class: "email-state" });
-    this.email = h("article", { class: "card email", "aria-label": "Email" });
+    this.email = h(
+      "article",
+      { class: "card email", "aria-label": "Email" },
+      h("p", { class: "muted" }, "Select an email."),
+    );
     this.filter = h("input", {
       type: "search",
       id: "email-filter",
@@ -150,7 +149,7 @@ class Mailbox extends HTMLElement {
     const hadFocus = this.state.contains(document.activeElement);
     render(this.state, !emails.length && h("p", { class: "muted" }, emptyMessage));
     if (hadFocus) this.filter.focus();
-    if (!this.argument) this.showPlaceholder(emails[0]);
+    if (!this.argument) this.email.hidden = !emails.length;
   }
 
   row(email) {
@@ -168,27 +167,6 @@ class Mailbox extends HTMLElement {
         h("time", { class: "muted", datetime: email.sentAt }, formatInstant(Date.parse(email.sentAt))),
       ),
     );
-  }
-
-  /** Show the newest email that the list shows, without its content: a frame would load it. */
-  showPlaceholder(newest) {
-    this.email.hidden = !newest;
-    if (!newest || newest.id === this.newestId) return;
-    this.newestId = newest.id;
-    const hadFocus = this.email.contains(document.activeElement);
-    const open = h("a", { class: "button primary", href: `#/mailbox/${encodeURIComponent(newest.id)}` }, "Open it");
-    render(
-      this.email,
-      h(
-        "div",
-        { class: "email-placeholder" },
-        icon("mail"),
-        h("h2", {}, "Select an email"),
-        h("p", { class: "muted" }, "The newest is to ", h("strong", {}, newest.to), "."),
-        open,
-      ),
-    );
-    if (hadFocus) open.focus();
   }
 
   async showEmail() {

@@ -36,9 +36,6 @@ export function showNextCommand(command) {
   copyCommand.hidden = !command;
 }
 
-const MIN_HEIGHT = 120;
-const HEIGHT_STEP = 40;
-
 // A page reads again after a change. The inspector keeps showing the change.
 const READ_METHODS = ["getTestClock", "listTestClocks", "listAccessTokens"];
 const FOLLOW_UP_MS = 2000;
@@ -51,24 +48,12 @@ class RequestInspector {
   #title = h("span", { class: "muted" });
   #body = h("div", { class: "inspector-content" });
   #lastUsed = null;
-  #handle = h("div", {
-    class: "resize-handle",
-    role: "separator",
-    tabIndex: 0,
-    "aria-orientation": "horizontal",
-    "aria-label": "Height of the request inspector",
-    onpointerdown: (event) => event.target.setPointerCapture(event.pointerId),
-    onpointermove: (event) => {
-      if (event.target.hasPointerCapture(event.pointerId)) this.#resize(innerHeight - event.clientY);
-    },
-    onkeydown: (event) => this.#handleKey(event),
-  });
   #details = h(
     "details",
     {
       ontoggle: () => {
         this.#draw();
-        this.#resize();
+        this.#showElementInUse();
       },
     },
     h("summary", {}, h("span", {}, "Request inspector"), this.#title, nextCommand),
@@ -77,7 +62,7 @@ class RequestInspector {
 
   constructor(container) {
     this.#container = container;
-    render(container, this.#handle, this.#details, copyCommand);
+    render(container, this.#details, copyCommand);
     document.getElementById("main").addEventListener("focusin", ({ target }) => (this.#lastUsed = target));
     onCall(() => this.#follow(callHistory()[0]));
     onSessionEnd(() => {
@@ -88,26 +73,11 @@ class RequestInspector {
     this.#draw();
   }
 
-  #handleKey(event) {
-    const height = this.#details.clientHeight;
-    const next = { ArrowUp: height + HEIGHT_STEP, ArrowDown: height - HEIGHT_STEP, Home: MIN_HEIGHT, End: Infinity }[
-      event.key
-    ];
-    if (next === undefined) return;
-    event.preventDefault();
-    this.#resize(next);
-  }
-
-  /** Set the height in pixels, or keep it. Scroll the page so that the element in use stays visible. */
-  #resize(height) {
-    const max = Math.round(innerHeight * 0.8);
-    const { style } = document.documentElement;
-    if (height) style.setProperty("--inspector", `${Math.min(Math.max(height, MIN_HEIGHT), max)}px`);
-    const values = { valuemin: MIN_HEIGHT, valuemax: max, valuenow: this.#details.clientHeight };
-    for (const [name, value] of Object.entries(values)) this.#handle.setAttribute(`aria-${name}`, value);
+  /** Scroll the page so that the element in use stays visible. */
+  #showElementInUse() {
     if (!this.#details.open) return;
     // On phones, the inspector is at the end of the page.
-    const isFixed = getComputedStyle(this.#handle.parentElement).position === "sticky";
+    const isFixed = getComputedStyle(this.#container).position === "sticky";
     const visible = isFixed ? this.#lastUsed : this.#details;
     if (visible?.isConnected) visible.scrollIntoView({ block: "nearest" });
   }

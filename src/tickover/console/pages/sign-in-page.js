@@ -253,11 +253,8 @@ class SignIn extends HTMLElement {
       );
       const { resendSeconds } = await serverFeatures();
       const wasSent = progress.sent;
-      Object.assign(progress, {
-        sent: kind,
-        loginUrl: loginUrl ?? null,
-        resendAt: Date.now() + resendSeconds * 1000,
-      });
+      const resendAt = Date.now() + resendSeconds * 1000;
+      Object.assign(progress, { sent: kind, loginUrl: loginUrl ?? null, resendAt });
       notify(wasSent ? `We sent a new ${kind} to ${progress.email}.` : "");
       SignIn.#current(this).#draw();
     } catch (error) {

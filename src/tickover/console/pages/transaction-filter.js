@@ -77,11 +77,7 @@ export class TransactionOrder {
       this.mark();
       this.#onChange();
     };
-    const button = h(
-      "button",
-      { type: "button", class: "sort", title: `Sort by ${text.toLowerCase()}`, onclick },
-      text,
-    );
+    const button = h("button", { class: "sort", title: `Sort by ${text.toLowerCase()}`, onclick }, text);
     this.#buttons.set(column, button);
     return button;
   }
