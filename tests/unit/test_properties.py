@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import product
 from typing import Any, NamedTuple
 
 import msgspec
@@ -239,21 +240,19 @@ def test_valid_request_has_no_faults(kind: type[Params], data: st.DataObject) ->
     assert params is not None
 
 
-NEAR_START = st.sampled_from([-MICROSECOND, timedelta(), MICROSECOND, timedelta(days=3652), timedelta(days=3654)])
-LETTERS = st.sampled_from(["EUR", "EUR", "eur", "ÄÖÜ", "EU1"])
+NEAR_START = [-MICROSECOND, timedelta(), MICROSECOND, timedelta(days=3652), timedelta(days=3654)]
 
 
-@given(st.data(), st.sampled_from([2017, 2018, 2027, 2036, 2037]))
-def test_fast_check_of_a_new_clock_agrees_with_its_faults(data: st.DataObject, year: int) -> None:
+@pytest.mark.parametrize("year", [2017, 2018, 2027, 2036, 2037])
+def test_fast_check_of_a_new_clock_agrees_with_its_faults(year: int) -> None:
     now, start = NOWS[0], NOWS[0].replace(year=year)
-    ats = NEAR_START.map(lambda distance: start + distance)
-    contributions = st.lists(st.builds(ContributionEntry, ats, st.just(1)), max_size=2)
-    transactions = st.builds(TransactionEntry, ats, st.just("Rent"), st.just(1), LETTERS, st.just("EXPENSE"))
-    goals = st.builds(GoalEntry, st.just("Trip"), st.just(2), st.sampled_from([0, 2, 2.5]), contributions)
-    params = NewClock(start, data.draw(st.lists(transactions, max_size=2)), data.draw(st.lists(goals, max_size=2)))
     # A start ten calendar years from now is checked in full.
     needs_full_check = abs(year - now.year) == 10
-    assert params.passes_fast_checks(now) == (not needs_full_check and not list(params.faults(now)))
+    for first, second, currency, initial in product(NEAR_START, NEAR_START, ["EUR", "eur", "ÄÖÜ", "EU1"], [0, 2, 2.5]):
+        transactions = [TransactionEntry(start + first, "Rent", 1, currency, "EXPENSE")]
+        goals = [GoalEntry("Trip", 2, initial, [ContributionEntry(start + second, 1)])]
+        params = NewClock(start, transactions, goals)
+        assert params.passes_fast_checks(now) == (not needs_full_check and not list(params.faults(now))), params
 
 
 ANYTHING = st.recursive(
