@@ -37,7 +37,7 @@ export interface TransactionEntry {
   currency: string;
   /** Whether money comes in or goes out. */
   type: "EXPENSE" | "INCOME";
-  /** Your own label. It may be empty. */
+  /** Your own label. It may be empty. At the clock's start, `Opening balance` makes the transaction neither income nor expense. */
   category?: string;
 }
 

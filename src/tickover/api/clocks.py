@@ -47,7 +47,13 @@ class TransactionEntry(Params, Generic[Amount_co], frozen=True):
     amount: Annotated[Amount_co, doc("The amount of money.")]
     currency: CurrencyOfTransaction
     type: Annotated[TransactionType, doc("Whether money comes in or goes out.")]
-    category: Annotated[Category | UnsetType, doc("Your own label. It may be empty.")] = UNSET
+    category: Annotated[
+        Category | UnsetType,
+        doc(
+            "Your own label. It may be empty. At the clock's start, `Opening balance` makes the transaction neither "
+            "income nor expense."
+        ),
+    ] = UNSET
 
 
 class ContributionEntry(Params, Generic[Amount_co], frozen=True):

@@ -1,108 +1,68 @@
-"""Arguments of the tools, described for the model. The server checks their values."""
+"""Arguments of the tools, described for the model. Items and expectations derive from the types of the API."""
 
-from typing import Annotated, Final, Literal, NotRequired
+from functools import cache
+from typing import Annotated, Any, Literal, NotRequired, get_origin
 
-from pydantic import ConfigDict, Field, with_config
+from msgspec import inspect
+from pydantic import ConfigDict, Field, GetCoreSchemaHandler, with_config
+from pydantic_core import CoreSchema
 from typing_extensions import TypedDict
+
+from tickover.api.clocks import AddedContributionEntry, GoalEntry, TransactionEntry
+from tickover.api.expectations import ExpectationEntry
+from tickover.api.fields import Bound, InitialAmount, PositiveAmount, TotalBound
+
+Json = dict[str, Any]
+Timestamp = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+
+
+class _Read:
+    """Makes pydantic read a list of objects as a list of this type of the API. The server checks their values."""
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = kind
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler.generate_schema(list[_input(inspect.type_info(self._kind))])  # type: ignore[misc]
+
+
+def _input(info: inspect.Type) -> Any:
+    match info:
+        case inspect.Metadata():
+            text = (info.extra_json_schema or {}).get("description")
+            return Annotated[_input(info.type), Field(description=text)] if text else _input(info.type)
+        case inspect.StructType():
+            return _object(info.cls)
+        case inspect.ListType():
+            return list[_input(info.item_type)]  # type: ignore[misc]
+        case inspect.LiteralType():
+            return Literal[info.values]
+    plain = {inspect.StrType: str, inspect.IntType: int, inspect.DateTimeType: Timestamp}
+    # The union of an integer and a float is a number.
+    return plain.get(type(info), float)
+
+
+@cache
+def _object(kind: Any) -> Any:
+    """Return a dictionary with the members of this type. A misspelled member is an error."""
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    members = {
+        field.encode_name: _input(field.type) if field.required else NotRequired[_input(field.type)]
+        for field in info.fields
+    }
+    described: Any = TypedDict(kind.__name__, members)  # type: ignore[misc]
+    described.__doc__ = (get_origin(kind) or kind).__doc__
+    return with_config(ConfigDict(extra="forbid"))(described)
+
 
 ClockId = Annotated[str, Field(description="The clock's ID. It starts with clock_.")]
 Time = Annotated[str, Field(description="RFC 3339 with an offset, such as 2027-01-31T09:00:00Z, or a date in UTC.")]
-Timestamp = Annotated[str, Field(description="RFC 3339 with an offset, such as 2027-01-31T09:00:00Z.")]
-Money = Annotated[float, Field(description="A positive amount, such as 1150.50.")]
-Currency = Annotated[str, Field(description="Three uppercase letters, such as EUR.")]
 OpeningBalances = Annotated[
     dict[str, float] | None, Field(description="The balance of each currency before the clock's start: {'EUR': 1200}.")
 ]
 Labels = Annotated[dict[str, str] | None, Field(description="Your own labels, for example {'test': 'overdraft'}.")]
-
-_STRICT: Final = ConfigDict(extra="forbid")
-"""A misspelled member is an error."""
-
-
-@with_config(_STRICT)
-class TransactionInput(TypedDict):
-    """Income or an expense. At the clock's start, the category "Opening balance" makes it neither."""
-
-    at: Timestamp
-    name: str
-    amount: Money
-    currency: Currency
-    type: Literal["INCOME", "EXPENSE"]
-    category: NotRequired[str]
-
-
-@with_config(_STRICT)
-class ContributionInput(TypedDict):
-    """A payment towards a goal."""
-
-    at: Timestamp
-    amount: Money
-
-
-@with_config(_STRICT)
-class AddedContributionInput(ContributionInput):
-    """A payment towards a goal that the clock already has."""
-
-    goalId: Annotated[str, Field(description="The goal's ID, from show_clock. It starts with goal_.")]
-
-
-@with_config(_STRICT)
-class GoalInput(TypedDict):
-    """A savings goal."""
-
-    name: str
-    targetAmount: Money
-    initialAmount: NotRequired[float]
-    contributions: NotRequired[list[ContributionInput]]
-
-
-# `from` is a keyword, so it can't be a member of a class.
-_RangeInput = TypedDict("_RangeInput", {"from": NotRequired[Timestamp], "until": NotRequired[Timestamp]})
-
-
-@with_config(_STRICT)
-class BalanceInput(_RangeInput, TypedDict):
-    """The balance stays within bounds at every instant of a range. At least one bound is required."""
-
-    currency: Currency
-    atLeast: NotRequired[float]
-    atMost: NotRequired[float]
-
-
-@with_config(_STRICT)
-class GoalReachedInput(TypedDict):
-    """A goal, by its name or ID, is reached at or before an instant."""
-
-    goal: str
-    by: Timestamp
-
-
-@with_config(_STRICT)
-class TotalInput(TypedDict):
-    """The total of income or expenses stays within bounds in every period."""
-
-    type: Literal["INCOME", "EXPENSE"]
-    currency: Currency
-    category: NotRequired[str]
-    per: Literal["DAY", "WEEK", "MONTH", "ALL"]
-    atLeast: NotRequired[float]
-    atMost: NotRequired[float]
-
-
-@with_config(_STRICT)
-class PostedInput(TypedDict):
-    """A transaction with this name happens at or before an instant, `count` times (default 1)."""
-
-    name: str
-    by: Timestamp
-    count: NotRequired[int]
-
-
-@with_config(_STRICT)
-class ExpectationInput(TypedDict, total=False):
-    """One expectation. It has exactly one member."""
-
-    balance: BalanceInput
-    goalReached: GoalReachedInput
-    total: TotalInput
-    posted: PostedInput
+Transactions = Annotated[list[Json], _Read(TransactionEntry[PositiveAmount])]
+Goals = Annotated[list[Json], _Read(GoalEntry[PositiveAmount, InitialAmount])]
+AddedContributions = Annotated[list[Json], _Read(AddedContributionEntry)]
+Expectations = Annotated[list[Json], _Read(ExpectationEntry[Bound, TotalBound])]

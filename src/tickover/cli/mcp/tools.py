@@ -18,14 +18,15 @@ from tickover.api.plans import Plan
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.load_plan import load_scenario, plan_from_json, plan_from_scenario
 from tickover.cli.mcp.inputs import (
-    AddedContributionInput,
+    AddedContributions,
     ClockId,
-    ExpectationInput,
-    GoalInput,
+    Expectations,
+    Goals,
+    Json,
     Labels,
     OpeningBalances,
     Time,
-    TransactionInput,
+    Transactions,
 )
 from tickover.cli.output import to_json
 from tickover.cli.session import Session
@@ -42,8 +43,6 @@ _HINTS: Final = {
     Reason.ITEM_NOT_PENDING: "Items that have happened can't be cancelled. Call fork_clock to get a copy before them.",
     Reason.TIME_AFTER_MAX: "Use a time that is not after maxTime.",
 }
-
-Json = dict[str, Any]
 
 
 class Tools:
@@ -68,8 +67,8 @@ class Tools:
             str | None, Field(description="Your own scenario in TOML, as in tickover://scenarios/trip.")
         ] = None,
         start: Annotated[Time | None, Field(description="The clock's first time. Required without a scenario.")] = None,
-        transactions: list[TransactionInput] | None = None,
-        goals: list[GoalInput] | None = None,
+        transactions: Transactions | None = None,
+        goals: Goals | None = None,
         name: str | None = None,
         labels: Labels = None,
     ) -> Json:
@@ -141,7 +140,7 @@ class Tools:
     def check_clock(
         self,
         id: ClockId,
-        expectations: list[ExpectationInput],
+        expectations: Expectations,
         until: Time | None = None,
         opening_balances: OpeningBalances = None,
     ) -> Json:
@@ -154,9 +153,9 @@ class Tools:
     def amend_clock(
         self,
         id: ClockId,
-        transactions: list[TransactionInput] | None = None,
-        goals: list[GoalInput] | None = None,
-        contributions: list[AddedContributionInput] | None = None,
+        transactions: Transactions | None = None,
+        goals: Goals | None = None,
+        contributions: AddedContributions | None = None,
         cancel: Annotated[
             list[str] | None,
             Field(description="IDs of pending transactions and contributions, from list_events with `until`."),
