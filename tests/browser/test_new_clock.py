@@ -9,52 +9,8 @@ from playwright.async_api import Browser, Route, expect
 
 from tests.support.console import open_console
 from tests.support.program import Program
-from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
-
-
-AMOUNTS: dict[str, dict[str, float | None]] = {
-    "en-GB": {
-        "2800": 2800, "2800.5": 2800.5, "2,800": 2800, "2,800.50": 2800.5, "1,234,567": 1234567, "1.000": 1,
-        "0.005": 0.005, " 12 ": 12, "-3": -3, "1e-7": 1e-7, "007": 7, "2,80": None, "3,5": None, "0,800": None,
-        "2,8000": None,
-        "12,34,567": None,
-        "0x10": None, " ": None, "1e3": None, "Infinity": None, "1.": None, ".5": None, "--1": None, "2.800,50": None,
-        "1 000": None, "1" * 400: None, "abc": None, "1_000": None, "٣": None,
-    },
-    "de-DE": {
-        "2.800": 2800, "2.800,50": 2800.5, "2,8": 2.8, "2,800": 2.8, "2.8": 2.8, "2800.50": 2800.5, "0.800": 0.8,
-        "2,800.50": None,
-    },
-    "fr-FR": {
-        "2 800": 2800, "2\u202f800,5": 2800.5, "2\u00a0800": 2800, "2,8": 2.8, "2.80": 2.8, "2.800": None, "2 80": None,
-    },
-    "de-CH": {"2'800": 2800, "2’800.50": 2800.5, "2.8": 2.8, "2'80": None},
-}  # fmt: skip
-
-
-async def test_amounts_are_parsed_in_the_format_of_the_locale(
-    program: Program, tab: Tab, subtests: pytest.Subtests
-) -> None:
-    for locale, cases in AMOUNTS.items():
-        with subtests.test(locale):
-            languages = (
-                f"Object.defineProperty(navigator, 'languages', {{ get: () => ['{locale}'], configurable: true }})"
-            )
-            await tab.page.add_init_script(languages)
-            await tab.page.goto(f"{program.url}/?{locale}")
-            parsed = await tab.page.evaluate(
-                """async (texts) => {
-                  const { parseAmount } = await importModule("lib/amounts.js");
-                  return texts.map((text) => parseAmount(text));
-                }""",
-                list(cases),
-            )
-            # Invalid text is returned unchanged.
-            assert dict(zip(cases, parsed, strict=True)) == {
-                text: text if value is None else value for text, value in cases.items()
-            }
 
 
 async def test_invalid_amounts_and_times_are_not_sent(browser: Browser, program: Program) -> None:

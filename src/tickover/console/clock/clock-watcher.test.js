@@ -54,6 +54,7 @@ test("a poll that was sent before an action doesn't revert it", async () => {
   let finish;
   const action = watcher.pauseWhile(() => new Promise((resolve) => (finish = resolve)));
   requests[0].resolve("before the action");
+  await settle();
   await pass(60_000);
   assert.equal(requests.length, 1, "no poll is sent during the action");
   finish("result");

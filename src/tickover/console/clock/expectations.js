@@ -188,9 +188,9 @@ export const balanceRules = (expectations, currency, { start, maxTime }) =>
     }));
 
 /** Return the ranges `[from, to]` in which a balance breaks a rule. */
-export function breachRanges({ times, values }, { atLeast = -Infinity, atMost = Infinity, from, to }) {
+export function breachRanges({ times, values, start }, { atLeast = -Infinity, atMost = Infinity, from, to }) {
   const ranges = [];
-  let index = countUntil(times, from);
+  let index = from === start ? 0 : countUntil(times, from);
   for (let at = from; at <= to && index < values.length; at = times[index++]) {
     if (values[index] >= atLeast && values[index] <= atMost) continue;
     const end = Math.min(times[index] ?? to, to);

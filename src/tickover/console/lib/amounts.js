@@ -6,10 +6,13 @@ export const amountFormat = new Intl.NumberFormat(locale, { useGrouping: "always
 // Locales use several kinds of spaces and apostrophes. Keyboards have one of each.
 const normalizeSeparators = (text) => text.trim().replace(/\s/g, " ").replace(/’/g, "'");
 
-/** The separators of groups and decimals. */
-const SEPARATORS = Object.fromEntries(
-  amountFormat.formatToParts(1234567.8).map(({ type, value }) => [type, normalizeSeparators(value) || " "]),
-);
+/** Return the separators of groups and decimals of a number format. */
+export const separatorsOf = (format) =>
+  Object.fromEntries(
+    format.formatToParts(1234567.8).map(({ type, value }) => [type, normalizeSeparators(value) || " "]),
+  );
+
+const SEPARATORS = separatorsOf(amountFormat);
 
 /** Parse an amount in the format of the locale or with a decimal point. Return ambiguous or invalid text unchanged. */
 export function parseAmount(text, { group = ",", decimal = "." } = SEPARATORS) {
