@@ -34,7 +34,7 @@ setup: .venv/dev
 
 test: .venv/dev
 ifdef FAST
-	$(BIN)/pytest tests/unit tests/contract tests/rpc
+	$(BIN)/pytest tests/unit tests/store tests/rpc
 else
 	$(BIN)/pytest tests --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
 endif

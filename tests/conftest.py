@@ -68,7 +68,7 @@ _FIRST = {
     "test_typescript_client.py",
 }
 
-_WITHOUT_PROGRAMS = {("unit",), ("contract",), ("rpc",)}
+_WITHOUT_PROGRAMS = {("unit",), ("store",), ("rpc",)}
 
 # Compiling all modules in every process takes longer than most tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

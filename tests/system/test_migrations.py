@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 from msgspec import msgpack
 
-from tests.contract import previous_version
+from tests.store import previous_version
 from tests.support.program import Program, verify_params
 from tickover.api import ids
 from tickover.api.clocks import GoalEntry, NewClock

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 import asyncpg
 import pytest
 
-from tests.contract.test_store import METHODS
-from tests.contract.values import START, WEEK, add_clock, advance, clock, key, make_record, user
+from tests.store.test_store import METHODS
+from tests.store.values import START, WEEK, add_clock, advance, clock, key, make_record, user
 from tests.support.pgbouncer import PgBouncer
 from tests.support.postgres import PostgresServer
 from tests.support.transcripts import ROOT

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from tests.contract.values import add_clock, clock, key, user
+from tests.store.values import add_clock, clock, key, user
 from tests.support.postgres import PostgresServer
 from tests.support.program import wait_until
 from tickover.api.errors import Rejection

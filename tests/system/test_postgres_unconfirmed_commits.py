@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.contract.values import (
+from tests.store.values import (
     ANA,
     BEN,
     NOW,

@@ -1,0 +1,360 @@
+"""The PostgreSQL store: sessions, database settings, the schema and secret keys."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+
+from tests.store.values import (
+    ANA,
+    DAY,
+    HOUR,
+    MICROSECOND,
+    MINUTE,
+    NOW,
+    START,
+    add_clock,
+    advance,
+    claim,
+    clock,
+    code,
+    code_limits,
+    create,
+    digest,
+    key,
+    schedule_of,
+    sent,
+    session,
+    user,
+    user_of_token,
+)
+from tests.support.postgres import PostgresServer
+from tickover.api.errors import Reason, Rejection
+from tickover.server.settings import SettingError
+from tickover.server.sign_in.logins import CountedAttempt
+from tickover.server.storage import open_store
+from tickover.server.storage.migrations import migrations
+from tickover.server.storage.postgres.store import PostgresStore
+from tickover.server.storage.store import Store
+
+
+async def _opened(url: str, max_connections: int = 8) -> PostgresStore:
+    store = await open_store(url, max_connections)
+    assert isinstance(store, PostgresStore)
+    return store
+
+
+@pytest.fixture
+async def store(postgres_url: str) -> AsyncIterator[PostgresStore]:
+    opened = await _opened(postgres_url)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def witness(postgres_url: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(postgres_url)
+    yield connection
+    await connection.close()
+
+
+# Sessions
+
+
+@pytest.mark.parametrize(
+    ("query", "setting", "value"),
+    [
+        ("", "application_name", "tickover"),
+        ("", "statement_timeout", "4s"),
+        ("", "lock_timeout", "2s"),
+        ("", "idle_in_transaction_session_timeout", "10s"),
+        ("", "default_transaction_isolation", "read committed"),
+        ("", "synchronous_commit", "on"),
+        ("?application_name=clocks", "application_name", "clocks"),
+        ("?application_name=clocks", "lock_timeout", "2s"),
+        ("?statement_timeout=7s&lock_timeout=6s", "statement_timeout", "7s"),
+        ("?statement_timeout=7s&lock_timeout=6s", "lock_timeout", "6s"),
+        ("?work_mem=1MB", "work_mem", "1MB"),
+        ("?options=-c%20work_mem%3D1MB", "work_mem", "1MB"),
+    ],
+)
+async def test_session_has_its_settings_unless_the_url_overrides_them(
+    postgres_url: str, query: str, setting: str, value: str
+) -> None:
+    store = await _opened(postgres_url + query)
+    assert (await store._connections.fetch_row("select current_setting($1)", setting))[0] == value
+    await store.close()
+
+
+@pytest.mark.parametrize("limit", ["statement_timeout=100ms", "lock_timeout=100ms"])
+async def test_call_that_waits_too_long_for_a_lock_is_rejected_and_changes_nothing(
+    postgres_url: str, witness: asyncpg.Connection, limit: str
+) -> None:
+    store = await _opened(f"{postgres_url}?{limit}")
+    message = await sent(store, code(1))
+    async with witness.transaction():
+        await witness.execute("select from login_sends where digest = $1 for update", message.digest)
+        for call in (
+            store.allow_resend(message),
+            store.undo_send(message),
+            store.count_attempt(ANA, code_limits(), NOW),
+        ):
+            with pytest.raises(Rejection) as error:
+                await call
+            assert error.value.reason is Reason.UNAVAILABLE
+            assert "is not responding" in error.value.message
+    assert await claim(store, code(2, NOW + MICROSECOND)) == NOW
+    assert await store.count_attempt(ANA, code_limits(tries=1), NOW) == CountedAttempt(message.digest, NOW)
+    await store.close()
+
+
+async def test_number_of_sessions_is_limited(postgres_url: str, witness: asyncpg.Connection) -> None:
+    store = await _opened(f"{postgres_url}?application_name=counted", max_connections=3)
+    sessions: set[int] = set()
+
+    async def count() -> None:
+        query = "select pid from pg_stat_activity where application_name = 'counted'"
+        while not all(task.done() for task in busy):
+            found = await witness.fetch(query)
+            assert len(found) <= 3
+            sessions.update(pid for (pid,) in found)
+
+    busy = [
+        asyncio.create_task(call)
+        for number in range(60)
+        for call in (
+            store.count_attempt(f"user-{number}@example.test", code_limits(), NOW),
+            store.revoke_token(digest(number)),
+            add_clock(store, clock(number), user(number)),
+            user_of_token(store, digest(number), NOW),
+        )
+    ]
+    await asyncio.gather(count(), *busy)
+    assert len(sessions) == 3
+    await store.close()
+
+
+async def test_closed_store_leaves_no_session(postgres_url: str, witness: asyncpg.Connection) -> None:
+    store = await _opened(f"{postgres_url}?application_name=left")
+    await asyncio.gather(*(store.revoke_token(digest(number)) for number in range(50)))
+    await store.close()
+    async with asyncio.timeout(30):
+        while await witness.fetchval("select count(*) from pg_stat_activity where application_name = 'left'"):
+            pass
+
+
+# Settings of the database
+
+
+@pytest.fixture
+async def fresh_url(postgres: PostgresServer) -> AsyncIterator[str]:
+    """An empty database."""
+    url = postgres.create_database()
+    yield url
+    postgres.execute(f"drop database {url.rpartition('/')[2]} with (force)")
+
+
+async def _use(store: Store) -> None:
+    """Make many concurrent calls, and check their results."""
+    claims = await asyncio.gather(*(claim(store, code(number)) for number in range(30)))
+    assert claims.count(None) == 1
+    tries = await asyncio.gather(*(store.count_attempt(ANA, code_limits(), NOW) for _ in range(30)))
+    assert tries.count(None) == 25
+    message = digest(claims.index(None))
+    users = await asyncio.gather(*(store.redeem_code(ANA, message, session(number)) for number in range(30)))
+    assert len([each for each in users if each]) == 1
+    made = [create(store, clock(number), user(1), b"", bytes(16), limit=7) for number in range(30)]
+    results = await asyncio.gather(*made)
+    assert results.count(None) == 7
+    number = results.index(None)
+    moved = await asyncio.gather(*(advance(store, key(number), user(1), START + day * DAY) for day in range(30)))
+    assert max(each.frozen_time for each in moved if each) == START + 29 * DAY
+    assert await store.sweep(NOW + 8 * DAY, 100) > 0
+    assert await schedule_of(store, key(number), user(1)) is None
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        [
+            "default_transaction_isolation = 'serializable'",
+            "default_transaction_deferrable = on",
+            "bytea_output = 'escape'",
+            "intervalstyle = 'iso_8601'",
+            "datestyle = 'German, DMY'",
+            "timezone = 'Pacific/Chatham'",
+            "standard_conforming_strings = off",
+        ],
+        [
+            "default_transaction_isolation = 'repeatable read'",
+            "client_encoding = 'latin1'",
+            "search_path = 'nowhere', 'public'",
+            "plan_cache_mode = 'force_custom_plan'",
+            "enable_indexscan = off",
+            "synchronous_commit = local",
+            "row_security = off",
+            "session_replication_role = 'replica'",
+        ],
+    ],
+)
+async def test_store_works_with_any_settings_of_the_database(
+    postgres: PostgresServer, fresh_url: str, settings: list[str]
+) -> None:
+    name = fresh_url.rpartition("/")[2]
+    postgres.execute(";".join(f"alter database {name} set {setting}" for setting in settings))
+    store = await open_store(fresh_url)
+    await _use(store)
+    await store.close()
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+async def test_encoding_that_cannot_store_every_address_is_rejected(postgres: PostgresServer, encoding: str) -> None:
+    name = f"in_{encoding.lower()}"
+    postgres.execute(f"create database {name} owner tickover encoding '{encoding}' template template0")
+    with pytest.raises(SettingError, match=rf"has the encoding {encoding}\. Create one with the encoding UTF8\.$"):
+        await open_store(postgres.url(name))
+    postgres.execute(f"drop database {name} with (force)")
+
+
+async def test_schema_named_in_the_url_is_a_separate_store(postgres: PostgresServer, fresh_url: str) -> None:
+    for schema in ("one", "other"):
+        postgres.execute(f"create schema {schema} authorization tickover", fresh_url.rpartition("/")[2])
+    urls = [f"{fresh_url}?search_path=one", f"{fresh_url}?search_path=other", fresh_url]
+    stores = [await open_store(url) for url in urls]
+    for number, store in enumerate(stores):
+        assert await store.share_key(b"key %d" % number, NOW)
+        await add_clock(store, clock(99), user(99), b"schedule %d" % number)
+    await asyncio.gather(*(store.sweep(NOW, 100) for store in stores))
+    found = [await schedule_of(store, key(99), user(99)) for store in stores]
+    assert found == [b"schedule 0", b"schedule 1", b"schedule 2"]
+    await _use(stores[0])
+    assert await schedule_of(stores[1], key(99), user(99)) == b"schedule 1"
+    for store in stores:
+        await store.close()
+
+
+# The schema
+
+
+async def test_servers_that_start_together_on_an_empty_database_migrate_it_once(fresh_url: str) -> None:
+    stores = await asyncio.gather(*(open_store(fresh_url) for _ in range(10)))
+    await asyncio.gather(*(store.ping() for store in stores))
+    connection = await asyncpg.connect(fresh_url)
+    applied = await connection.fetch("select number from schema_version order by number")
+    assert [number for (number,) in applied] == [migration.number for migration in migrations("postgres")]
+    assert await connection.fetchval("select count(*) from login_sends") == 1024
+    await connection.close()
+    for store in stores:
+        await store.close()
+
+
+async def test_database_of_a_newer_version_is_rejected_and_not_changed(
+    store: Store, postgres_url: str, witness: asyncpg.Connection
+) -> None:
+    await witness.execute("insert into schema_version values (1000)")
+    with pytest.raises(SettingError, match="schema version 1000") as error:
+        await open_store(postgres_url)
+    assert "newer Tickover" in str(error.value)
+    assert await witness.fetchval("select max(number) from schema_version") == 1000
+
+
+async def test_failed_migration_leaves_nothing(fresh_url: str) -> None:
+    """Another program has a table of the same name."""
+    connection = await asyncpg.connect(fresh_url)
+    await connection.execute("create table tokens (mine text)")
+    with pytest.raises(SettingError, match='relation "tokens" already exists'):
+        await open_store(fresh_url)
+    tables = await connection.fetch("select tablename from pg_tables where schemaname = 'public'")
+    assert [name for (name,) in tables] == ["tokens"]
+    await connection.execute("drop table tokens")
+    await connection.close()
+    await (await open_store(fresh_url)).close()
+
+
+# Secret keys
+
+
+async def test_server_with_another_key_is_rejected_for_five_minutes(store: Store) -> None:
+    assert await store.share_key(b"mine", NOW)
+    for after in (0 * MINUTE, MINUTE, 5 * MINUTE):
+        assert not await store.share_key(b"yours", NOW + after)
+    assert await store.share_key(b"yours", NOW + 5 * MINUTE + MICROSECOND)
+    assert not await store.share_key(b"mine", NOW + 5 * MINUTE + MICROSECOND)
+
+
+async def test_rejected_key_is_not_registered(store: Store) -> None:
+    assert await store.share_key(b"mine", NOW)
+    for minute in range(10):
+        assert not await store.share_key(b"yours", NOW + minute * MINUTE)
+        assert await store.share_key(b"mine", NOW + minute * MINUTE)
+
+
+async def test_of_two_keys_registered_concurrently_one_is_accepted(store: Store, postgres_url: str) -> None:
+    other = await open_store(postgres_url)
+    for hour in range(10):
+        now = NOW + hour * HOUR
+        calls = [(store, other)[n % 2].share_key(b"key %d" % (n % 3 % 2), now) for n in range(30)]
+        results = await asyncio.gather(*calls)
+        accepted = {n % 3 % 2 for n, result in enumerate(results) if result}
+        assert len(accepted) == 1
+        assert results == [n % 3 % 2 in accepted for n in range(30)]
+    await other.close()
+
+
+# Results and errors
+
+
+async def test_statement_without_a_connection_was_not_executed(postgres: PostgresServer, postgres_url: str) -> None:
+    """Only the result of a statement that was sent can be unknown."""
+    store = await _opened(postgres_url)
+    store._connections._hosts = ["postgresql://tickover@127.0.0.1:1/nowhere"]
+    with pytest.raises(Rejection) as error:
+        await add_clock(store, clock(1), user(1))
+    assert error.value.message == "The database is not responding."
+    assert isinstance(error.value.__cause__, ConnectionRefusedError)
+    await store.close()
+
+
+async def test_rejected_creation_names_a_live_clock_and_changes_nothing(store: PostgresStore) -> None:
+    """Also if the owner's clocks expire between two calls of one batch."""
+    await add_clock(store, clock(1, NOW - 7 * DAY), user(1))
+    before, after = key(0, NOW - 7 * DAY), key(0, NOW - 7 * DAY + MINUTE)
+    results = await asyncio.gather(
+        create(store, clock(2), user(1), b"", before, 1),
+        create(store, clock(3), user(1), b"", after, 1),
+        create(store, clock(4), user(2), b"", after, 1),
+    )
+    assert [*results] == [None, key(2), None]
+    assert await schedule_of(store, key(4), user(2)) == b""
+
+
+async def test_tries_for_one_address_leave_connections_for_others(
+    postgres_url: str, witness: asyncpg.Connection
+) -> None:
+    store = await _opened(postgres_url, 4)
+    await add_clock(store, clock(1), user(1))
+    async with witness.transaction():
+        await witness.execute("select take_turn_for_address($1)", ANA)
+        tries = [asyncio.create_task(store.count_attempt(ANA, code_limits(), NOW)) for _ in range(20)]
+        assert await advance(store, key(1), user(1), START + DAY) is not None
+        assert not any(attempt.done() for attempt in tries)
+    assert await asyncio.gather(*tries) == [None] * 20
+    await store.close()
+
+
+async def test_later_schema_in_the_search_path_is_ignored(postgres: PostgresServer) -> None:
+    url = postgres.create_database()
+    await (await _opened(url)).close()
+    connection = await asyncpg.connect(url)
+    await connection.execute("create schema staging")
+    await (await _opened(f"{url}?search_path=staging,public")).close()
+    assert await connection.fetchval("select to_regclass('staging.clocks') is not null")
+    await connection.close()
+
+
+async def test_connect_timeout_in_the_url_is_ignored(postgres_url: str) -> None:
+    """Many URLs contain it, because other clients use it."""
+    store = await _opened(f"{postgres_url}?connect_timeout=10")
+    await store.ping()
+    await store.close()

@@ -1,0 +1,500 @@
+"""The SQLite store as a file: durability, files that it rejects, and shared use."""
+
+import asyncio
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import closing
+from pathlib import Path
+from threading import current_thread, main_thread
+
+import apsw
+import pytest
+
+from tests.store.values import (
+    ANA,
+    MINUTE,
+    NOW,
+    START,
+    add_clock,
+    advance,
+    claim,
+    clock,
+    code,
+    code_limits,
+    key,
+    make_record,
+    schedule_of,
+    sent,
+    session,
+    user,
+    user_of_token,
+)
+from tests.support.debian_packages import require_program
+from tests.support.transcripts import ROOT
+from tickover.api.errors import Reason, Rejection
+from tickover.api.limits import CLOCK_LIFETIME
+from tickover.api.timestamps import to_micros
+from tickover.server.settings import SettingError
+from tickover.server.storage import open_store
+from tickover.server.storage.migrations import Migration, migrations, pending
+from tickover.server.storage.sqlite.store import _MAX_INLINE_SCHEDULE, SqliteStore
+from tickover.server.storage.store import Amended, Amendment, Quota
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "tickover.db"
+
+
+# Durability
+
+
+@pytest.mark.parametrize(
+    ("pragma", "value"),
+    [("journal_mode", "wal"), ("synchronous", 2), ("fullfsync", 1), ("checkpoint_fullfsync", 1)],
+)
+async def test_every_connection_writes_durably(path: Path, pragma: str, value: object) -> None:
+    store = await SqliteStore.open(path)
+    assert store._writing.pragma(pragma) == value
+    assert store._reading.pragma(pragma) == value
+    await store.close()
+
+
+async def test_every_connection_has_the_same_checkpoints_and_cache(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    for connection in (store._writing, store._reading):
+        assert (connection.pragma("wal_autocheckpoint"), connection.pragma("cache_size")) == (4_000, -8_000)
+    await store.close()
+
+
+_WRITE_AND_PRINT = """
+import asyncio, os, sys
+from pathlib import Path
+from tests.store.values import clock, add_clock, user
+from tickover.server.storage.sqlite.store import SqliteStore
+
+async def main():
+    store = await SqliteStore.open(Path(sys.argv[1]))
+    for number in range(3):
+        await add_clock(store, clock(number), user(1))
+        os.write(1, b"it is stored")
+    await store.close()
+
+asyncio.run(main())
+"""
+
+
+def test_confirmed_writes_are_on_the_disk(path: Path, tmp_path: Path) -> None:
+    """A system call trace shows that the log is synced between its last write and the confirmation."""
+    trace = tmp_path / "trace"
+    watch = [require_program("strace"), "-f", "-y", "-e", "trace=write,pwrite64,fsync,fdatasync", "-o", str(trace)]
+    program = [sys.executable, "-c", _WRITE_AND_PRINT, str(path)]
+    watched = subprocess.run([*watch, *program], cwd=ROOT, capture_output=True, check=False, timeout=60)
+    if b"ptrace" in watched.stderr.lower():
+        pytest.skip("this machine doesn't let strace watch other processes")
+    assert watched.stdout == b"it is stored" * 3, watched.stderr.decode()
+    assert _before_each_confirmation(trace.read_text(), "it is stored") == [["written", "safe"]] * 3
+
+
+def _before_each_confirmation(trace: str, confirmation: str) -> list[list[str]]:
+    """Return the last two operations on the log before each confirmation, without repetitions."""
+    found, happened = [], [""]
+    for call in trace.splitlines():
+        if confirmation in call:
+            found.append(happened[-2:])
+            happened = [""]
+        elif re.search(r"pwrite64\(.*tickover\.db-wal>", call):
+            happened += ["written"] if happened[-1] != "written" else []
+        elif re.search(r"sync\(.*tickover\.db-wal>\) += 0|sync resumed>", call):
+            happened += ["safe"] if happened[-1] != "safe" else []
+    return found
+
+
+# Opening
+
+
+async def test_file_and_directory_are_created(tmp_path: Path) -> None:
+    store = await open_store(f"sqlite:///{tmp_path / 'new' / 'folder' / 'tickover.db'}")
+    await store.ping()
+    await store.close()
+    assert (tmp_path / "new" / "folder" / "tickover.db").is_file()
+    assert (tmp_path / "new" / "folder").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "tickover.db", "sqlite:", "sqlite://", "sqlite:///", "sqlite:/x.db", "mysql:///x", "SQLITE:///x.db"],
+)
+async def test_unknown_url_is_rejected(url: str) -> None:
+    with pytest.raises(SettingError, match="TICKOVER_DATABASE_URL"):
+        await open_store(url)
+
+
+def test_file_that_is_not_a_database_is_rejected_and_not_changed(path: Path) -> None:
+    path.write_text("Dear diary, " * 1000)
+    with pytest.raises(SettingError, match=re.escape(str(path))):
+        asyncio.run(SqliteStore.open(path))
+    assert path.read_text() == "Dear diary, " * 1000
+
+
+async def test_directory_in_place_of_the_file_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match=re.escape(str(tmp_path))):
+        await SqliteStore.open(tmp_path)
+
+
+def test_file_in_place_of_the_directory_is_rejected(path: Path) -> None:
+    path.write_text("a file")
+    with pytest.raises(SettingError, match="Can't open"):
+        asyncio.run(SqliteStore.open(path / "tickover.db"))
+
+
+# Disk
+
+
+async def test_ping_needs_room_for_large_calls(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = await SqliteStore.open(path)
+    monkeypatch.setattr("tickover.server.storage.sqlite.store.MIN_FREE_BYTES", 2**60)
+    with pytest.raises(Rejection) as rejected:
+        await store.ping()
+    assert isinstance(rejected.value.__cause__, apsw.FullError)
+    monkeypatch.undo()
+    await store.ping()
+    await store.close()
+
+
+async def test_ping_fails_if_the_folder_was_deleted(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path / "folder" / "tickover.db")
+    shutil.rmtree(tmp_path / "folder")
+    with pytest.raises(Rejection, match=r"^The folder of the database is missing\.$"):
+        await store.ping()
+    await store.close()
+
+
+# Migrations
+
+
+def _version(path: Path) -> int:
+    with closing(apsw.Connection(str(path))) as connection:
+        return int(connection.pragma("user_version"))
+
+
+def _tables(path: Path) -> set[str]:
+    with closing(apsw.Connection(str(path))) as connection:
+        return {str(name) for (name,) in connection.execute("select name from sqlite_schema where type = 'table'")}
+
+
+async def test_new_file_is_up_to_date(path: Path) -> None:
+    await (await SqliteStore.open(path)).close()
+    assert _version(path) == migrations("sqlite")[-1].number
+    before = _tables(path)
+    await (await SqliteStore.open(path)).close()
+    assert _tables(path) == before
+
+
+async def test_database_of_a_newer_version_is_rejected_and_not_changed(path: Path) -> None:
+    await (await SqliteStore.open(path)).close()
+    newer = migrations("sqlite")[-1].number + 1
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.pragma("user_version", newer)
+    with pytest.raises(SettingError, match=f"version {newer}"):
+        await SqliteStore.open(path)
+    assert _version(path) == newer
+
+
+async def test_failed_migration_leaves_nothing(path: Path) -> None:
+    """A database of another program has a table with the name of a later one."""
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute("create table schedules (of trains)")
+    with pytest.raises(SettingError, match=re.escape(str(path))):
+        await SqliteStore.open(path)
+    assert _tables(path) == {"schedules"}
+    assert _version(path) == 0
+
+
+def test_migrations_are_numbered_without_gaps() -> None:
+    assert [migration.number for migration in migrations("sqlite")] == [
+        *range(1, len(migrations("sqlite")) + 1),
+    ]
+
+
+_THREE = [Migration(number, f"{number:04}_step", "") for number in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("version", "missing"),
+    [pytest.param(0, [1, 2, 3], id="new"), (1, [2, 3]), (2, [3]), pytest.param(3, [], id="up to date")],
+)
+def test_pending_migrations_are_in_order(version: int, missing: list[int]) -> None:
+    assert [migration.number for migration in pending(_THREE, version)] == missing
+
+
+def test_unknown_version_is_rejected() -> None:
+    with pytest.raises(SettingError, match="newer Tickover"):
+        pending(_THREE, 4)
+
+
+# Shared use
+
+
+_OPEN_AND_PRINT = """
+import asyncio, sys
+from pathlib import Path
+from tickover.server.storage.sqlite.store import SqliteStore
+
+async def main():
+    sys.stdin.read()
+    store = await SqliteStore.open(Path(sys.argv[1]))
+    await store.ping()
+    await store.close()
+    print("ready")
+
+asyncio.run(main())
+"""
+
+
+def test_processes_that_start_together_on_a_new_file_all_start(path: Path) -> None:
+    command = [sys.executable, "-c", _OPEN_AND_PRINT, str(path)]
+    programs = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(4)]
+    for program in programs:  # each opens the file when its input ends
+        assert program.stdin is not None
+        program.stdin.close()
+        program.stdin = None
+    assert [program.communicate(timeout=60)[0] for program in programs] == [b"ready\n"] * 4
+
+
+async def test_two_stores_on_one_file_share_counts(path: Path) -> None:
+    stores = [await SqliteStore.open(path) for _ in range(2)]
+    await add_clock(stores[0], clock(1), user(1))
+    for number in range(10):
+        now = NOW + number * MINUTE
+        claims = [claim(stores[n % 2], code(number * 50 + n, now)) for n in range(50)]
+        assert (await asyncio.gather(*claims)).count(None) == 1
+        tries = await asyncio.gather(*(stores[n % 2].count_attempt(ANA, code_limits(), now) for n in range(50)))
+        assert tries.count(None) == 45
+        targets = [START + number * MINUTE + n * (MINUTE / 60) for n in range(50)]
+        await asyncio.gather(*(advance(stores[n % 2], key(1), user(1), to) for n, to in enumerate(targets)))
+        for store in stores:
+            advanced = await advance(store, key(1), user(1), START)
+            assert advanced is not None
+            assert advanced.frozen_time == targets[-1]
+    for store in stores:
+        await store.close()
+
+
+async def test_locked_store_is_unavailable_for_writes_but_reads(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    store._writing.set_busy_timeout(20)
+    message = await sent(store, code(1))
+    await store.redeem_code(ANA, message.digest, session(1))
+    with closing(apsw.Connection(str(path))) as other:
+        other.execute("begin immediate")
+        outcomes = await asyncio.gather(
+            store.ping(),
+            add_clock(store, clock(2), user(1)),
+            store.count_attempt(ANA, code_limits(), NOW),
+            return_exceptions=True,
+        )
+        assert [outcome.reason for outcome in outcomes if isinstance(outcome, Rejection)] == [Reason.UNAVAILABLE] * 3
+        assert await user_of_token(store, session(1).token_digest, NOW) == user(1)
+        other.execute("rollback")
+    await store.ping()
+    await add_clock(store, clock(2), user(1))
+    await store.close()
+
+
+async def test_readiness_responds_before_the_lock_wait_ends(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    with closing(apsw.Connection(str(path))) as other:
+        other.execute("begin immediate")
+        writing = asyncio.create_task(add_clock(store, clock(1), user(1)))
+        with pytest.raises(Rejection) as error:
+            await store.ping()
+        assert error.value.reason is Reason.UNAVAILABLE
+        assert not writing.done(), "a write waits longer than a readiness check"
+        other.execute("rollback")
+    await writing
+    await store.ping()
+    await store.close()
+
+
+# Reads
+
+
+@pytest.fixture
+async def store(path: Path) -> AsyncIterator[SqliteStore]:
+    """A store with a token of Ana."""
+    opened = await SqliteStore.open(path)
+    message = await sent(opened, code(1))
+    assert await opened.redeem_code(ANA, message.digest, session(1)) == user(1)
+    yield opened
+    await opened.close()
+
+
+async def _is_valid(store: SqliteStore, number: int = 1) -> bool:
+    """Read without an iteration of the event loop."""
+    return await user_of_token(store, session(number).token_digest, NOW) is not None
+
+
+async def test_reads_of_one_loop_iteration_see_one_state_and_later_ones_see_new_writes(
+    store: SqliteStore, path: Path
+) -> None:
+    with closing(apsw.Connection(str(path))) as other:
+        assert await _is_valid(store)
+        other.execute("delete from tokens")
+        assert await _is_valid(store), "the same iteration"
+        await asyncio.sleep(0)
+        assert not await _is_valid(store)
+        other.execute(
+            "insert into tokens (digest, user_key, expires_at) values (?, ?, ?)",
+            (session(1).token_digest, user(1), to_micros(session(1).expires_at)),
+        )
+        assert not await _is_valid(store), "the same iteration"
+        await asyncio.sleep(0)
+        assert await _is_valid(store)
+
+
+async def test_revoked_token_is_revoked_in_every_store(store: SqliteStore, path: Path) -> None:
+    other = await SqliteStore.open(path)
+    assert await _is_valid(store)
+    assert await _is_valid(other)
+    await other.revoke_token(session(1).token_digest)
+    assert not await _is_valid(other)
+    assert not await _is_valid(store)
+    await other.close()
+
+
+async def test_own_writes_are_visible_to_later_reads(store: SqliteStore) -> None:
+    message = await sent(store, code(2, NOW + 2 * MINUTE))
+
+    async def read_continuously() -> None:
+        while True:
+            await _is_valid(store)
+            await asyncio.sleep(0)
+
+    looking = asyncio.create_task(read_continuously())
+    for _ in range(20):
+        assert await _is_valid(store)
+        await store.revoke_token(session(1).token_digest)
+        assert not await _is_valid(store)
+        await store._writer.submit(
+            lambda db: db.execute(
+                "insert into tokens (digest, user_key, expires_at) values (?, ?, 4000000000000000)",
+                (session(1).token_digest, user(1)),
+            ).close()
+        )
+        assert await _is_valid(store)
+    assert await store.redeem_code(ANA, message.digest, session(2, NOW + 2 * MINUTE)) == user(1)
+    assert await _is_valid(store, 2)
+    looking.cancel()
+
+
+async def test_reads_do_not_block_checkpoints(store: SqliteStore, path: Path) -> None:
+    """A finished read releases its snapshot, so a checkpoint can empty the whole log."""
+    assert await _is_valid(store)
+    await asyncio.sleep(0)
+    with closing(apsw.Connection(str(path))) as other:
+        assert other.execute("pragma wal_checkpoint(truncate)").fetchall() == [(0, 0, 0)]
+
+
+async def test_store_closes_right_after_a_read(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    assert not await _is_valid(store)
+    await store.close()
+    with pytest.raises(Rejection) as error:
+        await _is_valid(store)
+    assert error.value.reason is Reason.UNAVAILABLE
+
+
+async def test_store_closes_during_reads(path: Path) -> None:
+    problems: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
+
+    async def read_until_closed(store: SqliteStore) -> None:
+        with pytest.raises(Rejection):  # noqa: PT012 - any call may fail
+            while True:
+                assert not await _is_valid(store)
+                await asyncio.sleep(0)
+
+    for _ in range(20):
+        store = await SqliteStore.open(path)
+        await asyncio.gather(*(read_until_closed(store) for _ in range(3)), store.close())
+    assert problems == []
+
+
+async def test_failed_read_is_unavailable_and_the_next_succeeds(store: SqliteStore, path: Path) -> None:
+    with closing(apsw.Connection(str(path))) as other:
+        other.execute("alter table tokens rename to hidden")
+        with pytest.raises(apsw.SQLError):
+            await _is_valid(store)
+        other.execute("alter table hidden rename to tokens")
+    await asyncio.sleep(0)
+    assert await _is_valid(store)
+
+
+# Failing disks and files
+
+
+async def test_full_disk_stores_no_part_of_a_clock(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    store._writing.pragma("max_page_count", store._writing.pragma("page_count") + 5)
+    with pytest.raises(Rejection) as error:
+        await add_clock(store, clock(1), user(1), bytes(1_000_000))
+    assert error.value.reason is Reason.UNAVAILABLE
+    assert await schedule_of(store, key(1), user(1)) is None
+    assert await advance(store, key(1), user(1), START) is None
+    await add_clock(store, clock(1), user(1))
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    "fate", [Path.unlink, lambda path: path.rename(path.with_name("elsewhere.db"))], ids=["deleted", "moved"]
+)
+async def test_deleted_or_moved_file_is_not_written(tmp_path: Path, fate: Callable[[Path], object]) -> None:
+    path = tmp_path / "tickover.db"
+    store = await open_store(f"sqlite:///{path}")
+    await add_clock(store, clock(1), user(1))
+    fate(path)
+    for act in (store.ping(), add_clock(store, clock(2), user(1))):
+        with pytest.raises(Rejection) as error:
+            await act
+        assert error.value.reason is Reason.UNAVAILABLE
+    await store.close()
+
+
+async def test_clock_is_swept_exactly_at_its_expiry(path: Path) -> None:
+    """Earlier than the contract requires."""
+    store = await SqliteStore.open(path)
+    times = [NOW - CLOCK_LIFETIME + age * MINUTE for age in (-2, -1, 0, 1, 2)]
+    for number, created_at in enumerate(times):
+        await add_clock(store, clock(number, created_at), user(1))
+    while await store.sweep(NOW, 2):
+        pass
+    left = [
+        await schedule_of(store, key(number, created_at), user(1)) is not None
+        for number, created_at in enumerate(times)
+    ]
+    assert left == [False, False, False, True, True]
+    await store.close()
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+async def test_large_schedules_are_not_written_on_the_event_loop(path: Path, is_large: bool) -> None:
+    schedule = bytes(_MAX_INLINE_SCHEDULE + is_large)
+    store = await SqliteStore.open(path)
+    on_the_loop: list[bool] = []
+
+    def trace(_cursor: apsw.Cursor, statement: str, _bindings: object) -> bool:
+        if statement.startswith(("insert into schedules", "update schedules")):
+            on_the_loop.append(current_thread() is main_thread())
+        return True
+
+    store._writing.exec_trace = trace
+    await store.create_clock(clock(1), user(1), schedule, bytes(16), Quota())
+    await store.create_clock_once(make_record(1), clock(2), user(1), schedule, bytes(16), Quota())
+    amendment = Amendment(0, START, schedule)
+    assert isinstance(await store.amend_clock(key(1), user(1), amendment, bytes(16), Quota()), Amended)
+    assert on_the_loop == [not is_large] * 3
+    await store.close()

@@ -1,0 +1,204 @@
+"""Every store: access tokens."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import pytest
+
+from tests.store.values import (
+    ANA,
+    DAY,
+    MICROSECOND,
+    NOW,
+    SECOND,
+    access_token,
+    clock,
+    code,
+    digest,
+    key,
+    sent,
+    session,
+    user,
+)
+from tickover.api.errors import Rejection
+from tickover.server.sign_in.tokens import Permission
+from tickover.server.storage.store import Created, Quota, Store, StoredAccessToken, Token, TooManyTokens
+
+LIMIT = 50
+TODAY = NOW.replace(hour=0)
+RowsOf = Callable[[str], Awaitable[int]]
+
+
+@pytest.mark.parametrize(
+    ("read_only", "permission"), [(False, Permission.WRITE), (True, Permission.READ)], ids=["read-write", "read-only"]
+)
+async def test_access_token_is_found_by_its_digest(store: Store, read_only: bool, permission: Permission) -> None:
+    new = access_token(1, read_only=read_only)
+    assert await store.create_access_token(new, user(1), LIMIT) == Created()
+    expected = Token(new.digest, user(1), new.expires_at, permission)
+    assert await store.find_token(new.digest, new.expires_at - MICROSECOND) == expected
+    assert await store.find_token(new.digest, new.expires_at) is None
+
+
+async def test_token_of_a_session_has_all_permissions(store: Store) -> None:
+    await sent(store, code(1))
+    await store.redeem_code(ANA, digest(1), session(7))
+    found = await store.find_token(digest(7), NOW)
+    assert found is not None
+    assert (found.permission, found.last_used_on) == (Permission.SESSION, None)
+
+
+async def test_list_has_the_users_live_tokens_newest_first(store: Store) -> None:
+    ages = {1: 3, 2: 2, 3: 1}
+    tokens = {number: access_token(number, NOW - age * DAY, read_only=number == 2) for number, age in ages.items()}
+    expired = access_token(4, NOW - 10 * DAY, days=10)
+    for new in (*tokens.values(), expired):
+        await store.create_access_token(new, user(1), LIMIT)
+    await store.create_access_token(access_token(5), user(2), LIMIT)
+    assert await store.list_access_tokens(user(1), NOW) == [
+        StoredAccessToken(new.key, new.name, new.read_only, new.created_at, new.expires_at, None)
+        for new in (tokens[3], tokens[2], tokens[1])
+    ]
+    assert await store.list_access_tokens(user(3), NOW) == []
+    assert len(await store.list_access_tokens(user(1), NOW - MICROSECOND)) == 4
+
+
+async def test_sessions_are_not_listed_or_counted(store: Store) -> None:
+    await sent(store, code(1))
+    owner = await store.redeem_code(ANA, digest(1), session(7))
+    assert owner is not None
+    assert await store.create_access_token(access_token(1), owner, 1) == Created()
+    assert len(await store.list_access_tokens(owner, NOW)) == 1
+
+
+# Limit
+
+
+async def test_live_tokens_of_a_user_are_limited(store: Store) -> None:
+    await store.create_access_token(access_token(1, NOW - DAY, days=1), user(1), 2)  # expired
+    await store.create_access_token(access_token(2, days=30), user(1), 2)
+    assert await store.create_access_token(access_token(3, days=20), user(1), 2) == Created()
+    assert await store.create_access_token(access_token(4), user(1), 2) == TooManyTokens(NOW + 20 * DAY)
+    assert await store.create_access_token(access_token(4), user(2), 2) == Created()
+    assert await store.revoke_access_token(key(2), user(1), NOW)
+    assert await store.create_access_token(access_token(5), user(1), 2) == Created()
+
+
+async def test_concurrent_creations_stay_within_the_limit(
+    store: Store, open_another: Callable[[], Awaitable[Store]]
+) -> None:
+    stores = [store, await open_another()]
+    outcomes = await asyncio.gather(
+        *(stores[number % 2].create_access_token(access_token(number), user(1), 7) for number in range(40))
+    )
+    assert outcomes.count(Created()) == 7
+    assert len(await store.list_access_tokens(user(1), NOW)) == 7
+
+
+# Revocation
+
+
+async def test_revoked_access_token_is_invalid(store: Store) -> None:
+    for number in (1, 2):
+        await store.create_access_token(access_token(number), user(1), LIMIT)
+    assert [await store.revoke_access_token(key(1), user(1), NOW) for _ in range(2)] == [True, False]
+    assert await store.find_token(digest(1), NOW) is None
+    assert [found.key for found in await store.list_access_tokens(user(1), NOW)] == [key(2)]
+
+
+async def test_nothing_is_created_after_the_revocation(
+    store: Store, open_another: Callable[[], Awaitable[Store]]
+) -> None:
+    other = await open_another()
+    for number in range(1, 9):
+        await store.create_access_token(access_token(number), user(1), LIMIT)
+        token = await store.find_token(digest(number), NOW)
+        assert token is not None
+
+        async def create(clock_number: int, owner: Token = token) -> object:
+            return await store.create_clock(clock(clock_number), owner, b"schedule", bytes(16), Quota())
+
+        creations = [create(10 * number + count) for count in range(3)]
+        revoked, *_ = await asyncio.gather(
+            other.revoke_access_token(key(number), user(1), NOW), *creations, return_exceptions=True
+        )
+        assert revoked is True
+        with pytest.raises(Rejection, match="token"):
+            await create(10 * number + 9)
+
+
+async def test_access_token_of_another_user_cannot_be_revoked(store: Store) -> None:
+    await store.create_access_token(access_token(1), user(1), LIMIT)
+    assert not await store.revoke_access_token(key(1), user(2), NOW)
+    assert not await store.revoke_access_token(key(2), user(1), NOW)
+    assert await store.find_token(digest(1), NOW) is not None
+
+
+async def test_expired_access_token_is_unknown(store: Store) -> None:
+    new = access_token(1, days=1)
+    await store.create_access_token(new, user(1), LIMIT)
+    assert not await store.revoke_access_token(key(1), user(1), new.expires_at)
+    assert await store.revoke_access_token(key(1), user(1), new.expires_at - MICROSECOND)
+
+
+# Last use
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"),
+    [
+        pytest.param([0], 0, id="first use"),
+        pytest.param([0, 0], 0, id="same day"),
+        pytest.param([0, 1], 1, id="next day"),
+        pytest.param([1, 0], 1, id="wall clock was set back"),
+    ],
+)
+async def test_last_day_of_use_is_recorded(store: Store, days: list[int], expected: int) -> None:
+    await store.create_access_token(access_token(1), user(1), LIMIT)
+    for day in days:
+        await store.record_token_use(digest(1), TODAY + day * DAY)
+    (found,) = await store.list_access_tokens(user(1), NOW)
+    assert found.last_used_on == TODAY + expected * DAY
+    token = await store.find_token(digest(1), NOW)
+    assert token is not None
+    assert token.last_used_on == found.last_used_on
+
+
+async def test_use_of_a_session_or_unknown_token_is_not_recorded(store: Store) -> None:
+    await sent(store, code(1))
+    await store.redeem_code(ANA, digest(1), session(7))
+    for number in (7, 8):
+        await store.record_token_use(digest(number), TODAY)
+    found = await store.find_token(digest(7), NOW)
+    assert found is not None
+    assert found.last_used_on is None
+
+
+# Users and sweeps
+
+
+async def test_user_is_created_once(store: Store) -> None:
+    assert await store.find_or_create_user(ANA, user(1), NOW) == user(1)
+    assert await store.find_or_create_user(ANA, user(2), NOW + SECOND) == user(1)
+    assert await store.find_or_create_user("ben@example.test", user(2), NOW) == user(2)
+
+
+async def test_concurrent_calls_create_one_user(store: Store) -> None:
+    found = await asyncio.gather(*(store.find_or_create_user(ANA, user(number), NOW) for number in range(20)))
+    assert len(set(found)) == 1
+
+
+async def test_created_user_signs_in_later(store: Store) -> None:
+    await store.find_or_create_user(ANA, user(1), NOW)
+    await sent(store, code(1))
+    assert await store.redeem_code(ANA, digest(1), session(7)) == user(1)
+
+
+async def test_sweep_deletes_expired_access_tokens(store: Store, rows_of: RowsOf) -> None:
+    for number, days in ((1, 1), (2, 2)):
+        await store.create_access_token(access_token(number, days=days), user(1), LIMIT)
+    while await store.sweep(NOW + timedelta(days=1), 100):
+        pass
+    assert await rows_of("tokens") == 1
+    assert [found.key for found in await store.list_access_tokens(user(1), NOW)] == [key(2)]

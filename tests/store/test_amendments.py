@@ -1,0 +1,286 @@
+"""Every store: an amendment replaces the schedule of a clock that is as it was read."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from tests.store.values import DAY, END, MICROSECOND, NOW, START, add_clock, clock, digest, key, make_record, user
+from tickover.api.ids import first_live_key
+from tickover.api.timestamps import Instant
+from tickover.server.schedule.clocks import Clock
+from tickover.server.storage.rows import AMENDMENT_BYTES
+from tickover.server.storage.store import (
+    Amended,
+    Amendment,
+    Conflict,
+    Created,
+    ExistingClock,
+    IdempotencyRecord,
+    NameChanges,
+    Quota,
+    QuotaExceeded,
+    Store,
+    StoredClock,
+)
+
+RowsOf = Callable[[str], Awaitable[int]]
+OpenAnother = Callable[[], Awaitable[Store]]
+Outcome = Amended | Conflict | ExistingClock | QuotaExceeded | None
+
+_CONCURRENT = 50
+_NO_QUOTA = Quota()
+_LARGE_SCHEDULE = bytes(range(256)) * 4000
+
+
+async def _amend(  # noqa: PLR0917 - all but the store have defaults
+    store: Store,
+    schedule: bytes = b"amended",
+    revision: int = 0,
+    valid_until: Instant = END,
+    record: IdempotencyRecord | None = None,
+    quota: Quota = _NO_QUOTA,
+    number: int = 1,
+    owner: int = 1,
+) -> Outcome:
+    amendment = Amendment(revision, valid_until, schedule, record)
+    return await store.amend_clock(key(number), user(owner), amendment, first_live_key(NOW), quota)
+
+
+def _revision(number: int, of: Clock | None = None) -> Clock:
+    return replace(of or clock(1), revision=number)
+
+
+async def test_amended_clock_has_the_next_revision_and_the_new_schedule(store: Store, rows_of: RowsOf) -> None:
+    await add_clock(store, clock(1), user(1))
+    for revision, schedule in enumerate([b"amended", _LARGE_SCHEDULE, b""]):
+        assert await _amend(store, schedule, revision) == Amended(_revision(revision + 1))
+        stored = StoredClock(_revision(revision + 1), schedule)
+        assert await store.find_clock(key(1), user(1)) == stored
+        assert await store.advance_clock(key(1), user(1), START) == stored
+        assert await store.update_clock(key(1), user(1), NameChanges(), bytes(16), Quota()) == stored
+        assert await store.list_clocks(user(1), bytes(16), None, 9) == [_revision(revision + 1)]
+    # No old revision stays.
+    assert await rows_of("schedules") == 1
+
+
+@pytest.mark.parametrize("known_revision", [0, 1, 2, None])
+async def test_schedule_is_returned_unless_its_revision_is_known(store: Store, known_revision: int | None) -> None:
+    await add_clock(store, clock(1), user(1))
+    await _amend(store)
+    expected = StoredClock(_revision(1), b"" if known_revision == 1 else b"amended")
+    assert await store.find_clock(key(1), user(1), known_revision=known_revision) == expected
+    assert await store.advance_clock(key(1), user(1), START, known_revision=known_revision) == expected
+    assert (
+        await store.update_clock(key(1), user(1), NameChanges(), bytes(16), Quota(), known_revision=known_revision)
+        == expected
+    )
+
+
+@pytest.mark.parametrize("revision", [0, 2])
+async def test_amendment_of_another_revision_is_a_conflict(store: Store, revision: int) -> None:
+    await add_clock(store, clock(1), user(1))
+    await _amend(store)
+    assert await _amend(store, b"lost", revision) == Conflict(StoredClock(_revision(1), b"amended"))
+    assert await store.find_clock(key(1), user(1)) == StoredClock(_revision(1), b"amended")
+
+
+async def test_amendment_of_a_clock_that_was_advanced_too_far_is_a_conflict(store: Store) -> None:
+    await add_clock(store, clock(1), user(1))
+    await store.advance_clock(key(1), user(1), START + DAY)
+    moved = Clock(key(1), START, START + DAY, END)
+    outcome = await _amend(store, valid_until=START + DAY - MICROSECOND)
+    assert outcome == Conflict(StoredClock(moved, b"schedule"))
+    assert await _amend(store, valid_until=START + DAY) == Amended(_revision(1, moved))
+
+
+async def test_only_the_owner_can_amend(store: Store) -> None:
+    await add_clock(store, clock(1), user(1))
+    assert await _amend(store, owner=2) is None
+    assert await _amend(store, number=2) is None
+    assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), b"schedule")
+
+
+async def test_other_clocks_stay_as_they_are(store: Store) -> None:
+    for number in (1, 2):
+        await add_clock(store, clock(number), user(1))
+    await _amend(store)
+    assert await store.find_clock(key(2), user(1)) == StoredClock(clock(2), b"schedule")
+
+
+# Quota
+
+
+async def test_new_schedule_counts_and_the_old_one_does_not(store: Store) -> None:
+    quota = Quota(bytes=100 + AMENDMENT_BYTES)
+    await store.create_clock(clock(1), user(1), bytes(60), bytes(16), quota)
+    await store.create_clock(clock(2), user(1), bytes(20), bytes(16), quota)
+    assert await _amend(store, bytes(81), quota=quota) == QuotaExceeded("bytes", key(1))
+    assert await _amend(store, bytes(80), quota=quota) == Amended(_revision(1))
+    assert await store.create_clock(clock(3), user(1), b"x", bytes(16), quota) == QuotaExceeded("bytes", key(1))
+    quota = Quota(bytes=100 + 2 * AMENDMENT_BYTES)
+    assert await _amend(store, bytes(79), revision=1, quota=quota) == Amended(_revision(2))
+    assert await store.create_clock(clock(3), user(1), b"x", bytes(16), quota) == Created()
+
+
+async def test_rejected_amendment_changes_nothing_and_binds_nothing(store: Store) -> None:
+    await add_clock(store, clock(1), user(1))
+    outcome = await _amend(store, bytes(100), record=make_record(1), quota=Quota(bytes=50))
+    assert outcome == QuotaExceeded("bytes", key(1))
+    assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), b"schedule")
+    assert await store.find_creation(digest(1), user(1), first_live_key(NOW)) is None
+
+
+async def test_schedule_that_shrinks_is_accepted_above_the_quota(store: Store) -> None:
+    await add_clock(store, clock(1), user(1), bytes(100))
+    quota = Quota(bytes=50)
+    # Each amendment counts, so one that doesn't make the schedule smaller is rejected.
+    assert await _amend(store, bytes(100), quota=quota) == QuotaExceeded("bytes", key(1))
+    assert await _amend(store, bytes(99), quota=quota) == Amended(_revision(1))
+    assert await _amend(store, bytes(99), revision=1, quota=quota) == QuotaExceeded("bytes", key(1))
+
+
+async def test_number_of_clocks_does_not_limit_amendments(store: Store) -> None:
+    for number in (1, 2):
+        await add_clock(store, clock(number), user(1))
+    assert await _amend(store, bytes(40), quota=Quota(clocks=1)) == Amended(_revision(1))
+
+
+async def test_growth_without_a_quota_counts_later(store: Store) -> None:
+    quota = Quota(bytes=100)
+    await store.create_clock(clock(1), user(1), bytes(10), bytes(16), quota)
+    await _amend(store, bytes(95))
+    assert await store.create_clock(clock(2), user(1), bytes(10), bytes(16), quota) == QuotaExceeded("bytes", key(1))
+
+
+async def test_concurrent_amendments_respect_the_quota(store: Store) -> None:
+    numbers = range(_CONCURRENT)
+    for number in numbers:
+        await add_clock(store, clock(number), user(1), bytes(10))
+    quota = Quota(bytes=10 * _CONCURRENT + 7 * (10 + AMENDMENT_BYTES))
+    outcomes = await asyncio.gather(*(_amend(store, bytes(20), number=number, quota=quota) for number in numbers))
+    assert sum(isinstance(outcome, Amended) for outcome in outcomes) == 7
+    assert outcomes.count(QuotaExceeded("bytes", key(0))) == _CONCURRENT - 7
+
+
+# Idempotency
+
+
+async def test_repeated_amendment_returns_the_clock_as_it_is_now(store: Store) -> None:
+    await add_clock(store, clock(1), user(1))
+    assert await _amend(store, record=make_record(1)) == Amended(_revision(1))
+    await store.advance_clock(key(1), user(1), START + DAY)
+    await _amend(store, b"later", revision=1)
+    now = StoredClock(_revision(2, Clock(key(1), START, START + DAY, END)), b"later")
+    for revision in (0, 2):
+        outcome = await _amend(store, b"lost", revision, record=make_record(1, b"others"))
+        assert outcome == ExistingClock(b"parameters", now)
+    assert await store.find_creation(digest(1), user(1), first_live_key(NOW)) == ExistingClock(b"parameters", now)
+
+
+async def test_key_of_a_creation_is_found_by_an_amendment(store: Store) -> None:
+    await store.create_clock_once(make_record(1), clock(1), user(1), b"schedule", bytes(16), Quota())
+    await add_clock(store, clock(2), user(1))
+    outcome = await _amend(store, record=make_record(1), number=2)
+    assert outcome == ExistingClock(b"parameters", StoredClock(clock(1), b"schedule"))
+
+
+async def test_conflict_binds_nothing(store: Store) -> None:
+    await add_clock(store, clock(1), user(1))
+    assert isinstance(await _amend(store, revision=1, record=make_record(1)), Conflict)
+    assert await _amend(store, number=9, record=make_record(1)) is None
+    assert await _amend(store, record=make_record(1)) == Amended(_revision(1))
+
+
+async def test_deletion_frees_all_keys_of_the_clock(store: Store, rows_of: RowsOf) -> None:
+    await add_clock(store, clock(1), user(1))
+    for number in range(3):
+        await _amend(store, revision=number, record=make_record(number))
+    assert await rows_of("creations") == 3
+    await store.delete_clock(key(1), user(1))
+    assert await rows_of("creations") == 0
+
+
+async def test_key_of_an_expired_clock_can_be_used_again(store: Store) -> None:
+    old = clock(1, NOW - timedelta(days=7))
+    await add_clock(store, old, user(1))
+    amendment = Amendment(0, END, b"amended", make_record(1))
+    await store.amend_clock(old.key, user(1), amendment, first_live_key(NOW - DAY), Quota())
+    await add_clock(store, clock(2), user(1))
+    assert await _amend(store, record=make_record(1), number=2) == Amended(_revision(1, clock(2)))
+
+
+async def test_of_concurrent_repeated_amendments_one_is_applied(store: Store) -> None:
+    await add_clock(store, clock(1), user(1))
+    outcomes = await asyncio.gather(*(_amend(store, record=make_record(1)) for _ in range(_CONCURRENT)))
+    assert outcomes.count(Amended(_revision(1))) == 1
+    existing = ExistingClock(b"parameters", StoredClock(_revision(1), b"amended"))
+    assert outcomes.count(existing) == _CONCURRENT - 1
+
+
+# Races
+
+
+async def test_of_concurrent_amendments_of_one_revision_one_succeeds(store: Store, open_another: OpenAnother) -> None:
+    stores = [store, await open_another()]
+    await add_clock(store, clock(1), user(1))
+    for revision in range(5):
+        names = [b"%d of %d" % (number, revision) for number in range(_CONCURRENT)]
+        outcomes = await asyncio.gather(
+            *(_amend(stores[number % 2], name, revision) for number, name in enumerate(names))
+        )
+        [winner] = [number for number, outcome in enumerate(outcomes) if isinstance(outcome, Amended)]
+        now = StoredClock(_revision(revision + 1), names[winner])
+        assert outcomes.count(Conflict(now)) == _CONCURRENT - 1
+        assert await store.find_clock(key(1), user(1)) == now
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known schedule", "unknown schedule"])
+async def test_concurrent_calls_see_a_clock_and_its_schedule_of_one_revision(
+    store: Store, open_another: OpenAnother, known: bool
+) -> None:
+    """A schedule names its revision, so that a mixture of two revisions is visible."""
+    another = await open_another()
+    await add_clock(store, clock(1), user(1), b"0")
+
+    async def amend(revision: int) -> Outcome:
+        return await _amend(store, b"%d" % (revision + 1), revision)
+
+    for revision in range(60):
+        to = START + revision * MICROSECOND
+        names = NameChanges(name=f"{revision}")
+        known_revision = revision if known else None
+        calls = [another.advance_clock(key(1), user(1), to, known_revision=known_revision) for _ in range(4)]
+        reads = [another.find_clock(key(1), user(1), known_revision=known_revision) for _ in range(2)]
+        updates = [another.update_clock(key(1), user(1), names, bytes(16), Quota(), known_revision=known_revision)]
+        amended, *seen = await asyncio.gather(amend(revision), *calls, *reads, *updates)
+        assert isinstance(amended, Amended)
+        for stored in seen:
+            assert isinstance(stored, StoredClock)
+            assert stored.schedule == (
+                b"" if stored.clock.revision == known_revision else b"%d" % stored.clock.revision
+            )
+        assert all(stored.clock.frozen_time == to for stored in seen[:4] if isinstance(stored, StoredClock))
+
+
+async def test_amendment_and_advance_of_one_clock_are_ordered(store: Store, open_another: OpenAnother) -> None:
+    """The amendment is valid before the advance and invalid after it."""
+    another = await open_another()
+    for number in range(30):
+        await add_clock(store, clock(number), user(1))
+        calls = [
+            _amend(another, valid_until=START, number=number),
+            store.advance_clock(key(number), user(1), START + DAY),
+        ]
+        outcome, moved = await asyncio.gather(*(calls if number % 2 else calls[::-1]))
+        if not isinstance(moved, StoredClock):
+            outcome, moved = moved, outcome
+        assert isinstance(moved, StoredClock)
+        if isinstance(outcome, Amended):
+            assert outcome.clock == _revision(1, clock(number))
+            assert moved.schedule == b"amended"
+        else:
+            assert outcome == Conflict(moved)
+            assert moved.schedule == b"schedule"

@@ -1,0 +1,367 @@
+"""Quotas on SQLite: exact in any order of calls, and rarely counted."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.store.values import DAY, NOW, WEEK, add_clock, clock, create, create_once, key, make_record, user
+from tickover.api.errors import Reason, Rejection
+from tickover.api.ids import first_live_key
+from tickover.api.timestamps import Instant
+from tickover.server.storage.sqlite import quota as module
+from tickover.server.storage.sqlite.store import SqliteStore
+from tickover.server.storage.store import ExistingClock
+
+_numbers = count(1)
+
+
+async def _create(store: SqliteStore, owner: int, limit: int, now: Instant = NOW) -> tuple[bytes, bytes | None]:
+    """Create a clock with a new key. Return the key and the result."""
+    new = clock(next(_numbers), now)
+    return new.key, await create(store, new, user(owner), b"", first_live_key(now), limit)
+
+
+async def _create_once(
+    store: SqliteStore, owner: int, limit: int, now: Instant
+) -> tuple[bytes, ExistingClock | bytes | None]:
+    """The same, with a new idempotency key."""
+    number = next(_numbers)
+    new = clock(number, now)
+    return new.key, await create_once(store, make_record(number), new, user(owner), b"", first_live_key(now), limit)
+
+
+@contextmanager
+def _record_counts(store: SqliteStore) -> Iterator[list[str]]:
+    """Record the statements that count clocks."""
+    counted: list[str] = []
+
+    def just_before_a_statement(_: object, statement: str, __: object) -> bool:
+        if "count(*)" in statement:
+            counted.append(statement)
+        return True
+
+    store._writing.set_exec_trace(just_before_a_statement)
+    yield counted
+    store._writing.set_exec_trace(None)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "tickover.db"
+
+
+# Exact limits
+
+
+class _Model:
+    """A model that counts all clocks each time."""
+
+    def __init__(self) -> None:
+        self._clocks: list[tuple[int, bytes]] = []
+
+    def create(self, owner: int, new: bytes, min_live_key: bytes, limit: int) -> bytes | None:
+        live = sorted(clock_key for whose, clock_key in self._clocks if whose == owner and clock_key >= min_live_key)
+        if limit and len(live) >= limit:
+            return live[0]
+        self._clocks.append((owner, new))
+        return None
+
+    def expire(self, min_live_key: bytes) -> None:
+        self._clocks = [(whose, clock_key) for whose, clock_key in self._clocks if clock_key >= min_live_key]
+
+    def delete(self, owner: int, which: int) -> bytes | None:
+        """Return the key of one of the owner's clocks, if any."""
+        owned = [clock_key for whose, clock_key in self._clocks if whose == owner]
+        if not owned:
+            return None
+        deleted = owned[which % len(owned)]
+        self._clocks.remove((owner, deleted))
+        return deleted
+
+
+_acts = st.one_of(
+    # Usually the limit is the same. It can change, and 0 means no limit.
+    st.tuples(st.just("create"), st.integers(1, 4), st.sampled_from([2, 2, 2, 3, 1, 0])),
+    st.tuples(st.just("create concurrently"), st.integers(1, 4), st.integers(2, 4)),
+    st.tuples(st.just("create once"), st.integers(1, 4), st.sampled_from([2, 2, 3])),
+    st.tuples(st.just("delete"), st.integers(1, 4), st.integers(0, 9)),
+    st.tuples(st.just("delete nothing"), st.integers(1, 4)),
+    st.tuples(st.just("wait"), st.sampled_from([DAY, 2 * DAY, WEEK - DAY, WEEK, timedelta(milliseconds=1)])),
+    st.tuples(st.just("sweep")),
+    st.tuples(st.just("restart")),
+)
+
+
+async def _act(store: SqliteStore, plain: _Model, now: Instant, act: str, *how: Any) -> None:
+    """Do the same in both, and compare the results."""
+    min_live_key = first_live_key(now)
+    match act, *how:
+        case "create", owner, limit:
+            new, oldest = await _create(store, owner, limit, now)
+            assert oldest == plain.create(owner, new, min_live_key, limit)
+        case "create once", owner, limit:
+            new, known = await _create_once(store, owner, limit, now)
+            assert known == plain.create(owner, new, min_live_key, limit)
+        case "create concurrently", owner, many:
+            created = await asyncio.gather(*(_create(store, owner, 2, now) for _ in range(many)))
+            expected = [plain.create(owner, new, min_live_key, 2) for new, _ in created]
+            assert [oldest for _, oldest in created] == expected
+        case "delete", owner, which:
+            deleted = plain.delete(owner, which)
+            assert deleted is None or await store.delete_clock(deleted, user(owner))
+        case "delete nothing", owner:
+            assert not await store.delete_clock(key(0), user(owner))
+
+
+@settings(
+    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(acts=st.lists(_acts, min_size=5, max_size=60), owners=st.sampled_from([1, 2, 3, 10_000]))
+async def test_limit_is_exact_after_any_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, acts: list[tuple[Any, ...]], owners: int
+) -> None:
+    monkeypatch.setattr(module, "_MAX_OWNERS", owners)
+    path = tmp_path / f"{next(_numbers)}.db"
+    store, plain, now = await SqliteStore.open(path), _Model(), NOW
+    for act, *how in acts:
+        match act, *how:
+            case "wait", time:
+                now += time
+            case ("sweep",):
+                await store.sweep(now, 1000)
+                plain.expire(first_live_key(now))
+            case ("restart",):
+                await store.close()
+                store = await SqliteStore.open(path)
+            case _:
+                await _act(store, plain, now, act, *how)
+    await store.close()
+
+
+async def test_limit_is_exact_after_a_restart(path: Path) -> None:
+    for _ in range(3):
+        store = await SqliteStore.open(path)
+        assert (await _create(store, 1, 3))[1] is None
+        await store.close()
+    store = await SqliteStore.open(path)
+    assert (await _create(store, 1, 3))[1] is not None
+    assert (await _create(store, 2, 3))[1] is None
+    await store.close()
+
+
+def _fail(db: apsw.Connection) -> None:
+    raise RuntimeError("a fault in another job")
+
+
+@pytest.mark.parametrize("failing", [_fail, lambda db: db.execute("insert into users values (1, null, null)")])
+async def test_failing_job_in_the_batch_uses_no_quota(path: Path, failing: Callable[[apsw.Connection], Any]) -> None:
+    """Clocks counted before the rollback are counted again."""
+    store = await SqliteStore.open(path)
+    for _ in range(2):
+        creating, failed = asyncio.create_task(_create(store, 1, 2)), store._writer.submit(failing)
+        await asyncio.wait([creating, failed])
+        assert (await creating)[1] is None
+        assert failed.exception() is not None
+    assert (await _create(store, 1, 2))[1] is not None
+    await store.close()
+
+
+async def test_failed_commit_uses_no_quota(path: Path) -> None:
+    """Also for owners rejected in the same batch as the clock that reached the limit."""
+    store = await SqliteStore.open(path)
+
+    def fail_commit() -> bool:
+        raise apsw.IOError("the disk is broken")
+
+    store._writing.set_commit_hook(fail_commit)
+    outcomes = await asyncio.gather(*(_create(store, 1, 1) for _ in range(3)), return_exceptions=True)
+    reasons = [outcome.reason for outcome in outcomes if isinstance(outcome, Rejection)]
+    assert reasons == [Reason.UNAVAILABLE] * 3
+    store._writing.set_commit_hook(None)
+    assert (await _create(store, 1, 1))[1] is None
+    assert (await _create(store, 1, 1))[1] is not None
+    await store.close()
+
+
+# Freed quota
+
+
+@pytest.fixture
+async def full(path: Path) -> AsyncIterator[SqliteStore]:
+    """User 1 has two clocks, the limit, and the count is cached."""
+    store = await SqliteStore.open(path)
+    for number in (1_000_001, 1_000_002):
+        await add_clock(store, clock(number), user(1))
+    assert (await _create(store, 1, 2))[1] == key(1_000_001)
+    with _record_counts(store) as counted:
+        assert (await _create(store, 1, 2))[1] == key(1_000_001)
+    assert counted == []
+    yield store
+    await store.close()
+
+
+async def test_deletion_frees_quota_of_an_owner_with_a_cached_count(full: SqliteStore) -> None:
+    for number in (1_000_002, 1_000_001):
+        assert await full.delete_clock(key(number), user(1))
+        assert (await _create(full, 1, 2))[1] is None
+        assert (await _create(full, 1, 2))[1] is not None
+        assert (await _create_once(full, 1, 2, NOW))[1] is not None
+
+
+async def test_each_deletion_frees_quota_for_one_clock(full: SqliteStore) -> None:
+    for number in (1_000_001, 1_000_002):
+        assert await full.delete_clock(key(number), user(1))
+    assert [(await _create(full, 1, 2))[1] is None for _ in range(4)] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("before", range(3))
+@pytest.mark.parametrize("after", range(3))
+@pytest.mark.parametrize("once_only", [False, True], ids=["without key", "with key"])
+async def test_rejection_by_the_cache_during_a_deletion_does_not_last(
+    full: SqliteStore, before: int, after: int, once_only: bool
+) -> None:
+    """The cached bounds reject the call before the commit of the deletion, and the result arrives after it."""
+
+    async def create(number: int) -> bool:
+        return (await (_create_once(full, 1, 2, NOW) if once_only else _create(full, 1, 2)))[1] is None
+
+    results = await asyncio.gather(
+        *map(create, range(before)), full.delete_clock(key(1_000_001), user(1)), *map(create, range(after))
+    )
+    assert results[before]
+    created = results[:before].count(True) + results[before + 1 :].count(True)
+    assert [await create(number) for number in range(2)] == [created == 0, False]
+
+
+@pytest.mark.parametrize("failing", [True, False], ids=["with a failing job", "alone"])
+async def test_rejection_by_a_count_during_a_deletion_does_not_last(path: Path, failing: bool) -> None:
+    """The clocks are counted, and the count is cached before the deletion is recorded."""
+    store = await SqliteStore.open(path)
+    for number in (1_000_001, 1_000_002):
+        await add_clock(store, clock(number), user(1))
+    # The writer receives all calls before it runs the first one.
+    received = threading.Event()
+    waiting = store._writer.submit(lambda db: received.wait(60), is_long=True)
+    faults = [store._writer.submit(_fail)] if failing else []
+
+    async def release() -> None:
+        received.set()
+
+    rejected, deleted, created, *_ = await asyncio.gather(
+        _create(store, 1, 2),
+        store.delete_clock(key(1_000_002), user(1)),
+        _create(store, 1, 2),
+        release(),
+        *faults,
+        return_exceptions=True,
+    )
+    assert await waiting
+    assert isinstance(rejected, tuple)
+    assert isinstance(created, tuple)
+    assert (rejected[1], deleted, created[1]) == (key(1_000_001), True, None)
+    assert (await _create(store, 1, 2))[1] == created[0], "of the lower number"
+    await store.delete_clock(created[0], user(1))
+    assert (await _create(store, 1, 2))[1] is None
+    await store.close()
+
+
+async def test_failed_deletion_frees_no_quota(full: SqliteStore) -> None:
+    def fail_commit() -> bool:
+        raise apsw.IOError("the disk is broken")
+
+    full._writing.set_commit_hook(fail_commit)
+    with pytest.raises(Rejection):
+        await full.delete_clock(key(1_000_001), user(1))
+    full._writing.set_commit_hook(None)
+    assert (await _create(full, 1, 2))[1] == key(1_000_001)
+    assert await full.delete_clock(key(1_000_001), user(1))
+    assert (await _create(full, 1, 2))[1] is None
+
+
+async def test_repeated_creation_uses_no_quota_and_counts_nothing(full: SqliteStore) -> None:
+    assert await create_once(full, make_record(1), clock(9), user(2), b"", bytes(16), 1) is None
+    with _record_counts(full) as counted:
+        for number in range(5):
+            existing = await create_once(full, make_record(1), clock(number), user(2), b"", bytes(16), 1)
+            assert isinstance(existing, ExistingClock)
+    assert counted == []
+    assert (await _create(full, 2, 2))[1] is None
+
+
+# Rare counts
+
+
+async def test_failed_deletion_causes_no_count(full: SqliteStore) -> None:
+    await add_clock(full, clock(1_000_003), user(2))
+    with _record_counts(full) as counted:
+        for nothing_of_theirs in (key(5), key(1_000_003)):
+            assert not await full.delete_clock(nothing_of_theirs, user(1))
+            assert (await _create(full, 1, 2))[1] == key(1_000_001)
+    assert counted == []
+
+
+async def test_deletion_causes_one_count(full: SqliteStore) -> None:
+    await full.delete_clock(key(1_000_001), user(1))
+    with _record_counts(full) as counted:
+        assert (await _create(full, 1, 2))[1] is None
+        assert len(counted) == 1
+        for _ in range(5):
+            assert (await _create(full, 1, 2))[1] is not None
+    assert len(counted) == 2
+
+
+async def test_clocks_below_the_limit_are_counted_once(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    with _record_counts(store) as counted:
+        for _ in range(50):
+            assert (await _create(store, 1, 50))[1] is None
+    assert len(counted) == 1
+    await store.close()
+
+
+async def test_owner_at_the_limit_is_rejected_without_a_count_until_the_oldest_clock_expires(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    await add_clock(store, clock(1_000_001, NOW), user(1))
+    await add_clock(store, clock(1_000_002, NOW + DAY), user(1))
+    end = NOW + WEEK - timedelta(milliseconds=1)
+    with _record_counts(store) as counted:
+        for now in (NOW + DAY, NOW + 2 * DAY, end):
+            assert (await _create(store, 1, 2, now))[1] == key(1_000_001, NOW)
+        assert len(counted) == 1
+        assert (await _create(store, 1, 2, NOW + WEEK))[1] is None
+        assert len(counted) == 2
+        assert (await _create(store, 1, 2, NOW + WEEK))[1] == key(1_000_002, NOW + DAY)
+    assert len(counted) == 3
+    await store.close()
+
+
+async def test_other_limit_causes_a_count(path: Path) -> None:
+    store = await SqliteStore.open(path)
+    for _ in range(2):
+        assert (await _create(store, 1, 2))[1] is None
+    rejected = [(await _create(store, 1, limit))[1] is not None for limit in (2, 1, 3, 3, 2, 0, 4, 5)]
+    assert rejected == [True, True, False, True, True, False, True, False]
+    await store.close()
+
+
+async def test_owners_evicted_from_the_cache_are_counted_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MAX_OWNERS", 5)
+    store = await SqliteStore.open(path)
+    for limit in (1, 2, 3):
+        for owner in range(20):
+            assert (await _create(store, owner, limit))[1] is None
+    for owner in range(20):
+        assert (await _create(store, owner, 3))[1] is not None
+    assert len(store._quota._upper_bounds) <= 5
+    assert len(store._quota._lower_bounds) <= 5
+    await store.close()

@@ -1,0 +1,321 @@
+"""Copies between databases: a copy is complete, and an interrupted copy continues."""
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Callable
+from contextlib import closing
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import apsw
+import pytest
+
+from tests.store.copies import (
+    NAMES,
+    Execute,
+    all_directions,
+    both_directions,
+    checksums,
+    ignore_progress,
+    make_empty,
+    rows,
+    written,
+)
+from tests.store.sample_data import fill, open_at, query_all
+from tests.store.values import (
+    ANA,
+    HOUR,
+    NOW,
+    add_clock,
+    clock,
+    code,
+    code_limits,
+    digest,
+    key,
+    sent,
+    user,
+)
+from tests.support.postgres import PostgresServer
+from tickover.server.settings import SettingError
+from tickover.server.sign_in.logins import Claimed, CountedAttempt, TooSoon
+from tickover.server.storage.admin.copy import CopiedTable, copy
+from tickover.server.storage.admin.copy_source import TABLES
+from tickover.server.storage.store import Created, ExistingClock, Quota, QuotaExceeded, StoredClock, Token
+
+# Completeness
+
+
+@all_directions
+async def test_copy_behaves_like_its_source(urls: tuple[str, str]) -> None:
+    source, target = urls
+    contents = await fill(source)
+    copied = await copy(source, target, ignore_progress)
+    assert [table.table for table in copied] == NAMES
+    assert written(copied) == rows(copied)
+    assert min(rows(copied).values()) > 0, "an empty table proves nothing"
+
+    found = await query_all(target, contents)
+    assert found == await query_all(source, contents)
+    assert {type(result) for result in found} == {
+        bytes,
+        type(None),
+        list,
+        Token,
+        StoredClock,
+        ExistingClock,
+        TooSoon,
+        Claimed,
+        CountedAttempt,
+    }
+
+
+async def test_copy_there_and_back_is_equal(urls: tuple[str, str], tmp_path: Path) -> None:
+    source, target = urls
+    await fill(source)
+    there = await copy(source, target, ignore_progress)
+    back = await copy(target, f"sqlite:///{tmp_path / 'back.db'}", ignore_progress)
+    assert checksums(back) == checksums(there)
+    assert len(set(checksums(there).values())) == len(NAMES)
+
+
+@both_directions
+async def test_empty_store_is_copied(urls: tuple[str, str]) -> None:
+    source, target = urls
+    await make_empty(source)
+    copied = await copy(source, target, ignore_progress)
+    nothing = hashlib.sha256().hexdigest()
+    assert copied == [CopiedTable(name, rows=0, written=0, checksum=nothing) for name in NAMES]
+    await fill(target)
+
+
+@both_directions
+async def test_quotas_and_the_order_of_codes_continue_in_the_copy(urls: tuple[str, str]) -> None:
+    source, target = urls
+    async with open_at(source) as store:
+        for number in range(5):
+            await add_clock(store, clock(number), user(1), bytes(20))
+            # The wall clock was set back each time.
+            await sent(store, code(number, NOW - number * HOUR))
+    await copy(source, target, ignore_progress)
+    async with open_at(target) as store:
+        new = clock(9), user(1), bytes(10), bytes(16)
+        assert await store.create_clock(*new, Quota(bytes=109)) == QuotaExceeded("bytes", key(0))
+        assert await store.create_clock(*new, Quota(bytes=110)) == Created()
+        for number in (4, 5, 6):
+            now = NOW - number * HOUR
+            if number > 4:
+                await sent(store, code(number, now))
+            assert await store.count_attempt(ANA, code_limits(), now) == CountedAttempt(digest(number), now)
+
+
+async def test_source_left_by_a_crash_is_copied_completely_and_not_changed(
+    urls: tuple[str, str], tmp_path: Path
+) -> None:
+    source, target = urls
+    used = f"sqlite:///{tmp_path / 'used.db'}"
+    async with open_at(used):  # writes stay in the write-ahead log while the store is open
+        contents = await fill(used)
+        before = {name: (tmp_path / f"used.db{name}").read_bytes() for name in ("", "-wal")}
+    for name, content in before.items():
+        (tmp_path / f"source.db{name}").write_bytes(content)
+    await copy(source, target, ignore_progress)
+    assert {name: (tmp_path / f"source.db{name}").read_bytes() for name in before} == before
+    assert await query_all(target, contents) == await query_all(used, contents)
+
+
+async def test_rows_of_one_database_alone_are_not_copied(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    await fill(source)
+    await make_empty(target)
+    own = "select count(*), sum(tries) from login_sends where email = ''"
+    assert execute(source, own)[0][1] > 0, "a try without a code is counted here"
+    execute(target, "update login_sends set tries = 7 where email = ''")
+    await copy(source, target, ignore_progress)
+    assert execute(target, own) == [("1024", str(7 * 1024))]
+    assert execute(target, "select count(*) from login_failures where email not like '%@%'") == [("1024",)]
+
+
+async def test_every_table_and_column_is_copied(urls: tuple[str, str], execute: Execute) -> None:
+    for url in urls:
+        await make_empty(url)
+        found: dict[str, set[str]] = {}
+        for table, column in execute(
+            url,
+            "select m.name, c.name from sqlite_schema m, pragma_table_info(m.name) c where m.type = 'table'"
+            if url.startswith("sqlite")
+            else "select table_name, column_name from information_schema.columns where table_schema = 'public'",
+        ):
+            if not re.search(r"_\d$", table):  # a partition
+                # SQLite names the key of a schedule clock_key.
+                is_key = (table, column) == ("schedules", "clock_key")
+                found.setdefault(table, set()).add("key" if is_key else column)
+        for own in ("schema_version", "server_keys"):
+            found.pop(own, None)
+        for table in ("clocks", "schedules"):
+            found[table].discard("slot")
+        assert found == {table.name: set(table.columns) for table in TABLES}
+
+
+# Many rows and large rows
+
+
+def insert_many_tokens(url: str, execute: Execute, count: int) -> None:
+    """Insert enough tokens for several chunks. Only for SQLite, where it is fast."""
+    numbers = f"with recursive n (n) as (select 1 union all select n + 1 from n where n < {count})"
+    execute(
+        url,
+        f"insert into tokens (digest, user_key, expires_at) {numbers} select randomblob(32), randomblob(16), n from n",
+    )
+
+
+def insert_many_schedules(url: str, count: int, size: int) -> None:
+    random = Random(count)
+    with closing(apsw.Connection(url.removeprefix("sqlite:///"))) as connection, connection:
+        for number in range(10**6, 10**6 + count):
+            values = (key(number), random.randbytes(size))
+            connection.execute("insert into schedules values (?, ?)", values)
+            connection.execute(
+                "insert into clocks values (?, ?, 1, 2, 3, ?, null, null, 0)", (key(number), user(1), size)
+            )
+
+
+@pytest.mark.parametrize("count", [5000, 5001])
+async def test_tables_of_many_chunks_are_copied_completely(urls: tuple[str, str], execute: Execute, count: int) -> None:
+    source, target = urls
+    await make_empty(source)
+    insert_many_tokens(source, execute, count)
+    assert rows(await copy(source, target, ignore_progress))["tokens"] == count
+    assert execute(target, "select count(*), sum(expires_at) from tokens") == [
+        (str(count), str(count * (count + 1) // 2))
+    ]
+    assert written(await copy(source, target, ignore_progress))["tokens"] == 0
+
+
+async def test_chunks_of_large_rows_are_small(urls: tuple[str, str]) -> None:
+    source, target = urls
+    await make_empty(source)
+    insert_many_schedules(source, count=60, size=300_000)
+    steps: list[int] = []
+
+    def report(step: str, done: int, of: int) -> None:
+        if step == "copying schedules":
+            steps.append(done)
+
+    await copy(source, target, report)
+    sizes = [after - before for before, after in pairwise(steps)]
+    assert sum(sizes) == 60
+    assert max(sizes) * 300_000 < 5_000_000
+
+
+async def test_addresses_are_sorted_by_bytes_in_any_collation(
+    urls: tuple[str, str], execute: Execute, postgres: PostgresServer
+) -> None:
+    source, target = urls[0], postgres.create_database()
+    await make_empty(source)
+    await make_empty(target)
+    if not execute(target, "select 1 from pg_collation where collname = 'und-x-icu'"):
+        pytest.skip("this PostgreSQL was built without other orders than that of bytes")
+    execute(target, 'alter table login_failures alter email type text collate "und-x-icu"')
+    random = Random(1)
+    names = {"".join(random.choices("aAbBzZ_-.+éÉß中0", k=4)) for _ in range(9000)}
+    values = ", ".join(f"('{name}@example.test', {number})" for number, name in enumerate(names, 1))
+    execute(source, f"insert into login_failures values {values}")
+    assert len(names) > 5000
+    assert written(await copy(source, target, ignore_progress))["login_failures"] == len(names)
+    assert written(await copy(source, target, ignore_progress))["login_failures"] == 0
+
+
+# Interruptions
+
+
+class Interrupted(Exception):
+    pass
+
+
+def interrupt_at(stage: str, chunks: int) -> Callable[[str, int, int], None]:
+    """Return a report function that raises after this many chunks of the step."""
+    seen = 0
+
+    def report(step: str, done: int, of: int) -> None:
+        nonlocal seen
+        seen += step == stage
+        if seen > chunks:
+            raise Interrupted
+
+    return report
+
+
+async def test_interrupted_copy_continues(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    await fill(source)
+    insert_many_tokens(source, execute, 12_000)
+    with pytest.raises(Interrupted):
+        await copy(source, target, interrupt_at("copying tokens", chunks=2))
+    assert execute(target, "select count(*) from tokens") == [("10000",)]
+    assert execute(target, "select count(*) from clocks") == [("0",)]
+
+    copied = await copy(source, target, ignore_progress)
+    assert written(copied) == rows(copied) | {"users": 0, "tokens": rows(copied)["tokens"] - 10_000}
+    assert set(written(await copy(source, target, ignore_progress)).values()) == {0}
+
+
+@both_directions
+async def test_ctrl_c_at_any_time_leaves_both_databases_consistent(urls: tuple[str, str], tmp_path: Path) -> None:
+    source, target = urls
+    made_in = f"sqlite:///{tmp_path / 'made.db'}"
+    contents = await fill(made_in)
+    insert_many_schedules(made_in, count=30, size=300_000)
+    await copy(made_in, source, ignore_progress)
+    random = Random(1)
+    interrupted = 0
+    for _ in range(4):
+        copying = asyncio.create_task(copy(source, target, ignore_progress))
+        asyncio.get_running_loop().call_later(random.uniform(0, 0.3), copying.cancel)
+        try:
+            await copying
+        except asyncio.CancelledError:
+            interrupted += 1
+        for url in urls:
+            async with open_at(url) as store:
+                await store.ping()
+    assert interrupted > 0
+    await copy(source, target, ignore_progress)
+    assert await query_all(target, contents) == await query_all(source, contents)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_chunk_is_written_completely_or_not_at_all(
+    tmp_path: Path, postgres: PostgresServer, execute: Execute, kind: str
+) -> None:
+    source = f"sqlite:///{tmp_path / 'source.db'}"
+    target = postgres.create_database() if kind == "postgres" else f"sqlite:///{tmp_path / 'target.db'}"
+    await make_empty(source)
+    insert_many_tokens(source, execute, 100)
+    await copy(source, target, ignore_progress)
+    execute(source, "update tokens set expires_at = expires_at + 100")
+    execute(
+        target,
+        "alter table tokens add check (expires_at <> 150)"
+        if kind == "postgres"
+        else """create trigger refuse before insert on tokens when new.expires_at = 150
+                begin select raise(abort, 'no'); end""",
+    )
+    with pytest.raises(SettingError, match="was interrupted"):
+        await copy(source, target, ignore_progress)
+    [(count, last)] = execute(target, "select count(*), max(expires_at) from tokens")
+    assert (int(count), int(last)) == (100, 100)
+
+
+async def test_progress_is_reported(urls: tuple[str, str]) -> None:
+    source, target = urls
+    await fill(source)
+    reports: list[tuple[str, int, int]] = []
+    copied = await copy(source, target, lambda *progress: reports.append(progress))
+    stages = list(dict.fromkeys(step for step, _, _ in reports))
+    assert stages == [f"{step} {name}" for step in ("copying", "checking") for name in NAMES]
+    done = [done for _, done, _ in reports]
+    assert done == sorted(done)
+    assert (done[0], done[-1]) == (0, 2 * sum(rows(copied).values()))
+    assert {steps for _, _, steps in reports} == {done[-1]}

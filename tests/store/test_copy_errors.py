@@ -1,0 +1,286 @@
+"""Copies that differ, and sources and targets that are rejected."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from tests.store.copies import (
+    NAMES,
+    Execute,
+    both_directions,
+    checksums,
+    ignore_progress,
+    make_empty,
+    rows,
+    written,
+)
+from tests.store.sample_data import fill, open_at, query_all
+from tests.store.values import (
+    NOW,
+    START,
+    add_clock_once,
+    advance,
+    clock,
+    make_record,
+    session,
+    user_of_token,
+)
+from tests.support.postgres import PostgresServer
+from tickover.server.settings import SettingError
+from tickover.server.storage.admin.copy import copy
+from tickover.server.storage.admin.copy_source import TABLES
+from tickover.server.storage.migrations import migrations
+from tickover.server.storage.store import ExistingClock
+
+# Differences
+
+
+CHANGES = {
+    "users": "created_at = created_at + 1",
+    "tokens": "expires_at = expires_at + 1",
+    "schedules": "body = cast('another' as {bytes})",
+    "clocks": "frozen_time = frozen_time + 1",
+    "creations": "params = cast('another' as {bytes})",
+    "login_failures": "count = count + 1",
+    "login_sends": "holds_slot = not holds_slot",
+}
+
+
+def change_sql(name: str, url: str) -> str:
+    """Return SQL that changes every copied row."""
+    changed = CHANGES[name].format(bytes="blob" if url.startswith("sqlite") else "bytea")
+    copied = next(table.condition for table in TABLES if table.name == name)
+    return f"update {name} set {changed} where {copied}"
+
+
+@both_directions
+async def test_rows_changed_since_are_updated(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    contents = await fill(source)
+    last = await copy(source, target, ignore_progress)
+    for name in NAMES:
+        before = last
+        execute(source, change_sql(name, source))
+        last = await copy(source, target, ignore_progress)
+        assert written(last) == dict.fromkeys(NAMES, 0) | {name: rows(before)[name]}
+        assert [table for table in NAMES if checksums(before)[table] != checksums(last)[table]] == [name]
+    assert await query_all(target, contents) == await query_all(source, contents)
+
+
+@both_directions
+async def test_target_with_other_data_is_rejected_and_not_changed(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    await fill(source)
+    await copy(source, target, ignore_progress)
+    sum_of_users = "select sum(created_at) from users"
+    before = execute(target, sum_of_users)
+    # The first table with other rows is named, so the last table loses its rows first.
+    for table in reversed(TABLES):
+        execute(source, f"delete from {table.name} where {table.condition}")
+        execute(source, change_sql("users", source))  # the first table to be written
+        with pytest.raises(SettingError, match=f"contains other data: its table {table.name} has .*Nothing was"):
+            await copy(source, target, ignore_progress)
+        assert execute(target, sum_of_users) == before
+
+
+async def test_target_in_use_is_rejected(urls: tuple[str, str]) -> None:
+    source, target = urls
+    await fill(source, seed=1)
+    contents = await fill(target, seed=2)
+    with pytest.raises(SettingError, match="contains other data"):
+        await copy(source, target, ignore_progress)
+    async with open_at(target) as store:
+        assert await user_of_token(store, contents.tokens[0], NOW) is not None
+        assert await user_of_token(store, session(1000).token_digest, NOW) is None
+
+
+@both_directions
+async def test_damage_to_the_copy_is_detected(urls: tuple[str, str], execute: Execute) -> None:
+    """Rows of every second table are changed, and others are lost. It is the other way round in the other database."""
+    source, target = urls
+    await fill(source)
+    for number, table in enumerate(TABLES):
+        is_changed = number % 2 == target.startswith("sqlite")
+        sql = change_sql(table.name, target) if is_changed else f"delete from {table.name} where {table.condition}"
+
+        def report(step: str, done: int, of: int, sql: str = sql) -> None:
+            if step == "checking users" and done == of / 2:
+                execute(target, sql)
+
+        # It writes the rows that the last round damaged.
+        with pytest.raises(SettingError, match=f"differs in the table {table.name}: .* Stop all servers"):
+            await copy(source, target, report)
+    healed = await copy(source, target, ignore_progress)
+    assert written(healed) == dict.fromkeys(NAMES, 0) | {NAMES[-1]: rows(healed)[NAMES[-1]]}
+
+
+async def test_source_in_use_is_detected(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    await fill(source)
+
+    def report(step: str, done: int, of: int) -> None:
+        if step == "checking users":
+            execute(source, change_sql("clocks", source))
+
+    with pytest.raises(SettingError, match="differs in the table clocks"):
+        await copy(source, target, report)
+    await copy(source, target, ignore_progress)
+
+
+async def test_lost_target_is_reported_on_one_line(tmp_path: Path, postgres: PostgresServer) -> None:
+    source = f"sqlite:///{tmp_path / 'source.db'}"
+    await fill(source)
+    with postgres.sibling() as server:
+        target = server.create_database()
+
+        def report(step: str, done: int, of: int) -> None:
+            if step == "copying clocks" and server.is_running:
+                server.stop("immediate")
+
+        with pytest.raises(SettingError, match=r"was interrupted: .+[^.]\. Run it again to continue"):
+            await copy(source, target, report)
+        server.start()
+        assert written(await copy(source, target, ignore_progress))["users"] == 0
+
+
+async def test_session_that_the_server_ends_is_reported_on_one_line(urls: tuple[str, str]) -> None:
+    """The driver raises this error only if the end of the session arrives at certain moments."""
+    source, target = urls
+    await fill(source)
+
+    def report(step: str, done: int, of: int) -> None:
+        raise asyncpg.InternalClientError("unexpected message")
+
+    with pytest.raises(SettingError, match=r"was interrupted: unexpected message\. Run it again to continue"):
+        await copy(source, target, report)
+
+
+# Rejected sources and targets
+
+
+RELATIONS = "select relname from pg_class where relnamespace = 'public'::regnamespace"
+
+
+def names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+@pytest.mark.parametrize("target_kind", ["sqlite", "postgres"])
+async def test_missing_source_is_rejected_and_nothing_is_created(
+    tmp_path: Path, target_kind: str, postgres: PostgresServer, execute: Execute
+) -> None:
+    target = postgres.create_database() if target_kind == "postgres" else f"sqlite:///{tmp_path / 'target.db'}"
+    with pytest.raises(SettingError, match=r"The database .*source\.db doesn't exist"):
+        await copy(f"sqlite:///{tmp_path / 'source.db'}", target, ignore_progress)
+    assert names_in(tmp_path) == []
+    if target_kind == "postgres":
+        assert execute(target, RELATIONS) == []
+
+
+async def test_missing_postgres_source_is_rejected_without_its_password(
+    tmp_path: Path, postgres: PostgresServer
+) -> None:
+    with pytest.raises(SettingError, match="nowhere") as error:
+        await copy(postgres.url("nowhere"), f"sqlite:///{tmp_path / 'target.db'}", ignore_progress)
+    assert postgres.password not in str(error.value)
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        pytest.param(b"", r"is not up to date\. Start this Tickover on it once", id="empty"),
+        pytest.param(b"Dear diary, " * 100, "Can't use the database .*: file is not a database", id="not a database"),
+    ],
+)
+async def test_other_file_is_rejected(tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "source.db").write_bytes(content)
+    with pytest.raises(SettingError, match=reason):
+        await copy(f"sqlite:///{tmp_path / 'source.db'}", f"sqlite:///{tmp_path / 'target.db'}", ignore_progress)
+    assert not (tmp_path / "target.db").exists()
+    assert (tmp_path / "source.db").read_bytes() == content
+
+
+async def test_old_source_is_rejected_and_not_upgraded(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    execute(source, f"{migrations('sqlite')[0].sql}; pragma user_version = 1")
+    with pytest.raises(SettingError, match="Start this Tickover on it once"):
+        await copy(source, target, ignore_progress)
+    assert execute(source, "pragma user_version") == [(1,)]
+
+
+async def test_postgres_source_without_a_schema_is_rejected_and_gets_none(
+    tmp_path: Path, postgres: PostgresServer, execute: Execute
+) -> None:
+    source = postgres.create_database()
+    with pytest.raises(SettingError, match="Start this Tickover on it once"):
+        await copy(source, f"sqlite:///{tmp_path / 'target.db'}", ignore_progress)
+    assert execute(source, RELATIONS) == []
+    assert names_in(tmp_path) == []
+
+
+async def test_source_of_a_newer_version_is_rejected(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    await make_empty(source)
+    execute(source, "pragma user_version = 99")
+    with pytest.raises(SettingError, match="newer Tickover"):
+        await copy(source, target, ignore_progress)
+
+
+@pytest.mark.parametrize("wrong", ["", "tickover.db", "sqlite:tickover.db", "mysql://root:secret@host/db"])
+async def test_unknown_urls_are_rejected(tmp_path: Path, wrong: str) -> None:
+    good = f"sqlite:///{tmp_path / 'good.db'}"
+    await make_empty(good)
+    for urls in ((wrong, good), (good, wrong)):
+        with pytest.raises(SettingError, match=r"^The (source|target) must be sqlite:///.* or postgresql://") as error:
+            await copy(*urls, ignore_progress)
+        assert "secret" not in str(error.value)
+
+
+async def test_file_is_not_copied_onto_itself(tmp_path: Path) -> None:
+    source = f"sqlite:///{tmp_path / 'source.db'}"
+    await fill(source)
+    (tmp_path / "link.db").symlink_to(tmp_path / "source.db")
+    for target in (source, f"sqlite:///{tmp_path}/./source.db", f"sqlite:///{tmp_path / 'link.db'}"):
+        with pytest.raises(SettingError, match="are the same file"):
+            await copy(source, target, ignore_progress)
+
+
+async def test_postgres_database_is_not_copied_onto_itself(postgres_url: str) -> None:
+    await fill(postgres_url)
+    for target in (postgres_url, f"{postgres_url}?application_name=another"):
+        with pytest.raises(SettingError, match="is the source itself"):
+            await copy(postgres_url, target, ignore_progress)
+
+
+async def test_second_copy_to_the_same_database_is_rejected(urls: tuple[str, str]) -> None:
+    source, target = urls
+    await fill(source)
+    errors: list[BaseException | None] = []
+
+    def report(step: str, done: int, of: int) -> None:
+        with ThreadPoolExecutor(1) as thread:
+            errors.append(thread.submit(asyncio.run, copy(source, target, ignore_progress)).exception())
+
+    await copy(source, target, report)
+    expected = (
+        "The target is the source itself, or another copy uses the same database. "
+        "Use another target, or wait for the other copy."
+    )
+    assert {str(error) for error in errors} == {expected}
+
+
+async def test_server_that_uses_the_target_finds_all_data(urls: tuple[str, str]) -> None:
+    source, target = urls
+    contents = await fill(source)
+    async with open_at(target) as store:
+        await copy(source, target, ignore_progress)
+        for token in contents.tokens:
+            assert await user_of_token(store, token, NOW) is not None
+        for clock_key, owner in contents.clocks:
+            assert await advance(store, clock_key, owner, START) is not None
+        for number, owner in contents.creations:
+            assert isinstance(await add_clock_once(store, make_record(number), clock(7_000_000), owner), ExistingClock)

@@ -1,0 +1,200 @@
+"""Every store: an owner's live clocks are listed newest first, in pages, each exactly once."""
+
+import random
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.store.values import (
+    DAY,
+    END,
+    HOUR,
+    NOW,
+    START,
+    WEEK,
+    add_clock,
+    add_clock_once,
+    advance,
+    clock,
+    key,
+    listed,
+    make_record,
+    user,
+)
+from tickover.api.ids import first_live_key
+from tickover.server.schedule.clocks import Clock
+from tickover.server.storage.store import Store
+
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+async def test_owner_without_clocks_gets_an_empty_list(store: Store) -> None:
+    await add_clock(store, clock(1), user(1))
+    assert await store.list_clocks(user(2), bytes(16), None, 100) == []
+
+
+async def test_clocks_are_listed_newest_first(store: Store) -> None:
+    """Clocks of the same millisecond are sorted by the rest of their keys."""
+    made = [clock(number, NOW - age * HOUR) for number, age in enumerate((30, 3, 70, 0, 0, 100, 51, 2, 0))]
+    for each in made:
+        await add_clock(store, each, user(1))
+    found = await store.list_clocks(user(1), bytes(16), None, 100)
+    assert found == sorted(made, key=lambda each: each.key, reverse=True)
+    assert [each.key for each in found[:3]] == [key(8), key(4), key(3)]
+
+
+async def test_clock_is_listed_at_its_frozen_time(store: Store) -> None:
+    await add_clock(store, clock(1), user(1))
+    await add_clock(store, clock(2), user(1))
+    await advance(store, key(1), user(1), START + DAY)
+    stands = [clock(2), Clock(key(1), START, START + DAY, END)]
+    assert await store.list_clocks(user(1), bytes(16), None, 100) == stands
+
+
+async def test_clocks_of_other_owners_are_not_listed(store: Store) -> None:
+    for number in range(20):
+        await add_clock(store, clock(number), user(number % 3))
+    for owner in range(3):
+        assert await listed(store, user(owner)) == [key(number) for number in reversed(range(owner, 20, 3))]
+
+
+async def test_clocks_with_and_without_idempotency_key_are_listed(store: Store) -> None:
+    await add_clock(store, clock(1), user(1))
+    assert await add_clock_once(store, make_record(1), clock(2), user(1)) is None
+    assert await listed(store, user(1)) == [key(2), key(1)]
+
+
+@pytest.mark.parametrize(
+    ("age", "lives"),
+    [
+        pytest.param(WEEK - _MILLISECOND, True, id="in its last millisecond"),
+        pytest.param(WEEK, False, id="when it expires"),
+        pytest.param(WEEK + _MILLISECOND, False, id="a millisecond after"),
+        pytest.param(9 * DAY, False, id="long after"),
+    ],
+)
+async def test_only_live_clocks_are_listed_to_the_millisecond(store: Store, age: timedelta, lives: bool) -> None:
+    # The random part of a key is at its minimum and its maximum.
+    small, large = clock(0, NOW - age).key, clock(2**74 - 1, NOW - age).key
+    assert small[:6] == large[:6]
+    for each in (small, large):
+        await add_clock(store, Clock(each, START, START, END), user(1))
+    await add_clock(store, clock(1), user(1))
+    expected = [key(1), large, small] if lives else [key(1)]
+    assert await listed(store, user(1), first_live_key(NOW)) == expected
+
+
+async def test_min_live_key_is_listed(store: Store) -> None:
+    for number in range(5):
+        await add_clock(store, clock(number), user(1))
+    assert await listed(store, user(1), min_live_key=key(2)) == [key(4), key(3), key(2)]
+
+
+async def test_page_ends_before_its_cursor(store: Store) -> None:
+    for number in range(5):
+        await add_clock(store, clock(number), user(1))
+    assert await listed(store, user(1), before=key(3)) == [key(2), key(1), key(0)]
+    assert await listed(store, user(1), before=key(0)) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [
+        pytest.param(bytes(16), [], id="the lowest key"),
+        pytest.param(b"\xff" * 16, [4, 2, 0], id="the highest key"),
+        pytest.param(key(3), [2, 0], id="of an unknown clock"),
+        pytest.param(key(1, NOW + DAY), [4, 2, 0], id="of a future clock"),
+        pytest.param(key(9, NOW - DAY), [], id="of an earlier clock"),
+    ],
+)
+async def test_cursor_does_not_have_to_be_a_clock_of_the_owner(store: Store, before: bytes, found: list[int]) -> None:
+    for number in range(5):
+        await add_clock(store, clock(number), user(number % 2))
+    assert await listed(store, user(0), before=before) == [key(number) for number in found]
+
+
+async def test_cursor_below_min_live_key_returns_nothing(store: Store) -> None:
+    for number in range(5):
+        await add_clock(store, clock(number), user(1))
+    assert await listed(store, user(1), min_live_key=key(2), before=key(2)) == []
+    assert await listed(store, user(1), min_live_key=key(2), before=key(3)) == [key(2)]
+
+
+@pytest.mark.parametrize(("limit", "results"), [(1, 1), (4, 4), (5, 5), (6, 5), (101, 5)])
+async def test_limit_bounds_the_page(store: Store, limit: int, results: int) -> None:
+    for number in range(5):
+        await add_clock(store, clock(number, NOW - number * DAY), user(1))
+    newest = [key(number, NOW - number * DAY) for number in range(results)]
+    assert await listed(store, user(1), limit=limit) == newest
+
+
+async def _pages(store: Store, owner: bytes, min_live_key: bytes, size: int) -> list[list[bytes]]:
+    """Yield page after page."""
+    pages: list[list[bytes]] = []
+    before: bytes | None = None
+    while page := await listed(store, owner, min_live_key, before, size):
+        pages.append(page)
+        before = page[-1]
+    return pages
+
+
+async def test_pages_cover_a_week_with_each_clock_once(store: Store) -> None:
+    """Clocks of ten days, one partition each in PostgreSQL. Only those of the last seven days are live."""
+    lot = random.Random(1)
+    made = [clock(number, NOW - lot.random() * 10 * DAY) for number in range(200)]
+    for number, each in enumerate(made):
+        await add_clock(store, each, user(number % 2))
+    min_live_key = first_live_key(NOW)
+    live = sorted((each.key for each in made[::2] if each.key >= min_live_key), reverse=True)
+    assert 50 < len(live) < 100
+    for size in (1, 7, 20, 100, 101):
+        pages = await _pages(store, user(0), min_live_key, size)
+        assert [each for page in pages for each in page] == live
+        assert {len(page) for page in pages[:-1]} <= {size}
+
+
+_acts = st.lists(
+    st.one_of(
+        st.tuples(st.just("page"), st.integers(1, 4)),
+        st.tuples(st.just("create"), st.integers(0, 1)),
+        st.tuples(st.just("delete"), st.integers(0, 99)),
+    ),
+    min_size=5,
+    max_size=30,
+)
+_owners = iter(range(1_000_000, 2_000_000))
+
+
+@settings(
+    deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(births=st.lists(st.integers(0, 6 * 24), min_size=1, max_size=15), acts=_acts)
+async def test_pages_during_creations_and_deletions_miss_none_and_repeat_none(
+    store: Store, births: list[int], acts: list[tuple[Any, ...]]
+) -> None:
+    """Clocks that exist throughout are listed once. Clocks created in between are newer, so they are not listed."""
+    owner, other = user(next(_owners)), user(next(_owners))
+    numbers = iter(range(int.from_bytes(owner[-4:], "big") * 1000, 2**62))
+    at_first = [key(next(numbers), NOW - hours * HOUR) for hours in births]
+    there = list(at_first)
+    for each in at_first:
+        await add_clock(store, Clock(each, START, START, END), owner)
+    seen: list[bytes] = []
+    for act, how in [*acts, ("page", 1000)]:
+        match act:
+            case "page":
+                before = seen[-1] if seen else None
+                page = await listed(store, owner, bytes(16), before, how)
+                assert page == sorted((each for each in there if not before or each < before), reverse=True)[:how]
+                seen += page
+            case "create":
+                new = key(next(numbers), NOW + HOUR)
+                await add_clock(store, Clock(new, START, START, END), other if how else owner)
+                there += [] if how else [new]
+            case _ if there:
+                assert await store.delete_clock(there.pop(how % len(there)), owner)
+    assert seen == sorted(set(seen), reverse=True)
+    assert set(at_first) & set(there) <= set(seen)

@@ -1,0 +1,387 @@
+"""The contract of every store against a small model: any sequence of calls has the same results in both.
+
+One store serves all examples. Each example has its own addresses, owners and keys. The model ignores sweeps, so these
+tests also prove that sweeps don't change results.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from tests.store.values import (
+    DAY,
+    END,
+    HOUR,
+    MICROSECOND,
+    MINUTE,
+    NOW,
+    SECOND,
+    START,
+    WEEK,
+    advance,
+    claim,
+    code_limits,
+    digest,
+    key,
+    make_send,
+    session,
+    user,
+    user_of_token,
+)
+from tickover.api.ids import first_live_key
+from tickover.api.limits import CODE_LIFETIME, RESEND_INTERVAL
+from tickover.api.timestamps import Instant
+from tickover.server.schedule.clocks import Clock
+from tickover.server.sign_in.logins import CountedAttempt, LoginEmail, SecretKind
+from tickover.server.storage.rows import AMENDMENT_BYTES
+from tickover.server.storage.store import (
+    Amended,
+    Amendment,
+    Conflict,
+    Created,
+    ExistingClock,
+    IdempotencyRecord,
+    Quota,
+    QuotaExceeded,
+    Store,
+    StoredClock,
+)
+
+_fresh = count(1_000)
+_steps = st.sampled_from(
+    [MICROSECOND, SECOND, RESEND_INTERVAL - MICROSECOND, RESEND_INTERVAL, 5 * MINUTE, CODE_LIFETIME, HOUR]
+)
+_of_two = st.integers(0, 1)
+_which = st.integers(0, 9)
+_one_store_for_all = settings(
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+
+# Logins
+
+
+@dataclass
+class _ModelEmail:
+    send: LoginEmail
+    tries: int = 0
+    spent: bool = False
+    holds_slot: bool = True
+
+
+@dataclass
+class _ModelLogins:
+    """A model of emails, codes and users."""
+
+    messages: list[_ModelEmail] = field(default_factory=list)
+    users: dict[str, bytes] = field(default_factory=dict)
+
+    def claim(self, send: LoginEmail) -> Instant | None:
+        held_by = [one.send.sent_at for one in self._to(send.email) if one.holds_slot][-1:]
+        for last in held_by:
+            # A later timestamp is from before the wall clock was set back.
+            if send.sent_at - RESEND_INTERVAL < last < send.sent_at + 10 * MINUTE:
+                return last
+        self.messages.append(_ModelEmail(send))
+        return None
+
+    def undo(self, send: LoginEmail) -> None:
+        self.messages = [one for one in self.messages if one.send != send]
+
+    def free(self, send: LoginEmail) -> None:
+        for one in self.messages:
+            one.holds_slot = one.holds_slot and one.send != send
+
+    def count_attempt(self, email: str, limit: int, now: Instant) -> CountedAttempt | None:
+        newest = self.newest_code(email)
+        if newest is None or newest.spent or newest.tries >= limit or newest.send.expires_at <= now:
+            return None
+        newest.tries += 1
+        return CountedAttempt(newest.send.digest, newest.send.sent_at)
+
+    def redeem(self, send: LoginEmail, user_key: bytes) -> bytes | None:
+        newest = self.newest_code(send.email)
+        if newest is None or newest.send != send or newest.spent:
+            return None
+        for one in self._to(send.email):
+            one.spent = True
+        return self.users.setdefault(send.email, user_key)
+
+    def newest_code(self, email: str) -> _ModelEmail | None:
+        codes = [one for one in self._to(email) if one.send.kind is SecretKind.CODE]
+        return codes[-1] if codes else None
+
+    def _to(self, email: str) -> list[_ModelEmail]:
+        return [one for one in self.messages if one.send.email == email]
+
+
+_login_acts = [
+    st.tuples(st.just("wait"), _steps),
+    st.tuples(st.just("claim"), _of_two, st.sampled_from(SecretKind)),
+    st.tuples(st.just("undo"), _which),
+    st.tuples(st.just("free"), _which),
+    st.tuples(st.just("try"), _of_two, st.integers(1, 5)),
+    st.tuples(st.just("redeem"), _which),
+]
+_sweep = st.tuples(st.just("sweep"), st.integers(1, 3))
+_set_back = st.tuples(st.just("set back"), _steps)
+
+
+@_one_store_for_all
+@given(
+    acts=st.lists(st.one_of(*_login_acts, _sweep), max_size=40)
+    | st.lists(st.one_of(*_login_acts, _set_back), max_size=40)
+)
+async def test_logins_match_the_model(store: Store, acts: list[tuple[Any, ...]]) -> None:
+    model, now, example = _ModelLogins(), NOW, next(_fresh)
+    emails = [f"{name}-{example}@example.test" for name in ("ana", "ben")]
+    sends: list[LoginEmail] = []
+    for act, *how in acts:
+        now += MICROSECOND
+        match act, *how:
+            case "wait", step:
+                now += step
+            case "set back", step:
+                now -= step
+            case "claim", who, kind:
+                send = make_send(next(_fresh), kind, now, emails[who])
+                assert await claim(store, send) == model.claim(send)
+                sends.append(send)
+            case "try", who, limit:
+                assert await store.count_attempt(emails[who], code_limits(limit), now) == model.count_attempt(
+                    emails[who], limit, now
+                )
+            case "sweep", limit:
+                await store.sweep(now, limit)
+            case _, which if sends:
+                await _act_on_email(store, model, act, sends[-1 - which % len(sends)], now)
+
+
+async def _act_on_email(store: Store, model: _ModelLogins, act: str, send: LoginEmail, now: Instant) -> None:
+    if act == "undo":
+        await store.undo_send(send)
+        model.undo(send)
+    elif act == "free":
+        await store.allow_resend(send)
+        model.free(send)
+    elif now < send.expires_at:  # an expired code has no counted try, so it is never redeemed
+        new = session(next(_fresh), now)
+        opened = await store.redeem_code(send.email, send.digest, new)
+        assert opened == model.redeem(send, new.user_key)
+        assert await user_of_token(store, new.token_digest, now) == opened
+
+
+# Clocks
+
+_targets: list[Callable[[Clock], Instant]] = [
+    lambda clock: clock.frozen_time - MICROSECOND,
+    lambda clock: clock.frozen_time,
+    lambda clock: clock.frozen_time + MICROSECOND,
+    lambda clock: clock.frozen_time + WEEK,
+    lambda clock: clock.start_time,
+    lambda clock: clock.max_time,
+    lambda clock: clock.max_time + MICROSECOND,
+]
+
+_pauses = st.sampled_from([timedelta(milliseconds=1), HOUR, DAY, 3 * DAY, WEEK - timedelta(milliseconds=1), WEEK])
+_AMENDED_BYTES = AMENDMENT_BYTES + 10, AMENDMENT_BYTES + 40, 2 * AMENDMENT_BYTES + 30
+_quotas = st.builds(Quota, clocks=st.integers(0, 3), bytes=st.sampled_from([0, 0, 10, 30, 40, *_AMENDED_BYTES]))
+_clock_acts = st.lists(
+    st.one_of(
+        st.tuples(st.just("create"), _of_two, _quotas, st.binary(max_size=20)),
+        st.tuples(st.just("create once"), _of_two, _quotas, _of_two, st.binary(max_size=1)),
+        st.tuples(st.just("find creation"), _of_two, _of_two),
+        st.tuples(st.just("advance"), _of_two, _which, st.sampled_from(_targets)),
+        st.tuples(st.just("find"), _of_two, _which, st.booleans()),
+        st.tuples(
+            st.just("amend"),
+            _of_two,
+            _which,
+            _quotas,
+            st.integers(0, 2),
+            st.sampled_from(_targets),
+            st.binary(max_size=30),
+            st.none() | _of_two,
+        ),
+        st.tuples(st.just("delete"), _of_two, _which),
+        st.tuples(st.just("list"), _of_two, st.none() | _which, st.integers(1, 4)),
+        st.tuples(st.just("wait"), _pauses),
+        st.tuples(st.just("sweep"), st.integers(1, 3)),
+    ),
+    max_size=40,
+)
+
+
+@dataclass
+class _ModelClocks:
+    """A model of live clocks. Results for expired clocks are undefined, so the test doesn't request them."""
+
+    stored: dict[bytes, StoredClock] = field(default_factory=dict)
+    owners: dict[bytes, bytes] = field(default_factory=dict)
+    creations: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
+    """The parameters and the clock of each digest's last creation."""
+
+    def create(
+        self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
+    ) -> Created | QuotaExceeded:
+        live = self.listed(owner, min_live_key)
+        oldest = live[-1].key if live else clock.key
+        if quota.clocks and len(live) >= quota.clocks:
+            return QuotaExceeded("clocks", oldest)
+        if quota.bytes and self.used_bytes(live) + len(schedule) > quota.bytes:
+            return QuotaExceeded("bytes", oldest)
+        self.stored[clock.key], self.owners[clock.key] = StoredClock(clock, schedule), owner
+        return Created()
+
+    def create_once(
+        self, record: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
+    ) -> ExistingClock | Created | QuotaExceeded:
+        earlier = self.find_creation(record.key_digest, owner, min_live_key)
+        if earlier is not None:
+            return earlier
+        outcome = self.create(clock, owner, schedule, min_live_key, quota)
+        if isinstance(outcome, Created):
+            self.creations[record.key_digest] = record.params_digest, clock.key
+        return outcome
+
+    def find_creation(self, digest: bytes, owner: bytes, min_live_key: bytes) -> ExistingClock | None:
+        params, key = self.creations.get(digest, (b"", b""))
+        stored = self.find(key, owner)
+        return ExistingClock(params, stored) if stored and key >= min_live_key else None
+
+    def find(self, key: bytes, owner: bytes) -> StoredClock | None:
+        return self.stored.get(key) if self.owners.get(key) == owner else None
+
+    def advance(self, key: bytes, owner: bytes, to: Instant) -> Clock | None:
+        found = self.find(key, owner)
+        if found is None:
+            return None
+        clock = found.clock
+        if clock.frozen_time <= to <= clock.max_time:
+            clock = replace(clock, frozen_time=to)
+            self.stored[key] = StoredClock(clock, found.schedule)
+        return clock
+
+    def amend(
+        self, key: bytes, owner: bytes, amendment: Amendment, min_live_key: bytes, quota: Quota
+    ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
+        record = amendment.record
+        if record and (earlier := self.find_creation(record.key_digest, owner, min_live_key)):
+            return earlier
+        found = self.find(key, owner)
+        if found is None:
+            return None
+        if found.clock.revision != amendment.revision or found.clock.frozen_time > amendment.valid_until:
+            return Conflict(found)
+        live = self.listed(owner, min_live_key)
+        growth = len(amendment.schedule) - len(found.schedule)
+        used_bytes = self.used_bytes(live) + growth + AMENDMENT_BYTES
+        if quota.bytes and growth >= 0 and used_bytes > quota.bytes:
+            return QuotaExceeded("bytes", live[-1].key)
+        clock = replace(found.clock, revision=amendment.revision + 1)
+        self.stored[key] = StoredClock(clock, amendment.schedule)
+        if record:
+            self.creations[record.key_digest] = record.params_digest, key
+        return Amended(clock)
+
+    def delete(self, key: bytes, owner: bytes) -> bool:
+        if self.find(key, owner) is None:
+            return False
+        del self.stored[key], self.owners[key]
+        return True
+
+    def used_bytes(self, live: list[Clock]) -> int:
+        return sum(len(self.stored[one.key].schedule) + AMENDMENT_BYTES * one.revision for one in live)
+
+    def listed(self, owner: bytes, min_live_key: bytes, before: bytes = b"\xff" * 16) -> list[Clock]:
+        keys = [key for key, whose in self.owners.items() if whose == owner and min_live_key <= key < before]
+        return [self.stored[key].clock for key in sorted(keys, reverse=True)]
+
+
+class _Example:
+    """Two owners with two idempotency keys each, a store and its model."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._model = _ModelClocks()
+        self._now = NOW
+        self._made: list[Clock] = []
+        self._owners = [user(next(_fresh)) for _ in range(2)]
+        self._digests = [[digest(next(_fresh)) for _ in range(2)] for _ in self._owners]
+
+    async def act(self, act: str, *how: Any) -> None:
+        match act, *how:
+            case "wait", pause:
+                self._now += pause
+            case "sweep", limit:
+                await self._store.sweep(self._now, limit)
+            case "create", who, quota, schedule:
+                args = self._new(), self._owners[who], schedule, self._min_live_key, quota
+                assert await self._store.create_clock(*args) == self._model.create(*args)
+            case "create once", who, quota, which, params:
+                record = IdempotencyRecord(self._digests[who][which], params)
+                keyed = record, self._new(), self._owners[who], b"schedule of " + params, self._min_live_key, quota
+                assert await self._store.create_clock_once(*keyed) == self._model.create_once(*keyed)
+            case "find creation", who, which:
+                sought = self._digests[which][0], self._owners[who], self._min_live_key
+                assert await self._store.find_creation(*sought) == self._model.find_creation(*sought)
+            case "list", who, which, limit:
+                cursor = None if which is None or not self._made else self._made[which % len(self._made)].key
+                found = await self._store.list_clocks(self._owners[who], self._min_live_key, cursor, limit)
+                assert (
+                    found == self._model.listed(self._owners[who], self._min_live_key, cursor or b"\xff" * 16)[:limit]
+                )
+            case _, who, which, *more if self._live():
+                live = self._live()
+                await self._act_on_clock(act, self._owners[who], live[which % len(live)], *more)
+
+    async def _act_on_clock(self, act: str, owner: bytes, named: Clock, *how: Any) -> None:
+        match act, *how:
+            case "advance", target:
+                stands = self._model.stored.get(named.key)
+                to = target(stands.clock if stands else named)
+                moved = await advance(self._store, named.key, owner, to)
+                assert moved == self._model.advance(named.key, owner, to)
+            case "find", with_schedule:
+                expected = self._model.find(named.key, owner)
+                known = None if with_schedule or expected is None else expected.clock.revision
+                found = await self._store.find_clock(named.key, owner, known_revision=known)
+                bare = None if expected is None else StoredClock(expected.clock, b"")
+                assert found == (expected if with_schedule else bare)
+            case "amend", quota, back, target, schedule, which:
+                stands = self._model.stored.get(named.key, StoredClock(named, b""))
+                digests = self._digests[self._owners.index(owner)]
+                record = None if which is None else IdempotencyRecord(digests[which], schedule)
+                revision = max(0, stands.clock.revision - back // 2)
+                amendment = Amendment(revision, target(stands.clock), schedule, record)
+                args = named.key, owner, amendment, self._min_live_key, quota
+                assert await self._store.amend_clock(*args) == self._model.amend(*args)
+            case _:
+                deleted = await self._store.delete_clock(named.key, owner)
+                assert deleted == self._model.delete(named.key, owner)
+
+    @property
+    def _min_live_key(self) -> bytes:
+        return first_live_key(self._now)
+
+    def _live(self) -> list[Clock]:
+        """Return the clocks that have not expired, whether they were created, rejected or deleted."""
+        return [clock for clock in self._made if clock.key >= self._min_live_key]
+
+    def _new(self) -> Clock:
+        self._made.append(Clock(key(next(_fresh), self._now), START, START, END))
+        return self._made[-1]
+
+
+@_one_store_for_all
+@given(acts=_clock_acts)
+async def test_clocks_match_the_model(store: Store, acts: list[tuple[Any, ...]]) -> None:
+    play = _Example(store)
+    for act in acts:
+        await play.act(*act)

@@ -1,0 +1,218 @@
+"""Every store: tokens, secret keys, readiness and closing."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
+
+import pytest
+
+from tests.store.values import (
+    ANA,
+    MICROSECOND,
+    MINUTE,
+    NOW,
+    START,
+    WEEK,
+    access_token,
+    add_clock,
+    add_clock_once,
+    advance,
+    claim,
+    clock,
+    code,
+    code_limits,
+    create,
+    create_once,
+    digest,
+    key,
+    listed,
+    make_record,
+    schedule_of,
+    sent,
+    session,
+    user,
+    user_of_token,
+)
+from tickover.api.errors import Reason, Rejection
+from tickover.api.limits import TOKEN_LIFETIME
+from tickover.server.storage import open_store
+from tickover.server.storage.store import Amendment, ExistingClock, LabelSearch, NameChanges, Quota, Store
+
+
+@pytest.fixture
+async def own_store(database_url: str) -> AsyncIterator[Store]:
+    """A store that closes its connections, as a server does. Later tests don't reuse them."""
+    opened = await open_store(database_url)
+    yield opened
+    await opened.close()
+
+
+METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
+    "ping": lambda store: store.ping(),
+    "find_token": lambda store: store.find_token(digest(1), NOW),
+    "create_clock": lambda store: create(store, clock(1), user(1), b"schedule", bytes(16), 0),
+    "create_clock_once": lambda store: create_once(store, make_record(1), clock(1), user(1), b"schedule", bytes(16), 0),
+    "find_creation": lambda store: store.find_creation(digest(1), user(1), bytes(16)),
+    "find_clock": lambda store: store.find_clock(key(1), user(1)),
+    "list_clocks": lambda store: store.list_clocks(user(1), bytes(16), None, 100),
+    "search_clocks": lambda store: store.search_clocks(user(1), bytes(16), None, 100, LabelSearch(["x"], 10)),
+    "update_clock": lambda store: store.update_clock(key(1), user(1), NameChanges("x"), bytes(16), Quota()),
+    "amend_clock": lambda store: store.amend_clock(
+        key(1), user(1), Amendment(0, START, b"schedule"), bytes(16), Quota()
+    ),
+    "find_session": lambda store: store.find_session(digest(1), NOW),
+    "delete_clock": lambda store: store.delete_clock(key(1), user(1)),
+    "advance_clock": lambda store: store.advance_clock(key(1), user(1), START),
+    "claim_send": lambda store: store.claim_send(code(1), code_limits()),
+    "undo_send": lambda store: store.undo_send(code(1)),
+    "allow_resend": lambda store: store.allow_resend(code(1)),
+    "count_attempt": lambda store: store.count_attempt(ANA, code_limits(), NOW),
+    "redeem_code": lambda store: store.redeem_code(ANA, digest(1), session(1)),
+    "redeem_link": lambda store: store.redeem_link(digest(1), session(1)),
+    "revoke_token": lambda store: store.revoke_token(digest(1)),
+    "record_token_use": lambda store: store.record_token_use(digest(1), NOW),
+    "find_or_create_user": lambda store: store.find_or_create_user(ANA, user(1), NOW),
+    "create_access_token": lambda store: store.create_access_token(access_token(9), user(1), 50),
+    "list_access_tokens": lambda store: store.list_access_tokens(user(1), NOW),
+    "revoke_access_token": lambda store: store.revoke_access_token(key(1), user(1), NOW),
+    "sweep": lambda store: store.sweep(NOW, 100),
+}
+
+
+def test_methods_table_contains_all_methods_that_use_the_database() -> None:
+    """`close` is tested below. `share_key` of the SQLite store doesn't use the database."""
+    assert {*METHODS, "share_key", "load", "close"} == {name for name in vars(Store) if not name.startswith("_")}
+
+
+# Tokens
+
+
+@pytest.mark.parametrize(
+    ("after", "lets_in"),
+    [
+        pytest.param(timedelta(0), True, id="when it is created"),
+        pytest.param(TOKEN_LIFETIME - MICROSECOND, True, id="just before it expires"),
+        pytest.param(TOKEN_LIFETIME, False, id="when it expires"),
+        pytest.param(TOKEN_LIFETIME + WEEK, False, id="long after"),
+    ],
+)
+async def test_token_is_valid_until_it_expires(store: Store, after: timedelta, lets_in: bool) -> None:
+    await sent(store, code(1))
+    assert await store.redeem_code(ANA, digest(1), session(7)) == user(7)
+    assert await user_of_token(store, digest(7), NOW + after) == (user(7) if lets_in else None)
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(digest(8), id="another"),
+        pytest.param(digest(7)[:-1], id="truncated"),
+        pytest.param(digest(7) + b"\0", id="with an extra byte"),
+    ],
+)
+async def test_unknown_token_is_invalid(store: Store, unknown: bytes) -> None:
+    await sent(store, code(1))
+    await store.redeem_code(ANA, digest(1), session(7))
+    assert await user_of_token(store, unknown, NOW) is None
+
+
+# Secret keys
+
+
+async def test_servers_with_the_same_key_share_a_store(store: Store, database_url: str) -> None:
+    """Stores differ for servers with another key: one SQLite file has only one key."""
+    other = await open_store(database_url)
+    try:
+        for minute in range(10):
+            for server in (store, other):
+                assert await server.share_key(b"a fingerprint", NOW + minute * MINUTE)
+    finally:
+        await other.close()
+
+
+# Readiness and closing
+
+
+async def test_open_store_responds(store: Store) -> None:
+    await store.ping()
+
+
+async def test_open_store_responds_to_many_concurrent_pings(store: Store) -> None:
+    async def ping(times: int) -> None:
+        for _ in range(times):
+            await store.ping()
+
+    await asyncio.gather(*(ping(times % 7) for times in range(50)))
+
+
+async def test_pings_write_at_most_once_a_second(store: Store, probe_writes: Callable[[], Awaitable[int]]) -> None:
+    before = await probe_writes()
+    await store.ping()
+    assert await probe_writes() == before + 1, "a probe that changes nothing may write nothing"
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    for _ in range(20):
+        await asyncio.gather(*(store.ping() for _ in range(50)))
+    seconds = loop.time() - began
+    assert await probe_writes() <= before + 2 + seconds
+
+
+async def test_closed_store_is_unavailable_right_after_a_ping(own_store: Store) -> None:
+    await own_store.ping()
+    await own_store.close()
+    with pytest.raises(Rejection):
+        await own_store.ping()
+
+
+async def test_closed_store_is_unavailable(own_store: Store) -> None:
+    await own_store.close()
+    for name, method in METHODS.items():
+        with pytest.raises(Rejection) as error:
+            await method(own_store)
+        assert error.value.reason is Reason.UNAVAILABLE, name
+        assert error.value.details["retryAfterSeconds"] >= 1, name
+
+
+async def test_closing_twice_succeeds(own_store: Store) -> None:
+    await own_store.close()
+    await own_store.close()
+
+
+async def test_concurrent_closing_succeeds(own_store: Store) -> None:
+    await asyncio.gather(own_store.close(), own_store.close())
+
+
+async def test_close_finishes_accepted_calls(own_store: Store, database_url: str) -> None:
+    creations = [asyncio.create_task(add_clock(own_store, clock(number), user(1))) for number in range(300)]
+    await asyncio.sleep(0)  # one iteration of the event loop, in which every creation is accepted
+    await own_store.close()
+    assert all(creation.done() for creation in creations)
+    await asyncio.gather(*creations)
+    reopened = await open_store(database_url)
+    try:
+        assert [await schedule_of(reopened, key(number), user(1)) for number in range(300)] == [b"schedule"] * 300
+    finally:
+        await reopened.close()
+
+
+async def test_data_survives_a_restart(own_store: Store, database_url: str) -> None:
+    await add_clock(own_store, clock(1), user(7))
+    await advance(own_store, key(1), user(7), START + WEEK)
+    assert await add_clock_once(own_store, make_record(2), clock(2), user(7)) is None
+    await add_clock(own_store, clock(3), user(7))
+    assert await own_store.delete_clock(key(3), user(7))
+    await sent(own_store, code(1))
+    await own_store.redeem_code(ANA, digest(1), session(7))
+    await own_store.close()
+    reopened = await open_store(database_url)
+    try:
+        assert await user_of_token(reopened, digest(7), NOW) == user(7)
+        moved = await advance(reopened, key(1), user(7), START + WEEK)
+        assert moved is not None
+        assert moved.frozen_time == START + WEEK
+        assert await listed(reopened, user(7)) == [key(2), key(1)]
+        assert isinstance(await add_clock_once(reopened, make_record(2), clock(4), user(7)), ExistingClock)
+        assert await claim(reopened, code(2, NOW + MICROSECOND)) == NOW
+    finally:
+        await reopened.close()

@@ -1,0 +1,266 @@
+"""Every store: a sweep deletes expired data in small steps, and nothing else.
+
+A store may delete the clocks of a whole day in one step, so expired clocks may stay until the last one of their day has
+expired. Callers don't notice, because the ID of a clock contains its expiry. The tests see what a sweep deleted through
+the interface, because `now` is an argument: a token that expired today is valid yesterday, unless it was deleted.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
+from typing import NamedTuple
+
+import pytest
+
+from tests.store.values import (
+    ANA,
+    DAY,
+    HOUR,
+    MICROSECOND,
+    MINUTE,
+    NOW,
+    START,
+    WEEK,
+    add_clock,
+    add_clock_once,
+    advance,
+    claim,
+    clock,
+    code,
+    code_limits,
+    digest,
+    key,
+    link,
+    make_record,
+    schedule_of,
+    sent,
+    session,
+    tries_left,
+    user,
+    user_of_token,
+)
+from tests.support.stores import open_checked_store
+from tickover.api.limits import CLOCK_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
+from tickover.api.timestamps import Instant
+from tickover.server.sign_in.logins import CountedAttempt
+from tickover.server.storage import is_postgres
+from tickover.server.storage.store import ExistingClock, Store
+
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+def _address(number: int) -> str:
+    return f"user-{number}@example.test"
+
+
+async def _create_clock(store: Store, number: int, created_at: Instant) -> None:
+    await add_clock(store, clock(number, created_at), user(1))
+
+
+async def _clock_exists(store: Store, number: int, created_at: Instant) -> bool:
+    schedule = await schedule_of(store, key(number, created_at), user(1))
+    stands = await advance(store, key(number, created_at), user(1), START)
+    assert (schedule is None) == (stands is None), "a clock and its schedule are deleted together"
+    return schedule is not None
+
+
+async def _create_clock_once(store: Store, number: int, created_at: Instant) -> None:
+    """Create a clock with an idempotency key. `test_sweep_idempotency_records` tests the record alone."""
+    assert await add_clock_once(store, make_record(number), clock(number, created_at), user(1)) is None
+
+
+async def _creation_exists(store: Store, number: int, created_at: Instant) -> bool:
+    """Return whether the clock is found by its key right after its creation."""
+    probe = clock(number + 1_000_000, created_at)
+    if isinstance(await add_clock_once(store, make_record(number), probe, user(1)), ExistingClock):
+        return True
+    assert await store.delete_clock(probe.key, user(1))
+    return False
+
+
+async def _create_token(store: Store, number: int, created_at: Instant) -> None:
+    """Leaves no email behind."""
+    message = await sent(store, code(number, created_at, _address(number)))
+    await store.redeem_code(message.email, message.digest, session(number, created_at))
+    await store.undo_send(message)
+
+
+async def _token_exists(store: Store, number: int, created_at: Instant) -> bool:
+    return await user_of_token(store, digest(number), created_at) is not None
+
+
+async def _send_code(store: Store, number: int, created_at: Instant) -> None:
+    await sent(store, code(number, created_at, _address(number)))
+
+
+async def _send_link(store: Store, number: int, created_at: Instant) -> None:
+    await sent(store, link(number, created_at, _address(number)))
+
+
+async def _email_exists(store: Store, number: int, created_at: Instant) -> bool:
+    """Return whether the email holds the slot, right after it was sent."""
+    probe = code(number + 1_000_000, created_at + MICROSECOND, _address(number))
+    if await claim(store, probe, probe.sent_at - created_at + MICROSECOND) is not None:
+        return True
+    await store.undo_send(probe)
+    return False
+
+
+class _Kind(NamedTuple):
+    lifetime: timedelta
+    create: Callable[[Store, int, Instant], Awaitable[None]]
+    exists: Callable[[Store, int, Instant], Awaitable[bool]]
+    by_the_day: bool = False
+    """True if a whole day may be deleted in one step, and may stay for a day."""
+
+
+# Emails stay for an hour, because the limits read them.
+_KINDS = {
+    "clock": _Kind(CLOCK_LIFETIME, _create_clock, _clock_exists, by_the_day=True),
+    "creation": _Kind(CLOCK_LIFETIME, _create_clock_once, _creation_exists, by_the_day=True),
+    "token": _Kind(TOKEN_LIFETIME, _create_token, _token_exists),
+    "code": _Kind(LINK_LIFETIME, _send_code, _email_exists),
+    "link": _Kind(LINK_LIFETIME, _send_link, _email_exists),
+}
+
+_every_kind = pytest.mark.parametrize("kind", [pytest.param(kind, id=name) for name, kind in _KINDS.items()])
+
+
+async def _sweep_all(store: Store, now: Instant, limit: int) -> int:
+    """Sweep until nothing is left. Return the number of sweeps that deleted something."""
+    for number in range(1000):
+        if await store.sweep(now, limit) == 0:
+            return number
+    raise AssertionError("sweeping doesn't come to an end")
+
+
+async def test_empty_store_has_nothing_to_sweep(store: Store) -> None:
+    assert await store.sweep(NOW, 100) == 0
+
+
+@_every_kind
+async def test_expired_data_is_swept_at_its_expiry(store: Store, kind: _Kind) -> None:
+    await kind.create(store, 1, NOW)
+    # Keys have milliseconds, so that is the step.
+    assert await store.sweep(NOW + kind.lifetime - _MILLISECOND, 100) == 0
+    assert await kind.exists(store, 1, NOW)
+    assert await store.sweep(NOW + kind.lifetime, 100) >= 1
+    assert not await kind.exists(store, 1, NOW)
+    assert await store.sweep(NOW + kind.lifetime, 100) == 0
+
+
+@_every_kind
+async def test_sweep_deletes_at_most_the_limit(store: Store, kind: _Kind) -> None:
+    for number in range(7):
+        await kind.create(store, number, NOW)
+    left = []
+    while await store.sweep(NOW + kind.lifetime, 3):
+        left.append(sum([await kind.exists(store, number, NOW) for number in range(7)]))
+    assert left == [4, 1, 0] or (kind.by_the_day and left == [0])
+
+
+@pytest.fixture
+async def store_without_indexes(database_url: str) -> AsyncIterator[Store]:
+    """A store whose PostgreSQL reads whole tables, so that a statement without an order returns rows as inserted."""
+    scans = "enable_indexscan=off&enable_indexonlyscan=off&enable_bitmapscan=off"
+    opened = await open_checked_store(f"{database_url}?{scans}" if is_postgres(database_url) else database_url)
+    yield opened
+    await opened.close()
+
+
+@_every_kind
+async def test_oldest_data_is_swept_first(store_without_indexes: Store, kind: _Kind) -> None:
+    """So that nothing waits long if more expires than is swept."""
+    store = store_without_indexes
+    births = [NOW + age * MINUTE for age in (4, 1, 3, 0, 2)]
+    for number, created_at in enumerate(births):
+        await kind.create(store, number, created_at)
+    now = NOW + 5 * MINUTE + kind.lifetime
+    if kind.by_the_day:
+        # A live clock in the same partition of PostgreSQL, which would otherwise be truncated.
+        now = NOW + 10 * DAY
+        await _create_clock(store, 5, now)
+    left = []
+    while await store.sweep(now, 1):
+        left.append({at for number, at in enumerate(births) if await kind.exists(store, number, at)})
+    in_order = sorted(births)
+    assert left == [set(in_order[number:]) for number in range(1, 6)]
+
+
+async def test_expired_clocks_among_live_ones_are_deleted_up_to_the_limit(store: Store) -> None:
+    """Ten days apart, so that both share a partition in PostgreSQL."""
+    for number in range(7):
+        await _create_clock(store, number, NOW)
+    await _create_clock(store, 7, NOW + 10 * DAY)
+    left = []
+    while await store.sweep(NOW + 10 * DAY, 3):
+        left.append(sum([await _clock_exists(store, number, NOW) for number in range(7)]))
+    assert left == [4, 1, 0]
+    assert await _clock_exists(store, 7, NOW + 10 * DAY)
+
+
+@_every_kind
+async def test_only_expired_data_is_swept(store: Store, kind: _Kind) -> None:
+    end = NOW - kind.lifetime
+    latest_swept = end - DAY if kind.by_the_day else end
+    expired = [latest_swept - age * MINUTE for age in (2, 1, 0)]
+    live = [end + age * MINUTE for age in (1, 2, 30)]
+    for number, created_at in enumerate((*expired, *live)):
+        await kind.create(store, number, created_at)
+    await _sweep_all(store, NOW, 2)
+    assert [await kind.exists(store, number, created_at) for number, created_at in enumerate(expired)] == [False] * 3
+    assert [await kind.exists(store, number, created_at) for number, created_at in enumerate(live, 3)] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        pytest.param(NOW.replace(hour=0), id="at the start of a day"),
+        pytest.param(NOW, id="in the middle of a day"),
+        pytest.param(NOW.replace(hour=0) - _MILLISECOND, id="at the end of a day"),
+    ],
+)
+@pytest.mark.parametrize("days", [9, 25], ids=["daily sweeps", "no sweep for weeks"])
+async def test_data_expired_for_a_day_is_gone_and_live_data_stays(store: Store, now: Instant, days: int) -> None:
+    births = [now - age * 6 * HOUR for age in range(days * 4)]
+    for number, created_at in enumerate(births):
+        await _create_clock(store, number, created_at)
+    await _sweep_all(store, now, 5)
+    there = {created_at: await _clock_exists(store, number, created_at) for number, created_at in enumerate(births)}
+    assert [created_at for created_at in births if created_at > now - CLOCK_LIFETIME and not there[created_at]] == []
+    assert [created_at for created_at in births if created_at <= now - CLOCK_LIFETIME - DAY and there[created_at]] == []
+
+
+async def test_each_kind_is_swept_up_to_the_limit(store: Store) -> None:
+    expired = NOW - TOKEN_LIFETIME
+    for name, kind in _KINDS.items():
+        for number in range(4):
+            await kind.create(store, 10 * [*_KINDS].index(name) + number, expired)
+    assert await _sweep_all(store, NOW, 4) == 2, "at most eight of a kind"
+    for name, kind in _KINDS.items():
+        for number in range(4):
+            assert not await kind.exists(store, 10 * [*_KINDS].index(name) + number, expired)
+
+
+async def test_live_data_is_unchanged(store: Store) -> None:
+    await add_clock(store, clock(1, NOW - DAY), user(1), b"live")
+    await advance(store, key(1, NOW - DAY), user(1), START + DAY)
+    await add_clock(store, clock(2, NOW - WEEK), user(1), b"expired")
+    await sent(store, code(3, NOW - 2 * HOUR))
+    await sent(store, code(4, NOW - MINUTE))
+    await store.count_attempt(ANA, code_limits(), NOW)
+    await _sweep_all(store, NOW, 100)
+    assert await schedule_of(store, key(1, NOW - DAY), user(1)) == b"live"
+    moved = await advance(store, key(1, NOW - DAY), user(1), START)
+    assert moved is not None
+    assert moved.frozen_time == START + DAY
+    assert await store.count_attempt(ANA, code_limits(), NOW) == CountedAttempt(digest(4), NOW - MINUTE)
+    assert await tries_left(store, ANA, 5, NOW) == 3
+
+
+async def test_user_outlives_tokens_and_emails(store: Store) -> None:
+    await sent(store, code(1))
+    await store.redeem_code(ANA, digest(1), session(1))
+    later = NOW + 2 * TOKEN_LIFETIME
+    await _sweep_all(store, later, 100)
+    await sent(store, code(2, later))
+    assert await store.redeem_code(ANA, digest(2), session(2, later)) == user(1)

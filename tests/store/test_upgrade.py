@@ -1,0 +1,122 @@
+"""A database of an earlier version, opened by the current one: old data stays usable, and new features work."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.store import previous_version
+from tests.store.values import ANA, MINUTE, NOW, clock, code, code_limits, link, sent, session, user_of_token
+from tests.support.world import World, open_world
+from tickover.server.sign_in.logins import CountedAttempt
+from tickover.server.storage import open_store
+from tickover.server.storage.store import Created, Quota, QuotaExceeded
+
+_NEXT = "2027-03-01T00:00:00.5Z"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def old_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    sqlite_url = f"sqlite:///{tmp_path / 'old.db'}"
+    return await previous_version.make(request.param, sqlite_url, lambda: request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+async def world(tmp_path: Path, old_url: str) -> AsyncIterator[World]:
+    await (await open_store(old_url)).close()
+    async with open_world(tmp_path, old_url) as opened:
+        opened.pass_time(hours=1)
+        yield opened
+
+
+async def _get(world: World) -> Any:
+    return (await world.result("getTestClock", {"id": previous_version.CLOCK_ID}, previous_version.TOKEN))["clock"]
+
+
+async def test_old_clock_is_unchanged(world: World) -> None:
+    assert await _get(world) == previous_version.RESPONSE
+    frozen_time = previous_version.RESPONSE["frozenTime"]
+    assert (
+        await world.advance(previous_version.TOKEN, previous_version.CLOCK_ID, str(frozen_time))
+        == previous_version.RESPONSE
+    )
+
+
+async def test_old_clock_advances(world: World) -> None:
+    moved = await world.advance(previous_version.TOKEN, previous_version.CLOCK_ID, _NEXT)
+    assert [item["name"] for item in moved["transactions"]] == ["Salary", "Tea"]
+    assert await _get(world) == moved
+    world.now = world.now.replace(day=8, hour=12, minute=1)
+    error = await world.error("getTestClock", {"id": previous_version.CLOCK_ID}, previous_version.TOKEN)
+    assert error["data"]["reason"] == "CLOCK_EXPIRED"
+
+
+async def test_old_clock_is_listed_forked_and_deleted(world: World) -> None:
+    (listed,) = (await world.result("listTestClocks", {}, previous_version.TOKEN))["clocks"]
+    assert listed == {name: previous_version.RESPONSE[name] for name in listed}
+    params = {"id": previous_version.CLOCK_ID, "at": previous_version.RESPONSE["frozenTime"]}
+    fork = (await world.result("forkTestClock", params, previous_version.TOKEN))["clock"]
+    assert [goal["name"] for goal in fork["goals"]] == ["Trip"]
+    await world.result("deleteTestClock", {"id": previous_version.CLOCK_ID}, previous_version.TOKEN)
+    left = (await world.result("listTestClocks", {}, previous_version.TOKEN))["clocks"]
+    assert [clock["id"] for clock in left] == [fork["id"]]
+
+
+async def test_idempotency_key_works(world: World) -> None:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "createTestClock", "params": {}}
+    created, again = [
+        (await world.post(call, previous_version.TOKEN, **{"Idempotency-Key": "mine"})).json["result"] for _ in range(2)
+    ]
+    assert created == again
+    assert created["clock"]["id"] != previous_version.CLOCK_ID
+
+
+async def test_bytes_of_an_old_clock_count(old_url: str) -> None:
+    key, owner, *_ = previous_version.ROWS["clocks"]
+    size = len(previous_version.ROWS["schedules"][1])
+    new = clock(1), owner, bytes(10), bytes(16)
+    store = await open_store(old_url)
+    assert await store.create_clock(*new, Quota(bytes=size + 9)) == QuotaExceeded("bytes", key)
+    assert await store.create_clock(*new, Quota(bytes=size + 10)) == Created()
+    await store.close()
+
+
+async def test_old_codes_and_links_are_valid_and_in_order(old_url: str) -> None:
+    older, newer, other = code(1), code(2, NOW + MINUTE), link(3, NOW + 2 * MINUTE)
+    await previous_version.insert_sends(old_url, [newer, other, older])
+    store = await open_store(old_url)
+    now = NOW + 3 * MINUTE
+    assert await store.count_attempt(ANA, code_limits(), now) == CountedAttempt(newer.digest, newer.sent_at)
+    newest = await sent(store, code(4, now))
+    assert await store.count_attempt(ANA, code_limits(), now) == CountedAttempt(newest.digest, now)
+    await store.undo_send(newest)
+    assert await store.count_attempt(ANA, code_limits(), now) == CountedAttempt(newer.digest, newer.sent_at)
+    assert await store.redeem_link(other.digest, session(1, now)) is not None
+    await store.close()
+
+
+async def test_old_data_is_swept(world: World) -> None:
+    world.pass_time(days=40)
+    while await world.store.sweep(world.now, 100):
+        pass
+    assert await world.store.find_clock(previous_version.ROWS["clocks"][0], previous_version.ROWS["clocks"][1]) is None
+    assert await user_of_token(world.store, previous_version.ROWS["tokens"][0], world.now.replace(year=2020)) is None
+
+
+async def test_stores_that_open_it_concurrently_all_find_the_clock(old_url: str) -> None:
+    stores = await asyncio.gather(*(open_store(old_url) for _ in range(8)))
+    key, owner, *_ = previous_version.ROWS["clocks"]
+    found = await asyncio.gather(*(store.find_clock(key, owner) for store in stores))
+    assert [one.schedule for one in found if one] == [previous_version.ROWS["schedules"][1]] * 8
+    for store in stores:
+        await store.close()
+
+
+async def test_it_can_be_reopened(old_url: str) -> None:
+    key, owner, *_ = previous_version.ROWS["clocks"]
+    for _ in range(2):
+        store = await open_store(old_url)
+        assert await store.find_clock(key, owner) is not None
+        await store.close()

@@ -1,0 +1,178 @@
+"""Commands of operators on both databases: users are listed, described, signed out and deleted."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from tests.store.values import (
+    ANA,
+    BEN,
+    DAY,
+    HOUR,
+    NOW,
+    WEEK,
+    access_token,
+    add_clock_once,
+    clock,
+    code,
+    code_limits,
+    digest,
+    link,
+    make_record,
+    sent,
+    session,
+    user,
+)
+from tickover.server.settings import SettingError
+from tickover.server.storage import open_store, schema_version
+from tickover.server.storage.admin import users as users_module
+from tickover.server.storage.admin.users import Deleted, Totals, User, UserDetails, Users, open_users
+from tickover.server.storage.store import Quota, Store
+
+RowsOf = Callable[[str], Awaitable[int]]
+TABLES = ["users", "tokens", "clocks", "schedules", "creations", "login_sends", "login_failures"]
+
+
+@pytest.fixture
+async def users(store: Store, database_url: str) -> AsyncIterator[Users]:
+    async with open_users(database_url) as opened:
+        yield opened
+
+
+async def add_user(store: Store, number: int, email: str) -> User:
+    """Create a user with a session, an access token, a live and an expired clock, and a code with a failed attempt."""
+    await sent(store, code(number, email=email))
+    key = await store.redeem_code(email, digest(number), session(number))
+    assert key == user(number)
+    await store.allow_resend(code(number, email=email))
+    await sent(store, link(number + 100, email=email))
+    await store.allow_resend(link(number + 100, email=email))
+    await sent(store, code(number + 200, email=email))
+    assert await store.count_attempt(email, code_limits(), NOW)
+    await store.create_access_token(access_token(number + 300), key, 50)
+    await add_clock_once(store, make_record(number), clock(number), key)
+    await add_clock_once(store, make_record(number + 400), clock(number + 400, NOW - WEEK), key)
+    return User(key, email, NOW)
+
+
+async def test_users_are_listed_newest_first(store: Store, users: Users, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(users_module, "_PAGE_SIZE", 2)
+    assert [page async for page in users.pages()] == []
+    for number in range(1, 6):
+        await store.find_or_create_user(f"user{number}@example.test", user(number), NOW)
+    pages = [page async for page in users.pages()]
+    assert [[found.key for found in page] for page in pages] == [[user(5), user(4)], [user(3), user(2)], [user(1)]]
+    assert pages[2] == [User(user(1), "user1@example.test", NOW)]
+
+
+async def test_user_is_found_by_address_or_key(store: Store, users: Users) -> None:
+    await store.find_or_create_user(ANA, user(1), NOW)
+    expected = User(user(1), ANA, NOW)
+    assert [await users.find(email=ANA), await users.find_by_key(user(1))] == [expected, expected]
+    assert [await users.find(email=BEN), await users.find_by_key(user(2))] == [None, None]
+
+
+async def test_details_and_totals_count_live_rows(store: Store, users: Users) -> None:
+    ana = await add_user(store, 1, ANA)
+    await add_user(store, 2, BEN)
+    size = len(b"schedule")
+    assert await users.describe(ana, NOW) == UserDetails(clocks=1, bytes=size, sessions=1, access_tokens=1)
+    assert await users.count(NOW) == Totals(
+        users=2, clocks=2, bytes=2 * size, clocks_of_last_day=2, sessions=2, access_tokens=2, emails_of_last_hour=6
+    )
+    assert await users.describe(ana, NOW + 100 * DAY) == UserDetails(0, 0, 0, 0)
+    later = await users.count(NOW + DAY)
+    assert (later.clocks, later.clocks_of_last_day, later.emails_of_last_hour) == (2, 0, 0)
+    assert (await users.count(NOW + HOUR)).emails_of_last_hour == 0
+
+
+@pytest.mark.parametrize("and_access_tokens", [False, True])
+async def test_revoked_sessions_are_invalid(store: Store, users: Users, and_access_tokens: bool) -> None:
+    ana, _ = await add_user(store, 1, ANA), await add_user(store, 2, BEN)
+    expected = [False, not and_access_tokens, True, True]
+    assert await users.revoke_sessions(ana, and_access_tokens=and_access_tokens) == 1 + and_access_tokens
+    assert [await store.find_token(digest(number), NOW) is not None for number in (1, 301, 2, 302)] == expected
+    assert await users.revoke_sessions(ana, and_access_tokens=and_access_tokens) == 0
+
+
+async def test_deleted_user_leaves_nothing(store: Store, users: Users, rows_of: RowsOf) -> None:
+    await add_user(store, 2, BEN)
+    before = [await rows_of(table) for table in TABLES]
+    ana = await add_user(store, 1, ANA)
+    assert all([await rows_of(table) > count for table, count in zip(TABLES, before, strict=True)])
+    assert await users.delete(ana) == Deleted(clocks=2, tokens=2, emails=3, idempotency_records=2)
+    assert [await rows_of(table) for table in TABLES] == before
+    assert await users.delete(ana) is None
+    assert await store.find_clock(clock(1).key, ana.key) is None
+    assert (await store.find_token(digest(2), NOW)) is not None
+
+
+async def test_database_with_another_schema_is_rejected(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for difference, advice in ((1, "tickover migrate"), (-1, "newer Tickover")):
+        newest = schema_version(database_url)
+        with monkeypatch.context() as patch:
+            patch.setattr(users_module, "schema_version", lambda _, number=newest + difference: number)
+            with pytest.raises(SettingError, match=advice):
+                await open_users(database_url).__aenter__()
+
+
+async def test_unreachable_database_is_an_error(tmp_path: Path) -> None:
+    for url in (f"sqlite:///{tmp_path}/missing/file.db", "postgresql://ana:pw@127.0.0.1:9/t"):
+        with pytest.raises(SettingError, match="use the database"):
+            await open_users(url).__aenter__()
+
+
+async def test_errors_of_the_caller_are_not_errors_of_the_database(users: Users, database_url: str) -> None:
+    with pytest.raises(BrokenPipeError):
+        async with open_users(database_url):
+            raise BrokenPipeError
+
+
+async def test_other_calls_run_while_the_clocks_of_a_user_are_deleted(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = await open_store(postgres_url)
+    ana, _ = await add_user(store, 1, ANA), await add_user(store, 2, BEN)
+    deleted = []
+    async with open_users(postgres_url) as users:
+        fetch = users._fetch
+
+        async def fetch_during_a_call(statement: str, *values: object) -> list[object]:
+            table = statement.split()[2]
+            if table in ("creations", "schedules", "clocks"):
+                assert await store.find_token(digest(1), NOW) is None
+                assert await store.find_token(digest(2), NOW) is not None
+                deleted.append(table)
+            return await fetch(statement, *values)
+
+        monkeypatch.setattr(users, "_fetch", fetch_during_a_call)
+        assert await users.delete(ana) == Deleted(clocks=2, tokens=2, emails=3, idempotency_records=2)
+    assert deleted == ["creations", "schedules", "clocks"]
+    await store.close()
+
+
+async def test_running_call_leaves_no_clock_of_a_deleted_user(postgres_url: str) -> None:
+    """The call has read its token, and waits for a lock, when the deletion starts."""
+    store = await open_store(postgres_url)
+    ana = await add_user(store, 1, ANA)
+    token = await store.find_token(digest(1), NOW)
+    assert token is not None
+    other = await asyncpg.connect(postgres_url)
+    waiting = "select count(*) from pg_locks where not granted"
+    await other.execute(f"select pg_advisory_lock(pg_catalog.uuid_hash_extended('{user(1).hex()}', 2))")
+    creation = asyncio.ensure_future(store.create_clock(clock(9), token, b"schedule", bytes(16), Quota(clocks=10)))
+    while not await other.fetchval(waiting):
+        assert not creation.done()
+    async with open_users(postgres_url) as users:
+        deletion = asyncio.ensure_future(users.delete(ana))
+        while not deletion.done() and await other.fetchval(waiting) < 2:
+            pass
+        await other.execute("select pg_advisory_unlock_all()")
+        await asyncio.wait([creation, deletion])
+        assert deletion.result() is not None
+    assert await other.fetchval("select count(*) from clocks") == 0
+    await other.close()
+    await store.close()
