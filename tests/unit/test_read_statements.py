@@ -60,6 +60,26 @@ def test_british_statement_with_balances() -> None:
     assert amounts(BRITISH, "GBP") == [1000, -45, 2000]
 
 
+@pytest.mark.parametrize(
+    ("header", "debit", "credit"),
+    [
+        ("Debit/Credit", "Debit", "Credit"),
+        ("Credit Debit Indicator", "DBIT", "CRDT"),
+        ("Transaction Type", "debit", "credit"),
+        ("Soll/Haben", "S", "H"),
+        ("Af Bij", "Af", "Bij"),
+    ],
+)
+def test_sign_is_only_in_a_column_of_its_own(header: str, debit: str, credit: str) -> None:
+    rows = f"2026-01-13,Gas,45.00,{debit},955.00\n2026-01-14,Salary,2000.00,{credit},2955.00"
+    assert amounts(f"Date,Name,Amount,{header},Balance\n{rows}\n") == [1000, -45, 2000]
+
+
+def test_direction_of_a_signed_amount_changes_nothing() -> None:
+    rows = "2026-01-13,Gas,-45.00,DEBIT\n2026-01-14,Refund,-5,CREDIT\n2026-01-15,Salary,2000,BGC"
+    assert amounts(f"Date,Name,Amount,Type\n{rows}\n") == [-45, -5, 2000]
+
+
 def test_newest_row_can_be_first() -> None:
     header, *rows = BRITISH.splitlines()
     assert amounts("\n".join([header, *reversed(rows)]), "GBP") == [1000, -45, 2000]

@@ -43,6 +43,10 @@ _HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "debit": ("debit", "debit amount", "money out", "paid out", "withdrawal", "withdrawals", "soll", "débit", "cargo"),
     "credit": ("credit", "credit amount", "money in", "paid in", "deposit", "deposits", "haben", "crédit", "abono"),
+    "direction": (
+        "debit/credit", "credit/debit", "debit or credit", "credit or debit", "credit debit indicator", "dr/cr",
+        "cr/dr", "d/c", "c/d", "soll/haben", "s/h", "af bij", "af/bij", "transaction type", "type",
+    ),
     "fee": ("fee", "gebühr"),
     "balance": (
         "balance", "running balance", "running bal.", "account balance", "saldo", "kontostand", "saldo nach buchung",
@@ -54,6 +58,8 @@ _HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """Headers of banks, in lower case and without a currency, in the order of preference."""
 COLUMNS: Final = tuple(_HEADERS)
+_DEBITS: Final = ("debit", "dbit", "dr", "d", "soll", "s", "af", "out")
+"""The directions of an expense. In some files, only the direction tells it from an income."""
 _NOT_BOOKED: Final = ("reverted", "declined", "failed", "cancelled", "canceled", "pending", "vorgemerkt")
 _CURRENCY_OF_HEADER: Final = re.compile(r" ?(?:\((€|£|[A-Z]{3})\)| in ([A-Z]{3}))$")
 _AMOUNT_COLUMNS: Final = ("amount", "debit", "credit")
@@ -325,6 +331,8 @@ def _row_amount(cells: Mapping[str, str], decimal_mark: str) -> Decimal:
     """Return the amount, or the credit, or the negative debit, without the fee."""
     if cells["amount"]:
         amount = _parse_amount(cells["amount"], decimal_mark)
+        if cells["direction"].lower() in _DEBITS:
+            amount = -abs(amount)
     elif any(char in "123456789" for char in cells["credit"]):
         amount = abs(_parse_amount(cells["credit"], decimal_mark))
     else:
