@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 from tests.support.program import Program
 from tests.support.world import HttpResponse
+from tickover.api.limits import MAX_BODY
+from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import Request, RequestError, Response
-from tickover.server.http1.pool import Limits
 from tickover.server.http1.server import Server
 
 WAIT_SECONDS = 120.0
@@ -230,7 +231,7 @@ def _response(body: bytes, status: int = 200) -> Response:
 
 @asynccontextmanager
 async def run_echo_server(keep_alive_seconds: float = 60, **limits: Any) -> AsyncIterator[EchoServer]:
-    server = EchoServer(Limits(keep_alive_seconds=keep_alive_seconds, **{"deadline_seconds": 0.4, **limits}))
+    server = EchoServer(Limits(MAX_BODY, keep_alive_seconds=keep_alive_seconds, **{"deadline_seconds": 0.4, **limits}))
     listener = socket.create_server(("127.0.0.1", 0))
     server.port = listener.getsockname()[1]
     server.http_server.start(listener)

@@ -7,7 +7,8 @@ from contextlib import suppress
 import pytest
 
 from tests.support.raw import HELLO, Client, echo_call, post, run_echo_server, wait_for
-from tickover.server.http1.pool import MAX_BODY_BYTES_PER_ITERATION, Limits, Pool
+from tickover.server.http1.limits import Limits
+from tickover.server.http1.pool import MAX_BODY_BYTES_PER_ITERATION, Pool
 from tickover.server.web.pages import accepts_gzip
 
 LARGE = MAX_BODY_BYTES_PER_ITERATION
@@ -23,7 +24,7 @@ LARGE = MAX_BODY_BYTES_PER_ITERATION
     ],
 )
 async def test_few_large_calls_start_in_one_turn_of_the_event_loop(sizes: list[int], expected_turns: list[int]) -> None:
-    pool, loop = Pool(Limits()), asyncio.get_running_loop()
+    pool, loop = Pool(Limits(LARGE)), asyncio.get_running_loop()
     turn, started, all_started = 0, list[int](), asyncio.Event()
 
     def count_turns() -> None:
@@ -56,7 +57,7 @@ async def test_calls_that_never_started_count_as_unfinished() -> None:
 
 
 async def test_waiting_calls_are_discarded_when_the_grace_ends() -> None:
-    pool = Pool(Limits())
+    pool = Pool(Limits(LARGE))
 
     async def call() -> None:
         raise AssertionError

@@ -13,9 +13,9 @@ from tests.support.program import Program
 from tests.support.raw import HELLO, WAIT_SECONDS, Client, call, port_of, post, request, run_echo_server, wait_for
 from tests.system.test_life_cycle_log import log_of
 from tickover.server.app import _http_limits
+from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import OVERLOADED, Request
 from tickover.server.http1.parser import RequestParser
-from tickover.server.http1.pool import Limits
 from tickover.server.settings import read_settings
 
 _HEALTH = request("GET", "/healthz")
@@ -171,7 +171,7 @@ class _Receiver:
 
 def test_body_in_tiny_chunks_is_joined_as_it_arrives() -> None:
     receiver = _Receiver()
-    parser = RequestParser(receiver, None)
+    parser = RequestParser(receiver, None, Limits(body_bytes=100_000))
     parser.feed(post("Transfer-Encoding: chunked"))
     for _ in range(20):
         parser.feed(b"1\r\nx\r\n" * 1000)
@@ -213,5 +213,12 @@ def test_limit_on_open_files_lowers_the_limit_on_connections(
 def test_server_has_the_default_limits() -> None:
     """`make soak` measures the memory of a server under attack."""
     limits = _http_limits(read_settings({}, {}), LogCapture().log)
-    assert limits == Limits(connections=5000, keep_alive_seconds=75, deadline_seconds=30)
-    assert (limits.request_bytes, limits.unread_bytes) == (64 * 2**20, 64 * 2**20)
+    assert limits == Limits(
+        body_bytes=2**20,
+        head_bytes=2**15,
+        connections=5000,
+        keep_alive_seconds=75,
+        deadline_seconds=30,
+        request_bytes=2**26,
+        unread_bytes=2**26,
+    )

@@ -13,9 +13,9 @@ from structlog.stdlib import BoundLogger
 
 from tickover import __version__
 from tickover.api.errors import Reason
-from tickover.api.limits import MAIL_TIMEOUT
+from tickover.api.limits import MAIL_TIMEOUT, MAX_BODY
 from tickover.server.background import Background, sweep
-from tickover.server.http1 import pool
+from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import RequestHandler
 from tickover.server.http1.server import Server, raise_file_limit
 from tickover.server.isolated_process import IsolatedProcess
@@ -26,7 +26,7 @@ from tickover.server.rpc.dispatch import Dispatcher, Observe
 from tickover.server.rpc.openrpc import describe
 from tickover.server.secret_key import load_secret_key
 from tickover.server.settings import SettingError, Settings, exposure_reason, is_loopback
-from tickover.server.sign_in.logins import Limits
+from tickover.server.sign_in import logins
 from tickover.server.sign_in.mail import open_mailer
 from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage import open_store, redact_url, schema_version
@@ -218,11 +218,11 @@ def open_tracing(settings: Settings) -> "Tracing | None":
     return Tracing()
 
 
-def _http_limits(settings: Settings, log: BoundLogger) -> pool.Limits:
+def _http_limits(settings: Settings, log: BoundLogger) -> Limits:
     connections = raise_file_limit(settings.max_connections)
     if connections < settings.max_connections:
         log.warning("the limit on open files allows fewer connections than TICKOVER_MAX_CONNECTIONS", limit=connections)
-    return pool.Limits(connections=connections, keep_alive_seconds=settings.keep_alive_seconds)
+    return Limits(MAX_BODY, connections=connections, keep_alive_seconds=settings.keep_alive_seconds)
 
 
 def _policy(settings: Settings, url: str) -> Policy:
@@ -230,7 +230,7 @@ def _policy(settings: Settings, url: str) -> Policy:
         public_url=settings.public_url or url,
         max_clocks_per_user=settings.max_clocks_per_user,
         max_bytes_per_user=settings.max_bytes_per_user,
-        logins=Limits(
+        logins=logins.Limits(
             resend_interval=timedelta(seconds=settings.resend_seconds),
             sends_an_hour=settings.sends_per_hour,
             sends_an_hour_from_one_network=settings.sends_per_hour_per_network,

@@ -58,7 +58,7 @@ class Connection(asyncio.Protocol):
         # Count every byte that the kernel doesn't accept at once.
         transport.set_write_buffer_limits(high=0)
         peer = transport.get_extra_info("peername")
-        self._parser = RequestParser(self, peer[0] if isinstance(peer, tuple) else None)
+        self._parser = RequestParser(self, peer[0] if isinstance(peer, tuple) else None, self._pool.limits)
         self._is_over_limit = not self._pool.admit(self, self._loop.time())
         self._timer = self._loop.call_later(self._shortest_wait(), self._check_deadlines)
 

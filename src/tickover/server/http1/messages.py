@@ -34,7 +34,7 @@ class Request:
         self.client = client
         """The IP address of the client or proxy that connected."""
         self.body = body
-        """None if the body was larger than MAX_BODY."""
+        """None if the body was larger than the limit."""
         self.keep_alive = True
         self.needs_keep_alive_header = False
         """True if the response needs `Connection: keep-alive`, for HTTP/1.0 clients."""

@@ -12,7 +12,7 @@ from httptools import (
     parse_url,
 )
 
-from tickover.api.limits import MAX_BODY, MAX_HEAD
+from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import (
     BAD_REQUEST,
     HEAD_TOO_LARGE,
@@ -22,9 +22,6 @@ from tickover.server.http1.messages import (
     RequestError,
     merge,
 )
-
-MAX_DISCARDED: Final = 16 * MAX_BODY
-"""Bytes of a too large body that are read and discarded, so that the client can read the response."""
 
 _MAX_HEADERS: Final = 256
 """Many small headers need much more memory than their bytes."""
@@ -59,9 +56,13 @@ class Receiver(Protocol):
 class RequestParser:
     """Parses requests. It ignores the Upgrade header, as HTTP allows."""
 
-    def __init__(self, receiver: Receiver, client: str | None) -> None:
+    def __init__(self, receiver: Receiver, client: str | None, limits: Limits) -> None:
         self._receiver: Receiver | None = receiver
         self._client = client
+        self._max_head = limits.head_bytes
+        self._max_body = limits.body_bytes
+        self._max_discarded = 16 * limits.body_bytes
+        """Bytes of a too large body that are read and discarded, so that the client can read the response."""
         self._parser: HttpRequestParser | None = HttpRequestParser(self)
         self.is_arriving = False
         """True if a request has begun and is incomplete."""
@@ -107,9 +108,9 @@ class RequestParser:
                 raise
             if self.is_done:
                 return
-            is_too_large = self._error is BAD_REQUEST and self._non_body_bytes > MAX_HEAD
+            is_too_large = self._error is BAD_REQUEST and self._non_body_bytes > self._max_head
             raise RejectedError(HEAD_TOO_LARGE if is_too_large else self._error) from None
-        if self._non_body_bytes > MAX_HEAD and not self.is_done:
+        if self._non_body_bytes > self._max_head and not self.is_done:
             raise RejectedError(HEAD_TOO_LARGE)
 
     def _ignore_upgrade(self, rest: memoryview) -> None:
@@ -161,7 +162,10 @@ class RequestParser:
         headers, parser = self._headers, self._parser
         assert parser is not None, "the connection is open"
         # The counted bytes may include others, so measure the head only if there are many.
-        if self._non_body_bytes + self._head_excess > MAX_HEAD and len(self._target) + _size(headers) > MAX_HEAD:
+        if (
+            self._non_body_bytes + self._head_excess > self._max_head
+            and len(self._target) + _size(headers) > self._max_head
+        ):
             self._reject(HEAD_TOO_LARGE)
         self._non_body_bytes = 0
         # Trailers are discarded. They must not change the headers.
@@ -178,7 +182,7 @@ class RequestParser:
         self._request = request
         if b"content-length" not in fields or b"expect" in fields or b"connection" in fields:
             self._check_special_headers(request, parser.get_http_version())
-        elif int(fields[b"content-length"]) > MAX_DISCARDED:
+        elif int(fields[b"content-length"]) > self._max_discarded:
             self._reject_body(request)
 
     def _read_target(self, method: str, fields: dict[bytes, bytes]) -> Request:
@@ -205,7 +209,7 @@ class RequestParser:
         request.needs_keep_alive_header = request.keep_alive and version != "1.1"
         length = int(fields.get(b"content-length", 0))
         expects_continue = version == "1.1" and fields.get(b"expect", b"").lower() == b"100-continue"
-        if length > (MAX_BODY if expects_continue else MAX_DISCARDED):
+        if length > (self._max_body if expects_continue else self._max_discarded):
             self._reject_body(request)
         if expects_continue and self._receiver is not None:
             self._receiver.continue_expected()
@@ -217,15 +221,15 @@ class RequestParser:
         receiver, request = self._receiver, self._request
         assert receiver is not None, "the connection is open"
         assert request is not None, "the head is complete"
-        if self.body_size <= MAX_BODY:
+        if self.body_size <= self._max_body:
             self._pieces.append(body)
             if len(self._pieces) > _MAX_PIECES:
                 self._pieces = [b"".join(self._pieces)]
             receiver.body_received(len(body))
-        elif before <= MAX_BODY:
+        elif before <= self._max_body:
             self._pieces = []
             receiver.body_received(-before)
-        elif self.body_size > MAX_DISCARDED:
+        elif self.body_size > self._max_discarded:
             self._reject_body(request)
 
     def on_message_complete(self) -> None:
@@ -236,7 +240,7 @@ class RequestParser:
             return
         self._non_body_bytes = 0
         pieces, size = self._pieces, self.body_size
-        if size > MAX_BODY:
+        if size > self._max_body:
             request.body, request.keep_alive = None, False
         else:
             request.body = pieces[0] if len(pieces) == 1 else b"".join(pieces)

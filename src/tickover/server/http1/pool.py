@@ -3,31 +3,31 @@
 import asyncio
 from collections import deque
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, Protocol
 
-from tickover.api.limits import REQUEST_DEADLINE
+from tickover.server.http1.limits import Limits
 
-if TYPE_CHECKING:
-    from tickover.server.http1.connection import Connection
-
-MAX_REQUEST_BYTES: Final = 64 * 2**20
-"""Total size of bodies that are arriving, queued or handled."""
-MAX_UNREAD_BYTES: Final = 64 * 2**20
-"""Total size of responses that clients have not read, besides the kernel's buffers."""
 MAX_BODY_BYTES_PER_ITERATION: Final = 256 * 2**10
 """Total size of the calls that start in one iteration of the event loop, so that large calls don't delay others."""
-RESERVED_CONNECTIONS: Final = 64
-"""Connections over the limit that are still read, so that health checks get a response."""
 
 
-class Limits(NamedTuple):
-    connections: int = 5000
-    keep_alive_seconds: float = 75
-    deadline_seconds: float = REQUEST_DEADLINE.total_seconds()
-    """Time for a request to arrive, and for a client to read a response."""
-    request_bytes: int = MAX_REQUEST_BYTES
-    unread_bytes: int = MAX_UNREAD_BYTES
-    reserved_connections: int = RESERVED_CONNECTIONS
+class PooledConnection(Protocol):
+    """What the pool and the server need of a connection."""
+
+    def reject_request(self) -> None:
+        """Reject the request that is arriving, because the server is overloaded."""
+
+    def close(self) -> None:
+        """Close the connection when the client has read all responses, or at the deadline."""
+
+    def abort(self) -> None:
+        """Close the connection immediately."""
+
+    def stop(self) -> None:
+        """Close the connection after the requests that have begun."""
+
+    def is_receiving(self) -> bool:
+        """Return whether a request is arriving and no earlier one is pending."""
 
 
 class Pool:
@@ -35,14 +35,14 @@ class Pool:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.connections: set[Connection] = set()
-        self.idle: dict[Connection, float] = {}
+        self.connections: set[PooledConnection] = set()
+        self.idle: dict[PooledConnection, float] = {}
         """Idle connections, with the time at which they became idle."""
-        self.receiving: dict[Connection, None] = {}
+        self.receiving: dict[PooledConnection, None] = {}
         """Connections with a body that arrives in several packets."""
-        self.unread: dict[Connection, int] = {}
+        self.unread: dict[PooledConnection, int] = {}
         """Connections with an unread response, with its size."""
-        self.over_limit: dict[Connection, None] = {}
+        self.over_limit: dict[PooledConnection, None] = {}
         self.request_bytes = 0
         self.tasks: set[asyncio.Task[Any]] = set()
         self._waiting_calls: deque[tuple[Coroutine[Any, Any, None], int]] = deque()
@@ -52,7 +52,7 @@ class Pool:
         self.is_stopping = False
         self.is_empty = asyncio.Event()
 
-    def admit(self, connection: "Connection", now: float) -> bool:
+    def admit(self, connection: PooledConnection, now: float) -> bool:
         """Add a connection. Return False if it is over the limit, and may only be used for health checks."""
         if len(self.connections) - len(self.over_limit) >= self.limits.connections and self.idle:
             longest_idle = next(iter(self.idle))
@@ -67,7 +67,7 @@ class Pool:
             next(iter(self.over_limit)).reject_request()
         return False
 
-    def remove(self, connection: "Connection") -> None:
+    def remove(self, connection: PooledConnection) -> None:
         """Remove a connection that is closed or closing."""
         self.connections.discard(connection)
         for order in (self.idle, self.receiving, self.unread, self.over_limit):
@@ -79,7 +79,7 @@ class Pool:
         while self.request_bytes > self.limits.request_bytes and self.receiving:
             next(iter(self.receiving)).reject_request()
 
-    def add_unread(self, connection: "Connection", size: int) -> None:
+    def add_unread(self, connection: PooledConnection, size: int) -> None:
         """Add an unread response. Close the connections with the oldest ones while the total is over the limit."""
         self.unread[connection] = size
         excess = sum(self.unread.values()) - self.limits.unread_bytes

@@ -8,8 +8,9 @@ from contextlib import suppress
 from typing import Final
 
 from tickover.server.http1.connection import Connection
+from tickover.server.http1.limits import RESERVED_CONNECTIONS, Limits
 from tickover.server.http1.messages import RequestHandler
-from tickover.server.http1.pool import RESERVED_CONNECTIONS, Limits, Pool
+from tickover.server.http1.pool import Pool
 
 _BACKLOG: Final = 2048
 _MAX_ACCEPTS: Final = 100
@@ -19,8 +20,6 @@ _ARRIVING_SECONDS: Final = 1.0
 """Time for requests that are arriving when the server stops."""
 _LAST_REQUESTS_SECONDS: Final = 0.25
 """Time for requests on new connections at the end of the drain."""
-
-
 _OTHER_FILES: Final = 256
 """Files other than client connections: databases, mail, the console."""
 

@@ -14,8 +14,8 @@ from tickover import __version__
 from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.background import repeat
+from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import Request, RequestError, Response
-from tickover.server.http1.pool import Limits
 from tickover.server.http1.server import Server
 from tickover.server.metrics.exposition import CONTENT_TYPE, Facts, render
 from tickover.server.metrics.numbers import Recorder, SharedNumbers
@@ -25,6 +25,7 @@ from tickover.server.storage import is_postgres, schema_version
 from tickover.server.storage.admin.statistics import Statistics, data_folder, read_statistics
 
 _MAX_CONNECTIONS: Final = 32
+_MAX_BODY: Final = 1024
 _GAUGE_SECONDS: Final = 1.0
 _STATISTICS_SECONDS: Final = 60.0
 """Statistics of the database are read at most this often, because counting rows takes long."""
@@ -122,7 +123,7 @@ class MetricsServer:
         self._numbers = numbers
         self._publish = publish
         self._facts = facts
-        self._server = Server(self, Limits(connections=_MAX_CONNECTIONS))
+        self._server = Server(self, Limits(body_bytes=_MAX_BODY, connections=_MAX_CONNECTIONS))
 
     @asynccontextmanager
     async def running(self, log: BoundLogger) -> AsyncIterator[None]:
