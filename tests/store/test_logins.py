@@ -1,5 +1,6 @@
-"""Every store: tries are counted, and a code is used once."""
+"""Every store: tries of a code are counted, and a code or a link signs in once."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -8,23 +9,28 @@ from tests.store.values import (
     ANA,
     BEN,
     HOUR,
+    HOURLY_LIMITS_ONLY,
     MICROSECOND,
     MINUTE,
     NOW,
-    claim,
     code,
     code_limits,
     digest,
     link,
+    redeem,
     sent,
     session,
     tries_left,
     user,
     user_of_token,
 )
-from tickover.api.limits import CODE_LIFETIME, TOKEN_LIFETIME
-from tickover.server.sign_in.logins import CountedAttempt
+from tickover.api.limits import CODE_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
+from tickover.server.sign_in.logins import CountedAttempt, LoginEmail
 from tickover.server.storage.store import Session, Store
+
+Kind = Callable[..., LoginEmail]
+_codes_and_links = pytest.mark.parametrize("kind", [code, link])
+
 
 # Tries
 
@@ -49,16 +55,9 @@ async def test_tries_are_counted_up_to_the_limit(store: Store, limit: int) -> No
 )
 async def test_try_counts_while_the_code_is_live(store: Store, after: timedelta, lives: bool) -> None:
     await sent(store, code(1))
-    assert await store.count_attempt(ANA, code_limits(), NOW + after) == (
-        CountedAttempt(digest(1), NOW) if lives else None
-    )
-
-
-async def test_try_of_an_expired_code_is_not_counted(store: Store) -> None:
-    await sent(store, code(1))
-    for _ in range(10):
-        assert await store.count_attempt(ANA, code_limits(), NOW + CODE_LIFETIME) is None
-    assert await tries_left(store, ANA, 5, NOW) == 5
+    counted = await store.count_attempt(ANA, code_limits(), NOW + after)
+    assert counted == (CountedAttempt(digest(1), NOW) if lives else None)
+    assert await tries_left(store, ANA, 5, NOW) == 5 - lives
 
 
 async def test_only_the_newest_code_is_tried(store: Store) -> None:
@@ -71,19 +70,6 @@ async def test_only_the_newest_code_is_tried(store: Store) -> None:
     assert await store.count_attempt(ANA, code_limits(2), NOW + MINUTE) is None
 
 
-async def test_older_code_does_not_replace_a_spent_one(store: Store) -> None:
-    await sent(store, code(1))
-    await sent(store, code(2, NOW + MINUTE))
-    await store.redeem_code(ANA, digest(2), session(7))
-    assert await store.count_attempt(ANA, code_limits(), NOW + MINUTE) is None
-
-
-async def test_link_is_not_a_code(store: Store) -> None:
-    await sent(store, link(1))
-    assert await store.count_attempt(ANA, code_limits(), NOW) is None
-    assert await store.redeem_code(ANA, digest(1), session(7)) is None
-
-
 async def test_newer_link_does_not_replace_the_code(store: Store) -> None:
     await sent(store, code(1))
     await sent(store, link(2, NOW + MINUTE))
@@ -92,92 +78,93 @@ async def test_newer_link_does_not_replace_the_code(store: Store) -> None:
 
 
 async def test_tries_are_counted_for_each_address(store: Store) -> None:
-    await sent(store, code(1, email=ANA))
     await sent(store, code(2, email=BEN))
-    assert await tries_left(store, ANA, 5, NOW) == 5
-    assert await store.count_attempt(BEN, code_limits(), NOW) == CountedAttempt(digest(2), NOW)
-
-
-async def test_unknown_address_has_no_code_to_try(store: Store) -> None:
     for _ in range(3):
         assert await store.count_attempt(ANA, code_limits(), NOW) is None
-    # Earlier tries don't count against the next code.
+    # Tries without a code don't count against the next one.
     await sent(store, code(1))
     assert await tries_left(store, ANA, 5, NOW) == 5
+    assert await store.count_attempt(BEN, code_limits(), NOW) == CountedAttempt(digest(2), NOW)
 
 
 # Redeeming
 
 
-async def test_code_is_redeemed_once(store: Store) -> None:
-    await sent(store, code(1))
-    assert await store.redeem_code(ANA, digest(1), session(7)) == user(7)
-    assert await store.redeem_code(ANA, digest(1), session(8)) is None
-    assert await user_of_token(store, digest(7), NOW) == user(7)
-    assert await user_of_token(store, digest(8), NOW) is None
+@_codes_and_links
+async def test_secret_is_redeemed_once(store: Store, kind: Kind) -> None:
+    email = await sent(store, kind(1))
+    assert [await redeem(store, email, session(number)) for number in (7, 8)] == [user(7), None]
+    assert [await user_of_token(store, digest(number), NOW) for number in (7, 8)] == [user(7), None]
     assert await store.count_attempt(ANA, code_limits(), NOW) is None
 
 
-async def test_code_is_invalid_after_a_newer_one(store: Store) -> None:
-    await sent(store, code(1))
-    await sent(store, code(2, NOW + MINUTE))
-    assert await store.redeem_code(ANA, digest(1), session(7)) is None
+@pytest.mark.parametrize(
+    ("after", "opens"),
+    [
+        pytest.param(LINK_LIFETIME - MICROSECOND, True, id="just before it expires"),
+        pytest.param(LINK_LIFETIME, False, id="when it expires"),
+    ],
+)
+async def test_link_is_valid_for_an_hour(store: Store, after: timedelta, opens: bool) -> None:
+    await sent(store, link(1))
+    assert (await store.redeem_link(digest(1), session(7, NOW + after)) is not None) == opens
+    assert (await user_of_token(store, digest(7), NOW + after) is not None) == opens
+
+
+async def test_unknown_secret_creates_no_session(store: Store) -> None:
+    for email in (code(1), link(2)):
+        await sent(store, email, HOURLY_LIMITS_ONLY)
+    for unknown in (digest(3), b""):
+        assert await store.redeem_link(unknown, session(7)) is None
+        assert await store.redeem_code(ANA, unknown, session(7)) is None
     assert await user_of_token(store, digest(7), NOW) is None
-    assert await store.redeem_code(ANA, digest(2), session(8)) == user(8)
-
-
-async def test_code_is_redeemed_only_by_its_own_address(store: Store) -> None:
-    await sent(store, code(1, email=ANA))
-    await sent(store, code(2, email=BEN))
-    assert await store.redeem_code(BEN, digest(1), session(7)) is None
-    assert await store.redeem_code("nobody@example.test", digest(1), session(7)) is None
-    assert await store.redeem_code(ANA, digest(1), session(8)) == user(8)
-
-
-async def test_unknown_digest_is_not_redeemed(store: Store) -> None:
-    await sent(store, code(1))
-    assert await store.redeem_code(ANA, digest(2), session(7)) is None
     assert await store.count_attempt(ANA, code_limits(), NOW) == CountedAttempt(digest(1), NOW)
 
 
-async def test_sign_in_voids_all_emails_to_the_address(store: Store) -> None:
+async def test_code_is_not_a_link_and_link_is_not_a_code(store: Store) -> None:
     await sent(store, code(1))
-    newest = await sent(store, code(2, NOW + MINUTE))
-    await store.redeem_code(ANA, digest(2), session(7))
-    # If the newest is undone, the previous code becomes the newest, and it is void.
-    await store.undo_send(newest)
-    assert await store.count_attempt(ANA, code_limits(), NOW + MINUTE) is None
-    assert await store.redeem_code(ANA, digest(1), session(8)) is None
+    await sent(store, link(2, email=BEN))
+    assert await store.redeem_link(digest(1), session(7)) is None
+    assert await store.count_attempt(BEN, code_limits(), NOW) is None
+    assert await store.redeem_code(BEN, digest(2), session(7)) is None
 
 
-async def test_sign_in_does_not_change_other_addresses(store: Store) -> None:
-    await sent(store, code(1, email=ANA))
+async def test_code_is_redeemed_only_by_its_own_address(store: Store) -> None:
+    await sent(store, code(1))
     await sent(store, code(2, email=BEN))
-    await store.redeem_code(ANA, digest(1), session(7))
-    assert await store.redeem_code(BEN, digest(2), session(8)) == user(8)
+    for other in (BEN, "nobody@example.test"):
+        assert await store.redeem_code(other, digest(1), session(7)) is None
+    assert await store.redeem_code(ANA, digest(1), session(8)) == user(8)
+
+
+async def test_newer_email_voids_a_code_and_no_link(store: Store) -> None:
+    for number, kind in enumerate((code, link, code, link)):
+        await sent(store, kind(number, NOW + number * MINUTE))
+    later = session(7, NOW + 4 * MINUTE)
+    assert await store.redeem_code(ANA, digest(0), later) is None
+    assert await store.redeem_link(digest(1), later) == user(7)
+
+
+@_codes_and_links
+async def test_sign_in_voids_all_emails_to_its_address_only(store: Store, kind: Kind) -> None:
+    others = [await sent(store, each, HOURLY_LIMITS_ONLY) for each in (link(1), code(2), link(3))]
+    used = await sent(store, kind(4), HOURLY_LIMITS_ONLY)
+    bens = [await sent(store, each, HOURLY_LIMITS_ONLY) for each in (link(5, email=BEN), code(6, email=BEN))]
+    assert await redeem(store, used, session(7)) == user(7)
+    # If the newest is undone, the previous code becomes the newest, and it is void.
+    await store.undo_send(used)
+    assert await store.count_attempt(ANA, code_limits(), NOW) is None
+    assert [await redeem(store, each, session(8)) for each in others] == [None] * 3
+    assert await store.count_attempt(BEN, code_limits(), NOW) == CountedAttempt(bens[1].digest, NOW)
+    assert await redeem(store, bens[0], session(9)) == user(9)
 
 
 async def test_user_keeps_the_key_of_the_first_sign_in(store: Store) -> None:
-    for number in (1, 2, 3):
-        await sent(store, code(number, NOW + number * MINUTE))
-        assert await store.redeem_code(ANA, digest(number), session(number)) == user(1)
+    for number, kind in enumerate((code, link, code), 1):
+        email = await sent(store, kind(number, NOW + number * MINUTE))
+        assert await redeem(store, email, session(number, NOW + number * MINUTE)) == user(1)
     # All sessions stay valid.
     assert [await user_of_token(store, digest(number), NOW) for number in (1, 2, 3)] == [user(1)] * 3
-
-
-async def test_sign_in_does_not_release_the_slot(store: Store) -> None:
-    await sent(store, code(1))
-    await store.redeem_code(ANA, digest(1), session(7))
-    assert await claim(store, code(2, NOW + MINUTE - MICROSECOND)) == NOW
-    assert await claim(store, code(3, NOW + MINUTE)) is None
-
-
-async def test_code_sent_after_a_sign_in_is_valid(store: Store) -> None:
-    await sent(store, code(1))
-    await store.redeem_code(ANA, digest(1), session(7))
-    await sent(store, code(2, NOW + MINUTE))
-    assert await tries_left(store, ANA, 5, NOW + MINUTE) == 5
-    assert await store.redeem_code(ANA, digest(2), session(8)) == user(7)
 
 
 # Sessions
@@ -187,9 +174,23 @@ async def test_session_has_user_email_and_expiry_until_it_expires(store: Store) 
     await sent(store, code(1))
     await store.redeem_code(ANA, digest(1), session(1))
     expires_at = NOW + TOKEN_LIFETIME
-    expected = Session(user(1), ANA, expires_at)
-    assert await store.find_session(digest(1), expires_at - MICROSECOND) == expected
+    assert await store.find_session(digest(1), expires_at - MICROSECOND) == Session(user(1), ANA, expires_at)
+    assert await user_of_token(store, digest(1), expires_at - MICROSECOND) == user(1)
     assert await store.find_session(digest(1), expires_at) is None
+    assert await user_of_token(store, digest(1), expires_at) is None
+    for unknown in (b"", digest(2), digest(1)[:-1], digest(1) + b"\0"):
+        assert await store.find_session(unknown, NOW) is None
+        assert await user_of_token(store, unknown, NOW) is None
+
+
+async def test_revoked_token_is_invalid_and_nothing_else_changes(store: Store) -> None:
+    for number in (1, 2, 3):
+        await sent(store, link(number), HOURLY_LIMITS_ONLY)
+        await store.redeem_link(digest(number), session(number))
+    for email in (link(4), code(5)):
+        await sent(store, email, HOURLY_LIMITS_ONLY)
+    assert [await store.revoke_token(digest(number)) for number in (2, 2, 9)] == [True, False, False]
+    assert [await user_of_token(store, digest(number), NOW) for number in (1, 2, 3)] == [user(1), None, user(1)]
     assert await store.find_session(digest(2), NOW) is None
-    await store.revoke_token(digest(1))
-    assert await store.find_session(digest(1), NOW) is None
+    assert await store.count_attempt(ANA, code_limits(), NOW) == CountedAttempt(digest(5), NOW)
+    assert await store.redeem_link(digest(4), session(8)) == user(1)

@@ -1,13 +1,19 @@
-"""The contract of every store under fifty concurrent calls: methods are atomic, so the counts are exact."""
+"""Every store under fifty concurrent calls: methods are atomic, so the counts are exact."""
 
 import asyncio
 import random
-from datetime import timedelta
+from collections.abc import AsyncIterator
+from itertools import count
 
+import msgspec
+import pytest
+
+from tests.store.test_email_limits import Guesser
 from tests.store.values import (
     ANA,
     DAY,
-    END,
+    HOUR,
+    HOURLY_LIMITS_ONLY,
     MINUTE,
     NOW,
     SECOND,
@@ -19,9 +25,9 @@ from tests.store.values import (
     code,
     code_limits,
     create,
-    digest,
     key,
     link,
+    redeem,
     schedule_of,
     sent,
     session,
@@ -29,7 +35,9 @@ from tests.store.values import (
     user,
     user_of_token,
 )
-from tickover.server.sign_in.logins import CountedAttempt
+from tests.support.stores import open_checked_store
+from tickover.api.timestamps import Instant
+from tickover.server.sign_in.logins import Claimed, CountedAttempt, LoginEmail, SecretKind, TooSoon
 from tickover.server.storage.store import Store
 
 _CONCURRENT = 50
@@ -47,15 +55,6 @@ async def test_of_concurrent_claims_one_succeeds(store: Store) -> None:
         assert results.count(now) == _CONCURRENT - 1
 
 
-async def test_claims_for_different_addresses_are_independent(store: Store) -> None:
-    for number in range(_ROUNDS):
-        now = NOW + number * MINUTE
-        messages = [
-            code(number * _CONCURRENT + racer, now, f"user-{racer}@example.test") for racer in range(_CONCURRENT)
-        ]
-        assert await asyncio.gather(*(claim(store, message) for message in messages)) == [None] * _CONCURRENT
-
-
 async def test_concurrent_tries_are_counted_up_to_the_limit(store: Store) -> None:
     for number in range(_ROUNDS):
         now = NOW + number * MINUTE
@@ -63,22 +62,6 @@ async def test_concurrent_tries_are_counted_up_to_the_limit(store: Store) -> Non
         results = await asyncio.gather(*(store.count_attempt(ANA, code_limits(), now) for _ in range(_CONCURRENT)))
         assert results.count(CountedAttempt(message.digest, now)) == 5
         assert results.count(None) == _CONCURRENT - 5
-
-
-async def test_of_concurrent_redemptions_one_creates_a_session(store: Store) -> None:
-    users: list[bytes] = []
-    for number in range(_ROUNDS):
-        now = NOW + number * MINUTE
-        message = await sent(store, code(number, now))
-        numbers = range(number * _CONCURRENT, (number + 1) * _CONCURRENT)
-        results = await asyncio.gather(*(store.redeem_code(ANA, message.digest, session(n, now)) for n in numbers))
-        winners = [result for result in results if result is not None]
-        let_in = await asyncio.gather(*(user_of_token(store, digest(n), now) for n in numbers))
-        assert [found for found in let_in if found is not None] == winners
-        users += winners
-    # Each round creates one session for the same address, so for the same user.
-    assert len(users) == _ROUNDS
-    assert len(set(users)) == 1
 
 
 async def test_newer_code_stays_valid_when_the_older_one_is_redeemed(store: Store) -> None:
@@ -118,34 +101,6 @@ async def test_of_concurrent_advances_the_latest_time_wins(store: Store) -> None
         assert stands.frozen_time == max(targets)
 
 
-async def test_equal_concurrent_advances_all_succeed(store: Store) -> None:
-    await add_clock(store, clock(1), user(1))
-    for number in range(_ROUNDS):
-        target = START + number * DAY
-        results = await asyncio.gather(*(advance(store, key(1), user(1), target) for _ in range(_CONCURRENT)))
-        assert [result and result.frozen_time for result in results] == [target] * _CONCURRENT
-
-
-async def test_concurrent_advances_past_max_time_change_nothing(store: Store) -> None:
-    await add_clock(store, clock(1), user(1))
-    beyond = END + timedelta(microseconds=1)
-    results = await asyncio.gather(*(advance(store, key(1), user(1), beyond) for _ in range(_CONCURRENT)))
-    assert results == [clock(1)] * _CONCURRENT
-
-
-async def test_concurrent_creations_respect_the_quota(store: Store) -> None:
-    for number in range(_ROUNDS):
-        owner = user(number)
-        numbers = range(number * _CONCURRENT, (number + 1) * _CONCURRENT)
-        results = await asyncio.gather(
-            *(create(store, clock(n), owner, b"schedule", min_live_key=bytes(16), limit=7) for n in numbers)
-        )
-        stored = [n for n, result in zip(numbers, results, strict=True) if result is None]
-        assert len(stored) == 7
-        assert [n for n in numbers if await schedule_of(store, key(n), owner) is not None] == stored
-        assert {result for result in results if result is not None} <= {key(n) for n in stored}
-
-
 async def test_clock_with_a_used_key_is_rejected_and_others_succeed(store: Store) -> None:
     """This would be a bug, because keys are random."""
     for number in range(5):
@@ -175,3 +130,129 @@ async def test_concurrent_sweeps_delete_exactly_the_expired_rows(store: Store) -
         pass
     assert [n for n in range(200) if await schedule_of(store, key(n), user(1)) is not None] == list(range(0, 200, 2))
     assert [n for n in range(200) if await schedule_of(store, key(n, NOW - 8 * DAY), user(1)) is not None] == []
+
+
+@pytest.fixture
+async def other_store(store: Store, database_url: str) -> AsyncIterator[Store]:
+    """A second store on the same database, as in another process."""
+    opened = await open_checked_store(database_url)
+    yield opened
+    await opened.close()
+
+
+async def test_of_a_concurrent_link_and_code_one_creates_a_session(store: Store, other_store: Store) -> None:
+    won_by: list[SecretKind] = []
+    for number in range(20):  # enough for both to win
+        now = NOW + number * HOUR
+        emails = [
+            await sent(store, kind(2 * number + index, now), HOURLY_LIMITS_ONLY)
+            for index, kind in enumerate((code, link))
+        ]
+        # Every other round starts with a link.
+        racers = [emails[(racer + number) % 2] for racer in range(_CONCURRENT)]
+        sessions = [session((number + 1) * 1_000 + racer, now) for racer in range(_CONCURRENT)]
+        stores = [other_store if racer % 3 == 2 else store for racer in range(_CONCURRENT)]
+        results = await asyncio.gather(*map(redeem, stores, racers, sessions))
+        [winner] = [email.kind for email, result in zip(racers, results, strict=True) if result is not None]
+        won_by.append(winner)
+        assert [await user_of_token(store, new.token_digest, now) for new in sessions] == results
+        assert await store.count_attempt(ANA, code_limits(), now) is None
+    assert set(won_by) == {SecretKind.CODE, SecretKind.LINK}, "one of the two didn't take part in the race"
+
+
+async def test_token_is_invalid_for_calls_after_its_revocation(store: Store, other_store: Store) -> None:
+    for number in range(_ROUNDS):
+        now = NOW + number * HOUR
+        message = await sent(store, link(number, now))
+        new = session(1_000 + number, now)
+        assert await store.redeem_link(message.digest, new) is not None
+        race = Revocation(new.token_digest, now)
+        await asyncio.gather(
+            *(race.use((store, other_store)[racer % 2]) for racer in range(_CONCURRENT)), race.revoke(store)
+        )
+        assert {(False, True), (True, False)} <= race.uses
+        assert (True, True) not in race.uses
+
+
+class Revocation:
+    """A race between the revocation of a token and its uses.
+
+    It records whether each use came after it and succeeded.
+    """
+
+    def __init__(self, token_digest: bytes, now: Instant) -> None:
+        self.uses: set[tuple[bool, bool]] = set()
+        self._used = asyncio.Event()
+        self._token_digest = token_digest
+        self._now = now
+        self._revoked = False
+
+    async def revoke(self, store: Store) -> None:
+        """Revoke the token after its first use."""
+        await self._used.wait()
+        await store.revoke_token(self._token_digest)
+        self._revoked = True
+
+    async def use(self, store: Store) -> None:
+        """Use the token until a use starts after the revocation."""
+        was_revoked = False
+        while not was_revoked:
+            was_revoked = self._revoked
+            lets_in = await user_of_token(store, self._token_digest, self._now) is not None
+            self.uses.add((was_revoked, lets_in))
+            self._used.set()
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(("networks", "limit"), [(1, 10), (2, 20), (_CONCURRENT, 30)])
+async def test_concurrent_emails_respect_the_hourly_limits(
+    store: Store, other_store: Store, networks: int, limit: int
+) -> None:
+    numbers = count()
+    for number in range(_ROUNDS):
+        calls = []
+        for racer in range(_CONCURRENT):
+            kind, each = (code, link)[racer // 2 % 2], (store, other_store)[racer % 2]
+            message = kind(next(numbers), NOW, f"user-{number}@example.test", b"%16d" % (racer % networks))
+            calls.append(each.claim_send(message, HOURLY_LIMITS_ONLY))
+        results = await asyncio.gather(*calls)
+        assert results.count(Claimed(codes_stopped=False)) == limit
+        assert results.count(TooSoon(NOW, HOUR, by_last_email=False)) == _CONCURRENT - limit
+
+
+async def test_emails_undone_concurrently_free_exactly_their_number(store: Store) -> None:
+    async def send(message: LoginEmail, and_undo: bool) -> bool:
+        """Return whether the email stays recorded."""
+        if isinstance(await store.claim_send(message, HOURLY_LIMITS_ONLY), TooSoon):
+            return False
+        if and_undo:
+            await store.undo_send(message)
+        return not and_undo
+
+    numbers = count()
+    for number in range(_ROUNDS):
+        email = f"user-{number}@example.test"
+        stored = sum(
+            await asyncio.gather(
+                *(send(code(next(numbers), email=email), racer % 2 == 1) for racer in range(_CONCURRENT))
+            )
+        )
+        afterwards = [await send(code(next(numbers), email=email), and_undo=False) for _ in range(11)]
+        assert stored + sum(afterwards) == 10
+
+
+async def test_concurrent_tries_are_compared_up_to_the_limit_on_failures(store: Store, other_store: Store) -> None:
+    guesser = Guesser(store)
+    guesser.limits = msgspec.structs.replace(guesser.limits, code_tries=10, failures_in_a_row=30)
+    for number in range(_ROUNDS):
+        email = f"user-{number}@example.test"
+        compared = 0
+        for _ in range(5):
+            tries = [
+                (store, other_store)[racer % 2].count_attempt(email, guesser.limits, guesser.now + MINUTE)
+                for racer in range(_CONCURRENT)
+            ]
+            # A new code arrives during the tries.
+            results = await asyncio.gather(*tries[:5], guesser.send(code, email), *tries[5:])
+            compared += len([result for result in results if isinstance(result, CountedAttempt)])
+        assert compared == 30

@@ -1,13 +1,15 @@
-"""Values for the contract tests, built from small numbers so that failures are readable."""
+"""Values for the tests of stores, built from small numbers so that failures are readable."""
 
 import hashlib
 from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
 
 from tickover.api.ids import uuid7
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Instant, years_after
 from tickover.server.schedule.clocks import Clock
-from tickover.server.sign_in.logins import Limits, LoginEmail, SecretKind, TooSoon
+from tickover.server.sign_in.logins import Claimed, Limits, LoginEmail, SecretKind, TooSoon
 from tickover.server.storage.store import (
     Created,
     ExistingClock,
@@ -32,6 +34,9 @@ END = years_after(START)
 ANA = "ana@example.test"
 BEN = "ben@example.test"
 
+INTERVAL_ONLY = Limits(sends_an_hour=0, sends_an_hour_from_one_network=0)
+HOURLY_LIMITS_ONLY = Limits(resend_interval=timedelta(0))
+
 
 def user(number: int) -> bytes:
     return uuid7(NOW - DAY, number.to_bytes(10, "big"))
@@ -49,16 +54,12 @@ def digest(number: int) -> bytes:
     return hashlib.sha256(number.to_bytes(8, "big")).digest()
 
 
-def make_send(number: int, kind: SecretKind, sent_at: Instant = NOW, email: str = ANA) -> LoginEmail:
-    return LoginEmail(digest(number), email, kind, sent_at, network=b"a network")
+def code(number: int, sent_at: Instant = NOW, email: str = ANA, network: bytes = b"a network") -> LoginEmail:
+    return LoginEmail(digest(number), email, SecretKind.CODE, sent_at, network)
 
 
-def code(number: int, sent_at: Instant = NOW, email: str = ANA) -> LoginEmail:
-    return make_send(number, SecretKind.CODE, sent_at, email)
-
-
-def link(number: int, sent_at: Instant = NOW, email: str = ANA) -> LoginEmail:
-    return make_send(number, SecretKind.LINK, sent_at, email)
+def link(number: int, sent_at: Instant = NOW, email: str = ANA, network: bytes = b"a network") -> LoginEmail:
+    return LoginEmail(digest(number), email, SecretKind.LINK, sent_at, network)
 
 
 def code_limits(tries: int = 5) -> Limits:
@@ -140,15 +141,21 @@ async def listed(
 
 async def claim(store: Store, send: LoginEmail, interval: timedelta = MINUTE) -> Instant | None:
     """Claim with a limit on the interval only. Return the time of the email that holds the slot."""
-    limits = Limits(resend_interval=interval, sends_an_hour=0, sends_an_hour_from_one_network=0)
-    claimed = await store.claim_send(send, limits)
+    claimed = await store.claim_send(send, replace(INTERVAL_ONLY, resend_interval=interval))
     return claimed.since if isinstance(claimed, TooSoon) else None
 
 
-async def sent(store: Store, send: LoginEmail) -> LoginEmail:
-    """Claim the slot, which must be free."""
-    assert await claim(store, send) is None
+async def sent(store: Store, send: LoginEmail, limits: Limits = INTERVAL_ONLY) -> LoginEmail:
+    """Record an email that the limits must allow."""
+    assert isinstance(await store.claim_send(send, limits), Claimed)
     return send
+
+
+async def redeem(store: Store, send: LoginEmail, new: NewSession) -> bytes | None:
+    """Sign in with the code or the link of the email."""
+    if send.kind is SecretKind.LINK:
+        return await store.redeem_link(send.digest, new)
+    return await store.redeem_code(send.email, send.digest, new)
 
 
 async def tries_left(store: Store, email: str, limit: int, now: Instant) -> int:

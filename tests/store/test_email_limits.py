@@ -1,0 +1,320 @@
+"""Every store: the interval between emails, the hourly limits, and the limit on consecutive failures."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import count
+
+import pytest
+from msgspec.structs import replace
+
+from tests.store.values import (
+    ANA,
+    BEN,
+    HOUR,
+    HOURLY_LIMITS_ONLY,
+    MICROSECOND,
+    MINUTE,
+    NOW,
+    SECOND,
+    claim,
+    code,
+    code_limits,
+    digest,
+    link,
+    redeem,
+    sent,
+    session,
+    tries_left,
+    user,
+)
+from tickover.api.limits import RESEND_INTERVAL
+from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
+from tickover.server.storage.store import Store
+
+HERE, THERE = b"network: here...", b"network: there.."
+Kind = Callable[..., LoginEmail]
+_codes_and_links = pytest.mark.parametrize("kind", [code, link])
+_HOURLY = TooSoon(NOW, HOUR, by_last_email=False)
+
+
+# The interval: an email holds the slot of its address
+
+
+@pytest.mark.parametrize("first", [code, link])
+@pytest.mark.parametrize("second", [code, link])
+async def test_email_holds_the_slot_of_its_address_for_a_minute(store: Store, first: Kind, second: Kind) -> None:
+    await sent(store, first(1))
+    for after in (timedelta(0), RESEND_INTERVAL - MICROSECOND):
+        assert await claim(store, second(2, NOW + after)) == NOW
+    assert await claim(store, second(3, NOW + RESEND_INTERVAL)) is None
+    assert await claim(store, second(4, NOW + RESEND_INTERVAL + SECOND)) == NOW + RESEND_INTERVAL
+
+
+async def test_email_that_comes_too_soon_changes_nothing(store: Store) -> None:
+    await sent(store, code(1))
+    assert await claim(store, code(2, NOW + SECOND)) == NOW
+    assert await store.count_attempt(ANA, code_limits(), NOW + SECOND) == CountedAttempt(digest(1), NOW)
+
+
+async def test_slot_is_compared_by_exact_address(store: Store) -> None:
+    odd = ["ana@x.test", "Ana@x.test", '"ana"@x.test', "a%@x.test", "a_@x.test", "änä@x.test", '"ana "@x.test']
+    for number, email in enumerate(odd):
+        await sent(store, code(number, email=email))
+    for number, email in enumerate(odd):
+        assert await store.count_attempt(email, code_limits(), NOW) == CountedAttempt(digest(number), NOW)
+
+
+@_codes_and_links
+async def test_sign_in_does_not_release_the_slot(store: Store, kind: Kind) -> None:
+    await redeem(store, await sent(store, kind(1)), session(7))
+    assert await claim(store, code(2, NOW + MINUTE - MICROSECOND)) == NOW
+
+
+@pytest.mark.parametrize("allow_resend", [False, True])
+async def test_revoking_a_token_can_release_the_slot_of_its_user(store: Store, allow_resend: bool) -> None:
+    for number, email in ((1, ANA), (2, BEN)):
+        await sent(store, code(number, email=email))
+        await store.redeem_code(email, digest(number), session(number))
+    assert await store.revoke_token(session(1).token_digest, allow_resend=allow_resend)
+    assert not await store.revoke_token(digest(3), allow_resend=allow_resend)
+    assert await claim(store, code(4, email=ANA)) == (None if allow_resend else NOW)
+    assert await claim(store, code(5, email=BEN)) == NOW
+
+
+@_codes_and_links
+async def test_undone_email_holds_no_slot_and_its_secret_is_invalid(store: Store, kind: Kind) -> None:
+    await sent(store, code(2, email=BEN))
+    undone = await sent(store, kind(1))
+    for _ in range(2):
+        await store.undo_send(undone)
+    assert await store.count_attempt(ANA, code_limits(), NOW) is None
+    assert await redeem(store, undone, session(7)) is None
+    await sent(store, code(3))
+    assert await claim(store, code(4, NOW + SECOND, email=BEN)) == NOW
+    assert await store.count_attempt(BEN, code_limits(), NOW) == CountedAttempt(digest(2), NOW)
+
+
+async def test_undo_makes_the_earlier_code_valid_again(store: Store) -> None:
+    await sent(store, code(1))
+    for _ in range(3):
+        await store.count_attempt(ANA, code_limits(), NOW)
+    await store.undo_send(await sent(store, code(2, NOW + MINUTE)))
+    assert await tries_left(store, ANA, 5, NOW + MINUTE) == 2
+    assert await store.redeem_code(ANA, digest(1), session(7)) == user(7)
+    # But not a code that was used.
+    await store.undo_send(await sent(store, code(3, NOW + 2 * MINUTE)))
+    assert await store.redeem_code(ANA, digest(1), session(8)) is None
+
+
+@_codes_and_links
+async def test_email_with_unknown_delivery_releases_the_slot_and_stays_valid(store: Store, kind: Kind) -> None:
+    await sent(store, code(1))
+    resent = await sent(store, kind(2, NOW + MINUTE))
+    await store.allow_resend(resent)
+    if kind is code:
+        counted = await store.count_attempt(ANA, code_limits(), NOW + MINUTE)
+        assert counted == CountedAttempt(digest(2), NOW + MINUTE), "it is newer than the first one"
+    assert await redeem(store, resent, session(7, NOW + MINUTE)) == user(7)
+    await sent(store, code(3, NOW + MINUTE + MICROSECOND))
+    assert await claim(store, code(4, NOW + MINUTE + SECOND)) == NOW + MINUTE + MICROSECOND
+
+
+# Hourly limits
+
+
+@pytest.mark.parametrize(
+    ("limits", "networks", "limit"),
+    [
+        pytest.param(Limits(), 1, 10, id="ten from one network"),
+        pytest.param(Limits(), 3, 30, id="thirty from three networks"),
+        pytest.param(Limits(), 40, 30, id="thirty from forty networks"),
+        pytest.param(Limits(sends_an_hour_from_one_network=1), 7, 7, id="one from each of seven networks"),
+        pytest.param(Limits(sends_an_hour=4), 40, 4, id="four in total"),
+        pytest.param(Limits(sends_an_hour_from_one_network=0), 1, 30, id="no limit for a network"),
+        pytest.param(Limits(sends_an_hour=0), 1, 10, id="no limit in total, from one network"),
+        pytest.param(Limits(sends_an_hour=0), 40, 40, id="no limit in total"),
+    ],
+)
+async def test_hourly_limits_on_emails(store: Store, limits: Limits, networks: int, limit: int) -> None:
+    results = [
+        await store.claim_send(code(number, NOW + number * MINUTE, network=b"%16d" % (number % networks)), limits)
+        for number in range(40)
+    ]
+    assert results[:limit] == [Claimed(codes_stopped=False)] * limit
+    assert [result for result in results[limit:] if not isinstance(result, TooSoon) or result.by_last_email] == []
+
+
+async def test_codes_and_links_to_one_address_count_together(store: Store) -> None:
+    for number in range(10):
+        await sent(store, (code, link)[number % 2](number), HOURLY_LIMITS_ONLY)
+        await sent(store, code(100 + number, email=BEN), HOURLY_LIMITS_ONLY)
+    for email in (code(10), link(11)):
+        assert await store.claim_send(email, HOURLY_LIMITS_ONLY) == _HOURLY
+
+
+async def test_hour_starts_with_the_oldest_counted_email(store: Store) -> None:
+    for number in range(10):
+        await sent(store, code(number, NOW + number * MINUTE, network=HERE))
+    await sent(store, code(10, NOW + 10 * MINUTE, network=THERE))
+    for number in range(3):
+        leaves = NOW + number * MINUTE
+        held = code(20 + number, leaves + HOUR - MICROSECOND, network=HERE)
+        assert await store.claim_send(held, HOURLY_LIMITS_ONLY) == TooSoon(leaves, HOUR, by_last_email=False)
+        await sent(store, code(30 + number, leaves + HOUR, network=HERE), HOURLY_LIMITS_ONLY)
+
+
+async def test_wait_is_until_both_limits_allow(store: Store) -> None:
+    for number in range(30):
+        network = b"%16d" % number if number < 20 else HERE
+        await sent(store, code(number, NOW + number * MINUTE, network=network), HOURLY_LIMITS_ONLY)
+    later = NOW + 30 * MINUTE
+    for network, since in ((HERE, NOW + 20 * MINUTE), (THERE, NOW)):
+        held = await store.claim_send(code(30, later, network=network), HOURLY_LIMITS_ONLY)
+        assert held == TooSoon(since, HOUR, by_last_email=False)
+
+
+async def test_rejected_or_undone_email_does_not_count(store: Store) -> None:
+    for number in range(40, 60):
+        await store.undo_send(await sent(store, code(number), HOURLY_LIMITS_ONLY))
+    for number in range(10):
+        # An email with unknown delivery counts.
+        await store.allow_resend(await sent(store, code(number, NOW + number * SECOND), HOURLY_LIMITS_ONLY))
+    for number in range(10, 40):
+        assert isinstance(await store.claim_send(link(number, NOW + MINUTE), HOURLY_LIMITS_ONLY), TooSoon)
+        assert await store.redeem_link(digest(number), session(99, NOW + MINUTE)) is None
+    assert await store.count_attempt(ANA, Limits(), NOW + MINUTE) == CountedAttempt(digest(9), NOW + 9 * SECOND)
+    await sent(store, code(40, NOW + HOUR), HOURLY_LIMITS_ONLY)
+
+
+@_codes_and_links
+async def test_sign_in_resets_both_counts_of_its_address(store: Store, kind: Kind) -> None:
+    later = NOW + MINUTE
+
+    async def fill(start: int) -> None:
+        for number in range(start, start + 30):
+            network = HERE if number < start + 10 else b"%16d" % number
+            await sent(store, kind(number, NOW + number * MICROSECOND, network=network), HOURLY_LIMITS_ONLY)
+        for network in (HERE, THERE):
+            held = await store.claim_send(code(1000, later, network=network), HOURLY_LIMITS_ONLY)
+            assert isinstance(held, TooSoon)
+
+    await fill(0)
+    bens = await sent(store, link(2000, email=BEN), HOURLY_LIMITS_ONLY)
+    assert await redeem(store, bens, session(98, later)) is not None
+    assert isinstance(await store.claim_send(code(1001, later, network=THERE), HOURLY_LIMITS_ONLY), TooSoon)
+    assert await redeem(store, kind(29, NOW + 29 * MICROSECOND), session(99, later)) is not None
+    await fill(100)
+
+
+async def test_interval_is_checked_before_hourly_limits(store: Store) -> None:
+    for number in range(10):
+        await sent(store, code(number, NOW + number * MINUTE), Limits())
+    last = NOW + 9 * MINUTE
+    held = await store.claim_send(code(10, last + MINUTE - MICROSECOND), Limits())
+    assert held == TooSoon(last, MINUTE, by_last_email=True)
+    assert await store.claim_send(code(11, last + MINUTE), Limits()) == _HOURLY
+
+
+async def test_sweep_keeps_emails_that_still_count(store: Store) -> None:
+    for number in range(10):
+        await sent(store, code(number), HOURLY_LIMITS_ONLY)
+    just_before = NOW + HOUR - MICROSECOND
+    await store.sweep(just_before, 1_000)
+    assert await store.claim_send(code(10, just_before), HOURLY_LIMITS_ONLY) == _HOURLY
+
+
+# Consecutive failures
+
+
+class Guesser:
+    """A user whom only a limit of ten failures stops. Emails are sent a second apart."""
+
+    limits = Limits(timedelta(0), sends_an_hour=0, sends_an_hour_from_one_network=0, failures_in_a_row=10)
+
+    def __init__(self, store: Store) -> None:
+        self.now = NOW
+        self._store = store
+        self._numbers = count()
+
+    async def send(self, kind: Kind = code, email: str = ANA) -> tuple[LoginEmail, Claimed | TooSoon]:
+        self.now += SECOND
+        message = kind(next(self._numbers), self.now, email)
+        return message, await self._store.claim_send(message, self.limits)
+
+    async def try_code(self, email: str = ANA) -> bool:
+        """Return whether the store compares a try with the newest code."""
+        return await self._store.count_attempt(email, self.limits, self.now) is not None
+
+    async def fail(self, times: int, email: str = ANA) -> None:
+        """Make this many counted tries, five for each code."""
+        for done in range(0, times, 5):
+            await self.send(code, email)
+            for _ in range(min(5, times - done)):
+                assert await self.try_code(email)
+
+    async def sign_in(self, kind: Kind) -> None:
+        message, _ = await self.send(kind)
+        assert await redeem(self._store, message, session(1_000_000 + next(self._numbers), self.now)) is not None
+
+
+@pytest.fixture
+def guesser(store: Store) -> Guesser:
+    return Guesser(store)
+
+
+@pytest.mark.parametrize("limit", [1, 3, Limits().failures_in_a_row])
+async def test_consecutive_tries_are_compared_up_to_the_limit(guesser: Guesser, limit: int) -> None:
+    guesser.limits = replace(guesser.limits, code_tries=10, failures_in_a_row=limit)
+    compared = 0
+    for _ in range(limit // 10 + 2):
+        await guesser.send()
+        compared += sum([await guesser.try_code() for _ in range(10)])
+    assert compared == limit
+
+
+async def test_claim_returns_whether_codes_are_stopped(guesser: Guesser) -> None:
+    await guesser.fail(9)
+    assert (await guesser.send())[1] == Claimed(codes_stopped=False)
+    assert await guesser.try_code()
+    for kind, email, stopped in ((code, ANA, True), (link, ANA, True), (code, BEN, False)):
+        assert (await guesser.send(kind, email))[1] == Claimed(codes_stopped=stopped)
+        assert await guesser.try_code(email) != stopped
+
+
+@_codes_and_links
+@pytest.mark.parametrize("failures", [1, 9])
+async def test_sign_in_resets_failures(guesser: Guesser, failures: int, kind: Kind) -> None:
+    await guesser.fail(failures)
+    await guesser.sign_in(kind)
+    await guesser.fail(10)
+    await guesser.send()
+    assert not await guesser.try_code()
+
+
+async def test_link_enables_later_codes_but_not_earlier_ones(guesser: Guesser) -> None:
+    await guesser.fail(10)
+    await guesser.sign_in(link)
+    assert not await guesser.try_code()
+    assert (await guesser.send())[1] == Claimed(codes_stopped=False)
+    assert await guesser.try_code()
+
+
+async def test_tries_without_a_live_code_are_not_failures(store: Store, guesser: Guesser) -> None:
+    assert not any([await guesser.try_code() for _ in range(20)])
+    await guesser.fail(5)
+    assert not any([await guesser.try_code() for _ in range(20)])
+    await guesser.send()
+    assert await store.count_attempt(ANA, guesser.limits, guesser.now + HOUR) is None
+    await guesser.fail(5)
+    await guesser.send()
+    assert not await guesser.try_code()
+
+
+async def test_failed_sign_in_or_sweep_does_not_reset_failures(store: Store, guesser: Guesser) -> None:
+    await guesser.fail(10)
+    assert await store.redeem_link(digest(9_999), session(9_999)) is None
+    assert await store.redeem_code(ANA, digest(9_999), session(9_999)) is None
+    guesser.now += timedelta(days=1_000)
+    while await store.sweep(guesser.now, 10):
+        pass
+    assert (await guesser.send())[1] == Claimed(codes_stopped=True)
