@@ -1,33 +1,33 @@
 """A valid call of every operation that needs a token."""
 
+import json
 from typing import Any
 
 from tests.support.world import World
+from tickover.server.operations import OPERATIONS
+from tickover.server.operations.clocks import EXAMPLE_CLOCK
 
 AT = "2027-03-01T00:00:00Z"
-SCENARIO = 'goals = [{name = "Trip", target = 100}]'
 
 
 async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]]:
-    """Return the parameters of each operation, for a new clock. `logout` is the last."""
-    clock = {"id": (await world.create(token, frozenTime="2027-02-01T00:00:00Z"))["id"]}
-    return {
-        "createTestClock": {},
-        "advanceTestClock": {**clock, "frozenTime": AT},
-        "getTestClock": clock,
-        "listTestClocks": {},
-        "updateTestClock": {**clock, "name": "Nightly run"},
-        "forkTestClock": clock,
-        "amendTestClock": {**clock, "add": {"goals": [{"name": "Trip", "targetAmount": 100}]}},
-        "listTestClockEvents": clock,
-        "getTestClockBalances": clock,
-        "checkTestClock": {**clock, "expectations": [{"posted": {"name": "Rent", "by": AT}}]},
-        "expandScenario": {"text": SCENARIO},
-        "exportTestClock": {**clock, "format": "csv"},
-        "getCurrentUser": {},
-        "createAccessToken": {"name": "CI"},
-        "listAccessTokens": {},
-        "revokeAccessToken": {"id": (await world.result("createAccessToken", {"name": "old"}, token))["id"]},
-        "deleteTestClock": clock,
-        "logout": {},
-    }
+    """Return the parameters of each operation: those of its first example, for a new clock. `logout` is the last."""
+    clock = (await world.create(token, **OPERATIONS["createTestClock"].examples[0].params))["id"]
+    revoked = (await world.result("createAccessToken", {"name": "old"}, token))["id"]
+    names = [name for name, operation in OPERATIONS.items() if operation.needs is not None]
+    calls = {name: _for_clock(OPERATIONS[name].examples[0].params, clock) for name in names}
+    calls["revokeAccessToken"] = {"id": revoked}
+    return calls | {name: calls.pop(name) for name in ("deleteTestClock", "logout")}
+
+
+def _for_clock(params: Any, clock: str) -> dict[str, Any]:
+    """Replace the clock of the examples, also in the IDs of its items."""
+    written = json.dumps(params)
+    for old, new in zip(_forms(EXAMPLE_CLOCK), _forms(clock), strict=True):
+        written = written.replace(old, new)
+    replaced: dict[str, Any] = json.loads(written)
+    return {**replaced, "id": clock} if "id" in replaced else replaced
+
+
+def _forms(id: str) -> tuple[str, str]:
+    return id, id.removeprefix("clock_").replace("-", "")

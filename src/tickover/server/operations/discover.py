@@ -23,6 +23,7 @@ OPERATION = Operation(
     params=DiscoverEntry,
     result=None,
     handler=discover,
+    needs=None,
     is_idempotent=True,
     cost=lambda *_: _MAX_RESULT,
     max_result=_MAX_RESULT,

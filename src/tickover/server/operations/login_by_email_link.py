@@ -33,6 +33,7 @@ OPERATION = Operation(
     params=LinkEntry,
     result=SignedIn,
     handler=login_by_email_link,
+    needs=None,
     limited_per_client=True,
     reasons=(Reason.LOGIN_REFUSED, Reason.RATE_LIMITED),
     examples=(Example("With a link", {"token": "32rx2DA-Yc3Eu4bD0cQnEDw0TEGJ6y8ee9XUfkRvzsI"}),),

@@ -50,6 +50,7 @@ OPERATION = Operation(
     params=VerificationEntry,
     result=SignedIn,
     handler=login_by_email_verification,
+    needs=None,
     is_extension=False,
     limited_per_client=True,
     reasons=(Reason.LOGIN_REFUSED, Reason.RATE_LIMITED),

@@ -40,7 +40,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     """None for the OpenRPC document."""
     handler: Handler
     examples: Sequence[Example]
-    needs: Permission | None = None
+    needs: Permission | None
     """The permission that the token must have. None if the operation needs no token."""
     is_extension: bool = True
     """Whether the operation is an addition to the interface."""

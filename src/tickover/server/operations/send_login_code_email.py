@@ -115,6 +115,7 @@ OPERATION = Operation(
     params=SendEntry,
     result=Sent,
     handler=send_login_code_email,
+    needs=None,
     is_extension=False,
     limited_per_client=True,
     reasons=(Reason.RESEND_TOO_SOON, Reason.RATE_LIMITED, Reason.MAIL_NOT_SENT),
