@@ -85,6 +85,14 @@ async def test_process_has_a_limit_over_all_users(calls: Calls) -> None:
     assert calls.admitted[-1] == "d1"
 
 
+async def test_users_take_turns_while_the_process_is_full(calls: Calls) -> None:
+    for name in ("a1", "b1", "c1", "a2", "a3", "d1"):
+        await calls.start(name, 10)
+    await calls.end("a1", 10)
+    await calls.end("a2", 10)
+    assert calls.admitted == ["a1", "b1", "c1", "a2", "d1"]
+
+
 async def test_expensive_call_is_followed_by_a_pause_while_others_have_calls(calls: Calls) -> None:
     await calls.start("a1", 10)
     waiting = await calls.start("a2", 10)

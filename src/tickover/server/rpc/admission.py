@@ -118,6 +118,8 @@ class Admission:
                         return
                     self._begin(user, used, cost)
                     turn.set_result(None)
+                    # The next call of this user comes after those of all others.
+                    self._waiting[user] = self._waiting.pop(user)
                 waiting.popleft()
             if not waiting:
                 del self._waiting[user]
