@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
@@ -103,13 +102,6 @@ async def test_only_the_owner_can_amend(store: Store) -> None:
     assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), b"schedule")
 
 
-async def test_other_clocks_stay_as_they_are(store: Store) -> None:
-    for number in (1, 2):
-        await add_clock(store, clock(number), user(1))
-    await _amend(store)
-    assert await store.find_clock(key(2), user(1)) == StoredClock(clock(2), b"schedule")
-
-
 # Quota
 
 
@@ -125,14 +117,6 @@ async def test_new_schedule_counts_and_the_old_one_does_not(store: Store) -> Non
     assert await store.create_clock(clock(3), user(1), b"x", bytes(16), quota) == Created()
 
 
-async def test_rejected_amendment_changes_nothing_and_binds_nothing(store: Store) -> None:
-    await add_clock(store, clock(1), user(1))
-    outcome = await _amend(store, bytes(100), record=make_record(1), quota=Quota(bytes=50))
-    assert outcome == QuotaExceeded("bytes", key(1))
-    assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), b"schedule")
-    assert await store.find_creation(digest(1), user(1), first_live_key(NOW)) is None
-
-
 async def test_schedule_that_shrinks_is_accepted_above_the_quota(store: Store) -> None:
     await add_clock(store, clock(1), user(1), bytes(100))
     quota = Quota(bytes=50)
@@ -140,12 +124,6 @@ async def test_schedule_that_shrinks_is_accepted_above_the_quota(store: Store) -
     assert await _amend(store, bytes(100), quota=quota) == QuotaExceeded("bytes", key(1))
     assert await _amend(store, bytes(99), quota=quota) == Amended(_revision(1))
     assert await _amend(store, bytes(99), revision=1, quota=quota) == QuotaExceeded("bytes", key(1))
-
-
-async def test_number_of_clocks_does_not_limit_amendments(store: Store) -> None:
-    for number in (1, 2):
-        await add_clock(store, clock(number), user(1))
-    assert await _amend(store, bytes(40), quota=Quota(clocks=1)) == Amended(_revision(1))
 
 
 async def test_growth_without_a_quota_counts_later(store: Store) -> None:
@@ -180,20 +158,6 @@ async def test_repeated_amendment_returns_the_clock_as_it_is_now(store: Store) -
     assert await store.find_creation(digest(1), user(1), first_live_key(NOW)) == ExistingClock(b"parameters", now)
 
 
-async def test_key_of_a_creation_is_found_by_an_amendment(store: Store) -> None:
-    await store.create_clock_once(make_record(1), clock(1), user(1), b"schedule", bytes(16), Quota())
-    await add_clock(store, clock(2), user(1))
-    outcome = await _amend(store, record=make_record(1), number=2)
-    assert outcome == ExistingClock(b"parameters", StoredClock(clock(1), b"schedule"))
-
-
-async def test_conflict_binds_nothing(store: Store) -> None:
-    await add_clock(store, clock(1), user(1))
-    assert isinstance(await _amend(store, revision=1, record=make_record(1)), Conflict)
-    assert await _amend(store, number=9, record=make_record(1)) is None
-    assert await _amend(store, record=make_record(1)) == Amended(_revision(1))
-
-
 async def test_deletion_frees_all_keys_of_the_clock(store: Store, rows_of: RowsOf) -> None:
     await add_clock(store, clock(1), user(1))
     for number in range(3):
@@ -201,15 +165,6 @@ async def test_deletion_frees_all_keys_of_the_clock(store: Store, rows_of: RowsO
     assert await rows_of("creations") == 3
     await store.delete_clock(key(1), user(1))
     assert await rows_of("creations") == 0
-
-
-async def test_key_of_an_expired_clock_can_be_used_again(store: Store) -> None:
-    old = clock(1, NOW - timedelta(days=7))
-    await add_clock(store, old, user(1))
-    amendment = Amendment(0, END, b"amended", make_record(1))
-    await store.amend_clock(old.key, user(1), amendment, first_live_key(NOW - DAY), Quota())
-    await add_clock(store, clock(2), user(1))
-    assert await _amend(store, record=make_record(1), number=2) == Amended(_revision(1, clock(2)))
 
 
 async def test_of_concurrent_repeated_amendments_one_is_applied(store: Store) -> None:

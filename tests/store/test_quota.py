@@ -12,7 +12,6 @@ from tests.store.values import (
     WEEK,
     add_clock,
     clock,
-    create_once,
     key,
     listed,
     make_record,
@@ -26,6 +25,8 @@ OpenAnother = Callable[[], Awaitable[Store]]
 Outcome = ExistingClock | Created | QuotaExceeded
 
 _CONCURRENT = 50
+_with_and_without_key = pytest.mark.parametrize("with_key", [False, True], ids=["without key", "with key"])
+_both_limits = pytest.mark.parametrize("quota", [Quota(clocks=4), Quota(bytes=4_000)], ids=["clocks", "bytes"])
 
 
 async def _create(
@@ -35,112 +36,106 @@ async def _create(
     return await (store.create_clock_once(make_record(number), *new) if with_key else store.create_clock(*new))
 
 
-@pytest.mark.parametrize("with_key", [False, True], ids=["without idempotency key", "with an idempotency key"])
+def _exceeded(quota: Quota, oldest: bytes) -> QuotaExceeded:
+    return QuotaExceeded("clocks" if quota.clocks else "bytes", oldest)
+
+
+# Limits
+
+
+@_with_and_without_key
 @pytest.mark.parametrize(
-    ("stored", "size", "limit", "expected"),
+    ("stored", "size", "quota", "expected"),
     [
-        pytest.param([], 100, 100, Created(), id="the whole quota in one clock"),
-        pytest.param([], 101, 100, QuotaExceeded("bytes", key(99)), id="one clock above the quota"),
-        pytest.param([40, 30], 30, 100, Created(), id="up to the limit"),
-        pytest.param([40, 30], 31, 100, QuotaExceeded("bytes", key(0)), id="one byte above the limit"),
-        pytest.param([40, 30], 0, 70, Created(), id="at the limit"),
-        pytest.param([40, 30], 1, 50, QuotaExceeded("bytes", key(0)), id="above a lowered limit"),
-        pytest.param([10**6, 10**6], 10**6, 0, Created(), id="no limit"),
+        pytest.param([], 100, Quota(bytes=100), Created(), id="all bytes in one clock"),
+        pytest.param([], 101, Quota(bytes=100), QuotaExceeded("bytes", key(99)), id="one clock of too many bytes"),
+        pytest.param([40, 30], 30, Quota(bytes=100), Created(), id="up to the bytes"),
+        pytest.param([40, 30], 31, Quota(bytes=100), QuotaExceeded("bytes", key(0)), id="one byte above"),
+        pytest.param([40, 30], 0, Quota(bytes=70), Created(), id="at the bytes"),
+        pytest.param([40, 30], 1, Quota(bytes=50), QuotaExceeded("bytes", key(0)), id="above lowered bytes"),
+        pytest.param([], 1, Quota(clocks=1), Created(), id="none of one clock"),
+        pytest.param([1], 1, Quota(clocks=1), QuotaExceeded("clocks", key(0)), id="one of one clock"),
+        pytest.param([1] * 2, 1, Quota(clocks=3), Created(), id="one clock below"),
+        pytest.param([1] * 4, 1, Quota(clocks=3), QuotaExceeded("clocks", key(0)), id="above lowered clocks"),
+        pytest.param([50], 50, Quota(1, 60), QuotaExceeded("clocks", key(0)), id="clocks before bytes"),
+        pytest.param([50], 50, Quota(2, 60), QuotaExceeded("bytes", key(0)), id="bytes within clocks"),
+        pytest.param([10**6] * 20, 10**6, Quota(), Created(), id="no limit"),
     ],
 )
-async def test_bytes_of_an_owner_are_limited(
-    store: Store, stored: list[int], size: int, limit: int, expected: Outcome, with_key: bool
+async def test_clocks_of_an_owner_are_limited(
+    store: Store, stored: list[int], size: int, quota: Quota, expected: Outcome, with_key: bool
 ) -> None:
     for number, length in enumerate(stored):
         await add_clock(store, clock(number), user(1), bytes(length))
-    assert await _create(store, 99, size, Quota(bytes=limit), with_key=with_key) == expected
+        await add_clock(store, clock(1000 + number), user(2), bytes(length))
+    assert await _create(store, 99, size, quota, with_key=with_key) == expected
     found = await store.find_clock(key(99), user(1))
     assert (found.schedule if found else None) == (bytes(size) if expected == Created() else None)
 
 
-@pytest.mark.parametrize("with_key", [False, True], ids=["without idempotency key", "with an idempotency key"])
-async def test_exceeded_limit_is_named(store: Store, with_key: bool) -> None:
-    await add_clock(store, clock(1), user(1), bytes(50))
-    for quota, limit in [
-        (Quota(clocks=1), "clocks"),
-        (Quota(bytes=60), "bytes"),
-        (Quota(clocks=1, bytes=60), "clocks"),
-        (Quota(clocks=1, bytes=1000), "clocks"),
-        (Quota(clocks=9, bytes=60), "bytes"),
-    ]:
-        assert await _create(store, 2, 50, quota, with_key=with_key) == QuotaExceeded(limit, key(1))  # type: ignore[arg-type]
-    assert await _create(store, 2, 50, Quota(clocks=2, bytes=100), with_key=with_key) == Created()
-
-
-async def test_smaller_clock_fits_where_a_larger_one_did_not(store: Store) -> None:
-    quota = Quota(clocks=100, bytes=100)
-    sizes = [60, 60, 30, 20, 10, 1]
-    outcomes = [await _create(store, number, size, quota) for number, size in enumerate(sizes)]
-    assert [outcome == Created() for outcome in outcomes] == [True, False, True, False, True, False]
-
-
-async def test_concurrent_smaller_clock_fits_where_a_larger_one_did_not(store: Store) -> None:
+@pytest.mark.parametrize("concurrently", [False, True])
+async def test_smaller_clock_fits_where_a_larger_one_did_not(store: Store, concurrently: bool) -> None:
     """The clocks of one batch are checked one by one."""
     quota = Quota(clocks=100, bytes=100)
-    for owner in range(5):
-        sizes = [60, 60, 30, 20, 10, 1]
-        creating = [_create(store, owner * 10 + n, size, quota, owner) for n, size in enumerate(sizes)]
-        outcomes = await asyncio.gather(*creating)
-        assert [outcome == Created() for outcome in outcomes] == [True, False, True, False, True, False]
-        assert outcomes[1] == QuotaExceeded("bytes", key(owner * 10))
+    creating = [_create(store, number, size, quota) for number, size in enumerate([60, 60, 30, 20, 10, 1])]
+    outcomes = await asyncio.gather(*creating) if concurrently else [await creation for creation in creating]
+    too_large = QuotaExceeded("bytes", key(0))
+    assert [*outcomes] == [Created(), too_large, Created(), too_large, Created(), too_large]
 
 
-async def test_deletion_frees_bytes(store: Store) -> None:
-    quota = Quota(bytes=100)
-    for number, size in enumerate((50, 30, 20)):
-        assert await _create(store, number, size, quota) == Created()
-    assert await _create(store, 9, 1, quota) == QuotaExceeded("bytes", key(0))
-    assert await store.delete_clock(key(1), user(1))
-    assert await _create(store, 9, 31, quota) == QuotaExceeded("bytes", key(0))
-    assert await _create(store, 9, 30, quota) == Created()
-    assert await _create(store, 10, 1, quota) == QuotaExceeded("bytes", key(0))
-    assert await store.delete_clock(key(0), user(1))
-    assert await _create(store, 10, 51, quota) == QuotaExceeded("bytes", key(2))
+@_both_limits
+async def test_oldest_live_clock_is_named_in_any_order_of_creation(store: Store, quota: Quota) -> None:
+    for number, age in ((1, 2), (2, 3), (3, 1), (4, 7), (5, 8)):
+        await add_clock(store, clock(number, NOW - age * DAY), user(1), bytes(2_000))
+    quota = Quota(quota.clocks and 3, quota.bytes and 6_000)
+    assert await _create(store, 9, 2_000, quota) == _exceeded(quota, key(2, NOW - 3 * DAY))
 
 
-async def test_expired_clocks_use_no_bytes(store: Store) -> None:
-    quota = Quota(bytes=100)
-    for number, created_at in enumerate((NOW - WEEK - DAY, NOW - WEEK, NOW - WEEK + MINUTE)):
-        await add_clock(store, clock(number, created_at), user(1), bytes(40))
-    assert await _create(store, 9, 61, quota) == QuotaExceeded("bytes", key(2, NOW - WEEK + MINUTE))
-    assert await _create(store, 9, 60, quota) == Created()
-    assert await _create(store, 10, 40, quota) == QuotaExceeded("bytes", key(2, NOW - WEEK + MINUTE))
-    assert await _create(store, 10, 40, quota, now=NOW + MINUTE) == Created()
+@_both_limits
+async def test_expired_clocks_do_not_count(store: Store, quota: Quota) -> None:
+    """A clock at `min_live_key` is live."""
+    for number, created_at in enumerate((NOW - WEEK - DAY, NOW - WEEK, NOW - WEEK + MINUTE, NOW)):
+        await add_clock(store, clock(number, created_at), user(1), bytes(1_500))
+    quota = Quota(quota.clocks and 2, quota.bytes)
+    new = clock(9), user(1), bytes(1_500)
+    oldest = key(2, NOW - WEEK + MINUTE)
+    assert await store.create_clock(*new, oldest, quota) == _exceeded(quota, oldest)
+    assert await store.create_clock(*new, key(3, NOW - WEEK + MINUTE), quota) == Created()
 
 
-async def test_clocks_of_other_owners_use_no_bytes(store: Store) -> None:
-    for owner in (1, 2, 3):
-        assert await _create(store, owner, 100, Quota(bytes=100), owner) == Created()
-        assert await _create(store, 9, 1, Quota(bytes=100), owner) == QuotaExceeded("bytes", key(owner))
-
-
-async def test_repeated_creation_uses_no_more_bytes(store: Store) -> None:
-    quota = Quota(bytes=100)
-    for _ in range(3):
-        await _create(store, 1, 60, quota, with_key=True)
-    results = await store.create_clock_once(make_record(1), clock(2), user(1), bytes(60), bytes(16), quota)
-    assert isinstance(results, ExistingClock)
-    assert await _create(store, 3, 40, quota) == Created()
-
-
-async def test_advance_does_not_change_usage(store: Store) -> None:
+@_with_and_without_key
+async def test_clock_created_without_a_limit_counts_later(store: Store, with_key: bool) -> None:
     assert await _create(store, 1, 60, Quota(bytes=100)) == Created()
-    await store.advance_clock(key(1), user(1), clock(1).max_time)
-    assert await _create(store, 2, 41, Quota(bytes=100)) == QuotaExceeded("bytes", key(1))
-    assert await _create(store, 2, 40, Quota(bytes=100)) == Created()
+    assert await _create(store, 2, 60, Quota(), with_key=with_key) == Created()
+    assert await _create(store, 4, 1, Quota(bytes=120)) == QuotaExceeded("bytes", key(1))
+    assert await _create(store, 4, 1, Quota(bytes=121)) == Created()
 
 
-async def test_clock_created_without_a_limit_counts_later(store: Store) -> None:
-    assert await _create(store, 1, 60, Quota(bytes=100)) == Created()
-    assert await _create(store, 2, 60, Quota()) == Created()
-    assert await create_once(store, make_record(3), clock(3), user(1), bytes(60), bytes(16), 0) is None
-    assert await _create(store, 4, 1, Quota(bytes=180)) == QuotaExceeded("bytes", key(1))
-    assert await _create(store, 4, 1, Quota(bytes=181)) == Created()
+# Deletion
+
+
+@_both_limits
+async def test_each_deletion_frees_quota_for_one_clock(store: Store, quota: Quota) -> None:
+    for number in range(4):
+        assert await _create(store, number, 1_000, quota) == Created()
+    for number in range(4, 9):
+        # The owner stays at the limit, however often they try.
+        for _ in range(3):
+            assert await _create(store, 99, 1_000, quota) == _exceeded(quota, key(number - 4))
+        assert await store.delete_clock(key(number - 4), user(1))
+        assert await _create(store, number, 1_000, quota) == Created()
+    assert await _create(store, 99, 1_000, quota) == _exceeded(quota, key(5))
+    assert await listed(store, user(1)) == [key(number) for number in (8, 7, 6, 5)]
+
+
+async def test_deletion_of_what_does_not_count_frees_no_quota(store: Store) -> None:
+    await add_clock(store, clock(1, NOW - WEEK), user(1))
+    await add_clock(store, clock(3), user(2))
+    assert await _create(store, 2, 1, Quota(clocks=1)) == Created()
+    assert await _create(store, 4, 1, Quota(clocks=1)) == QuotaExceeded("clocks", key(2))
+    deleted = [(key(9), 1), (key(2), 2), (key(3), 2), (key(1, NOW - WEEK), 1)]
+    assert [await store.delete_clock(which, user(owner)) for which, owner in deleted] == [False, False, True, True]
+    assert await _create(store, 4, 1, Quota(clocks=1)) == QuotaExceeded("clocks", key(2))
 
 
 # Concurrency
@@ -149,11 +144,11 @@ async def test_clock_created_without_a_limit_counts_later(store: Store) -> None:
 async def test_concurrent_creations_fill_the_quota_exactly(
     store: Store, open_another: OpenAnother, database_url: str
 ) -> None:
-    """Seven clocks of the same size fit, with and without an idempotency key."""
+    """Seven clocks of the same size fit, with and without an idempotency key. Rejected calls don't use their keys."""
     # Only one server uses an SQLite file at a time.
     stores = [store] if database_url.startswith("sqlite") else [store, await open_another()]
-    quota = Quota(clocks=_CONCURRENT, bytes=7 * 1000 + 999)
     for owner in range(10):
+        quota = Quota(clocks=_CONCURRENT, bytes=7 * 1000 + 999) if owner % 2 else Quota(clocks=7)
         numbers = range(owner * _CONCURRENT, (owner + 1) * _CONCURRENT)
         outcomes = await asyncio.gather(
             *(_create(stores[n % len(stores)], n, 1000, quota, owner, with_key=n % 3 == 0) for n in numbers)
@@ -166,20 +161,27 @@ async def test_concurrent_creations_fill_the_quota_exactly(
         assert {outcome.oldest for outcome in rejected if isinstance(outcome, QuotaExceeded)} <= {
             key(n) for n in created
         }
+        bound = [
+            n
+            for n in numbers
+            if await store.find_creation(make_record(n).key_digest, user(owner), bytes(16)) is not None
+        ]
+        assert bound == [n for n in numbers if n in created and n % 3 == 0]
 
 
-async def test_concurrent_creations_and_deletions_respect_the_byte_limit(store: Store) -> None:
-    quota = Quota(bytes=4 * 1000)
+@_both_limits
+async def test_concurrent_creations_and_deletions_respect_the_quota(store: Store, quota: Quota) -> None:
     for owner in range(10):
         first = owner * 100
         for number in range(first, first + 4):
             assert await _create(store, number, 1000, quota, owner) == Created()
+        assert await _create(store, first + 99, 1000, quota, owner) != Created()
         deleting = [store.delete_clock(key(number), user(owner)) for number in range(first, first + 4)]
         creating = [_create(store, first + 50 + n, 1000, quota, owner) for n in range(20)]
-        outcomes = await asyncio.gather(*(call for pair in zip(creating, deleting, strict=False) for call in pair))
-        later = await asyncio.gather(*creating[4:])
-        created = [*outcomes[0::2], *later].count(Created())
-        assert outcomes[1::2] == [True] * 4
+        together = [call for pair in zip(creating, deleting, strict=False) for call in pair]
+        outcomes = await asyncio.gather(*together, *creating[4:])
+        created = outcomes.count(Created())
+        assert outcomes[1:8:2] == [True] * 4
         assert len(await listed(store, user(owner))) == created <= 4
         # Now exactly the limit fits.
         left = [await _create(store, first + 80 + n, 1000, quota, owner) == Created() for n in range(5 - created)]
