@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.program import code_params, link_params, verify_params
-from tests.support.world import ANA, World, run_concurrently
+from tests.support.world import ANA, World
 from tickover.server.operations.services import Policy
 from tickover.server.sign_in.logins import Limits
 from tickover.server.sign_in.mail.compose import Composer
@@ -138,110 +138,6 @@ async def post(world: World, email: str, code: str) -> Any:
     return await world.post({"jsonrpc": "2.0", "id": 7, "method": BY_CODE, "params": verify_params(email, code)})
 
 
-async def test_new_code_does_not_reset_the_count(world: GuessedAtWorld) -> None:
-    for _ in range(9):
-        assert not await world.opens(wrong(await world.new_code()))
-    code = await world.new_code()
-    assert not await world.opens(wrong(code))
-    assert not await world.opens(code)
-
-
-async def test_time_and_sweep_do_not_reset_the_count(world: GuessedAtWorld) -> None:
-    await world.fail(9)
-    for _ in range(3):
-        world.pass_time(days=365)
-        while await world.store.sweep(world.now, 100):
-            pass
-    code = await world.new_code()
-    assert not await world.opens(wrong(code))
-    world.pass_time(days=365)
-    while await world.store.sweep(world.now, 100):
-        pass
-    assert await world.new_code() == ""
-
-
-async def test_spellings_of_the_address_count_together(world: GuessedAtWorld) -> None:
-    await world.fail(6, "Ana@example.test")
-    await world.fail(3, "ANA@EXAMPLE.TEST")
-    code = await world.new_code()
-    assert not await world.opens(wrong(code), "aNa@example.test")
-    assert not await world.opens(code)
-
-
-async def test_other_addresses_are_not_stopped(world: GuessedAtWorld) -> None:
-    await world.fail(10)
-    assert await world.opens(await world.new_code(BEN), BEN)
-
-
-async def test_stopped_codes_survive_a_restart(tmp_path: Path, database_url: str) -> None:
-    async with open_guessed_at_world(tmp_path, database_url, failures_in_a_row=10) as world:
-        await world.fail(10)
-        later = world.now
-    async with open_guessed_at_world(tmp_path, database_url, failures_in_a_row=10) as world:
-        world.now = later
-        assert await world.new_code() == ""
-
-
-async def test_concurrent_tries_over_the_limit_are_not_compared(world: GuessedAtWorld) -> None:
-    await world.fail(7)
-    code = await world.new_code()
-    await run_concurrently(20, lambda _: world.opens(wrong(code)))
-    assert not await world.opens(code)
-    assert await world.new_code() == ""
-
-
-# Tries that don't count
-
-
-async def test_tries_without_a_live_code_do_not_count(world: GuessedAtWorld) -> None:
-    for number in range(12):
-        assert not await world.opens(f"{number:06}")
-    expired = await world.new_code()
-    world.pass_time(minutes=10)
-    for _ in range(12):
-        assert not await world.opens(expired)
-    used_up = await world.new_code()
-    for _ in range(12):
-        assert not await world.opens(wrong(used_up))
-    # Only five of these were compared with a live code.
-    await world.fail(4)
-    assert await world.opens(await world.new_code())
-
-
-async def test_tries_with_a_used_code_do_not_count(world: GuessedAtWorld) -> None:
-    spent = await world.new_code()
-    assert await world.opens(spent)
-    for _ in range(12):
-        assert not await world.opens(spent)
-    await world.fail(9)
-    assert await world.opens(await world.new_code())
-
-
-async def test_an_older_code_counts_as_a_failure_of_the_newest(world: GuessedAtWorld) -> None:
-    await world.fail(9)
-    older = await world.new_code()
-    newest = await world.new_code()
-    assert older != newest
-    assert not await world.opens(older)
-    assert not await world.opens(newest)
-
-
-async def test_malformed_codes_do_not_count(world: GuessedAtWorld) -> None:
-    await world.fail(9)
-    code = await world.new_code()
-    for _ in range(3):
-        assert await world.faults(BY_CODE, verify_params(ANA, code + "0")) == {"code": "format"}
-    assert await world.opens(code)
-
-
-async def test_wrong_links_do_not_count(world: GuessedAtWorld) -> None:
-    await world.fail(9)
-    code = await world.new_code()
-    for number in range(12):
-        await world.error(BY_LINK, {"token": f"{number:043}"})
-    assert await world.opens(code)
-
-
 # While codes are stopped
 
 
@@ -281,36 +177,6 @@ def texts(message: EmailMessage) -> list[str]:
     return [" ".join(part.get_content().split()) for part in (plain, html)]
 
 
-async def test_resend_interval_applies_while_codes_are_stopped(world: GuessedAtWorld) -> None:
-    await world.fail(10)
-    assert await world.new_code() == ""
-    error = await world.error(SEND, code_params(ANA))
-    assert error["data"] == {"reason": "RESEND_TOO_SOON", "retryAfterSeconds": 60}
-
-
-async def test_no_code_works_while_codes_are_stopped(world: GuessedAtWorld) -> None:
-    await world.fail(10)
-    await world.new_code()
-    for number in range(5):
-        assert not await world.opens(f"{number:06}")
-
-
-async def test_link_email_is_unchanged_while_codes_are_stopped(world: GuessedAtWorld) -> None:
-    await world.fail(10)
-    sent = await world.send(link_params(ANA))
-    message = written(sent)
-    assert message["Subject"] == "Sign in to Tickover"
-    assert [sent.secret in text for text in texts(message)] == [True, True]
-
-
-async def test_earlier_link_works_while_codes_are_stopped(world: GuessedAtWorld) -> None:
-    await world.fail(5)
-    link = await world.new_link()
-    await world.fail(5)
-    assert await world.new_code() == ""
-    assert await world.link_opens(link)
-
-
 # Enabling codes again
 
 
@@ -321,61 +187,4 @@ async def test_link_sign_in_enables_codes_and_resets_the_count(world: GuessedAtW
     assert await world.opens(await world.new_code())
 
 
-async def test_more_failures_after_link_sign_in_stop_codes_again(world: GuessedAtWorld) -> None:
-    await world.fail(10)
-    assert await world.link_opens(await world.new_link())
-    await world.fail(10)
-    assert await world.new_code() == ""
-
-
-async def test_stopped_code_stays_invalid_after_link_sign_in(world: GuessedAtWorld) -> None:
-    await world.fail(9)
-    code = await world.new_code()
-    assert not await world.opens(wrong(code))
-    assert await world.link_opens(await world.new_link())
-    assert not await world.opens(code)
-
-
-async def test_unused_link_does_not_enable_codes(world: GuessedAtWorld) -> None:
-    await world.fail(10)
-    await world.new_link()
-    assert await world.new_code() == ""
-
-
-async def test_link_sign_in_of_another_address_does_not_enable_codes(world: GuessedAtWorld) -> None:
-    await world.fail(10)
-    assert await world.link_opens(await world.new_link(BEN))
-    assert await world.new_code() == ""
-
-
-async def test_code_sign_in_resets_the_count(world: GuessedAtWorld) -> None:
-    for failures in (0, 1, 5, 9, 9):
-        await world.fail(failures)
-        assert await world.opens(await world.new_code())
-    await world.fail(10)
-    assert await world.new_code() == ""
-
-
 # Configuration
-
-
-@pytest.mark.parametrize(
-    ("limits", "failures"),
-    [
-        pytest.param({"failures_in_a_row": 1}, 1, id="the first failure stops codes"),
-        pytest.param({"failures_in_a_row": 3, "code_tries": 2}, 3, id="two tries, three failures"),
-        pytest.param({"failures_in_a_row": 7, "code_tries": 10}, 7, id="more tries than failures"),
-    ],
-)
-async def test_number_of_failures_is_configurable(
-    tmp_path: Path, database_url: str, limits: dict[str, int], failures: int
-) -> None:
-    async with open_guessed_at_world(tmp_path, database_url, **limits) as world:
-        for _ in range(failures - 1):
-            assert not await world.opens(wrong(await world.new_code()))
-        assert await world.opens(await world.new_code())
-        for _ in range(failures):
-            assert not await world.opens(wrong(await world.new_code()))
-        assert await world.new_code() == ""
-        assert await world.link_opens(await world.new_link())
-        assert await world.opens(await world.new_code())

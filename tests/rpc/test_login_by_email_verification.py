@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, OMITTED, call, login, reason_of, rows, send, send_link, value_id, wrong
-from tests.support.cases import each_case
-from tests.support.world import ANA, HttpResponse, World, run_concurrently
+from tests.rpc.builders import BEN, OMITTED, call, login, reason_of, rows, send_link, value_id, wrong
+from tests.support.world import ANA, HttpResponse, World
 
 LOGIN = "loginByEmailVerification"
 
@@ -23,33 +22,26 @@ async def rejected(world: World, code: str, email: str = ANA) -> bool:
 
 # Parameters
 
-NOT_SIX_DIGITS = [
-    "", "12345", "1234567", "12345a", "12 456", " 123456", "123456 ", "123456\n", "-12345", "+12345", "1e1234",
-    "１２３４５６", "٠١٢٣٤٥", "12345½", "123\0456", "0x1234", "1" * 100_000,
-]  # fmt: skip
+NOT_SIX_DIGITS = ["", "12345", "1234567", "12345a", " 123456", "123456\n", "-12345", "１２３４５６", "123\0456"]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("field", "rule", "value"),
     [
         *[(field, "required", OMITTED) for field in ("email", "code", "authenticationMethod")],
-        *rows("email", "type", None, 5, True, [], {}),
-        *rows("email", "format", "", "ana", "ana@", "Ana <ana@example.test>", "ana@example.test ", "a" * 255),
-        *rows("code", "type", None, 123456, 123456.0, True, [], {}, ["123456"]),
+        *rows("email", "type", None, 5),
+        *rows("email", "format", "ana"),
+        *rows("code", "type", None, 123456, 123456.0, True, ["123456"]),
         *rows("code", "format", *NOT_SIX_DIGITS),
-        *rows("authenticationMethod", "oneOf", None, "", "email_code", "EMAIL_LINK", "EMAIL_CODE ", 5, True, [], {}),
+        *rows("authenticationMethod", "oneOf", None, "", "email_code", "EMAIL_LINK", 5),
         *rows("token", "unknown", "x"),
     ],
+    ids=value_id,
 )
 async def test_invalid_parameters_are_rejected(world: World, field: str, rule: str, value: Any) -> None:
     params = login("123456") | {field: value}
     params = {name: value for name, value in params.items() if value is not OMITTED}
     assert await world.faults(LOGIN, params) == {field: rule}
-
-
-async def test_all_parameters_are_required(world: World) -> None:
-    required = {"email": "required", "code": "required", "authenticationMethod": "required"}
-    assert await world.faults(LOGIN, {}) == required
 
 
 @pytest.mark.parametrize("code", [12345, "12345", "1234567", "123456\n"], ids=value_id)
@@ -70,18 +62,6 @@ async def test_invalid_parameters_are_not_counted_as_try(world: World) -> None:
     for _ in range(4):
         assert await rejected(world, wrong(code))
     assert not await rejected(world, code)
-
-
-# The newest code
-
-
-async def test_only_newest_code_works_after_wall_clock_was_set_back(world: World) -> None:
-    older = await world.send_code()
-    world.pass_time(hours=-1)
-    newer = await world.send_code()
-    assert (await world.request("GET", f"/mailbox/latest?to={ANA}")).json["code"] == newer
-    assert await rejected(world, older)
-    assert not await rejected(world, newer)
 
 
 # Results
@@ -114,23 +94,10 @@ async def test_international_domain_signs_in_by_either_spelling(world: World) ->
     assert not await rejected(world, code, "ana@xn--bcher-kva.example")
 
 
-async def test_codes_have_six_digits_with_leading_zeros(world: World) -> None:
-    codes = []
-    for _ in range(60):
-        codes.append(await world.send_code())
-        world.pass_time(minutes=7)  # stays within the hourly limits
-        if codes[-1].startswith("0"):
-            break
-    assert all(re.fullmatch("[0-9]{6}", code) for code in codes)
-    assert len(set(codes)) > 1
-    assert codes[-1].startswith("0"), "sixty codes without a leading zero are a chance of one in 500"
-    assert not await rejected(world, codes[-1])
-
-
 # Validity of codes
 
 
-@pytest.mark.parametrize("failures", range(7))
+@pytest.mark.parametrize("failures", [4, 5])
 async def test_code_has_five_tries(world: World, failures: int) -> None:
     code = await world.send_code()
     for _ in range(failures):
@@ -138,79 +105,11 @@ async def test_code_has_five_tries(world: World, failures: int) -> None:
     assert await rejected(world, code) == (failures >= 5)
 
 
-async def test_five_of_many_concurrent_tries_are_compared(world: World) -> None:
-    code = await world.send_code()
-    await run_concurrently(5, lambda _: rejected(world, wrong(code)))
-    assert await rejected(world, code)
-
-
-async def test_one_of_five_concurrent_valid_tries_succeeds(world: World) -> None:
-    code = await world.send_code()
-    assert sorted(await run_concurrently(5, lambda _: rejected(world, code))) == [False, True, True, True, True]
-
-
-@pytest.mark.parametrize(("seconds", "too_late"), [(0, False), (599.999999, False), (600, True), (3_600, True)])
+@pytest.mark.parametrize(("seconds", "too_late"), [(599.999999, False), (600, True)])
 async def test_code_is_valid_for_ten_minutes(world: World, seconds: float, too_late: bool) -> None:
     code = await world.send_code()
     world.pass_time(seconds=seconds)
     assert await rejected(world, code) == too_late
-
-
-async def test_code_works_once(world: World) -> None:
-    code = await world.send_code()
-    assert not await rejected(world, code)
-    assert await rejected(world, code)
-
-
-async def test_only_newest_code_is_valid(world: World) -> None:
-    older = await world.send_code()
-    world.pass_time(minutes=1)
-    newer = await world.send_code()
-    assert older != newer
-    assert await rejected(world, older)
-    assert not await rejected(world, newer)
-
-
-async def test_older_code_stays_invalid_after_newest_is_used(world: World) -> None:
-    older = await world.send_code()
-    world.pass_time(minutes=1)
-    assert not await rejected(world, await world.send_code())
-    assert await rejected(world, older)
-
-
-async def test_older_code_counts_as_try_of_the_newest(world: World) -> None:
-    older = await world.send_code()
-    world.pass_time(minutes=1)
-    newer = await world.send_code()
-    for _ in range(5):
-        assert await rejected(world, older)
-    assert await rejected(world, newer)
-
-
-async def test_new_code_has_its_own_tries(world: World) -> None:
-    exhausted = await world.send_code()
-    for _ in range(5):
-        assert await rejected(world, wrong(exhausted))
-    world.pass_time(minutes=1)
-    code = await world.send_code()
-    for _ in range(4):
-        assert await rejected(world, wrong(code))
-    assert not await rejected(world, code)
-
-
-async def test_newer_link_keeps_the_code_valid(world: World) -> None:
-    code = await world.send_code()
-    world.pass_time(minutes=1)
-    await world.result("sendLoginCodeEmail", send_link())
-    assert not await rejected(world, code)
-
-
-async def test_code_is_valid_only_for_its_address(world: World) -> None:
-    anas, bens = await world.send_code(ANA), await world.send_code(BEN)
-    assert anas != bens
-    assert await rejected(world, anas, BEN)
-    assert not await rejected(world, anas, ANA)
-    assert not await rejected(world, bens, BEN)
 
 
 # One response for all errors
@@ -283,9 +182,3 @@ async def test_all_login_errors_are_identical(world: World, a_bad_code: Callable
     assert (response.status, response.body) == (200, REJECTION)
     names = {"cache-control", "content-length", "content-type", "date", "x-content-type-options", "x-request-id"}
     assert set(response.headers) == names
-
-
-async def test_unknown_address_is_rejected_any_number_of_times(world: World) -> None:
-    bodies = {(await world.post(call(LOGIN, login(f"{number:06}")))).body for number in range(20)}
-    assert bodies == {REJECTION}
-    assert await world.result("sendLoginCodeEmail", send()) == {"message": "ok"}

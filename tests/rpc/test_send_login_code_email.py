@@ -22,7 +22,6 @@ from tests.rpc.builders import (
     value_id,
     wrong,
 )
-from tests.support.cases import each_case
 from tests.support.world import ANA, World, run_concurrently
 from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
 
@@ -38,9 +37,10 @@ LINK = re.compile(r"https://tickover\.example\.test/login#token=[A-Za-z0-9_-]{43
     ("field", "rule", "value"),
     [
         *[(field, "required", OMITTED) for field in ("email", "loginCodeType", "emailType")],
-        *rows("email", "type", None, 5, True, [], {}, [ANA]),
-        *rows("loginCodeType", "oneOf", None, "", "short_lived", "SHORT", "SHORT_LIVED ", 5, True, [], {}),
-        *rows("emailType", "oneOf", None, "", "login_code", "LINK", "LOGIN_CODE\n", 5, True, [], {}),
+        *rows("email", "type", None, 5, [ANA]),
+        *rows("email", "format", "", "Ana <ana@example.test>", "ana@example.test\r\nBcc: ben@example.test"),
+        *rows("loginCodeType", "oneOf", None, "", "short_lived", 5),
+        *rows("emailType", "oneOf", None, "", "LOGIN_CODE\n", 5),
         *rows("loginCodeType", "combination", "LONG_LIVED"),
         *rows("name", "unknown", "Ana"),
     ],
@@ -55,27 +55,13 @@ async def test_short_lived_link_is_rejected(world: World) -> None:
     assert await world.faults(SEND, send_link(loginCodeType="SHORT_LIVED")) == {"loginCodeType": "combination"}
 
 
-async def test_all_parameters_are_required(world: World) -> None:
-    required = {"email": "required", "loginCodeType": "required", "emailType": "required"}
-    assert await world.faults(SEND, {}) == required
-
-
-def address_of(length: int) -> str:
-    """Return an address with this many characters and short labels."""
-    return "a@" + ".".join(["b" * 63, "c" * 63, "d" * 63, "e" * (length - 194)])
-
-
 @pytest.mark.parametrize(
     ("given", "known_as"),
     [
         (ANA, ANA),
-        ("a@localhost", "a@localhost"),
-        ("a.b+c@example.test", "a.b+c@example.test"),
-        ("a" * 64 + "@example.test", "a" * 64 + "@example.test"),
         ("ané@example.test", "ané@example.test"),
         ("Ana@Example.TEST", ANA),
         ("ana@bücher.example", "ana@xn--bcher-kva.example"),
-        ("ANÉ@example.test", "anÉ@example.test"),
         ("用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"),
     ],
     ids=value_id,
@@ -90,7 +76,6 @@ async def test_email_is_sent_to_the_canonical_address(world: World, given: str, 
 @pytest.mark.parametrize(
     "email",
     [
-        address_of(254),
         "!#$%&'*+-/=?^_`{|}~@example.test",
         "=?utf-8?q?x?=@example.test",
         '"ana b"@example.test',
@@ -101,24 +86,6 @@ async def test_email_is_sent_to_the_canonical_address(world: World, given: str, 
 async def test_email_is_sent_to_an_unusual_address(world: World, email: str) -> None:
     code = await world.send_code(email)
     assert (await world.result(LOGIN, login(code, email))).keys() == {"token", "userId"}
-
-
-@each_case(
-    "email",
-    [
-        "", "ana", "ana@", "@example.test", "ana@@example.test", "a@b@example.test", "Ana <ana@example.test>",
-        "ana@example.test, ben@example.test", "ana@example.test;ben@example.test", " ana@example.test",
-        "ana@example.test ",
-        "ana@example.test\n", "ana@example.test\r\nBcc: ben@example.test", "ana\n@example.test", "ana@exam ple.test",
-        ".ana@example.test", "ana.@example.test", "a..na@example.test", "ana@example..test", "ana@.example.test",
-        "ana@-example.test", "ana@example.test.", "an\0a@example.test", "mailto:ana@example.test", "ana@[x]",
-        "ana@[127.0.0.1]", "ana@[IPv6:::1]", "ana@127.0.0.1", "ana@[IPv6:::1%\r\nRCPT TO:<ben@example.test>]",
-        "a" * 65 + "@example.test", "a@" + "b" * 64 + ".test", "a@" + "b." * 124 + "test!", "a" * 255, "a" * 1_000_000,
-        address_of(255),
-    ],
-)  # fmt: skip
-async def test_invalid_address_is_rejected(world: World, email: str) -> None:
-    assert await world.faults(SEND, send(email)) == {"email": "format"}
 
 
 # Emails
@@ -161,15 +128,6 @@ async def test_link_email_is_complete(world: World) -> None:
         assert "60 minutes" in text
 
 
-async def test_no_two_emails_have_the_same_secret(world: World) -> None:
-    for number in range(5):
-        await world.result(SEND, send(f"u{number}@example.test"))
-        await world.result(SEND, send_link(f"v{number}@example.test"))
-    messages = world.emails()
-    assert len({message["Message-ID"] for message in messages}) == len(messages) == 10
-    assert len({LINK.findall(parts(message)[0])[0] for message in messages if "Sign in" in message["Subject"]}) == 5
-
-
 @pytest.mark.parametrize("params", [send(), send_link()], ids=["code", "link"])
 async def test_response_contains_no_secret_with_real_mail(tmp_path: Path, database_url: str, params: Any) -> None:
     async with open_failing_mail_world(tmp_path, database_url) as (world, mailer):
@@ -206,55 +164,16 @@ async def test_next_email_can_follow_after_60_seconds(world: World, first: Any, 
 
 
 @pytest.mark.parametrize(
-    ("passed", "wait"),
-    [(0, 60), (0.000001, 60), (0.999999, 60), (1, 59), (1.000001, 59), (30.5, 30), (58.5, 2), (59, 1), (59.999999, 1)],
-)
-async def test_wait_is_1_to_60_seconds(world: World, passed: float, wait: int) -> None:
-    await world.result(SEND, send())
-    world.pass_time(seconds=passed)
-    response = await world.call(SEND, send())
-    assert response.json["error"]["data"]["retryAfterSeconds"] == wait
-    assert response.headers["retry-after"] == str(wait)
-
-
-@pytest.mark.parametrize(
     ("one", "same"),
     [
         (ANA, "ANA@EXAMPLE.TEST"),
-        ("Ana@Example.Test", ANA),
         ("ana@bücher.example", "ana@xn--bcher-kva.example"),
-        ("ana@XN--BCHER-KVA.example", "ana@BÜCHER.example"),
-        ("ana@bu\u0308cher.example", "ana@bücher.example"),
     ],
 )
 async def test_spellings_of_one_address_share_the_slot(world: World, one: str, same: str) -> None:
     await world.result(SEND, send(one))
     assert (await world.error(SEND, send(same)))["data"]["reason"] == "RESEND_TOO_SOON"
     assert (await world.error(SEND, send_link(same)))["data"]["reason"] == "RESEND_TOO_SOON"
-
-
-@pytest.mark.parametrize(
-    "other", [BEN, "a.na@example.test", "ana+1@example.test", "ana@example.com", "aná@example.test"]
-)
-async def test_other_addresses_have_their_own_slots(world: World, other: str) -> None:
-    await world.result(SEND, send())
-    assert await world.result(SEND, send(other)) == {"message": "ok"}
-
-
-async def test_rejected_send_does_not_change_the_slot(world: World) -> None:
-    assert (await world.error(SEND, send(loginCodeType="LONG_LIVED")))["data"]["reason"] == "INVALID_PARAMS"
-    await world.result(SEND, send())
-    world.pass_time(seconds=59)
-    assert (await world.error(SEND, send()))["data"]["reason"] == "RESEND_TOO_SOON"
-    world.pass_time(seconds=1)
-    await world.result(SEND, send())
-
-
-async def test_sign_in_does_not_free_the_slot(world: World) -> None:
-    code = await world.send_code()
-    await world.result(LOGIN, login(code))
-    world.pass_time(seconds=59.999999)
-    assert (await world.error(SEND, send()))["data"]["reason"] == "RESEND_TOO_SOON"
 
 
 async def test_sign_out_frees_the_slot_of_a_development_server(world: World) -> None:
@@ -304,13 +223,6 @@ async def test_rejected_email_keeps_the_earlier_code_and_its_tries(tmp_path: Pat
         mailer.error = MailRejected
         await world.error(SEND, send())
         assert (await world.result(LOGIN, login(earlier))).keys() == {"token", "userId"}
-
-
-async def test_code_of_a_rejected_email_is_invalid(tmp_path: Path, database_url: str) -> None:
-    async with open_failing_mail_world(tmp_path, database_url) as (world, mailer):
-        mailer.error = MailRejected
-        await world.error(SEND, send())
-        assert reason_of(await world.call(LOGIN, login(mailer.emails[0].secret))) == "LOGIN_REFUSED"
 
 
 async def test_code_of_an_email_with_unknown_outcome_is_the_newest(tmp_path: Path, database_url: str) -> None:

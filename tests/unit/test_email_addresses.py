@@ -2,11 +2,10 @@
 
 import pytest
 
-from tests.support.cases import each_case
 from tickover.server.sign_in import email_addresses
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("given", "known"),
     [
         pytest.param("ana@example.com", "ana@example.com", id="unchanged"),
@@ -77,7 +76,7 @@ def test_address_with_too_long_idna_form_is_rejected() -> None:
         email_addresses.parse("a@" + "é." * 60 + "test")
 
 
-@each_case(
+@pytest.mark.parametrize(
     "text",
     [
         pytest.param("", id="nothing"),
@@ -148,7 +147,7 @@ def test_invalid_address_is_rejected(text: str) -> None:
         email_addresses.parse(text)
 
 
-@each_case(
+@pytest.mark.parametrize(
     "value",
     [
         pytest.param(None, id="null"),
@@ -169,7 +168,7 @@ def test_text_of_a_megabyte_is_rejected_by_its_length() -> None:
         email_addresses.parse("a" * 1_000_000 + "@example.com")
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("written", "known_as"),
     [
         ('"ana"@example.test', "ana@example.test"),
@@ -198,15 +197,15 @@ INVISIBLE_RANGES = [
 """Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt, and the blank Braille pattern."""
 
 
-@each_case(("first", "last"), INVISIBLE_RANGES)
-@each_case("form", ["a{}b@x.com", "{}@x.com", '"a {}"@x.com'])
+@pytest.mark.parametrize(("first", "last"), INVISIBLE_RANGES)
+@pytest.mark.parametrize("form", ["a{}b@x.com", "{}@x.com", '"a {}"@x.com'])
 def test_invisible_character_is_rejected(first: int, last: int, form: str) -> None:
     for number in {first, (first + last) // 2, last}:
         with pytest.raises(ValueError, match="must be one"):
             email_addresses.parse(form.format(chr(number)))
 
 
-@each_case(
+@pytest.mark.parametrize(
     "number",
     [
         0xAE, 0x34E, 0x350, 0x61B, 0x61D, 0x115E, 0x1161, 0x17B3, 0x17B6, 0x180A, 0x1810, 0x2010, 0x27FF, 0x2801,
@@ -218,7 +217,7 @@ def test_visible_neighbour_of_invisible_characters_is_accepted(number: int) -> N
     assert email_addresses.parse(address) == address
 
 
-@each_case(
+@pytest.mark.parametrize(
     "local",
     [
         pytest.param('"\uff02>"', id="full-width quote"),

@@ -7,10 +7,9 @@ import pytest
 
 from tests.support import hostile_addresses
 from tests.support.address_checks import check_addresses, check_characters, parse
-from tests.support.cases import each_case
 
 
-@each_case("part", range(4))
+@pytest.mark.parametrize("part", range(4))
 def test_hostile_address_is_rejected_or_has_one_canonical_form(part: int) -> None:
     assert check_addresses(part, 300).addresses == 300
 

@@ -3,12 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from msgspec import json
 
-from tests.support.cases import each_case
-from tickover.api.errors import Fault
-from tickover.api.tokens import Sent, SignedIn
-from tickover.server.operations.send_login_code_email import SendEntry
 from tickover.server.sign_in.email_addresses import EmailAddress
 from tickover.server.sign_in.logins import LoginEmail, SecretKind, TooSoon
 
@@ -16,7 +11,7 @@ NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 ANA = EmailAddress("ana@example.test")
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("passed", "wait"),
     [
         pytest.param(timedelta(0), 60, id="at once"),
@@ -39,47 +34,9 @@ def test_wait_is_1_to_60_seconds(passed: timedelta, wait: int) -> None:
     assert isinstance(found, int)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("kind", "lifetime"),
     [(SecretKind.CODE, timedelta(minutes=10)), (SecretKind.LINK, timedelta(hours=1))],
 )
 def test_code_lives_ten_minutes_and_link_an_hour(kind: SecretKind, lifetime: timedelta) -> None:
     assert LoginEmail(b"digest", ANA, kind, NOW, b"network").expires_at == NOW + lifetime
-
-
-@each_case(
-    ("code_type", "email_type", "kind"),
-    [("SHORT_LIVED", "LOGIN_CODE", SecretKind.CODE), ("LONG_LIVED", "WEB_LOGIN_LINK", SecretKind.LINK)],
-)
-def test_matching_types_have_no_fault(code_type: str, email_type: str, kind: SecretKind) -> None:
-    entry = SendEntry(ANA, code_type, email_type)  # type: ignore[arg-type]
-    assert list(entry.faults(NOW)) == []
-    assert entry.kind is kind
-
-
-@each_case(
-    ("code_type", "email_type", "needed"),
-    [("LONG_LIVED", "LOGIN_CODE", "SHORT_LIVED"), ("SHORT_LIVED", "WEB_LOGIN_LINK", "LONG_LIVED")],
-)
-def test_mismatched_types_are_one_fault(code_type: str, email_type: str, needed: str) -> None:
-    entry = SendEntry(ANA, code_type, email_type)  # type: ignore[arg-type]
-    message = f"must be {needed} when emailType is {email_type}"
-    assert list(entry.faults(NOW)) == [Fault("loginCodeType", "combination", message, code_type)]
-
-
-@each_case(
-    ("code_type", "email_type"),
-    [(None, "LOGIN_CODE"), ("LONG_LIVED", None), (None, None)],
-)
-def test_invalid_type_has_no_combination_fault(code_type: str | None, email_type: str | None) -> None:
-    entry = SendEntry(ANA, code_type, email_type)  # type: ignore[arg-type]
-    assert list(entry.faults(NOW)) == []
-
-
-def test_missing_login_url_is_not_encoded() -> None:
-    assert json.encode(Sent("ok")) == b'{"message":"ok"}'
-    assert json.encode(Sent("ok", "https://x.test/login")) == b'{"message":"ok","loginUrl":"https://x.test/login"}'
-
-
-def test_sign_in_is_encoded_with_interface_names() -> None:
-    assert json.encode(SignedIn("tko_x", "user_y")) == b'{"token":"tko_x","userId":"user_y"}'

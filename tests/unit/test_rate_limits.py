@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from tests.support.cases import each_case
 from tests.support.world import NOW
 from tickover.api.limits import CLIENT_BURST, CLIENT_REFILL
 from tickover.server.sign_in import rate_limits
@@ -37,7 +36,7 @@ def taken(buckets: Buckets, now: datetime, client: str = ANA) -> int:
 # Burst
 
 
-@each_case("burst", [1, 2, 300])
+@pytest.mark.parametrize("burst", [1, 2, 300])
 def test_burst_is_exactly_the_limit(burst: int) -> None:
     assert taken(Buckets(burst, 5), NOW) == burst
 
@@ -53,7 +52,7 @@ def test_each_client_has_its_own_bucket() -> None:
     assert buckets.take(ANA, NOW) == 1
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("burst", "refill"),
     [pytest.param(0, 5, id="burst"), pytest.param(300, 0, id="refill"), pytest.param(0, 0, id="both")],
 )
@@ -65,7 +64,7 @@ def test_0_disables_the_limit(burst: int, refill: float) -> None:
 # Refill
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("burst", "refill", "passed", "again"),
     [
         pytest.param(10, 5, 0.199999, 0, id="just before one is back"),
@@ -89,7 +88,7 @@ def test_rejected_call_takes_no_token() -> None:
     assert [buckets.take(ANA, after(0.25 * quarter)) for quarter in range(1, 5)] == [1, 1, 1, 0]
 
 
-@each_case("set_back", [0.000001, 60, 86_400])
+@pytest.mark.parametrize("set_back", [0.000001, 60, 86_400])
 def test_wall_clock_set_back_refills_nothing(set_back: float) -> None:
     buckets = drained(10, 5)
     assert buckets.take(ANA, after(-set_back)) == 1
@@ -118,7 +117,7 @@ def test_calls_out_of_order_refill_nothing() -> None:
 # The wait
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("refill", "passed", "wait"),
     [
         pytest.param(1_000_000, 0, 1, id="never less than 1"),
@@ -139,8 +138,8 @@ def test_wait_is_whole_seconds(refill: float, passed: float, wait: int) -> None:
     assert isinstance(seconds, int)
 
 
-@each_case("refill", [0.001, 0.1, 0.3, 0.7, 1, 3, 5, 1000])
-@each_case("passed", [0, 0.1, 0.15, 0.999999])
+@pytest.mark.parametrize("refill", [0.001, 0.1, 0.3, 0.7, 1, 3, 5, 1000])
+@pytest.mark.parametrize("passed", [0, 0.1, 0.15, 0.999999])
 def test_call_after_the_wait_is_accepted(refill: float, passed: float) -> None:
     buckets = drained(3, refill)
     taken(buckets, after(passed))

@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.cases import each_case
 from tickover.api import ids
 from tickover.server.sign_in.tokens import Mint, digest, read_bearer_token
 
@@ -29,7 +28,7 @@ def counting(count: int) -> bytes:
     return bytes(range(count))
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("number", "code"),
     [
         pytest.param(0, "000000", id="all zeros"),
@@ -45,13 +44,6 @@ def test_code_has_six_digits(number: int, code: str) -> None:
     assert mint_of(number).new_code() == code
 
 
-def test_codes_from_real_entropy_have_six_digits_and_differ() -> None:
-    codes = {Mint(KEY).new_code() for _ in range(200)}
-    assert all(re.fullmatch("[0-9]{6}", code) for code in codes)
-    # Of a million codes, 200 random ones are almost all different.
-    assert len(codes) > 150
-
-
 def test_bearer_token_is_prefix_and_256_random_bits() -> None:
     token = Mint(KEY, counting).new_bearer_token()
     assert token.startswith("tko_")
@@ -63,7 +55,7 @@ def test_link_secret_has_256_random_bits() -> None:
     assert base64.urlsafe_b64decode(secret + "=") == bytes(range(32))
 
 
-@each_case("make", [Mint.new_bearer_token, Mint.new_link_secret])
+@pytest.mark.parametrize("make", [Mint.new_bearer_token, Mint.new_link_secret])
 def test_secrets_are_url_safe_and_unique(make: Callable[[Mint], str]) -> None:
     mint = Mint(KEY, os.urandom)
     made = {make(mint) for _ in range(200)}
@@ -82,7 +74,7 @@ def test_token_digest_is_sha_256() -> None:
 SENT = ("ana@example.test", NOW, "123456")
 
 
-@each_case(
+@pytest.mark.parametrize(
     "other",
     [
         pytest.param(("ben@example.test", NOW, "123456"), id="another address"),
@@ -107,11 +99,7 @@ def test_code_digest_is_32_bytes_and_not_a_plain_hash() -> None:
     assert stored not in {digest("123456"), hmac.digest(KEY, b"123456", "sha256")}
 
 
-def test_code_digest_accepts_non_ascii_addresses() -> None:
-    assert len(Mint(KEY).code_digest("ána@example.test", NOW, "123456")) == 32
-
-
-@each_case(
+@pytest.mark.parametrize(
     "header",
     [
         pytest.param(b"Bearer %b", id="as documented"),
@@ -126,7 +114,7 @@ def test_bearer_token_is_parsed_from_header(header: bytes) -> None:
     assert read_bearer_token(header % TOKEN.encode()) == TOKEN
 
 
-@each_case(
+@pytest.mark.parametrize(
     "header",
     [
         pytest.param(b"", id="empty header"),
@@ -159,11 +147,6 @@ def test_bearer_token_is_parsed_from_header(header: bytes) -> None:
 )
 def test_other_headers_have_no_token(header: bytes) -> None:
     assert read_bearer_token(header) is None
-
-
-def test_new_token_is_parsed_from_header() -> None:
-    token = Mint(KEY).new_bearer_token()
-    assert read_bearer_token(f"Bearer {token}".encode()) == token
 
 
 def test_fingerprints_are_equal_only_for_equal_keys() -> None:

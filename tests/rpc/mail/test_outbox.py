@@ -65,10 +65,6 @@ def test_header_contains_the_secret(outbox: Outbox, folder: Path, kept: Email, h
     assert b"X-Tickover" not in Composer(SENDER).compose(kept)
 
 
-async def test_outbox_is_local(outbox: Outbox) -> None:
-    assert outbox.is_local
-
-
 def test_files_and_folder_are_private(folder: Path) -> None:
     before = os.umask(0)
     try:
@@ -100,21 +96,9 @@ async def test_order_survives_a_damaged_sequence_file(outbox: Outbox, folder: Pa
     assert _codes(folder) == [f"{number:06}" for number in range(6)]
 
 
-async def test_names_of_one_instant_sort_in_sending_order(outbox: Outbox, folder: Path) -> None:
-    for number in range(12):
-        await outbox.deliver(make_email(secret=f"{number:06}"))
-    assert _codes(folder) == [f"{number:06}" for number in range(12)]
-
-
 async def test_concurrent_emails_are_all_written(outbox: Outbox, folder: Path) -> None:
     await asyncio.gather(*(outbox.deliver(make_email(secret=f"{number:06}")) for number in range(50)))
     assert sorted(_codes(folder)) == [f"{number:06}" for number in range(50)]
-
-
-async def test_earlier_emails_are_kept(outbox: Outbox, folder: Path) -> None:
-    await outbox.deliver(make_email(secret="000001"))
-    await Outbox(folder, Composer(SENDER)).deliver(make_email(secret="000002", sent_at=NOW + timedelta(seconds=1)))
-    assert _codes(folder) == ["000001", "000002"]
 
 
 async def test_email_is_printed(outbox: Outbox, capsys: pytest.CaptureFixture[str]) -> None:

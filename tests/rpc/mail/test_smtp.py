@@ -107,10 +107,6 @@ async def test_connection_is_not_reused_after_a_rejection(server: MailServer, ma
     assert len(server.connections) == 2
 
 
-async def test_smtp_mailer_is_not_local(mailer: SmtpMailer) -> None:
-    assert not mailer.is_local
-
-
 async def test_concurrent_emails_reach_their_own_addresses(server: MailServer, mailer: SmtpMailer) -> None:
     emails = [make_email(f"user-{number}@example.test", secret=f"{number:06}") for number in range(20)]
     await asyncio.gather(*map(mailer.deliver, emails))
@@ -179,17 +175,6 @@ async def test_recipient_is_accepted_with_250_and_251(server: MailServer, mailer
         await conversation.push(line)
 
     server.instead["RCPT"] = take
-    await mailer.deliver(make_email())
-    assert len(server.emails) == 1
-
-
-@pytest.mark.parametrize(
-    "farewell", [pytest.param(hang_up, id="none"), pytest.param(reply_with("500 what?"), id="error")]
-)
-async def test_accepted_email_does_not_wait_for_quit(
-    server: MailServer, mailer: SmtpMailer, farewell: Misbehaviour
-) -> None:
-    server.instead["QUIT"] = farewell
     await mailer.deliver(make_email())
     assert len(server.emails) == 1
 
@@ -276,13 +261,6 @@ async def test_smtps_uses_implicit_tls(trusted: trustme.CA, readable_log: Readab
         server.login = LoginPassword(b"ana", b"secret")
         await SmtpMailer(f"smtps://{login}{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
         assert [arrived.over_tls for arrived in server.emails] == [True]
-
-
-async def test_smtps_sends_to_an_address_that_is_not_ascii(trusted: trustme.CA, readable_log: ReadableLog) -> None:
-    async with mail_server(tls=server_side(trusted, *_LOCAL), enable_SMTPUTF8=True) as server:
-        mailer = SmtpMailer(f"smtps://{server.address}", Composer(SENDER), readable_log.log)
-        await mailer.deliver(make_email("änä@example.test"))
-        assert len(server.emails) == 1
 
 
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])

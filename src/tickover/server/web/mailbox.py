@@ -11,18 +11,14 @@ from email.message import Message
 from html import escape
 from itertools import islice
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from tickover.api.fields import Result, Timestamp
 from tickover.api.tokens import StoredEmail
 from tickover.server.sign_in.mail.outbox import CODE_HEADER, LINK_HEADER, TIMESTAMP_FORMAT
 
-_TIMESTAMP: Final = r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z"
-ID: Final = re.compile(rf"(?:n[0-9]{{12}}-{_TIMESTAMP}|{_TIMESTAMP}-[0-9]{{1,20}}-[0-9]{{1,20}})")
-"""The name of an email's file without `.eml`. Names sort in the order of sending.
-
-Earlier releases used the second form. It sorts by time, and before the first form.
-"""
+ID: Final = re.compile(r"n[0-9]{12}-[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
+"""The name of an email's file without `.eml`. Names sort in the order of sending."""
 _MAX_READ: Final = 1000
 """Emails that one request reads, so that a search in a full outbox ends soon."""
 _MAX_LISTED: Final = 100
@@ -116,43 +112,38 @@ def _read_file(path: Path, limit: int) -> bytes:
 
 def _sent_at(id: str) -> datetime:
     """Return the timestamp in an ID. Raise ValueError if it is invalid."""
-    parts = id.split("-")
-    return datetime.strptime(parts[id.startswith("n")], TIMESTAMP_FORMAT).replace(tzinfo=UTC)
+    return datetime.strptime(id.partition("-")[2], TIMESTAMP_FORMAT).replace(tzinfo=UTC)
+
+
+def _fields(id: str, message: Message) -> dict[str, Any]:
+    """Return the fields that all forms of an email have."""
+    return {
+        "id": id,
+        "to": _header(message, "To") or "",
+        "subject": _header(message, "Subject") or "",
+        "sent_at": _sent_at(id),
+        "code": _header(message, CODE_HEADER),
+        "login_url": _header(message, LINK_HEADER),
+    }
 
 
 def _to_summary(id: str, source: bytes) -> EmailSummary | None:
     head = message_from_bytes(source.partition(b"\r\n\r\n")[0])
-    if "To" not in head:
-        return None
-    return EmailSummary(
-        id=id,
-        to=_header(head, "To") or "",
-        subject=_header(head, "Subject") or "",
-        sent_at=_sent_at(id),
-        code=_header(head, CODE_HEADER),
-        login_url=_header(head, LINK_HEADER),
-    )
+    return EmailSummary(**_fields(id, head)) if "To" in head else None
 
 
 def _to_email(id: str, source: bytes) -> StoredEmail:
     message = message_from_bytes(source)
-    return StoredEmail(
-        id=id,
-        to=_header(message, "To") or "",
-        subject=_header(message, "Subject") or "",
-        sent_at=_sent_at(id),
-        code=_header(message, CODE_HEADER),
-        login_url=_header(message, LINK_HEADER),
-        text=_part(message, "text/plain") or "",
-    )
+    return StoredEmail(**_fields(id, message), text=_part(message, "text/plain") or "")
 
 
 def _to_details(id: str, source: bytes) -> EmailDetails:
-    email = _to_email(id, source)
-    headers = [(_decode(name), _unfold(value)) for name, value in message_from_bytes(source).raw_items()]
-    text = source.decode("utf-8", "replace").replace("\r\n", "\n")
+    message = message_from_bytes(source)
     return EmailDetails(
-        **{name: getattr(email, name) for name in email.__struct_fields__}, headers=headers, source=text
+        **_fields(id, message),
+        text=_part(message, "text/plain") or "",
+        headers=[(_decode(name), _unfold(value)) for name, value in message.raw_items()],
+        source=source.decode("utf-8", "replace").replace("\r\n", "\n"),
     )
 
 
