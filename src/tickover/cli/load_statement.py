@@ -15,7 +15,8 @@ from tickover.cli.errors import CliError, Exit
 from tickover.cli.select_clock import resolve_clock_id
 from tickover.cli.session import Session
 from tickover.scenarios.statements import build_statements
-from tickover.scenarios.statements.read import COLUMNS, MAX_STATEMENT_BYTES, Payment, StatementError, read_statement
+from tickover.scenarios.statements.read import COLUMNS, MAX_STATEMENT_BYTES, StatementError, read_statement
+from tickover.scenarios.statements.statement import Payment
 
 _PREVIEWED = 10
 
@@ -33,7 +34,7 @@ def parse_columns(text: str | None) -> dict[str, str]:
 
 def load_payments(
     session: Session, source: str, columns: dict[str, str], currency: str, is_day_first: bool | None
-) -> list[Payment]:
+) -> Sequence[Payment]:
     """Return the payments of a file, or of a clock if no file has this name."""
     path = Path(source)
     if source.startswith("clock_") and not path.exists():
@@ -49,14 +50,11 @@ def load_payments(
         raise CliError(Exit.WRONG_COMMAND, f"{error}.") from None
 
 
-def _load_clock(session: Session, id: str) -> list[Payment]:
+def _load_clock(session: Session, id: str) -> Sequence[Payment]:
     with session.signed_in_client() as client:
         clock = client.get_clock(resolve_clock_id(session, client, id))
-    payments = [
-        Payment(entry.at, entry.name, entry.amount, statement.currency, entry.category)
-        for statement in build_statements(clock.snapshot, {}, pending=True)
-        for entry in statement.entries
-    ]
+    statements = build_statements(clock.snapshot, {}, pending=True)
+    payments = [entry for statement in statements for entry in statement.entries]
     if not payments:
         raise CliError(Exit.WRONG_COMMAND, "The clock has no transactions.")
     return sorted(payments, key=lambda payment: payment.day)

@@ -2,40 +2,30 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
 from hashlib import sha256
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from tickover.api.plans import OPENING_BALANCE
 from tickover.scenarios import phrases
+from tickover.scenarios.calendars import Calendar, Weekend
 from tickover.scenarios.recurrences import Recurrence
-from tickover.scenarios.statements.read import Payment
-from tickover.scenarios.statements.statement import plain_number
+from tickover.scenarios.statements.statement import Payment, plain_number
 
 _MIN_PAYMENTS: Final = 3
 _DEFAULT_TIME: Final = time(8)
 _MAX_JITTER: Final = timedelta(days=5)
+_POSITIONS: Final = ("first", "second", "third", "fourth", "last")
 _CENT: Final = Decimal("0.01")
 
 
 _parse_phrase = cache(phrases.parse)
 """The candidates are few, and parsing one takes longer than comparing its first days."""
-
-
-class _Group(Struct, frozen=True):
-    """Payments with the same name, direction and currency, in order of time."""
-
-    payments: Sequence[Payment]
-
-    @property
-    def days(self) -> list[date]:
-        return [payment.day for payment in self.payments]
 
 
 def write_scenario(payments: Sequence[Payment], *, title: str, summarise: bool = False, anonymise: bool = False) -> str:
@@ -64,19 +54,20 @@ def write_scenario(payments: Sequence[Payment], *, title: str, summarise: bool =
     return "\n".join(lines) + "\n"
 
 
-def _groups(payments: Sequence[Payment]) -> list[_Group]:
+def _groups(payments: Sequence[Payment]) -> Iterable[Sequence[Payment]]:
+    """Group payments with the same name, direction, currency, category and time of day. They stay in order."""
     groups: dict[tuple[str, bool, str, str, time | None], list[Payment]] = {}
     for one in payments:
         clock = one.at.time() if isinstance(one.at, datetime) else None
         groups.setdefault((one.name, one.amount > 0, one.currency, one.category, clock), []).append(one)
-    return [_Group(group) for group in groups.values()]
+    return groups.values()
 
 
-def _item(group: _Group, start: date, end: date, *, summarise: bool) -> Iterator[str]:
-    first = group.payments[0]
+def _item(group: Sequence[Payment], start: date, end: date, *, summarise: bool) -> Iterator[str]:
+    first = group[0]
     yield "[[transactions]]"
     yield f"name = {_quote(first.name)}"
-    amounts = [abs(one.amount) for one in group.payments]
+    amounts = [abs(one.amount) for one in group]
     lowest, highest = (plain_number(find(amounts), first.currency) for find in (min, max))
     same_amount = lowest == highest
     can_vary = summarise and len(amounts) >= _MIN_PAYMENTS
@@ -93,14 +84,14 @@ def _item(group: _Group, start: date, end: date, *, summarise: bool) -> Iterator
     yield f'currency = "{first.currency}"'
     if first.category:
         yield f"category = {_quote(first.category)}"
-    yield from timing or [f"at = [{', '.join(day.isoformat() for day in group.days)}]"]
+    yield from timing or [f"at = [{', '.join(one.day.isoformat() for one in group)}]"]
     if isinstance(first.at, datetime) and first.at.time() != _DEFAULT_TIME:
         yield f'time = "{first.at:%H:%M:%S}"'
 
 
-def _recurrence(group: _Group, start: date, end: date) -> Iterator[str]:
+def _recurrence(group: Sequence[Payment], start: date, end: date) -> Iterator[str]:
     """Yield the keys of the first recurrence that gives exactly the group's days, or nothing."""
-    days = group.days
+    days = [one.day for one in group]
     if len(days) < _MIN_PAYMENTS:
         return
     for phrase, weekend in _candidates(days):
@@ -108,7 +99,7 @@ def _recurrence(group: _Group, start: date, end: date) -> Iterator[str]:
         nominal = _nominal_days(recurrence, days, weekend)
         if nominal:
             yield f'every = "{phrase}"'
-            if weekend:
+            if weekend != "keep":
                 yield f'weekend = "{weekend}"'
             possible = list(recurrence.ordinals(start.toordinal(), end.toordinal()))
             if possible[:1] != nominal[:1]:
@@ -118,40 +109,35 @@ def _recurrence(group: _Group, start: date, end: date) -> Iterator[str]:
             return
 
 
-def _nominal_days(recurrence: Recurrence, days: Sequence[date], weekend: str) -> list[int]:
+def _nominal_days(recurrence: Recurrence, days: Sequence[date], weekend: Weekend) -> list[int]:
     """Return the first days of a recurrence if they are the given ones. Most recurrences differ on an early one."""
     nominal: list[int] = []
     for ordinal, day in zip(recurrence.ordinals(days[0].toordinal(), days[-1].toordinal() + 3), days, strict=False):
-        if _move(date.fromordinal(ordinal), weekend) != day:
+        if Calendar(weekend).move(date.fromordinal(ordinal)) != day:
             return []
         nominal.append(ordinal)
     return nominal if len(nominal) == len(days) else []
 
 
-def _candidates(days: Sequence[date]) -> Iterator[tuple[str, str]]:
+def _candidates(days: Sequence[date]) -> Iterator[tuple[str, Weekend]]:
     weekday = phrases.WEEKDAY_NAMES[days[0].weekday()]
-    yield from ((phrase, "") for phrase in ("day", "weekday", f"week on {weekday}", f"2 weeks on {weekday}"))
-    yield f"4 weeks on {weekday}", ""
-    number = phrases.ordinal(max(day.day for day in days))
+    last = phrases.ordinal(max(day.day for day in days))
+    yield "day", "keep"
+    yield "weekday", "keep"
+    for weeks in ("week", "2 weeks", "4 weeks"):
+        yield f"{weeks} on {weekday}", "keep"
     for months in ("month", "quarter", "2 months", "6 months"):
-        yield f"{months} on the {number}", ""
-    yield from (("month on the last day", ""), ("month on the last weekday", ""))
-    for position in ("first", "second", "third", "fourth", "last"):
-        yield f"month on the {position} {weekday}", ""
+        yield f"{months} on the {last}", "keep"
+    for day in ("last day", "last weekday", *(f"{nth} {weekday}" for nth in _POSITIONS)):
+        yield f"month on the {day}", "keep"
     for nominal in map(phrases.ordinal, sorted({day.day for day in days})):
-        yield from ((f"month on the {nominal}", "before"), (f"month on the {nominal}", "after"))
+        yield f"month on the {nominal}", "before"
+        yield f"month on the {nominal}", "after"
 
 
-def _move(day: date, weekend: str) -> date:
-    step = timedelta(days=-1 if weekend == "before" else 1)
-    while weekend and day.weekday() >= 5:
-        day += step
-    return day
-
-
-def _average_gap(group: _Group) -> Iterator[str]:
+def _average_gap(group: Sequence[Payment]) -> Iterator[str]:
     """Yield the keys of a regular payment with jitter that happens about as often."""
-    days = group.days
+    days = [one.day for one in group]
     gap = max(1, round((days[-1] - days[0]).days / (len(days) - 1)))
     yield f'every = "{gap} days"'
     yield f"from = {days[0]}"

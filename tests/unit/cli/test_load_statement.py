@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from tickover.cli.load_statement import trim_payments
-from tickover.scenarios.statements.read import Payment
+from tickover.scenarios.statements.statement import Payment
 
 
 def test_opening_balance_includes_the_payments_that_are_ignored() -> None:

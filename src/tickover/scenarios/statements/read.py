@@ -10,13 +10,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Final
 
-from msgspec import Struct
-
 from tickover.api import timestamps
 from tickover.api.arguments import to_exact_decimal
 from tickover.api.limits import MAX_AMOUNT
 from tickover.api.plans import OPENING_BALANCE
-from tickover.scenarios.statements.statement import clean_text
+from tickover.scenarios.statements.statement import Payment, clean_text
 from tickover.scenarios.statements.table_formats import unescape_formulas
 
 MAX_STATEMENT_BYTES: Final = 4 * 1024 * 1024
@@ -77,20 +75,6 @@ _OFX_TAG: Final = re.compile(r"<(/?)([A-Z0-9.]{1,32})>([^<\r\n]*)")
 
 class StatementError(Exception):
     """A statement can't be read. The message says which line, and how to fix it."""
-
-
-class Payment(Struct, frozen=True):
-    """A row of a statement. Expenses are negative. `at` has a time only if the statement has one."""
-
-    at: datetime | date
-    name: str
-    amount: Decimal
-    currency: str
-    category: str = ""
-
-    @property
-    def day(self) -> date:
-        return self.at.date() if isinstance(self.at, datetime) else self.at
 
 
 def read_statement(

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final
@@ -14,42 +14,33 @@ from tickover.api.clocks import Snapshot, Transaction
 from tickover.api.plans import to_exact_balances
 
 _DECIMALS: Final = {
-    **dict.fromkeys(
-        [
-            "BIF",
-            "CLP",
-            "DJF",
-            "GNF",
-            "ISK",
-            "JPY",
-            "KMF",
-            "KRW",
-            "PYG",
-            "RWF",
-            "UGX",
-            "UYI",
-            "VND",
-            "VUV",
-            "XAF",
-            "XOF",
-        ],
-        0,
-    ),
-    "XPF": 0,
-    **dict.fromkeys(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"], 3),
-    **dict.fromkeys(["CLF", "UYW"], 4),
-}
+    "BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "ISK": 0, "JPY": 0, "KMF": 0, "KRW": 0, "PYG": 0, "RWF": 0, "UGX": 0,
+    "UYI": 0, "VND": 0, "VUV": 0, "XAF": 0, "XOF": 0, "XPF": 0,
+    "BHD": 3, "IQD": 3, "JOD": 3, "KWD": 3, "LYD": 3, "OMR": 3, "TND": 3,
+    "CLF": 4, "UYW": 4,
+}  # fmt: skip
 """Of the currencies that don't have two, in ISO 4217."""
 
 
-class Entry(Struct, frozen=True, rename="camel"):
-    """A transaction in a statement. Expenses have negative amounts."""
+class Payment(Struct, frozen=True):
+    """A row of a statement. Expenses are negative. `at` has a time only if the statement has one."""
+
+    at: datetime | date
+    name: str
+    amount: Decimal
+    currency: str
+    category: str = ""
+
+    @property
+    def day(self) -> date:
+        return self.at.date() if isinstance(self.at, datetime) else self.at
+
+
+class Entry(Payment, frozen=True, kw_only=True):
+    """A transaction of a clock in a statement."""
 
     id: str
     at: datetime
-    name: str
-    category: str
-    amount: Decimal
     balance: Decimal
     """The balance after it."""
     pending: bool
@@ -87,13 +78,14 @@ def _entries(items: Sequence[Transaction], balance: Decimal, frozen_time: dateti
         amount = item.amount if item.type == "INCOME" else -item.amount
         balance = add_exactly(balance, amount)
         yield Entry(
-            item.id,
-            item.at,
-            clean_text(item.name),
-            clean_text(item.category or ""),
-            amount,
-            balance,
-            item.at > frozen_time,
+            id=item.id,
+            at=item.at,
+            name=clean_text(item.name),
+            amount=amount,
+            currency=item.currency,
+            category=clean_text(item.category or ""),
+            balance=balance,
+            pending=item.at > frozen_time,
         )
 
 
