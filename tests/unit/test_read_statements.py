@@ -5,7 +5,6 @@ from decimal import Decimal
 
 import pytest
 
-from tests.support.cases import each_case
 from tickover.scenarios.statements.read import MAX_LINES, StatementError, read_statement
 
 GERMAN = """\
@@ -41,7 +40,7 @@ def dates(*texts: str) -> list[date]:
     return [payment.day for payment in payments]
 
 
-@each_case("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
 def test_german_statement_in_every_encoding(encoding: str) -> None:
     rent, salary = read_statement(GERMAN.encode(encoding), "bank.csv")
     assert (rent.day, rent.name, rent.amount) == (date(2026, 1, 3), "Hausverwaltung Müller", Decimal("-840.50"))
@@ -143,7 +142,7 @@ def test_named_column_of_a_name_is_the_only_one() -> None:
     assert payment.name == "Me"
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("text", "amount"),
     [
         ("1.234", "1.234"),
@@ -165,7 +164,7 @@ def test_single_amount(text: str, amount: str) -> None:
     assert amounts(f'Date,Name,Amount\n2026-01-15,Rent,"{text}"\n') == [Decimal(amount)]
 
 
-@each_case("text", ["1,2.3,4", "--5", "(-5)", "1e400", "NaN", "9" * 5000, "1,234.567,89", "()"])
+@pytest.mark.parametrize("text", ["1,2.3,4", "--5", "(-5)", "1e400", "NaN", "9" * 5000, "1,234.567,89", "()"])
 def test_invalid_amount_has_its_line(text: str) -> None:
     with pytest.raises(StatementError, match=r"^bank\.csv, line 3: invalid amount '.{0,30}'; use a number"):
         amounts(f'Date,Name,Amount\n2026-01-15,Rent,1\n2026-01-15,Rent,"{text}"\n')

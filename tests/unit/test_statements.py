@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.support.cases import each_case
 from tests.support.random_statements import START, random_opening, random_snapshot
 from tickover.api.clocks import Snapshot
 from tickover.scenarios import statements
@@ -231,7 +230,7 @@ def test_opening_balance_is_equity_and_no_income(format: str) -> None:
     assert [account.partition("-")[0] for account in postings] == ["Equity:Opening", "Income:Opening"]
 
 
-@each_case("format", FORMATS)
+@pytest.mark.parametrize("format", FORMATS)
 def test_a_clock_without_transactions(format: str) -> None:
     clock = Snapshot(
         id="clock_1", status="READY", frozen_time=START, max_time=START.replace(year=2037), expires_at=START,

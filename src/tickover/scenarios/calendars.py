@@ -7,10 +7,9 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from tickover.scenarios.locations import Advice, quote
+from tickover.scenarios.errors import Advice, quote
 
 Weekend = Literal["before", "after", "keep"]
-WEEKENDS: Final[dict[str, Weekend]] = {"before": "before", "after": "after", "keep": "keep"}
 
 _COUNTRY: Final = re.compile(r"([A-Z]{2})(?:-([A-Z0-9]{1,4}))?")
 _SATURDAY: Final = 5
@@ -47,9 +46,7 @@ def _country_holidays(code: str) -> Any:
     try:
         from holidays import country_holidays  # noqa: PLC0415 - it is an optional dependency
     except ImportError:
-        raise Advice(
-            f"holidays = {quote(code)} needs a package: pip install 'tickover[holidays]'; or list the dates"
-        ) from None
+        raise Advice(f"holidays = {quote(code)} needs a package: pip install holidays; or list the dates") from None
     country, _, subdivision = code.partition("-")
     try:
         return country_holidays(country, subdiv=subdivision or None)

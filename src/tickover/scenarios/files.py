@@ -3,15 +3,13 @@
 import json
 import re
 import tomllib
-from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from tickover.api.nesting import is_nested_too_deeply
 from tickover.api.suggestions import closest_match
-from tickover.scenarios.locations import Location, Source, quote
+from tickover.scenarios.errors import Location, Source, quote
 from tickover.scenarios.parser import parse_scenario
 from tickover.scenarios.scenario import Scenario
 
@@ -25,11 +23,8 @@ MAX_DEPTH: Final = 16
 
 _SHIPPED: Final = files("tickover.scenarios") / "shipped"
 _MAX_INT_DIGITS: Final = 18
-_MIN_PART: Final = 3
 _POSITION: Final = re.compile(r"(?: \(at|:) line ([0-9]+),? column ([0-9]+)(?:\)| \(char [0-9]+\))$")
-_DIGITS: Final = re.compile(r"[0-9]+")
 _TOO_MANY_DIGITS: Final = "integer string conversion"
-_LARGE_EXPONENT: Final = "the exponent of a number is out of range"
 _AT_END: Final = " (at end of document)"
 """Ends and parts of the messages of tomllib, json and int."""
 
@@ -73,8 +68,7 @@ def read(text: str | bytes, format: str, name: str = "scenario", title: str = ""
         line = error.object.count(b"\n", 0, error.start) + 1
         raise location.error(f"invalid UTF-8 at byte {error.start + 1:,}; save the file as UTF-8", line=line) from None
     except RecursionError:
-        line = _find_line(decoded, lambda text: text.count("[") + text.count("{"))
-        raise location.error("the values are nested too deeply; a scenario needs three levels", line=line) from None
+        raise location.error("the values are nested too deeply; a scenario needs three levels") from None
     except ValueError as error:
         problem, line_of_error = _split_position(str(error), decoded)
         raise location.error(f"invalid {format.upper()}: {problem}", line=line_of_error) from None
@@ -97,18 +91,8 @@ def _split_position(problem: str, text: str) -> tuple[str, int | None]:
         return f"{problem.removesuffix(_AT_END)} at the end of the file", text.count("\n") + 1
     position = _POSITION.search(problem)
     if not position:
-        if _TOO_MANY_DIGITS in problem:
-            problem = "a number has too many digits"
-        elif problem != _LARGE_EXPONENT:
-            return problem, None
-        return problem, _find_line(text, lambda text: max(map(len, _DIGITS.findall(text)), default=0))
+        return "a number has too many digits" if _TOO_MANY_DIGITS in problem else problem, None
     return f"{problem[: position.start()]} at column {int(position[2]):,}", int(position[1])
-
-
-def _find_line(text: str, score: Callable[[str], int]) -> int:
-    """Return the number of the first line with the highest score."""
-    lines = text.split("\n")
-    return 1 + max(range(len(lines)), key=lambda index: score(lines[index]))
 
 
 def _read_file(path: Path) -> bytes | None:
@@ -125,12 +109,10 @@ def _read_file(path: Path) -> bytes | None:
 
 
 def _suggest(name: str) -> str:
-    stem = Path(name).stem.lower()
-    containing = (shipped for shipped in names() if len(stem) >= _MIN_PART and stem in shipped)
-    by_word = {word: shipped for shipped in names() for word in shipped.split("-")}
-    closest = closest_match(stem, names()) or next(containing, None) or by_word.get(closest_match(stem, by_word) or "")
+    by_word = {word: shipped for shipped in names() for word in (shipped, *shipped.split("-"))}
+    closest = closest_match(Path(name).stem, by_word)
     included = f"included scenarios: {', '.join(names())}"
-    return f'did you mean "{closest}"? {included.capitalize()}' if closest else included
+    return f'did you mean "{by_word[closest]}"? {included.capitalize()}' if closest else included
 
 
 def _parse_toml(text: str) -> Any:
@@ -141,8 +123,6 @@ def _parse_toml(text: str) -> Any:
 
 
 def _parse_json(text: str) -> Any:
-    if is_nested_too_deeply(text.encode("utf-8", "surrogatepass")):
-        raise RecursionError
     return json.loads(
         text,
         parse_float=_parse_decimal,
@@ -159,7 +139,7 @@ def _parse_decimal(digits: str) -> Decimal:
     try:
         return Decimal(digits)
     except InvalidOperation:
-        raise ValueError(_LARGE_EXPONENT) from None
+        raise ValueError("the exponent of a number is out of range") from None
 
 
 def _parse_integer(digits: str) -> int | Decimal:

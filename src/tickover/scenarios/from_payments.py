@@ -111,9 +111,10 @@ def _recurrence(group: Sequence[Payment], start: date, end: date) -> Iterator[st
 
 def _nominal_days(recurrence: Recurrence, days: Sequence[date], weekend: Weekend) -> list[int]:
     """Return the first days of a recurrence if they are the given ones. Most recurrences differ on an early one."""
+    calendar = Calendar(weekend)
     nominal: list[int] = []
     for ordinal, day in zip(recurrence.ordinals(days[0].toordinal(), days[-1].toordinal() + 3), days, strict=False):
-        if Calendar(weekend).move(date.fromordinal(ordinal)) != day:
+        if calendar.move(date.fromordinal(ordinal)) != day:
             return []
         nominal.append(ordinal)
     return nominal if len(nominal) == len(days) else []

@@ -10,7 +10,8 @@ from tickover.api.durations import Duration
 from tickover.scenarios import readers
 from tickover.scenarios.adjustments import Adjustments
 from tickover.scenarios.calendars import Calendar, parse_country
-from tickover.scenarios.locations import Advice, quote
+from tickover.scenarios.errors import Advice, quote
+from tickover.scenarios.scenario import Payments
 from tickover.scenarios.tables import Table
 from tickover.scenarios.timings import ListedTiming, LocalTime, Point, RecurringTiming, Timing
 from tickover.scenarios.variety import AmountRange, Variety
@@ -37,14 +38,8 @@ class Defaults(Struct, frozen=True):
     seed: int = 0
 
     def local_time(self, table: Table) -> LocalTime:
-        zone = table.optional("timezone", readers.ZONE) if "timezone" in table else None
-        return LocalTime(table.optional("time", readers.TIME_OF_DAY) or _DEFAULT_TIME, zone or self.zone)
-
-
-class ParsedItem(Struct, frozen=True):
-    amounts: tuple[Decimal, ...] | AmountRange
-    timing: Timing
-    adjustments: Adjustments
+        zone = table.optional("timezone", readers.ZONE) or self.zone
+        return LocalTime(table.optional("time", readers.TIME_OF_DAY) or _DEFAULT_TIME, zone)
 
 
 def parse_defaults(table: Table) -> Defaults:
@@ -56,7 +51,7 @@ def parse_defaults(table: Table) -> Defaults:
     )
 
 
-def parse_item(table: Table, name: str, defaults: Defaults) -> ParsedItem:
+def parse_payments(table: Table, name: str, defaults: Defaults) -> Payments:
     """Parse the shared keys of an item. `name` is the item's name for its variety."""
     with table.mistakes.collect():
         amounts = _parse_amounts(table)
@@ -64,7 +59,8 @@ def parse_item(table: Table, name: str, defaults: Defaults) -> ParsedItem:
         timing = _parse_timing(table, defaults)
     with table.mistakes.collect():
         adjustments = _parse_adjustments(table, name, defaults)
-    table.raise_mistakes()
+    reversed_after = table.optional("reversed_after", readers.DELAY)
+    table.mistakes.raise_all()
     if isinstance(amounts, tuple) and table.has_list("amount"):
         if not isinstance(timing, ListedTiming):
             raise table.error("amount must be one number; a list of amounts requires at", "amount")
@@ -72,7 +68,13 @@ def parse_item(table: Table, name: str, defaults: Defaults) -> ParsedItem:
             raise table.error(
                 f"amount must have as many entries as at: {len(timing.points):,}, not {len(amounts):,}", "amount"
             )
-    return ParsedItem(amounts, timing, adjustments)
+    return Payments(
+        location=table.location,
+        amounts=amounts,
+        timing=timing,
+        adjustments=adjustments,
+        reversed_after=reversed_after,
+    )
 
 
 def _parse_amounts(table: Table) -> tuple[Decimal, ...] | AmountRange:
@@ -82,7 +84,7 @@ def _parse_amounts(table: Table) -> tuple[Decimal, ...] | AmountRange:
     between = Table(value, table.location.within("amount"), _BETWEEN_KEYS)
     bounds = between.one_or_more("between", readers.AMOUNT)
     step = between.optional("step", readers.AMOUNT) or _CENT
-    between.raise_mistakes()
+    between.mistakes.raise_all()
     if len(bounds) != 2 or bounds[0] > bounds[1]:
         raise table.error("between must have the lowest and the highest amount, as in {between = [40, 90]}", "amount")
     if (bounds[1] - bounds[0]) / step > _MAX_STEPS:
@@ -178,5 +180,5 @@ def _parse_late_by(table: Table) -> tuple[Duration | None, tuple[tuple[Point, Du
         except ValueError:
             raise delays.error(f'the key {quote(key)} of late_by must be a date such as "2027-01-31"', key) from None
         days.append((point, delays.required(key, readers.DELAY)))
-    delays.raise_mistakes()
+    delays.mistakes.raise_all()
     return None, tuple(days)

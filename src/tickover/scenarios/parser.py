@@ -5,14 +5,20 @@ from datetime import datetime, time
 from decimal import Decimal
 from typing import Final
 
-from msgspec import structs
-
 from tickover.api.durations import Duration
 from tickover.scenarios import readers
-from tickover.scenarios.expectations import KnownNames, parse_expectation, parse_opening
-from tickover.scenarios.item_parser import DEFAULT_KEYS, ITEM_KEYS, Defaults, parse_currency, parse_defaults, parse_item
-from tickover.scenarios.locations import CLOCK, EXPECTATIONS, Location, Source, quote
-from tickover.scenarios.scenario import ContributionItem, GoalItem, Scenario, TransactionItem
+from tickover.scenarios.errors import Location, Source, quote
+from tickover.scenarios.expectation_parser import KnownNames, parse_expectation, parse_opening
+from tickover.scenarios.item_parser import (
+    DEFAULT_KEYS,
+    ITEM_KEYS,
+    Defaults,
+    parse_currency,
+    parse_defaults,
+    parse_payments,
+)
+from tickover.scenarios.limits import CLOCK, EXPECTATIONS
+from tickover.scenarios.scenario import GoalItem, Scenario, TransactionItem
 from tickover.scenarios.tables import Table
 from tickover.scenarios.timings import LocalTime
 
@@ -63,7 +69,7 @@ def parse_scenario(values: object, source: Source, title: str) -> Scenario:
         goals=tuple(goals),
         expectations=tuple(expectations),
     )
-    table.raise_mistakes()
+    table.mistakes.raise_all()
     if not scenario.transactions and not scenario.goals:
         raise location.error("the scenario is empty; add transactions or goals")
     if scenario.start is not None:
@@ -97,16 +103,8 @@ def _parse_transaction(
     name, type = table.required("name", readers.NAME), table.required("type", readers.TYPE)
     currency = parse_currency(table, default_currency)
     category = table.optional("category", readers.CATEGORY)
-    reversed_after = table.optional("reversed_after", readers.DELAY)
-    return TransactionItem(
-        location=location,
-        name=name,
-        type=type,
-        currency=currency,
-        category=category,
-        reversed_after=reversed_after,
-        **structs.asdict(parse_item(table, name, defaults)),
-    )
+    payments = parse_payments(table, name, defaults)
+    return TransactionItem(name=name, type=type, currency=currency, category=category, payments=payments)
 
 
 def _parse_goal(value: object, location: Location, defaults: Defaults) -> GoalItem:
@@ -116,13 +114,8 @@ def _parse_goal(value: object, location: Location, defaults: Defaults) -> GoalIt
     if not table.mistakes and initial > target:
         table.report(f"initial must be at most the target of {quote(target)}, not {quote(initial)}", "initial")
     contributions = []
-    for item in table.items(CLOCK.contributions):
+    for entry, where in table.items(CLOCK.contributions):
         with table.mistakes.collect():
-            contributions.append(_parse_contribution(*item, name, defaults))
-    table.raise_mistakes()
+            contributions.append(parse_payments(Table(entry, where, CONTRIBUTION_KEYS), name, defaults))
+    table.mistakes.raise_all()
     return GoalItem(location=location, name=name, target=target, initial=initial, contributions=tuple(contributions))
-
-
-def _parse_contribution(value: object, location: Location, goal: str, defaults: Defaults) -> ContributionItem:
-    item = parse_item(Table(value, location, CONTRIBUTION_KEYS), goal, defaults)
-    return ContributionItem(location=location, **structs.asdict(item))

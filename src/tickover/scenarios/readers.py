@@ -1,8 +1,8 @@
 """Readers: each parses one kind of value in a scenario file, and says what it expects."""
 
 import re
-from collections.abc import Callable
-from datetime import date, datetime, timedelta, tzinfo
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, tzinfo
 from decimal import Decimal
 from typing import Final, Generic, TypeVar
 from zoneinfo import ZoneInfo, available_timezones
@@ -17,21 +17,18 @@ from tickover.api.fields import TransactionType
 from tickover.api.limits import MAX_AMOUNT, MAX_BOUND, MAX_CATEGORY, MAX_NAME, SPAN_YEARS
 from tickover.api.suggestions import suggest
 from tickover.scenarios import phrase_advice, phrases, rrules, timings
-from tickover.scenarios.calendars import WEEKENDS, Weekend
-from tickover.scenarios.locations import Advice, quote
+from tickover.scenarios.calendars import Weekend
+from tickover.scenarios.errors import Advice, quote
 
 T = TypeVar("T")
 
 _MAX_ABOUT: Final = 2_000
-_MAX_TIMES: Final = 10_000
-_MAX_JITTER_DAYS: Final = 15
 _MAX_ZONE: Final = 100
-_MAX_SEED: Final = 1_000_000_000
 _DATE: Final = 'must be a date such as "2027-01-31"'
-_MAX_LENGTH: Final = timedelta(days=366 * SPAN_YEARS)
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
 _PERIODS: Final[dict[str, Period]] = {"day": "DAY", "week": "WEEK", "month": "MONTH", "all": "ALL"}
 _TYPES: Final[dict[str, TransactionType]] = {"income": "INCOME", "expense": "EXPENSE"}
+_WEEKENDS: Final[dict[str, Weekend]] = {"before": "before", "after": "after", "keep": "keep"}
 
 
 class Reader(Struct, Generic[T], frozen=True):
@@ -61,22 +58,18 @@ def _text_reader(minimum: int, maximum: int) -> Reader[str]:
     return Reader(f"must be text of {minimum} to {maximum:,} characters", parse)
 
 
-def _parse_type(value: object) -> TransactionType | None:
-    return _TYPES.get(value.lower()) if isinstance(value, str) else None
+def _choice_reader(choices: Mapping[str, T]) -> Reader[T]:
+    """Return a reader of one of several words, in any case."""
+
+    def parse(value: object) -> T | None:
+        return choices.get(value.lower()) if isinstance(value, str) else None
+
+    *words, last = (quote(choice) for choice in choices)
+    return Reader(f"must be {', '.join(words)} or {last}", parse)
 
 
 def _parse_currency(value: object) -> str | None:
     return value if isinstance(value, str) and _CURRENCY.fullmatch(value) else None
-
-
-def _parse_amount(value: object) -> Decimal | None:
-    number = _finite_number(value)
-    return None if number is None or not 0 < number <= MAX_AMOUNT else _to_exact_decimal(number)
-
-
-def _parse_initial_amount(value: object) -> Decimal | None:
-    number = _finite_number(value)
-    return None if number is None or not 0 <= number <= MAX_AMOUNT else _to_exact_decimal(number)
 
 
 def _amount_reader(minimum: int, maximum: int) -> Reader[Decimal]:
@@ -87,8 +80,13 @@ def _amount_reader(minimum: int, maximum: int) -> Reader[Decimal]:
     return Reader(f"must be a number from {minimum:,} to {maximum:,}", parse)
 
 
-def _parse_period(value: object) -> Period | None:
-    return _PERIODS.get(value.lower()) if isinstance(value, str) else None
+def _whole_number_reader(minimum: int, maximum: int) -> Reader[int]:
+    def parse(value: object) -> int | None:
+        if isinstance(value, bool) or not isinstance(value, int):
+            return None
+        return value if minimum <= value <= maximum else None
+
+    return Reader(f"must be a whole number from {minimum:,} to {maximum:,}", parse)
 
 
 def _finite_number(value: object) -> Decimal | int | None:
@@ -105,19 +103,6 @@ def _to_exact_decimal(number: Decimal | int) -> Decimal:
         raise ValueError("must have at most 15 digits, the precision of a JSON number") from None
 
 
-def _parse_length(value: object) -> Duration | None:
-    """Parse a length. Only the scenario can check a length whose days depend on its start."""
-    try:
-        length = durations.parse(value if isinstance(value, str) else "")
-    except ValueError:
-        return None
-    rest = timedelta(
-        weeks=length.weeks, days=length.days, hours=length.hours, minutes=length.minutes, seconds=length.seconds
-    )
-    too_long = 12 * length.years + length.months > 12 * SPAN_YEARS or rest > _MAX_LENGTH
-    return None if length.is_zero or too_long else length
-
-
 def _parse_zone(value: object) -> tzinfo | None:
     if not isinstance(value, str) or len(value) > _MAX_ZONE:
         return None
@@ -131,22 +116,9 @@ def _parse_zone(value: object) -> tzinfo | None:
         raise Advice(f"timezone {quote(value)} is unknown{hint}") from None
 
 
-def _parse_weekend(value: object) -> Weekend | None:
-    return WEEKENDS.get(value.lower()) if isinstance(value, str) else None
-
-
 def _parse_date(value: object) -> date | None:
     day = timings.parse_day(value, _DATE)
     return None if isinstance(day, datetime) else day
-
-
-def _parse_whole_number(minimum: int, maximum: int) -> Callable[[object], int | None]:
-    def parse(value: object) -> int | None:
-        if isinstance(value, bool) or not isinstance(value, int):
-            return None
-        return value if minimum <= value <= maximum else None
-
-    return parse
 
 
 def _parse_chance(value: object) -> Decimal | None:
@@ -154,38 +126,40 @@ def _parse_chance(value: object) -> Decimal | None:
     return Decimal(number) if number is not None and 0 <= number <= 1 else None
 
 
-def _parse_delay(value: object) -> Duration | None:
+def _parse_duration(value: object) -> Duration | None:
     try:
-        delay = durations.parse(value if isinstance(value, str) else "")
+        duration = durations.parse(value if isinstance(value, str) else "")
     except ValueError:
         return None
-    return None if delay.is_zero else delay
+    return None if duration.is_zero else duration
 
 
 NAME: Final = _text_reader(1, MAX_NAME)
 CATEGORY: Final = _text_reader(0, MAX_CATEGORY)
 ABOUT: Final = _text_reader(0, _MAX_ABOUT)
-TYPE: Final[Reader[TransactionType]] = Reader('must be "income" or "expense"', _parse_type)
+TYPE: Final = _choice_reader(_TYPES)
 CURRENCY: Final = Reader('must be three uppercase letters such as "EUR"', _parse_currency)
-AMOUNT: Final = Reader(f"must be a number greater than 0 and at most {MAX_AMOUNT:,}", _parse_amount)
-INITIAL_AMOUNT: Final = Reader(f"must be a number from 0 to {MAX_AMOUNT:,}", _parse_initial_amount)
+INITIAL_AMOUNT: Final = _amount_reader(0, MAX_AMOUNT)
+AMOUNT: Final = Reader(
+    f"must be a number greater than 0 and at most {MAX_AMOUNT:,}", lambda value: INITIAL_AMOUNT.parse(value) or None
+)
 BALANCE: Final = _amount_reader(-MAX_AMOUNT, MAX_AMOUNT)
 BOUND: Final = _amount_reader(-MAX_BOUND, MAX_BOUND)
 TOTAL_BOUND: Final = _amount_reader(0, MAX_BOUND)
-PERIOD: Final[Reader[Period]] = Reader('must be "day", "week", "month" or "all"', _parse_period)
+PERIOD: Final = _choice_reader(_PERIODS)
 START: Final = Reader(timings.EXPECTED_DAY, timings.parse_day)
-LENGTH: Final = Reader(f'must be a duration such as "6 months" or "1 year", at most {SPAN_YEARS} years', _parse_length)
+LENGTH: Final = Reader(
+    f'must be a duration such as "6 months" or "1 year", at most {SPAN_YEARS} years', _parse_duration
+)
 RECURRENCE: Final = Reader(phrases.EXPECTED, phrase_advice.parse)
 RRULE: Final = Reader(rrules.EXPECTED, rrules.parse)
 POINT: Final = Reader(timings.EXPECTED, timings.parse_point)
 TIME_OF_DAY: Final = Reader(timings.EXPECTED_TIME, timings.parse_time)
-TIMES: Final = Reader(f"must be a whole number from 1 to {_MAX_TIMES:,}", _parse_whole_number(1, _MAX_TIMES))
+TIMES: Final = _whole_number_reader(1, 10_000)
 ZONE: Final = Reader('must be the name of a time zone such as "Europe/Berlin"', _parse_zone)
-WEEKEND: Final[Reader[Weekend]] = Reader('must be "before", "after" or "keep"', _parse_weekend)
+WEEKEND: Final = _choice_reader(_WEEKENDS)
 HOLIDAY: Final = Reader(_DATE, _parse_date)
-JITTER_DAYS: Final = Reader(
-    f"must be a whole number from 1 to {_MAX_JITTER_DAYS}", _parse_whole_number(1, _MAX_JITTER_DAYS)
-)
+JITTER_DAYS: Final = _whole_number_reader(1, 15)
 CHANCE: Final = Reader("must be a number from 0 to 1, such as 0.3", _parse_chance)
-SEED: Final = Reader(f"must be a whole number from 0 to {_MAX_SEED:,}", _parse_whole_number(0, _MAX_SEED))
-DELAY: Final = Reader('must be a duration such as "3 days"', _parse_delay)
+SEED: Final = _whole_number_reader(0, 1_000_000_000)
+DELAY: Final = Reader('must be a duration such as "3 days"', _parse_duration)

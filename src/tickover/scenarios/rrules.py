@@ -7,7 +7,7 @@ from typing import Final
 
 from dateutil.rrule import rrulestr
 
-from tickover.scenarios.locations import Advice, quote
+from tickover.scenarios.errors import Advice, quote
 from tickover.scenarios.recurrences import Recurrence
 
 EXPECTED: Final = 'must be an iCalendar rule such as "FREQ=MONTHLY;BYDAY=-1FR"'

@@ -1,9 +1,9 @@
 """Parsed scenarios, and their expansion into plans for a given start."""
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Final, TypeVar
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,13 +11,14 @@ from msgspec.structs import replace
 from tickover.api import plans, timestamps
 from tickover.api.arguments import InstantLike, to_instant
 from tickover.api.durations import Duration
+from tickover.api.expectations import Expectation
 from tickover.api.fields import TransactionType
 from tickover.api.limits import MAX_NAME, SPAN_YEARS
-from tickover.api.plans import Plan, PlannedContribution, PlannedGoal, PlannedTransaction
+from tickover.api.plans import Plan, PlannedGoal, PlannedTransaction
 from tickover.scenarios.adjustments import Adjustments
-from tickover.scenarios.expectations import ExpectItem
-from tickover.scenarios.locations import CLOCK, Limit, Limits, Location, Mistakes, ScenarioError
-from tickover.scenarios.timings import Timing, Window
+from tickover.scenarios.errors import Location, Mistakes, ScenarioError
+from tickover.scenarios.limits import CLOCK, Limit, Limits
+from tickover.scenarios.timings import LocalTime, Point, Timing, Window
 from tickover.scenarios.variety import AmountRange
 
 _TRANSACTION_BUILDERS: Final = {"INCOME": plans.income, "EXPENSE": plans.expense}
@@ -33,14 +34,15 @@ class Occurrence(Struct, frozen=True):
     is_reversal: bool = False
 
 
-class ScheduledItem(Struct, frozen=True, kw_only=True):
-    """Amounts, their timing and its adjustments."""
+class Payments(Struct, frozen=True, kw_only=True):
+    """When a transaction or contribution happens, and how much it is."""
 
     location: Location
     amounts: tuple[Decimal, ...] | AmountRange
     """One for all instants, one for each instant, or a range."""
     timing: Timing
     adjustments: Adjustments
+    reversed_after: Duration | None = None
 
     def nominal_instants(self, window: Window) -> list[datetime]:
         with self.location.wrap_errors():
@@ -49,10 +51,17 @@ class ScheduledItem(Struct, frozen=True, kw_only=True):
     def occurrences(self, nominal: Sequence[datetime], window: Window) -> list[Occurrence]:
         local_time = self.timing.local_time
         with self.location.wrap_errors():
-            return [
+            payments = [
                 Occurrence(at, instant, self._amount(index, local_time.to_local(instant).date()))
                 for index, instant, at in self.adjustments.apply(nominal, local_time, window)
             ]
+            if self.reversed_after is None:
+                return payments
+            reversals = [
+                replace(payment, at=local_time.add(payment.at, self.reversed_after), is_reversal=True)
+                for payment in payments
+            ]
+            return [*payments, *(reversal for reversal in reversals if reversal.at <= window.end)]
 
     def _amount(self, index: int, day: date) -> Decimal:
         if isinstance(self.amounts, AmountRange):
@@ -60,45 +69,24 @@ class ScheduledItem(Struct, frozen=True, kw_only=True):
         return self.amounts[index] if len(self.amounts) > 1 else self.amounts[0]
 
 
-_Item = TypeVar("_Item", bound=ScheduledItem)
-
-
-class TransactionItem(ScheduledItem, frozen=True, kw_only=True):
+class TransactionItem(Struct, frozen=True, kw_only=True):
     name: str
     type: TransactionType
     currency: str
-    category: str | None = None
-    reversed_after: Duration | None = None
-
-    def occurrences(self, nominal: Sequence[datetime], window: Window) -> list[Occurrence]:
-        payments = super().occurrences(nominal, window)
-        if self.reversed_after is None:
-            return payments
-        with self.location.wrap_errors():
-            reversals = [replace(payment, at=self._reversal(payment), is_reversal=True) for payment in payments]
-        return [*payments, *(reversal for reversal in reversals if reversal.at <= window.end)]
-
-    def _reversal(self, payment: Occurrence) -> datetime:
-        assert self.reversed_after is not None
-        return self.timing.local_time.add(payment.at, self.reversed_after)
+    category: str | None
+    payments: Payments
 
     @property
     def types(self) -> set[TransactionType]:
         """The types of its transactions. A reversal has the opposite type."""
-        return {self.type} if self.reversed_after is None else {self.type, _OPPOSITES[self.type]}
+        return {self.type} if self.payments.reversed_after is None else {self.type, _OPPOSITES[self.type]}
 
     def plan(self, occurrence: Occurrence) -> PlannedTransaction:
         type, name = self.type, self.name
         if occurrence.is_reversal:
             type, name = _OPPOSITES[type], f"Reversal: {name}"[:MAX_NAME]
-        with self.location.wrap_errors():
+        with self.payments.location.wrap_errors():
             return _TRANSACTION_BUILDERS[type](name, occurrence.amount, self.currency, occurrence.at, self.category)
-
-
-class ContributionItem(ScheduledItem, frozen=True, kw_only=True):
-    def plan(self, occurrence: Occurrence) -> PlannedContribution:
-        with self.location.wrap_errors():
-            return plans.contribution(occurrence.amount, occurrence.at)
 
 
 class GoalItem(Struct, frozen=True, kw_only=True):
@@ -106,12 +94,37 @@ class GoalItem(Struct, frozen=True, kw_only=True):
     name: str
     target: Decimal
     initial: Decimal
-    contributions: tuple[ContributionItem, ...]
+    contributions: tuple[Payments, ...]
 
     def plan(self, window: Window, limit: Limit) -> PlannedGoal:
-        occurrences = _expand(self.location, self.contributions, window, limit)
-        contributions = [item.plan(occurrence) for item, occurrence in occurrences]
+        contributions = []
+        for index, occurrence in _expand(self.location, self.contributions, window, limit):
+            with self.contributions[index].location.wrap_errors():
+                contributions.append(plans.contribution(occurrence.amount, occurrence.at))
         return plans.goal(self.name, self.target, self.initial, contributions)
+
+
+class ExpectItem(Struct, frozen=True, kw_only=True):
+    """One expectation of a file. Its instants depend on the scenario's start."""
+
+    location: Location
+    build: Callable[..., Expectation]
+    points: Mapping[str, Point]
+    """The points in time that `build` needs, by their keys in the file."""
+    local_time: LocalTime
+
+    def plan(self, window: Window) -> Expectation:
+        with self.location.wrap_errors():
+            instants = {key: self._instant(key, window) for key in self.points}
+            return self.build(**{"from_" if key == "from" else key: instant for key, instant in instants.items()})
+
+    def _instant(self, key: str, window: Window) -> datetime:
+        point = self.points[key]
+        instant = point.instant(self.local_time, window)
+        if not window.start <= instant <= window.end:
+            when = timestamps.write(instant)
+            raise ValueError(f"{key} {point.text} is {when}, outside of the scenario, {_period(window)}")
+        return instant
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
@@ -153,10 +166,11 @@ class Scenario(Struct, frozen=True, kw_only=True):
         """Return the plan's transactions, each with its nominal instant. The opening balances come first."""
         window = self.window(start)
         opening = [_opening(window.start, currency, amount) for currency, amount in self.opening.items() if amount]
-        found = _expand(self.location, self.transactions, window, limits.transactions, len(opening))
+        payments = [item.payments for item in self.transactions]
+        found = _expand(self.location, payments, window, limits.transactions, len(opening))
         return [
             *((transaction, window.start) for transaction in opening),
-            *((item.plan(occurrence), occurrence.nominal) for item, occurrence in found),
+            *((self.transactions[index].plan(occurrence), occurrence.nominal) for index, occurrence in found),
         ]
 
     def window(self, start: InstantLike | None = None) -> Window:
@@ -193,9 +207,9 @@ def _opening(start: datetime, currency: str, amount: Decimal) -> PlannedTransact
 
 
 def _expand(
-    location: Location, items: Sequence[_Item], window: Window, limit: Limit, others: int = 0
-) -> list[tuple[_Item, Occurrence]]:
-    """Return every occurrence of every item in order of time. Raise ScenarioError if they exceed the limit.
+    location: Location, items: Sequence[Payments], window: Window, limit: Limit, others: int = 0
+) -> list[tuple[int, Occurrence]]:
+    """Return every occurrence with the index of its item, in order of time. Raise ScenarioError above the limit.
 
     `others` is the number of other occurrences that count.
     """
@@ -208,21 +222,19 @@ def _expand(
         with mistakes.collect():
             nominal[-1] = item.nominal_instants(window)
         if sum(map(len, nominal)) > limit.max_nominal:
-            problem = f"more than {limit.max_nominal:,} {limit.items}{_period(window)}"
+            problem = f"more than {limit.max_nominal:,} {limit.items} from {_period(window)}"
             raise _limit_error(location, items, nominal, problem)
         with mistakes.collect():
             found[-1] = item.occurrences(nominal[-1], window)
     mistakes.raise_all()
     count = sum(map(len, found)) + others
     if count > limit.maximum:
-        raise _limit_error(location, items, found, limit.error_text(count, _period(window)))
-    occurrences = [(item, one) for item, group in zip(items, found, strict=True) for one in group]
+        raise _limit_error(location, items, found, limit.error_text(count, f" from {_period(window)}"))
+    occurrences = [(index, occurrence) for index, group in enumerate(found) for occurrence in group]
     return sorted(occurrences, key=lambda pair: pair[1].at)
 
 
-def _limit_error(
-    location: Location, items: Sequence[ScheduledItem], found: Sequence[Sized], problem: str
-) -> ScenarioError:
+def _limit_error(location: Location, items: Sequence[Payments], found: Sequence[Sized], problem: str) -> ScenarioError:
     counts = [len(one) for one in found]
     busiest = counts.index(max(counts))
     advice = f"reduce length, or repeat {items[busiest].location.item} fewer than {counts[busiest]:,} times"
@@ -230,4 +242,4 @@ def _limit_error(
 
 
 def _period(window: Window) -> str:
-    return f" from {timestamps.write(window.start)} to {timestamps.write(window.end)}"
+    return f"{timestamps.write(window.start)} to {timestamps.write(window.end)}"

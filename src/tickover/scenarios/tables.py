@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any, TypeVar, cast
 
 from tickover.api.suggestions import suggest
-from tickover.scenarios.locations import Advice, Limit, Location, Mistakes, ScenarioError, quote
+from tickover.scenarios.errors import Advice, Location, Mistakes, ScenarioError, quote
+from tickover.scenarios.limits import Limit
 from tickover.scenarios.readers import Reader
 
 T = TypeVar("T")
@@ -13,7 +14,7 @@ T = TypeVar("T")
 class Table:
     """A table with a fixed set of allowed keys. If `allowed` is None, the keys are the user's.
 
-    It collects the mistakes of its keys. A key with a mistake reads as if it were missing, until `raise_mistakes`.
+    It collects the mistakes of its keys. A key with a mistake reads as None, until `mistakes.raise_all()`.
     """
 
     def __init__(self, value: object, location: Location, allowed: tuple[str, ...] | None) -> None:
@@ -41,7 +42,7 @@ class Table:
         return isinstance(self._values.get(key), list)
 
     def required(self, key: str, reader: Reader[T]) -> T:
-        """Read a value. If it is invalid, the result is None, and `raise_mistakes` raises."""
+        """Read a value. If it is invalid, the result is None, and `mistakes.raise_all()` raises."""
         with self.mistakes.collect():
             if key in self._values:
                 return self._read(key, self._values[key], reader)
@@ -69,9 +70,6 @@ class Table:
         """Add a mistake, and continue."""
         with self.mistakes.collect():
             raise self.error(problem, key)
-
-    def raise_mistakes(self) -> None:
-        self.mistakes.raise_all()
 
     def items(self, limit: Limit, key: str = "") -> Iterator[tuple[object, Location]]:
         """Yield the entries of an optional list with their locations. The default key is the limit's plural noun."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 from tickover.api import durations, timestamps
 from tickover.api.durations import Duration
 from tickover.api.limits import SPAN_YEARS
-from tickover.scenarios.locations import quote
+from tickover.scenarios.errors import quote
 from tickover.scenarios.recurrences import Recurrence
 
 EXPECTED: Final = (

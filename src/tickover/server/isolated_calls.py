@@ -20,7 +20,7 @@ from tickover.api.clocks import ExportedClock, Snapshot
 from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_OPENING_BALANCES
 from tickover.api.plans import encode_json
 from tickover.scenarios import ScenarioError, read
-from tickover.scenarios.locations import ONE_CALL
+from tickover.scenarios.limits import ONE_CALL
 
 MAX_CPU_SECONDS: Final = 2
 """The kernel ends the process with SIGVTALRM if one call takes longer, even inside of a regular expression."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.cases import each_case
 from tests.unit.scenarios.strategies import instants, plan, rent
 from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.variety import AmountRange, Variety
@@ -31,7 +30,7 @@ def error(**keys: Any) -> str:
 
 
 # In 2027, 31 January, 28 February and 30 May are Sundays, and 1 May is a Saturday.
-@each_case(
+@pytest.mark.parametrize(
     ("keys", "expected"),
     [
         ({}, "01-31 02-28 03-31 04-30 05-31 06-30"),
@@ -72,7 +71,7 @@ def test_public_holidays_of_a_country() -> None:
     assert days(holidays="DE-BY", **epiphany) == "01-05"
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("keys", "problem"),
     [
         ({"weekend": "monday"}, 'weekend must be "before", "after" or "keep", not "monday".'),
@@ -108,7 +107,7 @@ def test_invalid_adjustments(keys: dict[str, Any], problem: str) -> None:
     assert error(**{"every": "month on the 25th", **keys}).startswith(problem)
 
 
-@each_case("key", ["weekend", "holidays"])
+@pytest.mark.parametrize("key", ["weekend", "holidays"])
 def test_keys_that_need_a_recurrence(key: str) -> None:
     assert error(at="start", **{key: "before"}).startswith(f"{key} requires every or rrule and can't be used with at")
 
@@ -116,7 +115,7 @@ def test_keys_that_need_a_recurrence(key: str) -> None:
 # Time zones. In Berlin, clocks go forward on 28 March 2027 at 02:00 and back on 31 October 2027 at 03:00.
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("start", "time", "expected"),
     [
         pytest.param("2027-03-27", "09:00", "03-27T08:00 03-28T07:00 03-29T07:00", id="9:00 stays 9:00 in spring"),
@@ -150,8 +149,8 @@ def test_a_start_without_a_time_is_midnight_in_the_time_zone() -> None:
     assert read(text, "json").start == datetime(2027, 6, 30, 22, tzinfo=UTC)
 
 
-@each_case("zone", ["Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Pacific/Apia"])
-@each_case("hour", range(0, 24, 5))
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Pacific/Apia"])
+@pytest.mark.parametrize("hour", range(0, 24, 5))
 def test_daily_items_happen_once_on_every_local_day(zone: str, hour: int) -> None:
     start = datetime(2010, 1, 1, hour, tzinfo=UTC)
     found = instants(start, "98 days 12 hours", every="day", timezone=zone, time="12:00")
@@ -195,7 +194,7 @@ def test_variety_depends_on_the_seed_the_name_and_the_day_only() -> None:
     assert len(set(amounts)) == 3
 
 
-@each_case("step", ["0.01", "0.5", "5", "7"])
+@pytest.mark.parametrize("step", ["0.01", "0.5", "5", "7"])
 def test_amounts_are_between_the_bounds_in_steps(step: str) -> None:
     amounts = AmountRange(Decimal(40), Decimal(90), Decimal(step))
     drawn = {amounts.draw(Variety(1, "x"), date.fromordinal(700_000 + number)) for number in range(2000)}
@@ -277,8 +276,8 @@ def test_opening_balances_count_towards_the_limit() -> None:
         plan(NEW_YEAR, items, length="6 years", opening={"EUR": 1, "USD": 1})
 
 
-@each_case("start", ["9989-12-20T00:00:00Z", "0011-01-01T00:00:00Z"])
-@each_case("keys", [{"jitter_days": 15}, {"late_by": "9999 years"}, {"reversed_after": "9999 years"}])
+@pytest.mark.parametrize("start", ["9989-12-20T00:00:00Z", "0011-01-01T00:00:00Z"])
+@pytest.mark.parametrize("keys", [{"jitter_days": 15}, {"late_by": "9999 years"}, {"reversed_after": "9999 years"}])
 def test_adjustments_at_the_first_and_last_years(start: str, keys: dict[str, Any]) -> None:
     item = rent(every="year", **keys)
     for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.cases import each_case
 from tests.unit.scenarios.strategies import rent
 from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_GOALS, MAX_CLOCK_TRANSACTIONS, MAX_GOAL_CONTRIBUTIONS, MAX_NAME
 from tickover.scenarios import ScenarioError, read
-from tickover.scenarios.locations import MAX_MISTAKES
+from tickover.scenarios.errors import MAX_MISTAKES
 from tickover.scenarios.phrases import EXPECTED as RECURRENCE
 from tickover.scenarios.timings import EXPECTED as POINT
 
@@ -57,58 +56,38 @@ def without(values: dict[str, Any], **keys: Any) -> dict[str, Any]:
     return {key: value for key, value in {**values, **keys}.items() if value is not MISSING}
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("key", "value", "problem"),
     [
         ("name", MISSING, f"name is missing; it {TEXT}"),
         ("name", "", f'name {TEXT}, not ""'),
-        ("name", 5, f"name {TEXT}, not 5"),
-        ("name", None, f"name {TEXT}, not null"),
         ("amount", MISSING, f"amount is missing; it {AMOUNT}"),
         ("amount", 0, f"amount {AMOUNT}, not 0"),
         ("amount", -5, f"amount {AMOUNT}, not -5"),
-        ("amount", -0.01, f"amount {AMOUNT}, not -0.01"),
         ("amount", 1_000_000_001, f"amount {AMOUNT}, not 1000000001"),
-        ("amount", 1_000_000_000.01, f"amount {AMOUNT}, not 1000000000.01"),
         ("amount", True, f"amount {AMOUNT}, not true"),
-        ("amount", "12", f'amount {AMOUNT}, not "12"'),
-        ("amount", None, f"amount {AMOUNT}, not null"),
         ("amount", {}, f"amount {AMOUNT}, not a table"),
         ("amount", [], "amount must have at least one entry"),
         ("amount", [1, False], f"entry 2 of amount {AMOUNT}, not false"),
-        ("amount", [[1]], f"entry 1 of amount {AMOUNT}, not a list"),
         ("amount", [1], "amount must be one number; a list of amounts requires at"),
         ("type", MISSING, 'type is missing; it must be "income" or "expense"'),
         ("type", "debit", 'type must be "income" or "expense", not "debit"'),
-        ("type", 1, 'type must be "income" or "expense", not 1'),
         ("currency", MISSING, 'currency is missing; set it here or for the whole scenario, for example "EUR"'),
         ("currency", "eur", f'currency {CURRENCY}, not "eur"'),
-        ("currency", "EURO", f'currency {CURRENCY}, not "EURO"'),
-        ("currency", "EU", f'currency {CURRENCY}, not "EU"'),
-        ("currency", "ÄÖÜ", f'currency {CURRENCY}, not "ÄÖÜ"'),
         ("currency", "EUR\n", f'currency {CURRENCY}, not "EUR\\u000a"'),
         ("category", 7, "category must be text of 0 to 80 characters, not 7"),
         ("every", MISSING, ONE_TIMING),
         ("at", "+1 day", ONE_TIMING),
         ("every", "moonth", 'every "moonth" isn\'t a recurrence; did you mean "month"?'),
         ("every", "whenever", f'every {RECURRENCE}, not "whenever"'),
-        ("every", ["day"], f"every {RECURRENCE}, not a list"),
         ("every", "month on the 32nd", 'every must name a day from 1 to 31, not "month on the 32nd"'),
         ("from", "-1 day", f'from {POINT}, not "-1 day"'),
-        ("until", 2027, f"until {POINT}, not 2027"),
         ("until", "2027-02-30", f'until {POINT}, not "2027-02-30"'),
-        ("until", "2027-02-28T08:00", f'until {POINT}, not "2027-02-28T08:00"'),
         ("times", 0, f"times {TIMES}, not 0"),
         ("times", 10_001, f"times {TIMES}, not 10001"),
-        ("times", 1.5, f"times {TIMES}, not 1.5"),
         ("times", True, f"times {TIMES}, not true"),
-        ("times", "3", f'times {TIMES}, not "3"'),
         ("time", "8:00", f'time {TIME}, not "8:00"'),
-        ("time", "24:00", f'time {TIME}, not "24:00"'),
-        ("time", "08:60", f'time {TIME}, not "08:60"'),
-        ("time", 8, f"time {TIME}, not 8"),
         ("evry", "day", 'unknown key "evry"; did you mean "every"?'),
-        ("Amount", 1, 'unknown key "Amount"; did you mean "amount"?'),
         ("qqq", 1, f'unknown key "qqq"; available keys: name, type, currency, category, {ITEM_KEYS}, reversed_after'),
     ],
 )  # fmt: skip
@@ -118,16 +97,12 @@ def test_invalid_transaction(key: str, value: Any, problem: str) -> None:
     assert error_message({"transactions": [rent(every="day"), item]}) == sentence(f"f, transaction 2{label}: {problem}")
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("keys", "problem"),
     [
         ({"at": []}, "at must have at least one entry"),
         ({"at": ["+1 day", "soon"]}, f'entry 2 of at {POINT}, not "soon"'),
-        ({"at": None}, f"at {POINT}, not null"),
         ({"at": "+1 day", "from": "+1 day"}, "from requires every or rrule and can't be used with at; remove it"),
-        ({"at": "+1 day", "until": "+1 day"}, "until requires every or rrule and can't be used with at; remove it"),
-        ({"at": "+1 day", "times": 2}, "times requires every or rrule and can't be used with at; remove it"),
-        ({"at": "+1 day", "amount": [1, 2]}, f"{COUNTS}: 1, not 2"),
         ({"at": ["+1 day"] * 3, "amount": [1]}, f"{COUNTS}: 3, not 1"),
     ],
 )  # fmt: skip
@@ -135,18 +110,15 @@ def test_invalid_instants(keys: dict[str, Any], problem: str) -> None:
     assert error_message({"transactions": [rent(**keys)]}) == f'f, transaction 1 "Rent": {problem}.'
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("key", "value", "problem"),
     [
         ("name", MISSING, f"name is missing; it {TEXT}"),
         ("target", MISSING, f"target is missing; it {AMOUNT}"),
         ("target", 0, f"target {AMOUNT}, not 0"),
-        ("target", [1], f"target {AMOUNT}, not a list"),
         ("initial", -0.01, "initial must be a number from 0 to 1,000,000,000, not -0.01"),
-        ("initial", True, "initial must be a number from 0 to 1,000,000,000, not true"),
         ("initial", 100.01, "initial must be at most the target of 100, not 100.01"),
         ("contributions", {}, "contributions must be a list with a table for each contribution, not a table"),
-        ("targt", 1, 'unknown key "targt"; did you mean "target"?'),
         ("currency", "EUR", 'unknown key "currency"; available keys: name, target, initial, contributions'),
     ],
 )
@@ -156,12 +128,11 @@ def test_invalid_goal(key: str, value: Any, problem: str) -> None:
     assert error_message({"goals": [goal]}) == sentence(f"f, goal 1{label}: {problem}")
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("contribution", "problem"),
     [
         (5, f"must be a table with the keys {ITEM_KEYS}, not 5"),
         ({"amount": 0, "every": "day"}, f"amount {AMOUNT}, not 0"),
-        ({"amount": 1, "every": "dy"}, 'every "dy" isn\'t a recurrence; did you mean "day"?'),
         ({"amount": 1, "every": "day", "nam": "x"}, f'unknown key "nam"; available keys: {ITEM_KEYS}'),
     ],
 )  # fmt: skip
@@ -170,39 +141,28 @@ def test_invalid_contribution(contribution: Any, problem: str) -> None:
     assert error_message({"goals": [goal]}) == f'f, goal 1 "Trip", contribution 2: {sentence(problem)}'
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("values", "problem"),
     [
         ([], f"must be a table with the keys {SCENARIO_KEYS}, not a list"),
-        (None, f"must be a table with the keys {SCENARIO_KEYS}, not null"),
         ({}, "the scenario is empty; add transactions or goals"),
-        ({"transactions": [], "goals": []}, "the scenario is empty; add transactions or goals"),
         ({"transaction": []}, 'unknown key "transaction"; did you mean "transactions"?'),
         ({"x" * 41: 1}, f'unknown key "{"x" * 41}"; available keys: {SCENARIO_KEYS}'),
         ({"transactions": {}}, "transactions must be a list with a table for each transaction, not a table"),
-        ({"goals": None}, "goals must be a list with a table for each goal, not null"),
-        ({"title": ""}, f'title {TEXT}, not ""'),
         ({"title": "x" * 121}, f'title {TEXT}, not "{"x" * 59}…"'),
-        ({"about": 1}, "about must be text of 0 to 2,000 characters, not 1"),
         ({"about": "\0"}, 'about must be text without U+0000 and lone surrogates, not "\\u0000"'),
         ({"about": "\ud800"}, 'about must be text without U+0000 and lone surrogates, not "\\ud800"'),
-        ({"currency": "Eur"}, f'currency {CURRENCY}, not "Eur"'),
         ({"start": "+1 day"}, f'start {DAY}, not "+1 day"'),
-        ({"start": 20270101}, f"start {DAY}, not 20270101"),
         ({"start": "9990-01-01", "goals": [TRIP]}, "the start must be in the years 0011 to 9989"),
-        ({"length": 6}, f"length {LENGTH}, not 6"),
         ({"length": "0 days"}, f'length {LENGTH}, not "0 days"'),
         ({"length": "half a year"}, f'length {LENGTH}, not "half a year"'),
-        ({"length": "9999 years"}, f'length {LENGTH}, not "9999 years"'),
-        ({"length": "121 months"}, f'length {LENGTH}, not "121 months"'),
-        ({"length": "4000 days"}, f'length {LENGTH}, not "4000 days"'),
     ],
 )  # fmt: skip
 def test_invalid_scenario(values: Any, problem: str) -> None:
     assert error_message(values) == sentence(f"f: {problem}")
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("key", "entry", "maximum", "owner"),
     [
         ("transactions", rent(every="day", times=1), MAX_CLOCK_TRANSACTIONS, "clock"),
@@ -225,7 +185,7 @@ def test_limit_per_goal() -> None:
     )
 
 
-@each_case(("key", "maximum"), [("name", MAX_NAME), ("category", MAX_CATEGORY)])
+@pytest.mark.parametrize(("key", "maximum"), [("name", MAX_NAME), ("category", MAX_CATEGORY)])
 def test_length_limits_of_text(key: str, maximum: int) -> None:
     longest = rent(every="day", times=1, **{key: "ü" * maximum})
     made = read(json.dumps({"transactions": [longest]}), "json").plan(NEW_YEAR)
@@ -248,14 +208,12 @@ BEFORE = 'before the start, 2027-01-01T00:00:00Z; use "start" or later'
 AFTER = "after the end, 2027-07-01T00:00:00Z; use an earlier time, or increase length"
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("keys", "problem"),
     [
         ({"at": "2026-12-31"}, f'at "2026-12-31" is 2026-12-31T08:00:00Z, {BEFORE}'),
         ({"at": ["+1 day", "+8 months"]}, f'at "+8 months" is 2027-09-01T08:00:00Z, {AFTER}'),
-        ({"at": "+6 months"}, f'at "+6 months" is 2027-07-01T08:00:00Z, {AFTER}'),
         ({"at": "+9999 years"}, '"+9999 years" is after the year 9999'),
-        ({"every": "day", "from": "+9999 years"}, '"+9999 years" is after the year 9999'),
         ({"every": "day", "from": "2016-12-31"}, 'from "2016-12-31" is more than 10 years before the start'),
         ({"every": "day", "from": "+2 months", "until": "+1 month"}, 'until "+1 month" is before from "+2 months"'),
     ],
@@ -280,7 +238,7 @@ def test_a_message_is_one_printable_line() -> None:
 WORDS = "never_below, never_above, goal_reached, total, posted"
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("expectation", "problem"),
     [
         ({}, f"must have exactly one of {WORDS}"),
@@ -291,9 +249,7 @@ WORDS = "never_below, never_above, goal_reached, total, posted"
             "by can't be used with never_below; available keys: never_below, currency, from, until, time",
         ),
         ({"never_below": "0"}, 'never_below must be a number from -10,000,000,000,000 to 10,000,000,000,000, not "0"'),
-        ({"never_below": 0, "currency": "eur"}, f'currency {CURRENCY}, not "eur"'),
         ({"goal_reached": "Tripp"}, 'no goal is named "Tripp"; did you mean "Trip"?'),
-        ({"goal_reached": "Bike"}, 'no goal is named "Bike"'),
         ({"goal_reached": "Twin"}, 'several goals are named "Twin"; rename one'),
         ({"posted": "Rnet"}, 'no transaction is named "Rnet"; did you mean "Rent"?'),
         ({"posted": "Rent", "count": 0}, f"count {TIMES}, not 0"),
@@ -307,7 +263,6 @@ WORDS = "never_below, never_above, goal_reached, total, posted"
         ({"total": "income", "at_least": 1, "per": "month"}, 'at_least requires per = "all"'),
         ({"never_below": 0, "currency": "USD"}, "no transaction and no opening balance is in USD"),
         ({"never_above": 0, "currency": "EUT"}, "no transaction and no opening balance is in EUT; did you mean EUR?"),
-        ({"total": "income", "at_most": 0, "currency": "USD"}, "no transaction and no opening balance is in USD"),
         (
             {"total": "expense", "at_most": 1, "category": "HOMES"},
             'no expense in EUR has the category "HOMES"; did you mean "Home"?',
@@ -355,7 +310,7 @@ def test_expectations_outside_of_the_scenario() -> None:
     )
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("opening", "problem"),
     [
         (5, "opening must be a table such as {EUR = 1200}, not 5"),

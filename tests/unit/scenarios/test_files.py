@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.cases import each_case
 from tests.support.transcripts import ROOT
 from tests.unit.scenarios.strategies import rent
 from tests.unit.strategies import CHARACTERS
@@ -73,14 +72,14 @@ def test_an_included_scenario_overrides_a_file_of_the_same_name(
     assert load("student.toml").title == "student"
 
 
-@each_case("format", ["toml", "json"])
+@pytest.mark.parametrize("format", ["toml", "json"])
 def test_text_and_bytes_give_the_same_scenario(format: str) -> None:
     text = {"toml": TOML, "json": JSON}[format]
     assert read(text, format) == read(text.encode(), format)
     assert read(text, format, title="x").title == "x"
 
 
-@each_case("name", names())
+@pytest.mark.parametrize("name", names())
 def test_toml_and_json_have_the_same_structure(name: str) -> None:
     scenario = load(name)
     source = ROOT / "src" / "tickover" / "scenarios" / "shipped" / f"{name}.toml"
@@ -121,7 +120,7 @@ def test_pipes_and_devices_are_rejected(tmp_path: Path) -> None:
     assert load_error(tmp_path / "b.toml").endswith(": can't be read: it isn't a regular file.")
 
 
-@each_case("name", ["a\0b.toml", "x" * 5000 + ".toml", "\ud800.toml", "a\n.toml"])
+@pytest.mark.parametrize("name", ["a\0b.toml", "x" * 5000 + ".toml", "\ud800.toml", "a\n.toml"])
 def test_an_invalid_file_name_is_rejected(name: str) -> None:
     assert load_error(name)
 
@@ -134,7 +133,7 @@ def test_a_symlink_loop_is_rejected(tmp_path: Path) -> None:
 # Invalid content
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("text", "format", "message"),
     [
         ("x =", "toml", "f, line 1: invalid TOML: Invalid value at the end of the file."),
@@ -149,16 +148,16 @@ def test_a_symlink_loop_is_rejected(tmp_path: Path) -> None:
         (b"\xff", "toml", "f, line 1: invalid UTF-8 at byte 1; save the file as UTF-8."),
         (b'{"title": "caf\xe9"}', "json", "f, line 1: invalid UTF-8 at byte 15; save the file as UTF-8."),
         ("", "yaml", 'f: the format must be "toml" or "json", not "yaml".'),
-        ("a = " + "[" * 100_000, "toml", "f, line 1: the values are nested too deeply; a scenario needs three levels."),
-        ("[" * 100_000, "json", "f, line 1: the values are nested too deeply; a scenario needs three levels."),
-        ('{"goals":' * 20_000, "json", "f, line 1: the values are nested too deeply; a scenario needs three levels."),
+        ("a = " + "[" * 100_000, "toml", "f: the values are nested too deeply; a scenario needs three levels."),
+        ("[" * 100_000, "json", "f: the values are nested too deeply; a scenario needs three levels."),
+        ('{"goals":' * 20_000, "json", "f: the values are nested too deeply; a scenario needs three levels."),
         ("#" * (MAX_FILE_BYTES + 1), "toml", "f: the file must have at most 262,144 bytes."),
         (" " * (MAX_FILE_BYTES + 1), "json", "f: the file must have at most 262,144 bytes."),
         (".".join("a" * 100_000) + " = 1", "toml", "f, line 1: invalid TOML: more than 100 dots at column 1."),
-        ("a = 1\nb = " + "9" * 100_000, "toml", "f, line 2: invalid TOML: a number has too many digits."),
+        ("a = 1\nb = " + "9" * 100_000, "toml", "f: invalid TOML: a number has too many digits."),
         ("a = 0x" + "f" * 100_000, "toml", None),
-        ("a = 1e99999999999999999999", "toml", "f, line 1: invalid TOML: the exponent of a number is out of range."),
-        ('{"a": 1e99999999999999999999}', "json", "f, line 1: invalid JSON: the exponent of a number is out of range."),
+        ("a = 1e99999999999999999999", "toml", "f: invalid TOML: the exponent of a number is out of range."),
+        ('{"a": 1e99999999999999999999}', "json", "f: invalid JSON: the exponent of a number is out of range."),
         ("a\0", "toml", None),
     ],
 )  # fmt: skip
@@ -166,7 +165,7 @@ def test_invalid_content_is_rejected(text: str | bytes, format: str, message: st
     assert error_message(text, format) == (message or error_message(text, format))
 
 
-@each_case(
+@pytest.mark.parametrize(
     "amount",
     [
         "nan", "-nan", "inf", "-inf", "1e999999999", "1e-999999999", "-1e999", "0." + "1" * 200_000,
@@ -177,13 +176,13 @@ def test_invalid_toml_numbers_are_rejected(amount: str) -> None:
     assert error_message(f'[[goals]]\nname = "a"\ntarget = {amount}').startswith('f, line 3, goal 1 "a": target must ')
 
 
-@each_case("amount", ["9" * 5000, "1e400", "-1", "1E-400"])
+@pytest.mark.parametrize("amount", ["9" * 5000, "1e400", "-1", "1E-400"])
 def test_invalid_json_numbers_are_rejected(amount: str) -> None:
     text = f'{{"goals": [{{"name": "a", "target": {amount}}}]}}'
     assert error_message(text, "json").startswith('f, line 1, goal 1 "a": target must ')
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("line", "problem"),
     [
         ("start = 2027-01-31T09:00:00", "start must have an offset, as in 2027-01-31T09:00:00Z"),

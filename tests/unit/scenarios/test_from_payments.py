@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.cases import each_case
 from tickover.api.clocks import Snapshot, Transaction
 from tickover.scenarios import load, names, read
 from tickover.scenarios.from_payments import _nominal_days, write_scenario
@@ -40,8 +39,8 @@ def counted(items: Any) -> Counter[tuple[Any, ...]]:
     return Counter((item.at, item.name, item.amount, item.type, item.currency) for item in items)
 
 
-@each_case("format", ["csv", "ofx"])
-@each_case("name", names())
+@pytest.mark.parametrize("format", ["csv", "ofx"])
+@pytest.mark.parametrize("name", names())
 def test_an_exported_scenario_comes_back_with_the_same_payments(name: str, format: str) -> None:
     payments = read_statement(export(snapshot(name), format, pending=True).encode(), f"a.{format}")
     scenario = read(write_scenario(payments, title="a"), "toml")
@@ -74,7 +73,7 @@ BANK = """\
 """
 
 
-@each_case("encoding", ["utf-8", "utf-8-sig", "cp1252"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
 def test_the_csv_of_a_bank_becomes_a_scenario(encoding: str) -> None:
     payments = read_statement(BANK.encode(encoding), "bank.csv")
     assert payments[1] == Payment(
@@ -116,7 +115,7 @@ def test_anonymised_payments_keep_no_names() -> None:
     assert text.count('every = "month on the 4th"') == 1
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("content", "problem"),
     [
         (b"", "no line has the headers"),
@@ -221,8 +220,8 @@ DIALECTS = {
 }  # fmt: skip
 
 
-@each_case("encoding", ["utf-8-sig", "cp1252"])
-@each_case("bank", DIALECTS)
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252"])
+@pytest.mark.parametrize("bank", DIALECTS)
 def test_dialects_of_banks_are_read(bank: str, encoding: str) -> None:
     payments = read_statement(DIALECTS[bank].encode(encoding), "a.csv", currency="EUR")
     assert [(str(one.day), one.name, one.amount, one.currency) for one in payments] == [

@@ -244,5 +244,5 @@ def test_amount_with_too_many_digits_in_a_range_is_an_error_with_its_line() -> N
     ],
 )
 def test_deeply_nested_values_are_an_error(text: str, format: str) -> None:
-    with pytest.raises(ScenarioError, match="line 1: the values are nested too deeply"):
+    with pytest.raises(ScenarioError, match="the values are nested too deeply"):
         read(text, format)

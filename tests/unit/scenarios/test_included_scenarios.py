@@ -7,7 +7,6 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 
-from tests.support.cases import each_case
 from tests.support.world import World
 from tests.unit.scenarios.strategies import starts
 from tickover.api import plans, timestamps
@@ -23,7 +22,7 @@ SPARE_TRANSACTIONS = 10
 """Regular scenarios stay this far below the limit, so that users can add transactions."""
 
 all_scenarios = pytest.mark.parametrize("name", names())
-regular_scenarios = each_case("name", sorted({*names()} - {"limits"}))
+regular_scenarios = pytest.mark.parametrize("name", sorted({*names()} - {"limits"}))
 
 
 def plan_of(name: str) -> Plan:
@@ -105,7 +104,7 @@ def saved_amount(goal: PlannedGoal, until: datetime) -> Decimal:
     return sum((item.amount for item in goal.contributions if item.at <= until), start=goal.initial_amount)
 
 
-@each_case("start", [NEW_YEAR, NEW_YEAR + timedelta(days=26, hours=9), NEW_YEAR + timedelta(days=30)])
+@pytest.mark.parametrize("start", [NEW_YEAR, NEW_YEAR + timedelta(days=26, hours=9), NEW_YEAR + timedelta(days=30)])
 def test_the_trip_goal_is_reached_just_before_the_end(start: datetime) -> None:
     (goal,) = load("trip").plan(start).goals
     end = load("trip").window(start).end

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.support.cases import each_case
 from tickover.scenarios.phrases import EXPECTED, parse
 from tickover.scenarios.recurrences import Days, MonthDay, Months, Recurrence, Weeks, Years
 
@@ -14,7 +13,7 @@ def fridays(*positions: int) -> Months:
     return Months(1, tuple(MonthDay(position, FRIDAY) for position in positions))
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("recurrence", "phrases"),
     [
         (Days(), ["every day", "day", "EVERY DAY", "  every   day ", "each day", "every single day", "every 1 day"]),
@@ -103,7 +102,7 @@ def test_synonyms(recurrence: Recurrence, phrases: list[str]) -> None:
     assert [parse(phrase) for phrase in phrases] == [recurrence] * len(phrases)
 
 
-@each_case(
+@pytest.mark.parametrize(
     "phrase",
     [
         None, 3, True, [], {}, "", " ", "every", "every second", "the", "moonth", "every moon", "every 3", "1000 days",
@@ -131,7 +130,7 @@ def test_invalid_phrases(phrase: object) -> None:
     assert str(caught.value) == EXPECTED
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("phrase", "message"),
     [
         ("every 0 days", "must have a count of 1 or more"),
@@ -150,7 +149,7 @@ def test_invalid_days(phrase: str, message: str) -> None:
         parse(phrase)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("phrase", "every", "monthly"),
     [
         ("1st Friday", "every Friday", "month on the first Friday"),
@@ -168,7 +167,7 @@ def test_a_missing_period_is_ambiguous(phrase: str, every: str, monthly: str) ->
     assert parse(every) != parse(monthly)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("phrase", "ordinal", "readings"),
     [
         # A month has at most 5 of one weekday and 23 days from Monday to Friday. Higher ordinals are days of the month.
@@ -196,7 +195,7 @@ def test_ambiguous_ordinals(phrase: str, ordinal: str, readings: tuple[str, str]
     assert all(parse(f"month on the {reading}") for reading in supported)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("phrase", "same"),
     [
         ("daily", "day"),

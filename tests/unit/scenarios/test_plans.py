@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from tests.support.cases import each_case
 from tests.unit.scenarios.strategies import Phrase, at, instants, phrases, plan, rent, starts, times
 from tickover.api import plans
 from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_GOAL_CONTRIBUTIONS
 from tickover.api.plans import Plan
 from tickover.scenarios import Scenario, ScenarioError, read
-from tickover.scenarios.locations import ONE_CALL
+from tickover.scenarios.limits import ONE_CALL
 
 NEW_YEAR = "2027-01-01T00:00:00Z"
 MORNING = "2027-01-01T09:30:00Z"
@@ -80,7 +79,7 @@ def test_defaults() -> None:
 # Timing
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("start", "point", "expected"),
     [
         pytest.param(MORNING, "+10 days", "2027-01-11", id="days, at the time of day"),
@@ -106,7 +105,7 @@ def test_points_in_time(start: str, point: str, expected: str) -> None:
     assert instants(start, at=point) == [at(expected)]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("value", "expected"),
     [
         ("2027-03-31", "2027-03-31"),
@@ -122,7 +121,7 @@ def test_toml_dates(value: str, expected: str) -> None:
     assert found == [at(day) for day in days]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("value", "start"),
     [
         ("2027-01-31", "2027-01-31 00:00"),
@@ -138,7 +137,7 @@ def test_the_start_argument_overrides_the_start_in_the_file(value: str, start: s
     assert scenario.plan(NEW_YEAR).frozen_time == at("2027-01-01 00:00")
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("value", "expected"),
     [("08:00", "08:00"), ("23:59", "23:59"), ("00:00", "00:00"), ("23:59:59", "23:59:59"), (" 07:05 ", "07:05")],
 )
@@ -154,7 +153,7 @@ def test_toml_times() -> None:
     assert read(text, "toml").plan(NEW_YEAR).goals[0].contributions[0].at == at("2027-01-02 06:07:08")
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("keys", "expected"),
     [
         pytest.param({}, "01-01 01-08 01-15 01-22 01-29", id="from start to end"),
@@ -186,7 +185,7 @@ def test_steps_count_from_the_first_occurrence_even_before_the_start() -> None:
     assert instants(NEW_YEAR, "1 month", every="second Friday", **{"from": "2026-12-25"})[0] == at("2027-01-08")
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("every", "since", "expected"),
     [
         ("week", "2027-01-06", "2027-01-06 2027-01-13"),
@@ -201,7 +200,7 @@ def test_without_a_day_the_recurrence_uses_the_day_of_from(every: str, since: st
     assert found[:2] == [at(day) for day in expected.split()]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("start", "length", "last"),
     [
         pytest.param("2027-01-01T08:00:00Z", "30 days", "2027-01-31", id="exactly at the end"),
@@ -232,8 +231,10 @@ def test_items_at_one_instant_are_in_the_order_of_the_file() -> None:
     assert [item.name for item in plan(NEW_YEAR, *items).transactions] == ["c", "a", "b"] * 2
 
 
-@each_case("amount", ["0.01", "0.1", "575.50", "1e2", "999999999.99", "1000000000", "123456.789012345"])
-@each_case("form", ['{{"goals": [{{"name": "a", "target": {}}}]}}', 'goals = [{{ name = "a", target = {} }}]'])
+@pytest.mark.parametrize("amount", ["0.01", "0.1", "575.50", "1e2", "999999999.99", "1000000000", "123456.789012345"])
+@pytest.mark.parametrize(
+    "form", ['{{"goals": [{{"name": "a", "target": {}}}]}}', 'goals = [{{ name = "a", target = {} }}]']
+)
 def test_amounts_keep_their_digits(form: str, amount: str) -> None:
     result = read(form.format(amount), "json" if form.startswith("{{") else "toml").plan(NEW_YEAR)
     assert result.goals[0].target_amount == Decimal(amount)
@@ -316,7 +317,7 @@ def test_a_plan_for_one_call_is_smaller(top: dict[str, Any]) -> None:
         scenario.plan(NEW_YEAR, ONE_CALL)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("start", "length"),
     [
         (NEW_YEAR, "10 years"),
@@ -332,7 +333,7 @@ def test_maximum_length(start: str, length: str) -> None:
     assert len(plan(start, rent(every="year"), length=length).transactions) <= 11
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("start", "length"),
     [
         (NEW_YEAR, "10 years 1 second"),
@@ -349,7 +350,7 @@ def test_too_long_scenarios_are_rejected(start: str, length: str) -> None:
     assert str(caught.value) == "f: length must be at most 10 years, the longest time that a clock covers."
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("start", "problem"),
     [
         (None, "the scenario has no start; pass one"),

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.cases import each_case
 from tests.unit.scenarios.strategies import LooseList, Phrase, at, instants, loose_days, phrase, phrases, starts, times
 from tickover.api import timestamps
 from tickover.scenarios.phrases import parse
@@ -29,7 +28,7 @@ def is_ambiguous(words: str) -> bool:
     return False
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("phrase", "first", "days"),
     [
         # 1 January 2027 is a Friday.
@@ -140,7 +139,7 @@ def test_occurrences_before_the_start_count_towards_times(
     ]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("start", "every", "expected"),
     [
         pytest.param("2027-01-01T08:00:00Z", "Friday", "2027-01-01", id="exactly at the start"),

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.cases import each_case
 from tests.unit.scenarios.strategies import instants
 from tickover.scenarios import ScenarioError
 
@@ -15,7 +14,7 @@ def days(length: str = "6 months", **keys: Any) -> str:
     return " ".join(f"{at:%m-%d}" for at in instants(NEW_YEAR, length, **keys))
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("rule", "expected"),
     [
         ("FREQ=MONTHLY;BYDAY=-1FR", "01-29 02-26 03-26 04-30 05-28 06-25"),
@@ -43,7 +42,7 @@ def test_a_rule_counts_from_its_start() -> None:
     assert days(rrule="FREQ=WEEKLY;INTERVAL=2;BYDAY=FR", times=8, **{"from": "2026-12-25"}).split()[0] == "01-08"
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("rule", "problem"),
     [
         (5, 'rrule must be an iCalendar rule such as "FREQ=MONTHLY;BYDAY=-1FR", not 5.'),

@@ -9,15 +9,14 @@ from itertools import islice
 
 import pytest
 
-from tests.support.cases import each_case
 from tests.support.transcripts import ROOT
 from tickover.api import limits
 from tickover.api.plans import PlannedTransaction
 from tickover.scenarios import ScenarioError, load, names, parser, read
-from tickover.scenarios.expectations import EXPECT_KEYS
+from tickover.scenarios.expectation_parser import EXPECT_KEYS
 from tickover.scenarios.files import MAX_FILE_BYTES
 from tickover.scenarios.item_parser import MAX_LISTED_DATES
-from tickover.scenarios.locations import CLOCK
+from tickover.scenarios.limits import CLOCK
 from tickover.scenarios.phrases import parse
 from tickover.scenarios.timings import LocalTime, Window, parse_point, parse_time
 from tickover.scenarios.variety import Variety
@@ -38,8 +37,8 @@ def quoted(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
-@each_case(("phrase", "days"), rows("`every` | First days"))
-@each_case("prefix", ["", "every ", "EVERY "])
+@pytest.mark.parametrize(("phrase", "days"), rows("`every` | First days"))
+@pytest.mark.parametrize("prefix", ["", "every ", "EVERY "])
 def test_recurrences_happen_on_the_listed_days(prefix: str, phrase: str, days: str) -> None:
     first = NEW_YEAR.date()
     recurrence = parse(prefix + phrase.strip("`")).with_default_day(first)
@@ -59,7 +58,7 @@ def test_phrases_in_the_sentences_below_the_table_are_valid() -> None:
         parse("bimonthly")
 
 
-@each_case(("ambiguous", "readings"), rows("Ambiguous | Write instead"))
+@pytest.mark.parametrize(("ambiguous", "readings"), rows("Ambiguous | Write instead"))
 def test_ambiguous_phrases_have_clear_alternatives(ambiguous: str, readings: str) -> None:
     with pytest.raises(ValueError, match=r"^is ambiguous"):
         parse(quoted(ambiguous)[0])
@@ -67,7 +66,7 @@ def test_ambiguous_phrases_have_clear_alternatives(ambiguous: str, readings: str
     assert len(set(clear)) == len(clear) >= 1
 
 
-@each_case(("format", "text", "error"), [block for block in CODE_BLOCKS if block[0] in ("toml", "json")])
+@pytest.mark.parametrize(("format", "text", "error"), [block for block in CODE_BLOCKS if block[0] in ("toml", "json")])
 def test_examples_are_valid_or_fail_as_documented(format: str, text: str, error: str) -> None:
     if not error:
         scenario = read(text, format)
@@ -90,7 +89,7 @@ def format_dates(occurrences: list[tuple[PlannedTransaction, datetime]]) -> str:
     )
 
 
-@each_case(("text", "dates"), DATES)
+@pytest.mark.parametrize(("text", "dates"), DATES)
 def test_examples_happen_on_the_listed_dates(text: str, dates: str) -> None:
     assert format_dates(read(text, "toml").occurrences()) == dates
 
@@ -105,7 +104,7 @@ def example(cell: str) -> str:
     return quoted(cell)[0]
 
 
-@each_case("cell", [row[0] for row in rows("Key | Description") if " = " in row[0]])
+@pytest.mark.parametrize("cell", [row[0] for row in rows("Key | Description") if " = " in row[0]])
 def test_every_documented_key_with_a_value_is_valid(cell: str) -> None:
     keys = {"name": '"a"', "amount": "1", "type": '"income"', "currency": '"EUR"', "every": '"month on the 25th"'}
     key, _, value = example(cell).partition(" = ")

@@ -1,4 +1,4 @@
-"""Locations in a scenario, ScenarioError, and the limits on the number of items."""
+"""ScenarioError, and where in a scenario it is."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,18 +7,8 @@ from decimal import Decimal
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from tickover.api.limits import (
-    MAX_CLOCK_GOALS,
-    MAX_CLOCK_TRANSACTIONS,
-    MAX_CONTRIBUTIONS,
-    MAX_EXPECTATIONS,
-    MAX_GOAL_CONTRIBUTIONS,
-    MAX_GOALS,
-    MAX_TRANSACTIONS,
-)
-from tickover.scenarios.lines import Path, find_lines
+from tickover.scenarios.line_numbers import Path, find_lines
 
 MAX_MISTAKES: Final = 20
 """In one error. Finding the lines of more would take too long."""
@@ -120,44 +110,6 @@ class Location(Struct, frozen=True):
             raise self.error(str(error)) from None
         except OverflowError:
             raise self.error("a date is outside of the years 1 to 9999") from None
-
-
-class Limit(Struct, frozen=True):
-    """The maximum number of items of one kind."""
-
-    items: str
-    maximum: int
-    owner: str
-    max_nominal: int = 0
-    """Dates before adjustments. It bounds the time that a plan takes."""
-
-    def error_text(self, count: int, where: str = "") -> str:
-        return f"{count:,} {self.items}{where} exceed the limit of {self.maximum:,} per {self.owner}"
-
-
-EXPECTATIONS: Final = Limit("expectations", MAX_EXPECTATIONS, "scenario")
-
-
-class Limits(Struct, frozen=True):
-    """How many items a plan can have."""
-
-    transactions: Limit
-    goals: Limit
-    contributions: Limit
-
-
-CLOCK: Final = Limits(
-    Limit("transactions", MAX_CLOCK_TRANSACTIONS, "clock", max_nominal=5_000),
-    Limit("goals", MAX_CLOCK_GOALS, "clock"),
-    Limit("contributions", MAX_GOAL_CONTRIBUTIONS, "goal", max_nominal=1_000),
-)
-"""What a clock can hold."""
-ONE_CALL: Final = Limits(
-    replace(CLOCK.transactions, maximum=MAX_TRANSACTIONS),
-    replace(CLOCK.goals, maximum=MAX_GOALS),
-    replace(CLOCK.contributions, maximum=MAX_CONTRIBUTIONS),
-)
-"""What createTestClock accepts."""
 
 
 def quote(value: object) -> str:

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.cases import each_case
 from tests.support.transcripts import ROOT
 from tickover.scenarios import ScenarioError, names, read
-from tickover.scenarios.lines import Path, find_lines
+from tickover.scenarios.line_numbers import Path, find_lines
 
 TEXT = '''\
 title = "A [[strange]] title # not a comment"  # [[goals]]
@@ -59,7 +58,7 @@ at = "start"
 '''
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("path", "line"),
     [
         (("title",), 1),
@@ -97,7 +96,7 @@ def missing_paths(value: Any, lines: dict[Path, int], path: Path = ()) -> list[P
     return missing
 
 
-@each_case("name", names())
+@pytest.mark.parametrize("name", names())
 def test_every_value_of_an_included_scenario_has_a_line(name: str) -> None:
     text = (ROOT / "src" / "tickover" / "scenarios" / "shipped" / f"{name}.toml").read_text("utf-8")
     values = tomllib.loads(text)
@@ -108,7 +107,7 @@ def test_every_value_of_an_included_scenario_has_a_line(name: str) -> None:
     assert as_json.splitlines()[lines["transactions", 1, "name"] - 1].strip().startswith('"name"')
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("old", "new", "message", "line"),
     [
         ('every = "month"', 'evry = "month"', 'f, line 12, transaction 1 "Rent = [1, 2]": unknown key "evry"', 12),

@@ -1,22 +1,22 @@
-"""Expectations of a scenario file: its `[[expect]]` tables and its opening balances."""
+"""Parses the `[[expect]]` tables of a scenario file, and its opening balances."""
 
 from collections.abc import Collection, Mapping
-from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 
 from msgspec import Struct
 
-from tickover.api import expectations, timestamps
-from tickover.api.expectations import Expectation
+from tickover.api import expectations
 from tickover.api.fields import TransactionType
 from tickover.api.limits import MAX_TRANSACTIONS
 from tickover.api.suggestions import suggest
 from tickover.scenarios import readers
+from tickover.scenarios.errors import Location, quote
 from tickover.scenarios.item_parser import Defaults, parse_currency
-from tickover.scenarios.locations import Location, quote
+from tickover.scenarios.scenario import ExpectItem
 from tickover.scenarios.tables import Table
-from tickover.scenarios.timings import LocalTime, Point, Window
+from tickover.scenarios.timings import Point
 
 _BUILDERS: Final = {
     "never_below": expectations.never_below,
@@ -47,32 +47,6 @@ class KnownNames(Struct, frozen=True, kw_only=True):
     """The type, currency and category of each transaction."""
 
 
-class ExpectItem(Struct, frozen=True, kw_only=True):
-    """One expectation of a file. Its instants depend on the scenario's start."""
-
-    location: Location
-    word: str
-    arguments: tuple[Any, ...]
-    options: Mapping[str, Any]
-    points: Mapping[str, Point]
-    local_time: LocalTime
-
-    def plan(self, window: Window) -> Expectation:
-        with self.location.wrap_errors():
-            instants = {_python_name(key): self._instant(key, window) for key in self.points}
-            build: Any = _BUILDERS[self.word]
-            expectation: Expectation = build(*self.arguments, **self.options, **instants)
-            return expectation
-
-    def _instant(self, key: str, window: Window) -> datetime:
-        point = self.points[key]
-        instant = point.instant(self.local_time, window)
-        if not window.start <= instant <= window.end:
-            period = f"{timestamps.write(window.start)} to {timestamps.write(window.end)}"
-            raise ValueError(f"{key} {point.text} is {timestamps.write(instant)}, outside of the scenario, {period}")
-        return instant
-
-
 def parse_opening(values: object, location: Location) -> dict[str, Decimal]:
     """Parse the opening balances, a table with an amount for each currency."""
     if not isinstance(values, dict):
@@ -86,14 +60,14 @@ def parse_opening(values: object, location: Location) -> dict[str, Decimal]:
             raise location.error(f"the key {quote(currency)} of opening {error}", "opening") from None
     table = Table(values, location.within("opening"), None)
     opening = {currency: table.required(currency, readers.BALANCE) for currency in values}
-    table.raise_mistakes()
+    table.mistakes.raise_all()
     return opening
 
 
 def parse_expectation(
-    value: object, location: Location, currency: str | None, known: KnownNames | None, defaults: Defaults
+    value: object, location: Location, default_currency: str | None, known: KnownNames | None, defaults: Defaults
 ) -> ExpectItem:
-    """Parse one `[[expect]]` table. `currency` is the default. Without `known`, it can be about any name."""
+    """Parse one `[[expect]]` table. Without `known`, it can be about any name."""
     table = Table(value, location, EXPECT_KEYS)
     word = _find_word(table)
     arguments: tuple[Any, ...]
@@ -103,27 +77,26 @@ def parse_expectation(
         case "posted":
             arguments = (_known_name(table, word, "transaction", known.transactions if known else None),)
         case "total":
-            arguments = (table.required(word, readers.TYPE), _known_currency(table, currency, known))
+            type, currency = table.required(word, readers.TYPE), _known_currency(table, default_currency, known)
+            _check_category(table, type, currency, known)
+            arguments = (type, currency)
         case _:
-            arguments = (_known_currency(table, currency, known), table.required(word, readers.BOUND))
+            arguments = (_known_currency(table, default_currency, known), table.required(word, readers.BOUND))
+    build: Any = _BUILDERS[word]
     item = ExpectItem(
         location=location,
-        word=word,
-        arguments=arguments,
-        options=_parse_options(table, word),
+        build=partial(build, *arguments, **_parse_options(table, word)),
         points=_parse_points(table, word),
         local_time=defaults.local_time(table),
     )
-    if known and not table.mistakes:
-        _check_category(table, item, known)
-    table.raise_mistakes()
+    table.mistakes.raise_all()
     return item
 
 
 def _find_word(table: Table) -> str:
     words = [word for word in _BUILDERS if word in table]
     if len(words) != 1:
-        table.raise_mistakes()
+        table.mistakes.raise_all()
         raise table.location.error(f"must have exactly one of {', '.join(_BUILDERS)}")
     allowed = (words[0], *_KEYS[words[0]])
     for key in EXPECT_KEYS:
@@ -152,11 +125,10 @@ def _known_currency(table: Table, default: str | None, known: KnownNames | None)
     return currency
 
 
-def _check_category(table: Table, item: ExpectItem, known: KnownNames) -> None:
-    category = item.options.get("category")
-    if category is None:
+def _check_category(table: Table, type: TransactionType, currency: str, known: KnownNames | None) -> None:
+    category = table.get("category", None)
+    if not known or table.mistakes or not isinstance(category, str):
         return
-    type, currency = item.arguments
     if (type, currency, category) not in known.categories:
         names = [name for *key, name in known.categories if key == [type, currency] and name]
         hint = suggest(category, names, '"{}"')
@@ -184,7 +156,3 @@ def _parse_points(table: Table, word: str) -> dict[str, Point]:
     if "by" in _KEYS[word]:
         points["by"] = points["by"] or _END
     return {key: point for key, point in points.items() if point is not None}
-
-
-def _python_name(key: str) -> str:
-    return "from_" if key == "from" else key
