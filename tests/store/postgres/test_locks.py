@@ -1,10 +1,8 @@
-"""Methods on PostgreSQL take the lock of their address, owner or key before they read anything.
-
-Another session holds the lock, so a call that doesn't wait for it has not taken it.
-"""
+"""Calls on PostgreSQL wait for the locks of other sessions, and then see what these have changed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 import asyncpg
 import pytest
@@ -12,22 +10,25 @@ import pytest
 from tests.store.values import (
     ANA,
     NOW,
+    WEEK,
+    add_clock,
     add_clock_once,
     clock,
     code,
     code_limits,
     digest,
+    key,
     link,
     make_record,
     sent,
     session,
     user,
 )
-from tests.support.stores import open_checked_store
+from tickover.api.ids import first_live_key
 from tickover.server.sign_in.logins import Limits
-from tickover.server.storage.store import Quota, Store
+from tickover.server.storage.store import ExistingClock, Quota, Store, StoredClock
 
-_WAITING = "select exists (select from pg_locks where locktype = 'advisory' and not granted)"
+_EXPIRED = NOW - WEEK
 _HOLD_ADDRESS = f"select pg_advisory_lock(pg_catalog.hashtextextended('{ANA}', 1))"
 _HOLD_OWNER = f"select pg_advisory_lock(pg_catalog.uuid_hash_extended('{user(1).hex()}', 2))"
 _HOLD_KEY = f"select pg_advisory_lock(pg_catalog.hashtextextended('{digest(1).hex()}', 6))"
@@ -49,31 +50,31 @@ _CALLS: dict[str, tuple[str, Callable[[Store], Awaitable[object]]]] = {
 }
 
 
-@pytest.fixture
-async def store(postgres_url: str) -> AsyncIterator[Store]:
-    opened = await open_checked_store(postgres_url)
-    await sent(opened, code(1))
-    await opened.allow_resend(code(1))
-    await sent(opened, link(2))
-    await opened.allow_resend(link(2))
-    yield opened
-    await opened.close()
+@pytest.fixture(autouse=True)
+async def emails(store: Store) -> None:
+    for email in (code(1), link(2)):
+        await sent(store, email)
+        await store.allow_resend(email)
 
 
-@pytest.fixture
-async def other(postgres_url: str) -> AsyncIterator[asyncpg.Connection]:
-    """A session of another client."""
-    connection = await asyncpg.connect(postgres_url)
-    yield connection
-    await connection.close()
+async def _is_waiting(other: asyncpg.Connection) -> bool:
+    """Return whether a session of this database waits for a lock."""
+    # In a transaction, the statistics would not change after the first read.
+    await other.execute("select pg_stat_clear_snapshot()")
+    return bool(
+        await other.fetchval(
+            "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+        )
+    )
 
 
 @pytest.mark.parametrize("name", _CALLS)
 async def test_call_waits_for_its_lock(store: Store, other: asyncpg.Connection, name: str) -> None:
+    """It takes the lock of its address, owner or key before it reads anything."""
     hold, call = _CALLS[name]
     await other.execute(hold)
     task = asyncio.ensure_future(call(store))
-    while not await other.fetchval(_WAITING):
+    while not await _is_waiting(other):
         assert not task.done(), f"{name} has not taken its lock"
     await other.execute("select pg_advisory_unlock_all()")
     await task
@@ -85,3 +86,60 @@ async def test_only_one_server_sweeps_at_a_time(store: Store, other: asyncpg.Con
     assert await store.sweep(much_later, 100) == 0
     await other.execute("select pg_advisory_unlock_all()")
     assert await store.sweep(much_later, 100) == 2
+
+
+# Idempotency records
+
+
+async def test_calls_wait_for_another_creation_with_their_key_and_return_its_clock(
+    store: Store, open_another: Callable[[], Awaitable[Store]], other: asyncpg.Connection
+) -> None:
+    await other.execute(_HOLD_KEY)
+    creating = [
+        asyncio.create_task(add_clock_once(each, make_record(1), clock(number), user(1)))
+        for number, each in enumerate((store, await open_another()))
+    ]
+    while not await _is_waiting(other):
+        pass
+    assert not any(call.done() for call in creating)
+    # A creation with another key doesn't wait.
+    assert await add_clock_once(store, make_record(2), clock(2), user(1)) is None
+    await other.execute("select pg_advisory_unlock_all()")
+    results = await asyncio.gather(*creating)
+    created = results.index(None)
+    assert results[1 - created] == ExistingClock(b"parameters", StoredClock(clock(created), b"schedule"))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(lambda store: store.sweep(NOW, 100), id="sweep"),
+        pytest.param(lambda store: store.delete_clock(key(1, _EXPIRED), user(1)), id="deletion"),
+    ],
+)
+async def test_key_that_another_server_reuses_stays(
+    store: Store, other: asyncpg.Connection, call: Callable[[Store], Coroutine[Any, Any, object]]
+) -> None:
+    """The clock of the key has expired."""
+    assert await add_clock_once(store, make_record(1), clock(1, _EXPIRED), user(1)) is None
+    await add_clock(store, clock(2), user(1))
+    async with other.transaction():
+        await other.execute("update creations set params = 'changed', clock_key = $1", key(2).hex())
+        task = asyncio.create_task(call(store))
+        while not task.done() and not await _is_waiting(other):
+            pass
+    assert await task
+    found = await store.find_creation(digest(1), user(1), first_live_key(NOW))
+    assert found == ExistingClock(b"changed", StoredClock(clock(2), b"schedule"))
+
+
+async def test_key_being_swept_is_reused_afterwards(store: Store, other: asyncpg.Connection) -> None:
+    assert await add_clock_once(store, make_record(1), clock(1, _EXPIRED), user(1)) is None
+    async with other.transaction():
+        await other.execute("delete from creations")
+        creating = asyncio.create_task(add_clock_once(store, make_record(1), clock(3), user(1), first_live_key(NOW)))
+        while not creating.done() and not await _is_waiting(other):
+            pass
+    assert await creating is None
+    found = await store.find_creation(digest(1), user(1), first_live_key(NOW))
+    assert found == ExistingClock(b"parameters", StoredClock(clock(3), b"schedule"))

@@ -1,7 +1,7 @@
 """The PostgreSQL store: sessions, database settings, the schema and secret keys."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import asyncpg
 import pytest
@@ -45,20 +45,6 @@ async def _opened(url: str, max_connections: int = 8) -> PostgresStore:
     return store
 
 
-@pytest.fixture
-async def store(postgres_url: str) -> AsyncIterator[PostgresStore]:
-    opened = await _opened(postgres_url)
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-async def witness(postgres_url: str) -> AsyncIterator[asyncpg.Connection]:
-    connection = await asyncpg.connect(postgres_url)
-    yield connection
-    await connection.close()
-
-
 # Sessions
 
 
@@ -89,12 +75,12 @@ async def test_session_has_its_settings_unless_the_url_overrides_them(
 
 @pytest.mark.parametrize("limit", ["statement_timeout=100ms", "lock_timeout=100ms"])
 async def test_call_that_waits_too_long_for_a_lock_is_rejected_and_changes_nothing(
-    postgres_url: str, witness: asyncpg.Connection, limit: str
+    postgres_url: str, other: asyncpg.Connection, limit: str
 ) -> None:
     store = await _opened(f"{postgres_url}?{limit}")
     message = await sent(store, code(1))
-    async with witness.transaction():
-        await witness.execute("select from login_sends where digest = $1 for update", message.digest)
+    async with other.transaction():
+        await other.execute("select from login_sends where digest = $1 for update", message.digest)
         for call in (
             store.allow_resend(message),
             store.undo_send(message),
@@ -109,14 +95,14 @@ async def test_call_that_waits_too_long_for_a_lock_is_rejected_and_changes_nothi
     await store.close()
 
 
-async def test_number_of_sessions_is_limited(postgres_url: str, witness: asyncpg.Connection) -> None:
+async def test_number_of_sessions_is_limited(postgres_url: str, other: asyncpg.Connection) -> None:
     store = await _opened(f"{postgres_url}?application_name=counted", max_connections=3)
     sessions: set[int] = set()
 
     async def count() -> None:
         query = "select pid from pg_stat_activity where application_name = 'counted'"
         while not all(task.done() for task in busy):
-            found = await witness.fetch(query)
+            found = await other.fetch(query)
             assert len(found) <= 3
             sessions.update(pid for (pid,) in found)
 
@@ -135,12 +121,12 @@ async def test_number_of_sessions_is_limited(postgres_url: str, witness: asyncpg
     await store.close()
 
 
-async def test_closed_store_leaves_no_session(postgres_url: str, witness: asyncpg.Connection) -> None:
+async def test_closed_store_leaves_no_session(postgres_url: str, other: asyncpg.Connection) -> None:
     store = await _opened(f"{postgres_url}?application_name=left")
     await asyncio.gather(*(store.revoke_token(digest(number)) for number in range(50)))
     await store.close()
     async with asyncio.timeout(30):
-        while await witness.fetchval("select count(*) from pg_stat_activity where application_name = 'left'"):
+        while await other.fetchval("select count(*) from pg_stat_activity where application_name = 'left'"):
             pass
 
 
@@ -250,13 +236,13 @@ async def test_servers_that_start_together_on_an_empty_database_migrate_it_once(
 
 
 async def test_database_of_a_newer_version_is_rejected_and_not_changed(
-    store: Store, postgres_url: str, witness: asyncpg.Connection
+    store: Store, postgres_url: str, other: asyncpg.Connection
 ) -> None:
-    await witness.execute("insert into schema_version values (1000)")
+    await other.execute("insert into schema_version values (1000)")
     with pytest.raises(SettingError, match="schema version 1000") as error:
         await open_store(postgres_url)
     assert "newer Tickover" in str(error.value)
-    assert await witness.fetchval("select max(number) from schema_version") == 1000
+    assert await other.fetchval("select max(number) from schema_version") == 1000
 
 
 async def test_failed_migration_leaves_nothing(fresh_url: str) -> None:
@@ -290,16 +276,17 @@ async def test_rejected_key_is_not_registered(store: Store) -> None:
         assert await store.share_key(b"mine", NOW + minute * MINUTE)
 
 
-async def test_of_two_keys_registered_concurrently_one_is_accepted(store: Store, postgres_url: str) -> None:
-    other = await open_store(postgres_url)
+async def test_of_two_keys_registered_concurrently_one_is_accepted(
+    store: Store, open_another: Callable[[], Awaitable[Store]]
+) -> None:
+    another = await open_another()
     for hour in range(10):
         now = NOW + hour * HOUR
-        calls = [(store, other)[n % 2].share_key(b"key %d" % (n % 3 % 2), now) for n in range(30)]
+        calls = [(store, another)[n % 2].share_key(b"key %d" % (n % 3 % 2), now) for n in range(30)]
         results = await asyncio.gather(*calls)
         accepted = {n % 3 % 2 for n, result in enumerate(results) if result}
         assert len(accepted) == 1
         assert results == [n % 3 % 2 in accepted for n in range(30)]
-    await other.close()
 
 
 # Results and errors
@@ -316,7 +303,7 @@ async def test_statement_without_a_connection_was_not_executed(postgres: Postgre
     await store.close()
 
 
-async def test_rejected_creation_names_a_live_clock_and_changes_nothing(store: PostgresStore) -> None:
+async def test_rejected_creation_names_a_live_clock_and_changes_nothing(store: Store) -> None:
     """Also if the owner's clocks expire between two calls of one batch."""
     await add_clock(store, clock(1, NOW - 7 * DAY), user(1))
     before, after = key(0, NOW - 7 * DAY), key(0, NOW - 7 * DAY + MINUTE)
@@ -329,13 +316,11 @@ async def test_rejected_creation_names_a_live_clock_and_changes_nothing(store: P
     assert await schedule_of(store, key(4), user(2)) == b""
 
 
-async def test_tries_for_one_address_leave_connections_for_others(
-    postgres_url: str, witness: asyncpg.Connection
-) -> None:
+async def test_tries_for_one_address_leave_connections_for_others(postgres_url: str, other: asyncpg.Connection) -> None:
     store = await _opened(postgres_url, 4)
     await add_clock(store, clock(1), user(1))
-    async with witness.transaction():
-        await witness.execute("select take_turn_for_address($1)", ANA)
+    async with other.transaction():
+        await other.execute("select take_turn_for_address($1)", ANA)
         tries = [asyncio.create_task(store.count_attempt(ANA, code_limits(), NOW)) for _ in range(20)]
         assert await advance(store, key(1), user(1), START + DAY) is not None
         assert not any(attempt.done() for attempt in tries)

@@ -1,7 +1,6 @@
 """URLs of PostgreSQL: redaction, several hosts, TLS and error messages."""
 
 import os
-import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,7 +10,6 @@ from urllib.parse import quote
 import pytest
 import trustme
 
-from tests.support.cases import each_case
 from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store, redact_url
@@ -73,7 +71,7 @@ def test_password_is_redacted(url: str, redacted: str) -> None:
 _UNUSUAL = "@:/?#[]%&=+\\ ;"
 
 
-@each_case("password", [f"{odd}{_SECRET}" for odd in _UNUSUAL] + [f"{_SECRET}{odd}x" for odd in _UNUSUAL])
+@pytest.mark.parametrize("password", [f"{odd}{_SECRET}" for odd in _UNUSUAL] + [f"{_SECRET}{odd}x" for odd in _UNUSUAL])
 async def test_unescaped_password_is_redacted_too(postgres: PostgresServer, password: str) -> None:
     """With passwords that are escaped, and passwords that should be."""
     url = f"postgresql://tickover:{password}@127.0.0.1:{postgres.port}/postgres"
@@ -100,7 +98,7 @@ async def test_escaped_password_may_contain_any_character(postgres: PostgresServ
 # Unusable URLs
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("url", "reason"),
     [
         pytest.param("postgresql://tickover:s3cret@{host}/postgres", "password authentication failed", id="password"),
@@ -124,11 +122,11 @@ async def test_unusable_url_is_reported_on_one_line(
     monkeypatch.setenv("HOME", str(tmp_path))
     host = f"127.0.0.1:{postgres.port}"
     message = await _error_of(url.format(host=host, server=f"postgresql://tickover:{postgres.password}@{host}"))
-    assert re.search(reason, message)
+    assert any(each in message for each in reason.split("|"))
     assert postgres.password not in message
 
 
-@each_case(
+@pytest.mark.parametrize(
     "url",
     [
         "postgresql://",

@@ -1,7 +1,7 @@
 """Expiry of clocks in PostgreSQL: a whole day at a constant cost, and never a live clock."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import asyncpg
@@ -28,7 +28,6 @@ from tests.store.values import (
     user,
 )
 from tests.support.postgres import PostgresServer
-from tests.support.stores import open_checked_store
 from tickover.api.ids import creation_day
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Instant
@@ -42,36 +41,22 @@ _OVERDUE = NOW - 10 * DAY
 """A time on a day that shares its slot with today."""
 
 
-@pytest.fixture
-async def store(postgres_url: str) -> AsyncIterator[Store]:
-    opened = await open_checked_store(postgres_url)
-    yield opened
-    await opened.close()
-
-
-@pytest.fixture
-async def witness(postgres_url: str) -> AsyncIterator[asyncpg.Connection]:
-    connection = await asyncpg.connect(postgres_url)
-    yield connection
-    await connection.close()
-
-
 def _slot(created_at: Instant) -> int:
     return creation_day(key(0, created_at)) % 10
 
 
-async def _count(witness: asyncpg.Connection, created_at: Instant) -> tuple[int, int]:
+async def _count(other: asyncpg.Connection, created_at: Instant) -> tuple[int, int]:
     """Return the number of clocks and schedules in the slot of this time."""
     slot = _slot(created_at)
-    clocks = await witness.fetchval(f"select count(*) from clocks_{slot}")
-    schedules = await witness.fetchval(f"select count(*) from schedules_{slot}")
+    clocks = await other.fetchval(f"select count(*) from clocks_{slot}")
+    schedules = await other.fetchval(f"select count(*) from schedules_{slot}")
     return clocks, schedules
 
 
-async def _rows(witness: asyncpg.Connection, slots: set[int]) -> list[Any]:
+async def _rows(other: asyncpg.Connection, slots: set[int]) -> list[Any]:
     """Return all rows of the slots with their location and transaction, so that rewritten rows are detected."""
     return [
-        await witness.fetch(f"select ctid, xmin, * from {table} where slot = any($1) order by key", slots)
+        await other.fetch(f"select ctid, xmin, * from {table} where slot = any($1) order by key", slots)
         for table in ("clocks", "schedules")
     ]
 
@@ -82,24 +67,24 @@ async def _rows(witness: asyncpg.Connection, slots: set[int]) -> list[Any]:
 async def test_truncating_a_slot_has_a_constant_cost(postgres: PostgresServer) -> None:
     postgres.create_database("slots")
     url = postgres.url("slots", "postgres")
-    others = {_slot(NOW - age * DAY) for age in range(7)}
+    live_slots = {_slot(NOW - age * DAY) for age in range(7)}
     written = {}
     async with open_explained(url) as (store, explained):
-        witness = await asyncpg.connect(url)
+        other = await asyncpg.connect(url)
         for age in range(7):
-            await insert_clocks(witness, NOW - age * DAY, 100)
-        live = await _rows(witness, others)
+            await insert_clocks(other, NOW - age * DAY, 100)
+        live = await _rows(other, live_slots)
         for many in (10, 1_000, 100_000):
-            await insert_clocks(witness, _EXPIRED, many)
+            await insert_clocks(other, _EXPIRED, many)
             assert await store.sweep(NOW, 200) == 1
-            assert await _count(witness, _EXPIRED) == (0, 0)
+            assert await _count(other, _EXPIRED) == (0, 0)
             written[many] = explained.statements[-1].wal_bytes
-        assert await _rows(witness, others) == live
+        assert await _rows(other, live_slots) == live
         # Deleting row by row costs more.
-        await insert_clocks(witness, _OVERDUE, 1_000)
+        await insert_clocks(other, _OVERDUE, 1_000)
         assert await store.sweep(NOW, 1_000) == 1_000
         row_by_row = explained.statements[-1].wal_bytes
-        await witness.close()
+        await other.close()
     postgres.execute("drop database slots with (force)")
     assert written[100_000] < 1.2 * written[10] < row_by_row / 10
 
@@ -108,58 +93,56 @@ async def test_truncating_a_slot_has_a_constant_cost(postgres: PostgresServer) -
 
 
 async def test_expired_clocks_in_a_shared_slot_are_deleted_up_to_the_limit(
-    store: Store, witness: asyncpg.Connection
+    store: Store, other: asyncpg.Connection
 ) -> None:
-    await insert_clocks(witness, NOW - 20 * DAY, 25)
-    await insert_clocks(witness, _OVERDUE, 25)
-    await insert_clocks(witness, NOW, 10)
-    live = [row for row in (await _rows(witness, {_slot(NOW)}))[0] if row["key"].bytes >= key(0)]
+    await insert_clocks(other, NOW - 20 * DAY, 25)
+    await insert_clocks(other, _OVERDUE, 25)
+    await insert_clocks(other, NOW, 10)
+    live = [row for row in (await _rows(other, {_slot(NOW)}))[0] if row["key"].bytes >= key(0)]
     left = []
     while await store.sweep(NOW, 20):
-        left.append(await _count(witness, NOW))
+        left.append(await _count(other, NOW))
     assert left == [(40, 40), (20, 20), (10, 10)]
-    assert (await _rows(witness, {_slot(NOW)}))[0] == live
+    assert (await _rows(other, {_slot(NOW)}))[0] == live
 
 
-async def test_slot_with_a_live_clock_is_not_truncated(store: Store, witness: asyncpg.Connection) -> None:
+async def test_slot_with_a_live_clock_is_not_truncated(store: Store, other: asyncpg.Connection) -> None:
     """Clocks that expired today are deleted with the last one of the day."""
     last = NOW.replace(hour=23, minute=59)
-    await insert_clocks(witness, NOW, 100)
+    await insert_clocks(other, NOW, 100)
     await add_clock(store, clock(101, last), user(1))
     for now in (NOW + 7 * DAY, last + 7 * DAY - MINUTE):
         assert await store.sweep(now, 200) == 0
-        assert await _count(witness, NOW) == (101, 101)
+        assert await _count(other, NOW) == (101, 101)
     assert await store.sweep(last + 7 * DAY, 200) == 1
-    assert await _count(witness, NOW) == (0, 0)
+    assert await _count(other, NOW) == (0, 0)
 
 
 # Concurrency
 
 
 @pytest.mark.parametrize("table", ["clocks", "schedules"])
-async def test_locked_slot_is_swept_later(postgres_url: str, witness: asyncpg.Connection, table: str) -> None:
+async def test_locked_slot_is_swept_later(postgres_url: str, other: asyncpg.Connection, table: str) -> None:
     # Without a lock timeout, it would wait forever.
     store = await open_store(f"{postgres_url}?lock_timeout=0&statement_timeout=0")
     await sent(store, code(1, NOW - TOKEN_LIFETIME))
     await store.redeem_code(ANA, digest(1), session(1, NOW - TOKEN_LIFETIME))
-    await insert_clocks(witness, _EXPIRED, 100)
-    async with witness.transaction():
-        await witness.execute(f"lock table {table}_{_slot(_EXPIRED)} in access share mode")
+    await insert_clocks(other, _EXPIRED, 100)
+    async with other.transaction():
+        await other.execute(f"lock table {table}_{_slot(_EXPIRED)} in access share mode")
         assert await store.sweep(NOW, 200) == 2, "an email and a token"
-        assert await _count(witness, _EXPIRED) == (100, 100)
+        assert await _count(other, _EXPIRED) == (100, 100)
         assert await store.sweep(NOW, 200) == 0
     assert await store.sweep(NOW, 200) == 1
-    assert await _count(witness, _EXPIRED) == (0, 0)
+    assert await _count(other, _EXPIRED) == (0, 0)
     await store.close()
 
 
-async def test_calls_get_a_response_while_a_sweep_waits_for_their_slot(
-    store: Store, witness: asyncpg.Connection
-) -> None:
-    await insert_clocks(witness, _EXPIRED, 100)
+async def test_calls_get_a_response_while_a_sweep_waits_for_their_slot(store: Store, other: asyncpg.Connection) -> None:
+    await insert_clocks(other, _EXPIRED, 100)
     await add_clock(store, clock(1), user(1))
-    async with witness.transaction():
-        await witness.execute(f"lock table clocks_{_slot(_EXPIRED)} in access share mode")
+    async with other.transaction():
+        await other.execute(f"lock table clocks_{_slot(_EXPIRED)} in access share mode")
         sweeping = asyncio.create_task(store.sweep(NOW, 200))
         for minute in range(20):
             to = START + minute * MINUTE
@@ -169,7 +152,7 @@ async def test_calls_get_a_response_while_a_sweep_waits_for_their_slot(
 
 
 async def test_uncommitted_clock_in_an_expired_slot_is_not_lost(
-    store: Store, postgres_url: str, witness: asyncpg.Connection
+    store: Store, postgres_url: str, other: asyncpg.Connection
 ) -> None:
     """The sweep waits for the transaction that creates the clock, but not for long.
 
@@ -179,11 +162,11 @@ async def test_uncommitted_clock_in_an_expired_slot_is_not_lost(
     swept = 0
     for day in range(20):
         now = NOW + day * DAY
-        await insert_clocks(witness, now - 10 * DAY, 50)
+        await insert_clocks(other, now - 10 * DAY, 50)
         async with making.transaction():
             await insert_clocks(making, now, 1)
             sweeping = asyncio.create_task(store.sweep(now, 200))
-            while not sweeping.done() and not await witness.fetchval(_WAITING_SESSION):
+            while not sweeping.done() and not await other.fetchval(_WAITING_SESSION):
                 pass
         swept = await sweeping
         assert await advance(store, key(1, now), user(1), START) is not None
@@ -199,10 +182,10 @@ _WAITING_SESSION = """
 
 
 async def test_clock_created_during_a_sweep_of_its_slot_is_not_lost(
-    store: Store, postgres_url: str, witness: asyncpg.Connection
+    store: Store, open_another: Callable[[], Awaitable[Store]], other: asyncpg.Connection
 ) -> None:
     """Each round is a day, for two rounds over all slots. Each sweep finds the clocks that have expired since."""
-    other_stores = [await open_checked_store(postgres_url) for _ in range(2)]
+    other_stores = [await open_another() for _ in range(2)]
     emptied = 0
 
     async def create_at(now: Instant, number: int) -> None:
@@ -215,20 +198,18 @@ async def test_clock_created_during_a_sweep_of_its_slot_is_not_lost(
     for day in range(20):
         now = NOW + day * DAY
         if day < 10:
-            await insert_clocks(witness, now - 10 * DAY, 50)
-        before = await _file(witness, now)
+            await insert_clocks(other, now - 10 * DAY, 50)
+        before = await _file(other, now)
         makers = [create_at(now, number) for number in range(60)]
         sweepers = [_sweep(each, now) for each in (store, *other_stores)]
         await asyncio.gather(*makers[:30], *sweepers, *makers[30:])
-        emptied += await _file(witness, now) != before
+        emptied += await _file(other, now) != before
         for number in range(60):
             assert await advance(store, key(number, now), user(number % 5), START + DAY) is not None
         while await store.sweep(now, 1_000):
             pass
-        assert await _count(witness, now) == (60, 60)
+        assert await _count(other, now) == (60, 60)
     assert emptied > 0, "no slot was truncated during the creations"
-    for other in other_stores:
-        await other.close()
 
 
 async def _sweep(store: Store, now: Instant) -> None:
@@ -236,7 +217,7 @@ async def _sweep(store: Store, now: Instant) -> None:
         await store.sweep(now, 7)
 
 
-async def _file(witness: asyncpg.Connection, created_at: Instant) -> int:
+async def _file(other: asyncpg.Connection, created_at: Instant) -> int:
     """Return the table's file. TRUNCATE creates a new one."""
-    found: int = await witness.fetchval(f"select pg_relation_filenode('clocks_{_slot(created_at)}')")
+    found: int = await other.fetchval(f"select pg_relation_filenode('clocks_{_slot(created_at)}')")
     return found
