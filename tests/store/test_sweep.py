@@ -186,18 +186,6 @@ async def test_oldest_data_is_swept_first(store_without_indexes: Store, kind: _K
     assert left == [set(in_order[number:]) for number in range(1, 6)]
 
 
-async def test_expired_clocks_among_live_ones_are_deleted_up_to_the_limit(store: Store) -> None:
-    """Ten days apart, so that both share a partition in PostgreSQL."""
-    for number in range(7):
-        await _create_clock(store, number, NOW)
-    await _create_clock(store, 7, NOW + 10 * DAY)
-    left = []
-    while await store.sweep(NOW + 10 * DAY, 3):
-        left.append(sum([await _clock_exists(store, number, NOW) for number in range(7)]))
-    assert left == [4, 1, 0]
-    assert await _clock_exists(store, 7, NOW + 10 * DAY)
-
-
 @_every_kind
 async def test_only_expired_data_is_swept(store: Store, kind: _Kind) -> None:
     end = NOW - kind.lifetime

@@ -137,7 +137,3 @@ async def test_concurrent_advances_with_different_tokens(store: Store, token: To
         *(store.advance_clock(key(10 + number), owner, START + DAY) for number, owner in enumerate(owners))
     )
     assert [result is not None for result in results] == [True, False, False, True, False] * 2
-
-
-async def test_only_the_first_revocation_finds_the_token(store: Store, token: Token) -> None:
-    assert [await store.revoke_token(token.digest) for _ in range(2)] == [True, False]

@@ -334,59 +334,7 @@ async def test_plans_made_for_an_empty_slot_are_good_for_a_full_one(server: Post
 # Sensitivity of the tests
 
 
-_BAD = {
-    "select max(frozen_time) from clocks": "all rows of clocks_9 are read",
-    "select * from clocks order by frozen_time": "Sort on disk",
-    "select from tokens where expires_at > 0": "2000 rows of tokens",
-    "select from login_sends where email > 'a' and tries = 7": "2030 rows of login_sends removed by a filter",
-    "select from login_sends where email > 'a' and spent": "blocks of login_sends",
-    "do $$ begin perform from login_failures where count < 0; end $$": "all rows of login_failures are read",
-}
-
-
 # In this order, no missing index hides another.
-_NEEDED = [
-    ("creations_by_clock", ["sweep", "delete_clock"], "creations"),
-    ("creations_pkey", ["find_creation"], "creations"),
-    ("tokens_by_expiry", ["sweep"], "tokens"),
-    ("access_tokens_by_user", ["create_access_token", "list_access_tokens", "revoke_access_token"], "tokens"),
-    ("tokens_pkey", ["find_token"], "tokens"),
-    ("login_sends_by_age", ["sweep"], "login_sends"),
-    ("login_sends_by_email", ["count_attempt"], "login_sends"),
-    ("login_sends_pkey", ["allow_resend"], "login_sends"),
-    ("clocks_#_by_owner", ["create_clock", "list_clocks"], "clocks_"),
-    ("clocks_#_pkey", ["sweep", "find_clock", "delete_clock"], "clocks_"),
-    ("schedules_#_pkey", ["advance_clock", "find_clock", "delete_clock"], "schedules_"),
-]
-
-
-async def _drop(connection: asyncpg.Connection, indexes: str) -> None:
-    """Drop the indexes. Partitioned tables have one for each slot."""
-    for name in [indexes.replace("#", str(slot)) for slot in range(10 if "#" in indexes else 1)]:
-        table = await connection.fetchval("select tablename from pg_indexes where indexname = $1", name)
-        is_key = name.endswith("_pkey")
-        await connection.execute(f"alter table {table} drop constraint {name}" if is_key else f"drop index {name}")
-
-
-async def test_bad_statements_and_missing_indexes_are_detected(server: PostgresServer) -> None:
-    data = BulkData(20_000, overdue=4000)
-    async with _open_filled(server, "slow_statements") as (store, explained, connection):
-        await data.fill(connection)
-        await explained.fetch("select set_config('work_mem', '64kB', false)")
-        for statement, problem in _BAD.items():
-            explained.statements.clear()
-            await explained.fetch(statement)
-            assert problem in str(explained.problems())
-
-        await explained.fetch("select set_config('work_mem', '4MB', false)")
-        caller = _Caller(store, data)
-        for indexes, methods, table in _NEEDED:
-            for method in methods:
-                assert f"of {table}" not in str(await _call(caller, explained, method))
-            await _drop(connection, indexes)
-            for method in methods:
-                found = str(await _call(caller, explained, method))
-                assert f"of {table}" in found, f"{method} is as fast without {indexes}"
 
 
 # HOT updates

@@ -1,4 +1,4 @@
-"""A writer on a small database."""
+"""A store on SQLite, and a writer on a small database."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -9,12 +9,20 @@ import pytest_asyncio
 
 from tests.store.sqlite.writer_jobs import connect
 from tickover.server.storage.sqlite import writer as module
+from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.sqlite.writer import Writer
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "things.db"
+    return tmp_path / "tickover.db"
+
+
+@pytest.fixture
+async def store(path: Path) -> AsyncIterator[SqliteStore]:
+    opened = await SqliteStore.open(path)
+    yield opened
+    await opened.close()
 
 
 @pytest.fixture

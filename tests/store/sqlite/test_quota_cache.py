@@ -55,11 +55,6 @@ def _record_counts(store: SqliteStore) -> Iterator[list[str]]:
     store._writing.set_exec_trace(None)
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "tickover.db"
-
-
 # Exact limits
 
 
@@ -153,21 +148,20 @@ def _fail(db: apsw.Connection) -> None:
 
 
 @pytest.mark.parametrize("failing", [_fail, lambda db: db.execute("insert into users values (1, null, null)")])
-async def test_failing_job_in_the_batch_uses_no_quota(path: Path, failing: Callable[[apsw.Connection], Any]) -> None:
+async def test_failing_job_in_the_batch_uses_no_quota(
+    store: SqliteStore, failing: Callable[[apsw.Connection], Any]
+) -> None:
     """Clocks counted before the rollback are counted again."""
-    store = await SqliteStore.open(path)
     for _ in range(2):
         creating, failed = asyncio.create_task(_create(store, 1, 2)), store._writer.submit(failing)
         await asyncio.wait([creating, failed])
         assert (await creating)[1] is None
         assert failed.exception() is not None
     assert (await _create(store, 1, 2))[1] is not None
-    await store.close()
 
 
-async def test_failed_commit_uses_no_quota(path: Path) -> None:
+async def test_failed_commit_uses_no_quota(store: SqliteStore) -> None:
     """Also for owners rejected in the same batch as the clock that reached the limit."""
-    store = await SqliteStore.open(path)
 
     def fail_commit() -> bool:
         raise apsw.IOError("the disk is broken")
@@ -179,7 +173,6 @@ async def test_failed_commit_uses_no_quota(path: Path) -> None:
     store._writing.set_commit_hook(None)
     assert (await _create(store, 1, 1))[1] is None
     assert (await _create(store, 1, 1))[1] is not None
-    await store.close()
 
 
 # Freed quota
@@ -219,9 +212,8 @@ async def test_rejection_by_the_cache_during_a_deletion_does_not_last(
 
 
 @pytest.mark.parametrize("failing", [True, False], ids=["with a failing job", "alone"])
-async def test_rejection_by_a_count_during_a_deletion_does_not_last(path: Path, failing: bool) -> None:
+async def test_rejection_by_a_count_during_a_deletion_does_not_last(store: SqliteStore, failing: bool) -> None:
     """The clocks are counted, and the count is cached before the deletion is recorded."""
-    store = await SqliteStore.open(path)
     for number in (1_000_001, 1_000_002):
         await add_clock(store, clock(number), user(1))
     # The writer receives all calls before it runs the first one.
@@ -247,7 +239,6 @@ async def test_rejection_by_a_count_during_a_deletion_does_not_last(path: Path, 
     assert (await _create(store, 1, 2))[1] == created[0], "of the lower number"
     await store.delete_clock(created[0], user(1))
     assert (await _create(store, 1, 2))[1] is None
-    await store.close()
 
 
 # Rare counts
@@ -272,17 +263,16 @@ async def test_deletion_causes_one_count(full: SqliteStore) -> None:
     assert len(counted) == 2
 
 
-async def test_clocks_below_the_limit_are_counted_once(path: Path) -> None:
-    store = await SqliteStore.open(path)
+async def test_clocks_below_the_limit_are_counted_once(store: SqliteStore) -> None:
     with _record_counts(store) as counted:
         for _ in range(50):
             assert (await _create(store, 1, 50))[1] is None
     assert len(counted) == 1
-    await store.close()
 
 
-async def test_owner_at_the_limit_is_rejected_without_a_count_until_the_oldest_clock_expires(path: Path) -> None:
-    store = await SqliteStore.open(path)
+async def test_owner_at_the_limit_is_rejected_without_a_count_until_the_oldest_clock_expires(
+    store: SqliteStore,
+) -> None:
     await add_clock(store, clock(1_000_001, NOW), user(1))
     await add_clock(store, clock(1_000_002, NOW + DAY), user(1))
     end = NOW + WEEK - timedelta(milliseconds=1)
@@ -294,12 +284,12 @@ async def test_owner_at_the_limit_is_rejected_without_a_count_until_the_oldest_c
         assert len(counted) == 2
         assert (await _create(store, 1, 2, NOW + WEEK))[1] == key(1_000_002, NOW + DAY)
     assert len(counted) == 3
-    await store.close()
 
 
-async def test_owners_evicted_from_the_cache_are_counted_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_owners_evicted_from_the_cache_are_counted_again(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_MAX_OWNERS", 5)
-    store = await SqliteStore.open(path)
     for limit in (1, 2, 3):
         for owner in range(20):
             assert (await _create(store, owner, limit))[1] is None
@@ -307,4 +297,3 @@ async def test_owners_evicted_from_the_cache_are_counted_again(path: Path, monke
         assert (await _create(store, owner, 3))[1] is not None
     assert len(store._quota._upper_bounds) <= 5
     assert len(store._quota._lower_bounds) <= 5
-    await store.close()

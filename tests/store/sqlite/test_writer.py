@@ -47,13 +47,6 @@ async def test_waiting_jobs_are_committed_together(
     assert len(names(witness)) == 100
 
 
-async def test_more_jobs_than_a_batch_are_all_done(writer: Writer, witness: apsw.Connection) -> None:
-    async with busy_writer(writer):
-        futures = [writer.submit(insert(f"thing {number}")) for number in range(1000)]
-    await outcomes_of(futures)
-    assert names(witness) == [f"thing {number}" for number in range(1000)]
-
-
 async def test_jobs_run_in_order(writer: Writer, witness: apsw.Connection) -> None:
     results: list[str] = []
     futures = [writer.submit(insert(f"thing {number}")) for number in range(50)]
@@ -112,14 +105,6 @@ async def test_failing_job_does_not_affect_others(writer: Writer, witness: apsw.
     assert [outcome for outcome in outcomes if isinstance(outcome, str)] == good
     # In order, each once, and nothing of the failed jobs.
     assert names(witness) == good
-
-
-async def test_failing_single_job_is_rolled_back(writer: Writer, witness: apsw.Connection) -> None:
-    with pytest.raises(JobError):
-        await writer.submit(insert_and_fail("thing"))
-    assert names(witness) == []
-    await writer.submit(insert("thing"))
-    assert names(witness) == ["thing"]
 
 
 async def test_statement_rejected_by_the_database_fails_only_its_job(writer: Writer, witness: apsw.Connection) -> None:
@@ -309,19 +294,3 @@ async def test_close_finishes_accepted_jobs(writer: Writer, witness: apsw.Connec
     assert all(future.done() for future in futures)
     assert error.value.reason is Reason.UNAVAILABLE
     assert names(witness) == [f"thing {number}" for number in range(600)]
-
-
-async def test_closing_twice_succeeds(writer: Writer) -> None:
-    await asyncio.gather(writer.close(), writer.close())
-    await writer.close()
-
-
-async def test_failing_last_job_does_not_block_closing(writer: Writer, witness: apsw.Connection) -> None:
-    async with busy_writer(writer):
-        futures = [writer.submit(insert_and_fail("fault")), writer.submit(insert("thing"))]
-        closing = asyncio.create_task(writer.close())
-    fault, thing = await outcomes_of(futures)
-    await closing
-    assert isinstance(fault, JobError)
-    assert thing == "thing"
-    assert names(witness) == ["thing"]

@@ -93,17 +93,3 @@ async def test_usage_is_counted_in_the_index(tmp_path: Path) -> None:
     assert [statement for statement in statements if "count(*)" in statement] != []
     assert _problems(store._reading, statements) == []
     await store.close()
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "select * from clocks where max_time = 1",
-        "select * from clocks where owner = 'me' order by start_time",
-        "delete from creations where params = 'mine'",
-    ],
-)
-async def test_bad_statement_is_detected(tmp_path: Path, statement: str) -> None:
-    store = await SqliteStore.open(tmp_path / "tickover.db")
-    assert _problems(store._reading, {statement: None}) != []
-    await store.close()
