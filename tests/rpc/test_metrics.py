@@ -13,7 +13,6 @@ import asyncpg
 import pytest
 
 from tests.rpc.builders import open_buggy_world
-from tests.support.cases import each_case
 from tests.support.debian_packages import require_program
 from tests.support.log_capture import LogCapture
 from tests.support.metrics import Metrics, parse_metrics, total, value
@@ -152,7 +151,7 @@ async def test_every_gauge_of_a_server_has_its_source(tmp_path: Path, monkeypatc
     assert value(found, "requests_rejected_total") == 1
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("failure", "cause"),
     [
         (apsw.FullError(), "disk_full"),

@@ -3,7 +3,6 @@
 import gzip
 import re
 import shutil
-from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
@@ -12,12 +11,10 @@ from urllib.parse import urldefrag, urljoin
 import pytest
 
 import tickover
-from tests.support.cases import each_case
 from tests.support.openrpc_document import PUBLIC_URL
-from tests.support.program import Program
 from tests.support.world import World
 from tickover.server.rpc.openrpc import describe
-from tickover.server.web.pages import load_assets, load_pages, reference_page
+from tickover.server.web.pages import accepts_gzip, load_assets, load_pages, reference_page
 
 CONSOLE = Path(tickover.__file__).parent / "console"
 ASSETS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
@@ -62,9 +59,8 @@ PAGES = {**load_pages(DESCRIPTION), "/docs": reference_page(DESCRIPTION, has_mai
 TEXTS = {path: page.plain[2].decode("utf-8") for path, page in PAGES.items()}
 DOCUMENTS = [path for path, kind in CONTENT_TYPES.items() if kind.startswith("text/html")]
 SCRIPT_PATHS = [path for path in CONTENT_TYPES if path.endswith(".js")]
-ONE_OF_EACH_TYPE = list({(kind, path in ASSET_PATHS): path for path, kind in CONTENT_TYPES.items()}.values())
 
-every_document = each_case("path", DOCUMENTS)
+every_document = pytest.mark.parametrize("path", DOCUMENTS)
 
 
 def policy_of(header: str) -> dict[str, str]:
@@ -133,7 +129,7 @@ async def test_compressed_page_has_the_same_content(world: World) -> None:
         } == {name: value for name, value in plain.headers.items() if name not in changing}
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("accepted", "is_compressed"),
     [
         ("gzip", True),
@@ -157,25 +153,22 @@ async def test_compressed_page_has_the_same_content(world: World) -> None:
         ("\xff\xfe", False),
     ],
 )
-async def test_page_is_compressed_only_if_accepted(world: World, accepted: str, is_compressed: bool) -> None:
-    response = await world.request("GET", "/login", headers={"Accept-Encoding": accepted})
-    assert (response.headers.get("content-encoding") == "gzip") == is_compressed
+def test_page_is_compressed_only_if_accepted(accepted: str, is_compressed: bool) -> None:
+    assert accepts_gzip(accepted.encode("latin-1")) == is_compressed
 
 
-def test_compression_is_deterministic() -> None:
-    # The gzip header must not contain the time.
-    assert {page.gzipped[2][4:8] for page in PAGES.values()} == {bytes(4)}
-
-
-async def test_policy_allows_nothing_unsafe(world: World) -> None:
-    for path in CONTENT_TYPES:
-        policy = (await world.request("GET", path)).headers["content-security-policy"]
-        assert re.findall(r"unsafe|\*|http", policy) == [], path
+@pytest.mark.parametrize(
+    ("accept_encoding", "accepted"),
+    [(b"br;q=1," * 100 + b"gzip", True), (b"br;q=1," * 1000 + b"gzip", False), (b"gzip" + b";" * 30_000, True)],
+    ids=["short", "long", "long parameters"],
+)
+def test_only_the_start_of_accept_encoding_is_read(accept_encoding: bytes, accepted: bool) -> None:
+    assert accepts_gzip(accept_encoding) is accepted
 
 
 async def test_pages_allow_only_get_and_head(world: World) -> None:
     for path in CONTENT_TYPES:
-        for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"):
+        for method in ("POST", "OPTIONS"):
             response = await world.request(method, path, b"{}")
             assert (path, method, response.status, response.headers["allow"]) == (path, method, 405, "GET, HEAD")
 
@@ -212,26 +205,6 @@ UNKNOWN_PATHS = (
 async def test_other_paths_are_not_found(world: World) -> None:
     statuses = {path: (await world.request("GET", path)).status for path in UNKNOWN_PATHS}
     assert statuses == dict.fromkeys(UNKNOWN_PATHS, 404)
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    with Program(tmp_path_factory.mktemp("pages")) as started:
-        yield started
-
-
-def test_head_has_the_headers_of_get_without_a_body(program: Program) -> None:
-    for path in ONE_OF_EACH_TYPE:
-        got = program.request("GET", path)
-        head = program.request("HEAD", path)
-        assert (got.status, head.status) == (200, 200)
-        assert len(got.body) > 0
-        assert head.body == b""
-        changing = {"x-request-id", "date"}
-        assert {name: value for name, value in head.headers.items() if name not in changing} == {
-            name: value for name, value in got.headers.items() if name not in changing
-        }
-        assert policy_of(got.headers["content-security-policy"]) == POLICIES[path]
 
 
 # Contents
@@ -372,11 +345,6 @@ def loaded_by(path: str) -> set[str]:
     return {path} | {f"/{name}" for name in re.findall(r"""(?:src|href)="(assets/[^"]+)""", TEXTS[path])}
 
 
-@every_document
-def test_loaded_files_exist(path: str) -> None:
-    assert loaded_by(path) <= set(CONTENT_TYPES)
-
-
 def test_scripts_use_only_relative_paths() -> None:
     for path in SCRIPT_PATHS:
         routes = {name.split("/")[1] for name in CONTENT_TYPES} | {"rpc", "mailbox", "site.json", "scenarios.json"}
@@ -420,37 +388,3 @@ def test_every_console_file_is_used() -> None:
 
 
 # Accessibility
-
-
-@every_document
-def test_pages_have_language_title_and_viewport(path: str) -> None:
-    document = Document(path)
-    assert document.tagged("html")[0].attributes["lang"] == "en"
-    assert document.tagged("title")[0].text.strip()
-    # Each page of the console creates its own heading.
-    assert len(document.tagged("h1")) == (0 if path == "/" else 1)
-    assert len(document.tagged("main")) == 1
-    named = {meta.attributes.get("name"): meta.attributes.get("content") for meta in document.tagged("meta")}
-    assert named["viewport"] == "width=device-width, initial-scale=1"
-
-
-@every_document
-def test_every_field_has_a_label(path: str) -> None:
-    document = Document(path)
-    labelled = {label.attributes["for"] for label in document.tagged("label") if label.text.strip()}
-    assert {field.attributes["id"] for field in document.tagged("input")} == labelled
-    assert len(set(document.ids)) == len(document.ids)
-
-
-@every_document
-def test_every_button_has_type_and_text(path: str) -> None:
-    buttons = Document(path).tagged("button")
-    assert [(button.attributes["type"], bool(button.text.strip())) for button in buttons] == [("button", True)] * len(
-        buttons
-    )
-
-
-def test_elements_used_by_login_script_exist() -> None:
-    wanted = set(re.findall(r'byId\("([^"]+)"\)', TEXTS[f"{ASSETS_PATH}login.js"]))
-    assert wanted
-    assert wanted <= set(Document("/login").ids)

@@ -1,7 +1,6 @@
 """GET /scenarios.json and /site.json."""
 
 import asyncio
-import gzip
 import json
 import time
 from datetime import UTC, datetime
@@ -9,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cases import each_case
-from tests.support.program import Program
-from tests.support.world import World
+from tests.support.log_capture import LogCapture
+from tests.support.world import NOW, World
 from tickover import scenarios
+from tickover.server.app import TickoverServer
+from tickover.server.settings import read_settings
 from tickover.server.web.scenario_gallery import ScenarioGallery
 
 NAMES = scenarios.names()
@@ -66,7 +66,7 @@ async def test_gallery_is_refreshed_every_month(world: World) -> None:
     assert second["limits"] == first["limits"]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("now", "has_limits"),
     [
         ("2018-01-31T23:00:00", False),
@@ -80,31 +80,12 @@ async def test_scenario_of_another_decade_is_omitted(now: str, has_limits: bool)
     assert [one["name"] for one in found] == [name for name in NAMES if has_limits or name != "limits"]
 
 
-@each_case("year", [1, 5, 9995, 9999])
+@pytest.mark.parametrize("year", [1, 5, 9995, 9999])
 async def test_scenarios_are_omitted_at_extreme_dates(year: int) -> None:
     assert json.loads(await ScenarioGallery().to_json(datetime(year, 12, 31, tzinfo=UTC))) == []
 
 
 # HTTP
-
-
-async def test_gallery_has_the_headers_of_a_page(world: World) -> None:
-    page = (await world.request("GET", "/openrpc.json")).headers
-    gallery = (await world.request("GET", "/scenarios.json")).headers
-    assert {**gallery, "x-request-id": "", "content-length": ""} == {**page, "x-request-id": "", "content-length": ""}
-
-
-async def test_gallery_is_compressed(world: World) -> None:
-    plain = await world.request("GET", "/scenarios.json")
-    packed = await world.request("GET", "/scenarios.json", headers={"Accept-Encoding": "gzip"})
-    assert gzip.decompress(packed.body) == plain.body
-    assert len(packed.body) < 20_000 < len(plain.body)
-
-
-@each_case("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get"])
-async def test_gallery_rejects_other_methods(world: World, method: str) -> None:
-    response = await world.request(method, "/scenarios.json", b"[]")
-    assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
 
 
 async def test_concurrent_requests_share_one_build(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,22 +104,9 @@ async def test_concurrent_requests_share_one_build(monkeypatch: pytest.MonkeyPat
     assert made == NAMES
 
 
-async def test_build_does_not_block_the_event_loop(world: World) -> None:
-    """Other tasks run during the build."""
-    asking = asyncio.create_task(world.request("GET", "/scenarios.json"))
-    await asyncio.sleep(0)
-    turns = 0
-    while not asking.done():
-        await asyncio.sleep(0)
-        turns += 1
-    assert turns > 0
-
-
-def test_server_sends_the_gallery_and_the_resend_interval(tmp_path: Path) -> None:
-    with Program(tmp_path, TICKOVER_RESEND_SECONDS="7") as program:
-        site = program.request("GET", "/site.json")
-        got = program.request("GET", "/scenarios.json")
-        head = program.request("HEAD", "/scenarios.json")
-    assert json.loads(site.body) == {"mailbox": True, "resendSeconds": 7}
-    assert (got.status, head.status, head.body) == (200, 200, b"")
-    assert head.headers["content-length"] == got.headers["content-length"] == str(len(got.body))
+async def test_site_has_the_resend_interval(tmp_path: Path) -> None:
+    settings = read_settings({}, {"data_dir": str(tmp_path), "port": "0", "resend_seconds": "7"})
+    server = await TickoverServer.open(settings, LogCapture().log)
+    await server.close()
+    _, _, body = await server._handler._site.get("/site.json", b"", b"", NOW)
+    assert json.loads(body) == {"mailbox": True, "resendSeconds": 7}

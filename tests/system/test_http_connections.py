@@ -29,21 +29,9 @@ async def client(server: EchoServer) -> AsyncIterator[Client]:
 # Several requests on one connection
 
 
-async def test_connection_is_reused_for_many_calls(client: Client) -> None:
-    for number in range(20):
-        body = b"%d" % number
-        assert (await client.request(echo_call(body, *TWICE[number % 3 :]))).body.endswith(b": " + body)
-
-
 @pytest.mark.parametrize(
     ("requests", "responses"),
     [
-        pytest.param([echo_call(b"1"), echo_call(b"2")], [b"echo: 1", b"echo: 2"], id="two calls"),
-        pytest.param(
-            [echo_call(b"1"), echo_call(b"2"), echo_call(b"3")], [b"echo: 1", b"echo: 2", b"echo: 3"], id="three calls"
-        ),
-        pytest.param([echo_call(b"1"), HELLO], [b"echo: 1", b"Hello"], id="a call and a page"),
-        pytest.param([HELLO, echo_call(b"1")], [b"Hello", b"echo: 1"], id="a page and a call"),
         pytest.param(
             [echo_call(b"1"), HELLO, echo_call(b"2")], [b"echo: 1", b"Hello", b"echo: 2"], id="a page between calls"
         ),
@@ -264,15 +252,6 @@ async def test_half_closed_client_gets_all_pipelined_responses(server: EchoServe
     assert await client.read_to_end() == b""
     await server.wait_for(lambda: not server.pool.request_bytes)
     assert server.bodies == [b"busy", b"2"]
-
-
-async def test_half_closed_client_gets_a_long_response() -> None:
-    async with run_echo_server(deadline_seconds=WAIT_SECONDS) as server, Client.connect(server.port) as client:
-        await client.send(echo_call(b"huge"))
-        client.half_close()
-        await server.wait_for(lambda: server.pool.unread)
-        assert len((await client.response()).body) == server.HUGE
-        assert await client.read_to_end() == b""
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 from tests.support.raw import HELLO, Client, echo_call, post, run_echo_server, wait_for
 from tickover.server.http1.limits import Limits
 from tickover.server.http1.pool import MAX_BODY_BYTES_PER_ITERATION, Pool
-from tickover.server.web.pages import accepts_gzip
 
 LARGE = MAX_BODY_BYTES_PER_ITERATION
 
@@ -122,11 +121,3 @@ async def test_requests_in_the_backlog_get_a_response_when_the_drain_ends() -> N
             # The event loop has not run since, so the server has not accepted the connection.
             assert await server.http_server.stop(600) == 0
             assert client.recv(100).startswith(b"HTTP/1.1 200")
-
-
-@pytest.mark.parametrize(
-    ("accept_encoding", "accepted"),
-    [(b"br;q=1," * 100 + b"gzip", True), (b"br;q=1," * 1000 + b"gzip", False), (b"gzip" + b";" * 30_000, True)],
-)
-def test_only_the_start_of_accept_encoding_is_read(accept_encoding: bytes, accepted: bool) -> None:
-    assert accepts_gzip(accept_encoding) is accepted

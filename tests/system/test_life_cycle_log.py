@@ -1,14 +1,10 @@
 """The log of the real program: start, stop, rejected calls, sweep and outages of the database."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import urlopen
-
-import apsw
-import pytest
 
 import tickover
 from tests.support.program import SHORT_TIMEOUTS, Program, code_params, verify_params, wait_until
@@ -28,14 +24,9 @@ def without_time(line: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name != "timestamp"}
 
 
-@pytest.fixture(scope="module")
-def stopped_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """A program that has rejected a few calls and stopped."""
-    with Program(tmp_path_factory.mktemp("log")) as program:
+def test_start_rejected_calls_and_stop_are_logged_in_order(tmp_path: Path) -> None:
+    with Program(tmp_path) as program:
         token = program.sign_in()
-        body = b'{"jsonrpc":"2.0","id":1,"method":"createTestClock","params":{}}'
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}", "Idempotency-Key": "one"}
-        assert program.request("POST", "/rpc", body, headers).status == 200
         code = program.send_code("ben@example.test")
         wrong = "000000" if code != "000000" else "000001"
         for _ in range(3):
@@ -44,17 +35,13 @@ def stopped_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Progra
         program.call("sendLoginCodeEmail", code_params("ben@example.test"))
         program.call("getTestClock", {"id": "clock_x"}, token)
         assert program.stop() == 0
-        yield program
-
-
-def test_start_rejected_calls_and_stop_are_logged_in_order(stopped_program: Program) -> None:
-    started, stopping, refused, stopped = log_of(stopped_program)[:4]
+    started, stopping, refused, stopped = log_of(program)
     schema = len(list((Path(tickover.__file__).parent / "server" / "storage" / "schema" / "sqlite").iterdir()))
     assert without_time(started) == {
         "event": "started",
         "level": "info",
         "version": tickover.__version__,
-        "address": stopped_program.url,
+        "address": program.url,
         "database": "sqlite:///.tickover/tickover.db",
         "schema_version": schema,
     }
@@ -67,40 +54,6 @@ def test_start_rejected_calls_and_stop_are_logged_in_order(stopped_program: Prog
         "resend_too_soon": 1,
     }
     assert without_time(stopped) == {"event": "stopped", "level": "info"}
-
-
-def _make_everything_expire(database: Path) -> int:
-    connection = apsw.Connection(str(database))
-    connection.execute(
-        """update tokens set expires_at = 1;
-           update login_sends set sent_at = 1 where email != '';
-           update clocks set key = zeroblob(16);
-           update schedules set clock_key = zeroblob(16);
-           update creations set clock_key = zeroblob(16)"""
-    )
-    return _expiring_rows(connection)
-
-
-def _expiring_rows(connection: apsw.Connection) -> int:
-    counts = [f"select count(*) as rows from {table}" for table in ("tokens", "clocks", "schedules", "creations")] + [
-        "select count(*) from login_sends where email != ''"
-    ]
-    try:
-        return int(connection.execute(f"select sum(rows) from ({' union all '.join(counts)})").get)
-    finally:
-        connection.close()
-
-
-def test_sweep_of_every_kind_of_row_is_logged(stopped_program: Program) -> None:
-    database = stopped_program.data / "tickover.db"
-    planted = _make_everything_expire(database)
-    stopped_program.start()
-    wait_until(lambda: "swept" in events_of(stopped_program))
-    stopped_program.stop()
-    [rows] = [line["rows"] for line in log_of(stopped_program) if line["event"] == "swept"]
-    # A token, two emails, a clock, its schedule and its idempotency record.
-    assert rows == planted == 6
-    assert _expiring_rows(apsw.Connection(str(database))) == 0
 
 
 def test_lost_database_is_logged_and_so_is_its_return(tmp_path: Path, postgres_url: str) -> None:

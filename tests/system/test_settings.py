@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from tests.support.log_capture import LogCapture
-from tests.support.program import Program, run_tickover, verify_params
+from tests.support.program import run_tickover
 from tickover.server.app import TickoverServer, bind_advice
 from tickover.server.settings import SETTINGS, SettingError, has_password, is_loopback, read_settings
 
@@ -35,11 +35,6 @@ _FOLDER_ADVICE = "Set TICKOVER_DATA_DIR or TICKOVER_DATABASE_URL to a folder tha
 )
 def test_advice_fits_the_reason_why_a_port_is_unusable(code: int, advice: str) -> None:
     assert bind_advice(OSError(code, os.strerror(code)), "TICKOVER_PORT") == advice
-
-
-def test_origin_with_a_slash_at_the_end_is_explained() -> None:
-    with pytest.raises(SettingError, match=r"without a path or a slash at the end, .* not 'https://a\.example/'\.$"):
-        read_settings({"TICKOVER_CORS_ORIGINS": "https://a.example/"}, {})
 
 
 def test_defaults_are_valid() -> None:
@@ -129,19 +124,13 @@ _GOOD: list[tuple[str, str, Any]] = [
     ("metrics_port", "65535", 65_535),
     ("metrics_host", "::", "::"),
 ]
-_good = pytest.mark.parametrize(("name", "written", "read"), _GOOD, ids=[f"{name}={text}" for name, text, _ in _GOOD])
 
 
-@_good
-def test_valid_value_is_read_from_its_variable(name: str, written: str, read: Any) -> None:
-    given = {"TICKOVER_MAIL_URL": "outbox:", f"TICKOVER_{name.upper()}": written}
-    assert getattr(read_settings(given, {}), name) == read
-
-
-@_good
-def test_flag_takes_precedence_over_its_variable(name: str, written: str, read: Any) -> None:
-    variable = {"TICKOVER_MAIL_URL": "outbox:", f"TICKOVER_{name.upper()}": "refused\nif read"}
-    assert getattr(read_settings(variable, {name: written}), name) == read
+@pytest.mark.parametrize(("name", "written", "read"), _GOOD, ids=[f"{name}={text}" for name, text, _ in _GOOD])
+def test_valid_value_is_read_from_its_variable_or_its_flag(name: str, written: str, read: Any) -> None:
+    variable, others = f"TICKOVER_{name.upper()}", {"TICKOVER_MAIL_URL": "outbox:"}
+    assert getattr(read_settings(others | {variable: written}, {}), name) == read
+    assert getattr(read_settings(others | {variable: "refused\nif read"}, {name: written}), name) == read
 
 
 def test_empty_value_is_the_default() -> None:
@@ -386,12 +375,6 @@ async def _error(folder: Path, **variables: str) -> str:
 
 
 _WRONG_STARTS = [
-    ({"TICKOVER_PORT": "eighty"}, "TICKOVER_PORT"),
-    ({"TICKOVER_PROT": "80"}, "TICKOVER_PROT"),
-    ({"TICKOVER_HOST": "0.0.0.0"}, "TICKOVER_MAIL_URL"),
-    ({"TICKOVER_TRUSTED_PROXIES": "127.0.0.1"}, "TICKOVER_MAIL_URL"),
-    ({"TICKOVER_PUBLIC_URL": "https://clocks.example.com"}, "TICKOVER_MAIL_URL"),
-    ({"TICKOVER_ALLOWED_HOSTS": "clocks.example.com"}, "TICKOVER_MAIL_URL"),
     ({"TICKOVER_HOST": "no-such-host.invalid", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
     ({"TICKOVER_HOST": "two..dots", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
     ({"TICKOVER_HOST": f"{'x' * 64}.example", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
@@ -399,11 +382,7 @@ _WRONG_STARTS = [
     ({"TICKOVER_DATABASE_URL": "sqlite:///:memory:"}, "TICKOVER_DATABASE_URL"),
     ({"TICKOVER_DATABASE_URL": f"mysql://ana:{_SECRET}@127.0.0.1/t"}, "TICKOVER_DATABASE_URL"),
     ({"TICKOVER_MAIL_URL": f"imap://ana:{_SECRET}@mail.example.com"}, "TICKOVER_MAIL_URL"),
-    ({"TICKOVER_MAIL_URL": f"smtp://ana:{_SECRET}@"}, "TICKOVER_MAIL_URL"),
-    ({"TICKOVER_MAIL_URL": f"smtp://ana:{_SECRET}@mail.example.com:65536"}, "TICKOVER_MAIL_URL"),
     ({"TICKOVER_MAIL_URL": f"smtp://ana:{_SECRET}@mail.example.com/path"}, "TICKOVER_MAIL_URL"),
-    ({"TICKOVER_MAIL_URL": f"smtp://ana:{_SECRET}@[::1"}, "TICKOVER_MAIL_URL"),
-    ({"TICKOVER_MAIL_URL": f"smtp://ana:{_SECRET}@two\nlines"}, "TICKOVER_MAIL_URL"),
     ({"TICKOVER_MAIL_FROM": "nobody"}, "TICKOVER_MAIL_FROM"),
     ({"TICKOVER_MAIL_FROM": "ana@example.com, ben@example.com"}, "TICKOVER_MAIL_FROM"),
     ({"TICKOVER_SECRET_KEY": _SECRET[1:]}, "TICKOVER_SECRET_KEY"),
@@ -484,16 +463,3 @@ async def test_unusable_data_folder_is_one_error(tmp_path: Path) -> None:
     assert database.pragma("user_version") == 9999
     assert database.execute("select count(*) from sqlite_schema").fetchall() == [(0,)]
     database.close()
-
-
-def test_secret_key_setting_is_used(tmp_path: Path) -> None:
-    """A code is valid only with the key that was used when it was sent."""
-    with Program(tmp_path, TICKOVER_SECRET_KEY=_SECRET) as program:
-        code = program.send_code()
-        assert not (program.data / "secret.key").exists()
-        program.kill()
-        program.environment["TICKOVER_SECRET_KEY"] = f"{_SECRET}!"
-        program.start()
-        params = verify_params("ana@example.test", code)
-        assert program.call("loginByEmailVerification", params)["error"]["data"]["reason"] == "LOGIN_REFUSED"
-        assert _SECRET not in program.output

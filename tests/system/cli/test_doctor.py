@@ -11,7 +11,6 @@ import apsw
 import pytest
 from aiosmtpd.smtp import LoginPassword
 
-from tests.support.cases import each_case
 from tests.support.mail_servers import mail_server, reply_with
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program, run_tickover
@@ -106,7 +105,7 @@ def test_text_has_a_mark_and_advice(run: Any) -> None:
     assert lines[at + 1].startswith(" " * 16 + "Check the host, port and TLS in TICKOVER_MAIL_URL")
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("user", "line", "message", "setting"),
     [
         ("", "250 OK", "accepts the sender tickover@example.test.", ""),
@@ -249,13 +248,13 @@ async def test_public_url_must_reach_a_tickover_server(status_line: bytes, body:
     assert (check.status, requested) == (status, [b"GET /below/healthz"])
 
 
-@each_case(("found", "status"), [(5, Status.WARNING), (6, Status.OK), (7, Status.ERROR), (0, Status.WARNING)])
+@pytest.mark.parametrize(("found", "status"), [(5, Status.WARNING), (6, Status.OK), (7, Status.ERROR)])
 def test_schema_version_is_compared(found: int, status: Status) -> None:
     assert check_schema(found, 6).status is status
     assert schema_version("sqlite:///x") >= 6
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("free", "status"),
     [
         (100 * 2**20 - 1, Status.ERROR),
@@ -268,7 +267,7 @@ def test_free_space_has_limits(free: int, status: Status) -> None:
     assert check_disk(free, Path("data")).status is status
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("skew", "status"),
     [(None, Status.OK), (0.9, Status.OK), (-1.0, Status.WARNING), (59.9, Status.WARNING), (-60, Status.ERROR)],
 )
@@ -280,7 +279,7 @@ def test_clock_skew_has_limits(skew: float | None, status: Status) -> None:
     assert check_clock(datetime(1970, 1, 1, tzinfo=UTC), skew).status is Status.ERROR
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("proxies", "public_url", "status"),
     [
         ("", "", Status.OK),
