@@ -152,10 +152,7 @@ def initial_amount_faults(path: str, goals: Sequence[GoalEntry[Number, Number]])
 
 
 def range_faults(
-    path: str,
-    items: Sequence[TransactionEntry[Number] | ContributionEntry[Number]],
-    start: Instant,
-    end: Instant,
+    path: str, items: Sequence[TransactionEntry[Number] | ContributionEntry[Number]], start: Instant, end: Instant
 ) -> Iterator[Fault]:
     for index, item in enumerate(items or ()):
         if item is None or item.at is None or start <= item.at <= end:

@@ -75,10 +75,7 @@ Category = Annotated[Text, Meta(max_length=MAX_CATEGORY)]
 CURRENCY: Final = re.compile("[A-Z]{3}")
 CURRENCY_TEXT: Final = "three uppercase letters"
 _ThreeCharacters = Annotated[
-    str,
-    Meta(min_length=3, max_length=3),
-    expected(CURRENCY_TEXT),
-    doc("Three uppercase letters, such as `EUR`."),
+    str, Meta(min_length=3, max_length=3), expected(CURRENCY_TEXT), doc("Three uppercase letters, such as `EUR`.")
 ]
 Currency = Annotated[_ThreeCharacters, Meta(pattern=f"^{CURRENCY.pattern}$")]
 # A pattern would make the decoder more than twice as slow, and a clock can have many transactions.

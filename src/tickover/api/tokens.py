@@ -27,8 +27,7 @@ class Sent(Result, frozen=True):
 
     message: _Message
     login_url: Annotated[
-        str | UnsetType,
-        doc("The link. Only for `WEB_LOGIN_LINK`, and only if emails go to the development outbox."),
+        str | UnsetType, doc("The link. Only for `WEB_LOGIN_LINK`, and only if emails go to the development outbox.")
     ] = UNSET
 
 

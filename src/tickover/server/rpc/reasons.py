@@ -26,9 +26,7 @@ _SECONDS: Final = {
 
 REASONS: Final[dict[Reason, Meaning]] = {
     Reason.PARSE_ERROR: Meaning(
-        -32700,
-        400,
-        f"The body is not JSON, not UTF-8, or nested more than {MAX_NESTING} levels deep.",
+        -32700, 400, f"The body is not JSON, not UTF-8, or nested more than {MAX_NESTING} levels deep."
     ),
     Reason.INVALID_REQUEST: Meaning(
         -32600,
@@ -36,11 +34,7 @@ REASONS: Final[dict[Reason, Meaning]] = {
         "The body is not a JSON-RPC 2.0 request, or the server doesn't serve this Host. Or the batch is empty, has "
         f"more than {MAX_BATCH} calls, has an `Idempotency-Key`, or its response could be too large.",
     ),
-    Reason.METHOD_NOT_FOUND: Meaning(
-        -32601,
-        200,
-        "There is no operation with this name.",
-    ),
+    Reason.METHOD_NOT_FOUND: Meaning(-32601, 200, "There is no operation with this name."),
     Reason.INVALID_PARAMS: Meaning(
         -32602,
         200,
@@ -54,25 +48,15 @@ REASONS: Final[dict[Reason, Meaning]] = {
             }
         },
     ),
-    Reason.UNAUTHENTICATED: Meaning(
-        -32001,
-        401,
-        "The token is missing, malformed, unknown, expired or revoked.",
-    ),
+    Reason.UNAUTHENTICATED: Meaning(-32001, 401, "The token is missing, malformed, unknown, expired or revoked."),
     Reason.FORBIDDEN: Meaning(
-        -32003,
-        403,
-        "The access token is read-only, or the operation needs a token from a sign-in.",
+        -32003, 403, "The access token is read-only, or the operation needs a token from a sign-in."
     ),
     Reason.CLOCK_NOT_FOUND: Meaning(
-        -32004,
-        200,
-        "You have no clock with this ID. It never existed, was deleted, or has another owner.",
+        -32004, 200, "You have no clock with this ID. It never existed, was deleted, or has another owner."
     ),
     Reason.CLOCK_EXPIRED: Meaning(
-        -32010,
-        200,
-        "The clock has expired, because it was created seven days ago or earlier.",
+        -32010, 200, "The clock has expired, because it was created seven days ago or earlier."
     ),
     Reason.TIME_BEFORE_CURRENT: Meaning(
         -32011,
@@ -105,22 +89,12 @@ REASONS: Final[dict[Reason, Meaning]] = {
         "The code or link is wrong, used, expired or not the newest, or no attempts are left. The response doesn't say "
         "which.",
     ),
-    Reason.RESEND_TOO_SOON: Meaning(
-        -32005,
-        429,
-        "An email was just sent to this address.",
-        _SECONDS,
-    ),
+    Reason.RESEND_TOO_SOON: Meaning(-32005, 429, "An email was just sent to this address.", _SECONDS),
     Reason.RATE_LIMITED: Meaning(
-        -32005,
-        429,
-        "Too many live clocks, stored bytes, access tokens, emails or calls.",
-        _SECONDS,
+        -32005, 429, "Too many live clocks, stored bytes, access tokens, emails or calls.", _SECONDS
     ),
     Reason.MAIL_NOT_SENT: Meaning(
-        -32030,
-        200,
-        "The mail server didn't accept the email, or the connection to it was lost.",
+        -32030, 200, "The mail server didn't accept the email, or the connection to it was lost."
     ),
     Reason.UNAVAILABLE: Meaning(
         -32050,
@@ -139,19 +113,7 @@ REASONS: Final[dict[Reason, Meaning]] = {
             }
         },
     ),
-    Reason.METHOD_NOT_ALLOWED: Meaning(
-        -32600,
-        405,
-        "The HTTP method is not POST.",
-    ),
-    Reason.UNSUPPORTED_MEDIA_TYPE: Meaning(
-        -32600,
-        415,
-        "The content type is not JSON, or the charset is not UTF-8.",
-    ),
-    Reason.BODY_TOO_LARGE: Meaning(
-        -32600,
-        413,
-        f"The body is larger than {MAX_BODY:,} bytes.",
-    ),
+    Reason.METHOD_NOT_ALLOWED: Meaning(-32600, 405, "The HTTP method is not POST."),
+    Reason.UNSUPPORTED_MEDIA_TYPE: Meaning(-32600, 415, "The content type is not JSON, or the charset is not UTF-8."),
+    Reason.BODY_TOO_LARGE: Meaning(-32600, 413, f"The body is larger than {MAX_BODY:,} bytes."),
 }
