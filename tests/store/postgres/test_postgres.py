@@ -69,7 +69,7 @@ async def test_session_has_its_settings_unless_the_url_overrides_them(
     postgres_url: str, query: str, setting: str, value: str
 ) -> None:
     store = await _opened(postgres_url + query)
-    assert (await store._connections.fetch_row("select current_setting($1)", setting))[0] == value
+    assert await store._connections.fetch_value("select current_setting($1)", setting) == value
     await store.close()
 
 

@@ -89,7 +89,7 @@ async def test_escaped_password_may_contain_any_character(postgres: PostgresServ
         url = f"postgresql://odd:{quote(_SECRET + _UNUSUAL, safe='')}@127.0.0.1:{postgres.port}/odd"
         assert redact_url(url) == f"postgresql://odd:***@127.0.0.1:{postgres.port}/odd"
         async with _opened(url) as connections:
-            assert (await connections.fetch_row("select current_user"))[0] == "odd"
+            assert await connections.fetch_value("select current_user") == "odd"
     finally:
         postgres.execute("drop database odd with (force)")
         postgres.execute("drop role odd")
@@ -182,7 +182,7 @@ def other(postgres: PostgresServer) -> Iterator[_OtherServer]:
 
 async def _port_of(connections: Connections) -> int:
     """Return the port of the server that responds."""
-    return int((await connections.fetch_row("select current_setting('port')"))[0])
+    return int(await connections.fetch_value("select current_setting('port')"))
 
 
 @pytest.mark.parametrize("hosts", ["{none},{here}", "{here},{none}", "{none},{none},{here},{none}"])
@@ -221,8 +221,7 @@ async def test_host_that_accepts_writes_is_used(
 
 
 async def _is_encrypted(connections: Connections) -> bool:
-    found: bool = (await connections.fetch_row("select ssl from pg_stat_ssl where pid = pg_backend_pid()"))[0]
-    return found
+    return bool(await connections.fetch_value("select ssl from pg_stat_ssl where pid = pg_backend_pid()"))
 
 
 @pytest.mark.parametrize("mode", ["require", "verify-ca", "verify-full"])

@@ -37,6 +37,8 @@ class Limits(Struct, frozen=True):
 
 
 HOUR: Final = timedelta(hours=1)
+MAX_DISORDER: Final = timedelta(minutes=10)
+"""Concurrent emails may be recorded out of order. A time later than this means that the wall clock was set back."""
 LIFETIMES: Final = {SecretKind.CODE: CODE_LIFETIME, SecretKind.LINK: LINK_LIFETIME}
 
 

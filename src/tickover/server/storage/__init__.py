@@ -51,9 +51,9 @@ def translate_errors(url: str) -> Iterator[None]:
 def _database_errors(url: str) -> tuple[type[Exception], ...]:
     if not is_postgres(url):
         return OSError, apsw.Error
-    import asyncpg
+    from tickover.server.storage.postgres.connections import DRIVER_ERRORS
 
-    return OSError, ValueError, asyncpg.ClientConfigurationError, asyncpg.PostgresError, asyncpg.InterfaceError
+    return *DRIVER_ERRORS, ValueError
 
 
 def describe_error(error: Exception) -> str:

@@ -7,7 +7,6 @@ end it reads both databases again and compares them. It never changes the source
 import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Final
 
 import apsw
 import asyncpg
@@ -27,19 +26,10 @@ from tickover.server.storage.admin.copy_postgres import PostgresSource, Postgres
 from tickover.server.storage.admin.copy_source import TABLES, CopySource, CopyTarget, Row, Table
 from tickover.server.storage.admin.copy_sqlite import SqliteSource, SqliteTarget
 from tickover.server.storage.migrations import migrations, pending
-from tickover.server.storage.postgres.connections import Connections
+from tickover.server.storage.postgres.connections import DRIVER_ERRORS, Connections
 
 Report = Callable[[str, int, int], None]
 """Called with the current step, the number of finished rows and the total. If it raises, the copy ends."""
-
-# Errors that an operator can fix, or that go away when the copy runs again.
-_DATABASE_ERRORS: Final = (
-    OSError,
-    apsw.Error,
-    asyncpg.PostgresError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # the server has announced the end of the connection
-)
 
 
 class CopiedTable(Struct, frozen=True):
@@ -72,7 +62,7 @@ async def copy(source_url: str, target_url: str, report: Report) -> list[CopiedT
             async with _open_target(target_url) as target:
                 await _reject_other_data(source, target, redact_url(target_url))
                 return await _Copy(source, target, report).run()
-    except _DATABASE_ERRORS as error:
+    except (apsw.Error, *DRIVER_ERRORS) as error:
         raise SettingError(
             f"The copy was interrupted: {describe_error(error)}. Run it again to continue. The rows that it has "
             "written stay in the target."

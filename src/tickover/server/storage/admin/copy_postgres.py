@@ -8,7 +8,7 @@ import asyncpg
 
 from tickover.server.settings import SettingError
 from tickover.server.storage.admin.copy_source import CopySource, CopyTarget, Key, Row, Table
-from tickover.server.storage.postgres.connections import read_schema_version
+from tickover.server.storage.postgres.connections import DRIVER_ERRORS, read_schema_version
 from tickover.server.storage.postgres.rows import slot_of
 
 _CLOSE_SECONDS: Final = 5.0
@@ -40,7 +40,7 @@ class PostgresSource(CopySource):
         return await read_schema_version(connection)
 
     async def close(self) -> None:
-        with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError):
+        with suppress(*DRIVER_ERRORS):
             await self._connection.close(timeout=_CLOSE_SECONDS)
 
     async def _set_access_mode(self) -> None:

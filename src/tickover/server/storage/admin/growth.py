@@ -1,14 +1,12 @@
 """Checks that a PostgreSQL database can grow. A full disk may still accept changes of existing rows."""
 
-from contextlib import suppress
 from typing import Final
 
 import asyncpg
 
 from tickover.server.storage import describe_error, translate_errors
-from tickover.server.storage.postgres.connections import Connections
+from tickover.server.storage.postgres.connections import open_connection
 
-_CLOSE_SECONDS: Final = 1.0
 # 16 MiB, the size of a WAL file.
 _GROW: Final = """
     create temporary table tickover_growth on commit drop as
@@ -21,14 +19,11 @@ async def find_growth_error(url: str) -> str:
     Raise SettingError if the database can't be used.
     """
     with translate_errors(url):
-        connection = await Connections(url, 1).connect()
-        try:
-            # A role without the permission for temporary tables can't tell.
-            with suppress(asyncpg.InsufficientPrivilegeError):
+        async with open_connection(url) as connection:
+            try:
                 await connection.execute(_GROW)
-        except asyncpg.DiskFullError as error:
-            return describe_error(error)
-        finally:
-            with suppress(TimeoutError):
-                await connection.close(timeout=_CLOSE_SECONDS)
+            except asyncpg.DiskFullError as error:
+                return describe_error(error)
+            except asyncpg.InsufficientPrivilegeError:
+                pass  # a role without the permission for temporary tables can't tell
     return ""

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -23,7 +22,6 @@ _POSTGRES_ROWS: Final = r"""
     group by 1 order by 1"""
 _SQLITE_TABLES: Final = "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' order by 1"
 _LOCK_WAIT_MILLISECONDS: Final = 1000
-_CLOSE_SECONDS: Final = 1.0
 
 
 class Statistics(Struct, frozen=True):
@@ -46,10 +44,9 @@ async def read_statistics(url: str, wall_clock: Callable[[], Instant]) -> Statis
 
 
 async def _read_postgres(url: str, wall_clock: Callable[[], Instant]) -> Statistics:
-    from tickover.server.storage.postgres.connections import Connections, read_schema_version
+    from tickover.server.storage.postgres.connections import open_connection, read_schema_version
 
-    connection = await Connections(url, 1).connect()
-    try:
+    async with open_connection(url) as connection:
         began = wall_clock()
         # Only to compare the clocks. SQL never decides anything by its own clock.
         their_time: datetime = await connection.fetchval("select clock_timestamp()")
@@ -57,10 +54,6 @@ async def _read_postgres(url: str, wall_clock: Callable[[], Instant]) -> Statist
         size = await connection.fetchval("select pg_database_size(current_database())")
         rows = await connection.fetch(_POSTGRES_ROWS)
         version = await read_schema_version(connection)
-    finally:
-        # The server may not respond.
-        with suppress(TimeoutError):
-            await connection.close(timeout=_CLOSE_SECONDS)
     return Statistics(version, size, {row[0]: row[1] for row in rows}, skew.total_seconds())
 
 

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager, closing
 from datetime import timedelta
 from typing import Any, Final
 
@@ -16,13 +16,12 @@ from tickover.api.limits import CLOCK_LIFETIME
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.settings import SettingError
 from tickover.server.storage import is_postgres, redact_url, schema_version, sqlite_path, translate_errors
-from tickover.server.storage.postgres.connections import Connections, read_schema_version
+from tickover.server.storage.postgres.connections import open_connection, read_schema_version
 from tickover.server.storage.sqlite.connection import connect
 from tickover.server.storage.sqlite.writer import immediate_transaction
 
 _PAGE_SIZE: Final = 1000
 _LAST_KEY: Final = b"\xff" * 16
-_CLOSE_SECONDS: Final = 5.0
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 
@@ -222,26 +221,18 @@ class _SqliteUsers(Users):
 async def open_users(url: str) -> AsyncIterator[Users]:
     """Connect to an existing database. Raise SettingError if it can't be used, or has another schema version."""
     if is_postgres(url):
-        with translate_errors(url):
-            # No timeout: totals of a large database take long.
-            connection = await Connections(url, 1).connect(command_timeout=None)
-        try:
+        async with AsyncExitStack() as opened:
             with translate_errors(url):
+                # No timeout: totals of a large database take long.
+                connection = await opened.enter_async_context(open_connection(url, command_seconds=None))
                 _check_version(url, await read_schema_version(connection))
             yield _PostgresUsers(url, connection)
-        finally:
-            # The server may not respond.
-            with translate_errors(url), suppress(TimeoutError):
-                await connection.close(timeout=_CLOSE_SECONDS)
     else:
-        with translate_errors(url):
-            database = connect(sqlite_path(url))
-        try:
+        with ExitStack() as stack:
             with translate_errors(url):
+                database = stack.enter_context(closing(connect(sqlite_path(url))))
                 _check_version(url, database.pragma("user_version"))
             yield _SqliteUsers(url, database)
-        finally:
-            database.close()
 
 
 def _check_version(url: str, found: int) -> None:

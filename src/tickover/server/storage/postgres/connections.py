@@ -6,8 +6,8 @@ It runs statements with timeouts, and turns failures of the database into reject
 import asyncio
 import re
 import ssl
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
@@ -15,15 +15,19 @@ import asyncpg
 
 from tickover.api.errors import unavailable
 from tickover.server.settings import SettingError
-from tickover.server.storage import describe_error
+from tickover.server.storage import translate_errors
 from tickover.server.storage.migrations import migrations, pending
 from tickover.server.storage.postgres.sessions import Sessions
+
+DRIVER_ERRORS: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+"""All errors of the driver, for operators, who can correct the URL or the database."""
 
 _CONNECT_SECONDS: Final = 3.0
 _POOL_WAIT_SECONDS: Final = 3.0
 # Longer than the server's statement_timeout, so that the server gives up first and the statement is rolled back.
 _COMMAND_SECONDS: Final = 5.0
 _IDLE_SECONDS: Final = 300.0
+_CLOSE_SECONDS: Final = 5.0
 
 # Failures of the database or the network. All other exceptions are bugs.
 _DATABASE_ERRORS: Final = (
@@ -81,7 +85,7 @@ class Connections:
 
     async def open(self) -> None:
         """Bring the schema up to date. Raise SettingError if the database is unreachable or unusable."""
-        try:
+        with translate_errors(self._url):
             # No timeout: a migration may take long, and so may the wait for another server's migration.
             connection = await self._connect_to_any_host(command_timeout=None, statement_cache_size=0)
             try:
@@ -89,8 +93,6 @@ class Connections:
                 await _migrate(connection)
             finally:
                 await connection.close()
-        except (*_DATABASE_ERRORS, asyncpg.PostgresError, asyncpg.ClientConfigurationError, ValueError) as error:
-            raise SettingError(f"Can't use the database {redact_url(self._url)}: {describe_error(error)}.") from error
         await self.open_pool()
 
     async def open_pool(self) -> None:
@@ -156,9 +158,10 @@ class Connections:
         except _DATABASE_ERRORS as error:
             raise _to_rejection(error) from error.__cause__ or error
 
-    async def fetch_row(self, statement: str, *values: object) -> Any:
-        """Run a statement that always returns one row, and return the row."""
-        return (await self.fetch(statement, *values))[0]
+    async def fetch_value(self, statement: str, *values: object) -> Any:
+        """Run a statement that always returns one row of one column, and return its value."""
+        [(value,)] = await self.fetch(statement, *values)
+        return value
 
     async def _run(self, statement: str, values: tuple[object, ...]) -> list[Any]:
         assert self._pool is not None
@@ -230,6 +233,17 @@ class Connections:
         raise failure
 
 
+@asynccontextmanager
+async def open_connection(url: str, command_seconds: float | None = _COMMAND_SECONDS) -> AsyncIterator[Any]:
+    """Connect to the database for a command of an operator. Closing doesn't wait for a server that doesn't respond."""
+    connection = await Connections(url, 1).connect(command_timeout=command_seconds)
+    try:
+        yield connection
+    finally:
+        with suppress(*DRIVER_ERRORS):
+            await connection.close(timeout=_CLOSE_SECONDS)
+
+
 async def _connect(
     url: str,
     configure: Callable[[asyncpg.Connection], Awaitable[None]] | None,
@@ -243,14 +257,12 @@ async def _connect(
             max_cached_statement_lifetime=60,
             **options,
         )
-        is_configured = False
         try:
             if configure is not None:
                 await configure(connection)
-            is_configured = True
-        finally:
-            if not is_configured:
-                connection.terminate()
+        except BaseException:
+            connection.terminate()
+            raise
     return connection
 
 

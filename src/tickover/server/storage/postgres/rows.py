@@ -1,4 +1,4 @@
-"""Values of statements on clocks, and the results of their rows."""
+"""Values of statements, and the results of their rows."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from tickover.server.storage.store import (
     Amendment,
     Conflict,
     ExistingClock,
+    NewSession,
     Owner,
     Quota,
     QuotaExceeded,
@@ -121,6 +122,11 @@ def owner_lists(
 ) -> tuple[list[UUID | None], list[bytes | None]]:
     values = [owner_values(call.owner) for call in calls]
     return [user for user, _ in values], [digest for _, digest in values]
+
+
+def session_values(session: NewSession) -> Sequence[object]:
+    instants = to_micros(session.created_at), to_micros(session.expires_at)
+    return UUID(session.user_key), session.token_digest, *instants
 
 
 def slot_of(key: bytes) -> int:

@@ -21,6 +21,31 @@ FIND_TOKENS = """
 
 FIND_SESSION = """
     select key, email, expires_at from tokens join users on key = user_key where digest = $1 and expires_at > $2"""
+REVOKE_TOKEN = "delete from tokens where digest = $1 returning true"  # noqa: S105 - no secret
+REVOKE_TOKEN_AND_ALLOW_RESEND = """
+    with revoked as (delete from tokens where digest = $1 returning user_key),
+    allowed as (
+      update login_sends set holds_slot = false
+      where email = (select email from users where key = (select user_key from revoked)))
+    select true from revoked"""  # noqa: S105 - no secret
+FIND_OR_CREATE_USER = """
+    insert into users values ($1, $2, $3) on conflict (email) do update set email = excluded.email returning key"""
+RECORD_TOKEN_USE = """
+    update tokens set last_used_on = $2
+    where digest = $1 and token_key is not null and coalesce(last_used_on, 0) < $2"""  # noqa: S105 - no secret
+# Returns no row if the session's token was revoked.
+CREATE_ACCESS_TOKEN = f"""
+    select first_expires_at
+    from (select key from (select {OWNER} as key) as resolved where key is not null) as owner
+    cross join lateral create_access_token_v1(owner.key, $3, $4, $5, $6, $7, $8, $9)"""
+# A row without any value means that the session's token was revoked.
+LIST_ACCESS_TOKENS = f"""
+    (select token_key, name, read_only, created_at, expires_at, last_used_on from tokens
+     where user_key = {OWNER} and token_key is not null and expires_at > $3 order by token_key desc)
+    union all
+    select null, null, null, null, null, null where {OWNER} is null"""
+REVOKE_ACCESS_TOKEN = f"""
+    delete from tokens where user_key = {OWNER} and token_key = $3 and expires_at > $4 returning true"""
 
 # Creates all clocks of the batch, or none and returns a row of nulls if one of the tokens was revoked.
 CREATE_CLOCKS = """

@@ -16,8 +16,8 @@ from tickover.api.errors import unauthenticated
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.schedule.clocks import Clock
-from tickover.server.sign_in.logins import HOUR, Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
-from tickover.server.storage.postgres import access_tokens, logins, statements
+from tickover.server.sign_in.logins import HOUR, MAX_DISORDER, Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
+from tickover.server.storage.postgres import statements
 from tickover.server.storage.postgres.batcher import Batcher
 from tickover.server.storage.postgres.connections import Connections
 from tickover.server.storage.postgres.rows import (
@@ -30,10 +30,11 @@ from tickover.server.storage.postgres.rows import (
     new_clock_values,
     owner_lists,
     owner_values,
+    session_values,
     slot_of,
     update_outcome,
 )
-from tickover.server.storage.rows import scan_of, stored_clock, token_of
+from tickover.server.storage.rows import access_token_of, scan_of, stored_clock, token_of
 from tickover.server.storage.store import (
     Amended,
     Amendment,
@@ -114,11 +115,8 @@ class PostgresStore:
         await self._probe.check()
 
     async def share_key(self, fingerprint: bytes, now: Instant) -> bool:
-        row = await self._connections.fetch_row(
-            "select share_key($1, $2, $3)", fingerprint, to_micros(now), to_micros(now - _KEY_REGISTRATION_LIFETIME)
-        )
-        shared: bool = row[0]
-        return shared
+        values = fingerprint, to_micros(now), to_micros(now - _KEY_REGISTRATION_LIFETIME)
+        return bool(await self._connections.fetch_value("select share_key($1, $2, $3)", *values))
 
     async def find_token(self, digest: bytes, now: Instant) -> Token | None:
         return await self._tokens.submit(TokenLookup(digest, now))
@@ -131,7 +129,7 @@ class PostgresStore:
         return [found.get(position) for position in range(1, len(lookups) + 1)]
 
     async def record_token_use(self, digest: bytes, day: Instant) -> None:
-        await access_tokens.record_use(self._connections.fetch, digest, day)
+        await self._connections.fetch(statements.RECORD_TOKEN_USE, digest, to_micros(day), is_repeatable=True)
 
     async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
         rows = await self._connections.fetch(statements.FIND_SESSION, token_digest, to_micros(now), is_repeatable=True)
@@ -199,17 +197,17 @@ class PostgresStore:
 
     async def list_clocks(self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
         page = *owner_values(owner), UUID(min_live_key), UUID(before or _MAX_KEY), limit
-        rows = await self._fetch_page(statements.LIST_CLOCKS, *page)
+        rows = await self._fetch_list(statements.LIST_CLOCKS, *page)
         return [stored_clock(*row).clock for row in rows]
 
     async def search_clocks(
         self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
     ) -> ClockScan:
         scan = *owner_values(owner), UUID(min_live_key), UUID(before or _MAX_KEY), search.max_scanned
-        return scan_of(await self._fetch_page(statements.SEARCH_CLOCKS, *scan, search.labels, limit))
+        return scan_of(await self._fetch_list(statements.SEARCH_CLOCKS, *scan, search.labels, limit))
 
-    async def _fetch_page(self, statement: str, *values: object) -> list[Any]:
-        """Return the rows of several clocks. Raise UNAUTHENTICATED if the token was revoked."""
+    async def _fetch_list(self, statement: str, *values: object) -> list[Any]:
+        """Return the rows of an owner's list. Raise UNAUTHENTICATED if the owner's token was revoked."""
         rows = await self._connections.fetch(statement, *values, is_repeatable=True)
         if rows and rows[-1][0] is None:
             raise unauthenticated()
@@ -243,9 +241,7 @@ class PostgresStore:
 
     async def delete_clock(self, key: bytes, owner: Owner) -> bool:
         statement = statements.DELETE_CLOCK[slot_of(key)]
-        row = await self._connections.fetch_row(statement, *owner_values(owner), UUID(key))
-        deleted: bool = row[0]
-        return deleted
+        return bool(await self._connections.fetch_value(statement, *owner_values(owner), UUID(key)))
 
     async def advance_clock(
         self, key: bytes, owner: Owner, to: Instant, *, known_revision: int | None = None
@@ -271,7 +267,25 @@ class PostgresStore:
         return [found.get(advance.key) for advance in advances]
 
     async def claim_send(self, send: LoginEmail, limits: Limits) -> Claimed | TooSoon:
-        return await logins.claim_send(self._fetch_with_lock, send, limits)
+        [row] = await self._fetch_with_lock(
+            "select * from claim_send($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+            send.digest,
+            send.email,
+            send.kind,
+            to_micros(send.sent_at),
+            to_micros(send.expires_at),
+            send.network,
+            to_micros(send.sent_at - limits.resend_interval),
+            to_micros(send.sent_at - HOUR),
+            to_micros(send.sent_at + MAX_DISORDER),
+            limits.sends_an_hour,
+            limits.sends_an_hour_from_one_network,
+            limits.failures_in_a_row,
+        )
+        if row["held_since"] is None:
+            return Claimed(codes_stopped=row["codes_stopped"])
+        interval = limits.resend_interval if row["by_last_letter"] else HOUR
+        return TooSoon(from_micros(row["held_since"]), interval, row["by_last_letter"])
 
     async def undo_send(self, send: LoginEmail) -> None:
         await self._fetch_with_lock("select undo_send($1, $2)", send.digest, send.email)
@@ -280,13 +294,20 @@ class PostgresStore:
         await self._connections.fetch("update login_sends set holds_slot = false where digest = $1", send.digest)
 
     async def count_attempt(self, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
-        return await logins.count_attempt(self._fetch_with_lock, email, limits, now)
+        values = (email, to_micros(now), limits.code_tries, limits.failures_in_a_row)
+        [row] = await self._fetch_with_lock("select * from count_try($1, $2, $3, $4)", *values)
+        return None if row["code"] is None else CountedAttempt(row["code"], from_micros(row["code_sent_at"]))
 
     async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
-        return await logins.redeem_code(self._fetch_with_lock, email, code_digest, session)
+        statement = "select redeem_code($1, $2, $3, $4, $5, $6)"
+        return await self._redeem(statement, code_digest, email, *session_values(session))
 
     async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
-        return await logins.redeem_link(self._fetch_with_lock, link_digest, session)
+        return await self._redeem("select redeem_link($1, $2, $3, $4, $5)", link_digest, *session_values(session))
+
+    async def _redeem(self, statement: str, *values: object) -> bytes | None:
+        [(user_key,)] = await self._fetch_with_lock(statement, *values)
+        return user_key.bytes if user_key else None
 
     async def _fetch_with_lock(self, statement: str, *values: object) -> list[Any]:
         """Run a statement that may wait for a lock, such as that of an email address. Return its rows."""
@@ -301,22 +322,41 @@ class PostgresStore:
             self._locking_calls.release()
 
     async def revoke_token(self, digest: bytes, *, allow_resend: bool = False) -> bool:
-        return await logins.revoke_token(self._connections.fetch, digest, allow_resend)
+        statement = statements.REVOKE_TOKEN_AND_ALLOW_RESEND if allow_resend else statements.REVOKE_TOKEN
+        return bool(await self._connections.fetch(statement, digest))
 
     async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
-        return await access_tokens.find_or_create_user(self._connections.fetch, email, new_key, now)
+        values = UUID(new_key), email, to_micros(now)
+        [(key,)] = await self._connections.fetch(statements.FIND_OR_CREATE_USER, *values, is_repeatable=True)
+        return bytes(key.bytes)
 
     async def create_access_token(self, new: NewAccessToken, owner: Owner, limit: int) -> Created | TooManyTokens:
-        return await access_tokens.create(self._fetch_with_lock, new, owner_values(owner), limit)
+        rows = await self._fetch_with_lock(
+            statements.CREATE_ACCESS_TOKEN,
+            *owner_values(owner),
+            new.digest,
+            UUID(new.key),
+            new.name,
+            new.read_only,
+            to_micros(new.created_at),
+            to_micros(new.expires_at),
+            limit,
+        )
+        if not rows:
+            raise unauthenticated()
+        [(first_expires_at,)] = rows
+        return _CREATED if first_expires_at is None else TooManyTokens(from_micros(first_expires_at))
 
     async def list_access_tokens(self, owner: Owner, now: Instant) -> list[StoredAccessToken]:
-        return await access_tokens.list_live(self._connections.fetch, owner_values(owner), now)
+        rows = await self._fetch_list(statements.LIST_ACCESS_TOKENS, *owner_values(owner), to_micros(now))
+        return [access_token_of(*row) for row in rows]
 
     async def revoke_access_token(self, key: bytes, owner: Owner, now: Instant) -> bool:
-        return await access_tokens.revoke(self._connections.fetch, key, owner_values(owner), now)
+        values = (*owner_values(owner), UUID(key), to_micros(now))
+        return bool(await self._connections.fetch(statements.REVOKE_ACCESS_TOKEN, *values))
 
     async def sweep(self, now: Instant, limit: int) -> int:
-        row = await self._connections.fetch_row(
+        swept = await self._connections.fetch_value(
             "select sweep($1, $2, $3, $4, $5) + sweep_creations($1, $5)",
             UUID(first_live_key(now)),
             UUID(first_live_key(now - _DAY)),
@@ -324,5 +364,4 @@ class PostgresStore:
             to_micros(now - HOUR),
             limit,
         )
-        swept: int = row[0]
-        return swept
+        return int(swept)

@@ -52,11 +52,3 @@ def record_use(db: apsw.Connection, digest: bytes, day: Instant) -> None:
            where digest = ?1 and token_key is not null and coalesce(last_used_on, 0) < ?2""",
         (digest, to_micros(day)),
     )
-
-
-def find_or_create_user(db: apsw.Connection, email: str, new_key: bytes, now: Instant) -> bytes:
-    values = (new_key, email, to_micros(now))
-    db.execute("insert into users values (?, ?, ?) on conflict (email) do nothing", values)
-    found: Any = db.execute("select key from users where email = ?", (email,)).fetchone()
-    key: bytes = found[0]
-    return key

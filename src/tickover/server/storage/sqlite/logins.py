@@ -6,10 +6,17 @@ from typing import Any
 import apsw
 
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.sign_in.logins import HOUR, Claimed, Limits, LoginEmail, SecretKind, TooSoon
+from tickover.server.sign_in.logins import (
+    HOUR,
+    MAX_DISORDER,
+    Claimed,
+    CountedAttempt,
+    Limits,
+    LoginEmail,
+    SecretKind,
+    TooSoon,
+)
 from tickover.server.storage.store import NewSession
-
-_OUT_OF_ORDER = timedelta(minutes=10)
 
 _NEWEST_CODE = f"""
     (select digest from login_sends where email = :email and kind = '{SecretKind.CODE}' order by number desc limit 1)"""
@@ -32,10 +39,9 @@ def claim_send(db: apsw.Connection, send: LoginEmail, limits: Limits) -> Claimed
     return _insert_send(db, send, limits)
 
 
-def count_attempt(db: apsw.Connection, email: str, limits: Limits, now: Instant) -> Any:
-    """Return the digest and the time of the code, or None if no code accepts attempts."""
+def count_attempt(db: apsw.Connection, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
     values = {"email": email, "now": to_micros(now), "tries": limits.code_tries, "failures": limits.failures_in_a_row}
-    counted = db.execute(
+    counted: Any = db.execute(
         f"""update login_sends set tries = tries + 1
             where digest = {_NEWEST_CODE} and not spent and tries < :tries and expires_at > :now
               and not {_CODES_STOPPED}
@@ -44,9 +50,10 @@ def count_attempt(db: apsw.Connection, email: str, limits: Limits, now: Instant)
     ).fetchone()
     if counted is None:
         _count_miss(db)
-    else:
-        _count_failure(db, email)
-    return counted
+        return None
+    _count_failure(db, email)
+    code_digest, sent_at = counted
+    return CountedAttempt(code_digest, from_micros(sent_at))
 
 
 def redeem_code(db: apsw.Connection, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
@@ -119,11 +126,8 @@ def _nth_newest_send(db: apsw.Connection, send: LoginEmail, nth: int, condition:
 
 
 def _span(send: LoginEmail, interval: timedelta) -> tuple[int, int]:
-    """Return the range, both ends exclusive, in which an earlier email counts for the limits.
-
-    Concurrent emails may be recorded out of order. A later time means that the wall clock was set back.
-    """
-    return to_micros(send.sent_at - interval), to_micros(send.sent_at + _OUT_OF_ORDER)
+    """Return the range, both ends exclusive, in which an earlier email counts for the limits."""
+    return to_micros(send.sent_at - interval), to_micros(send.sent_at + MAX_DISORDER)
 
 
 def _insert_send(db: apsw.Connection, send: LoginEmail, limits: Limits) -> Claimed:
@@ -151,14 +155,17 @@ def _open_session(db: apsw.Connection, email: str, session: NewSession) -> bytes
     """Void the address's emails, reset its failures, and create a session, and a user if there is none yet."""
     db.execute("update login_sends set spent = 1 where email = ? and not spent", (email,))
     db.execute("delete from login_failures where email = ?", (email,))
-    db.execute(
-        "insert into users values (?, ?, ?) on conflict (email) do nothing",
-        (session.user_key, email, to_micros(session.created_at)),
-    )
-    found: Any = db.execute("select key from users where email = ?", (email,)).fetchone()
-    user_key: bytes = found[0]
+    user_key = find_or_create_user(db, email, session.user_key, session.created_at)
     db.execute(
         "insert into tokens (digest, user_key, expires_at) values (?, ?, ?)",
         (session.token_digest, user_key, to_micros(session.expires_at)),
     )
     return user_key
+
+
+def find_or_create_user(db: apsw.Connection, email: str, new_key: bytes, now: Instant) -> bytes:
+    values = (new_key, email, to_micros(now))
+    db.execute("insert into users values (?, ?, ?) on conflict (email) do nothing", values)
+    found: Any = db.execute("select key from users where email = ?", (email,)).fetchone()
+    key: bytes = found[0]
+    return key

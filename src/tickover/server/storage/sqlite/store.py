@@ -320,8 +320,7 @@ class SqliteStore:
         await self._writer.submit(_statement("update login_sends set holds_slot = 0 where digest = ?", send.digest))
 
     async def count_attempt(self, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
-        row = await self._writer.submit(lambda db: logins.count_attempt(db, email, limits, now))
-        return CountedAttempt(row[0], from_micros(row[1])) if row else None
+        return await self._writer.submit(lambda db: logins.count_attempt(db, email, limits, now))
 
     async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
         return await self._writer.submit(lambda db: logins.redeem_code(db, email, code_digest, session))
@@ -333,7 +332,7 @@ class SqliteStore:
         return await self._writer.submit(lambda db: logins.revoke_token(db, digest, allow_resend))
 
     async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
-        return await self._writer.submit(lambda db: access_tokens.find_or_create_user(db, email, new_key, now))
+        return await self._writer.submit(lambda db: logins.find_or_create_user(db, email, new_key, now))
 
     async def create_access_token(self, new: NewAccessToken, owner: Owner, limit: int) -> Created | TooManyTokens:
         values = owner_values(owner)
