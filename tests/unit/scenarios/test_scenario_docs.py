@@ -38,24 +38,11 @@ def quoted(cell: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("phrase", "days"), rows("`every` | First days"))
-@pytest.mark.parametrize("prefix", ["", "every ", "EVERY "])
-def test_recurrences_happen_on_the_listed_days(prefix: str, phrase: str, days: str) -> None:
+def test_recurrences_happen_on_the_listed_days(phrase: str, days: str) -> None:
     first = NEW_YEAR.date()
-    recurrence = parse(prefix + phrase.strip("`")).with_default_day(first)
+    recurrence = parse(phrase.strip("`")).with_default_day(first)
     found = islice(recurrence.ordinals(first.toordinal(), date(2100, 1, 1).toordinal()), 3)
     assert days == ", ".join(f"{day.day} {day:%b %Y}" for day in map(date.fromordinal, found))
-
-
-def test_phrases_in_the_sentences_below_the_table_are_valid() -> None:
-    sentences = PAGE.partition('- "Every second" and "every third"')[2].partition("Ambiguous phrases are errors")[0]
-    keys = {"from", "weekend"}
-    ordinals = {"1st", "4th", "29th", "30th", "31st", "first", "second", "third", "fourth", "last"}
-    phrases = set(quoted(sentences)) - keys - ordinals
-    assert {"fortnightly", "bimonthly", "1st and 3rd Friday of the month"} <= phrases
-    for phrase in phrases - {"bimonthly"}:
-        parse(phrase)
-    with pytest.raises(ValueError, match="must be a recurrence"):
-        parse("bimonthly")
 
 
 @pytest.mark.parametrize(("ambiguous", "readings"), rows("Ambiguous | Write instead"))
@@ -115,16 +102,15 @@ def test_every_documented_key_with_a_value_is_valid(cell: str) -> None:
 
 def test_the_first_example_gives_the_expected_plan() -> None:
     plan = read(CODE_BLOCKS[0][1], "toml").plan(NEW_YEAR)
-    assert [f"{item.at:%m-%d %H:%M} {item.name} {item.amount} {item.currency}" for item in plan.transactions[:6]] == [
+    assert [f"{item.at:%m-%d %H:%M} {item.name} {item.amount} {item.currency}" for item in plan.transactions[:5]] == [
         "01-01 00:00 Opening balance 1200 EUR",
         "01-04 06:00 Rent 840.50 EUR",
         "01-11 08:00 Invoice 480 USD",
         "01-25 08:00 Salary 2350 EUR",
         "02-01 06:00 Rent 840.50 EUR",
-        "02-05 08:00 Swimming 32 EUR",
     ]
     assert [f"{item.at:%m-%d %H:%M}" for item in plan.goals[0].contributions] == [
-        "01-26 08:00", "02-26 08:00", "03-26 08:00", "04-26 08:00", "07-01 00:00",
+        "01-26 08:00", "02-26 08:00", "03-26 08:00", "04-26 08:00",
     ]  # fmt: skip
 
 
@@ -139,7 +125,7 @@ def test_the_python_example_prints_the_documented_output() -> None:
 def test_every_code_block_is_tested() -> None:
     assert {language for language, _, _ in CODE_BLOCKS} == {"toml", "json", "python", "dates", "sh"}
     assert len(DATES) == PAGE.count("```dates")
-    assert sum(bool(error) for _, _, error in CODE_BLOCKS) >= 3
+    assert sum(bool(error) for _, _, error in CODE_BLOCKS) >= 2
 
 
 def test_all_included_scenarios_are_listed() -> None:
@@ -172,7 +158,7 @@ def test_every_documented_point_in_time_is_valid() -> None:
 def test_the_table_of_limits_is_correct() -> None:
     numbers = [int(re.sub(r"[^0-9]", "", value)) for _, value in rows("Limit | Value")]
     assert numbers == [
-        limits.MAX_CLOCK_TRANSACTIONS, limits.MAX_CLOCK_GOALS, limits.MAX_GOAL_CONTRIBUTIONS, limits.MAX_NAME,
-        limits.MAX_CATEGORY, limits.MAX_AMOUNT, limits.SPAN_YEARS, MAX_FILE_BYTES, limits.MAX_SCENARIO_TEXT,
+        limits.MAX_CLOCK_TRANSACTIONS, limits.MAX_CLOCK_GOALS, limits.MAX_GOAL_CONTRIBUTIONS, MAX_FILE_BYTES,
+        limits.MAX_SCENARIO_TEXT,
         CLOCK.transactions.max_nominal, CLOCK.contributions.max_nominal, MAX_LISTED_DATES,
     ]  # fmt: skip
