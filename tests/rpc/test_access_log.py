@@ -33,7 +33,7 @@ async def respond(handler: AccessLog, request: Request) -> Response:
 )
 async def test_request_is_logged_in_one_line(world: World, request_: Request, path: str, status: int) -> None:
     capture = LogCapture()
-    handler = AccessLog(world.handler, world.handler.has_path, capture.log)
+    handler = AccessLog(world.handler, world.handler.route, capture.log)
     found, headers, body = await respond(handler, request_)
     assert found == status
     [(level, event, fields)] = capture.lines
@@ -45,7 +45,7 @@ async def test_request_is_logged_in_one_line(world: World, request_: Request, pa
 
 async def test_invalid_http_is_logged_without_a_method(world: World) -> None:
     capture = LogCapture()
-    handler = AccessLog(world.handler, world.handler.has_path, capture.log)
+    handler = AccessLog(world.handler, world.handler.route, capture.log)
     status, _, body = handler.reject(BAD_REQUEST)
     [(_, _, fields)] = capture.lines
     assert fields.pop("request_id").startswith("req_")
@@ -53,5 +53,5 @@ async def test_invalid_http_is_logged_without_a_method(world: World) -> None:
 
 
 async def test_health_checks_are_recognized(world: World) -> None:
-    handler = AccessLog(world.handler, world.handler.has_path, LogCapture().log)
+    handler = AccessLog(world.handler, world.handler.route, LogCapture().log)
     assert [handler.is_health_check(Request("GET", path)) for path in ("/healthz", "/rpc")] == [True, False]

@@ -14,7 +14,7 @@ from structlog.testing import CapturingLogger
 
 from tests.support.world import World
 from tickover.api.errors import Reason, Rejection, unavailable
-from tickover.server.failure_log import FailureLog
+from tickover.server.logs import FailureLog
 
 
 def _lines(log: pytest.LogCaptureFixture) -> list[str]:

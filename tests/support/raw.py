@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from tests.support.program import Program
 from tests.support.world import HttpResponse
-from tickover.api.limits import MAX_BODY
+from tickover.api.limits import MAX_BODY, MAX_HEAD
 from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import Request, RequestError, Response
 from tickover.server.http1.server import Server
@@ -231,7 +231,8 @@ def _response(body: bytes, status: int = 200) -> Response:
 
 @asynccontextmanager
 async def run_echo_server(keep_alive_seconds: float = 60, **limits: Any) -> AsyncIterator[EchoServer]:
-    server = EchoServer(Limits(MAX_BODY, keep_alive_seconds=keep_alive_seconds, **{"deadline_seconds": 0.4, **limits}))
+    given = {"deadline_seconds": 0.4, "keep_alive_seconds": keep_alive_seconds, **limits}
+    server = EchoServer(Limits(head_bytes=MAX_HEAD, body_bytes=MAX_BODY, **given))
     listener = socket.create_server(("127.0.0.1", 0))
     server.port = listener.getsockname()[1]
     server.http_server.start(listener)

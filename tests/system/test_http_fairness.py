@@ -11,6 +11,7 @@ from tickover.server.http1.limits import Limits
 from tickover.server.http1.pool import MAX_BODY_BYTES_PER_ITERATION, Pool
 
 LARGE = MAX_BODY_BYTES_PER_ITERATION
+LIMITS = Limits(head_bytes=1000, body_bytes=LARGE, deadline_seconds=30)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ LARGE = MAX_BODY_BYTES_PER_ITERATION
     ],
 )
 async def test_few_large_calls_start_in_one_turn_of_the_event_loop(sizes: list[int], expected_turns: list[int]) -> None:
-    pool, loop = Pool(Limits(LARGE)), asyncio.get_running_loop()
+    pool, loop = Pool(LIMITS), asyncio.get_running_loop()
     turn, started, all_started = 0, list[int](), asyncio.Event()
 
     def count_turns() -> None:
@@ -56,7 +57,7 @@ async def test_calls_that_never_started_count_as_unfinished() -> None:
 
 
 async def test_waiting_calls_are_discarded_when_the_grace_ends() -> None:
-    pool = Pool(Limits(LARGE))
+    pool = Pool(LIMITS)
 
     async def call() -> None:
         raise AssertionError

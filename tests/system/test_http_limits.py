@@ -171,7 +171,7 @@ class _Receiver:
 
 def test_body_in_tiny_chunks_is_joined_as_it_arrives() -> None:
     receiver = _Receiver()
-    parser = RequestParser(receiver, None, Limits(body_bytes=100_000))
+    parser = RequestParser(receiver, None, Limits(head_bytes=1000, body_bytes=100_000, deadline_seconds=30))
     parser.feed(post("Transfer-Encoding: chunked"))
     for _ in range(20):
         parser.feed(b"1\r\nx\r\n" * 1000)

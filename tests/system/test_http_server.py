@@ -30,9 +30,7 @@ from tests.support.raw import (
     run_echo_server,
     wait_until_disconnected,
 )
-from tickover.api.limits import MAX_BODY
-
-MAX_HEAD = 32_768
+from tickover.api.limits import MAX_BODY, MAX_HEAD
 
 # Slow clients
 

@@ -26,7 +26,7 @@ from lab.bench import bodies
 from lab.bench.studies.stage_chart import draw_stages
 from tests.support.world import NOW, World, open_world
 from tickover.api.ids import read_clock_id
-from tickover.api.limits import MAX_BODY
+from tickover.api.limits import MAX_BODY, MAX_HEAD
 from tickover.api.timestamps import years_after
 from tickover.server.http1.connection import Connection
 from tickover.server.http1.limits import Limits
@@ -195,7 +195,7 @@ def _connect_to_limit(bench: Bench) -> _Client:
 
 
 def _connect_to_tickover(bench: Bench) -> _Client:
-    return _Client(Connection(bench.world.handler, Pool(Limits(MAX_BODY))), 1)
+    return _Client(Connection(bench.world.handler, Pool(Limits(MAX_HEAD, MAX_BODY, deadline_seconds=30))), 1)
 
 
 async def _microseconds(bench: Bench, connect: Callable[[Bench], _Client], method: str) -> float:

@@ -85,6 +85,9 @@ MAX_EMAIL_LABEL: Final = 63
 """Characters between two dots of the domain."""
 
 # Requests
+REQUEST_DEADLINE: Final = timedelta(seconds=30)
+"""For receiving a whole request, head and body."""
+MAX_HEAD: Final = 32 * 1024
 MAX_BODY: Final = 1024 * 1024
 MAX_NESTING: Final = 64
 """Levels of arrays and objects in a body, including the body itself."""

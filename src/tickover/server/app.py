@@ -13,7 +13,7 @@ from structlog.stdlib import BoundLogger
 
 from tickover import __version__
 from tickover.api.errors import Reason
-from tickover.api.limits import MAIL_TIMEOUT, MAX_BODY
+from tickover.api.limits import MAIL_TIMEOUT, MAX_BODY, MAX_HEAD, REQUEST_DEADLINE
 from tickover.server.background import Background, sweep
 from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import RequestHandler
@@ -135,8 +135,8 @@ class TickoverServer:
         """Return the handler, with traces and an access log if they are on."""
         observed: RequestHandler = self._handler
         if self._tracing is not None:
-            observed = self._tracing.handler(observed, self._handler.has_path)
-        return AccessLog(observed, self._handler.has_path, self._log) if self.settings.access_log else observed
+            observed = self._tracing.handler(observed, self._handler.route)
+        return AccessLog(observed, self._handler.route, self._log) if self.settings.access_log else observed
 
     async def _drain(self) -> None:
         """Serve for `drain_seconds` more. `/readyz` returns 503, so load balancers choose other servers."""
@@ -222,7 +222,13 @@ def _http_limits(settings: Settings, log: BoundLogger) -> Limits:
     connections = raise_file_limit(settings.max_connections)
     if connections < settings.max_connections:
         log.warning("the limit on open files allows fewer connections than TICKOVER_MAX_CONNECTIONS", limit=connections)
-    return Limits(MAX_BODY, connections=connections, keep_alive_seconds=settings.keep_alive_seconds)
+    return Limits(
+        head_bytes=MAX_HEAD,
+        body_bytes=MAX_BODY,
+        deadline_seconds=REQUEST_DEADLINE.total_seconds(),
+        connections=connections,
+        keep_alive_seconds=settings.keep_alive_seconds,
+    )
 
 
 def _policy(settings: Settings, url: str) -> Policy:
@@ -246,7 +252,7 @@ async def sweep_all(database_url: str) -> int:
     """Delete all expired rows, and return their number."""
     store = await open_store(database_url, 1)
     try:
-        return await sweep(store, wall_clock)
+        return sum([found async for found in sweep(store, wall_clock)])
     finally:
         await store.close()
 

@@ -1,6 +1,7 @@
 """Background tasks: sweep expired rows, log rejected calls, and log outages of the database."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final
@@ -9,12 +10,22 @@ from structlog.stdlib import BoundLogger
 
 from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import Instant
-from tickover.server.failure_log import describe_cause
-from tickover.server.rejections import RejectionCounter
+from tickover.server.logs import describe_cause
 from tickover.server.storage.store import Store
 
 _SWEEP_ROWS: Final = 200
 _CHECK_SECONDS: Final = 1.0
+_REPORTED: Final = frozenset(
+    {
+        Reason.LOGIN_REFUSED,
+        Reason.UNAUTHENTICATED,
+        Reason.RESEND_TOO_SOON,
+        Reason.RATE_LIMITED,
+        Reason.MAIL_NOT_SENT,
+        Reason.UNAVAILABLE,
+    }
+)
+"""Reasons that may indicate guessing, flooding or an outage. Other reasons are mistakes of callers."""
 
 
 class Background:
@@ -36,7 +47,7 @@ class Background:
         self._seconds = seconds
         self._on_swept = on_swept
         self._watch = DatabaseWatch(store, log)
-        self._rejections = RejectionCounter(log)
+        self._rejected: Counter[Reason] = Counter()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -56,8 +67,9 @@ class Background:
             await self._report()
 
     def count_rejection(self, reason: Reason) -> None:
-        """Count a rejected call."""
-        self._rejections.count(reason)
+        """Count a rejected call for one log line a minute, which has no data of callers."""
+        if reason in _REPORTED:
+            self._rejected[reason] += 1
         if reason is Reason.UNAVAILABLE:
             self._watch.request_check()
 
@@ -73,8 +85,11 @@ class Background:
         try:
             if not await self._share_key():
                 self._log.error("another server uses this database with another secret key")
-            # A sweep can take long, and the key must be recorded every minute.
-            swept = await sweep(self._store, self._now, between=self._share_key)
+            swept = 0
+            async for found in sweep(self._store, self._now):
+                swept += found
+                # A sweep can take long, and the key must be recorded every minute.
+                await self._share_key()
         except Rejection:
             self._watch.request_check()
             raise
@@ -86,7 +101,9 @@ class Background:
         return await self._store.share_key(self._fingerprint, self._now())
 
     async def _report(self) -> None:
-        self._rejections.report()
+        if self._rejected:
+            counts, self._rejected = self._rejected, Counter()
+            self._log.info("calls rejected", **{reason.lower(): number for reason, number in sorted(counts.items())})
 
 
 async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]], log: BoundLogger) -> None:
@@ -101,22 +118,10 @@ async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]
         await asyncio.sleep(seconds)
 
 
-async def _do_nothing() -> None:
-    pass
-
-
-async def sweep(
-    store: Store, now: Callable[[], Instant], between: Callable[[], Awaitable[object]] = _do_nothing
-) -> int:
-    """Delete all expired rows, and return their number.
-
-    It deletes a few rows at a time, so that calls don't wait long. `between` is awaited after each step.
-    """
-    swept = 0
+async def sweep(store: Store, now: Callable[[], Instant]) -> AsyncIterator[int]:
+    """Delete all expired rows in steps, so that calls don't wait long. Yield the number of rows of each step."""
     while found := await store.sweep(now(), _SWEEP_ROWS):
-        swept += found
-        await between()
-    return swept
+        yield found
 
 
 class DatabaseWatch:

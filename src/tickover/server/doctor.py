@@ -73,12 +73,9 @@ async def run_checks(
         yield error("settings", str(failure), "Correct the setting. Then run this command again.")
         return
     yield ok("settings", "All settings are valid.")
-    statistics = None
-    async for check in _check_database(settings.database_url, now):
-        if isinstance(check, Statistics):
-            statistics = check
-        else:
-            yield check
+    checks, statistics = await _check_database(settings.database_url, now)
+    for check in checks:
+        yield check
     yield check_disk(shutil.disk_usage(folder := data_folder(settings.database_url, settings.data_dir)).free, folder)
     yield await check_mail(settings)
     yield check_clock(now(), statistics.clock_skew_seconds if statistics else None)
@@ -88,24 +85,22 @@ async def run_checks(
         yield check
 
 
-async def _check_database(url: str, now: Callable[[], Instant]) -> AsyncIterator[Check | Statistics]:
+async def _check_database(url: str, now: Callable[[], Instant]) -> tuple[list[Check], Statistics | None]:
+    """Return the results, and the statistics of the database if it can be read."""
     name = redact_url(url)
     if not is_postgres(url) and not sqlite_path(url).exists():
-        yield ok("database", f"{name} doesn't exist yet. The first start creates it.")
-        return
+        return [ok("database", f"{name} doesn't exist yet. The first start creates it.")], None
     try:
         found = await read_statistics(url, now)
     except SettingError as failure:
-        yield error("database", str(failure), _advice(failure))
-        return
-    yield found
+        return [error("database", str(failure), _advice(failure))], None
     schema = check_schema(found.schema_version, schema_version(url))
     if schema.status is Status.OK:
-        yield await _check_writes(url, found)
+        database = await _check_writes(url, found)
     else:
         # Opening the store would migrate it.
-        yield ok("database", f"{name} responds. Its size is {_size(found.bytes)}.")
-    yield schema
+        database = ok("database", f"{name} responds. Its size is {_size(found.bytes)}.")
+    return [database, schema], found
 
 
 async def _check_writes(url: str, found: Statistics) -> Check:

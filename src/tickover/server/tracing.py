@@ -35,9 +35,9 @@ class Tracing:
         self._provider.add_span_processor(processor or BatchSpanProcessor(OTLPSpanExporter()))
         self.tracer = self._provider.get_tracer("tickover", __version__)
 
-    def handler(self, handler: RequestHandler, has_path: Callable[[str], bool]) -> RequestHandler:
-        """`has_path` returns whether there is a page or an endpoint at a path."""
-        return _TracedHandler(handler, has_path, self.tracer)
+    def handler(self, handler: RequestHandler, route: Callable[[str], str]) -> RequestHandler:
+        """`route` returns a path without text of the client."""
+        return _TracedHandler(handler, route, self.tracer)
 
     def store(self, store: Store) -> Store:
         return cast("Store", _TracedStore(store, self.tracer))
@@ -67,9 +67,9 @@ class Tracing:
 class _TracedHandler:
     """Creates a span for each request. Implements `tickover.server.http1.messages.RequestHandler`."""
 
-    def __init__(self, handler: RequestHandler, has_path: Callable[[str], bool], tracer: trace.Tracer) -> None:
+    def __init__(self, handler: RequestHandler, route: Callable[[str], str], tracer: trace.Tracer) -> None:
         self._handler = handler
-        self._has_path = has_path
+        self._route = route
         self._tracer = tracer
 
     def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
@@ -85,8 +85,7 @@ class _TracedHandler:
 
     async def _trace(self, request: Request) -> Response:
         carrier = {name: request.fields.get(name.encode(), b"").decode("latin-1") for name in _PROPAGATOR.fields}
-        # An unknown path is text of the client.
-        path = request.path if self._has_path(request.path) else "unknown"
+        path = self._route(request.path)
         attributes = {"http.request.method": request.method, "url.scheme": "http", "http.route": path, "url.path": path}
         with self._tracer.start_as_current_span(
             f"{request.method} {path}", _PROPAGATOR.extract(carrier), SpanKind.SERVER, attributes

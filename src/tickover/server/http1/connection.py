@@ -25,7 +25,7 @@ _QUEUED_BYTES: Final = 1024
 
 
 class Connection(asyncio.Protocol):
-    """Handles one request at a time.
+    """Handles one request at a time. Implements `PooledConnection` and `Receiver`.
 
     Pipelined requests are queued. While requests are queued or a response is unread, nothing more is read.
     """
@@ -49,6 +49,7 @@ class Connection(asyncio.Protocol):
         """When the incomplete request began. A new connection counts as one, because it occupies a socket."""
         self._unread_since: float | None = None
         self._last_response_size = 0
+        """The event loop keeps all of a response until the last byte is sent."""
 
     # Callbacks of the event loop
 
@@ -102,7 +103,7 @@ class Connection(asyncio.Protocol):
     def pause_writing(self) -> None:
         self._unread_since = self._loop.time()
         self._stop_reading()
-        self._pool.add_unread(self, self.unread_size())
+        self._pool.add_unread(self, self._last_response_size)
 
     def resume_writing(self) -> None:
         self._unread_since = None
@@ -240,7 +241,6 @@ class Connection(asyncio.Protocol):
             self._enqueue(error)
 
     def reject_request(self) -> None:
-        """Reject the request that is arriving, because the server is overloaded."""
         self._pool.receiving.pop(self, None)
         self._pool.over_limit.pop(self, None)
         self._count_bytes(-self._parser.drop_body())
@@ -254,7 +254,6 @@ class Connection(asyncio.Protocol):
         self._timer = self._loop.call_later(LINGER_SECONDS, self.close)
 
     def close(self) -> None:
-        """Close the connection when the client has read all responses, or at the deadline."""
         self._ignores_input = True
         self._pool.idle.pop(self, None)
         self._transport.close()
@@ -262,24 +261,14 @@ class Connection(asyncio.Protocol):
         self._timer = self._loop.call_later(self._pool.limits.deadline_seconds, self._transport.abort)
 
     def abort(self) -> None:
-        """Close the connection immediately."""
         self._transport.abort()
 
     def stop(self) -> None:
-        """Close the connection after the requests that have begun; `Pool.is_stopping` is set."""
         if not (self._is_handling or self._queue or self._parser.is_arriving or self._unread_since is not None):
             self.close()
 
     def is_receiving(self) -> bool:
-        """Return whether a request is arriving and no earlier one is pending."""
         return self._parser.is_arriving and not self._is_handling and not self._queue
-
-    def unread_size(self) -> int:
-        """Return the memory of a response that the client has not read to the end.
-
-        The event loop keeps all of a response until the last byte is sent.
-        """
-        return self._last_response_size
 
     def _stop_reading(self) -> None:
         if self._is_reading:

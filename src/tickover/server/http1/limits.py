@@ -7,14 +7,14 @@ RESERVED_CONNECTIONS: Final = 64
 
 
 class Limits(NamedTuple):
+    head_bytes: int
+    """Size of the head of a request: its first line and its headers."""
     body_bytes: int
-    """Size of one body."""
-    head_bytes: int = 32 * 2**10
+    deadline_seconds: float
+    """Time for a request to arrive, and for a client to read a response."""
     connections: int = 5000
     reserved_connections: int = RESERVED_CONNECTIONS
     keep_alive_seconds: float = 75
-    deadline_seconds: float = 30
-    """Time for a request to arrive, and for a client to read a response."""
     request_bytes: int = 64 * 2**20
     """Total size of bodies that are arriving, queued or handled."""
     unread_bytes: int = 64 * 2**20

@@ -24,7 +24,7 @@ class PooledConnection(Protocol):
         """Close the connection immediately."""
 
     def stop(self) -> None:
-        """Close the connection after the requests that have begun."""
+        """Close the connection after the requests that have begun; `Pool.is_stopping` is set."""
 
     def is_receiving(self) -> bool:
         """Return whether a request is arriving and no earlier one is pending."""

@@ -24,8 +24,7 @@ from tickover.server.sign_in.mail.mailer import Email, Mailer, MailOutcomeUnknow
 from tickover.server.storage import is_postgres, schema_version
 from tickover.server.storage.admin.statistics import Statistics, data_folder, read_statistics
 
-_MAX_CONNECTIONS: Final = 32
-_MAX_BODY: Final = 1024
+_LIMITS: Final = Limits(head_bytes=32 * 1024, body_bytes=1024, deadline_seconds=30, connections=32)
 _GAUGE_SECONDS: Final = 1.0
 _STATISTICS_SECONDS: Final = 60.0
 """Statistics of the database are read at most this often, because counting rows takes long."""
@@ -123,7 +122,7 @@ class MetricsServer:
         self._numbers = numbers
         self._publish = publish
         self._facts = facts
-        self._server = Server(self, Limits(body_bytes=_MAX_BODY, connections=_MAX_CONNECTIONS))
+        self._server = Server(self, _LIMITS)
 
     @asynccontextmanager
     async def running(self, log: BoundLogger) -> AsyncIterator[None]:

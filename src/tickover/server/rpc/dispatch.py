@@ -13,7 +13,7 @@ from tickover.api import ids, timestamps
 from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.api.limits import CALL_COST, MAX_BATCH
 from tickover.api.timestamps import Instant
-from tickover.server.failure_log import FailureLog
+from tickover.server.logs import FailureLog
 from tickover.server.operations import OPERATIONS
 from tickover.server.operations.caller import Caller
 from tickover.server.operations.idempotency import run_once

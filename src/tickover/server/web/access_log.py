@@ -15,10 +15,10 @@ class AccessLog:
     Implements `tickover.server.http1.messages.RequestHandler`.
     """
 
-    def __init__(self, handler: RequestHandler, has_path: Callable[[str], bool], log: BoundLogger) -> None:
-        """`has_path` returns whether there is a page or an endpoint at a path."""
+    def __init__(self, handler: RequestHandler, route: Callable[[str], str], log: BoundLogger) -> None:
+        """`route` returns a path without text of the client."""
         self._handler = handler
-        self._has_path = has_path
+        self._route = route
         self._log = log
 
     def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
@@ -45,8 +45,7 @@ class AccessLog:
 
     def _log_request(self, request: Request, response: Response, began: float) -> None:
         milliseconds = round((asyncio.get_running_loop().time() - began) * 1000, 1)
-        # An unknown path is text of the client.
-        path = request.path if self._has_path(request.path) else "unknown"
+        path = self._route(request.path)
         self._log_response(response, method=request.method, path=path, milliseconds=milliseconds)
 
     def _log_response(self, response: Response, **fields: object) -> None:

@@ -83,9 +83,10 @@ class Handler:
     def is_health_check(self, request: Request) -> bool:
         return request.path in HEALTH_CHECKS
 
-    def has_path(self, path: str) -> bool:
-        """Return whether there is a page or an endpoint at the path."""
-        return path == "/rpc" or path in HEALTH_CHECKS or self._site.has(path)
+    def route(self, path: str) -> str:
+        """Return the path for logs, or "unknown" if nothing is there: then it is text of the client."""
+        is_known = path == "/rpc" or path in HEALTH_CHECKS or self._site.has(path)
+        return path if is_known else "unknown"
 
     def reject(self, error: RequestError) -> Response:
         if error.status == 503:
@@ -98,7 +99,12 @@ class Handler:
 
     async def _handle_call(self, request: Request, request_id: str) -> Response:
         try:
-            response = await self._call(request, request_id)
+            self._host_check.check(request.fields.get(b"host"))
+            if request.method == "OPTIONS":
+                response = self._preflight(request.fields.get(b"origin"))
+            else:
+                body, context = self._read_call(request, request_id)
+                response = _to_http(await self._rpc.dispatch(body, context))
         except Rejection as rejection:
             response = _to_http(error_response(rejection))
         finally:
@@ -133,23 +139,27 @@ class Handler:
             self._date_until = now + 1
         return self._date
 
-    async def _call(self, request: Request, request_id: str) -> Response:
+    def _preflight(self, origin: bytes | None) -> Response:
+        if (headers := self._cors.preflight_headers(origin)) is not None:
+            return 204, [*_SAFE, *headers], b""
+        if origin is None:
+            raise _use_post("OPTIONS")
+        message = "Pages of this origin may not call the server. Add the origin to TICKOVER_CORS_ORIGINS."
+        raise Rejection(Reason.METHOD_NOT_ALLOWED, message)
+
+    def _read_call(self, request: Request, request_id: str) -> tuple[bytes, Context]:
+        """Return the body of a call, and the rest of its request."""
         fields = request.fields
-        self._host_check.check(fields.get(b"host"))
-        if request.method == "OPTIONS" and (preflight := self._cors.preflight_headers(fields.get(b"origin"))):
-            return 204, [*_SAFE, *preflight], b""
-        if request.method == "OPTIONS" and b"origin" in fields:
-            message = "Pages of this origin may not call the server. Add the origin to TICKOVER_CORS_ORIGINS."
-            raise Rejection(Reason.METHOD_NOT_ALLOWED, message)
-        _check_content_type(request.method, fields.get(b"content-type", b""))
+        if request.method != "POST":
+            raise _use_post(request.method)
+        _check_content_type(fields.get(b"content-type", b""))
         if request.body is None:
             raise Rejection(Reason.BODY_TOO_LARGE, f"The body must have at most {MAX_BODY} bytes.")
         network = self._networks.find(request.client, fields.get(b"x-forwarded-for", b""))
         token = tokens.read_bearer_token(fields.get(b"authorization", b""))
         key = fields.get(b"idempotency-key")
         # The parser keeps blanks at the end of a header.
-        context = Context(self._now, token, network, request_id, None if key is None else key.strip(b" \t"))
-        return _to_http(await self._rpc.dispatch(request.body, context))
+        return request.body, Context(self._now, token, network, request_id, None if key is None else key.strip(b" \t"))
 
     async def _page(self, request: Request) -> Response:
         path = request.path
@@ -180,9 +190,11 @@ def _health(request: Request, status: int, body: bytes) -> Response:
     return status, [_TEXT, *_SAFE, *retry_after], body
 
 
-def _check_content_type(method: str, content_type: bytes) -> None:
-    if method != "POST":
-        raise Rejection(Reason.METHOD_NOT_ALLOWED, f"Use POST, not {method}.")
+def _use_post(method: str) -> Rejection:
+    return Rejection(Reason.METHOD_NOT_ALLOWED, f"Use POST, not {method}.")
+
+
+def _check_content_type(content_type: bytes) -> None:
     if content_type == b"application/json":
         return
     kind, *parameters = (part.strip() for part in content_type.lower().replace(b'"', b"").split(b";"))
