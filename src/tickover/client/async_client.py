@@ -1,67 +1,37 @@
 """The asyncio client."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from msgspec import UNSET, UnsetType
 
 from tickover.api.arguments import Amount, InstantLike
-from tickover.api.clocks import Balances, ClockPage, Event, EventPage, Summary
+from tickover.api.clocks import Balances, ClockPage, Event, Snapshot, Summary
 from tickover.api.errors import Reason, Rejection
 from tickover.api.expectations import CheckResult, Expectation
-from tickover.api.limits import DEFAULT_TOKEN_DAYS
+from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_PAGE
 from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction, plan_of
 from tickover.api.tokens import AccessToken, CreatedAccessToken, CurrentUser, SignedIn
 from tickover.api.tokens import StoredEmail as Email
 from tickover.client import calls
 from tickover.client.amendments import Item
 from tickover.client.async_clock import AsyncClock
-from tickover.client.base_client import DEFAULT_URL, BaseClient
-from tickover.client.calls import Call
+from tickover.client.clocks import ClockState
 from tickover.client.errors import NoCode
 from tickover.client.large_plans import addition_key, is_incomplete, split_plan
-from tickover.client.retries import RetryState
-
-T = TypeVar("T")
+from tickover.client.session import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL, BaseClient, Session
 
 
-class AsyncTickover(BaseClient):
-    """A client for one server. Inside `async with` it reuses connections.
-
-    Outside of `async with` every call opens its own connection. Nothing is then bound to an event loop: you can use
-    one client from several loops in turn, and there is nothing to close.
-    """
-
-    def __init__(
-        self, url: str = DEFAULT_URL, token: str | None = None, *, timeout: float = 15.0, retries: int = 2
-    ) -> None:
-        # Imported here because both take long to import, and `tickover --help` doesn't need them.
-        from asyncio import sleep  # noqa: PLC0415
-
-        from tickover.client.connections import AsyncConnections  # noqa: PLC0415
-
-        super().__init__(url, token, retries)
-        self._sleep = sleep
-        self._connections = AsyncConnections(url, timeout)
-
-    async def __aenter__(self) -> Self:
-        self._connections.reuse()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Close all connections. The client can't be used afterwards."""
-        await self._connections.close()
+class AsyncClient(BaseClient):
+    """The methods of `AsyncTickover`."""
 
     async def send_code(self, email: str) -> None:
         """Send a six-digit code to this email address."""
-        await self._send(calls.send_code(email))
+        await self._session.send(calls.send_code(email))
 
     async def send_link(self, email: str) -> str | None:
         """Send a login link. Return it too if the server stores emails in the development outbox."""
-        return calls.login_url(await self._send(calls.send_link(email)))
+        return calls.login_url(await self._session.send(calls.send_link(email)))
 
     async def sign_in(self, email: str) -> SignedIn:
         """Send a code and sign in with it. The code is read from the development mailbox.
@@ -87,38 +57,38 @@ class AsyncTickover(BaseClient):
 
     async def log_in(self, email: str, code: str) -> SignedIn:
         """Sign in with a code. The client sends the token with later calls."""
-        return self._store_token(await self._send(calls.log_in(email, code)))
+        return self._store_token(await self._session.send(calls.log_in(email, code)))
 
     async def log_in_by_link(self, link_or_secret: str) -> SignedIn:
         """Sign in with a login link, or with the part after `#token=`. The client sends the token with later calls."""
-        return self._store_token(await self._send(calls.log_in_by_link(link_or_secret)))
+        return self._store_token(await self._session.send(calls.log_in_by_link(link_or_secret)))
 
     async def log_out(self) -> None:
         """Revoke the token and remove it from the client."""
-        await self._send(calls.log_out())
+        await self._session.send(calls.log_out())
         self.token = None
 
     async def current_user(self) -> CurrentUser:
         """Return the user that the token belongs to, and when the token expires."""
-        return await self._send(calls.current_user())
+        return await self._session.send(calls.current_user())
 
     async def create_access_token(
         self, name: str, *, expires_in_days: int = DEFAULT_TOKEN_DAYS, read_only: bool = False
     ) -> CreatedAccessToken:
         """Create a token for a program. It is shown only once. The client must have signed in."""
-        return await self._send(calls.create_access_token(name, expires_in_days, read_only))
+        return await self._session.send(calls.create_access_token(name, expires_in_days, read_only))
 
     async def list_access_tokens(self) -> Sequence[AccessToken]:
         """Return your live access tokens, newest first."""
-        return (await self._send(calls.list_access_tokens())).tokens
+        return (await self._session.send(calls.list_access_tokens())).tokens
 
     async def revoke_access_token(self, id: str) -> None:
         """Revoke the access token with this ID."""
-        await self._send(calls.revoke_access_token(id))
+        await self._session.send(calls.revoke_access_token(id))
 
     async def latest_email(self, email: str) -> Email | None:
         """Return the newest email to this address, or None if the development mailbox has none or is disabled."""
-        return await self._send(calls.latest_email(email))
+        return await self._session.send(calls.latest_email(email))
 
     async def create_clock(  # noqa: PLR0913 - one parameter for each part of a clock
         self,
@@ -130,7 +100,7 @@ class AsyncTickover(BaseClient):
         name: str | None = None,
         labels: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
-    ) -> "AsyncClock":
+    ) -> AsyncClock:
         """Create a clock from a plan, or from a frozen time, transactions and goals.
 
         Amendments add what one call doesn't accept. If the server rejects one, the clock is deleted.
@@ -138,20 +108,20 @@ class AsyncTickover(BaseClient):
         plan = calls.name_plan(calls.build_plan(plan, frozen_time, transactions, goals), name, labels)
         key = calls.idempotency_key(idempotency_key)
         first, additions = split_plan(plan)
-        clock = (await self._send(calls.create_clock(first, key))).clock
+        clock = await self._session.send(calls.create_clock(first, key))
         for number, addition in enumerate(additions):
             call = calls.amend_clock(clock.id, addition.items(clock), (), key=addition_key(key, number))
             try:
-                clock = (await self._send(call)).clock
+                clock = await self._session.send(call)
             except Rejection as rejection:
                 if is_incomplete(rejection):
                     await self.delete_clock(clock.id)
                 raise addition.locate(rejection) from None
-        return AsyncClock(self, clock, plan.opening, plan.expectations)
+        return AsyncClock(self._session, ClockState(clock, plan.opening, plan.expectations))
 
-    async def get_clock(self, id: str, at: InstantLike | None = None, *, details: bool = False) -> "AsyncClock":
+    async def get_clock(self, id: str, at: InstantLike | None = None, *, details: bool = False) -> AsyncClock:
         """Return a clock, or preview it at the instant `at`. `details` adds `start_time` and initial amounts."""
-        return AsyncClock(self, (await self._send(calls.get_clock(id, at, details))).clock)
+        return self._clock(await self._session.send(calls.get_clock(id, at, details)))
 
     async def fork_clock(
         self,
@@ -160,16 +130,13 @@ class AsyncTickover(BaseClient):
         *,
         name: str | None = None,
         labels: Mapping[str, str] | None = None,
-    ) -> "AsyncClock":
+    ) -> AsyncClock:
         """Create a clock with the same schedule, at the instant `at` or at the original start."""
-        return AsyncClock(self, (await self._send(calls.fork_clock(id, at, name, labels))).clock)
+        return self._clock(await self._session.send(calls.fork_clock(id, at, name, labels)))
 
-    async def amend_clock(
-        self, id: str, *, add: Sequence[PlannedItem] = (), cancel: Sequence[Item] = ()
-    ) -> "AsyncClock":
+    async def amend_clock(self, id: str, *, add: Sequence[PlannedItem] = (), cancel: Sequence[Item] = ()) -> AsyncClock:
         """Add items to a clock, and cancel items that haven't happened yet. Name the goals of contributions by ID."""
-        result = await self._send(calls.amend_clock(id, add, cancel))
-        return AsyncClock(self, self._record(result.clock, add, cancel))
+        return self._clock(await self._session.amend(calls.amend_clock(id, add, cancel), add, cancel))
 
     async def update_clock(
         self,
@@ -177,27 +144,29 @@ class AsyncTickover(BaseClient):
         *,
         name: str | None | UnsetType = UNSET,
         labels: Mapping[str, str] | None | UnsetType = UNSET,
-    ) -> "AsyncClock":
+    ) -> AsyncClock:
         """Replace the name, the labels or both. None removes them."""
-        return AsyncClock(self, (await self._send(calls.update_clock(id, name, labels))).clock)
+        return self._clock(await self._session.send(calls.update_clock(id, name, labels)))
 
     async def delete_clock(self, id: str) -> None:
-        await self._send(calls.delete_clock(id))
+        await self._session.send(calls.delete_clock(id))
 
     async def list_clocks(self, labels: Mapping[str, str] | None = None) -> AsyncIterator[Summary]:
         """Iterate over your clocks with these labels, or over all, newest first. Pages are requested when needed."""
-        call: Call[ClockPage] | None = calls.first_page(labels)
-        while call is not None:
-            page = await self._send(call)
+        cursor = None
+        while True:
+            page = await self.list_page(MAX_PAGE, cursor, labels)
             for clock in page.clocks:
                 yield clock
-            call = calls.next_page(page, labels)
+            cursor = page.next_cursor
+            if cursor is None:
+                return
 
     async def list_page(
         self, limit: int = 20, cursor: str | None = None, labels: Mapping[str, str] | None = None
     ) -> ClockPage:
         """Return one page of your clocks with these labels, or of all, newest first."""
-        return await self._send(calls.list_page(limit, cursor, labels))
+        return await self._session.send(calls.list_page(limit, cursor, labels))
 
     async def list_events(
         self,
@@ -208,19 +177,14 @@ class AsyncTickover(BaseClient):
         opening: Mapping[str, Amount] | None = None,
     ) -> AsyncIterator[Event]:
         """Iterate over a clock's events after `after` and until `until`, which is the frozen time by default."""
-        call: Call[EventPage] | None = calls.list_events(id, after, until, opening)
-        while call is not None:
-            page = await self._send(call)
-            for event in page.events:
-                yield event
-            cursor = page.next_cursor
-            call = None if cursor is None else calls.list_events(id, after, until, opening, cursor)
+        async for event in self._session.list_events(id, after, until, opening):
+            yield event
 
     async def get_balances(
         self, id: str, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None
     ) -> Balances:
         """Return a clock's balances at an instant, which is the frozen time by default."""
-        return await self._send(calls.get_balances(id, at, opening))
+        return await self._session.send(calls.get_balances(id, at, opening))
 
     async def check_clock(
         self,
@@ -231,18 +195,52 @@ class AsyncTickover(BaseClient):
         opening: Mapping[str, Amount] | None = None,
     ) -> CheckResult:
         """Check expectations about the schedule until `until`. The result is false if an expectation fails."""
-        return await self._send(calls.check_clock(id, expectations, until, opening))
+        return await self._session.send(calls.check_clock(id, expectations, until, opening))
 
     async def expand_scenario(self, text: str, start: InstantLike | None = None) -> Plan:
         """Return the plan of a scenario in TOML. The server expands it, and creates nothing."""
-        return plan_of(await self._send(calls.expand_scenario(text, start)))
+        return plan_of(await self._session.send(calls.expand_scenario(text, start)))
 
     async def discover(self) -> dict[str, Any]:
         """Return the server's OpenRPC document."""
-        return await self._send(calls.discover())
+        return await self._session.send(calls.discover())
 
-    async def _send(self, call: Call[T]) -> T:
-        state = RetryState(call, self._retries)
-        while not state.is_finished(await self._connections.send(call.request, self._token_for(call))):
-            await self._sleep(state.delay)
-        return state.result
+    def _store_token(self, signed_in: SignedIn) -> SignedIn:
+        self.token = signed_in.token
+        return signed_in
+
+    def _clock(self, snapshot: Snapshot) -> AsyncClock:
+        return AsyncClock(self._session, ClockState(snapshot))
+
+
+class AsyncTickover(AsyncClient):
+    """A client for one server. Inside `async with` it reuses connections.
+
+    Outside of `async with` every call opens its own connection. Nothing is then bound to an event loop: you can use
+    one client from several loops in turn, and there is nothing to close.
+    """
+
+    def __init__(
+        self,
+        url: str = DEFAULT_URL,
+        token: str | None = None,
+        *,
+        timeout: float = DEFAULT_TIMEOUT,
+        retries: int = DEFAULT_RETRIES,
+    ) -> None:
+        # Imported here because httpx2 takes long to import, and `tickover --help` doesn't need it.
+        from tickover.client.connections import AsyncConnections  # noqa: PLC0415
+
+        self._transport = AsyncConnections(url, timeout)
+        super().__init__(Session(url, token, self._transport, retries))
+
+    async def __aenter__(self) -> Self:
+        self._transport.reuse()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections. The client can't be used afterwards."""
+        await self._transport.close()

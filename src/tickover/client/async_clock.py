@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from msgspec import UNSET, UnsetType
 
@@ -15,24 +14,16 @@ from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import PlannedItem, expense
 from tickover.client import calls
 from tickover.client.amendments import Item, ids_in_fork
-from tickover.client.clocks import AdvanceResult, ClockView, by_currency
-
-if TYPE_CHECKING:
-    from tickover.client.async_client import AsyncTickover
+from tickover.client.clocks import AdvanceResult, ClockState, ClockView
+from tickover.client.session import Session
 
 
 class AsyncClock(ClockView):
     """A clock. Its properties are from the last response; its methods call the server."""
 
-    def __init__(
-        self,
-        tickover: "AsyncTickover",
-        snapshot: Snapshot,
-        opening: Mapping[str, Amount] = {},
-        expectations: Sequence[Expectation] = (),
-    ) -> None:
-        super().__init__(snapshot, opening, expectations)
-        self._tickover = tickover
+    def __init__(self, session: Session, state: ClockState) -> None:
+        super().__init__(state)
+        self._session = session
 
     async def advance(  # noqa: PLR0913 - one parameter for each unit of time
         self,
@@ -56,11 +47,11 @@ class AsyncClock(ClockView):
 
     async def preview(self, at: InstantLike) -> Snapshot:
         """Return the clock as it would be at an instant, without moving it."""
-        return (await self._tickover.get_clock(self.id, at)).snapshot
+        return await self._session.send(calls.get_clock(self.id, at))
 
     async def refresh(self) -> None:
         """Load the clock's current state from the server."""
-        self._update((await self._tickover.get_clock(self.id)).snapshot)
+        self._update(await self._session.send(calls.get_clock(self.id)))
 
     async def fork(
         self,
@@ -76,8 +67,8 @@ class AsyncClock(ClockView):
         `add` and `cancel` amend the fork in a second call. `cancel` has items of this clock. If the server rejects the
         amendment, the fork is deleted.
         """
-        fork = await self._tickover.fork_clock(self.id, at, name=name, labels=labels)
-        fork = AsyncClock(self._tickover, fork.snapshot, self.opening, self.expectations)
+        snapshot = await self._session.send(calls.fork_clock(self.id, at, name, labels))
+        fork = AsyncClock(self._session, ClockState(snapshot, self.opening, self.expectations))
         if add or cancel:
             try:
                 await fork._amend(add, ids_in_fork(cancel, self.id, fork.id))
@@ -109,10 +100,10 @@ class AsyncClock(ClockView):
         labels: Mapping[str, str] | None | UnsetType = UNSET,
     ) -> None:
         """Replace the clock's name, its labels or both. None removes them."""
-        self._update((await self._tickover.update_clock(self.id, name=name, labels=labels)).snapshot)
+        self._update(await self._session.send(calls.update_clock(self.id, name, labels)))
 
     async def delete(self) -> None:
-        await self._tickover.delete_clock(self.id)
+        await self._session.send(calls.delete_clock(self.id))
 
     async def events(
         self,
@@ -122,9 +113,7 @@ class AsyncClock(ClockView):
         opening: Mapping[str, Amount] | None = None,
     ) -> AsyncIterator[Event]:
         """Iterate over the events after `after` and until `until`, which is the frozen time by default."""
-        async for event in self._tickover.list_events(
-            self.id, after=after, until=until, opening=self._opening_or(opening)
-        ):
+        async for event in self._session.list_events(self.id, after, until, self._opening_or(opening)):
             yield event
 
     async def balance(
@@ -139,7 +128,8 @@ class AsyncClock(ClockView):
         self, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None
     ) -> dict[str, Balance]:
         """Return the balance of each currency at an instant, with its lowest and highest point until then."""
-        return by_currency(await self._tickover.get_balances(self.id, at, opening=self._opening_or(opening)))
+        result = await self._session.send(calls.get_balances(self.id, at, self._opening_or(opening)))
+        return {balance.currency: balance for balance in result.balances}
 
     async def check(
         self,
@@ -150,13 +140,12 @@ class AsyncClock(ClockView):
         """Check expectations, or those of the clock's plan. Raise ExpectationFailed if one doesn't hold."""
         __tracebackhide__ = True
         expectations, opening = expectations or tuple(self.expectations), self._opening_or(opening)
-        result = await self._tickover.check_clock(self.id, expectations, until=until, opening=opening)
+        result = await self._session.send(calls.check_clock(self.id, expectations, until, opening))
         return self._require_success(expectations, result, opening)
 
     async def _advance(self, to: datetime) -> AdvanceResult:
-        result = await self._tickover._send(calls.advance_clock(self.id, to))  # noqa: SLF001 - same package
-        return self._update(result.clock)
+        return self._update(await self._session.send(calls.advance_clock(self.id, to)))
 
     async def _amend(self, add: Sequence[PlannedItem], cancel: Sequence[Item]) -> AdvanceResult:
-        result = await self._tickover._send(calls.amend_clock(self.id, add, cancel, self.goals))  # noqa: SLF001 - same package
-        return self._update(self._tickover._record(result.clock, add, cancel))  # noqa: SLF001 - same package
+        call = calls.amend_clock(self.id, add, cancel, self.goals)
+        return self._update(await self._session.amend(call, add, cancel))

@@ -12,10 +12,10 @@ from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, InstantLike, to_instant
-from tickover.api.clocks import Balances, ClockPage, EventPage, Goal, OneClock
+from tickover.api.clocks import Balances, ClockPage, EventPage, Goal, OneClock, Snapshot
 from tickover.api.errors import Reason
 from tickover.api.expectations import CheckResult, Expectation, ExpectationEntry
-from tickover.api.limits import MAX_EVENTS, MAX_PAGE
+from tickover.api.limits import MAX_EVENTS
 from tickover.api.plans import (
     ExpandedPlan,
     Plan,
@@ -144,41 +144,41 @@ def idempotency_key(key: str | None) -> str:
     return uuid4().hex if key is None else key
 
 
-def create_clock(plan: Plan, key: str) -> Call[OneClock]:
+def create_clock(plan: Plan, key: str) -> Call[Snapshot]:
     """Create a clock. The call is idempotent because it has an idempotency key."""
-    return _call("createTestClock", plan.params, _ONE_CLOCK, headers={"Idempotency-Key": key})
+    return _clock_call("createTestClock", plan.params, headers={"Idempotency-Key": key})
 
 
-def get_clock(id: str, at: InstantLike | None, details: bool = False) -> Call[OneClock]:
+def get_clock(id: str, at: InstantLike | None = None, details: bool = False) -> Call[Snapshot]:
     params = _id_and_at(id, at) | ({"details": True} if details else {})
-    return _call("getTestClock", params, _ONE_CLOCK)
+    return _clock_call("getTestClock", params)
 
 
-def advance_clock(id: str, frozen_time: datetime) -> Call[OneClock]:
+def advance_clock(id: str, frozen_time: datetime) -> Call[Snapshot]:
     """Advance a clock. The call is idempotent because advancing to the current frozen time changes nothing."""
-    return _call("advanceTestClock", {"id": id, "frozenTime": frozen_time}, _ONE_CLOCK)
+    return _clock_call("advanceTestClock", {"id": id, "frozenTime": frozen_time})
 
 
 def fork_clock(
     id: str, at: InstantLike | None, name: str | None = None, labels: Mapping[str, str] | None = None
-) -> Call[OneClock]:
+) -> Call[Snapshot]:
     """Fork a clock. The call is idempotent because it has an idempotency key."""
     params = _id_and_at(id, at) | _without_none({"name": name, "labels": labels})
-    return _call("forkTestClock", params, _ONE_CLOCK, headers={"Idempotency-Key": idempotency_key(None)})
+    return _clock_call("forkTestClock", params, headers={"Idempotency-Key": idempotency_key(None)})
 
 
 def amend_clock(
     id: str, add: Sequence[PlannedItem], cancel: Sequence[Item], goals: Sequence[Goal] = (), key: str | None = None
-) -> Call[OneClock]:
+) -> Call[Snapshot]:
     """Amend a clock. The call is idempotent because it has an idempotency key."""
     params = amendment_params(id, add, cancel, goals)
-    return _call("amendTestClock", params, _ONE_CLOCK, headers={"Idempotency-Key": idempotency_key(key)})
+    return _clock_call("amendTestClock", params, headers={"Idempotency-Key": idempotency_key(key)})
 
 
-def update_clock(id: str, name: str | None | UnsetType, labels: Mapping[str, str] | None | UnsetType) -> Call[OneClock]:
+def update_clock(id: str, name: str | None | UnsetType, labels: Mapping[str, str] | None | UnsetType) -> Call[Snapshot]:
     """Replace the name and the labels of a clock. None removes them. The call is idempotent."""
     params = {"id": id, "name": name, "labels": labels}
-    return _call("updateTestClock", {key: value for key, value in params.items() if value is not UNSET}, _ONE_CLOCK)
+    return _clock_call("updateTestClock", {key: value for key, value in params.items() if value is not UNSET})
 
 
 def delete_clock(id: str) -> Call[Done]:
@@ -188,14 +188,6 @@ def delete_clock(id: str) -> Call[Done]:
 def list_page(limit: int, cursor: str | None, labels: Mapping[str, str] | None) -> Call[ClockPage]:
     params = {"limit": limit, "cursor": cursor, "labels": labels}
     return _call("listTestClocks", _without_none(params), _PAGE)
-
-
-def first_page(labels: Mapping[str, str] | None) -> Call[ClockPage]:
-    return list_page(MAX_PAGE, None, labels)
-
-
-def next_page(page: ClockPage, labels: Mapping[str, str] | None) -> Call[ClockPage] | None:
-    return None if page.next_cursor is None else list_page(MAX_PAGE, page.next_cursor, labels)
 
 
 def list_events(
@@ -276,3 +268,8 @@ def _call(
     content = encode_json({"jsonrpc": "2.0", "id": id, "method": operation, "params": params})
     request = Request("POST", "/rpc", headers={"Content-Type": "application/json", **headers}, content=content)
     return Call(request, lambda response: decode_result(response, id, decoder), needs_token, idempotent)
+
+
+def _clock_call(operation: str, params: Any, headers: Mapping[str, str] = {}) -> Call[Snapshot]:
+    call = _call(operation, params, _ONE_CLOCK, headers=headers)
+    return Call(call.request, lambda response: call.decode(response).clock)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from msgspec import Struct
 
 from tickover.api.arguments import Amount, InstantLike, to_instant
-from tickover.api.clocks import Balance, Balances, Contribution, Goal, Snapshot, Transaction
+from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
 from tickover.api.durations import Duration
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.client.balances import balances_after
@@ -27,20 +27,40 @@ class AdvanceResult(Struct, frozen=True):
     """The balance of each currency after the advance."""
 
 
-class ClockView:
-    """A clock as the last response returned it."""
+class ClockState(Struct):
+    """A clock as the last response returned it, and what the server doesn't store."""
 
-    def __init__(
-        self, snapshot: Snapshot, opening: Mapping[str, Amount] = {}, expectations: Sequence[Expectation] = ()
-    ) -> None:
-        self.snapshot = snapshot
-        self.opening = opening
-        """Balances before the clock's start. The server doesn't store them."""
-        self.expectations = expectations
-        """The expectations of the clock's plan."""
+    snapshot: Snapshot
+    opening: Mapping[str, Amount] = {}
+    expectations: Sequence[Expectation] = ()
+
+
+class ClockView:
+    """The properties of both kinds of clocks."""
+
+    def __init__(self, state: ClockState) -> None:
+        self._state = state
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.id!r}, frozen_time={self.frozen_time.isoformat()!r})"
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self._state.snapshot
+
+    @property
+    def opening(self) -> Mapping[str, Amount]:
+        """Balances before the clock's start."""
+        return self._state.opening
+
+    @opening.setter
+    def opening(self, opening: Mapping[str, Amount]) -> None:
+        self._state.opening = opening
+
+    @property
+    def expectations(self) -> Sequence[Expectation]:
+        """The expectations of the clock's plan."""
+        return self._state.expectations
 
     @property
     def id(self) -> str:
@@ -116,7 +136,7 @@ class ClockView:
 
     def _update(self, snapshot: Snapshot) -> AdvanceResult:
         """Replace the snapshot, and return the difference."""
-        before, self.snapshot = self.snapshot, snapshot
+        before, self._state.snapshot = self.snapshot, snapshot
         return diff_snapshots(before, snapshot, self.opening)
 
     def _opening_or(self, opening: Mapping[str, Amount] | None) -> Mapping[str, Amount]:
@@ -130,10 +150,6 @@ class ClockView:
         if not result.ok:
             raise ExpectationFailed(format_violations(self.snapshot, expectations, result, opening), result)
         return result
-
-
-def by_currency(balances: Balances) -> dict[str, Balance]:
-    return {balance.currency: balance for balance in balances.balances}
 
 
 def diff_snapshots(before: Snapshot, after: Snapshot, opening: Mapping[str, Amount] = {}) -> AdvanceResult:

@@ -167,6 +167,11 @@ class AsyncConnections(_BaseConnections):
         except _HTTP_ERRORS as error:
             return self._no_response(error)
 
+    async def sleep(self, seconds: float) -> None:
+        from asyncio import sleep  # noqa: PLC0415 - see above
+
+        await sleep(seconds)
+
     async def close(self) -> None:
         await self._http.aclose()
 

@@ -1,11 +1,11 @@
-"""Decides whether a call is retried and how long to wait first. The clients do the waiting."""
+"""Sends a call, and decides whether it is sent again and how long to wait first."""
 
-from typing import Final, Generic, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from tickover.api.errors import Reason, Rejection
 from tickover.client.calls import Call
 from tickover.client.errors import ClientError, Unreachable
-from tickover.client.messages import NoResponse, Response
+from tickover.client.messages import NoResponse, Request, Response
 
 T = TypeVar("T")
 
@@ -13,47 +13,41 @@ _FIRST_DELAY: Final = 0.1
 _MAX_DELAY: Final = 3.0
 
 
-class RetryState(Generic[T]):
-    """The attempts at one call.
+class Transport(Protocol):
+    """Sends requests to one server, and waits between them."""
 
-    Pass the outcome of each attempt to `is_finished`. If it returns False, wait `delay` seconds and send again.
-    """
+    async def send(self, request: Request, token: str | None) -> Response | NoResponse: ...
+    async def sleep(self, seconds: float) -> None: ...
 
-    result: T
 
-    def __init__(self, call: Call[T], max_retries: int) -> None:
-        self.delay = 0.0
-        self._call = call
-        self._max_retries = max_retries
-        self._retries = 0
-        self._may_be_done = False
-        """Whether the server may have completed an earlier attempt."""
-
-    def is_finished(self, outcome: Response | NoResponse) -> bool:
-        """Return True and set `result` if the call succeeded, or False to retry. Raise the final error otherwise."""
+async def send_with_retries(call: Call[T], token: str | None, transport: Transport, max_retries: int) -> T:
+    """Return the result of the call. Raise the error of the last attempt."""
+    retries = 0
+    may_be_done = False
+    """Whether the server may have completed an earlier attempt."""
+    while True:
+        outcome = await transport.send(call.request, token)
+        error: ClientError | Rejection
         if isinstance(outcome, NoResponse):
-            unknown = outcome.may_have_arrived and not self._call.idempotent
+            may_have_arrived = outcome.may_have_arrived
+            unknown = may_have_arrived and not call.idempotent
             suffix = " The server may or may not have processed the call." if unknown else ""
-            self._schedule_retry(Unreachable(outcome.message + suffix), outcome.may_have_arrived)
-            return False
-        try:
-            self.result = self._call.decode(outcome)
-        except Rejection as rejection:
-            if self._may_be_done and rejection.reason in self._call.already_done:
-                self.result = self._call.already_done[rejection.reason]
-                return True
-            if rejection.reason is not Reason.UNAVAILABLE:
-                raise
-            self._schedule_retry(rejection, may_be_done=True)
-            return False
-        return True
-
-    def _schedule_retry(self, error: ClientError | Rejection, may_be_done: bool) -> None:
-        if self._retries == self._max_retries or (may_be_done and not self._call.idempotent):
+            error = Unreachable(outcome.message + suffix)
+        else:
+            try:
+                return call.decode(outcome)
+            except Rejection as rejection:
+                if may_be_done and rejection.reason in call.already_done:
+                    return call.already_done[rejection.reason]
+                if rejection.reason is not Reason.UNAVAILABLE:
+                    raise
+                may_have_arrived = True
+                error = rejection
+        if retries == max_retries or (may_have_arrived and not call.idempotent):
             raise error
-        self.delay = min(_requested_delay(error) or _FIRST_DELAY * 2**self._retries, _MAX_DELAY)
-        self._retries += 1
-        self._may_be_done = self._may_be_done or may_be_done
+        await transport.sleep(min(_requested_delay(error) or _FIRST_DELAY * 2**retries, _MAX_DELAY))
+        retries += 1
+        may_be_done = may_be_done or may_have_arrived
 
 
 def _requested_delay(error: ClientError | Rejection) -> float:

@@ -1,24 +1,14 @@
-"""Both client classes, and a client of a new user."""
+"""Clients of a real server."""
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from itertools import count
 
 import pytest
 
 from tests.support.program import Program
-from tests.system.client.clients import CLIENT_CLASSES, Client, OpenClient, make_opener
+from tickover.client import Tickover
 
 _NUMBERS = count()
-
-
-@pytest.fixture(params=CLIENT_CLASSES, ids=["sync", "async"])
-def client_class(request: pytest.FixtureRequest) -> type:
-    return request.param  # type: ignore[no-any-return]
-
-
-@pytest.fixture
-def open_client(client_class: type) -> OpenClient:
-    return make_opener(client_class)
 
 
 @pytest.fixture
@@ -28,7 +18,14 @@ def email() -> str:
 
 
 @pytest.fixture
-async def client(open_client: OpenClient, program: Program, email: str) -> AsyncIterator[Client]:
+def visitor(program: Program) -> Iterator[Tickover]:
+    """A client that isn't signed in."""
+    with Tickover(program.url) as client:
+        yield client
+
+
+@pytest.fixture
+def client(program: Program, email: str) -> Iterator[Tickover]:
     """A client signed in as a new user."""
-    async with open_client(program.url, program.sign_in(email)) as signed_in:
+    with Tickover(program.url, program.sign_in(email)) as signed_in:
         yield signed_in

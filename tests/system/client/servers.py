@@ -104,10 +104,8 @@ class ScriptedServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, steps: tuple[Step, ...], listens: bool = True) -> None:
-        super().__init__(("127.0.0.1", 0), Handler, bind_and_activate=listens)
-        if not listens:
-            self.server_bind()
+    def __init__(self, steps: tuple[Step, ...]) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
         self.requests: list[ReceivedRequest] = []
         self.connections = 0
         self.closing = threading.Event()
@@ -117,11 +115,6 @@ class ScriptedServer(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
-
-    def listen(self) -> None:
-        """Start to listen, and serve until the server is shut down."""
-        self.server_activate()
-        self.serve_forever(poll_interval=0.01)
 
     def next_step(self, request: ReceivedRequest) -> Step:
         with self._lock:

@@ -3,37 +3,67 @@
 import asyncio
 import socket
 import ssl
-import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import trustme
 
-from tests.support.cases import each_case
 from tests.support.program import Program
-from tests.system.client.clients import OpenClient, catch, collect, resolve
-from tests.system.client.servers import (
-    ScriptedServer,
-    respond_normally,
-    respond_with,
-    respond_without_http,
-    scripted_server,
-)
-from tickover.client import AsyncTickover, ClientError, InvalidResponse, Tickover, Unreachable
+from tests.system.client import servers
+from tests.system.client.servers import ScriptedServer, Step, respond_normally, respond_with, scripted_server
+from tickover.client import AsyncTickover, InvalidResponse, Tickover, Unreachable
+from tickover.client.calls import discover, latest_email
+from tickover.client.connections import MAX_RESPONSE_BYTES, AsyncConnections
+from tickover.client.messages import NoResponse, Response
+from tickover.client.sync_client import BlockingTransport
 
 TOKEN = "tko_secret_token"
+DISCOVER = discover().request
+Connect = Callable[..., AbstractAsyncContextManager[BlockingTransport | AsyncConnections]]
+
+
+@pytest.fixture(params=[BlockingTransport, AsyncConnections])
+def connect(request: pytest.FixtureRequest) -> Connect:
+    """Opens connections of both kinds."""
+
+    @asynccontextmanager
+    async def open_transport(url: str, seconds: float = 60.0) -> AsyncIterator[BlockingTransport | AsyncConnections]:
+        transport = request.param(url, seconds)
+        if isinstance(transport, AsyncConnections):
+            transport.reuse()
+        try:
+            yield transport
+        finally:
+            await transport.close()
+
+    return open_transport
+
+
+async def fail(connect: Connect, url: str, seconds: float = 60.0) -> NoResponse:
+    """Send a request that gets no response."""
+    async with connect(url, seconds) as transport:
+        outcome = await transport.send(DISCOVER, TOKEN)
+    assert isinstance(outcome, NoResponse)
+    return outcome
+
+
+async def respond(connect: Connect, url: str) -> Response:
+    async with connect(url) as transport:
+        outcome = await transport.send(DISCOVER, TOKEN)
+    assert isinstance(outcome, Response)
+    return outcome
 
 
 # URLs
 
 
-@each_case(
+@pytest.mark.parametrize(
     "url",
     [
         "",
@@ -60,22 +90,19 @@ TOKEN = "tko_secret_token"
         "http://127.0.0.1/#there",
     ],
 )
-def test_an_invalid_url_is_rejected(client_class: type, url: str) -> None:
-    with pytest.raises(
-        ValueError, match=r"^invalid server URL .*; use a URL such as http://127\.0\.0\.1:8000$"
-    ) as caught:
-        client_class(url)
-    assert repr(url) in str(caught.value)
+def test_an_invalid_url_is_rejected(url: str) -> None:
+    with pytest.raises(ValueError, match=r"^invalid server URL .*; use a URL such as http://127\.0\.0\.1:8000$") as no:
+        Tickover(url)
+    assert repr(url) in str(no.value)
 
 
-@each_case("url", ["http://me@127.0.0.1", "http://me:my-password@127.0.0.1"])
-def test_a_url_with_a_password_is_rejected_without_repeating_it(client_class: type, url: str) -> None:
-    with pytest.raises(ValueError, match="can't contain a user name or a password") as caught:
-        client_class(url)
-    assert "me" not in str(caught.value).replace("name", "")
+@pytest.mark.parametrize("url", ["http://me@127.0.0.1", "http://me:my-password@127.0.0.1"])
+def test_a_url_with_a_password_is_rejected_without_repeating_it(url: str) -> None:
+    with pytest.raises(ValueError, match=r"^a server URL can't contain a user name or a password$"):
+        Tickover(url)
 
 
-@each_case(
+@pytest.mark.parametrize(
     "url",
     [
         "http://localhost",
@@ -87,51 +114,28 @@ def test_a_url_with_a_password_is_rejected_without_repeating_it(client_class: ty
         "http://bücher.example",
     ],
 )
-def test_a_valid_url_is_accepted(client_class: type, url: str) -> None:
-    assert client_class(url).url == url
+def test_a_valid_url_is_accepted(url: str) -> None:
+    assert Tickover(url).url == url
 
 
-def test_the_default_url_is_a_local_server(client_class: type) -> None:
-    assert client_class().url == "http://127.0.0.1:8000"
-
-
-@each_case("path", ["", "/", "/behind/a/proxy", "/behind/a/proxy/"])
-async def test_a_server_url_may_have_a_path(open_client: OpenClient, path: str) -> None:
+@pytest.mark.parametrize("path", ["", "/", "/behind/a/proxy", "/behind/a/proxy/"])
+async def test_a_server_url_may_have_a_path(connect: Connect, path: str) -> None:
     with scripted_server(respond_normally) as server:
-        async with open_client(server.url + path) as client:
-            await resolve(client.discover())
-            await resolve(client.latest_email("a+b@example.test"))
-        paths = [request.path for request in server.requests]
-    assert client.url == (server.url + path).rstrip("/")
-    assert paths == [f"{path.rstrip('/')}/rpc", f"{path.rstrip('/')}/mailbox/latest?to=a%2Bb%40example.test"]
+        async with connect(server.url + path) as transport:
+            await transport.send(DISCOVER, None)
+            await transport.send(latest_email("a+b@example.test").request, TOKEN)
+        first, second = server.requests
+    assert (first.path, first.headers.get("authorization")) == (f"{path.rstrip('/')}/rpc", None)
+    assert second.path == f"{path.rstrip('/')}/mailbox/latest?to=a%2Bb%40example.test"
+    assert second.headers["authorization"] == f"Bearer {TOKEN}"
 
 
-async def test_a_url_that_ends_in_rpc_is_explained(open_client: OpenClient, program: Program) -> None:
-    async with open_client(f"{program.url}/rpc") as client:
-        error = await catch(InvalidResponse, client.discover)
-    assert str(error).endswith("Check that the URL is the address of a Tickover server, without /rpc.")
+def test_a_url_that_ends_in_rpc_is_explained(program: Program) -> None:
+    with Tickover(f"{program.url}/rpc") as client, pytest.raises(InvalidResponse, match="without /rpc"):
+        client.discover()
 
 
-@each_case(
-    ("options", "message"),
-    [
-        ({"timeout": 0}, "timeout must be a number of seconds greater than 0"),
-        ({"timeout": -1.0}, "timeout must be a number of seconds greater than 0"),
-        ({"timeout": float("nan")}, "timeout must be a number of seconds greater than 0"),
-        ({"retries": -1}, "retries must be 0 or more"),
-        *(
-            ({"token": token}, "a token must consist of printable ASCII characters")
-            for token in ["", "tko_a b", "tko_a\n", "tko_ä", " tko"]
-        ),
-    ],
-)
-def test_invalid_options_are_rejected(client_class: type, options: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as caught:
-        client_class(**options)
-    assert "tko" not in str(caught.value)
-
-
-# Connection errors
+# No response
 
 
 @contextmanager
@@ -142,34 +146,19 @@ def closed_port() -> Iterator[str]:
         yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
-async def test_a_stopped_server_raises_unreachable(open_client: OpenClient) -> None:
+async def test_a_stopped_server_is_explained(connect: Connect) -> None:
     with closed_port() as url:
-        async with open_client(url, TOKEN, retries=0) as client:
-            error = await catch(Unreachable, client.list_page)
-    assert isinstance(error, ClientError)
-    assert str(error).startswith(f"Can't connect to {url} (")
-    assert str(error).endswith("). Check that the server is running. `tickover serve` starts one.")
-    assert "[Errno" not in str(error)
+        outcome = await fail(connect, url)
+    assert outcome.message.startswith(f"Can't connect to {url} (")
+    assert outcome.message.endswith("). Check that the server is running. `tickover serve` starts one.")
+    assert "[Errno" not in outcome.message
+    assert not outcome.may_have_arrived
 
 
-async def test_an_unknown_host_raises_unreachable(open_client: OpenClient, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unknown_host_is_named(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("no_proxy", "*")
-    async with open_client("http://nobody.invalid", retries=0) as client:
-        error = await catch(Unreachable, client.discover)
     # Without a name server this may be a timeout, so the message varies.
-    assert "http://nobody.invalid" in str(error)
-
-
-async def test_a_refused_connection_is_retried_even_if_not_idempotent(open_client: OpenClient) -> None:
-    """The server reserves its port, and starts to listen between two attempts."""
-    with ScriptedServer((respond_normally,), listens=False) as server:
-        thread = threading.Timer(0.15, server.listen)
-        thread.start()
-        async with open_client(server.url, retries=6) as client:
-            await resolve(client.send_code("ana@example.test"))
-        server.shutdown()
-        thread.join()
-        assert len(server.requests) == 1
+    assert "http://nobody.invalid" in (await fail(connect, "http://nobody.invalid")).message
 
 
 @contextmanager
@@ -185,18 +174,42 @@ def busy_port() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
-async def test_a_call_that_never_connected_was_not_processed(open_client: OpenClient) -> None:
+async def test_a_call_that_never_connected_did_not_arrive(connect: Connect) -> None:
     with busy_port() as url:
-        async with open_client(url, TOKEN, timeout=0.2, retries=0) as client:
-            error = await catch(Unreachable, client.log_out)
-    assert str(error) == f"{url} didn't respond within 0.2 seconds. Use a longer timeout, or try again later."
+        message = f"{url} didn't respond within 0.2 seconds. Use a longer timeout, or try again later."
+        assert await fail(connect, url, seconds=0.2) == NoResponse(message, may_have_arrived=False)
 
 
-async def test_a_server_without_http_raises_unreachable(open_client: OpenClient) -> None:
-    with scripted_server(respond_without_http) as server:
-        async with open_client(server.url, retries=0) as client:
-            error = await catch(Unreachable, client.discover)
-    assert str(error).startswith(f"{server.url} closed the connection or doesn't speak HTTP.")
+@pytest.mark.parametrize(
+    "step", [servers.close_connection_early, servers.truncate_response, servers.respond_without_http]
+)
+async def test_a_broken_connection_is_explained(connect: Connect, step: Step) -> None:
+    with scripted_server(step) as server:
+        message = (
+            f"{server.url} closed the connection or doesn't speak HTTP."
+            " Check that the URL is the address of a Tickover server."
+        )
+        assert await fail(connect, server.url) == NoResponse(message, may_have_arrived=True)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        servers.never_respond,
+        servers.respond_slowly,
+        servers.respond_with_slow_head,
+        servers.respond_after_many_interim_responses,
+    ],
+)
+async def test_the_timeout_is_for_a_whole_attempt(connect: Connect, step: Step) -> None:
+    """Each byte arrives within the timeout. The next attempt has its own."""
+    with scripted_server(respond_normally, step, respond_normally) as server:
+        async with connect(server.url, seconds=0.4) as transport:
+            outcomes = [await transport.send(DISCOVER, None) for _ in range(3)]
+        message = f"{server.url} didn't respond within 0.4 seconds. Use a longer timeout, or try again later."
+    assert isinstance(outcomes[0], Response)
+    assert outcomes[1] == NoResponse(message, may_have_arrived=True)
+    assert isinstance(outcomes[2], Response)
 
 
 # TLS
@@ -215,89 +228,84 @@ def https_url(server: ScriptedServer) -> str:
     return server.url.replace("http:", "https:")
 
 
-async def test_an_untrusted_certificate_is_rejected(open_client: OpenClient) -> None:
+async def test_an_untrusted_certificate_is_rejected(connect: Connect) -> None:
     with tls_server(trustme.CA()) as server:
-        async with open_client(https_url(server), TOKEN, retries=0) as client:
-            error = await catch(Unreachable, client.list_page)
+        outcome = await fail(connect, https_url(server))
         assert server.requests == []
-    assert str(error).startswith(f"Can't connect to {https_url(server)} (")
-    assert "CERTIFICATE_VERIFY_FAILED" in str(error)
-    assert str(error).endswith("Set SSL_CERT_FILE to trust another one.")
+    assert outcome.message.startswith(f"Can't connect to {https_url(server)} (")
+    assert "CERTIFICATE_VERIFY_FAILED" in outcome.message
+    assert outcome.message.endswith("Set SSL_CERT_FILE to trust another one.")
 
 
-async def test_https_to_a_plain_http_server_is_explained(open_client: OpenClient) -> None:
+async def test_https_to_a_plain_http_server_is_explained(connect: Connect) -> None:
     with scripted_server(respond_normally) as server:
-        async with open_client(https_url(server), retries=0) as client:
-            error = await catch(Unreachable, client.discover)
-    assert str(error).startswith(f"Can't connect to {https_url(server)} (")
-    assert str(error).endswith("If the server doesn't use TLS, use a URL that begins with http://.")
+        outcome = await fail(connect, https_url(server))
+    assert outcome.message.endswith("If the server doesn't use TLS, use a URL that begins with http://.")
 
 
 async def test_ssl_cert_file_adds_a_trusted_certificate(
-    open_client: OpenClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     authority = trustme.CA()
     authority.cert_pem.write_to_path(tmp_path / "trusted.pem")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "trusted.pem"))
     with tls_server(authority) as server:
-        async with open_client(https_url(server), TOKEN) as client:
-            await resolve(client.list_page())
-        assert len(server.requests) == 1
+        await respond(connect, https_url(server))
 
 
-# Tokens and proxies
+# Redirects, proxies and large responses
 
 
-async def test_only_calls_that_need_the_token_send_it(open_client: OpenClient) -> None:
-    with scripted_server(respond_normally) as server:
-        async with open_client(server.url, TOKEN) as client:
-            await resolve(client.list_page())
-            await resolve(client.discover())
-            await resolve(client.send_code("ana@example.test"))
-            await resolve(client.latest_email("ana@example.test"))
-            await resolve(client.log_in("ana@example.test", "123456"))
-            await resolve(client.get_clock("clock_1"))
-            await resolve(client.log_out())
-        sent = [request.headers.get("authorization") for request in server.requests]
-    assert sent == [f"Bearer {TOKEN}", None, None, None, None, "Bearer tko_new", "Bearer tko_new"]
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize(("path", "base_path"), [("/tickover/rpc?x=1", "/tickover"), ("/elsewhere?secret=1", "")])
+async def test_a_redirect_is_not_followed(connect: Connect, status: int, path: str, base_path: str) -> None:
+    with (
+        scripted_server(respond_normally) as other,
+        scripted_server(respond_with("", status, Location=other.url + path)) as server,
+    ):
+        assert (await respond(connect, server.url)).redirect_base == other.url + base_path
+        assert other.requests == []
+    message = f"redirects to {other.url}. The client doesn't follow redirects."
+    with pytest.raises(InvalidResponse, match=message):
+        discover().decode(Response("http://x.test/rpc", status, b"", redirect_base=other.url))
 
 
-async def test_local_servers_bypass_the_proxy(open_client: OpenClient, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("location", ["mailto:ana@example.test", "http://elsewhere.test:port"])
+async def test_a_redirect_to_an_invalid_url_is_no_response(connect: Connect, location: str) -> None:
+    with scripted_server(respond_with("", 302, Location=location)) as server:
+        assert "doesn't speak HTTP" in (await fail(connect, server.url)).message
+
+
+async def test_local_servers_bypass_the_proxy(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
     with scripted_server(respond_normally) as proxy, scripted_server(respond_normally) as server:
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url)
         for name in ("no_proxy", "NO_PROXY"):
             monkeypatch.delenv(name, raising=False)
-        for url in (server.url, server.url.replace("127.0.0.1", "localhost")):
-            async with open_client(url) as client:
-                await resolve(client.discover())
+        await respond(connect, server.url)
+        await respond(connect, server.url.replace("127.0.0.1", "localhost"))
         assert (len(server.requests), proxy.requests) == (2, [])
-        async with open_client("http://elsewhere.example") as client:
-            await resolve(client.discover())
+        await respond(connect, "http://elsewhere.example")
         assert [request.path for request in proxy.requests] == ["http://elsewhere.example/rpc"]
 
 
-async def test_the_token_appears_in_no_repr_or_traceback(open_client: OpenClient) -> None:
-    with (
-        scripted_server(respond_normally) as server,
-        scripted_server(respond_with("no")) as other,
-        closed_port() as url,
-    ):
-        async with open_client(server.url, TOKEN) as client:
-            texts = [repr(client), str(client), repr(await resolve(client.get_clock("clock_1")))]
-        for bad_url in (other.url, url):
-            async with open_client(bad_url, TOKEN, retries=0) as client:
-                error = await catch((InvalidResponse, Unreachable), client.list_page)
-                texts.append("".join(traceback.format_exception(error)))
-        async with open_client(server.url) as client:
-            texts.append(repr(client))
-    assert not [text for text in texts if TOKEN in text]
-    assert texts[0].endswith(f"Tickover({server.url!r}, signed in)")
-    assert texts[-1].endswith(f"Tickover({server.url!r}, not signed in)")
-    assert texts[2].endswith("Clock('clock_1', frozen_time='2027-01-01T00:00:00+00:00')")
+async def test_an_endless_response_is_cut_off(connect: Connect) -> None:
+    with scripted_server(servers.respond_endlessly) as server:
+        assert len((await respond(connect, server.url)).content) < 2 * MAX_RESPONSE_BYTES
 
 
-# Threads and event loops
+# Clients
+
+
+def test_the_token_appears_in_no_traceback() -> None:
+    with scripted_server(respond_with("no")) as server, closed_port() as closed:
+        for url in (server.url, closed):
+            with (
+                Tickover(url, TOKEN, retries=0) as client,
+                pytest.raises((InvalidResponse, Unreachable)) as caught,
+            ):
+                client.list_page()
+            assert TOKEN not in "".join(traceback.format_exception(caught.value))
 
 
 def test_threads_can_share_a_client(program: Program, email: str) -> None:
@@ -312,47 +320,61 @@ def test_event_loops_can_share_a_client_in_turn(program: Program, email: str) ->
     ids = [asyncio.run(client.create_clock()).id for _ in range(3)]
 
     async def list_ids() -> list[str]:
-        return [clock.id for clock in await collect(client.list_clocks())]
+        return [clock.id async for clock in client.list_clocks()]
 
     assert asyncio.run(list_ids()) == ids[::-1]
 
 
-async def test_tasks_can_share_a_client(program: Program, email: str) -> None:
-    async with AsyncTickover(program.url, program.sign_in(email)) as client:
-        clocks = await asyncio.gather(*(client.create_clock() for _ in range(40)))
-    assert len({clock.id for clock in clocks}) == 40
-
-
-async def test_tasks_wait_for_a_free_connection(program: Program, email: str) -> None:
+async def test_tasks_can_share_a_client_and_wait_for_a_free_connection(program: Program, email: str) -> None:
     async with AsyncTickover(program.url, program.sign_in(email), retries=0) as client:
+        clocks = await asyncio.gather(*(client.create_clock() for _ in range(40)))
         pages = await asyncio.gather(*(client.list_page() for _ in range(250)))
+    assert len({clock.id for clock in clocks}) == 40
     assert len(pages) == 250
 
 
-async def test_an_open_client_reuses_its_connection(open_client: OpenClient) -> None:
+async def test_tasks_run_while_a_retry_waits() -> None:
+    order: list[str] = []
+
+    async def wait() -> None:
+        await AsyncConnections("http://x.test", 1).sleep(0.01)
+        order.append("retry")
+
+    async def run() -> None:
+        order.append("other task")
+
+    await asyncio.gather(wait(), run())
+    assert order == ["other task", "retry"]
+
+
+async def test_an_open_client_reuses_its_connection(connect: Connect) -> None:
     with scripted_server(respond_normally) as server:
-        async with open_client(server.url) as client:
+        async with connect(server.url) as transport:
             for _ in range(3):
-                await resolve(client.discover())
+                await transport.send(DISCOVER, None)
         assert (len(server.requests), server.connections) == (3, 1)
 
 
 @pytest.mark.parametrize(("idle_seconds", "connections"), [(3, 1), (5, 2)])
 async def test_an_idle_connection_is_reused_for_four_seconds(
-    open_client: OpenClient, monkeypatch: pytest.MonkeyPatch, idle_seconds: int, connections: int
+    connect: Connect, monkeypatch: pytest.MonkeyPatch, idle_seconds: int, connections: int
 ) -> None:
     with scripted_server(respond_normally) as server:
-        async with open_client(server.url) as client:
-            await resolve(client.discover())
+        async with connect(server.url) as transport:
+            await transport.send(DISCOVER, None)
             later = SimpleNamespace(monotonic=lambda: time.monotonic() + idle_seconds)
             for module in ("_sync", "_async"):
                 monkeypatch.setattr(f"httpcore2.{module}.http11.time", later)
-            await resolve(client.discover())
+            await transport.send(DISCOVER, None)
         assert server.connections == connections
 
 
-async def test_a_closed_client_raises(open_client: OpenClient, program: Program) -> None:
-    async with open_client(program.url) as client:
+async def test_a_closed_client_raises(program: Program) -> None:
+    with Tickover(program.url) as client:
         pass
     with pytest.raises(RuntimeError, match="closed"):
-        await resolve(client.discover())
+        client.discover()
+    async with AsyncTickover(program.url) as asynchronous:
+        pass
+    with pytest.raises(RuntimeError, match="closed"):
+        await asynchronous.discover()

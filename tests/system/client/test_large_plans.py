@@ -5,11 +5,11 @@ from decimal import Decimal
 
 import pytest
 
-from tests.system.client.clients import Client, OpenClient, catch, collect, resolve
+from tests.system.client.rejections import rejected
 from tests.system.client.servers import reject, respond_normally, result, scripted_server
 from tickover.api.clocks import ContributionEntry, GoalEntry
 from tickover.api.plans import PlannedContribution, PlannedTransaction
-from tickover.client import Plan, Reason, Rejection, contribution, expense, goal
+from tickover.client import Plan, Reason, Rejection, Tickover, contribution, expense, goal
 from tickover.client.large_plans import split_plan
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
@@ -37,8 +37,8 @@ LARGE = Plan(
 )
 
 
-async def test_large_plan_is_created_in_order(client: Client) -> None:
-    clock = await resolve(client.create_clock(LARGE))
+def test_large_plan_is_created_in_order(client: Tickover) -> None:
+    clock = client.create_clock(LARGE)
     posted = [*clock.transactions, *clock.pending_transactions]
     assert [item.name for item in posted] == [item.name for item in LARGE.transactions]
     assert [item.name for item in clock.goals] == [item.name for item in LARGE.goals]
@@ -48,42 +48,42 @@ async def test_large_plan_is_created_in_order(client: Client) -> None:
     assert not client.amendments
 
 
-async def test_same_key_creates_one_clock(client: Client) -> None:
-    first = await resolve(client.create_clock(LARGE, idempotency_key="k" * 255))
-    await resolve(first.advance(days=30))
-    again = await resolve(client.create_clock(LARGE, idempotency_key="k" * 255))
+def test_same_key_creates_one_clock(client: Tickover) -> None:
+    first = client.create_clock(LARGE, idempotency_key="k" * 255)
+    first.advance(days=30)
+    again = client.create_clock(LARGE, idempotency_key="k" * 255)
     assert again.snapshot == first.snapshot
-    assert len(await collect(client.list_clocks())) == 1
+    assert len(list(client.list_clocks())) == 1
 
 
-async def test_key_of_another_plan_is_rejected_and_its_clock_is_kept(client: Client) -> None:
-    first = await resolve(client.create_clock(transactions=coffees(150), frozen_time=START, idempotency_key="mine"))
+def test_key_of_another_plan_is_rejected_and_its_clock_is_kept(client: Tickover) -> None:
+    first = client.create_clock(transactions=coffees(150), frozen_time=START, idempotency_key="mine")
     other = coffees(149)
-    rejection = await catch(
-        Rejection, lambda: client.create_clock(transactions=other, frozen_time=START, idempotency_key="mine")
-    )
-    assert [fault.path for fault in rejection.faults] == ["Idempotency-Key"]
-    assert [clock.id for clock in await collect(client.list_clocks())] == [first.id]
+    with rejected(Reason.INVALID_PARAMS) as caught:
+        client.create_clock(transactions=other, frozen_time=START, idempotency_key="mine")
+    assert [fault.path for fault in caught.value.faults] == ["Idempotency-Key"]
+    assert [clock.id for clock in client.list_clocks()] == [first.id]
 
 
-async def test_rejected_part_deletes_the_clock_and_names_the_item(client: Client) -> None:
+def test_rejected_part_deletes_the_clock_and_names_the_item(client: Tickover) -> None:
     late = expense("Too late", 1, "EUR", "2037-01-02")
     goals = [goal("Trip", 10, contributions=[*contributions(150), contribution(1, "2037-01-02")])]
-    rejections = [
-        await catch(Rejection, lambda: client.create_clock(frozen_time=START, transactions=[*coffees(201), late])),
-        await catch(Rejection, lambda: client.create_clock(frozen_time=START, goals=goals)),
-    ]
-    paths = [fault.path for rejection in rejections for fault in rejection.faults]
-    assert paths == ["transactions[201].at", "goals[0].contributions[150].at"]
-    assert await collect(client.list_clocks()) == []
+    for plan, path in [
+        (Plan(START, transactions=[*coffees(201), late]), "transactions[201].at"),
+        (Plan(START, goals=goals), "goals[0].contributions[150].at"),
+    ]:
+        with rejected(Reason.INVALID_PARAMS) as caught:
+            client.create_clock(plan)
+        assert [fault.path for fault in caught.value.faults] == [path]
+    assert list(client.list_clocks()) == []
 
 
-async def test_other_rejections_of_a_part_are_raised_unchanged(open_client: OpenClient) -> None:
-    with scripted_server(respond_normally, reject("CLOCK_EXPIRED"), result({"message": "ok"})) as server:
-        async with open_client(server.url) as client:
-            rejection = await catch(Rejection, lambda: client.create_clock(transactions=coffees(101)))
+def test_other_rejections_of_a_part_are_raised_unchanged() -> None:
+    steps = (respond_normally, reject("CLOCK_EXPIRED"), result({"message": "ok"}))
+    with scripted_server(*steps) as server, Tickover(server.url) as client:
+        with pytest.raises(Rejection, match="It is CLOCK_EXPIRED"):
+            client.create_clock(transactions=coffees(101))
         assert [request.call["method"] for request in server.requests][2:] == ["deleteTestClock"]
-    assert (rejection.reason, rejection.message) == (Reason.CLOCK_EXPIRED, "It is CLOCK_EXPIRED.")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,156 @@
+"""Responses become results, rejections, or InvalidResponse with a message that names the URL."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.system.client.servers import CLOCK, EMAIL
+from tickover.api.clocks import Snapshot
+from tickover.client import ClientError, Fault, InvalidResponse, Reason, Rejection
+from tickover.client.calls import get_clock, latest_email
+from tickover.client.messages import Response
+
+URL = "http://x.test/rpc"
+PAGE = "<!doctype html><title>It works!</title>"
+SECRET = "tko_secret_token"
+GOAL = {
+    "id": "goal_1", "name": "Trip", "targetAmount": 1, "currentAmount": 1, "remainingAmount": 0,
+    "progressPercent": 100, "contributions": [], "upcomingContributions": [],
+}  # fmt: skip
+
+NOT_TICKOVER = (
+    "returned HTTP status {} and no JSON-RPC response."
+    " Check that the URL is the address of a Tickover server, without /rpc."
+)
+NOT_DECODED = "sent a response that this client can't decode{}. Check that the versions of client and server match."
+WRONG_ID = "returned the response to another call. Check for a faulty proxy in front of the server."
+UNKNOWN_ERROR = "returned an error that this client doesn't know. Upgrade the client."
+
+
+def decode(content: bytes | str, status: int = 200) -> Snapshot:
+    """Decode the response to a call. `@ID` in it is the id of the call."""
+    call = get_clock("clock_1")
+    id = json.loads(call.request.content)["id"]
+    written = content if isinstance(content, bytes) else content.replace("@ID", str(id)).encode()
+    return call.decode(Response(URL, status, written))
+
+
+def envelope(**members: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": "@ID", **members}).replace('"@ID"', "@ID")
+
+
+def clock(**members: Any) -> str:
+    return envelope(result={"clock": {**CLOCK, **members}})
+
+
+def error(reason: Any, **details: Any) -> dict[str, Any]:
+    return {"code": -32000, "message": "No.", "data": {"reason": reason, **details}}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        pytest.param(PAGE, NOT_TICKOVER.format(200), id="HTML page"),
+        pytest.param("", NOT_TICKOVER.format(200), id="empty"),
+        pytest.param("null", NOT_TICKOVER.format(200), id="null"),
+        pytest.param("[]", NOT_TICKOVER.format(200), id="batch"),
+        pytest.param('{"jsonrpc": "2.0", "id": 1, "resu', NOT_TICKOVER.format(200), id="truncated"),
+        pytest.param(b'{"jsonrpc": "2.0", "id": "\xff"}', NOT_TICKOVER.format(200), id="invalid UTF-8"),
+        pytest.param('{"jsonrpc":' * 100_000, NOT_TICKOVER.format(200), id="nested too deeply"),
+        pytest.param('{"id": @ID, "result": {}}', NOT_TICKOVER.format(200), id="no jsonrpc member"),
+        pytest.param(envelope(), NOT_TICKOVER.format(200), id="neither result nor error"),
+        pytest.param(envelope(error={"code": 1}), NOT_TICKOVER.format(200), id="incomplete error"),
+        pytest.param(envelope(error={"code": 1, "message": "x"}), NOT_TICKOVER.format(200), id="no reason"),
+        pytest.param(envelope(id=-1, result={"clock": CLOCK}), WRONG_ID, id="wrong id"),
+        pytest.param(envelope(id=None, result={"clock": CLOCK}), WRONG_ID, id="no id"),
+        pytest.param(envelope(id=-1, error=error("CLOCK_NOT_FOUND")), WRONG_ID, id="wrong id in an error"),
+        pytest.param(envelope(error=error("UNKNOWN_REASON")), UNKNOWN_ERROR, id="unknown reason"),
+        pytest.param(envelope(error=error(["INTERNAL"])), UNKNOWN_ERROR, id="reason is not a string"),
+        pytest.param(
+            envelope(error=error("INVALID_PARAMS", errors=[{"path": "x"}])), UNKNOWN_ERROR, id="incomplete fault"
+        ),
+        pytest.param(envelope(result={}), NOT_DECODED.format(""), id="no clock"),
+        pytest.param(clock(goals=None), NOT_DECODED.format(" (at `$.clock.goals`)"), id="no goals"),
+        pytest.param(clock(status=SECRET), NOT_DECODED.format(" (at `$.clock.status`)"), id="unknown status"),
+        pytest.param(clock(frozenTime="today"), NOT_DECODED.format(" (at `$.clock.frozenTime`)"), id="no timestamp"),
+        pytest.param(clock(maxTime="0001-01-01T00:00:00+00:01"), NOT_DECODED.format(""), id="before year 1 in UTC"),
+        pytest.param(clock(maxTime="9999-12-31T23:59:59-00:01"), NOT_DECODED.format(""), id="after year 9999 in UTC"),
+    ],
+)
+def test_invalid_response_raises_with_the_url(content: bytes | str, message: str) -> None:
+    with pytest.raises(InvalidResponse) as caught:
+        decode(content)
+    assert isinstance(caught.value, ClientError)
+    assert str(caught.value) == f"{URL} {message}"
+    assert caught.value.__cause__ is None
+
+
+def test_status_of_a_response_that_is_not_json_is_reported() -> None:
+    with pytest.raises(InvalidResponse, match="returned HTTP status 502 and no JSON-RPC response"):
+        decode("Bad gateway", 502)
+
+
+@pytest.mark.parametrize(
+    ("response", "message"),
+    [
+        (Response(URL, 404, PAGE.encode(), "text/html"), NOT_TICKOVER.format(404)),
+        (Response(URL, 500, b"Oh dear", "text/plain"), NOT_TICKOVER.format(500)),
+        (Response(URL, 404, b'{"jsonrpc": "2.0", "id": null, "result": {}}'), NOT_TICKOVER.format(404)),
+        (Response(URL, 200, json.dumps({**EMAIL, "sentAt": 5}).encode()), NOT_DECODED.format(" (at `$.sentAt`)")),
+    ],
+)
+def test_invalid_mailbox_response_raises_with_the_url(response: Response, message: str) -> None:
+    with pytest.raises(InvalidResponse) as caught:
+        latest_email("ana@example.test").decode(response)
+    assert str(caught.value) == f"{URL} {message}"
+
+
+def test_mailbox_error_raises_rejection() -> None:
+    content = json.dumps({"jsonrpc": "2.0", "id": None, "error": error("INVALID_REQUEST")})
+    with pytest.raises(Rejection, match=r"^No\.$"):
+        latest_email("ana@example.test").decode(Response(URL, 400, content.encode()))
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_every_reason_is_decoded(reason: Reason) -> None:
+    with pytest.raises(Rejection, match=r"^No\.$") as caught:
+        decode(envelope(error=error(reason)))
+    assert caught.value.reason is reason
+
+
+@pytest.mark.parametrize("status", [200, 401, 429, 500])
+@pytest.mark.parametrize("id", ["@ID", None])
+def test_error_raises_rejection_at_any_http_status(id: str | None, status: int) -> None:
+    """The id is null if the server couldn't parse the request."""
+    content = envelope(id=id, error=error("RATE_LIMITED", retryAfterSeconds=45))
+    with pytest.raises(Rejection) as caught:
+        decode(content, status)
+    assert (caught.value.details, caught.value.faults) == ({"retryAfterSeconds": 45}, ())
+
+
+def test_faults_are_decoded() -> None:
+    errors = [
+        {"path": "id", "rule": "required", "message": "is required"},
+        {"path": "at", "rule": "format", "message": "no", "got": 5, "and": "more"},
+    ]
+    with pytest.raises(Rejection) as caught:
+        decode(envelope(error=error("INVALID_PARAMS", errors=errors)))
+    assert caught.value.faults == (Fault("id", "required", "is required"), Fault("at", "format", "no", 5))
+
+
+def test_unknown_members_are_ignored() -> None:
+    assert decode(clock(colour="blue")).id == "clock_1"
+
+
+@pytest.mark.parametrize("digits", ["0.1", "1.10", "1000000000", "1e-7", "-0.3", "1e400", "5e-324", "1.7976931e308"])
+def test_amounts_are_exact_decimals(digits: str) -> None:
+    [goal] = decode(clock(goals=[{**GOAL, "currentAmount": "N"}]).replace('"N"', digits)).goals
+    assert str(goal.current_amount) == str(Decimal(digits))
+
+
+@pytest.mark.parametrize("digits", ["1e401", "1e-401", "1e999999999", "-1e999999999"])
+def test_amounts_beyond_doubles_are_rejected(digits: str) -> None:
+    with pytest.raises(InvalidResponse, match="can't decode"):
+        decode(clock(goals=[{**GOAL, "currentAmount": "N"}]).replace('"N"', digits))
