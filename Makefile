@@ -7,11 +7,12 @@ NODE := PATH="$(CURDIR)/$(BIN):$$PATH"
 # Checks and formats JavaScript, TypeScript and CSS.
 BIOME := $(NODE) .node-tools/node_modules/.bin/biome check --error-on-warnings
 
-.PHONY: help setup run test mutants check fmt bench soak timing types pictures npm docs release pins clean
+.PHONY: help setup run test coverage mutants check fmt bench soak timing types pictures npm docs release pins clean
 
 help:
 	@echo 'make run      start the server on 127.0.0.1:8000 with a SQLite file'
 	@echo 'make test     run all tests, or with FAST=1 those without processes and browsers'
+	@echo 'make coverage measure which lines the tests without processes run'
 	@echo 'make mutants  plant one bug at a time in a copy, and list the bugs that the tests miss'
 	@echo 'make check    run the linters, the type checker and the import checks'
 	@echo 'make fmt      format the code'
@@ -33,11 +34,10 @@ run: .venv/run
 setup: .venv/dev
 
 test: .venv/dev
-ifdef FAST
-	$(BIN)/pytest tests/unit tests/store tests/rpc
-else
-	$(BIN)/pytest tests --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
-endif
+	$(BIN)/pytest $(if $(FAST),tests/unit tests/store tests/rpc,tests)
+
+coverage: .venv/dev
+	$(BIN)/pytest tests/unit tests/rpc --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
 
 mutants: .venv/dev
 	@$(BIN)/python -m tests.mutants $(ONLY) $(if $(WRITE),--write)

@@ -1,20 +1,15 @@
 """Fixtures that all tests share."""
 
-import contextlib
-import gc
-import importlib
 import os
 import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import hypothesis
 import pytest
-from coverage import Coverage
 
 from tests.support.program import Program
 from tests.support.world import World, close_idle_processes, open_signed_in_world, open_world
@@ -22,52 +17,6 @@ from tests.support.world import World, close_idle_processes, open_signed_in_worl
 pytest_plugins = ["tests.support.databases"]
 
 _MEMORY = Path("/dev/shm")
-_COVERAGE = pytest.StashKey[Coverage]()
-# Files and tests whose lines other tests cover in less time.
-_UNMEASURED = {
-    "test_all_faults.py",
-    "test_amend_test_clock.py::test_clock_grows_to_five_thousand_items_and_no_further",
-    "test_bad_files.py",
-    "test_batch_sizes.py::test_call_that_might_not_fit_is_rejected_without_running",
-    "test_batch_sizes.py::test_no_clock_exceeds_its_maximum_size",
-    "test_batch_sizes.py::test_no_other_result_exceeds_its_maximum_size",
-    "test_batch_sizes.py::test_no_result_about_a_ledger_exceeds_its_maximum_size",
-    "test_batcher.py",
-    "test_clock_ids.py",
-    "test_code_rules.py",
-    "test_email_limits.py::test_hourly_limits_are_configurable",
-    "test_envelope.py::test_deep_nesting_is_not_an_internal_error",
-    "test_errors_table.py",
-    "test_explain_limits.py",
-    "test_export_test_clock.py::test_no_file_exceeds_its_maximum_size",
-    "test_guessing.py",
-    "test_hostile_addresses.py",
-    "test_hosts_and_origins.py",
-    "test_ledger_properties.py",
-    "test_list_test_clocks.py",
-    "test_login_by_email_link.py",
-    "test_login_by_email_verification.py",
-    "test_metrics.py",
-    "test_nesting.py",
-    "test_openrpc.py",
-    "test_openrpc_bounds.py",
-    "test_pages.py",
-    "test_reference.py",
-    "test_send_login_code_email.py",
-    "test_site.py",
-    "test_statements.py",
-    "test_terminal.py::test_all_of_unicode_is_safe",
-}
-# Long tests run first. At the end of a run, they would keep one worker busy while the others have nothing to do.
-_FIRST = {
-    "test_life_cycle_log.py",
-    "test_openrpc_generator.py",
-    "test_postgres_failover.py",
-    "test_postgres_faults.py",
-    "test_postgres_unconfirmed_commits.py",
-    "test_typescript_client.py",
-}
-
 _WITHOUT_PROGRAMS = {("unit",), ("store",), ("rpc",)}
 
 # Compiling all modules in every process takes longer than most tests.
@@ -109,72 +58,10 @@ def pytest_configure() -> None:
         tempfile.tempdir = os.environ.setdefault("TMPDIR", str(folder))
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """Pause the measurement of coverage and the garbage collector, which make all code slower.
-
-    Tests and modules live until the end, so the garbage collector never needs to search them.
-    """
-    # A worker has two measurements, and pytest-cov reports the later one.
-    while (coverage := Coverage.current()) is not None:
-        coverage.stop()
-        session.config.stash.setdefault(_COVERAGE, coverage)
-    gc.disable()
-    try:
-        _import_test_modules(session.config)
-        return (yield)
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
-def _import_test_modules(config: pytest.Config) -> None:
-    """Import the test modules, in another order in each worker.
-
-    Pytest rewrites the assertions of a new module once, and stores the result. Workers that import in the same order
-    would all rewrite the same module at the same time.
-    """
-    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
-    if worker is None:
-        return
-    root = Path(__file__).parent
-    places = [config.invocation_params.dir / argument.partition("::")[0] for argument in config.args]
-    found = [file for place in places for file in ([place] if place.is_file() else sorted(place.rglob("test_*.py")))]
-    first = len(found) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
-    for file in [*found[first:], *found[:first]]:
-        # Pytest reports errors when it collects the module.
-        with contextlib.suppress(Exception):
-            importlib.import_module(".".join(("tests", *file.relative_to(root).with_suffix("").parts)))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Measure the coverage of tests in tests/unit and tests/rpc. Their subfolders test other packages.
-
-    Tests with random data are left out, because they cover lines by chance. Fixtures are left out, to save time.
-    """
-    coverage = item.config.stash.get(_COVERAGE, None)
-    if coverage is None or not _is_measured(item):
-        return (yield)
-    coverage.start()
-    try:
-        return (yield)
-    finally:
-        coverage.stop()
-
-
-def _is_measured(item: pytest.Item) -> bool:
-    if item.path.parent.name not in ("unit", "rpc") or item.get_closest_marker("hypothesis"):
-        return False
-    test = f"{item.path.name}::{getattr(item, 'originalname', item.name)}"
-    return item.path.name not in _UNMEASURED and test not in _UNMEASURED
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test with its tier, the name of its folder, and put long tests first."""
+    """Mark every test with its tier, the name of its folder."""
     for item in items:
         item.add_marker(item.path.relative_to(Path(__file__).parent).parts[0])
-    items.sort(key=lambda item: item.path.name not in _FIRST)
 
 
 @pytest.fixture
