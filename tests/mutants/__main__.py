@@ -11,12 +11,8 @@ from enum import StrEnum
 from time import monotonic
 from typing import Final, NamedTuple
 
-from tests.mutants.mutant import ROOT, Mutant, load_mutants
+from tests.mutants.mutant import Mutant, load_mutants
 from tests.mutants.workspace import Workspace, open_workspace
-
-_PAGE: Final = ROOT / "docs" / "testing.md"
-_BEGIN: Final = "<!-- The table of planted bugs begins here. `make mutants WRITE=1` writes it. -->\n"
-_END: Final = "<!-- The table of planted bugs ends here. -->\n"
 
 
 class Outcome(StrEnum):
@@ -46,14 +42,11 @@ class Result(NamedTuple):
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("name", nargs="?", default="", help="run only mutants with this text in their names")
-    parser.add_argument("--write", action="store_true", help="write the table to docs/testing.md if all were caught")
     parser.add_argument("--verbose", action="store_true", help="print the output of the tests")
     options = parser.parse_args()
     mutants = load_mutants(options.name)
     if not mutants:
         parser.error(f"no mutant has {options.name!r} in its name")
-    if options.write and options.name:
-        parser.error("--write needs all mutants, so pass no name")
     results: list[Result] = []
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -70,11 +63,7 @@ def main() -> int:
         _print_summary(results, len(mutants))
         return 130
     _print_summary(results, len(mutants))
-    if any(result.outcome is not Outcome.CAUGHT for result in results):
-        return 1
-    if options.write:
-        _write_table(results)
-    return 0
+    return int(any(result.outcome is not Outcome.CAUGHT for result in results))
 
 
 def _run(workspace: Workspace, mutant: Mutant) -> Result:
@@ -115,22 +104,6 @@ def _print_summary(results: Sequence[Result], total: int) -> None:
         print(f"{result.mutant.name:50} {result.seconds:7.0f}  {result.outcome}{by}")
     caught = sum(result.outcome is Outcome.CAUGHT for result in results)
     print(f"\n{caught} of {total} caught in {sum(result.seconds for result in results):.0f} s.")
-
-
-def _write_table(results: Sequence[Result]) -> None:
-    lines = [
-        f"The last complete run caught {len(results)} of {len(results)} bugs.\n",
-        "| # | area | bug | caught by |",
-        "|---|---|---|---|",
-    ]
-    for result in results:
-        number = result.mutant.name.partition("-")[0]
-        test = result.test.partition("[")[0]
-        lines.append(f"| {number} | {result.mutant.area} | {result.mutant.bug} | `{test}` |")
-    before, _, rest = _PAGE.read_text("utf-8").partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    _PAGE.write_text(f"{before}{_BEGIN}\n{chr(10).join(lines)}\n\n{_END}{after}", "utf-8")
-    print(f"Wrote {_PAGE.relative_to(ROOT)}.")
 
 
 if __name__ == "__main__":
