@@ -100,43 +100,6 @@ def sharing(kind: str, ordinals: list[tuple[str, str]], separator: str) -> DayRu
     return DayRule(words, lambda day: any(one.matches(day) for one in days))
 
 
-class LooseDay(NamedTuple):
-    """A day of a month, drawn independently of the others in its list."""
-
-    number: int
-    written: str
-    kind: str
-    article: str
-
-    def resolve(self, following: str) -> DayRule:
-        kind = self.kind or following
-        if kind == "day":
-            return numbered(self.number, self.written)
-        return positioned(ORDINALS[self.number - 1], kind, self.written)
-
-
-class LooseList(NamedTuple):
-    days: list[LooseDay]
-
-    @property
-    def words(self) -> str:
-        return " and ".join(f"{day.article}{day.written} {day.kind}".strip() for day in self.days)
-
-    @property
-    def may_be_ambiguous(self) -> bool:
-        """Return whether the list has weekdays and ordinals without a kind."""
-        kinds = {day.kind for day in self.days}
-        return "" in kinds and bool(kinds - {"", "day"})
-
-    def resolve(self) -> list[DayRule]:
-        """Resolve from the end: ordinals up to 4 get the following kind, and all others are days of the month."""
-        kind, found = "day", []
-        for day in reversed(self.days):
-            kind = day.kind or kind
-            found.append(day.resolve(kind if day.number in range(1, 5) else "day"))
-        return found
-
-
 def dated(month: int, number: int) -> DayRule:
     of_month = numbered(number, "")
     return DayRule(f"{number} {MONTHS[month - 1]}", lambda day: day.month == month and of_month.matches(day))
@@ -210,12 +173,6 @@ _days_of_months = st.one_of(
     st.lists(_numbered, min_size=1, max_size=2).map(lambda days: [*days, _last_day]),
     _days_of_kinds(_numbered_days),
     st.builds(lambda days, late: [*days, late], _days_of_kinds(), _late_numbered),
-)
-loose_days = st.builds(
-    lambda one, kind, article: LooseDay(one[0], one[1], kind if one[0] in range(1, 5) else "", article),
-    st.one_of(written_numbers(1, 6), written_numbers(1, 31)),
-    st.sampled_from(("", "", "day", "weekday", "Monday", "Friday")),
-    st.sampled_from(("", "", "the ")),
 )
 _days_of_years = st.integers(1, 12).flatmap(
     lambda month: st.builds(dated, st.just(month), st.integers(1, LENGTHS[month - 1]))

@@ -34,12 +34,10 @@ def error(**keys: Any) -> str:
     ("keys", "expected"),
     [
         ({}, "01-31 02-28 03-31 04-30 05-31 06-30"),
-        ({"weekend": "keep"}, "01-31 02-28 03-31 04-30 05-31 06-30"),
         ({"weekend": "before"}, "01-29 02-26 03-31 04-30 05-31 06-30"),
         ({"weekend": "after"}, "02-01 03-01 03-31 04-30 05-31 06-30"),
         ({"weekend": "before", "holidays": ["2027-01-29", "2027-03-31"]}, "01-28 02-26 03-30 04-30 05-31 06-30"),
         ({"weekend": "after", "holidays": ["2027-02-01"]}, "02-02 03-01 03-31 04-30 05-31 06-30"),
-        ({"weekend": "before", "holidays": []}, "01-29 02-26 03-31 04-30 05-31 06-30"),
     ],
 )
 def test_dates_move_away_from_weekends_and_holidays(keys: dict[str, Any], expected: str) -> None:
@@ -76,28 +74,19 @@ def test_public_holidays_of_a_country() -> None:
     [
         ({"weekend": "monday"}, 'weekend must be "before", "after" or "keep", not "monday".'),
         ({"holidays": ["2027-01-01"]}, 'holidays requires weekend = "before" or weekend = "after".'),
-        ({"weekend": "before", "holidays": "Germany"}, "holidays must be a list of dates or a country code"),
         ({"weekend": "before", "holidays": "XX"}, 'holidays must be a list of dates or a country code such as "DE"'),
         ({"weekend": "after", "holidays": ["soon"]}, 'entry 1 of holidays must be a date such as "2027-01-31"'),
         ({"skipped": ["2027-01-25"] * 401}, "skipped must have at most 400 dates, not 401."),
-        ({"late_by": {f"+{day} days": "1d" for day in range(401)}}, "late_by must have at most 400 dates, not 401."),
-        ({"weekend": "before", "holidays": ["2027-01-01"] * 401}, "holidays must have at most 400 dates, not 401."),
         ({"timezone": "Europe/Berlino"}, 'timezone "Europe/Berlino" is unknown; did you mean "Europe/Berlin"?'),
-        ({"timezone": "Mars"}, 'timezone must be the name of a time zone such as "Europe/Berlin", not "Mars".'),
         ({"timezone": "Europe/Berlin" * 5_000}, "timezone must be the name of a time zone"),
         ({"timezone": "../etc/passwd"}, "timezone must be the name of a time zone"),
-        ({"jitter_days": 0}, "jitter_days must be a whole number from 1 to 15, not 0."),
         ({"jitter_days": 16}, "jitter_days must be a whole number from 1 to 15, not 16."),
         ({"chance": 1.01}, "chance must be a number from 0 to 1, such as 0.3, not 1.01."),
-        ({"chance": -0.1}, "chance must be a number from 0 to 1, such as 0.3, not -0.1."),
-        ({"seed": -1}, "seed must be a whole number from 0 to 1,000,000,000, not -1."),
         ({"late_by": "soon"}, 'late_by must be a duration such as "3 days", not "soon".'),
         ({"late_by": {"x": "3d"}}, 'the key "x" of late_by must be a date such as "2027-01-31".'),
         ({"late_by": {"2027-01-25": "0d"}}, '2027-01-25 must be a duration such as "3 days", not "0d".'),
         ({"skipped": "2027-01-26"}, 'skipped "2027-01-26" isn\'t a date of this item; the nearest one is 2027-01-25.'),
-        ({"late_by": {"2027-02-24": "1d"}}, 'late_by "2027-02-24" isn\'t a date of this item; the nearest one'),
         ({"reversed_after": 3}, 'reversed_after must be a duration such as "3 days", not 3.'),
-        ({"amount": {"between": [40]}}, "between must have the lowest and the highest amount, as in {"),
         ({"amount": {"between": [90, 40]}}, "between must have the lowest and the highest amount"),
         ({"amount": {"between": [1, 2], "stp": 1}}, 'unknown key "stp"; did you mean "step"?'),
         ({"amount": {"between": [1, 1000000], "step": 1e-9}}, "step is too small for between; increase it."),
@@ -105,11 +94,6 @@ def test_public_holidays_of_a_country() -> None:
 )  # fmt: skip
 def test_invalid_adjustments(keys: dict[str, Any], problem: str) -> None:
     assert error(**{"every": "month on the 25th", **keys}).startswith(problem)
-
-
-@pytest.mark.parametrize("key", ["weekend", "holidays"])
-def test_keys_that_need_a_recurrence(key: str) -> None:
-    assert error(at="start", **{key: "before"}).startswith(f"{key} requires every or rrule and can't be used with at")
 
 
 # Time zones. In Berlin, clocks go forward on 28 March 2027 at 02:00 and back on 31 October 2027 at 03:00.
@@ -247,12 +231,6 @@ def test_a_reversal_is_an_item_of_the_opposite_type() -> None:
     ]
 
 
-def test_contributions_have_no_reversal() -> None:
-    contribution = {"amount": 1, "at": "start", "reversed_after": "1d"}
-    with pytest.raises(ScenarioError, match='unknown key "reversed_after"'):
-        plan(NEW_YEAR, goals=[{"name": "a", "target": 1, "contributions": [contribution]}])
-
-
 def test_nominal_dates_are_kept() -> None:
     item = rent(every="month on the 31st", weekend="before", late_by={"2027-02-28": "2 days"})
     scenario = read(json.dumps({"transactions": [item], "length": "3 months", "opening": {"EUR": 5}}), "json")
@@ -274,14 +252,3 @@ def test_opening_balances_count_towards_the_limit() -> None:
     assert len(plan(NEW_YEAR, items, length="6 years", opening={"EUR": 1}).transactions) == 2000
     with pytest.raises(ScenarioError, match="2,001 transactions"):
         plan(NEW_YEAR, items, length="6 years", opening={"EUR": 1, "USD": 1})
-
-
-@pytest.mark.parametrize("start", ["9989-12-20T00:00:00Z", "0011-01-01T00:00:00Z"])
-@pytest.mark.parametrize("keys", [{"jitter_days": 15}, {"late_by": "9999 years"}, {"reversed_after": "9999 years"}])
-def test_adjustments_at_the_first_and_last_years(start: str, keys: dict[str, Any]) -> None:
-    item = rent(every="year", **keys)
-    for zone in ("Pacific/Kiritimati", "Pacific/Pago_Pago"):
-        try:
-            plan(start, {**item, "timezone": zone}, length="10 years")
-        except ScenarioError as found:
-            assert "9999" in str(found)  # noqa: PT017 - some of them are valid

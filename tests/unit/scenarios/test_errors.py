@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.scenarios.strategies import rent
-from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_GOALS, MAX_CLOCK_TRANSACTIONS, MAX_GOAL_CONTRIBUTIONS, MAX_NAME
+from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_GOALS, MAX_GOAL_CONTRIBUTIONS, MAX_NAME
 from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.errors import MAX_MISTAKES
 from tickover.scenarios.phrases import EXPECTED as RECURRENCE
@@ -65,8 +65,6 @@ def without(values: dict[str, Any], **keys: Any) -> dict[str, Any]:
         ("amount", 0, f"amount {AMOUNT}, not 0"),
         ("amount", -5, f"amount {AMOUNT}, not -5"),
         ("amount", 1_000_000_001, f"amount {AMOUNT}, not 1000000001"),
-        ("amount", True, f"amount {AMOUNT}, not true"),
-        ("amount", {}, f"amount {AMOUNT}, not a table"),
         ("amount", [], "amount must have at least one entry"),
         ("amount", [1, False], f"entry 2 of amount {AMOUNT}, not false"),
         ("amount", [1], "amount must be one number; a list of amounts requires at"),
@@ -75,17 +73,13 @@ def without(values: dict[str, Any], **keys: Any) -> dict[str, Any]:
         ("currency", MISSING, 'currency is missing; set it here or for the whole scenario, for example "EUR"'),
         ("currency", "eur", f'currency {CURRENCY}, not "eur"'),
         ("currency", "EUR\n", f'currency {CURRENCY}, not "EUR\\u000a"'),
-        ("category", 7, "category must be text of 0 to 80 characters, not 7"),
         ("every", MISSING, ONE_TIMING),
         ("at", "+1 day", ONE_TIMING),
         ("every", "moonth", 'every "moonth" isn\'t a recurrence; did you mean "month"?'),
         ("every", "whenever", f'every {RECURRENCE}, not "whenever"'),
-        ("every", "month on the 32nd", 'every must name a day from 1 to 31, not "month on the 32nd"'),
-        ("from", "-1 day", f'from {POINT}, not "-1 day"'),
         ("until", "2027-02-30", f'until {POINT}, not "2027-02-30"'),
         ("times", 0, f"times {TIMES}, not 0"),
         ("times", 10_001, f"times {TIMES}, not 10001"),
-        ("times", True, f"times {TIMES}, not true"),
         ("time", "8:00", f'time {TIME}, not "8:00"'),
         ("evry", "day", 'unknown key "evry"; did you mean "every"?'),
         ("qqq", 1, f'unknown key "qqq"; available keys: name, type, currency, category, {ITEM_KEYS}, reversed_after'),
@@ -101,7 +95,7 @@ def test_invalid_transaction(key: str, value: Any, problem: str) -> None:
     ("keys", "problem"),
     [
         ({"at": []}, "at must have at least one entry"),
-        ({"at": ["+1 day", "soon"]}, f'entry 2 of at {POINT}, not "soon"'),
+        ({"at": "+1 day", "weekend": "after"}, "weekend requires every or rrule and can't be used with at; remove it"),
         ({"at": "+1 day", "from": "+1 day"}, "from requires every or rrule and can't be used with at; remove it"),
         ({"at": ["+1 day"] * 3, "amount": [1]}, f"{COUNTS}: 3, not 1"),
     ],
@@ -150,7 +144,6 @@ def test_invalid_contribution(contribution: Any, problem: str) -> None:
         ({"x" * 41: 1}, f'unknown key "{"x" * 41}"; available keys: {SCENARIO_KEYS}'),
         ({"transactions": {}}, "transactions must be a list with a table for each transaction, not a table"),
         ({"title": "x" * 121}, f'title {TEXT}, not "{"x" * 59}…"'),
-        ({"about": "\0"}, 'about must be text without U+0000 and lone surrogates, not "\\u0000"'),
         ({"about": "\ud800"}, 'about must be text without U+0000 and lone surrogates, not "\\ud800"'),
         ({"start": "+1 day"}, f'start {DAY}, not "+1 day"'),
         ({"start": "9990-01-01", "goals": [TRIP]}, "the start must be in the years 0011 to 9989"),
@@ -162,27 +155,16 @@ def test_invalid_scenario(values: Any, problem: str) -> None:
     assert error_message(values) == sentence(f"f: {problem}")
 
 
-@pytest.mark.parametrize(
-    ("key", "entry", "maximum", "owner"),
-    [
-        ("transactions", rent(every="day", times=1), MAX_CLOCK_TRANSACTIONS, "clock"),
-        ("goals", {"name": "a", "target": 1}, MAX_CLOCK_GOALS, "clock"),
-    ],
-)
-def test_limits_per_clock(key: str, entry: dict[str, Any], maximum: int, owner: str) -> None:
-    made = read(json.dumps({key: [entry] * maximum}), "json").plan(NEW_YEAR)
-    assert len(made.transactions or made.goals) == maximum
-    problem = f"{maximum + 1:,} {key} exceed the limit of {maximum:,} per {owner}; remove some"
-    assert error_message({key: [entry] * (maximum + 1)}) == f"f: {problem}."
-
-
-def test_limit_per_goal() -> None:
-    contributions = [{"amount": 1, "at": "start"}] * (MAX_GOAL_CONTRIBUTIONS + 1)
-    problem = "501 contributions exceed the limit of 500 per goal; remove some"
+def test_limits_of_entries() -> None:
+    goals = [{"name": "a", "target": 1}] * MAX_CLOCK_GOALS
+    assert len(read(json.dumps({"goals": goals}), "json").plan(NEW_YEAR).goals) == MAX_CLOCK_GOALS
     assert (
-        error_message({"goals": [{"name": "a", "target": 1, "contributions": contributions}]})
-        == f'f, goal 1 "a": {problem}.'
+        error_message({"goals": [*goals, goals[0]]}) == "f: 101 goals exceed the limit of 100 per clock; remove some."
     )
+    contributions = [{"amount": 1, "at": "start"}] * (MAX_GOAL_CONTRIBUTIONS + 1)
+    goal = {"name": "a", "target": 1, "contributions": contributions}
+    problem = "501 contributions exceed the limit of 500 per goal; remove some."
+    assert error_message({"goals": [goal]}) == f'f, goal 1 "a": {problem}'
 
 
 @pytest.mark.parametrize(("key", "maximum"), [("name", MAX_NAME), ("category", MAX_CATEGORY)])
@@ -324,12 +306,6 @@ def test_expectations_outside_of_the_scenario() -> None:
 )
 def test_opening_balances(opening: Any, problem: str) -> None:
     assert error_message({"goals": [TRIP], "opening": opening}) == f"f: {sentence(problem)}"
-
-
-def test_an_expectation_without_a_currency() -> None:
-    assert error_message({"goals": [TRIP], "expect": [{"never_below": 0}]}).startswith(
-        "f, expectation 1: currency is missing"
-    )
 
 
 def test_all_mistakes_are_reported_at_once_in_order_of_their_lines() -> None:

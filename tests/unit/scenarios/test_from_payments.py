@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from random import Random
 from typing import Any
 
 import pytest
@@ -73,22 +72,6 @@ BANK = """\
 """
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252"])
-def test_the_csv_of_a_bank_becomes_a_scenario(encoding: str) -> None:
-    payments = read_statement(BANK.encode(encoding), "bank.csv")
-    assert payments[1] == Payment(
-        datetime(2027, 1, 28, tzinfo=UTC).date(), "Arbeitgeber GmbH", Decimal("2800.50"), "EUR"
-    )
-    scenario = read(write_scenario(payments, title="bank"), "toml")
-    assert [(f"{item.at:%m-%d}", item.name, item.amount) for item in scenario.plan().transactions] == [
-        ("01-04", "Hausverwaltung", Decimal("1150.00")),
-        ("01-28", "Arbeitgeber GmbH", Decimal("2800.50")),
-        ("02-04", "Hausverwaltung", Decimal("1150.00")),
-        ("02-17", "Bäckerei", Decimal("4.20")),
-        ("03-04", "Hausverwaltung", Decimal("1150.00")),
-    ]
-
-
 def test_columns_and_currency_can_be_given() -> None:
     text = b"When,Who,How much\n2027-01-31,Shop,-5\n"
     with pytest.raises(StatementError, match="no line has the headers"):
@@ -138,20 +121,6 @@ def test_bad_files_give_one_clear_error(content: bytes, problem: str) -> None:
     with pytest.raises(StatementError) as caught:
         read_statement(content, "f")
     assert problem in str(caught.value)
-
-
-def test_random_changes_give_payments_or_an_error() -> None:
-    random = Random(5)
-    originals = [BANK.encode(), export(snapshot("trip"), "ofx", pending=True)[:3000].encode()]
-    for _ in range(500):
-        content = bytearray(random.choice(originals))
-        for _ in range(random.randrange(1, 8)):
-            content[random.randrange(len(content))] = random.randrange(256)
-        try:
-            payments = read_statement(bytes(content), "f")
-        except StatementError:
-            continue
-        read(write_scenario(payments[:90], title="a"), "toml")
 
 
 UMLAUT = "Bäckerei Öz"

@@ -83,17 +83,12 @@ def test_defaults() -> None:
     ("start", "point", "expected"),
     [
         pytest.param(MORNING, "+10 days", "2027-01-11", id="days, at the time of day"),
-        pytest.param(MORNING, "10 days", "2027-01-11", id="without a plus"),
         pytest.param(MORNING, " +1 Month ", "2027-02-01", id="a month"),
         pytest.param("2027-01-31T00:00:00Z", "+1 month", "2027-02-28", id="a month after the 31st"),
-        pytest.param("2027-01-31T00:00:00Z", "+2 months", "2027-03-31", id="two months after the 31st"),
-        pytest.param(MORNING, "+1 month 2 weeks", "2027-02-15", id="months and weeks"),
         pytest.param(NEW_YEAR, "+0 days", "2027-01-01", id="the day of the start"),
         pytest.param(MORNING, "+36 hours", "2027-01-02 21:30", id="hours are exact"),
-        pytest.param(MORNING, "+1 day 5 minutes", "2027-01-02 09:35", id="minutes are exact"),
         pytest.param(MORNING, "+1 day 1 second", "2027-01-02 09:30:01", id="seconds are exact"),
         pytest.param(MORNING, "+0 hours", "2027-01-01 09:30", id="no hours are exact"),
-        pytest.param(MORNING, "+0 seconds", "2027-01-01 09:30", id="no seconds are exact"),
         pytest.param(MORNING, "start", "2027-01-01 09:30", id="the start"),
         pytest.param(MORNING, "END", "2027-07-01 09:30", id="the end"),
         pytest.param(MORNING, "2027-03-31", "2027-03-31", id="a date"),
@@ -139,7 +134,7 @@ def test_the_start_argument_overrides_the_start_in_the_file(value: str, start: s
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [("08:00", "08:00"), ("23:59", "23:59"), ("00:00", "00:00"), ("23:59:59", "23:59:59"), (" 07:05 ", "07:05")],
+    [("00:00", "00:00"), ("23:59:59", "23:59:59"), (" 07:05 ", "07:05")],
 )
 def test_time_applies_to_days_without_a_time(value: str, expected: str) -> None:
     ats = ["+1 day", "2027-01-05", "2027-01-06T03:00:00Z", "+4 hours"]
@@ -148,30 +143,19 @@ def test_time_applies_to_days_without_a_time(value: str, expected: str) -> None:
     assert instants(NEW_YEAR, every="year on 3 Jan", time=value) == [at(f"2027-01-03 {expected}")]
 
 
-def test_toml_times() -> None:
-    text = '[[goals]]\nname = "a"\ntarget = 1\ncontributions = [{ amount = 1, at = "+1 day", time = 06:07:08 }]'
-    assert read(text, "toml").plan(NEW_YEAR).goals[0].contributions[0].at == at("2027-01-02 06:07:08")
-
-
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
         pytest.param({}, "01-01 01-08 01-15 01-22 01-29", id="from start to end"),
         pytest.param({"from": "+1 week"}, "01-08 01-15 01-22 01-29", id="from a Friday"),
-        pytest.param({"from": "2027-01-09"}, "01-15 01-22 01-29", id="from a day after one"),
         pytest.param({"from": "2027-01-08T08:00:00.000001Z"}, "01-15 01-22 01-29", id="from a microsecond after one"),
         pytest.param({"from": "2026-06-01"}, "01-01 01-08 01-15 01-22 01-29", id="from before the start"),
         pytest.param({"from": "end"}, "", id="from the end, which is not a Friday"),
-        pytest.param({"from": "+2 years"}, "", id="from after the end"),
         pytest.param({"until": "2027-01-15"}, "01-01 01-08 01-15", id="until a Friday, included"),
         pytest.param({"until": "2027-01-15T07:59:59.999999Z"}, "01-01 01-08", id="until a microsecond before one"),
-        pytest.param({"until": "2029-01-01"}, "01-01 01-08 01-15 01-22 01-29", id="until after the end"),
-        pytest.param({"until": "2026-12-31"}, "", id="until before the start"),
         pytest.param({"times": 1}, "01-01", id="once"),
-        pytest.param({"times": 5}, "01-01 01-08 01-15 01-22 01-29", id="as often as there are"),
         pytest.param({"times": 10_000}, "01-01 01-08 01-15 01-22 01-29", id="far more often"),
         pytest.param({"from": "2026-12-18", "times": 3}, "01-01", id="two of three were before the start"),
-        pytest.param({"from": "2026-12-18", "times": 2}, "", id="both were before the start"),
         pytest.param({"from": "+1 week", "until": "+1 week"}, "01-08", id="from and until one day"),
     ],
 )
@@ -180,19 +164,12 @@ def test_bounds_of_a_recurrence(keys: dict[str, Any], expected: str) -> None:
     assert found == [at(f"2027-{day}") for day in expected.split()]
 
 
-def test_steps_count_from_the_first_occurrence_even_before_the_start() -> None:
-    assert instants(NEW_YEAR, "1 month", every="second Friday")[0] == at("2027-01-01")
-    assert instants(NEW_YEAR, "1 month", every="second Friday", **{"from": "2026-12-25"})[0] == at("2027-01-08")
-
-
 @pytest.mark.parametrize(
     ("every", "since", "expected"),
     [
         ("week", "2027-01-06", "2027-01-06 2027-01-13"),
         ("month", "2027-01-31", "2027-01-31 2027-02-28"),
         ("month", "2026-08-31", "2027-01-31 2027-02-28"),
-        ("quarter", "+1 month 3 days", "2027-02-04 2027-05-04"),
-        ("year", "2026-03-05", "2027-03-05"),
     ],
 )
 def test_without_a_day_the_recurrence_uses_the_day_of_from(every: str, since: str, expected: str) -> None:
@@ -205,7 +182,6 @@ def test_without_a_day_the_recurrence_uses_the_day_of_from(every: str, since: st
     [
         pytest.param("2027-01-01T08:00:00Z", "30 days", "2027-01-31", id="exactly at the end"),
         pytest.param("2027-01-01T08:00:00Z", "29 days 23 hours", "2027-01-30", id="an hour too late"),
-        pytest.param(NEW_YEAR, "32 hours", "2027-01-02", id="at the end of hours"),
         pytest.param("2027-01-01T08:00:00Z", "1 second", "2027-01-01", id="at the start of a second"),
     ],
 )
@@ -221,17 +197,12 @@ def test_amounts_belong_to_their_instants_in_any_order() -> None:
     assert [(item.at.day, str(item.amount)) for item in result.transactions] == [(2, "2.5"), (3, "3"), (4, "1")]
 
 
-def test_one_amount_applies_to_all_instants() -> None:
-    result = plan(NEW_YEAR, rent(amount=7, at=["+1 day", "+1 day", "+2 days"]))
-    assert [(item.at.day, str(item.amount)) for item in result.transactions] == [(2, "7"), (2, "7"), (3, "7")]
-
-
 def test_items_at_one_instant_are_in_the_order_of_the_file() -> None:
     items = [rent(name=name, at=["+2 days", "+1 day"]) for name in "cab"]
     assert [item.name for item in plan(NEW_YEAR, *items).transactions] == ["c", "a", "b"] * 2
 
 
-@pytest.mark.parametrize("amount", ["0.01", "0.1", "575.50", "1e2", "999999999.99", "1000000000", "123456.789012345"])
+@pytest.mark.parametrize("amount", ["0.01", "575.50", "1e2", "1000000000", "123456.789012345"])
 @pytest.mark.parametrize(
     "form", ['{{"goals": [{{"name": "a", "target": {}}}]}}', 'goals = [{{ name = "a", target = {} }}]']
 )
@@ -259,11 +230,6 @@ def test_every_plan_is_within_its_length_and_sorted(
     assert all(start <= item.at <= start + timedelta(days=36) for item in result)
     assert all((a.at, a.name) <= (b.at, b.name) for a, b in pairwise(result))
     assert sum(item.name == "9" for item in result) == len(hours)
-
-
-def test_the_same_start_gives_the_same_plan() -> None:
-    scenario = read(json.dumps({"transactions": [rent(every="second Friday")]}), "json")
-    assert scenario.plan(NEW_YEAR) == scenario.plan(NEW_YEAR) != scenario.plan(MORNING.replace("01-01", "01-02"))
 
 
 # Limits
@@ -321,9 +287,7 @@ def test_a_plan_for_one_call_is_smaller(top: dict[str, Any]) -> None:
     ("start", "length"),
     [
         (NEW_YEAR, "10 years"),
-        (NEW_YEAR, "120 months"),
         (NEW_YEAR, "3653 days"),
-        (NEW_YEAR, "9 years 366 days"),
         ("2028-02-29T00:00:00Z", "10 years"),
         ("0011-01-01T00:00:00Z", "1 day"),
         ("9989-12-31T23:59:59Z", "10 years"),
@@ -337,8 +301,6 @@ def test_maximum_length(start: str, length: str) -> None:
     ("start", "length"),
     [
         (NEW_YEAR, "10 years 1 second"),
-        (NEW_YEAR, "3654 days"),
-        (NEW_YEAR, "9 years 367 days"),
         ("2025-01-01T00:00:00Z", "3653 days"),
         ("9989-12-31T23:59:59Z", "10 years 1 day"),
     ],

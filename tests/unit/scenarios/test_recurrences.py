@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.scenarios.strategies import LooseList, Phrase, at, instants, loose_days, phrase, phrases, starts, times
+from tests.unit.scenarios.strategies import Phrase, at, instants, phrases, starts, times
 from tickover.api import timestamps
 from tickover.scenarios.phrases import parse
 
@@ -20,14 +20,6 @@ def first_days(phrase: str, first: str, count: int) -> str:
     return " ".join(f"{date.fromordinal(day):%m-%d}" for day, _ in zip(ordinals, range(count), strict=False))
 
 
-def is_ambiguous(words: str) -> bool:
-    try:
-        parse(words)
-    except ValueError as error:
-        return str(error).startswith("is ambiguous: for ")
-    return False
-
-
 @pytest.mark.parametrize(
     ("phrase", "first", "days"),
     [
@@ -35,23 +27,18 @@ def is_ambiguous(words: str) -> bool:
         pytest.param("every day", "2027-02-27", "02-27 02-28 03-01", id="days"),
         pytest.param("every 3 days", "2027-02-27", "02-27 03-02 03-05", id="every third day, through a month's end"),
         pytest.param("every weekday", "2027-01-01", "01-01 01-04 01-05 01-06 01-07 01-08 01-11", id="weekdays"),
-        pytest.param("every weekday", "2027-01-02", "01-04 01-05", id="weekdays from a Saturday on"),
         pytest.param("every Friday", "2027-01-01", "01-01 01-08", id="the day itself"),
         pytest.param("every Friday", "2027-01-02", "01-08 01-15", id="the day after"),
-        pytest.param("every Sunday", "2027-01-03", "01-03 01-10", id="a week's last day itself"),
         pytest.param("every Monday", "2027-01-03", "01-04 01-11", id="a week's first day, from the last of another"),
         pytest.param("every 2 weeks on Monday and Sunday", "2027-01-03", "01-03 01-11 01-17", id="one Sunday a week"),
         pytest.param("every second Friday", "2027-01-01", "01-01 01-15 01-29", id="counted from a Friday"),
         pytest.param("every second Friday", "2027-01-02", "01-08 01-22 02-05", id="counted from the next Friday"),
-        pytest.param("every 2 weeks on Friday", "2027-01-04", "01-08 01-22", id="counted from the same week"),
         pytest.param("every 2 weeks on Monday and Friday", "2027-01-01", "01-01 01-11 01-15", id="weeks begin Monday"),
         pytest.param("every week", "2027-01-06", "01-06 01-13", id="on the weekday of the first day"),
         pytest.param("every month", "2027-01-31", "01-31 02-28 03-31 04-30", id="on its day, without drift"),
         pytest.param("every month on the 31st", "2028-01-31", "01-31 02-29 03-31 04-30", id="31st in a leap year"),
         pytest.param("every month on the 30th", "2027-01-31", "02-28 03-30", id="30th, a day late"),
-        pytest.param("every month on the 29th", "2028-02-01", "02-29 03-29", id="29 February"),
         pytest.param("every month on the last day", "2027-01-01", "01-31 02-28 03-31", id="last day"),
-        pytest.param("every month on the first day", "2027-01-02", "02-01 03-01", id="first day"),
         pytest.param("every month on the first Monday", "2027-01-04", "01-04 02-01 03-01", id="first Monday itself"),
         pytest.param("every month on the first Monday", "2027-01-05", "02-01 03-01 04-05", id="first Monday is over"),
         pytest.param("every month on the fourth Friday", "2027-01-01", "01-22 02-26 03-26", id="fourth is not last"),
@@ -61,19 +48,13 @@ def is_ambiguous(words: str) -> bool:
         pytest.param("every month on the 30th and 31st", "2027-02-01", "02-28 03-30 03-31", id="two days that are one"),
         pytest.param("twice a month on the 1st and 15th", "2027-01-02", "01-15 02-01 02-15", id="twice a month"),
         pytest.param("1st and 3rd Friday of the month", "2027-01-01", "01-01 01-15 02-05 02-19", id="two Fridays"),
-        pytest.param("first and third Monday of the month", "2027-01-01", "01-04 01-18 02-01 02-15", id="two Mondays"),
-        pytest.param("2nd and 4th Friday of each month", "2027-01-01", "01-08 01-22 02-12 02-26", id="other Fridays"),
-        pytest.param("month on the 1st, 2nd and last Friday", "2027-01-01", "01-01 01-08 01-29 02-05", id="three"),
         pytest.param("1st and last day of the month", "2027-01-01", "01-01 01-31 02-01 02-28", id="first and last day"),
-        pytest.param("15th of month", "2027-01-01", "01-15 02-15 03-15", id="of month"),
-        pytest.param("every fortnight on Friday", "2027-01-02", "01-08 01-22 02-05", id="fortnights"),
         pytest.param("every second month on the 5th", "2027-01-05", "01-05 03-05", id="counted from this month"),
         pytest.param("every second month on the 5th", "2027-01-06", "02-05 04-05", id="counted from the next month"),
         pytest.param("every second month on the 31st", "2026-12-31", "12-31 02-28 04-30", id="over the year's end"),
         pytest.param("every quarter on the 15th", "2027-02-20", "03-15 06-15 09-15 12-15 03-15", id="quarters"),
         pytest.param("every quarter", "2027-11-30", "11-30 02-29 05-30", id="quarters through a leap day"),
         pytest.param("every year on 29 February", "2027-01-01", "02-28 02-29 02-28 02-28 02-28 02-29", id="leap days"),
-        pytest.param("every year on 29 February", "2028-02-29", "02-29 02-28", id="from a leap day on"),
         pytest.param("every year", "2028-02-29", "02-29 02-28 02-28 02-28 02-29", id="on the date of the first day"),
         pytest.param("every second year on 1 April", "2027-04-02", "04-01 04-01", id="every second year"),
         pytest.param("every year on 1 April and 1 October", "2027-05-01", "10-01 04-01 10-01", id="two dates"),
@@ -89,29 +70,12 @@ def test_days_of_recurrences(phrase: str, first: str, days: str) -> None:
     assert first_days(phrase, first, len(days.split()) or 1) == days
 
 
-def test_an_empty_range_has_no_days() -> None:
-    assert list(parse("every day").ordinals(2, 1)) == []
-    assert list(parse("every day").ordinals(2, 2)) == [2]
-
-
 @many_examples
 @given(phrases, st.dates(date(1890, 1, 1), date(2110, 1, 1)), st.integers(0, 800))
 def test_the_days_match_the_model(drawn: Phrase, first: date, length: int) -> None:
     last = first + timedelta(days=length)
     found = parse(drawn.words).ordinals(first.toordinal(), last.toordinal())
     assert [date.fromordinal(day) for day in found] == list(drawn.days(first, last)), drawn.words
-
-
-@settings(many_examples, max_examples=100)
-@given(st.builds(LooseList, st.lists(loose_days, min_size=1, max_size=4)), st.dates(date(1990, 1, 1), date(2040, 1, 1)))
-def test_lists_of_days_match_the_model_or_are_ambiguous(drawn: LooseList, first: date) -> None:
-    last = first + timedelta(days=70)
-    words = f"month on {drawn.words}"
-    if drawn.may_be_ambiguous and is_ambiguous(words):
-        return
-    found = parse(words).ordinals(first.toordinal(), last.toordinal())
-    expected = phrase("month", 1, drawn.resolve())
-    assert [date.fromordinal(day) for day in found] == list(expected.days(first, last)), words
 
 
 @settings(many_examples, max_examples=60)
