@@ -153,12 +153,14 @@ class FailingMailer:
 
 
 @asynccontextmanager
-async def open_failing_mail_world(folder: Path, database_url: str) -> AsyncIterator[tuple[World, FailingMailer]]:
+async def open_failing_mail_world(
+    folder: Path, database_url: str, policy: Policy = POLICY
+) -> AsyncIterator[tuple[World, FailingMailer]]:
     """Open a world with a non-local mailer that can fail."""
     store = await open_store(database_url)
     mailer = FailingMailer()
     try:
-        yield World(store, mailer, folder / "outbox", POLICY), mailer
+        yield World(store, mailer, folder / "outbox", policy), mailer
     finally:
         await store.close()
 

@@ -212,14 +212,6 @@ async def test_emails_are_counted_by_outcome() -> None:
     assert value(found, "email_duration_seconds_count") == 4
 
 
-def test_duration_of_an_email_is_counted_in_its_bucket() -> None:
-    numbers = SharedNumbers()
-    numbers.recorder().record_email("sent", 2.0)
-    found = metrics_of(numbers)
-    assert value(found, "email_duration_seconds_sum") == 2.0
-    assert [value(found, "email_duration_seconds_bucket", le=bound) for bound in ("1", "2.5", "+Inf")] == [0, 1, 1]
-
-
 @asynccontextmanager
 async def run_metrics_server(published: list[None], facts: DatabaseFacts) -> AsyncIterator[int]:
     """Serve metrics, and yield their port."""

@@ -80,6 +80,8 @@ async def send_request(handler: Handler, request: Request) -> HttpResponse:
     response = handler.handle(request)
     status, headers, body = response if isinstance(response, tuple) else await response
     all_headers = [*headers, *([(b"connection", b"close")] if is_too_large else [])]
+    names = [name for name, _ in all_headers if name != b"vary"]
+    assert len(names) == len(set(names)), "a header is repeated"
     return HttpResponse(status, {name.decode(): value.decode() for name, value in all_headers}, body)
 
 

@@ -9,14 +9,13 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
-from email import message_from_bytes
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
-from aiosmtpd.smtp import SMTP, Envelope, Session
 
+from tests.support.mail_servers import MailServer, Silence, mail_server
 from tests.support.program import Program, code_params, verify_params, wait_until
 from tests.support.raw import (
     HELLO,
@@ -375,33 +374,6 @@ async def test_trailers_are_ignored(program_behind_a_proxy: Program) -> None:
 # Stopping
 
 
-class SlowMail:
-    """A mail server that accepts emails at once, or waits for an event."""
-
-    def __init__(self) -> None:
-        self.port = 0
-        self.codes: dict[str, str] = {}
-        self.may_respond = asyncio.Event()
-        self.may_respond.set()
-
-    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802 - the library's
-        assert isinstance(envelope.content, bytes)
-        message = message_from_bytes(envelope.content)
-        self.codes[envelope.rcpt_tos[0]] = str(message["Subject"]).split()[0]
-        await self.may_respond.wait()
-        return "250 taken"
-
-
-@pytest.fixture
-async def mail() -> AsyncIterator[SlowMail]:
-    mail = SlowMail()
-    loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: SMTP(mail, loop=loop, ident="tests"), "127.0.0.1", 0)
-    mail.port = server.sockets[0].getsockname()[1]
-    async with server:
-        yield mail
-
-
 async def _call(port: int, method: str, params: Any, *headers: str) -> Any:
     async with Client.connect(port) as client:
         return (await client.request(call(method, params, *headers))).json
@@ -433,30 +405,35 @@ def _count_clocks(program: Program) -> int:
     return int(count)
 
 
-async def test_connections_before_the_signal_get_a_response(tmp_path: Path, mail: SlowMail) -> None:
-    with Program(tmp_path, TICKOVER_MAIL_URL=f"smtp://127.0.0.1:{mail.port}") as program:
-        port = port_of(program)
-        assert (await _call(port, "sendLoginCodeEmail", code_params("ana@example.test")))["result"] == {"message": "ok"}
-        verify = verify_params("ana@example.test", mail.codes["ana@example.test"])
-        token = (await _call(port, "loginByEmailVerification", verify))["result"]["token"]
+async def test_connections_before_the_signal_get_a_response(tmp_path: Path) -> None:
+    async with mail_server() as mail:
+        with Program(tmp_path, TICKOVER_MAIL_URL=f"smtp://{mail.address}") as program:
+            await _stop_during_calls(program, mail)
 
-        mail.may_respond.clear()
-        guests = [f"guest{number}@example.test" for number in range(10)]
-        created: list[Any] = []
-        async with asyncio.TaskGroup() as tasks:
-            sends = [tasks.create_task(_call(port, "sendLoginCodeEmail", code_params(guest))) for guest in guests]
-            # The mail server is slow while clocks are created, and a call that sends an email waits only some seconds.
-            await asyncio.to_thread(wait_until, lambda: len(mail.codes) == 1 + len(guests))
-            for _ in range(8):
-                tasks.create_task(_create_until_gone(port, token, created))
-            await asyncio.to_thread(wait_until, lambda: len(created) >= 8)
-            program.process.send_signal(signal.SIGTERM)
-            await asyncio.to_thread(wait_until, lambda: not _is_listening(port))
-            assert not any(send.done() for send in sends)
-            mail.may_respond.set()
 
-        assert [send.result()["result"] for send in sends] == [{"message": "ok"}] * len(guests)
-        assert await asyncio.to_thread(program.process.wait, WAIT_SECONDS) == 0
-        assert "Traceback" not in program.output
-        assert all("result" in response for response in created)
-        assert _count_clocks(program) == len(created)
+async def _stop_during_calls(program: Program, mail: MailServer) -> None:
+    port = port_of(program)
+    assert (await _call(port, "sendLoginCodeEmail", code_params("ana@example.test")))["result"] == {"message": "ok"}
+    verify = verify_params("ana@example.test", mail.emails[0].code)
+    token = (await _call(port, "loginByEmailVerification", verify))["result"]["token"]
+
+    silence = mail.instead[MailServer.END_OF_DATA] = Silence("250 taken")
+    guests = [f"guest{number}@example.test" for number in range(10)]
+    created: list[Any] = []
+    async with asyncio.TaskGroup() as tasks:
+        sends = [tasks.create_task(_call(port, "sendLoginCodeEmail", code_params(guest))) for guest in guests]
+        # The mail server is slow while clocks are created, and a call that sends an email waits only some seconds.
+        await asyncio.to_thread(wait_until, lambda: len(mail.emails) == 1 + len(guests))
+        for _ in range(8):
+            tasks.create_task(_create_until_gone(port, token, created))
+        await asyncio.to_thread(wait_until, lambda: len(created) >= 8)
+        program.process.send_signal(signal.SIGTERM)
+        await asyncio.to_thread(wait_until, lambda: not _is_listening(port))
+        assert not any(send.done() for send in sends)
+        silence.over.set()
+
+    assert [send.result()["result"] for send in sends] == [{"message": "ok"}] * len(guests)
+    assert await asyncio.to_thread(program.process.wait, WAIT_SECONDS) == 0
+    assert "Traceback" not in program.output
+    assert all("result" in response for response in created)
+    assert _count_clocks(program) == len(created)
