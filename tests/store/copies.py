@@ -7,7 +7,7 @@ import pytest
 
 from tests.store.sample_data import open_at
 from tickover.server.storage.admin.copy import CopiedTable
-from tickover.server.storage.admin.copy_source import TABLES
+from tickover.server.storage.admin.copy_tables import TABLES
 
 NAMES = [table.name for table in TABLES]
 Execute = Callable[[str, str], list[tuple[Any, ...]]]

@@ -40,7 +40,7 @@ from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, TooSoon
 from tickover.server.storage.admin.copy import CopiedTable, copy
-from tickover.server.storage.admin.copy_source import TABLES
+from tickover.server.storage.admin.copy_tables import TABLES
 from tickover.server.storage.store import Created, ExistingClock, Quota, QuotaExceeded, StoredClock, Token
 
 # Completeness

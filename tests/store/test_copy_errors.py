@@ -31,7 +31,7 @@ from tests.store.values import (
 from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError
 from tickover.server.storage.admin.copy import copy
-from tickover.server.storage.admin.copy_source import TABLES
+from tickover.server.storage.admin.copy_tables import TABLES
 from tickover.server.storage.migrations import migrations
 from tickover.server.storage.store import ExistingClock
 
@@ -192,7 +192,7 @@ async def test_missing_postgres_source_is_rejected_without_its_password(
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        pytest.param(b"", r"is not up to date\. Start this Tickover on it once", id="empty"),
+        pytest.param(b"", "Run `tickover migrate`", id="empty"),
         pytest.param(b"Dear diary, " * 100, "Can't use the database .*: file is not a database", id="not a database"),
     ],
 )
@@ -207,7 +207,7 @@ async def test_other_file_is_rejected(tmp_path: Path, content: bytes, reason: st
 async def test_old_source_is_rejected_and_not_upgraded(urls: tuple[str, str], execute: Execute) -> None:
     source, target = urls
     execute(source, f"{migrations('sqlite')[0].sql}; pragma user_version = 1")
-    with pytest.raises(SettingError, match="Start this Tickover on it once"):
+    with pytest.raises(SettingError, match="Run `tickover migrate`"):
         await copy(source, target, ignore_progress)
     assert execute(source, "pragma user_version") == [(1,)]
 
@@ -216,7 +216,7 @@ async def test_postgres_source_without_a_schema_is_rejected_and_gets_none(
     tmp_path: Path, postgres: PostgresServer, execute: Execute
 ) -> None:
     source = postgres.create_database()
-    with pytest.raises(SettingError, match="Start this Tickover on it once"):
+    with pytest.raises(SettingError, match="Run `tickover migrate`"):
         await copy(source, f"sqlite:///{tmp_path / 'target.db'}", ignore_progress)
     assert execute(source, RELATIONS) == []
     assert names_in(tmp_path) == []

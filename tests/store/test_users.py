@@ -28,7 +28,9 @@ from tests.store.values import (
 )
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store, schema_version
+from tickover.server.storage.admin import connection as connection_module
 from tickover.server.storage.admin import users as users_module
+from tickover.server.storage.admin.connection import Row
 from tickover.server.storage.admin.users import Deleted, Totals, User, UserDetails, Users, open_users
 from tickover.server.storage.store import Quota, Store
 
@@ -114,7 +116,7 @@ async def test_database_with_another_schema_is_rejected(database_url: str, monke
     for difference, advice in ((1, "tickover migrate"), (-1, "newer Tickover")):
         newest = schema_version(database_url)
         with monkeypatch.context() as patch:
-            patch.setattr(users_module, "schema_version", lambda _, number=newest + difference: number)
+            patch.setattr(connection_module, "schema_version", lambda _, number=newest + difference: number)
             with pytest.raises(SettingError, match=advice):
                 await open_users(database_url).__aenter__()
 
@@ -140,9 +142,10 @@ async def test_other_calls_run_while_the_clocks_of_a_user_are_deleted(
     async with open_users(postgres_url) as users:
         fetch = users._fetch
 
-        async def fetch_during_a_call(statement: str, *values: object) -> list[object]:
-            table = statement.split()[2]
-            if table in ("creations", "schedules", "clocks"):
+        async def fetch_during_a_call(statement: str, *values: object) -> list[Row]:
+            for table in ("creations", "schedules", "clocks"):
+                if not statement.startswith(f"delete from {table}"):
+                    continue
                 assert await store.find_token(digest(1), NOW) is None
                 assert await store.find_token(digest(2), NOW) is not None
                 deleted.append(table)

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import apsw
-import asyncpg
 from msgspec import Struct, msgpack
 
 from tickover.server.settings import SettingError
@@ -22,11 +21,9 @@ from tickover.server.storage import (
     sqlite_path,
     translate_errors,
 )
-from tickover.server.storage.admin.copy_postgres import PostgresSource, PostgresTarget
-from tickover.server.storage.admin.copy_source import TABLES, CopySource, CopyTarget, Row, Table
-from tickover.server.storage.admin.copy_sqlite import SqliteSource, SqliteTarget
-from tickover.server.storage.migrations import migrations, pending
-from tickover.server.storage.postgres.connections import DRIVER_ERRORS, Connections
+from tickover.server.storage.admin.connection import Row, open_admin_connection
+from tickover.server.storage.admin.copy_tables import TABLES, CopyDatabase, Table
+from tickover.server.storage.postgres.connections import DRIVER_ERRORS
 
 Report = Callable[[str, int, int], None]
 """Called with the current step, the number of finished rows and the total. If it raises, the copy ends."""
@@ -55,11 +52,11 @@ async def copy(source_url: str, target_url: str, report: Report) -> list[CopiedT
     """
     _check_urls(source_url, target_url)
     try:
-        async with _open_source(source_url) as source:
+        async with _open(source_url, is_target=False) as source:
             # Create the target only after the source proved usable.
             store = await open_store(target_url)
             await store.close()
-            async with _open_target(target_url) as target:
+            async with _open(target_url, is_target=True) as target:
                 await _reject_other_data(source, target, redact_url(target_url))
                 return await _Copy(source, target, report).run()
     except (apsw.Error, *DRIVER_ERRORS) as error:
@@ -84,7 +81,7 @@ def _check_urls(source_url: str, target_url: str) -> None:
             raise SettingError("Source and target are the same file. Use another target.")
 
 
-async def _reject_other_data(source: CopySource, target: CopyTarget, name: str) -> None:
+async def _reject_other_data(source: CopyDatabase, target: CopyDatabase, name: str) -> None:
     for table in TABLES:
         async for after, keys in target.chunks(table):
             if not set(keys).issubset(await source.keys(table, after, keys[-1])):
@@ -98,7 +95,7 @@ async def _reject_other_data(source: CopySource, target: CopyTarget, name: str) 
 class _Copy:
     """One run: it writes all tables, then compares all tables."""
 
-    def __init__(self, source: CopySource, target: CopyTarget, report: Report) -> None:
+    def __init__(self, source: CopyDatabase, target: CopyDatabase, report: Report) -> None:
         self._source = source
         self._target = target
         self._report = report
@@ -147,7 +144,7 @@ class _Copy:
         self._report(f"{step} {table.name}", self._done, self._total)
 
 
-async def _checksum(database: CopySource, table: Table, on_rows: Callable[[int], None]) -> _Checksum:
+async def _checksum(database: CopyDatabase, table: Table, on_rows: Callable[[int], None]) -> _Checksum:
     digest = hashlib.sha256()
     count = 0
     async for after, keys in database.chunks(table):
@@ -160,40 +157,14 @@ async def _checksum(database: CopySource, table: Table, on_rows: Callable[[int],
 
 
 @asynccontextmanager
-async def _open_source(url: str) -> AsyncIterator[CopySource]:
-    with translate_errors(url):
-        source = PostgresSource(await _connect(url)) if is_postgres(url) else SqliteSource(sqlite_path(url))
-    async with _prepared(url, source):
-        yield source
-
-
-@asynccontextmanager
-async def _open_target(url: str) -> AsyncIterator[CopyTarget]:
-    with translate_errors(url):
-        target = PostgresTarget(await _connect(url)) if is_postgres(url) else SqliteTarget(sqlite_path(url))
-    async with _prepared(url, target):
-        yield target
-
-
-@asynccontextmanager
-async def _prepared(url: str, database: CopySource) -> AsyncIterator[None]:
-    """Prepare the database, and close it at the end. Raise SettingError if its schema is not up to date."""
-    try:
-        with translate_errors(url):
-            version = await database.prepare()
-        if pending(migrations(database.dialect), version):
-            raise SettingError(
-                f"The schema of the database {redact_url(url)} is not up to date. Start this Tickover on it once, then "
-                "copy again."
-            )
-        yield
-    finally:
-        await database.close()
-
-
-async def _connect(url: str) -> asyncpg.Connection:
+async def _open(url: str, *, is_target: bool) -> AsyncIterator[CopyDatabase]:
     if "pool_mode=transaction" in url:
         raise SettingError(
             "A copy doesn't work through a pooler in transaction mode. Use the URL of the database itself."
         )
-    return await Connections(url, 1).connect(command_timeout=None)
+    async with open_admin_connection(url, read_only=not is_target) as connection:
+        database = CopyDatabase(connection)
+        if connection.is_postgres:
+            with translate_errors(url):
+                await database.prepare_postgres(is_target=is_target)
+        yield database

@@ -1,24 +1,19 @@
 """The users of a database, for commands of operators. They use a connection of their own."""
 
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
-import apsw
 import asyncpg
-from asyncpg.pgproto.pgproto import UUID
 from msgspec import Struct
 
 from tickover.api.ids import first_live_key
 from tickover.api.limits import CLOCK_LIFETIME
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.settings import SettingError
-from tickover.server.storage import is_postgres, redact_url, schema_version, sqlite_path, translate_errors
-from tickover.server.storage.postgres.connections import open_connection, read_schema_version
-from tickover.server.storage.sqlite.connection import connect
-from tickover.server.storage.sqlite.writer import immediate_transaction
+from tickover.server.storage import translate_errors
+from tickover.server.storage.admin.connection import AdminConnection, Row, open_admin_connection
 
 _PAGE_SIZE: Final = 1000
 _LAST_KEY: Final = b"\xff" * 16
@@ -45,6 +40,11 @@ _TOTALS: Final = f"""
 _DELETE_RECORDS: Final = (
     "delete from creations where clock_key in (select key from clocks where owner = $1) returning 1"
 )
+_DELETE_SCHEDULES: Final = {
+    False: "delete from schedules where clock_key in (select key from clocks where owner = $1)",
+    True: "delete from schedules s using clocks c where c.owner = $1 and s.slot = c.slot and s.key = c.key",
+}
+"""For SQLite and PostgreSQL."""
 _DELETE_CLOCKS: Final = "delete from clocks where owner = $1 returning 1"
 _DELETE_TOKENS: Final = "delete from tokens where user_key = $1 returning 1"
 _DELETE_SESSIONS: Final = "delete from tokens where user_key = $1 and token_key is null returning 1"
@@ -89,11 +89,12 @@ class Deleted(Struct, frozen=True):
     idempotency_records: int
 
 
-class Users(ABC):
+class Users:
     """The users of one database. Each method is one transaction, except `pages` and `delete`."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, connection: AdminConnection) -> None:
         self.url = url
+        self._connection = connection
 
     async def pages(self) -> AsyncIterator[list[User]]:
         """Yield all users, newest first, a thousand at a time."""
@@ -138,113 +139,50 @@ class Users(ABC):
         try:
             async with self._transaction():
                 records = await self._fetch(_DELETE_RECORDS, user.key)
-                await self._fetch(self._delete_schedules, user.key)
+                await self._fetch(_DELETE_SCHEDULES[self._connection.is_postgres], user.key)
                 clocks = await self._fetch(_DELETE_CLOCKS, user.key)
         except SettingError as error:
             raise SettingError(f"{error} The user was deleted. The clocks are deleted when they expire.") from None
         return Deleted(len(clocks), len(tokens), len(emails), len(records))
 
-    async def _read(self, statement: str, *values: object) -> list[Any]:
-        async with self._transaction():
-            return await self._fetch(statement, *values)
-
-    _delete_schedules: str
-
-    @abstractmethod
-    def _transaction(self) -> AbstractAsyncContextManager[None]: ...
-
-    @abstractmethod
     async def _lock_out(self, user: User) -> None:
         """Wait for running calls and sign-ins of the user. Until the transaction ends, no other starts."""
+        if not self._connection.is_postgres:
+            return  # a transaction locks the whole file
+        # Sign-ins hold the lock of their address before they write tokens, so it comes first. Each call reads its token
+        # in the statement that writes, so a lock on the tokens waits for statements that have read one. Other users'
+        # calls wait for this transaction too, so it is short.
+        await self._fetch("select take_turn_for_address($1)", user.email)
+        try:
+            await self._fetch("lock table tokens in access exclusive mode")
+        except asyncpg.LockNotAvailableError:
+            raise SettingError("The database is too busy. Nothing was deleted. Try again.") from None
 
-    @abstractmethod
-    async def _fetch(self, statement: str, *values: object) -> list[Any]: ...
-
-
-class _PostgresUsers(Users):
-    _delete_schedules = """
-        delete from schedules s using clocks c where c.owner = $1 and s.slot = c.slot and s.key = c.key returning 1"""
-
-    def __init__(self, url: str, connection: asyncpg.Connection) -> None:
-        super().__init__(url)
-        self._connection = connection
+    async def _read(self, statement: str, *values: object) -> list[Row]:
+        if self._connection.is_postgres:
+            async with self._transaction():
+                return await self._fetch(statement, *values)
+        # Without a transaction, so that servers can write.
+        with translate_errors(self.url):
+            return await self._fetch(statement, *values)
 
     @asynccontextmanager
     async def _transaction(self) -> AsyncIterator[None]:
         with translate_errors(self.url):
             async with self._connection.transaction():
-                await self._connection.execute("set local statement_timeout = 0")
                 yield
 
-    async def _lock_out(self, user: User) -> None:
-        # Sign-ins hold the lock of their address before they write tokens, so it comes first. Each call reads its token
-        # in the statement that writes, so a lock on the tokens waits for statements that have read one. Other users'
-        # calls wait for this transaction too, so it is short.
-        await self._connection.execute("select take_turn_for_address($1)", user.email)
-        try:
-            await self._connection.execute("lock table tokens in access exclusive mode")
-        except asyncpg.LockNotAvailableError:
-            raise SettingError("The database is too busy. Nothing was deleted. Try again.") from None
-
-    async def _fetch(self, statement: str, *values: object) -> list[Any]:
-        keys_as_uuids = [UUID(value) if isinstance(value, bytes) else value for value in values]
-        rows = await self._connection.fetch(statement, *keys_as_uuids)
-        return [tuple(value.bytes if isinstance(value, UUID) else value for value in row) for row in rows]
-
-
-class _SqliteUsers(Users):
-    _delete_schedules = """
-        delete from schedules where clock_key in (select key from clocks where owner = $1) returning 1"""
-
-    def __init__(self, url: str, connection: apsw.Connection) -> None:
-        super().__init__(url)
-        self._connection = connection
-
-    @asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[None]:
-        with translate_errors(self.url), immediate_transaction(self._connection):
-            yield
-
-    async def _lock_out(self, user: User) -> None:
-        """Do nothing: a transaction locks the whole file."""
-
-    async def _fetch(self, statement: str, *values: Any) -> list[Any]:
-        return self._connection.execute(statement.replace("$", "?"), values).fetchall()
-
-    async def _read(self, statement: str, *values: Any) -> list[Any]:
-        # Without a transaction, so that servers can write.
-        with translate_errors(self.url):
-            return await self._fetch(statement, *values)
+    async def _fetch(self, statement: str, *values: object) -> list[Row]:
+        return await self._connection.fetch(statement, *values)
 
 
 @asynccontextmanager
 async def open_users(url: str) -> AsyncIterator[Users]:
-    """Connect to an existing database. Raise SettingError if it can't be used, or has another schema version."""
-    if is_postgres(url):
-        async with AsyncExitStack() as opened:
-            with translate_errors(url):
-                # No timeout: totals of a large database take long.
-                connection = await opened.enter_async_context(open_connection(url, command_seconds=None))
-                _check_version(url, await read_schema_version(connection))
-            yield _PostgresUsers(url, connection)
-    else:
-        with ExitStack() as stack:
-            with translate_errors(url):
-                database = stack.enter_context(closing(connect(sqlite_path(url))))
-                _check_version(url, database.pragma("user_version"))
-            yield _SqliteUsers(url, database)
+    """Connect to an existing database. Raise SettingError if it can't be used."""
+    async with open_admin_connection(url) as connection:
+        yield Users(url, connection)
 
 
-def _check_version(url: str, found: int) -> None:
-    newest = schema_version(url)
-    if found != newest:
-        advice = "Run `tickover migrate`." if found < newest else "Run the newer Tickover that upgraded the database."
-        raise SettingError(
-            f"The database {redact_url(url)} has schema version {found}, but this Tickover needs version {newest}. "
-            f"{advice}"
-        )
-
-
-def _user(row: Any) -> User:
+def _user(row: Row) -> User:
     key, email, created_at = row
     return User(key, email, from_micros(created_at))

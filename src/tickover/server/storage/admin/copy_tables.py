@@ -1,18 +1,19 @@
-"""The interfaces of a copy: `CopySource`, `CopyTarget` and the tables that both have.
+"""The tables that a copy reads and writes, in chunks.
 
-A row is a tuple that starts with its key. Keys and digests are bytes; timestamps and booleans are integers. So equal
-data gives equal rows in every kind of database. A copy omits rows that only one database needs, for example decoy rows,
-which attempts without a live code change.
+A row starts with its key. A copy omits rows that only one database needs, for example decoy rows, which attempts
+without a live code change.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
+from tickover.server.settings import SettingError
+from tickover.server.storage.admin.connection import AdminConnection, Row
+from tickover.server.storage.postgres.rows import slot_of
+
 Key = bytes | str
-Row = tuple[Any, ...]
 
 # A chunk is one transaction, and the rows of both databases are in memory.
 _MAX_CHUNK_ROWS: Final = 5000
@@ -60,20 +61,42 @@ TABLES: Final = (
 )
 
 
-class CopySource(ABC):
-    """A database that a copy reads."""
+class CopyDatabase:
+    """The source or the target of a copy."""
 
-    dialect: str
+    def __init__(self, connection: AdminConnection) -> None:
+        self._connection = connection
+
+    async def prepare_postgres(self, *, is_target: bool) -> None:
+        """Configure the session, and lock the database. Raise SettingError if another copy uses it."""
+        # A copy may take long. Without sorts and bitmap scans, a plan for an empty table stays good while it fills.
+        settings = {
+            "statement_timeout": "0",
+            "idle_in_transaction_session_timeout": "0",
+            "enable_bitmapscan": "off",
+            "enable_sort": "off",
+            "default_transaction_read_only": "off" if is_target else "on",
+        }
+        for name, value in settings.items():
+            await self._connection.fetch(f"set {name} = {value}")
+        # Any number of copies may read a database, and only one may write to it. The target can't be the source.
+        lock = "pg_try_advisory_lock" if is_target else "pg_try_advisory_lock_shared"
+        [(is_locked,)] = await self._connection.fetch(f"select {lock}(6, pg_catalog.hashtext(current_schema()::text))")
+        if not is_locked:
+            raise SettingError(
+                "The target is the source itself, or another copy uses the same database. "
+                "Use another target, or wait for the other copy."
+            )
 
     async def count(self, table: Table) -> int:
-        [(count,)] = await self._fetch(f"select count(*) from {table.name} where {table.condition}")
+        [(count,)] = await self._connection.fetch(f"select count(*) from {table.name} where {table.condition}")
         return int(count)
 
     async def chunks(self, table: Table) -> AsyncIterator[tuple[Key, list[Key]]]:
         """Yield all keys in order, one chunk at a time, each with the last key before the chunk."""
         query = self._select(table, f"{self._columns(table)[0]}, {table.size}", suffix=f"limit {_MAX_CHUNK_ROWS}")
         after = table.min_key
-        while found := await self._fetch(query, after):
+        while found := await self._connection.fetch(query, after):
             for keys in _split_by_size(found):
                 yield after, keys
                 after = keys[-1]
@@ -86,26 +109,30 @@ class CopySource(ABC):
         """Return the rows with keys from `after`, exclusive, to `last`, inclusive, sorted by key."""
         return await self._fetch_range(table, self._columns(table), after, last)
 
-    @abstractmethod
-    async def prepare(self) -> int:
-        """Configure the connection, and return the version of the schema."""
-
-    @abstractmethod
-    async def close(self) -> None:
-        """Close the connection."""
-
-    @abstractmethod
-    async def _fetch(self, statement: str, *values: Key) -> list[Row]: ...
+    async def replace(self, table: Table, stale: Sequence[Key], rows: Sequence[Row]) -> None:
+        """Delete the rows with stale keys and insert the new rows, in one transaction."""
+        connection, columns = self._connection, self._columns(table)
+        if table.is_partitioned and connection.is_postgres:
+            columns = ("slot", *columns)
+            rows = [(slot_of(row[0]), *row) for row in rows]
+        async with connection.transaction():
+            delete = f"delete from {table.name} where {self._columns(table)[0]} = $1"
+            await connection.execute_many(delete, [(key,) for key in stale])
+            await connection.insert(table.name, columns, rows)
+            if "number" in columns and connection.is_postgres:
+                # New numbers must be greater than the copied ones.
+                await connection.fetch(
+                    """select setval('login_sends_number', greatest(nextval('login_sends_number'), max(number)))
+                       from login_sends"""
+                )
 
     def _columns(self, table: Table) -> tuple[str, ...]:
-        return table.columns
-
-    def _sort_key(self, table: Table) -> str:
-        return self._columns(table)[0]
+        is_other_name = table.name == "schedules" and not self._connection.is_postgres
+        return ("clock_key", "body") if is_other_name else table.columns
 
     async def _fetch_range(self, table: Table, columns: tuple[str, ...], after: Key, last: Key) -> list[Row]:
         query = self._select(table, ", ".join(columns), condition=f"and {self._sort_key(table)} <= $2")
-        return await self._fetch(query, after, last)
+        return await self._connection.fetch(query, after, last)
 
     def _select(self, table: Table, columns: str, condition: str = "", suffix: str = "") -> str:
         key = self._sort_key(table)
@@ -114,13 +141,10 @@ class CopySource(ABC):
             f"order by {key} {suffix}"
         )
 
-
-class CopyTarget(CopySource):
-    """A database that a copy reads and writes."""
-
-    @abstractmethod
-    async def replace(self, table: Table, stale: Sequence[Key], rows: Sequence[Row]) -> None:
-        """Delete the rows with stale keys and insert the new rows, in one transaction."""
+    def _sort_key(self, table: Table) -> str:
+        key = self._columns(table)[0]
+        # Sort by bytes, as SQLite does, in a database of any collation.
+        return f'{key} collate "C"' if isinstance(table.min_key, str) and self._connection.is_postgres else key
 
 
 def _split_by_size(found: list[Row]) -> Iterator[list[Key]]:
