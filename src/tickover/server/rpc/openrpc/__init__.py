@@ -17,7 +17,7 @@ from tickover.api.errors import Fault, Reason
 from tickover.api.limits import MAX_BATCH, MAX_IDEMPOTENCY_KEY
 from tickover.server.operations import OPERATIONS
 from tickover.server.operations.operation import Example, Operation
-from tickover.server.rpc.openrpc.schemas import Schema, name_of, reference, schemas_of
+from tickover.server.rpc.openrpc.schemas import Schema, reference, schemas_of
 from tickover.server.rpc.reasons import REASONS
 from tickover.server.sign_in.tokens import Permission
 
@@ -106,7 +106,7 @@ def _recorded(public_url: str) -> Any:
 def _method(
     operation: Operation, schemas: dict[str, Schema], results: dict[str, Any], public_url: str
 ) -> dict[str, Any]:
-    name, params = operation.name, schemas[name_of(operation.params)]
+    name, params = operation.name, schemas[operation.params.__name__]
     reasons = _all_reasons(operation)
     return {
         "name": name,
@@ -123,7 +123,7 @@ def _method(
         # A test records the results, and notices if one is missing.
         "examples": [_example(each, results[each.name]) for each in operation.examples if each.name in results],
         "externalDocs": {"description": "Reference page", "url": f"{public_url}/docs#{name}"},
-        "x-params": reference(name_of(operation.params)),
+        "x-params": reference(operation.params.__name__),
         "x-group": next(group for group, pattern in _METHOD_GROUPS.items() if re.search(pattern, name)),
         "x-extension": operation.is_extension,
         "x-needs-token": operation.needs is not None,
@@ -155,7 +155,7 @@ def _parameter(name: str, schema: Schema, schemas: dict[str, Schema], *, is_requ
 
 def _result(operation: Operation, schemas: dict[str, Schema]) -> dict[str, Any]:
     assert operation.result, "only rpc.discover has no type"
-    name = name_of(operation.result)
+    name = operation.result.__name__
     return {"name": name, "description": schemas[name]["description"], "schema": reference(name)}
 
 

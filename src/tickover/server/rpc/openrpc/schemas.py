@@ -25,11 +25,6 @@ def schemas_of(kinds: Iterable[type[Struct]]) -> dict[str, Schema]:
     return {kind.__name__: _object(kind, info) for kind, info in found.items()}
 
 
-def name_of(kind: type[Struct]) -> str:
-    """Return the name of the type's schema."""
-    return kind.__name__
-
-
 def _class_of(info: inspect.StructType) -> type[Struct]:
     """Return the class, without the arguments of a generic type."""
     return get_origin(info.cls) or info.cls
