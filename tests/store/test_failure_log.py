@@ -8,10 +8,8 @@ from typing import Any
 
 import asyncpg
 import pytest
-import structlog
-from structlog.stdlib import BoundLogger
-from structlog.testing import CapturingLogger
 
+from tests.support.log_capture import LogCapture
 from tests.support.world import World
 from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.server.logs import FailureLog
@@ -63,16 +61,16 @@ class _Clock:
     """A failure log with the test's own time."""
 
     def __init__(self) -> None:
-        self.lines = CapturingLogger()
-        self._log = FailureLog(structlog.wrap_logger(self.lines, processors=[], wrapper_class=BoundLogger))
+        self._logged = LogCapture()
+        self._log = FailureLog(self._logged.log)
 
     def fail(self, at: float, cause: Exception, method: str = "logout") -> list[dict[str, Any]]:
         """Return the lines that this failure adds."""
-        before = len(self.lines.calls)
+        before = len(self._logged.lines)
         rejection = unavailable("The database doesn't respond.")
         rejection.__cause__ = cause
         self._log.note(method, rejection, at - 0.25, at, "req_1")
-        return [call.kwargs for call in self.lines.calls[before:]]
+        return [fields for _, _, fields in self._logged.lines[before:]]
 
 
 def test_line_after_ten_seconds_counts_suppressed_failures() -> None:
@@ -106,9 +104,8 @@ def test_error_without_message_is_logged_by_type() -> None:
 
 
 def test_mail_server_message_is_not_logged() -> None:
-    lines = CapturingLogger()
-    log = FailureLog(structlog.wrap_logger(lines, processors=[], wrapper_class=BoundLogger))
+    logged = LogCapture()
     rejection = Rejection(Reason.MAIL_NOT_SENT, "The email was not sent.")
     rejection.__cause__ = OSError("550 ana@example.test unknown")
-    log.note("sendLoginCodeEmail", rejection, 0, 1, "req_1")
-    assert "ana@example.test" not in str(lines.calls)
+    FailureLog(logged.log).note("sendLoginCodeEmail", rejection, 0, 1, "req_1")
+    assert "ana@example.test" not in str(logged.lines)

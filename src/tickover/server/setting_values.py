@@ -1,6 +1,6 @@
 """Reads the values of settings. Each function raises ValueError with the rest of a sentence: "must be …"."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -116,13 +116,14 @@ def switch(value: str) -> bool:
     return value.lower() == "on"
 
 
-def log_level(value: str) -> str:
-    if value.lower() not in LOG_LEVELS:
-        raise ValueError(f"must be one of {', '.join(LOG_LEVELS)}")
-    return value.lower()
+def one_of(choices: Sequence[str]) -> Callable[[str], str]:
+    def read(value: str) -> str:
+        if value.lower() not in choices:
+            raise ValueError(f"must be one of {', '.join(choices)}")
+        return value.lower()
+
+    return read
 
 
-def log_format(value: str) -> str:
-    if value.lower() not in LOG_FORMATS:
-        raise ValueError(f"must be one of {', '.join(LOG_FORMATS)}")
-    return value.lower()
+log_level: Final = one_of(LOG_LEVELS)
+log_format: Final = one_of(LOG_FORMATS)

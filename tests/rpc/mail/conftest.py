@@ -1,15 +1,12 @@
-"""A certificate authority for tests, and a log that records entries."""
+"""A certificate authority for tests, and a log."""
 
 import ssl
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
-import structlog
 import trustme
-from structlog.stdlib import BoundLogger
-from structlog.testing import LogCapture
+
+from tests.support.log_capture import LogCapture
 
 
 @pytest.fixture(scope="session")
@@ -33,13 +30,6 @@ def server_side(authority: trustme.CA, *names: str) -> ssl.SSLContext:
     return context
 
 
-class ReadableLog(NamedTuple):
-    log: BoundLogger
-    entries: Sequence[Mapping[str, Any]]
-
-
 @pytest.fixture
-def readable_log() -> ReadableLog:
-    capture = LogCapture()
-    log: BoundLogger = structlog.wrap_logger(None, processors=[capture], wrapper_class=BoundLogger)
-    return ReadableLog(log, capture.entries)
+def logged() -> LogCapture:
+    return LogCapture()

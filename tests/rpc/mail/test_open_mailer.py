@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.rpc.mail.conftest import ReadableLog
 from tests.support.emails import SENDER
+from tests.support.log_capture import LogCapture
 from tickover.server.settings import SettingError
 from tickover.server.sign_in.mail import open_mailer
 from tickover.server.sign_in.mail.outbox import Outbox
@@ -23,13 +23,13 @@ from tickover.server.sign_in.mail.smtp import SmtpMailer
         ("smtp://[::1]:25", SmtpMailer),
     ],
 )
-def test_url_selects_the_mailer(tmp_path: Path, readable_log: ReadableLog, url: str, kind: type[object]) -> None:
-    assert isinstance(open_mailer(url, SENDER, tmp_path / "outbox", readable_log.log), kind)
+def test_url_selects_the_mailer(tmp_path: Path, logged: LogCapture, url: str, kind: type[object]) -> None:
+    assert isinstance(open_mailer(url, SENDER, tmp_path / "outbox", logged.log), kind)
 
 
 @pytest.mark.parametrize(("scheme", "port"), [("smtp", 587), ("smtps", 465)])
-def test_default_port_depends_on_the_scheme(readable_log: ReadableLog, scheme: str, port: int) -> None:
-    mailer = open_mailer(f"{scheme}://mail.example.test", SENDER, Path("unused"), readable_log.log)
+def test_default_port_depends_on_the_scheme(logged: LogCapture, scheme: str, port: int) -> None:
+    mailer = open_mailer(f"{scheme}://mail.example.test", SENDER, Path("unused"), logged.log)
     assert isinstance(mailer, SmtpMailer)
     assert mailer._new_connection().port == port
 
@@ -56,8 +56,8 @@ def test_default_port_depends_on_the_scheme(readable_log: ReadableLog, scheme: s
         "smtp://user:p/ss@mail.example.test",
     ],
 )
-def test_invalid_url_is_rejected(tmp_path: Path, readable_log: ReadableLog, url: str) -> None:
+def test_invalid_url_is_rejected(tmp_path: Path, logged: LogCapture, url: str) -> None:
     with pytest.raises(SettingError, match="TICKOVER_MAIL_URL") as refused:
-        open_mailer(url, SENDER, tmp_path / "outbox", readable_log.log)
+        open_mailer(url, SENDER, tmp_path / "outbox", logged.log)
     assert "p#ss" not in str(refused.value)
     assert "p/ss" not in str(refused.value)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.mail.conftest import ReadableLog
 from tests.support.emails import SENDER
+from tests.support.log_capture import LogCapture
 from tests.support.mail_servers import MailServer, Misbehaviour, Silence, hang_up, mail_server, reply_with
 from tests.support.world import ANA, World
 from tickover.server.operations.services import Policy
@@ -31,10 +31,10 @@ async def server() -> AsyncIterator[MailServer]:
 
 
 @pytest.fixture
-async def world(server: MailServer, tmp_path: Path, readable_log: ReadableLog) -> AsyncIterator[World]:
+async def world(server: MailServer, tmp_path: Path, logged: LogCapture) -> AsyncIterator[World]:
     """A world that sends by SMTP."""
     store = await open_store(f"sqlite:///{tmp_path / 'tickover.db'}")
-    mailer = SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
+    mailer = SmtpMailer(f"smtp://{server.address}", Composer(SENDER), logged.log)
     yield World(store, mailer, tmp_path, Policy("https://tickover.example.test", 10))
     await mailer.close()
     await store.close()
@@ -105,7 +105,7 @@ async def test_log_has_no_address_and_no_secret(
     world: World,
     server: MailServer,
     *,
-    readable_log: ReadableLog,
+    logged: LogCapture,
     caplog: pytest.LogCaptureFixture,
     command: str,
     misbehave: Misbehaviour,
@@ -116,7 +116,7 @@ async def test_log_has_no_address_and_no_secret(
         await _send(world, kind)
     # Ignore the log of the test server, which contains addresses.
     records = [record.getMessage() for record in caplog.records if not record.name.startswith("mail.")]
-    logged = f"{readable_log.entries} {records}"
+    everything = f"{logged.lines} {records}"
     secrets = [ANA, "token=", *(email.code for email in server.emails if kind is _CODE)]
-    assert [secret for secret in secrets if secret in logged] == []
-    assert len(readable_log.entries) == (0 if command == "nothing" else 1), "one line tells of each failure"
+    assert [secret for secret in secrets if secret in everything] == []
+    assert len(logged.lines) == (0 if command == "nothing" else 1), "one line tells of each failure"

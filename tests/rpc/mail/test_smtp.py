@@ -10,8 +10,9 @@ import trustme
 from aiosmtpd.smtp import SMTP, LoginPassword
 from aiosmtplib import SMTPException
 
-from tests.rpc.mail.conftest import ReadableLog, server_side
+from tests.rpc.mail.conftest import server_side
 from tests.support.emails import NOW, SENDER, make_email, make_link_email
+from tests.support.log_capture import LogCapture
 from tests.support.mail_servers import MailServer, Misbehaviour, hang_up, mail_server, reply_with
 from tickover.server.sign_in.mail.compose import Composer
 from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
@@ -26,14 +27,14 @@ async def server() -> AsyncIterator[MailServer]:
 
 
 @pytest.fixture
-def mailer(server: MailServer, readable_log: ReadableLog) -> SmtpMailer:
-    return SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
+def mailer(server: MailServer, logged: LogCapture) -> SmtpMailer:
+    return SmtpMailer(f"smtp://{server.address}", Composer(SENDER), logged.log)
 
 
 # Accepted emails
 
 
-async def test_email_arrives_completely(server: MailServer, mailer: SmtpMailer, readable_log: ReadableLog) -> None:
+async def test_email_arrives_completely(server: MailServer, mailer: SmtpMailer, logged: LogCapture) -> None:
     await mailer.deliver(make_email())
     [arrived] = server.emails
     assert arrived.message["To"] == "ana@example.test"
@@ -41,7 +42,7 @@ async def test_email_arrives_completely(server: MailServer, mailer: SmtpMailer, 
     assert "012345" in arrived.text()
     assert "012345" in arrived.text("html")
     assert server.said[1:] == ["MAIL FROM:<tickover@example.test>", "RCPT TO:<ana@example.test>", "DATA"]
-    assert readable_log.entries == []
+    assert logged.lines == []
 
 
 async def test_check_connects_and_sends_nothing(server: MailServer, mailer: SmtpMailer) -> None:
@@ -56,11 +57,11 @@ async def test_check_fails_if_the_sender_is_rejected(server: MailServer, mailer:
         await mailer.check()
 
 
-async def test_check_fails_with_a_wrong_password(server: MailServer, readable_log: ReadableLog) -> None:
+async def test_check_fails_with_a_wrong_password(server: MailServer, logged: LogCapture) -> None:
     server.login = LoginPassword(b"ana", b"right")
     with pytest.raises(SMTPException):
-        await SmtpMailer(f"smtp://ana:wrong@{server.address}", Composer(SENDER), readable_log.log).check()
-    await SmtpMailer(f"smtp://ana:right@{server.address}", Composer(SENDER), readable_log.log).check()
+        await SmtpMailer(f"smtp://ana:wrong@{server.address}", Composer(SENDER), logged.log).check()
+    await SmtpMailer(f"smtp://ana:right@{server.address}", Composer(SENDER), logged.log).check()
 
 
 # Connections
@@ -145,9 +146,9 @@ async def test_address_that_is_not_ascii_uses_smtputf8(server: MailServer, maile
     assert f"It signs you in as {address}." in arrived.text()
 
 
-async def test_server_without_smtputf8_gets_no_utf8_address(readable_log: ReadableLog) -> None:
+async def test_server_without_smtputf8_gets_no_utf8_address(logged: LogCapture) -> None:
     async with mail_server() as server:
-        mailer = SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log)
+        mailer = SmtpMailer(f"smtp://{server.address}", Composer(SENDER), logged.log)
         with pytest.raises(MailRejected):
             await mailer.deliver(make_email("änä@example.test"))
         assert server.emails == []
@@ -223,15 +224,15 @@ async def test_malformed_response_to_data_raises_outcome_unknown(
         await mailer.deliver(make_email())
 
 
-async def test_unreachable_server_raises_mail_rejected(readable_log: ReadableLog) -> None:
+async def test_unreachable_server_raises_mail_rejected(logged: LogCapture) -> None:
     with socket.socket() as taken:  # The port is bound, but not open.
         taken.bind(("127.0.0.1", 0))
-        mailer = SmtpMailer(f"smtp://127.0.0.1:{taken.getsockname()[1]}", Composer(SENDER), readable_log.log)
+        mailer = SmtpMailer(f"smtp://127.0.0.1:{taken.getsockname()[1]}", Composer(SENDER), logged.log)
         with pytest.raises(MailRejected):
             await mailer.deliver(make_email())
-    [entry] = readable_log.entries
-    assert entry["event"] == "the mail server doesn't respond"
-    assert entry["cause"] == "ConnectionRefusedError"
+    [(_, event, fields)] = logged.lines
+    assert event == "the mail server doesn't respond"
+    assert fields["cause"] == "ConnectionRefusedError"
 
 
 # TLS
@@ -239,42 +240,40 @@ async def test_unreachable_server_raises_mail_rejected(readable_log: ReadableLog
 _LOCAL = ("localhost", "127.0.0.1")
 
 
-async def test_starttls_is_used_if_offered(trusted: trustme.CA, readable_log: ReadableLog) -> None:
+async def test_starttls_is_used_if_offered(trusted: trustme.CA, logged: LogCapture) -> None:
     async with mail_server(tls_context=server_side(trusted, *_LOCAL)) as server:
-        await SmtpMailer(f"smtp://{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
+        await SmtpMailer(f"smtp://{server.address}", Composer(SENDER), logged.log).deliver(make_email())
         assert [arrived.over_tls for arrived in server.emails] == [True]
 
 
 @pytest.mark.parametrize("login", ["", "ana:secret@"])
-async def test_smtps_uses_implicit_tls(trusted: trustme.CA, readable_log: ReadableLog, login: str) -> None:
+async def test_smtps_uses_implicit_tls(trusted: trustme.CA, logged: LogCapture, login: str) -> None:
     async with mail_server(tls=server_side(trusted, *_LOCAL), auth_require_tls=False) as server:
         server.login = LoginPassword(b"ana", b"secret")
-        await SmtpMailer(f"smtps://{login}{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
+        await SmtpMailer(f"smtps://{login}{server.address}", Composer(SENDER), logged.log).deliver(make_email())
         assert [arrived.over_tls for arrived in server.emails] == [True]
 
 
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
-async def test_untrusted_certificate_is_rejected(authority: trustme.CA, readable_log: ReadableLog, scheme: str) -> None:
+async def test_untrusted_certificate_is_rejected(authority: trustme.CA, logged: LogCapture, scheme: str) -> None:
     context = server_side(authority, *_LOCAL)
     options = {"tls": context} if scheme == "smtps" else {"tls_context": context}
     async with mail_server(**options) as server:
         with pytest.raises(MailRejected):
-            await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
+            await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), logged.log).deliver(make_email())
         assert server.emails == []
-    [entry] = readable_log.entries
-    assert entry["cause"] == "SSLCertVerificationError"
-    assert "certificate verify failed" in entry["error"]
+    [(_, _, fields)] = logged.lines
+    assert fields["cause"] == "SSLCertVerificationError"
+    assert "certificate verify failed" in fields["error"]
 
 
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
-async def test_certificate_for_another_name_is_rejected(
-    trusted: trustme.CA, readable_log: ReadableLog, scheme: str
-) -> None:
+async def test_certificate_for_another_name_is_rejected(trusted: trustme.CA, logged: LogCapture, scheme: str) -> None:
     context = server_side(trusted, "mail.elsewhere.test")
     options = {"tls": context} if scheme == "smtps" else {"tls_context": context}
     async with mail_server(**options) as server:
         with pytest.raises(MailRejected):
-            await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
+            await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), logged.log).deliver(make_email())
         assert server.emails == []
 
 
@@ -291,35 +290,35 @@ async def test_certificate_for_another_name_is_rejected(
     ],
 )
 async def test_credentials_in_the_url_are_used(
-    server: MailServer, readable_log: ReadableLog, user: str, password: str
+    server: MailServer, logged: LogCapture, user: str, password: str
 ) -> None:
     server.login = LoginPassword(user.encode(), password.encode())
     url = f"smtp://{quote(user, safe='')}:{quote(password, safe='')}@{server.address}"
-    await SmtpMailer(url, Composer(SENDER), readable_log.log).deliver(make_email())
+    await SmtpMailer(url, Composer(SENDER), logged.log).deliver(make_email())
     assert [arrived.login for arrived in server.emails] == [server.login]
 
 
 @pytest.mark.parametrize("login", ["ana:wrong", "ben:secret", "ana", "ana:"])
-async def test_wrong_credentials_raise_mail_rejected(server: MailServer, readable_log: ReadableLog, login: str) -> None:
+async def test_wrong_credentials_raise_mail_rejected(server: MailServer, logged: LogCapture, login: str) -> None:
     server.login = LoginPassword(b"ana", b"secret")
     with pytest.raises(MailRejected):
-        await SmtpMailer(f"smtp://{login}@{server.address}", Composer(SENDER), readable_log.log).deliver(make_email())
+        await SmtpMailer(f"smtp://{login}@{server.address}", Composer(SENDER), logged.log).deliver(make_email())
     assert server.emails == []
-    assert "secret" not in str(readable_log.entries)
+    assert "secret" not in str(logged.lines)
 
 
-async def test_credentials_without_auth_support_raise_mail_rejected(readable_log: ReadableLog) -> None:
+async def test_credentials_without_auth_support_raise_mail_rejected(logged: LogCapture) -> None:
     async with mail_server() as server:
-        mailer = SmtpMailer(f"smtp://ana:secret@{server.address}", Composer(SENDER), readable_log.log)
+        mailer = SmtpMailer(f"smtp://ana:secret@{server.address}", Composer(SENDER), logged.log)
         with pytest.raises(MailRejected):
             await mailer.deliver(make_email())
         assert server.emails == []
 
 
-async def test_password_is_never_sent_without_tls(server: MailServer, readable_log: ReadableLog) -> None:
+async def test_password_is_never_sent_without_tls(server: MailServer, logged: LogCapture) -> None:
     """The mailer doesn't recognize 127.1 as loopback, so it represents a remote server."""
     server.login = LoginPassword(b"ana", b"secret")
-    mailer = SmtpMailer(f"smtp://ana:secret@127.1:{server.port}", Composer(SENDER), readable_log.log)
+    mailer = SmtpMailer(f"smtp://ana:secret@127.1:{server.port}", Composer(SENDER), logged.log)
     with pytest.raises(MailRejected):
         await mailer.deliver(make_email())
     assert [line.split()[0] for line in server.said] == ["EHLO"]

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.rpc.mail.conftest import ReadableLog
 from tests.support.emails import SENDER, make_email
+from tests.support.log_capture import LogCapture
 from tests.support.mail_servers import MailServer, Silence, mail_server
 from tickover.server.sign_in.mail.compose import Composer
 from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
@@ -48,7 +48,7 @@ class _Scene:
             await asyncio.sleep(0)
 
 
-def _play(act: Callable[[_Scene], Awaitable[None]], log: ReadableLog) -> None:
+def _play(act: Callable[[_Scene], Awaitable[None]], log: LogCapture) -> None:
     with asyncio.Runner(loop_factory=_LoopOutOfTime) as runner:
         loop = runner.get_loop()
         assert isinstance(loop, _LoopOutOfTime)
@@ -70,9 +70,7 @@ def _play(act: Callable[[_Scene], Awaitable[None]], log: ReadableLog) -> None:
         (MailServer.END_OF_DATA, MailOutcomeUnknown),
     ],
 )
-def test_silent_server_times_out_after_ten_seconds(
-    command: str, outcome: type[Exception], readable_log: ReadableLog
-) -> None:
+def test_silent_server_times_out_after_ten_seconds(command: str, outcome: type[Exception], logged: LogCapture) -> None:
     async def act(scene: _Scene) -> None:
         silence = Silence()
         scene.server.instead[command] = silence
@@ -84,10 +82,10 @@ def test_silent_server_times_out_after_ten_seconds(
         assert delivery.done()
         assert isinstance(delivery.exception(), outcome)
 
-    _play(act, readable_log)
+    _play(act, logged)
 
 
-def test_timeout_covers_all_steps(readable_log: ReadableLog) -> None:
+def test_timeout_covers_all_steps(logged: LogCapture) -> None:
     """Each response is in time, but all together take too long."""
 
     async def act(scene: _Scene) -> None:
@@ -105,10 +103,10 @@ def test_timeout_covers_all_steps(readable_log: ReadableLog) -> None:
         assert delivery.done()
         assert isinstance(delivery.exception(), MailRejected)
 
-    _play(act, readable_log)
+    _play(act, logged)
 
 
-def test_slow_server_within_the_timeout_accepts_the_email(readable_log: ReadableLog) -> None:
+def test_slow_server_within_the_timeout_accepts_the_email(logged: LogCapture) -> None:
     async def act(scene: _Scene) -> None:
         silence = Silence("250 taken")
         scene.server.instead[MailServer.END_OF_DATA] = silence
@@ -119,10 +117,10 @@ def test_slow_server_within_the_timeout_accepts_the_email(readable_log: Readable
         await delivery
         assert len(scene.server.emails) == 1
 
-    _play(act, readable_log)
+    _play(act, logged)
 
 
-def test_missing_response_to_quit_does_not_block(readable_log: ReadableLog) -> None:
+def test_missing_response_to_quit_does_not_block(logged: LogCapture) -> None:
     async def act(scene: _Scene) -> None:
         silence = Silence()
         scene.server.instead["QUIT"] = silence
@@ -132,10 +130,10 @@ def test_missing_response_to_quit_does_not_block(readable_log: ReadableLog) -> N
         await scene.pass_time(1)
         await closing
 
-    _play(act, readable_log)
+    _play(act, logged)
 
 
-def test_idle_connection_closes_after_fifteen_seconds(readable_log: ReadableLog) -> None:
+def test_idle_connection_closes_after_fifteen_seconds(logged: LogCapture) -> None:
     async def act(scene: _Scene) -> None:
         await scene.deliver()
         for _ in range(3):  # The time counts from the last use.
@@ -146,10 +144,10 @@ def test_idle_connection_closes_after_fifteen_seconds(readable_log: ReadableLog)
         await scene.deliver()
         assert len(scene.server.connections) == 2
 
-    _play(act, readable_log)
+    _play(act, logged)
 
 
-def test_dead_connections_delay_an_email_by_one_second(readable_log: ReadableLog) -> None:
+def test_dead_connections_delay_an_email_by_one_second(logged: LogCapture) -> None:
     async def act(scene: _Scene) -> None:
         await asyncio.gather(*(scene.deliver() for _ in range(3)))
         assert len(scene.server.connections) == 3
@@ -162,4 +160,4 @@ def test_dead_connections_delay_an_email_by_one_second(readable_log: ReadableLog
         assert len(scene.server.connections) == 4
         assert len(scene.server.emails) == 4
 
-    _play(act, readable_log)
+    _play(act, logged)
