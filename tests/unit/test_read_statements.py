@@ -5,16 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from tickover.scenarios.statements.read import MAX_LINES, StatementError, read_statement
+from tickover.scenarios.statements.read import MAX_LINES, MAX_STATEMENT_BYTES, StatementError, read_statement
 
-GERMAN = """\
-Umsatzanzeige;Datei erstellt am: 14.11.2026 12:00
-Saldo;1.234,56;EUR
-
-Buchung;Auftraggeber/Empfänger;Saldo;Währung;Betrag
-03.01.2026;Hausverwaltung Müller;1.200,00;EUR;-840,50
-28.01.2026;ACME GmbH;3.200,00;EUR;2.800
-"""
 AMERICAN = """\
 Date,Description,Debit,Credit,Balance
 01/15/2026,"PAYROLL, ACME INC",,"2,345.67","3,345.67"
@@ -40,11 +32,12 @@ def dates(*texts: str) -> list[date]:
     return [payment.day for payment in payments]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
-def test_german_statement_in_every_encoding(encoding: str) -> None:
-    rent, salary = read_statement(GERMAN.encode(encoding), "bank.csv")
-    assert (rent.day, rent.name, rent.amount) == (date(2026, 1, 3), "Hausverwaltung Müller", Decimal("-840.50"))
-    assert (salary.amount, salary.currency) == (Decimal(2800), "EUR"), "a dot groups thousands in this file"
+def test_another_amount_decides_about_a_dot() -> None:
+    """A dot groups thousands if another amount has a decimal comma."""
+    assert amounts("Datum;Empfänger;Betrag\n03.01.2026;Miete;-840,50\n28.01.2026;Lohn;2.800\n") == [
+        Decimal("-840.5"),
+        2800,
+    ]
 
 
 def test_american_statement_with_debit_and_credit() -> None:
@@ -197,3 +190,114 @@ def test_ofx_with_cdata_and_an_amount_of_zero() -> None:
     zero, rent = entry.format("0.00", "Note"), entry.format("-5", "<![CDATA[A & B <home>]]>")
     [payment] = read_statement(f"<OFX><CURDEF>EUR</CURDEF>{zero}{rent}</OFX>".encode(), "bank.ofx")
     assert (payment.name, payment.amount) == ("A & B <home>", Decimal(-5))
+
+
+UMLAUT = "Bäckerei Öz"
+DIALECTS = {
+    # Headers and number formats of real banks. Each file has the same two payments.
+    "Sparkasse": (
+        '"Auftragskonto";"Buchungstag";"Valutadatum";"Beguenstigter/Zahlungspflichtiger";"Betrag";"Waehrung";"Info"\n'
+        '"DE1";"28.01.26";"29.01.26";"ACME; Lohn";"2.834,17";"EUR";"x"\n'
+        f'"DE1";"03.01.26";"";"{UMLAUT}";"-4,20";"EUR";""'
+    ),
+    "DKB": (
+        '"Girokonto";"DE12"\n"Kontostand vom 30.06.2026:";"1.234,56 €"\n""\n'
+        '"Buchungsdatum";"Status";"Zahlungspflichtige*r";"Zahlungsempfänger*in";"Betrag (€)"\n'
+        f'"29.01.26";"Vorgemerkt";"x";"y";"-9"\n'
+        f'"28.01.26";"Gebucht";"ACME; Lohn";"x";"2.834,17"\n"03.01.26";"Gebucht";"x";"{UMLAUT}";"-4,2"'
+    ),
+    "ING": (
+        "Umsatzanzeige;Datei erstellt am: 01.07.2026 10:00\n\nIBAN;DE12\nSaldo;1.234,56;EUR\n\n"
+        "Buchung;Valuta;Auftraggeber/Empfänger;Saldo;Währung;Betrag;Währung\n"
+        f'28.01.2026;28.01.2026;"ACME; Lohn";1,00;EUR;2.834,17;EUR\n03.01.2026;;{UMLAUT};1,00;EUR;-4,20;EUR'
+    ),
+    "Lloyds": (
+        "Transaction Date,Transaction Type,Transaction Description,Debit Amount,Credit Amount,Balance\n"
+        f"28/01/2026,BGC,ACME; Lohn,,2834.17,100.00\n03/01/2026,DEB,{UMLAUT},4.20,,100.00"
+    ),
+    "Chase": (
+        "Details,Posting Date,Description,Amount,Type,Balance,Check or Slip #\n"
+        f"CREDIT,01/28/2026,ACME; Lohn,2834.17,ACH,100.00,,\nDEBIT,01/03/2026,{UMLAUT},-4.20,ACH,100.00,,"
+    ),
+    "Bank of America": (
+        'Description,,Summary Amt.\nBeginning balance as of 01/01/2026,,"1,000.00"\n\n'
+        "Date,Description,Amount,Running Bal.\n"
+        '01/01/2026,Beginning balance as of 01/01/2026,,"1,000.00"\n'
+        f'01/03/2026,"{UMLAUT}","-4.20","1,000.00"\n01/28/2026,"ACME; Lohn","2,834.17","1,000.00"'
+    ),
+    "Revolut": (
+        "Type,Product,Started Date,Completed Date,Description,Amount,Fee,Currency,State,Balance\n"
+        f"CARD_PAYMENT,Current,2026-01-02 10:00:00,2026-01-03 11:12:13,{UMLAUT},-4.00,0.20,EUR,COMPLETED,-4.20\n"
+        "CARD_PAYMENT,Current,2026-01-04 10:00:00,,Shop,-5.00,0.00,EUR,REVERTED,\n"
+        "TOPUP,Current,2026-01-28 10:00:00,2026-01-28 11:12:13,ACME; Lohn,2834.17,0.00,EUR,COMPLETED,2829.97"
+    ),
+    "Revolut in German": (
+        "Art,Produkt,Datum des Beginns,Datum des Abschlusses,Beschreibung,Betrag,Gebühr,Währung,Status,Kontostand\n"
+        f"Kartenzahlung,Girokonto,2026-01-02 10:00:00,2026-01-03 11:12:13,{UMLAUT},-4.20,0.00,EUR,ABGESCHLOSSEN,-4.20\n"
+        "Aufladung,Girokonto,2026-01-28 10:00:00,2026-01-28 11:12:13,ACME; Lohn,2834.17,0.00,EUR,ABGESCHLOSSEN,2829.97"
+    ),
+    "comdirect": (
+        '"Umsätze Girokonto";"Zeitraum: 30 Tage";\n'
+        '"Buchungstag";"Wertstellung (Valuta)";"Vorgang";"Buchungstext";"Umsatz in EUR";\n'
+        '"28.01.2026";"28.01.2026";"Gutschrift";"ACME; Lohn";"2.834,17";\n'
+        f'"03.01.2026";"03.01.2026";"Karte";"{UMLAUT}";"-4,20";'
+    ),
+    "N26": (
+        '"Booking Date","Value Date","Partner Name",Type,"Payment Reference","Amount (EUR)","Original Amount"\n'
+        f'2026-01-03,2026-01-03,"{UMLAUT}",Presentment,,-4.20,-4.20\n'
+        '2026-01-28,2026-01-28,,Income,"ACME; Lohn",2834.17,'
+    ),
+    "Starling": (
+        "Date,Counter Party,Reference,Type,Amount (EUR),Balance (EUR),Spending Category\n"
+        f"28/01/2026,ACME; Lohn,x,FASTER PAYMENT,2834.17,1.00,INCOME\n03/01/2026,{UMLAUT},x,CARD,-4.20,1.00,EATING_OUT"
+    ),
+    "Capital One": (
+        "Transaction Date,Posted Date,Card No.,Description,Debit,Credit\n"
+        f"2026-01-28,2026-01-29,12,ACME; Lohn,0.00,2834.17\n2026-01-03,2026-01-04,12,{UMLAUT},4.20,"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+@pytest.mark.parametrize("bank", DIALECTS)
+def test_dialects_of_banks_are_read(bank: str, encoding: str) -> None:
+    payments = read_statement(DIALECTS[bank].encode(encoding), "a.csv", currency="EUR")
+    assert [(str(one.day), one.name, one.amount, one.currency) for one in payments] == [
+        ("2026-01-03", UMLAUT, Decimal("-4.20"), "EUR"),
+        ("2026-01-28", "ACME; Lohn", Decimal("2834.17"), "EUR"),
+    ]
+
+
+def test_currency_in_a_header_is_used_unless_another_is_given() -> None:
+    content = DIALECTS["DKB"].encode()
+    assert {one.currency for one in read_statement(content, "a.csv")} == {"EUR"}
+    assert {one.currency for one in read_statement(content, "a.csv", currency="CHF")} == {"CHF"}
+
+
+def test_columns_and_currency_can_be_given() -> None:
+    text = b"When,Who,How much\n2027-01-31,Shop,-5\n"
+    with pytest.raises(StatementError, match="no line has the headers"):
+        read_statement(text, "a.csv")
+    columns = {"date": "When", "name": "Who", "amount": "How much"}
+    with pytest.raises(StatementError, match=r"a\.csv, line 2: the currency is missing; use --currency EUR"):
+        read_statement(text, "a.csv", columns)
+    assert read_statement(text, "a.csv", columns, "EUR")[0].amount == -5
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"\x89PNG\0\0", "the file is binary; export a CSV or OFX file"),
+        (b"date,name,amount\n", "the file has no payments"),
+        (b"x" * (MAX_STATEMENT_BYTES + 1), "the file must have at most 4,194,304 bytes"),
+        (b"date,name,amount,currency\n2027-01-01,a,0,EUR\n", "the file has no payments"),
+        (b"date,name,amount,currency\n2027-01-01,a,1000000001,EUR\n", "the amount '1000000001' exceeds 1,000,000,000"),
+        (b"date,name,amount,currency\n2027-01-01,a,1,EUR\n2040-01-01,a,1,EUR\n", "they must span at most 9 years"),
+        (b"<OFX><STMTTRN><TRNAMT>x</STMTTRN></OFX>", "has an invalid date, amount or currency"),
+        (b'<!DOCTYPE x [<!ENTITY a "b">]><OFX>&a;</OFX>', "the file has no payments"),
+    ],
+)  # fmt: skip
+def test_bad_files_give_one_clear_error(content: bytes, problem: str) -> None:
+    with pytest.raises(StatementError) as caught:
+        read_statement(content, "f")
+    assert problem in str(caught.value)

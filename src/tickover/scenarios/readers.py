@@ -24,7 +24,6 @@ T = TypeVar("T")
 
 _MAX_ABOUT: Final = 2_000
 _MAX_ZONE: Final = 100
-_DATE: Final = 'must be a date such as "2027-01-31"'
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
 _PERIODS: Final[dict[str, Period]] = {"day": "DAY", "week": "WEEK", "month": "MONTH", "all": "ALL"}
 _TYPES: Final[dict[str, TransactionType]] = {"income": "INCOME", "expense": "EXPENSE"}
@@ -117,7 +116,7 @@ def _parse_zone(value: object) -> tzinfo | None:
 
 
 def _parse_date(value: object) -> date | None:
-    day = timings.parse_day(value, _DATE)
+    day = timings.parse_day(value)
     return None if isinstance(day, datetime) else day
 
 
@@ -147,18 +146,24 @@ BALANCE: Final = _amount_reader(-MAX_AMOUNT, MAX_AMOUNT)
 BOUND: Final = _amount_reader(-MAX_BOUND, MAX_BOUND)
 TOTAL_BOUND: Final = _amount_reader(0, MAX_BOUND)
 PERIOD: Final = _choice_reader(_PERIODS)
-START: Final = Reader(timings.EXPECTED_DAY, timings.parse_day)
+START: Final = Reader(
+    'must be a date such as "2027-01-31" or an instant such as "2027-01-31T09:00:00Z"', timings.parse_day
+)
 LENGTH: Final = Reader(
     f'must be a duration such as "6 months" or "1 year", at most {SPAN_YEARS} years', _parse_duration
 )
 RECURRENCE: Final = Reader(phrases.EXPECTED, phrase_advice.parse)
 RRULE: Final = Reader(rrules.EXPECTED, rrules.parse)
-POINT: Final = Reader(timings.EXPECTED, timings.parse_point)
-TIME_OF_DAY: Final = Reader(timings.EXPECTED_TIME, timings.parse_time)
+POINT: Final = Reader(
+    'must be a duration after the start such as "+10 days", a date such as "2027-01-31", '
+    'an instant such as "2027-01-31T09:00:00Z", "start" or "end"',
+    timings.parse_point,
+)
+TIME_OF_DAY: Final = Reader('must be a time of day such as "08:00"', timings.parse_time)
 TIMES: Final = _whole_number_reader(1, 10_000)
 ZONE: Final = Reader('must be the name of a time zone such as "Europe/Berlin"', _parse_zone)
 WEEKEND: Final = _choice_reader(_WEEKENDS)
-HOLIDAY: Final = Reader(_DATE, _parse_date)
+HOLIDAY: Final = Reader('must be a date such as "2027-01-31"', _parse_date)
 JITTER_DAYS: Final = _whole_number_reader(1, 15)
 CHANCE: Final = Reader("must be a number from 0 to 1, such as 0.3", _parse_chance)
 SEED: Final = _whole_number_reader(0, 1_000_000_000)

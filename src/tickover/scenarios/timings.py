@@ -13,13 +13,6 @@ from tickover.api.limits import SPAN_YEARS
 from tickover.scenarios.errors import quote
 from tickover.scenarios.recurrences import Recurrence
 
-EXPECTED: Final = (
-    'must be a duration after the start such as "+10 days", a date such as "2027-01-31", '
-    'an instant such as "2027-01-31T09:00:00Z", "start" or "end"'
-)
-EXPECTED_DAY: Final = 'must be a date such as "2027-01-31" or an instant such as "2027-01-31T09:00:00Z"'
-EXPECTED_TIME: Final = 'must be a time of day such as "08:00"'
-
 _End = Literal["start", "end"]
 _ENDS: Final[dict[str, _End]] = {"start": "start", "end": "end"}
 _HAS_DAY_UNIT: Final = re.compile(r"[0-9] *(?:y|mo|w|d)")
@@ -154,25 +147,24 @@ class RecurringTiming(Struct, frozen=True):
 Timing = ListedTiming | RecurringTiming
 
 
-def parse_point(value: object) -> Point:
-    """Parse a point in time. Raise ValueError if it is invalid."""
-    if not isinstance(value, str):
-        return Point(quote(value), parse_day(value, EXPECTED))
-    text = value.strip().lower()
+def parse_point(value: object) -> Point | None:
+    """Parse a point in time. Return None if it is invalid."""
+    text = value.strip().lower() if isinstance(value, str) else ""
     if text in _ENDS:
         return Point(quote(value), _ENDS[text])
-    if _DATE.match(text):
-        return Point(quote(value), parse_day(value, EXPECTED))
+    if not text or _DATE.match(text):
+        day = parse_day(value)
+        return None if day is None else Point(quote(value), day)
     try:
         duration = durations.parse(text)
     except ValueError:
-        raise ValueError(EXPECTED) from None
+        return None
     # "+0 hours" means exactly the start, but a zero duration doesn't record its unit.
     return Point(quote(value), "start" if duration.is_zero and not _HAS_DAY_UNIT.search(text) else duration)
 
 
-def parse_day(value: object, expected: str = EXPECTED_DAY) -> datetime | date:
-    """Parse an instant or a date from text or from a TOML value. Raise ValueError if it is invalid."""
+def parse_day(value: object) -> datetime | date | None:
+    """Parse an instant or a date from text or from a TOML value. Return None if it is invalid."""
     try:
         if isinstance(value, str):
             text = value.strip()
@@ -180,18 +172,14 @@ def parse_day(value: object, expected: str = EXPECTED_DAY) -> datetime | date:
         if isinstance(value, datetime) and value.tzinfo is not None:
             return value.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise ValueError(expected) from None
+        return None
     if isinstance(value, datetime):
         raise ValueError("must have an offset, as in 2027-01-31T09:00:00Z")
-    if isinstance(value, date):
-        return value
-    raise ValueError(expected)
+    return value if isinstance(value, date) else None
 
 
-def parse_time(value: object) -> time:
-    """Parse a time of day. Raise ValueError if it is invalid."""
-    if isinstance(value, time):
-        return value
-    if not isinstance(value, str) or not _TIME.fullmatch(value.strip()):
-        raise ValueError(EXPECTED_TIME)
-    return time.fromisoformat(value.strip())
+def parse_time(value: object) -> time | None:
+    """Parse a time of day. Return None if it is invalid."""
+    if isinstance(value, str) and _TIME.fullmatch(value.strip()):
+        return time.fromisoformat(value.strip())
+    return value if isinstance(value, time) else None

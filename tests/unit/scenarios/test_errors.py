@@ -11,8 +11,9 @@ from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_GOALS, MAX_GOAL_CONTRIBU
 from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.errors import MAX_MISTAKES
 from tickover.scenarios.phrases import EXPECTED as RECURRENCE
-from tickover.scenarios.timings import EXPECTED as POINT
+from tickover.scenarios.readers import POINT as POINT_READER
 
+POINT = POINT_READER.expected
 NEW_YEAR = "2027-01-01T00:00:00Z"
 AMOUNT = "must be a number greater than 0 and at most 1,000,000,000"
 LENGTH = 'must be a duration such as "6 months" or "1 year", at most 10 years'

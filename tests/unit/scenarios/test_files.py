@@ -13,7 +13,7 @@ from tests.support.transcripts import ROOT
 from tests.unit.scenarios.strategies import rent
 from tickover.scenarios import ScenarioError, load, names, read
 from tickover.scenarios.files import MAX_FILE_BYTES
-from tickover.scenarios.timings import EXPECTED_DAY
+from tickover.scenarios.readers import START
 
 NEW_YEAR = "2027-01-01T00:00:00Z"
 TOML = '[[goals]]\nname = "a"\ntarget = 1\n'
@@ -154,8 +154,8 @@ def test_invalid_toml_numbers_are_rejected(amount: str) -> None:
     ("line", "problem"),
     [
         ("start = 2027-01-31T09:00:00", "start must have an offset, as in 2027-01-31T09:00:00Z"),
-        ("start = 09:00:00", f"start {EXPECTED_DAY}"),
-        ("start = 0001-01-01T00:00:00+01:00", f"start {EXPECTED_DAY}"),
+        ("start = 09:00:00", f"start {START.expected}"),
+        ("start = 0001-01-01T00:00:00+01:00", f"start {START.expected}"),
         ("title = 2027-01-31", "title must be text of 1 to 120 characters"),
     ],
 )

@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import io
 import re
-from datetime import date, datetime
+from datetime import date, datetime, time
 from itertools import islice
 
 import pytest
@@ -12,13 +12,13 @@ import pytest
 from tests.support.transcripts import ROOT
 from tickover.api import limits
 from tickover.api.plans import PlannedTransaction
-from tickover.scenarios import ScenarioError, load, names, parser, read
+from tickover.scenarios import ScenarioError, load, names, parser, read, readers
 from tickover.scenarios.expectation_parser import EXPECT_KEYS
 from tickover.scenarios.files import MAX_FILE_BYTES
 from tickover.scenarios.item_parser import MAX_LISTED_DATES
 from tickover.scenarios.limits import CLOCK
 from tickover.scenarios.phrases import parse
-from tickover.scenarios.timings import LocalTime, Window, parse_point, parse_time
+from tickover.scenarios.timings import LocalTime, Window
 from tickover.scenarios.variety import Variety
 
 PAGE = (ROOT / "docs" / "scenarios.md").read_text("utf-8")
@@ -152,7 +152,8 @@ def test_every_documented_point_in_time_is_valid() -> None:
     forms = [form.strip('"') for value, _ in rows("Value | Meaning") for form in quoted(value)]
     assert len(forms) >= 10
     for form in forms:
-        assert window.start <= parse_point(form).instant(LocalTime(parse_time("08:00")), window) <= window.end
+        point = readers.POINT.read(form)
+        assert window.start <= point.instant(LocalTime(time(8)), window) <= window.end
 
 
 def test_the_table_of_limits_is_correct() -> None:

@@ -6,7 +6,7 @@ import html
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
@@ -148,20 +148,18 @@ def _ofx_payment(fields: Mapping[str, str], currency: str, name: str) -> Payment
     try:
         if not re.fullmatch("[A-Z]{3}", currency):
             raise ValueError
-        day = datetime.strptime(digits[:8], "%Y%m%d").date()  # noqa: DTZ007 - a date has no zone
         amount = _parse_amount(fields.get("TRNAMT", ""))
-        at = datetime.combine(day, _parse_time(digits[8:]), UTC) if len(digits) == 14 else day
+        at: datetime | date
+        if len(digits) == 14:
+            at = datetime.strptime(digits, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        else:
+            at = datetime.strptime(digits[:8], "%Y%m%d").date()  # noqa: DTZ007 - a date has no zone
     except ValueError:
         shown = fields.get("FITID", "?")[:40]
         raise StatementError(f"{name}: transaction {shown!r} has an invalid date, amount or currency") from None
     # NAME has at most 32 characters, so a longer name is in MEMO.
     is_truncated = len(memo) > 32 and memo.startswith(label)
     return Payment(at, (memo if is_truncated else label or memo or "Payment")[:120], amount, currency, "")
-
-
-def _parse_time(digits: str) -> time:
-    hour, minute, second = (int(digits[index : index + 2]) for index in (0, 2, 4))
-    return time(hour, minute, second)
 
 
 def _read_csv(
