@@ -41,4 +41,4 @@ filterInput.addEventListener("keydown", ({ key }) => {
 filterInput.parentElement.hidden = false;
 
 for (const section of document.querySelectorAll("[data-method]"))
-  section.append(tryIt(section.dataset.method, JSON.parse(section.dataset.params)));
+  section.querySelector("h3").before(tryIt(section.dataset.method, JSON.parse(section.dataset.params)));

@@ -34,8 +34,13 @@ function copyButton(text, label) {
 export function tryIt(method, example) {
   const id = newId();
   const params = h("textarea", { id, class: "mono", rows: "8", spellcheck: "false" });
-  const response = h("div", { role: "status" });
+  const status = h("p", { class: "error", role: "status" });
+  const response = h("div");
   const button = h("button", { class: "primary" }, "Send");
+  const showMessage = (message) => {
+    status.textContent = message;
+    render(response);
+  };
   const showResponse = (title, value, shown = value) =>
     render(
       response,
@@ -49,9 +54,10 @@ export function tryIt(method, example) {
     try {
       parsed = JSON.parse(params.value || "{}");
     } catch (error) {
-      return render(response, h("p", { class: "error" }, `Invalid JSON: ${error.message}`));
+      return showMessage(`Invalid JSON: ${error.message}`);
     }
     const isSameSession = captureSession();
+    showMessage("");
     try {
       const result = await withBusyState(button, () => call(method, parsed));
       if (!isSameSession()) return;
@@ -61,9 +67,8 @@ export function tryIt(method, example) {
       if (!(error instanceof CallError)) throw error;
       if (!isSameSession()) return;
       const { code, message, data } = error;
-      return code
-        ? showResponse("Error", { code, message, data })
-        : render(response, h("p", { class: "error" }, message));
+      showMessage(message);
+      return code && showResponse("Error", { code, message, data });
     }
   }
 
@@ -79,13 +84,14 @@ export function tryIt(method, example) {
       params,
       h("div", { class: "row" }, button, h("button", { class: "plain", onclick: fill }, "Reset to example")),
     ),
+    status,
     response,
   );
   onSessionChange(() => {
     details.hidden = !currentSession();
     params.value = "";
     details.open = false;
-    render(response);
+    showMessage("");
   });
   return details;
 }
