@@ -128,6 +128,7 @@ async def test_page_loads_only_its_stylesheets_and_needs_no_javascript(program: 
             "docs",
             "tokens.css",
             "base.css",
+            "elements.css",
             "docs.css",
         }
 
