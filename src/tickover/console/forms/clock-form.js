@@ -15,7 +15,7 @@ const CURRENCIES = ["EUR", "USD", "GBP", "CHF", "JPY"];
 const TRANSACTIONS = {
   title: "Transactions",
   noun: "transaction",
-  hint: "Income and expenses, for example salary and rent.",
+  hint: "Income and expenses, such as salary and rent.",
 };
 const GOALS = { title: "Goals", noun: "goal", hint: "Savings goals and their contributions." };
 const HINT =

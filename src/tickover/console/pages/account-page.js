@@ -68,9 +68,7 @@ class AccountPage extends HTMLElement {
     document.querySelector("dialog")?.close("");
   }
 
-  async #call(method, params) {
-    return call(method, params, { signal: this.#abortController.signal });
-  }
+  #call = (method, params) => call(method, params, { signal: this.#abortController.signal });
 
   /** Show an error, unless the user has left the page. */
   #showError(error, ...actions) {

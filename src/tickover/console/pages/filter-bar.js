@@ -17,27 +17,14 @@ export function filterBar(noun, filters, onChange) {
     chips.forEach((chip, index) => chip.setAttribute("aria-pressed", String(index === selected)));
     onChange((entry, entryText) => filters[selected][1](entry) && entryText.toLowerCase().includes(text), selected);
   };
-  const search = h("input", {
-    id,
-    type: "search",
-    placeholder: `Search ${noun}`,
-    autocomplete: "off",
-    oninput: update,
-  });
+  const placeholder = `Search ${noun}`;
+  const search = h("input", { id, type: "search", placeholder, autocomplete: "off", oninput: update });
   const select = (index) => {
     selected = index;
     update();
   };
   const chips = filters.map(([title], index) =>
-    h(
-      "button",
-      {
-        class: "filter-chip",
-        "aria-pressed": String(index === 0),
-        onclick: () => select(index),
-      },
-      title,
-    ),
+    h("button", { class: "filter-chip", "aria-pressed": String(index === 0), onclick: () => select(index) }, title),
   );
   const count = (entries) =>
     filters.map(([title, test], index) => {

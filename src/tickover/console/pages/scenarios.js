@@ -6,6 +6,7 @@ import { plural, summaryParts } from "../clock/clock-text.js";
 import { createClock, creationErrorMessage, withName } from "../clock/create-clock.js";
 import { lowestBalances } from "../clock/expectations.js";
 import { h, notify, render, withBusyState } from "../lib/dom.js";
+import { showFailure } from "../lib/failure.js";
 import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
 import { DAY } from "../lib/instants.js";
 import { call, loadScenarios } from "../lib/rpc.js";
@@ -148,16 +149,8 @@ export function scenarioGallery(edit) {
       scenarios = await loadScenarios();
       for (const own of ownScenarios()) scenarios = [...scenarios, await expandOwn(own)];
     } catch {
-      const retryButton = h("button", { onclick: () => withBusyState(retryButton, load) }, "Try again");
-      render(
-        container,
-        h(
-          "div",
-          { class: "card row" },
-          h("p", { role: "alert" }, "Can't load the scenarios. Is the server running?"),
-          retryButton,
-        ),
-      );
+      const retry = h("button", { class: "primary", onclick: () => withBusyState(retry, load) }, "Try again");
+      showFailure(container, "Can't load the scenarios. Is the server running?", [retry]);
       return;
     }
     render(container, gallery(scenarios, { edit, remove }));
