@@ -164,21 +164,6 @@ async def test_rejected_calls_are_logged_in_one_line(world: World) -> None:
     ]
 
 
-async def test_nothing_is_logged_without_rejections_and_expired_rows(world: World) -> None:
-    logged = LogCapture()
-    ticks = 0
-
-    class Counting(FailingStore):
-        async def sweep(self, *_: object) -> int:
-            nonlocal ticks
-            ticks += 1
-            return 0
-
-    async with running(Counting(world.store), logged):
-        await wait_for(lambda: ticks > 3)
-    assert logged.lines == []
-
-
 @pytest.mark.parametrize("noticed_by", ["call", "readiness", "sweep"])
 async def test_lost_database_is_logged_once_and_so_is_its_return(world: World, noticed_by: str) -> None:
     logged = LogCapture()

@@ -16,7 +16,6 @@ from tests.store.copies import (
     Execute,
     all_directions,
     both_directions,
-    checksums,
     ignore_progress,
     make_empty,
     rows,
@@ -68,15 +67,6 @@ async def test_copy_behaves_like_its_source(urls: tuple[str, str]) -> None:
         Claimed,
         CountedAttempt,
     }
-
-
-async def test_copy_there_and_back_is_equal(urls: tuple[str, str], tmp_path: Path) -> None:
-    source, target = urls
-    await fill(source)
-    there = await copy(source, target, ignore_progress)
-    back = await copy(target, f"sqlite:///{tmp_path / 'back.db'}", ignore_progress)
-    assert checksums(back) == checksums(there)
-    assert len(set(checksums(there).values())) == len(NAMES)
 
 
 @both_directions
@@ -180,9 +170,8 @@ def insert_many_schedules(url: str, count: int, size: int) -> None:
             )
 
 
-@pytest.mark.parametrize("count", [5000, 5001])
-async def test_tables_of_many_chunks_are_copied_completely(urls: tuple[str, str], execute: Execute, count: int) -> None:
-    source, target = urls
+async def test_tables_of_many_chunks_are_copied_completely(urls: tuple[str, str], execute: Execute) -> None:
+    (source, target), count = urls, 5001
     await make_empty(source)
     insert_many_tokens(source, execute, count)
     assert rows(await copy(source, target, ignore_progress))["tokens"] == count

@@ -17,23 +17,12 @@ from tests.store.copies import (
     rows,
     written,
 )
-from tests.store.sample_data import fill, open_at, query_all
-from tests.store.values import (
-    NOW,
-    START,
-    add_clock_once,
-    advance,
-    clock,
-    make_record,
-    session,
-    user_of_token,
-)
+from tests.store.sample_data import fill, query_all
 from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError
 from tickover.server.storage.admin.copy import copy
 from tickover.server.storage.admin.copy_tables import TABLES
 from tickover.server.storage.migrations import migrations
-from tickover.server.storage.store import ExistingClock
 
 # Differences
 
@@ -86,17 +75,6 @@ async def test_target_with_other_data_is_rejected_and_not_changed(urls: tuple[st
         assert execute(target, sum_of_users) == before
 
 
-async def test_target_in_use_is_rejected(urls: tuple[str, str]) -> None:
-    source, target = urls
-    await fill(source, seed=1)
-    contents = await fill(target, seed=2)
-    with pytest.raises(SettingError, match="contains other data"):
-        await copy(source, target, ignore_progress)
-    async with open_at(target) as store:
-        assert await user_of_token(store, contents.tokens[0], NOW) is not None
-        assert await user_of_token(store, session(1000).token_digest, NOW) is None
-
-
 @both_directions
 async def test_damage_to_the_copy_is_detected(urls: tuple[str, str], execute: Execute) -> None:
     """Rows of every second table are changed, and others are lost. It is the other way round in the other database."""
@@ -115,19 +93,6 @@ async def test_damage_to_the_copy_is_detected(urls: tuple[str, str], execute: Ex
             await copy(source, target, report)
     healed = await copy(source, target, ignore_progress)
     assert written(healed) == dict.fromkeys(NAMES, 0) | {NAMES[-1]: rows(healed)[NAMES[-1]]}
-
-
-async def test_source_in_use_is_detected(urls: tuple[str, str], execute: Execute) -> None:
-    source, target = urls
-    await fill(source)
-
-    def report(step: str, done: int, of: int) -> None:
-        if step == "checking users":
-            execute(source, change_sql("clocks", source))
-
-    with pytest.raises(SettingError, match="differs in the table clocks"):
-        await copy(source, target, report)
-    await copy(source, target, ignore_progress)
 
 
 async def test_lost_target_is_reported_on_one_line(tmp_path: Path, postgres: PostgresServer) -> None:
@@ -271,16 +236,3 @@ async def test_second_copy_to_the_same_database_is_rejected(urls: tuple[str, str
         "Use another target, or wait for the other copy."
     )
     assert {str(error) for error in errors} == {expected}
-
-
-async def test_server_that_uses_the_target_finds_all_data(urls: tuple[str, str]) -> None:
-    source, target = urls
-    contents = await fill(source)
-    async with open_at(target) as store:
-        await copy(source, target, ignore_progress)
-        for token in contents.tokens:
-            assert await user_of_token(store, token, NOW) is not None
-        for clock_key, owner in contents.clocks:
-            assert await advance(store, clock_key, owner, START) is not None
-        for number, owner in contents.creations:
-            assert isinstance(await add_clock_once(store, make_record(number), clock(7_000_000), owner), ExistingClock)

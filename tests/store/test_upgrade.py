@@ -64,15 +64,6 @@ async def test_old_clock_is_listed_forked_and_deleted(world: World) -> None:
     assert [clock["id"] for clock in left] == [fork["id"]]
 
 
-async def test_idempotency_key_works(world: World) -> None:
-    call = {"jsonrpc": "2.0", "id": 1, "method": "createTestClock", "params": {}}
-    created, again = [
-        (await world.post(call, previous_version.TOKEN, **{"Idempotency-Key": "mine"})).json["result"] for _ in range(2)
-    ]
-    assert created == again
-    assert created["clock"]["id"] != previous_version.CLOCK_ID
-
-
 async def test_bytes_of_an_old_clock_count(old_url: str) -> None:
     key, owner, *_ = previous_version.ROWS["clocks"]
     size = len(previous_version.ROWS["schedules"][1])
@@ -111,12 +102,4 @@ async def test_stores_that_open_it_concurrently_all_find_the_clock(old_url: str)
     found = await asyncio.gather(*(store.find_clock(key, owner) for store in stores))
     assert [one.schedule for one in found if one] == [previous_version.ROWS["schedules"][1]] * 8
     for store in stores:
-        await store.close()
-
-
-async def test_it_can_be_reopened(old_url: str) -> None:
-    key, owner, *_ = previous_version.ROWS["clocks"]
-    for _ in range(2):
-        store = await open_store(old_url)
-        assert await store.find_clock(key, owner) is not None
         await store.close()
