@@ -7,20 +7,19 @@ import gc
 
 import jinja2  # noqa: F401
 
+import tickover.cli.call_errors
 import tickover.cli.commands.auth
 import tickover.cli.commands.clocks
 import tickover.cli.commands.list_clocks
 import tickover.cli.commands.listen
 import tickover.cli.commands.money
 import tickover.cli.commands.serve
-import tickover.cli.commands.watch
-import tickover.cli.connection
 import tickover.cli.credentials
-import tickover.cli.display
 import tickover.cli.load_plan
+import tickover.cli.render.clock
+import tickover.cli.render.money
 import tickover.cli.root
 import tickover.cli.run_server
-import tickover.cli.watch_views
 import tickover.cli.webhooks
 import tickover.server.storage.postgres.store  # noqa: F401
 from tickover.client import Tickover

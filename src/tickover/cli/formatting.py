@@ -62,5 +62,11 @@ def short_id(id: str) -> str:
     return f"clock_…{id[-_SHORT_ID_LENGTH:]}" if read_clock_id(id) else sanitize(id)
 
 
+def sentence(error: Exception) -> str:
+    """Return the message of an error with a capital letter and a full stop."""
+    message = str(error)
+    return f"{message[:1].upper()}{message[1:]}."
+
+
 def count(number: int, singular: str, plural: str = "") -> str:
     return f"{number} {singular if number == 1 else plural or f'{singular}s'}"

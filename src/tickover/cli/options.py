@@ -1,25 +1,34 @@
-"""Options that several commands share."""
+"""Options that several commands share, and parsers and completions of their values."""
 
+import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Final, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
+from tickover.api import timestamps
+from tickover.api.durations import Duration
+from tickover.api.durations import parse as parse_span
 from tickover.cli.session import DEFAULT_URL, Session
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_WITHOUT_OFFSET: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?", re.ASCII)
+_CURRENCY: Final = re.compile("[A-Z]{3}")
+_AMOUNT: Final = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,10})?")
+_AMBIGUOUS_MINUTES: Final = re.compile(r"([0-9]) *m\b", re.IGNORECASE)
+
 
 def output_options(command: F) -> F:
-    """Add --json and --no-color to a command."""
-    command = _shared_option("--no-color", is_flag=True, help="Disable colours. [NO_COLOR]", apply=_set_no_color)(
-        command
-    )
+    """Add --json to a command."""
     return _shared_option("--json", is_flag=True, help="Print JSON.", apply=_set_json)(command)
 
 
 def shared_options(command: F) -> F:
-    """Add --url, --json and --no-color to a command."""
+    """Add --url and --json to a command."""
     help = f"Server address. [TICKOVER_URL, default: the server of the last sign-in, or {DEFAULT_URL}]"
     return _shared_option("--url", metavar="URL", help=help, apply=_set_url)(output_options(command))
 
@@ -37,9 +46,89 @@ def _set_json(session: Session, _: bool) -> None:
     session.output.wants_json = True
 
 
-def _set_no_color(session: Session, _: bool) -> None:
-    session.output.wants_no_color = True
-
-
 def _set_url(session: Session, url: str) -> None:
     session.url_option = url
+
+
+def opening_option(command: F) -> F:
+    """Add --opening, which passes currencies and amounts as `opening`."""
+    return click.option(
+        "--opening",
+        type=parse_amount_of_currency,
+        multiple=True,
+        metavar="EUR=1200",
+        help="Balance of a currency before the clock's start. Repeat it for more currencies.",
+    )(command)
+
+
+def label_option(help: str) -> Callable[[F], F]:
+    """Add --label, which passes names and values as `labels`."""
+    return click.option("--label", "labels", type=parse_label, multiple=True, metavar="KEY=VALUE", help=help)
+
+
+def parse_time(text: str) -> datetime:
+    """Parse a date or a time. It is in UTC unless it has an offset."""
+    try:
+        if _WITHOUT_OFFSET.fullmatch(text):
+            return datetime.fromisoformat(text).replace(tzinfo=UTC)
+        return timestamps.parse(text)
+    except ValueError:
+        raise click.BadParameter(
+            f"'{text}' isn't a time. Use 2027-01-31, '2027-01-31 09:00' or 2027-01-31T09:00:00+01:00."
+        ) from None
+
+
+def parse_duration(text: str) -> Duration:
+    """Parse a duration such as `1mo` or `2w`."""
+    try:
+        duration = parse_span(text)
+    except ValueError:
+        if _AMBIGUOUS_MINUTES.search(text):
+            months, minutes = (_AMBIGUOUS_MINUTES.sub(rf"\1{unit}", text) for unit in ("mo", "min"))
+            raise click.BadParameter(
+                f"'{text}' is ambiguous. Use '{months}' for months or '{minutes}' for minutes."
+            ) from None
+        raise click.BadParameter(f"'{text}' isn't a duration. Use 1mo, 2w, 10d, 30min or '1y 6mo'.") from None
+    if duration.is_zero:
+        raise click.BadParameter(f"'{text}' doesn't move the clock. Use a duration greater than zero.")
+    return duration
+
+
+def parse_amount_of_currency(text: str) -> tuple[str, Decimal]:
+    """Parse a currency and an amount: `EUR=1200.50`."""
+    currency, _, amount = text.partition("=")
+    if not _CURRENCY.fullmatch(currency) or not _AMOUNT.fullmatch(amount):
+        raise click.BadParameter(f"'{text}' isn't a currency with an amount. Use EUR=1200 or EUR=-50.25.")
+    return currency, Decimal(amount)
+
+
+def parse_amount(text: str) -> Decimal:
+    """Parse an amount: `3.50`."""
+    if not _AMOUNT.fullmatch(text):
+        raise click.BadParameter(f"'{text}' isn't an amount. Use 1200 or 3.50.")
+    return Decimal(text)
+
+
+def parse_name_and_time(text: str) -> tuple[str, datetime]:
+    """Parse a name and a time: `Rent=2027-02-01`. The name may contain equals signs."""
+    name, _, at = text.rpartition("=")
+    if not name:
+        raise click.BadParameter(f"'{text}' isn't a name with a time. Use NAME=2027-01-31.")
+    return name, parse_time(at)
+
+
+def parse_label(text: str) -> tuple[str, str]:
+    """Parse a label: `ci=1`."""
+    key, separator, value = text.partition("=")
+    if not key or not separator:
+        raise click.BadParameter(f"'{text}' isn't a label. Use KEY=VALUE, for example ci=1.")
+    return key, value
+
+
+def complete_scenario(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a file name or the name of a shipped scenario."""
+    from tickover.scenarios import names
+
+    # Files come first because bash drops items before them. The value isn't empty because zsh drops empty items.
+    file = CompletionItem(incomplete or "./", type="file")
+    return [file, *(CompletionItem(name) for name in names() if name.startswith(incomplete))]

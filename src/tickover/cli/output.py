@@ -3,9 +3,9 @@
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
-from io import StringIO, TextIOWrapper
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
 
 import click
@@ -27,7 +27,6 @@ class Output:
 
     def __init__(self) -> None:
         self.wants_json = False
-        self.wants_no_color = False
 
     @property
     def is_terminal(self) -> bool:
@@ -41,11 +40,7 @@ class Output:
     def console(self) -> "Console":
         from tickover.cli.plain_console import PlainConsole
 
-        return PlainConsole(colors=not self.wants_no_color)
-
-    @cached_property
-    def _supports_drawing(self) -> bool:
-        return _supports_drawing(sys.stdout)
+        return PlainConsole()
 
     def write_json(self, value: Any) -> None:
         """Write one JSON document: indented at a terminal, else on one line."""
@@ -56,45 +51,26 @@ class Output:
         """Write one JSON document on one line."""
         click.echo(to_json(value).encode())
 
-    def write_csv(self, rows: Iterable[Sequence[str]]) -> None:
-        """Write rows as CSV in UTF-8."""
-        import csv
-
-        text = StringIO()
-        csv.writer(text, lineterminator="\n").writerows(rows)
-        click.echo(text.getvalue().encode(), nl=False)
-
     def write(self, document: Any, *lines: str) -> None:
         """Write `document` if the user wants JSON, or else the lines."""
         if self.wants_json:
             self.write_json(document)
             return
         for line in lines:
-            click.echo(self.encodable(sanitize(line)))
+            click.echo(_encodable(sanitize(line), sys.stdout))
 
     def draw(self, lines: Iterable["Text"]) -> None:
         """Write styled lines without wrapping them."""
         for line in lines:
-            self.console.print(self.drawable(line), soft_wrap=True)
-
-    def drawable(self, line: "Text") -> "Text":
-        """Return the line with characters that are safe and that standard output can encode."""
-        # Renderers sanitize text before they measure it. This catches text that they missed.
-        plain = self.encodable(sanitize(line.plain))
-        if plain != line.plain:
-            line = line.copy()
-            line.plain = plain
-        return line
-
-    def encodable(self, text: str) -> str:
-        """Replace drawing characters with ASCII if standard output can't encode them."""
-        return text if self._supports_drawing else text.translate(_TO_ASCII)
+            # Renderers sanitize text before they measure it. This catches text that they missed.
+            line.plain = _encodable(sanitize(line.plain), sys.stdout)
+            self.console.print(line, soft_wrap=True)
 
     def note(self, *lines: str) -> None:
         """Write to standard error, unless the user wants JSON."""
         if not self.wants_json:
             for line in lines:
-                _echo_error(_encodable_error(sanitize(line)))
+                _echo_error(_encodable(sanitize(line), sys.stderr))
 
 
 def report_error(error: CliError, *, as_json: bool) -> None:
@@ -103,7 +79,7 @@ def report_error(error: CliError, *, as_json: bool) -> None:
         _echo_error(to_json(error.document).encode())
         return
     for line in error.lines:
-        _echo_error(_encodable_error(line))
+        _echo_error(_encodable(line, sys.stderr))
 
 
 def _echo_error(text: str | bytes) -> None:
@@ -148,16 +124,12 @@ def discard_output(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _encodable_error(text: str) -> str:
-    return text if _supports_drawing(sys.stderr) else text.translate(_TO_ASCII)
-
-
-def _supports_drawing(stream: TextIO) -> bool:
-    """Return whether the stream can show the drawing characters."""
+def _encodable(text: str, stream: TextIO) -> str:
+    """Replace drawing characters with ASCII if the stream can't show them."""
     # In the C locale Python still writes UTF-8, but the terminal doesn't expect it.
     locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "")
     try:
         _DRAWING.encode(stream.encoding or "ascii")
     except UnicodeEncodeError:
-        return False
-    return locale not in ("C", "POSIX")
+        locale = "C"
+    return text.translate(_TO_ASCII) if locale in ("C", "POSIX") else text

@@ -8,9 +8,9 @@ from rich.console import Console
 class PlainConsole(Console):
     """A console without markup, emoji codes and highlighting."""
 
-    def __init__(self, *, colors: bool) -> None:
-        wanted = colors and not os.environ.get("NO_COLOR")
-        super().__init__(color_system="auto" if wanted else None, markup=False, emoji=False, highlight=False)
+    def __init__(self) -> None:
+        has_colors = not os.environ.get("NO_COLOR")
+        super().__init__(color_system="auto" if has_colors else None, markup=False, emoji=False, highlight=False)
 
     def on_broken_pipe(self) -> None:
         """Raise instead of exiting as rich does. `root.run` handles the error."""

@@ -9,7 +9,7 @@ import click
 
 from tickover import __version__
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.lazy import LazyCommand, LazyGroup
+from tickover.cli.lazy_group import LazyCommand, LazyGroup
 from tickover.cli.options import output_options, shared_options
 from tickover.cli.output import configure_streams, discard_output, report_error
 from tickover.cli.session import Session
@@ -85,7 +85,6 @@ def root() -> None:
             "check": LazyCommand("tickover.cli.commands.money:check", "Check expectations about balances and goals."),
             "fork": LazyCommand("tickover.cli.commands.clocks:fork", "Copy a clock at its start or at another time."),
             "rename": LazyCommand("tickover.cli.commands.clocks:rename", "Set the name of a clock."),
-            "watch": LazyCommand("tickover.cli.commands.watch:watch", "Show a clock and follow its changes."),
             "list": LazyCommand("tickover.cli.commands.list_clocks:list_", "List your clocks, newest first."),
             "delete": LazyCommand("tickover.cli.commands.list_clocks:delete", "Delete clocks permanently."),
         }

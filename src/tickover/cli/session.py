@@ -2,22 +2,25 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import click
 
+from tickover.api.errors import Reason, Rejection
+from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.output import Output
 
 if TYPE_CHECKING:
     from tickover.cli.credentials import Credentials, ServerProfile
-    from tickover.cli.display import Display
     from tickover.client import Tickover
 
 DEFAULT_URL: Final = "http://127.0.0.1:8000"
+_WRONG_TOKEN: Final = {Reason.UNAUTHENTICATED, Reason.FORBIDDEN}
+_NO_CLOCK: Final = {Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED}
 
 
 class Session:
@@ -74,21 +77,15 @@ class Session:
         """The stored profile of the current server."""
         return self.credentials.get(self.url)
 
-    @cached_property
-    def display(self) -> "Display":
-        from tickover.cli.display import Display
-
-        return Display(self.output, self.now)
-
     def now(self) -> datetime:
         """Return the real time. The command line reads it nowhere else."""
         return datetime.now(UTC)
 
     @contextmanager
-    def signed_in_client(self, timeout: float = 15.0, retries: int = 2) -> Iterator["Tickover"]:
+    def signed_in_client(self, retries: int = 2) -> Iterator["Tickover"]:
         """Open a client with the user's token. Raise `CliError` if there is none."""
         token = self.token
-        with self.client(token, timeout, retries) as client:
+        with self.client(token, retries) as client:
             if not token:
                 raise CliError(
                     Exit.NOT_SIGNED_IN, f"You aren't signed in at {self.url}.", f"Sign in: {self.login_command} EMAIL"
@@ -96,18 +93,35 @@ class Session:
             yield client
 
     @contextmanager
-    def client(self, token: str = "", timeout: float = 15.0, retries: int = 2) -> Iterator["Tickover"]:
+    def client(self, token: str = "", retries: int = 2) -> Iterator["Tickover"]:
         """Open a client. Errors of its calls leave the block as `CliError`."""
-        from tickover.cli.connection import connect
+        from tickover.client import Tickover
 
-        with connect(self.url, token, timeout=timeout, retries=retries) as client, self.translate_errors():
+        try:
+            client = Tickover(self.url, token or None, retries=retries)
+        except ValueError as error:
+            raise CliError(Exit.WRONG_COMMAND, formatting.sentence(error)) from None
+        with client, self.translate_errors():
             yield client
 
-    def translate_errors(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def translate_errors(self) -> Iterator[None]:
         """Raise a `CliError` for every error of a call."""
-        from tickover.cli.connection import translate_errors
+        from tickover.cli.call_errors import from_client_error, from_rejection
+        from tickover.client import ClientError
 
-        return translate_errors(self)
+        try:
+            yield
+        except Rejection as rejection:
+            error = from_rejection(rejection, self.profile.email, self.login_command)
+            if rejection.reason in _WRONG_TOKEN and self.environment_token:
+                error.hint = "The token comes from TICKOVER_TOKEN. Unset the variable or change it."
+            if rejection.reason in _NO_CLOCK and self.uses_last_clock:
+                error.message = "The clock that you used last has been deleted or has expired."
+                error.hint = "List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent"
+            raise error from None
+        except ClientError as client_error:
+            raise from_client_error(client_error, self.url) from None
 
 
 def _environment_url() -> str:

@@ -31,7 +31,7 @@ def decode_secret(text: str) -> bytes:
     except binascii.Error:
         key = b""
     if not text.startswith(SECRET_PREFIX) or len(key) not in _SECRET_BYTES:
-        raise ValueError("Invalid signing secret. Use whsec_ and 24 to 64 random bytes in base64.")
+        raise ValueError("invalid signing secret; use whsec_ and 24 to 64 random bytes in base64")
     return key
 
 

@@ -1,48 +1,89 @@
-"""Formats a clock as a few lines of text: past and scheduled events, and violated expectations."""
+"""The items of a clock in order of time, and as a few lines of text around its time or around a violation."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from tickover.api import timestamps
 from tickover.api.arguments import Amount
-from tickover.api.clocks import Snapshot
+from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import is_opening_balance
+from tickover.api.terminal import sanitize
 from tickover.client.amendments import AmendmentRecord
 from tickover.client.balances import running_balances
 
-_MAX_EVENTS: Final = 6
+HAPPENED_MARK: Final = "●"
+SCHEDULED_MARK: Final = "○"
+_MAX_ITEMS: Final = 6
 """On each side of the frozen time, or of a violation."""
 _MAX_NAME: Final = 40
 
+Lane = Literal["in", "out", "goals", "opening"]
 
-class _Event(NamedTuple):
+
+class Item(NamedTuple):
+    """A transaction or a contribution with sanitized text."""
+
+    id: str
     at: datetime
-    amount: str
-    balance: str
     name: str
-    is_opening: bool = False
+    """The name of a contribution is that of its goal."""
+    amount: Decimal
+    """Negative for an expense."""
+    currency: str
+    """Empty for a contribution."""
+    lane: Lane
+    happened: bool
+
+    @property
+    def mark(self) -> str:
+        return HAPPENED_MARK if self.happened else SCHEDULED_MARK
+
+
+def clock_items(clock: Snapshot) -> list[Item]:
+    """Return all items of the clock in order of time."""
+
+    def items() -> Iterator[Item]:
+        for transaction in (*clock.transactions, *clock.pending_transactions):
+            yield _transaction_item(transaction, clock.frozen_time)
+        for goal in clock.goals:
+            for contribution in (*goal.contributions, *goal.upcoming_contributions):
+                yield _contribution_item(goal, contribution, clock.frozen_time)
+
+    return sorted(items(), key=lambda item: item.at)
+
+
+def _transaction_item(transaction: Transaction, now: datetime) -> Item:
+    is_income = transaction.type == "INCOME"
+    lane: Lane = "opening" if is_opening_balance(transaction) else "in" if is_income else "out"
+    amount = transaction.amount if is_income else -transaction.amount
+    name, currency = sanitize(transaction.name), sanitize(transaction.currency)
+    return Item(transaction.id, transaction.at, name, amount, currency, lane, transaction.at <= now)
+
+
+def _contribution_item(goal: Goal, contribution: Contribution, now: datetime) -> Item:
+    at = contribution.at
+    return Item(contribution.id, at, sanitize(goal.name), contribution.amount, "", "goals", at <= now)
 
 
 def format_clock(clock: Snapshot, amendments: Iterable[AmendmentRecord] = ()) -> str:
-    """Return the clock's ID, its frozen time, its nearest events, and the changes of amendments.
+    """Return the clock's ID, its frozen time, its nearest items, and the changes of amendments.
 
-    ● marks past events, ○ scheduled ones, and ± changes.
+    ● marks past items, ○ scheduled ones, and ± changes.
     """
-    events = [event._replace(balance="") for event in _events(clock, {})]
-    lines = _events_around(clock.frozen_time, events, clock.frozen_time, []) or ["  (no events)"]
+    lines = _items_around(clock.frozen_time, clock_items(clock), {}, []) or ["  (no events)"]
     for amendment in amendments:
         if amendment.clock_id == clock.id:
-            lines += [f"  ± {timestamps.write(amendment.at)}  {_printable(text)}" for text in amendment.changes]
+            lines += [f"  ± {timestamps.write(amendment.at)}  {sanitize(text)}" for text in amendment.changes]
     return "\n".join([f"{clock.id} at {timestamps.write(clock.frozen_time)}", *lines])
 
 
 def format_violations(
     clock: Snapshot, expectations: Sequence[Expectation], result: CheckResult, opening: Mapping[str, Amount]
 ) -> str:
-    """Return the violated expectations, and the events around the earliest violation with the balances after them.
+    """Return the violated expectations, and the items around the earliest violation with the balances after them.
 
     The first line starts with the earliest violation, because pytest's summary shows only that. ✗ marks it.
     """
@@ -50,62 +91,50 @@ def format_violations(
     violated = [(expectation, each.violation) for expectation, each in pairs if each.violation]
     first = min((violation for _, violation in violated), key=lambda violation: violation.at)
     count = f"{len(violated)} of {len(expectations)} expectations failed for {clock.id}."
-    lines = [f"{_printable(first.message)} {count}"]
+    lines = [f"{sanitize(first.message)} {count}"]
     for expectation, violation in violated:
-        lines += [f"Expected: {expectation}", f"  Actual: {_printable(violation.message)}"]
-    marker = f"  ✗ {timestamps.write(first.at)}  {_printable(first.message)}"
-    return "\n".join([*lines, "", *_events_around(first.at, _events(clock, opening), clock.frozen_time, [marker])])
+        lines += [f"Expected: {expectation}", f"  Actual: {sanitize(violation.message)}"]
+    marker = f"  ✗ {timestamps.write(first.at)}  {sanitize(first.message)}"
+    transactions = [*clock.transactions, *clock.pending_transactions]
+    balances = dict(zip((one.id for one in transactions), running_balances(transactions, opening), strict=True))
+    return "\n".join([*lines, "", *_items_around(first.at, clock_items(clock), balances, [marker])])
 
 
-def _events(clock: Snapshot, opening: Mapping[str, Amount]) -> list[_Event]:
-    def all_events() -> Iterator[_Event]:
-        transactions = [*clock.transactions, *clock.pending_transactions]
-        for item, balance in zip(transactions, running_balances(transactions, opening), strict=True):
-            is_opening = is_opening_balance(item)
-            sign = "-" if item.type == "EXPENSE" else "" if is_opening else "+"
-            amount = f"{sign}{_format_amount(item.amount)} {item.currency}"
-            yield _Event(item.at, amount, f"= {_format_amount(balance)} {item.currency}", item.name, is_opening)
-        for goal in clock.goals:
-            for payment in [*goal.contributions, *goal.upcoming_contributions]:
-                # Contributions have no currency: pad to the width of " EUR".
-                yield _Event(payment.at, f"+{_format_amount(payment.amount)}    ", "", f"{goal.name} (goal)")
-
-    return sorted(all_events(), key=lambda event: event.at)
-
-
-def _events_around(at: datetime, events: Sequence[_Event], frozen_time: datetime, marker: list[str]) -> list[str]:
-    """Return the lines of the events around an instant, with the marker's lines between them.
+def _items_around(at: datetime, items: Sequence[Item], balances: Mapping[str, Decimal], marker: list[str]) -> list[str]:
+    """Return the lines of the items around an instant, with the marker's lines between them.
 
     Opening balances are always visible, because all later balances depend on them.
     """
-    before = [event for event in events if event.at <= at]
-    after = events[len(before) :]
-    openings = [event for event in before if event.is_opening][:_MAX_EVENTS]
-    recent = [event for event in before if not event.is_opening][-_MAX_EVENTS:]
-    visible = [*openings, *recent, *after[:_MAX_EVENTS]]
-    amount_width = max((len(event.amount) for event in visible), default=0)
-    balance_width = max((len(event.balance) for event in visible), default=0)
-    lines = [_format_event(event, frozen_time, amount_width, balance_width) for event in visible]
+    before = [item for item in items if item.at <= at]
+    after = items[len(before) :]
+    openings = [item for item in before if item.lane == "opening"][:_MAX_ITEMS]
+    recent = [item for item in before if item.lane != "opening"][-_MAX_ITEMS:]
+    lines = _format_items([*openings, *recent, *after[:_MAX_ITEMS]], balances)
     lines[len(openings) + len(recent) : len(openings) + len(recent)] = marker
     if hidden := len(before) - len(openings) - len(recent):
         lines.insert(len(openings), f"  … {hidden} earlier")
-    if len(after) > _MAX_EVENTS:
-        lines.append(f"  … {len(after) - _MAX_EVENTS} later, the last at {timestamps.write(after[-1].at)}")
+    if len(after) > _MAX_ITEMS:
+        lines.append(f"  … {len(after) - _MAX_ITEMS} later, the last at {timestamps.write(after[-1].at)}")
     return lines
 
 
-def _format_amount(amount: Decimal) -> str:
+def _format_items(items: Sequence[Item], balances: Mapping[str, Decimal]) -> list[str]:
+    """Return a line for each item, with the balance after it if `balances` has one."""
+    amounts = [_format_money(item, item.amount, shows_plus=item.lane != "opening") for item in items]
+    after = [f"= {_format_money(item, balances[item.id])}" if item.id in balances else "" for item in items]
+    amount_width, after_width = max(map(len, amounts), default=0), max(map(len, after), default=0)
+    lines = []
+    for item, amount, balance in zip(items, amounts, after, strict=True):
+        money = f"{amount:>{amount_width}}" + (f"  {balance:>{after_width}}" if after_width else "")
+        name = item.name if len(item.name) <= _MAX_NAME else f"{item.name[: _MAX_NAME - 1]}…"
+        kind = " (goal)" if item.lane == "goals" else ""
+        lines.append(f"  {item.mark} {timestamps.write(item.at)}  {money}  {name}{kind}")
+    return lines
+
+
+def _format_money(item: Item, amount: Decimal, *, shows_plus: bool = False) -> str:
+    """Return an amount with the item's currency, or with spaces of the same width."""
     # JSON drops trailing zeros: 88.60 arrives as 88.6.
-    return f"{amount:.2f}" if amount.as_tuple().exponent == -1 else f"{amount:f}"
-
-
-def _format_event(event: _Event, frozen_time: datetime, amount_width: int, balance_width: int) -> str:
-    mark = "●" if event.at <= frozen_time else "○"
-    balance = f"{event.balance:>{balance_width}}  " if balance_width else ""
-    name = event.name if len(event.name) <= _MAX_NAME else f"{event.name[: _MAX_NAME - 1]}…"
-    return f"  {mark} {timestamps.write(event.at)}  {event.amount:>{amount_width}}  {balance}{_printable(name)}"
-
-
-def _printable(text: str) -> str:
-    """Return text that contains no terminal escape sequences."""
-    return text if text.isprintable() else repr(text)
+    number = f"{amount:.2f}" if amount.as_tuple().exponent == -1 else f"{amount:f}"
+    sign = "+" if shows_plus and amount > 0 else ""
+    return f"{sign}{number} {item.currency or '   '}"

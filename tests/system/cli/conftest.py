@@ -34,6 +34,12 @@ def shell(signed_out_shell: Shell, email: str) -> Shell:
     return signed_out_shell
 
 
+@pytest.fixture
+def offline_shell(tmp_path: Path) -> Shell:
+    """A shell without a server."""
+    return Shell(tmp_path / "config", "http://127.0.0.1:9")
+
+
 class SmtpServer(NamedTuple):
     """A Tickover server that sends real mail, and the SMTP server that receives it."""
 
@@ -73,3 +79,9 @@ def smtp_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmtpServer
         loop.call_soon_threadsafe(stop.set)
         thread.join()
         loop.close()
+
+
+@pytest.fixture
+def smtp_shell(smtp_server: SmtpServer, tmp_path: Path) -> Shell:
+    """The shell of a user who isn't signed in at the server that sends real mail."""
+    return Shell(tmp_path / "config", smtp_server.program.url)

@@ -3,7 +3,8 @@
 import json
 import stat
 
-from tests.support.cases import each_case
+import pytest
+
 from tests.support.program import Program
 from tests.support.shells import Shell
 from tests.system.cli.conftest import SmtpServer
@@ -29,27 +30,16 @@ def test_login_reads_the_code_from_the_development_mailbox(
     assert stat.S_IMODE(signed_out_shell.credentials_file.stat().st_mode) == 0o600
 
 
-def test_path_in_home_folder_is_abbreviated(signed_out_shell: Shell, email: str) -> None:
-    result = signed_out_shell("login", email, HOME=str(signed_out_shell.home.parent))
-    assert f"  Your token is stored in ~/{signed_out_shell.home.name}/tickover/credentials.json.\n" in result.out
-
-
 def test_token_works_and_is_never_printed(signed_out_shell: Shell, email: str, program: Program) -> None:
     runs = [
-        signed_out_shell("login", email),
+        signed_out_shell("login", email, "--json"),
         signed_out_shell("clock", "create"),
         signed_out_shell("clock", "list", "--json"),
     ]
     assert [result.code for result in runs] == [0, 0, 0]
+    assert runs[0].json == {"email": email, "userId": runs[0].json["userId"], "url": signed_out_shell.url}
     assert program.result("listTestClocks", {}, signed_out_shell.token)["clocks"]
     assert not any(signed_out_shell.token in result.out + result.err for result in runs)
-
-
-def test_login_json_names_the_user(signed_out_shell: Shell, email: str) -> None:
-    result = signed_out_shell("login", email, "--json")
-    assert (result.code, result.err) == (0, "")
-    assert result.json == {"email": email, "userId": result.json["userId"], "url": signed_out_shell.url}
-    assert result.json["userId"].startswith("user_")
 
 
 def test_login_reuses_an_unused_code(signed_out_shell: Shell, email: str, program: Program) -> None:
@@ -69,17 +59,11 @@ def test_resend_too_soon_says_how_long_to_wait(shell: Shell, email: str) -> None
     assert shell("login", email, "--json").error["reason"] == "RESEND_TOO_SOON"
 
 
-@each_case(("code", "exit", "reason"), [("000000", 3, "LOGIN_REFUSED"), ("12345", 4, "INVALID_PARAMS")])
+@pytest.mark.parametrize(("code", "exit", "reason"), [("000000", 3, "LOGIN_REFUSED"), ("12345", 4, "INVALID_PARAMS")])
 def test_invalid_code_stores_nothing(signed_out_shell: Shell, code: str, exit: int, reason: str) -> None:
     result = signed_out_shell("login", "nobody@example.test", "--code", code, "--json")
     assert (result.code, result.out, result.error["reason"]) == (exit, "", reason)
     assert stored_credentials(signed_out_shell) is None
-
-
-def test_invalid_email_address_is_rejected_with_its_fault(signed_out_shell: Shell) -> None:
-    result = signed_out_shell("login", "offline_shell")
-    assert result.code == 4
-    assert result.err.splitlines()[1].startswith("  EMAIL ")
 
 
 def test_last_used_clock_survives_sign_in_of_the_same_user_only(shell: Shell, email: str, program: Program) -> None:
@@ -95,24 +79,20 @@ def test_last_used_clock_survives_sign_in_of_the_same_user_only(shell: Shell, em
 # With real mail
 
 
-def test_login_without_terminal_names_the_next_command(
-    smtp_server: SmtpServer, signed_out_shell: Shell, email: str
-) -> None:
-    signed_out_shell.variables["TICKOVER_URL"] = signed_out_shell.url = smtp_server.program.url
-    result = signed_out_shell("login", email)
+def test_login_without_terminal_names_the_next_command(smtp_server: SmtpServer, smtp_shell: Shell, email: str) -> None:
+    result = smtp_shell("login", email)
     assert (result.code, result.out) == (3, "")
     assert result.err.splitlines() == [
         f"tickover: The server has sent a code to {email}.",
         f"  Sign in with it: tickover login {email} --code CODE",
     ]
-    assert stored_credentials(signed_out_shell) is None
-    assert signed_out_shell("login", email, "--code", smtp_server.code(email)).code == 0
-    assert signed_out_shell("clock", "list").code == 0
+    assert stored_credentials(smtp_shell) is None
+    assert smtp_shell("login", email, "--code", smtp_server.code(email)).code == 0
+    assert smtp_shell("clock", "list").code == 0
 
 
-def test_login_at_a_terminal_prompts_for_the_code(smtp_server: SmtpServer, signed_out_shell: Shell, email: str) -> None:
-    signed_out_shell.variables["TICKOVER_URL"] = signed_out_shell.url = smtp_server.program.url
-    with signed_out_shell.open_terminal("login", email) as terminal:
+def test_login_at_a_terminal_prompts_for_the_code(smtp_server: SmtpServer, smtp_shell: Shell, email: str) -> None:
+    with smtp_shell.open_terminal("login", email) as terminal:
         terminal.wait_for(f"Code from the email to {email}: ")
         code = smtp_server.code(email)
         terminal.type("12345\n")
@@ -121,12 +101,11 @@ def test_login_at_a_terminal_prompts_for_the_code(smtp_server: SmtpServer, signe
         terminal.type(f" {code[:3]} {code[3:]} \n")
         assert terminal.end() == 0
         assert f"Signed in as {email}" in terminal.text
-    assert signed_out_shell("clock", "list").code == 0
+    assert smtp_shell("clock", "list").code == 0
 
 
-def test_login_fails_after_three_wrong_codes(smtp_server: SmtpServer, signed_out_shell: Shell, email: str) -> None:
-    signed_out_shell.variables["TICKOVER_URL"] = signed_out_shell.url = smtp_server.program.url
-    with signed_out_shell.open_terminal("login", email) as terminal:
+def test_login_fails_after_three_wrong_codes(smtp_server: SmtpServer, smtp_shell: Shell, email: str) -> None:
+    with smtp_shell.open_terminal("login", email) as terminal:
         terminal.wait_for("Code from")
         wrong = "000000" if smtp_server.code(email) != "000000" else "111111"
         terminal.type(f"{wrong}\n" * 3)
@@ -134,48 +113,37 @@ def test_login_fails_after_three_wrong_codes(smtp_server: SmtpServer, signed_out
         assert terminal.text.count("The code is wrong, used or expired.") == 3
         assert "Sign-in failed after 3 attempts." in terminal.text
         assert "Traceback" not in terminal.text
-    assert stored_credentials(signed_out_shell) is None
+    assert stored_credentials(smtp_shell) is None
     # The code has two tries left.
-    assert signed_out_shell("login", email, "--code", smtp_server.code(email)).code == 0
+    assert smtp_shell("login", email, "--code", smtp_server.code(email)).code == 0
 
 
-def test_ctrl_c_at_the_prompt_stores_nothing(smtp_server: SmtpServer, signed_out_shell: Shell, email: str) -> None:
-    signed_out_shell.variables["TICKOVER_URL"] = signed_out_shell.url = smtp_server.program.url
-    with signed_out_shell.open_terminal("login", email) as terminal:
+def test_ctrl_c_at_the_prompt_stores_nothing(smtp_server: SmtpServer, smtp_shell: Shell, email: str) -> None:
+    with smtp_shell.open_terminal("login", email) as terminal:
         terminal.wait_for("Code from")
         terminal.type("123")
         assert terminal.interrupt() == 130
         assert "Traceback" not in terminal.text
-    assert stored_credentials(signed_out_shell) is None
+    assert stored_credentials(smtp_shell) is None
 
 
-def test_link_signs_in_at_a_development_server(signed_out_shell: Shell, email: str) -> None:
-    assert signed_out_shell("login", email, "--link").code == 0
-    assert signed_out_shell("clock", "list").code == 0
-
-
-def test_link_from_an_email_signs_in_once(smtp_server: SmtpServer, signed_out_shell: Shell, email: str) -> None:
-    signed_out_shell.variables["TICKOVER_URL"] = signed_out_shell.url = smtp_server.program.url
-    result = signed_out_shell("login", email, "--link")
+def test_link_from_an_email_signs_in_once(smtp_server: SmtpServer, smtp_shell: Shell, email: str) -> None:
+    result = smtp_shell("login", email, "--link")
     assert (result.code, result.out) == (3, "")
     assert result.err.splitlines() == [
         f"tickover: The server has sent a login link to {email}.",
         f"  Open it, or sign in here: tickover login {email} --link 'LINK'",
     ]
     link = smtp_server.link(email)
-    assert signed_out_shell("login", email, "--link", link).code == 0
-    assert signed_out_shell("clock", "list").code == 0
-    assert signed_out_shell("login", email, "--link", link).code == 3
-
-
-def test_code_and_link_together_are_rejected(signed_out_shell: Shell) -> None:
-    assert signed_out_shell("login", "ana@example.test", "--code", "123456", "--link", "x").code == 2
+    assert smtp_shell("login", email, "--link", link).code == 0
+    assert smtp_shell("clock", "list").code == 0
+    assert smtp_shell("login", email, "--link", link).code == 3
 
 
 # Signing out
 
 
-def test_logout_revokes_and_deletes_the_token(shell: Shell, program: Program) -> None:
+def test_logout_revokes_and_deletes_the_token(shell: Shell, email: str, program: Program) -> None:
     token = shell.token
     result = shell("logout")
     assert (result.code, result.out, result.err) == (0, f"✓ Signed out of {shell.url}.\n", "")
@@ -183,10 +151,8 @@ def test_logout_revokes_and_deletes_the_token(shell: Shell, program: Program) ->
     assert token not in shell.credentials_file.read_text()
     assert shell("clock", "list").code == 3
     assert shell("logout", "--json").json == {"signedOut": False}
-
-
-def test_login_after_logout_works_at_once_on_a_development_server(shell: Shell, email: str) -> None:
-    assert [shell(*command).code for command in (["logout"], ["login", email], ["clock", "list"])] == [0, 0, 0]
+    # A development server allows the next email at once.
+    assert shell("login", email).code == 0
 
 
 def test_logout_deletes_a_revoked_token(shell: Shell, program: Program) -> None:
@@ -221,44 +187,14 @@ def test_environment_token_overrides_the_stored_token(signed_out_shell: Shell, s
     assert shell("clock", "list").code == 0
 
 
-@each_case("token", ["two words", "über"])
-def test_invalid_environment_token_is_rejected(signed_out_shell: Shell, token: str) -> None:
+def test_invalid_environment_token_is_rejected(signed_out_shell: Shell) -> None:
+    token = "two words"
     result = signed_out_shell("clock", "list", TICKOVER_TOKEN=token)
     assert result.code == 2
     assert token not in result.err
-
-
-def test_signed_out_user_gets_the_login_command(signed_out_shell: Shell) -> None:
-    result = signed_out_shell("clock", "list")
-    assert (result.code, result.out) == (3, "")
-    assert result.err.splitlines() == [
-        f"tickover: You aren't signed in at {signed_out_shell.url}.",
-        "  Sign in: tickover login EMAIL",
-    ]
 
 
 def test_revoked_token_asks_to_sign_in_again(shell: Shell, email: str, program: Program) -> None:
     program.result("logout", {}, shell.token)
     result = shell("clock", "list")
     assert (result.code, result.err.splitlines()[1]) == (3, f"  Sign in again: tickover login {email}")
-
-
-def test_concurrent_logins_are_both_stored(signed_out_shell: Shell, email: str, smtp_server: SmtpServer) -> None:
-    other = smtp_server.program.url
-    signed_out_shell("login", email, "--url", other)
-    with (
-        signed_out_shell.start("login", email) as one,
-        signed_out_shell.start("login", email, "--code", smtp_server.code(email), "--url", other) as another,
-    ):
-        assert [login.end().code for login in (one, another)] == [0, 0]
-    assert set(json.loads(signed_out_shell.credentials_file.read_text())["servers"]) == {signed_out_shell.url, other}
-
-
-def test_damaged_credentials_file_is_reported(signed_out_shell: Shell) -> None:
-    signed_out_shell.credentials_file.parent.mkdir(parents=True)
-    signed_out_shell.credentials_file.write_text("{")
-    result = signed_out_shell("clock", "list")
-    assert (result.code, result.err.splitlines()[0]) == (
-        2,
-        f"tickover: {signed_out_shell.credentials_file} is damaged.",
-    )

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.cases import each_case
 from tests.support.program import Program
 from tests.support.shells import Shell
 
@@ -67,20 +66,13 @@ def test_create_from_shipped_scenario(shell: Shell) -> None:
     assert result.out.splitlines()[-2].startswith("  Next: tickover clock advance --next")
 
 
-@each_case("options", [["salary-and-rent"], ["--scenario", "salary-and-rent"]])
-def test_scenario_starts_on_the_first_of_this_month_by_default(shell: Shell, options: list[str]) -> None:
-    before = datetime.now(UTC)
-    started = shell("clock", "create", *options, "--json").json["frozenTime"]
-    assert started in [f"{now:%Y-%m}-01T00:00:00Z" for now in (before, datetime.now(UTC))]
-
-
-def test_create_from_scenario_file(shell: Shell, tmp_path: Path) -> None:
+def test_scenario_of_a_file_starts_on_the_first_of_this_month(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(shell("scenarios", "show", "trip").out)
-    shipped = shell("clock", "create", "trip", "--from", f"{YEAR}-01-01", "--json").json
-    from_file = shell("clock", "create", str(file), "--from", f"{YEAR}-01-01", "--json").json
-    assert transaction_counts(from_file) == transaction_counts(shipped)
-    assert sum(transaction_counts(from_file)) > 0
+    before = datetime.now(UTC)
+    created = shell("clock", "create", str(file), "--json").json
+    assert created["frozenTime"] in [f"{now:%Y-%m}-01T00:00:00Z" for now in (before, datetime.now(UTC))]
+    assert sum(transaction_counts(created)) > 0
 
 
 def test_empty_clock_starts_now_or_at_the_given_time(shell: Shell) -> None:
@@ -92,17 +84,13 @@ def test_empty_clock_starts_now_or_at_the_given_time(shell: Shell) -> None:
     assert started["frozenTime"] == f"{YEAR}-01-01T09:30:00Z"
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("arguments", "exit", "message"),
     [
         (["salary-and-rant"], 2, 'did you mean "salary-and-rent"?'),
-        (["salary"], 2, 'did you mean "salary-and-rent"?'),
-        (["no-such-file.toml"], 2, "no scenario or file has this name"),
-        (["salary-and-rent", "--scenario", "trip"], 2, "Use only one of SCENARIO, --scenario and --params."),
-        (["salary-and-rent", "--params", "-"], 2, "Use only one of SCENARIO, --scenario and --params."),
+        (["salary-and-rent", "--params", "-"], 2, "Use either SCENARIO or --params."),
         (["--params", "no-such-file.json"], 2, "No such file or directory"),
         (["--from", "yesterday"], 2, "'yesterday' isn't a time. Use 2027-01-31"),
-        (["--from", "2027-02-30"], 2, "'2027-02-30' isn't a time. Use 2027-01-31"),
         (["salary-and-rent", "--from", "0001-01-01"], 2, "the start must be in the years"),
         (["--from", "1999-01-01"], 4, "  --from must be within 10 years of now"),
         (["--label", "a b=1"], 4, "  --label: a b has an invalid name"),
@@ -126,7 +114,7 @@ def test_show_draws_the_clock(shell: Shell, clock: str) -> None:
     )
     assert "  Trip  16.66 %  500.00 of 3 000.00  █████▒▒▒░" in result.out.replace("16.67", "16.66")
     assert f"  ○ {YEAR}-01-25  Salary  +2 800.10 EUR" in result.out
-    assert "\x1b" not in result.out
+    assert f"now 0.00 → end 1 650.10  lowest −1 150.00 on {YEAR}-01-03" in result.out
 
 
 def test_deleted_last_clock_is_reported(shell: Shell, clock: str, program: Program) -> None:
@@ -140,24 +128,18 @@ def test_deleted_last_clock_is_reported(shell: Shell, clock: str, program: Progr
     assert shell("clock", "show", clock).err.startswith("tickover: You have no clock with this ID")
 
 
-def test_show_says_the_balance_and_its_lowest_point(shell: Shell, clock: str) -> None:
-    assert f"now 0.00 → end 1 650.10  lowest −1 150.00 on {YEAR}-01-03" in shell("clock", "show").out
-
-
 def test_preview_does_not_move_the_clock(shell: Shell, clock: str) -> None:
     result = shell("clock", "show", "--at", f"{YEAR}-02-01")
     title, header = result.out.splitlines()[:2]
     assert title == f"  Preview at {YEAR}-02-01. The clock hasn't moved."
     assert header.startswith(f"  clock_…{clock[-8:]}  PREVIEW  at {YEAR}-02-01  ")
-    assert "now" not in result.out
     assert "tickover clock" not in result.out
     assert transaction_counts(shell("clock", "show", "--at", f"{YEAR}-02-01", "--json").json) == (2, 0)
     assert transaction_counts(shell("clock", "show", "--json").json) == (0, 2)
     assert shell("clock", "show", "--at", f"{YEAR - 1}-12-31").code == 4
-    assert shell("clock", "show", "--at", f"{YEAR + 11}-01-01").code == 4
 
 
-@each_case("width", [40, 80, 160])
+@pytest.mark.parametrize("width", [40, 160])
 def test_drawing_is_as_wide_as_the_terminal(shell: Shell, clock: str, width: int) -> None:
     lines = shell("clock", "show", COLUMNS=str(width)).out.splitlines()
     axis = next(line for line in lines if "──" in line)
@@ -183,10 +165,8 @@ def test_advance_lists_what_happened(shell: Shell, clock: str) -> None:
     ("options", "to", "happened"),
     [
         (["--to", f"{YEAR}-01-03"], f"{YEAR}-01-03T00:00:00Z", 0),
-        (["--to", f"{YEAR}-01-03T08:00:00Z"], f"{YEAR}-01-03T08:00:00Z", 1),
         (["--to", f"{YEAR}-01-03 08:00"], f"{YEAR}-01-03T08:00:00Z", 1),
         (["--to", f"{YEAR}-01-03T09:00:00+01:00"], f"{YEAR}-01-03T08:00:00Z", 1),
-        (["--to", f"{YEAR}-01-01"], f"{YEAR}-01-01T00:00:00Z", 0),
         (["--by", "1mo"], f"{YEAR}-02-01T00:00:00Z", 2),
         (["--by", "2 days 8h"], f"{YEAR}-01-03T08:00:00Z", 1),
         (["--next"], f"{YEAR}-01-03T08:00:00Z", 1),
@@ -224,26 +204,14 @@ def test_advance_next_fails_if_nothing_is_left(shell: Shell, clock: str) -> None
     assert shell("clock", "advance", "--next", "--json").error["reason"] == "NOTHING_LEFT"
 
 
-def test_clock_does_not_move_back(shell: Shell, clock: str) -> None:
-    shell("clock", "advance", "--by", "1mo")
-    result = shell("clock", "advance", "--to", f"{YEAR}-01-31")
-    assert (result.code, result.out) == (4, "")
-    assert result.err.splitlines() == [
-        f"tickover: The clock is already at {YEAR}-02-01, and time only moves forward.",
-        "  To go back, copy the clock as it was at an earlier time: tickover clock fork --at TIME",
-    ]
-
-
-@each_case(
+@pytest.mark.parametrize(
     ("options", "exit", "message"),
     [
         ([], 2, "Use exactly one of --to, --by and --next."),
         (["--next", "--by", "1d"], 2, "Use exactly one of"),
-        (["--to", f"{YEAR}-02-01", "--by", "1d"], 2, "Use exactly one of"),
         (["--by", "0d"], 2, "'0d' doesn't move the clock. Use a duration greater than zero."),
         (["--by", "1m"], 2, "'1m' is ambiguous. Use '1mo' for months or '1min' for minutes."),
         (["--by", "soon"], 2, "'soon' isn't a duration. Use 1mo, 2w"),
-        (["--to", "tomorrow"], 2, "'tomorrow' isn't a time"),
         (["--by", "10y 1s"], 4, f"The clock can't advance past {YEAR + 10}-01-01."),
         (["--by", "9999y"], 4, "The target time is after the year 9999."),
     ],
@@ -255,28 +223,14 @@ def test_invalid_advance_is_rejected(shell: Shell, clock: str, options: list[str
     assert transaction_counts(shell("clock", "show", "--json").json) == (0, 2)
 
 
-def test_all_option_lists_every_item(shell: Shell) -> None:
-    def listed(*arguments: str) -> tuple[int, str]:
-        lines = shell("clock", *arguments).out.splitlines()
-        return sum(line.startswith("  ● 20") for line in lines), "\n".join(lines)
-
+def test_long_lists_name_the_command_that_shows_all(shell: Shell) -> None:
     shell("clock", "create", "salary-and-rent", "--from", f"{YEAR}-01-01")
-    few, output = listed("advance", "--by", "2mo")
-    assert few == 12
-    assert f" more  Show all: tickover clock events --after {YEAR}-01-01\n" in output
-    copy = shell("clock", "fork", "--json").json
-    moved = shell("clock", "advance", "--by", "2mo", "--json").json
-    happened = len(moved["happened"]["transactions"]) + len(moved["happened"]["contributions"])
-    shell("clock", "fork")
-    every, output = listed("advance", "--by", "2mo", "--all")
-    assert (every, " more" in output) == (happened, False)
-    assert every > few
-    # Includes the items at the start and the upcoming ones.
-    every, output = listed("show", "--all")
-    assert every == happened + len(copy["transactions"])
-    assert sum(line.startswith("  ○ 20") for line in output.splitlines()) == sum(
-        (len(moved["pendingTransactions"]), *(len(goal["upcomingContributions"]) for goal in moved["goals"]))
-    )
+    lines = shell("clock", "advance", "--by", "2mo").out.splitlines()
+    assert sum(line.startswith("  ● 20") for line in lines) == 12
+    assert any(line.endswith(f" more  Show all: tickover clock events --after {YEAR}-01-01") for line in lines)
+    clock, shown = shell("clock", "show", "--json").json, shell("clock", "show", "--all").out
+    items = sum(transaction_counts(clock)) + len(clock["goals"][0]["contributions"])
+    assert shown.count("\n  ● 20") + shown.count("\n  ○ 20") == items + len(clock["goals"][0]["upcomingContributions"])
 
 
 # Copying
@@ -287,7 +241,9 @@ def test_fork_is_at_the_start_or_at_the_given_time(shell: Shell, clock: str) -> 
     result = shell("clock", "fork", clock)
     assert result.out.splitlines()[0] == f"  ✓ Created {shell.clock}, a copy"
     assert transaction_counts(shell("clock", "show", "--json").json) == (0, 2)
-    later = shell("clock", "fork", clock, "--at", f"{YEAR}-01-10", "--json").json
+    options = ["--at", f"{YEAR}-01-10", "--name", "Later", "--label", "ci=1"]
+    later = shell("clock", "fork", clock, *options, "--json").json
+    assert (later["name"], later["labels"]) == ("Later", {"ci": "1"})
     assert (later["frozenTime"], transaction_counts(later)) == (f"{YEAR}-01-10T00:00:00Z", (1, 1))
     assert transaction_counts(shell("clock", "show", clock, "--json").json) == (2, 0)
     rejected = shell("clock", "fork", clock, "--at", f"{YEAR - 1}-12-31")
@@ -307,7 +263,7 @@ def test_unreachable_server_is_reported(shell: Shell, clock: str) -> None:
         assert second == "  If your server isn't at http://127.0.0.1:9, pass its address with --url."
 
 
-@each_case("url", ["ftp://127.0.0.1", "127.0.0.1:8000", "http://", "http://two words"])
+@pytest.mark.parametrize("url", ["127.0.0.1:8000", "http://two words"])
 def test_invalid_server_address_is_rejected(signed_out_shell: Shell, url: str) -> None:
     result = signed_out_shell("login", "ana@example.test", "--url", url)
     assert (result.code, result.out) == (2, "")
@@ -329,10 +285,6 @@ def test_commands_use_the_server_of_the_last_sign_in(signed_out_shell: Shell, em
     login = signed_out_shell("login", email, "--url", url, TICKOVER_URL="")
     assert login.out.splitlines()[-1] == "  Next: tickover clock create salary-and-rent"
     assert signed_out_shell("clock", "create", "salary-and-rent", TICKOVER_URL="").code == 0
-    # A token in the environment may belong to another server, and so may the next sign-in.
-    for arguments in (["clock", "list"], ["login", email]):
-        result = signed_out_shell(*arguments, TICKOVER_URL="", TICKOVER_TOKEN="tko_some")
-        assert url not in result.err
     assert signed_out_shell("logout", TICKOVER_URL="").out == f"✓ Signed out of {url}.\n"
     signed_out = signed_out_shell("clock", "list", TICKOVER_URL="")
     assert signed_out.err.splitlines()[1] == f"  Sign in: tickover login --url {url} EMAIL"
@@ -345,12 +297,3 @@ def test_url_option_overrides_the_environment(shell: Shell, clock: str) -> None:
         ["clock", "show", "--url", f"{shell.url}/"],
     ):
         assert shell(*arguments, TICKOVER_URL="http://127.0.0.1:9").code == 0
-
-
-def test_create_works_if_the_credentials_file_is_not_writable(shell: Shell, tmp_path: Path) -> None:
-    token = shell.token
-    (tmp_path / "file").touch()
-    result = shell("clock", "create", "--json", TICKOVER_TOKEN=token, XDG_CONFIG_HOME=str(tmp_path / "file"))
-    assert (result.code, result.json["status"]) == (0, "READY")
-    result = shell("clock", "create", TICKOVER_TOKEN=token, XDG_CONFIG_HOME=str(tmp_path / "file"))
-    assert (result.code, result.err.startswith("Can't save this clock as the default. ")) == (0, True)

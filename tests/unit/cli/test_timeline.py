@@ -2,29 +2,19 @@
 
 from datetime import datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.cases import each_case
-from tests.support.snapshots import contribution, day, goal, household, snapshot, transaction
+from tests.unit.snapshots import contribution, day, goal, household, snapshot, transaction
 from tickover.api.clocks import Snapshot
-from tickover.cli.render.axis import Axis, build_axis, ticks
-from tickover.cli.render.items import clock_items
+from tickover.cli.render.axis import build_axis, ticks
 from tickover.cli.render.timeline import timeline
+from tickover.client.timeline import clock_items
 
 
 def drawn(clock: Snapshot, width: int = 80) -> list[str]:
     return [line.plain for line in timeline(clock_items(clock), clock.frozen_time, width)]
-
-
-def labels(first: datetime, last: datetime, columns: int) -> list[str]:
-    return [label for _, label in ticks(build_axis(first, last, columns))]
-
-
-def test_column_of_an_instant() -> None:
-    axis = Axis(day(1, 1), day(1, 11), 11)
-    assert [axis.column(day(1, number)) for number in range(1, 12)] == list(range(11))
-    assert axis.column(day(1, 2) - timedelta(microseconds=1)) == 0
 
 
 def test_axis_starts_with_a_month_or_a_day() -> None:
@@ -33,30 +23,21 @@ def test_axis_starts_with_a_month_or_a_day() -> None:
     assert build_axis(day(1, 20, 8), day(1, 20, 8), 60).end == day(1, 20, 23)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("last", "columns", "expected"),
     [
         (day(1, 1, 23), 71, ["01 Jan", "03:00", "06:00", "09:00", "12:00", "15:00", "18:00", "21:00"]),
-        (day(1, 3), 71, ["01 Jan", "06:00", "12:00", "18:00", "02 Jan", "06:00", "12:00", "18:00"]),
         (day(1, 8), 71, ["01 Jan", "02 Jan", "03 Jan", "04 Jan", "05 Jan", "06 Jan", "07 Jan"]),
         (day(2, 1), 71, ["04 Jan", "11 Jan", "18 Jan", "25 Jan"]),
-        (
-            day(3, 16),
-            160,
-            ["04 Jan", "11 Jan", "18 Jan", "25 Jan", "01 Feb", "08 Feb", "15 Feb", "22 Feb", "01 Mar", "08 Mar"],
-        ),
         (day(3, 17), 160, ["2027", "Feb", "Mar"]),
-        (day(6, 26), 71, ["2027", "Feb", "Mar", "Apr", "May", "Jun"]),
-        (day(6, 26), 31, ["2027", "Feb", "Mar", "Apr", "May", "Jun"]),
         (day(12, 26), 31, ["2027", "Apr", "Jul", "Oct"]),
         (day(3, 26, year=2028), 71, ["2027", "Mar", "May", "Jul", "Sep", "Nov", "2028", "Mar"]),
-        (day(1, 1, year=2037), 71, ["2027", "2028", "2029", "2030", "2031", "2032", "2033", "2034", "2035", "2036"]),
         (day(1, 1, year=2037), 31, ["2028", "2030", "2032", "2034", "2036"]),
         (day(1, 1, year=2037), 3, []),
     ],
 )
 def test_labels_are_as_dense_as_possible(last: datetime, columns: int, expected: list[str]) -> None:
-    assert labels(day(1, 1), last, columns) == expected
+    assert [label for _, label in ticks(build_axis(day(1, 1), last, columns))] == expected
 
 
 @given(
@@ -86,20 +67,6 @@ def test_half_a_year_at_80_columns() -> None:
         "  EUR    ▁▁▁▁▁▁▁▁▁▃▃▃│▂▂▂▂▁▁▁▁▄▄▄▃▃▃▃▂▂▂▂▂▅▅▅▄▄▄▄▄▃▃▃▃▆▆▆▅▅▅▅▄▄▄▄▄▇▇▇▆▆▆▆▆▅▅▅▅██",
         "         now 1 229.50 → end 7 377.00  lowest −1 570.50 on 2027-01-14",
         "         ● happened  ○ scheduled  │ now  ▒ to be saved",
-    ]
-
-
-def test_half_a_year_at_40_columns() -> None:
-    assert drawn(household(day(2, 1)), 40) == [
-        "         2027─Feb──Mar──Apr──May──Jun───",
-        "  in         ●│   ○    ○    ○    ○    ○",
-        "  out    ● ●  ○ ○  ○ ○  ○ ○  ○ ○   ○○",
-        "  goals      ●│   ○    ○    ○    ○     ○",
-        "  EUR    ▁▁▁▁▃│▂▁▁▄▃▃▂▂▅▄▄▃▃▆▅▅▄▄▇▇▆▅▅██",
-        "         now 1 229.50 → end 7 377.00",
-        "         lowest −1 570.50 on 2027-01-14",
-        "         ● happened  ○ scheduled  │ now",
-        "         ▒ to be saved",
     ]
 
 
@@ -147,23 +114,17 @@ def test_each_currency_has_a_curve_and_totals() -> None:
         ],
     )
     lines = drawn(clock, 40)
-    assert [line.strip() for line in lines if ("now " in line or "lowest" in line) and "●" not in line] == [
-        "now −0.30",
-        "lowest −0.30 on 2027-01-11",
-        "now 0.00 → end 5.00",
-        "lowest 5.00 on 2027-01-31",
-    ]
     assert [line[2:5] for line in lines if line[2:5].isupper()] == ["USD", "EUR"]
     usd, eur = (line[9:] for line in lines if line[2:5].isupper())
     assert (usd[0], usd[-1], eur[0], eur[-1]) == ("█", "▁", "▁", "█")
+    assert "         now −0.30" in lines
+    assert "         lowest 5.00 on 2027-01-31" in lines
 
 
 def test_long_currency_list_is_cut() -> None:
-    flows = [transaction(day(1, 1), "Fee", "1", currency=f"AA{last}") for last in "ABCDEFGH"]
-    assert sum("now −1.00" in line for line in drawn(snapshot(day(1, 1), flows[:6]))) == 6
+    flows = [transaction(day(1, 1), "Fee", "1", currency=f"AA{last}") for last in "ABCDEFG"]
     assert not any("more" in line for line in drawn(snapshot(day(1, 1), flows[:6])))
-    assert any("and 1 more currency" in line for line in drawn(snapshot(day(1, 1), flows[:7])))
-    assert any("and 2 more currencies" in line for line in drawn(snapshot(day(1, 1), flows)))
+    assert any("and 1 more currency" in line for line in drawn(snapshot(day(1, 1), flows)))
 
 
 def test_timeline_of_goals_only_and_of_nothing() -> None:

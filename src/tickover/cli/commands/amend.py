@@ -8,26 +8,18 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from tickover.cli import formatting
+from tickover.cli.commands.clocks import show_clock
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.inputs import name_inputs
-from tickover.cli.option_values import complete_scenario, parse_amount, parse_time
-from tickover.cli.options import shared_options
+from tickover.cli.fault_names import name_inputs
+from tickover.cli.options import complete_scenario, parse_amount, parse_time, shared_options
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
 
 if TYPE_CHECKING:
     from tickover.api.plans import PlannedItem
     from tickover.client import Clock, Contribution, Transaction
-    from tickover.client.amendments import Item
 
 _clock_option: Final = click.option("--clock", "id", metavar="ID", help="Clock to change. [default: the one used last]")
-_dry_run_option: Final = click.option(
-    "--dry-run", is_flag=True, help="Show how the balances would change, and send nothing."
-)
-next_option: Final = click.option(
-    "--next", "only_next", is_flag=True, help="If several items match, cancel the next one."
-)
-all_option: Final = click.option("--all", "every", is_flag=True, help="If several items match, cancel all of them.")
 _Money = tuple[str, Decimal, str]
 
 
@@ -49,7 +41,6 @@ _Money = tuple[str, Decimal, str]
     "--at", type=parse_time, metavar="TIME", help="Time of the items that options add. [default: the clock's time]"
 )
 @_clock_option
-@_dry_run_option
 @shared_options
 @pass_session
 def add(  # noqa: PLR0913 - one parameter for each option
@@ -61,7 +52,6 @@ def add(  # noqa: PLR0913 - one parameter for each option
     contributions: Sequence[tuple[str, Decimal]],
     at: datetime | None,
     id: str | None,
-    dry_run: bool,
 ) -> None:
     """Add items to a clock. Items at the clock's time happen immediately.
 
@@ -71,7 +61,7 @@ def add(  # noqa: PLR0913 - one parameter for each option
 
     \b
     tickover clock add --expense Coffee 3.50 EUR
-    tickover clock add --income Bonus 400 EUR --at 2027-03-01 --dry-run
+    tickover clock add --income Bonus 400 EUR --at 2027-03-01
     tickover clock add --contribution Trip 50
     tickover clock add more-bills.toml
     """
@@ -85,11 +75,17 @@ def add(  # noqa: PLR0913 - one parameter for each option
         items: list[PlannedItem] = [plans.expense(*money, time) for money in expenses]
         items += [plans.income(*money, time) for money in incomes]
         items += [plans.contribution(amount, time, goal) for goal, amount in contributions]
-        items += items_from_file(file, clock.frozen_time) if file else []
+        items += _items_from_file(file, clock.frozen_time) if file else []
         if not items:
             raise CliError(Exit.WRONG_COMMAND, f"{file} has no items from {clock.frozen_time:%Y-%m-%d} on.")
         name_inputs({"add": file or "", **_option_names(expenses, incomes, contributions)})
-        _apply(session, clock, items, (), dry_run=dry_run)
+        try:
+            clock.add(*items)
+        except ValueError as error:
+            # The clock has no such goal.
+            raise CliError(Exit.WRONG_COMMAND, formatting.sentence(error)) from None
+        remember_clock(session, clock.id)
+    show_clock(session, clock.snapshot, f"✓ Added {formatting.count(len(items), 'item')} to {clock.id}")
 
 
 def _option_names(
@@ -102,32 +98,7 @@ def _option_names(
     return names
 
 
-@click.command()
-@click.argument("item", metavar="ITEM|NAME")
-@next_option
-@all_option
-@_clock_option
-@_dry_run_option
-@shared_options
-@pass_session
-def cancel(session: Session, item: str, *, only_next: bool, every: bool, id: str | None, dry_run: bool) -> None:
-    """Cancel items that haven't happened yet.
-
-    Pass the ID of an item or the name of a transaction. To cancel contributions, pass the name of their goal.
-
-    Examples:
-
-    \b
-    tickover clock cancel Gym --all
-    tickover clock cancel Rent --next --dry-run
-    """
-    choice = Choice(only_next, every)
-    with session.signed_in_client() as client:
-        clock = client.get_clock(resolve_clock_id(session, client, id))
-        _apply(session, clock, (), choice.pending_items(clock, item), dry_run=dry_run)
-
-
-def items_from_file(file: str, start: datetime) -> "list[PlannedItem]":
+def _items_from_file(file: str, start: datetime) -> "list[PlannedItem]":
     """Return the items of a scenario that starts at this time. Opening balances are for new clocks only."""
     from msgspec.structs import replace
 
@@ -137,27 +108,43 @@ def items_from_file(file: str, start: datetime) -> "list[PlannedItem]":
     return [*plan.transactions, *plan.goals]
 
 
-class Choice:
-    """Which items to cancel if several match: the next one, or all. Without a choice, several are an error."""
+@click.command()
+@click.argument("item", metavar="ITEM|NAME")
+@click.option("--next", "only_next", is_flag=True, help="If several items match, cancel the next one.")
+@click.option("--all", "every", is_flag=True, help="If several items match, cancel all of them.")
+@_clock_option
+@shared_options
+@pass_session
+def cancel(session: Session, item: str, *, only_next: bool, every: bool, id: str | None) -> None:
+    """Cancel items that haven't happened yet.
 
-    def __init__(self, only_next: bool, every: bool) -> None:
-        if only_next and every:
-            raise click.UsageError("Use either --next or --all.", click.get_current_context())
-        self._only_next, self._every = only_next, every
+    Pass the ID of an item or the name of a transaction. To cancel contributions, pass the name of their goal.
 
-    def pending_items(self, clock: "Clock", item: str) -> "list[Item]":
-        """Return the chosen items with this ID or name that haven't happened yet, in order of time."""
-        found = _pending_items(clock, item)
-        if len(found) > 1 and not self._every and not self._only_next:
+    Examples:
+
+    \b
+    tickover clock cancel Gym --all
+    tickover clock cancel Rent --next
+    """
+    if only_next and every:
+        raise click.UsageError("Use either --next or --all.", click.get_current_context())
+    with session.signed_in_client() as client:
+        clock = client.get_clock(resolve_clock_id(session, client, id))
+        items = _pending_items(clock, item)
+        if len(items) > 1 and not every and not only_next:
             raise CliError(
                 Exit.WRONG_COMMAND,
-                f"{formatting.count(len(found), 'pending item')} match '{item}'.",
+                f"{formatting.count(len(items), 'pending item')} match '{item}'.",
                 "Use --next for the next one, or --all.",
             )
-        return found[:1] if self._only_next else found
+        cancelled = items[:1] if only_next else items
+        clock.cancel(*cancelled)
+        remember_clock(session, clock.id)
+    show_clock(session, clock.snapshot, f"✓ Cancelled {formatting.count(len(cancelled), 'item')} of {clock.id}")
 
 
-def _pending_items(clock: "Clock", item: str) -> "list[Item]":
+def _pending_items(clock: "Clock", item: str) -> "list[Transaction | Contribution]":
+    """Return the items with this ID or name that haven't happened yet, in order of time."""
     items: list[tuple[Transaction | Contribution, str]] = [(each, each.name) for each in clock.pending_transactions]
     items += [(each, goal.name) for goal in clock.goals for each in goal.upcoming_contributions]
     found = sorted((each for each, name in items if item in (each.id, name)), key=lambda each: each.at)
@@ -165,32 +152,4 @@ def _pending_items(clock: "Clock", item: str) -> "list[Item]":
         names = sorted({name for _, name in items})
         hint = f"Pending: {', '.join(names[:10])}{', …' if len(names) > 10 else ''}" if names else "Nothing is pending."
         raise CliError(Exit.NOT_FOUND, f"No pending item of this clock has the ID or the name '{item}'.", hint)
-    return [*found]
-
-
-def _apply(
-    session: Session, clock: "Clock", add: "Sequence[PlannedItem]", cancel: "Sequence[Item]", *, dry_run: bool
-) -> None:
-    from tickover.cli.render.amendment import balance_changes
-
-    changes = balance_changes(clock.snapshot, add, cancel)
-    if dry_run:
-        document = {"added": len(add), "cancelled": len(cancel), "balances": changes}
-        lines = [f"Would add {len(add)} and cancel {len(cancel)} items. Nothing was sent."]
-        session.output.write(document, *lines, *(f"  {change}" for change in changes))
-        return
-    try:
-        if add:
-            clock.add(*add)
-        else:
-            clock.cancel(*cancel)
-    except ValueError as error:
-        # The clock has no such goal.
-        raise CliError(Exit.WRONG_COMMAND, f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
-    remember_clock(session, clock.id)
-    if session.output.wants_json:
-        session.output.write_json(clock.snapshot)
-        return
-    did = f"Added {formatting.count(len(add), 'item')} to" if add else None
-    did = did or f"Cancelled {formatting.count(len(cancel), 'item')} of"
-    session.display.clock(clock.snapshot, f"✓ {did} {clock.id}")
+    return found

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from tickover.api.errors import Reason, Rejection
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import shared_options
-from tickover.cli.rejections import from_rejection
 from tickover.cli.session import Session, pass_session
 
 if TYPE_CHECKING:
@@ -58,6 +57,8 @@ def login(session: Session, email: str, code: str | None, link: str | None) -> N
             else:
                 signed_in = client.log_in(email, code) if code else _log_in_by_email(session, client, email)
         except Rejection as rejection:
+            from tickover.cli.call_errors import from_rejection
+
             raise from_rejection(rejection, email, session.login_command) from None
     _save(session, email, signed_in)
     session.output.write(

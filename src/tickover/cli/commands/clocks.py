@@ -11,11 +11,9 @@ from msgspec.structs import replace
 
 from tickover.api.durations import Duration
 from tickover.cli import formatting
-from tickover.cli.commands.amend import Choice, all_option, items_from_file, next_option
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.inputs import name_inputs
-from tickover.cli.option_values import complete_scenario, label_option, parse_duration, parse_time
-from tickover.cli.options import shared_options
+from tickover.cli.fault_names import name_inputs
+from tickover.cli.options import complete_scenario, label_option, parse_duration, parse_time, shared_options
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
 
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("scenario", required=False, shell_complete=complete_scenario)
-@click.option(
-    "--scenario", "scenario_option", metavar="FILE|NAME", help="Same as SCENARIO.", shell_complete=complete_scenario
-)
 @click.option(
     "--from",
     "start",
@@ -40,11 +35,10 @@ if TYPE_CHECKING:
 @label_option("Label of the clock. Repeatable.")
 @shared_options
 @pass_session
-def create(  # noqa: PLR0913 - one parameter for each option
+def create(
     session: Session,
     scenario: str | None,
     *,
-    scenario_option: str | None,
     start: datetime | None,
     params: IO[bytes] | None,
     name: str | None,
@@ -62,10 +56,8 @@ def create(  # noqa: PLR0913 - one parameter for each option
     tickover clock create --params schedule.json
     tickover scenarios show trip --json | tickover clock create --params -
     """
-    sources = [source for source in (scenario, scenario_option, params) if source]
-    if len(sources) > 1:
-        raise click.UsageError("Use only one of SCENARIO, --scenario and --params.", click.get_current_context())
-    scenario = scenario or scenario_option
+    if scenario and params:
+        raise click.UsageError("Use either SCENARIO or --params.", click.get_current_context())
     plan = _load_plan(session, scenario, start, params)
     if scenario and not start:
         name_inputs({"frozenTime": f"the start of {scenario}"})
@@ -73,7 +65,7 @@ def create(  # noqa: PLR0913 - one parameter for each option
         clock = client.create_clock(plan, name=name, labels=dict(labels) or None)
         remember_clock(session, clock.id)
     source = f" from {scenario}" if scenario else ""
-    _show(session, clock.snapshot, f"✓ Created {clock.id}{source}")
+    show_clock(session, clock.snapshot, f"✓ Created {clock.id}{source}")
 
 
 def _load_plan(session: Session, scenario: str | None, start: datetime | None, params: IO[bytes] | None) -> "Plan":
@@ -106,7 +98,7 @@ def show(session: Session, id: str | None, at: datetime | None, show_all: bool) 
         clock = client.get_clock(resolve_clock_id(session, client, id), at)
         remember_clock(session, clock.id)
     title = f"Preview at {formatting.timestamp(at)}. The clock hasn't moved." if at else ""
-    _show(session, clock.snapshot, title, is_preview=at is not None, show_all=show_all)
+    show_clock(session, clock.snapshot, title, is_preview=at is not None, show_all=show_all)
 
 
 @click.command()
@@ -118,12 +110,9 @@ def show(session: Session, id: str | None, at: datetime | None, show_all: bool) 
     "--by", type=parse_duration, metavar="DURATION", help="Advance by a duration such as 1mo, 2w, 10d or '1y 6mo'."
 )
 @click.option("--next", "to_next", is_flag=True, help="Advance to the next transaction or contribution.")
-@click.option("--all", "show_all", is_flag=True, help="List every item that happened.")
 @shared_options
 @pass_session
-def advance(
-    session: Session, id: str | None, to: datetime | None, by: Duration | None, to_next: bool, show_all: bool
-) -> None:
+def advance(session: Session, id: str | None, to: datetime | None, by: Duration | None, to_next: bool) -> None:
     """Move a clock forward and show what happened.
 
     Time only moves forward. To go back, copy the clock as it was at an earlier time with `tickover clock fork`.
@@ -144,7 +133,9 @@ def advance(
     if session.output.wants_json:
         session.output.write_json(_advance_document(clock.snapshot, result))
     else:
-        session.display.advance(clock.snapshot, result, show_all=show_all)
+        from tickover.cli.render.clock import render_advance
+
+        session.output.draw(render_advance(clock.snapshot, result, session.output.width, session.now()))
 
 
 def _target_time(clock: "Clock", to: datetime | None, by: Duration | None) -> datetime:
@@ -164,60 +155,25 @@ def _target_time(clock: "Clock", to: datetime | None, by: Duration | None) -> da
 )
 @click.option("--name", metavar="NAME", help="Name of the copy. [default: the clock's name]")
 @label_option("Label of the copy. Repeatable. [default: the clock's labels]")
-@click.option(
-    "--add", "file", metavar="FILE|NAME", help="Scenario whose items to add to the copy.",
-    shell_complete=complete_scenario,
-)  # fmt: skip
-@click.option(
-    "--cancel", "cancelled", multiple=True, metavar="ITEM|NAME", help="Item to cancel in the copy. Repeatable."
-)
-@next_option
-@all_option
 @shared_options
 @pass_session
-def fork(  # noqa: PLR0913 - one parameter for each option
-    session: Session,
-    id: str | None,
-    *,
-    at: datetime | None,
-    name: str | None,
-    labels: Sequence[tuple[str, str]],
-    file: str | None,
-    cancelled: Sequence[str],
-    only_next: bool,
-    every: bool,
+def fork(
+    session: Session, id: str | None, *, at: datetime | None, name: str | None, labels: Sequence[tuple[str, str]]
 ) -> None:
     """Copy a clock with its schedule. The copy is at the clock's start time, or at another time.
 
-    --add and --cancel change the copy. If that fails, the command deletes the copy.
+    Later commands use the copy. Change it with `tickover clock add` and `tickover clock cancel`.
 
     Examples:
 
     \b
     tickover clock fork
     tickover clock fork --at 2027-01-15 --name "Second try"
-    tickover clock fork --cancel Rent --all --add hotel.toml
     """
-    from tickover.client import Rejection
-
-    choice = Choice(only_next, every)
-    if (only_next or every) and not cancelled:
-        raise click.UsageError("Use --next and --all only with --cancel.", click.get_current_context())
-    name_inputs({"add": file or ""})
     with session.signed_in_client() as client:
-        clock = client.fork_clock(
-            resolve_clock_id(session, client, id), at, name=name, labels=dict(labels) if labels else None
-        )
-        try:
-            add = items_from_file(file, clock.frozen_time) if file else []
-            cancel = [item for each in cancelled for item in choice.pending_items(clock, each)]
-            if add or cancel:
-                clock = client.amend_clock(clock.id, add=add, cancel=cancel)
-        except (CliError, Rejection):
-            clock.delete()
-            raise
+        clock = client.fork_clock(resolve_clock_id(session, client, id), at, name=name, labels=dict(labels) or None)
         remember_clock(session, clock.id)
-    _show(session, clock.snapshot, f"✓ Created {clock.id}, a copy")
+    show_clock(session, clock.snapshot, f"✓ Created {clock.id}, a copy")
 
 
 @click.command()
@@ -241,13 +197,19 @@ def rename(session: Session, name: str, id: str | None) -> None:
     session.output.write(clock.snapshot, text)
 
 
-def _show(
+def show_clock(
     session: Session, snapshot: "Snapshot", title: str, *, is_preview: bool = False, show_all: bool = False
 ) -> None:
+    """Write the clock as JSON, or draw it below the title."""
     if session.output.wants_json:
         session.output.write_json(snapshot)
-    else:
-        session.display.clock(snapshot, title, is_preview=is_preview, show_all=show_all)
+        return
+    from rich.text import Text
+
+    from tickover.cli.render.clock import render_clock
+
+    lines = render_clock(snapshot, session.output.width, session.now(), is_preview=is_preview, show_all=show_all)
+    session.output.draw([Text(f"  {title}"), *lines] if title else lines)
 
 
 def _advance_document(snapshot: "Snapshot", result: "AdvanceResult") -> dict[str, Any]:

@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import click
 
+from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.option_values import parse_amount_of_currency
-from tickover.cli.options import shared_options
+from tickover.cli.options import opening_option, shared_options
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
 
@@ -20,13 +20,7 @@ from tickover.cli.session import Session, pass_session
     help="Format of the statements. [default: csv, or with --json json]",
 )
 @click.option("--pending", is_flag=True, help="Include scheduled transactions.")
-@click.option(
-    "--opening",
-    type=parse_amount_of_currency,
-    multiple=True,
-    metavar="EUR=1200",
-    help="Balance of a currency before the clock's start. Repeat it for more currencies.",
-)
+@opening_option
 @shared_options
 @pass_session
 def export(
@@ -52,5 +46,5 @@ def export(
     try:
         text = clock.export(chosen, pending=pending, opening=dict(opening))
     except ValueError as error:
-        raise CliError(Exit.WRONG_COMMAND, f"{str(error)[0].upper()}{str(error)[1:]}.") from None
+        raise CliError(Exit.WRONG_COMMAND, formatting.sentence(error)) from None
     click.echo(text.encode(), nl=False)

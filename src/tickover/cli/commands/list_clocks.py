@@ -8,8 +8,7 @@ from typing import Final
 import click
 
 from tickover.cli import formatting
-from tickover.cli.option_values import label_option
-from tickover.cli.options import shared_options
+from tickover.cli.options import label_option, shared_options
 from tickover.cli.select_clock import forget_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
 
@@ -46,7 +45,10 @@ def list_(session: Session, limit: int | None, list_all: bool, labels: Sequence[
         which = " with these labels" if labels else ""
         session.output.write({}, f"You have no clocks{which}. Create one: tickover clock create salary-and-rent")
     else:
-        session.display.clock_list(clocks, session.profile.clock)
+        from tickover.cli.render.clock_list import render_clock_list
+
+        last_used, now = session.profile.clock, session.now()
+        session.output.draw(render_clock_list(clocks, last_used, session.output.width, now))
         if has_more:
             session.output.write({}, "  … and more. List all: tickover clock list --all")
 

@@ -11,6 +11,7 @@ import click
 
 from tickover.api import timestamps
 from tickover.api.errors import Reason
+from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import shared_options
 from tickover.cli.select_clock import resolve_clock_id
@@ -33,15 +34,10 @@ _SECONDS: Final = click.FloatRange(min=0.05)
     "--clock", "ids", multiple=True, metavar="ID", help="Clock to follow. Repeatable. [default: the one used last]"
 )
 @click.option(
-    "--secret",
-    metavar="SECRET",
-    help="Signing secret. Other users of the machine can read it in the list of processes. [default: a new one]",
-)
-@click.option(
     "--secret-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help=f"File with the signing secret. Or set {SECRET_VARIABLE}.",
+    help=f"File with the signing secret. [{SECRET_VARIABLE}, default: a new secret]",
 )
 @click.option("--print-json", is_flag=True, help="Print each payload on one line.")
 @click.option(
@@ -73,9 +69,7 @@ _SECONDS: Final = click.FloatRange(min=0.05)
 )
 @shared_options
 @pass_session
-def listen(
-    session: Session, /, target: str, ids: Sequence[str], secret: str | None, secret_file: Path | None, **options: Any
-) -> None:
+def listen(session: Session, /, target: str, ids: Sequence[str], secret_file: Path | None, **options: Any) -> None:
     """Deliver the events of clocks to a webhook handler, in order, as they happen.
 
     Each request is signed as in Standard Webhooks. The time in its headers is real. The time in its payload is
@@ -90,20 +84,19 @@ def listen(
     from tickover.cli.follow_events import EventFollower
     from tickover.cli.webhooks import decode_secret, new_secret
 
-    secret = _read_secret(secret, secret_file)
-    chosen = new_secret() if secret is None else secret
+    given = _read_secret(secret_file)
+    secret = new_secret() if given is None else given
     try:
-        endpoint = _open_endpoint(target, decode_secret(chosen))
+        endpoint = _open_endpoint(target, decode_secret(secret))
     except ValueError as error:
-        message = str(error)
-        raise click.UsageError(f"{message[:1].upper()}{message[1:]}", click.get_current_context()) from None
+        raise click.UsageError(formatting.sentence(error), click.get_current_context()) from None
     with session.signed_in_client(retries=0) as client, closing(endpoint):
         found = [resolve_clock_id(session, client, id) for id in ids or (None,)]
         followers = [EventFollower(client, id) for id in dict.fromkeys(found)]
         for follower in followers:
             # Skip earlier events.
             follower.new_events()
-        session.output.note(f"Signing secret: {chosen}" if secret is None else "Signing with your secret.")
+        session.output.note(f"Signing secret: {secret}" if given is None else "Signing with your secret.")
         session.output.note(
             f"Ready. Forwarding events of {', '.join(one.id for one in followers)}. Press Ctrl-C to stop."
         )
@@ -116,12 +109,10 @@ def listen(
     )
 
 
-def _read_secret(secret: str | None, file: Path | None) -> str | None:
-    """Return the secret of an option, or else of the environment. None: create one."""
-    if secret is not None and file is not None:
-        raise click.UsageError("Use either --secret or --secret-file.", click.get_current_context())
+def _read_secret(file: Path | None) -> str | None:
+    """Return the secret of the file, or else of the environment, or None."""
     if file is None:
-        return (os.environ.get(SECRET_VARIABLE) or None) if secret is None else secret
+        return os.environ.get(SECRET_VARIABLE) or None
     try:
         return file.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError):

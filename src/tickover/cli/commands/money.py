@@ -4,22 +4,22 @@ import time
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
+from tickover.cli.fault_names import name_inputs
 from tickover.cli.follow_events import EventFollower
-from tickover.cli.inputs import name_inputs
-from tickover.cli.option_values import (
+from tickover.cli.options import (
     complete_scenario,
+    opening_option,
     parse_amount_of_currency,
     parse_name_and_time,
     parse_time,
-    parse_total,
+    shared_options,
 )
-from tickover.cli.options import shared_options
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
 
@@ -28,19 +28,11 @@ if TYPE_CHECKING:
 
 _FOLLOW_SECONDS: Final = 1.0
 
-_opening_option: Final = click.option(
-    "--opening",
-    type=parse_amount_of_currency,
-    multiple=True,
-    metavar="EUR=1200",
-    help="Balance of a currency before the clock's start. Repeat it for more currencies.",
-)
-
 
 @click.command()
 @click.argument("id", required=False)
 @click.option("--at", type=parse_time, metavar="TIME", help="Time of the balance. [default: the clock's time]")
-@_opening_option
+@opening_option
 @shared_options
 @pass_session
 def balance(session: Session, id: str | None, at: datetime | None, opening: Sequence[tuple[str, Decimal]]) -> None:
@@ -59,7 +51,9 @@ def balance(session: Session, id: str | None, at: datetime | None, opening: Sequ
     if session.output.wants_json:
         session.output.write_json(balances)
     else:
-        session.display.balances(full_id, balances)
+        from tickover.cli.render.money import render_balances
+
+        session.output.draw(render_balances(full_id, balances, session.output.width))
 
 
 @click.command()
@@ -71,19 +65,17 @@ def balance(session: Session, id: str | None, at: datetime | None, opening: Sequ
     metavar="TIME",
     help="Only events at or before this time. It can be later than the clock's time. [default: the clock's time]",
 )
-@_opening_option
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+@opening_option
 @click.option("--follow", is_flag=True, help="Wait for more events until Ctrl-C.")
 @shared_options
 @pass_session
-def events(  # noqa: PLR0913 - one parameter for each option
+def events(
     session: Session,
     id: str | None,
     *,
     after: datetime | None,
     until: datetime | None,
     opening: Sequence[tuple[str, Decimal]],
-    as_csv: bool,
     follow: bool,
 ) -> None:
     """List what happened on a clock: transactions with balances, contributions, and goals reached.
@@ -94,11 +86,9 @@ def events(  # noqa: PLR0913 - one parameter for each option
 
     \b
     tickover clock events --after 2027-01-31
-    tickover clock events --until 2027-12-31 --csv > events.csv
+    tickover clock events --until 2027-12-31
     tickover clock events --follow --json
     """
-    if as_csv and session.output.wants_json:
-        raise click.UsageError("Use either --csv or --json.", click.get_current_context())
     if follow and until:
         raise click.UsageError("Use either --follow or --until.", click.get_current_context())
     with session.signed_in_client() as client:
@@ -110,32 +100,28 @@ def events(  # noqa: PLR0913 - one parameter for each option
             raise CliError(Exit.REFUSED, f"--after is later than the clock's time, {at}.", hint)
         if not follow:
             found = list(clock.events(after=after, until=until or clock.frozen_time, opening=dict(opening)))
-            _write(session, clock, found, as_csv=as_csv, follow=False, is_first=True)
+            _write_events(session, clock, found, follow=False)
             return
         follower = EventFollower(client, clock.id, after=after, opening=dict(opening))
-        _write(session, clock, follower.new_events(), as_csv=as_csv, follow=True, is_first=True)
+        _write_events(session, clock, follower.new_events(), follow=True)
         while True:
             time.sleep(_FOLLOW_SECONDS)
             if new := follower.new_events():
                 # An amendment may have added goals.
                 clock.refresh()
-                _write(session, clock, new, as_csv=as_csv, follow=True, is_first=False)
+                _write_events(session, clock, new, follow=True)
 
 
-def _write(
-    session: Session, clock: "Clock", events: "Sequence[Event]", *, as_csv: bool, follow: bool, is_first: bool
-) -> None:
-    if as_csv:
-        from tickover.cli.render.csv import event_rows
-
-        session.output.write_csv(event_rows(events, clock.snapshot, with_header=is_first))
-    elif session.output.wants_json and follow:
+def _write_events(session: Session, clock: "Clock", events: "Sequence[Event]", *, follow: bool) -> None:
+    if session.output.wants_json and follow:
         for event in events:
             session.output.write_json_line(event)
     elif session.output.wants_json:
         session.output.write_json({"events": events})
     elif events:
-        session.display.events(clock.snapshot, events)
+        from tickover.cli.render.money import render_events
+
+        session.output.draw(render_events(clock.snapshot, events, session.output.width))
     elif not follow:
         session.output.write({}, "No events in this period.")
 
@@ -171,21 +157,13 @@ def _write(
     help="A transaction with this name is posted by this time.",
 )
 @click.option(
-    "--total",
-    "totals",
-    type=parse_total,
-    multiple=True,
-    metavar="BOUNDS",
-    help="The total is within bounds, such as 'expense EUR at_most=900 per=month'.",
-)
-@click.option(
     "--scenario",
     metavar="FILE|NAME",
     help="Check the expectations of a scenario, from the clock's start on.",
     shell_complete=complete_scenario,
 )
 @click.option("--until", type=parse_time, metavar="TIME", help="End of the check. [default: the clock's maximum time]")
-@_opening_option
+@opening_option
 @shared_options
 @pass_session
 def check(  # noqa: PLR0913 - one parameter for each option
@@ -196,7 +174,6 @@ def check(  # noqa: PLR0913 - one parameter for each option
     never_above: Sequence[tuple[str, Decimal]],
     goal_reached: Sequence[tuple[str, datetime]],
     posted: Sequence[tuple[str, datetime]],
-    totals: Sequence[tuple[str, str, dict[str, Any]]],
     scenario: str | None,
     until: datetime | None,
     opening: Sequence[tuple[str, Decimal]],
@@ -212,54 +189,37 @@ def check(  # noqa: PLR0913 - one parameter for each option
     tickover clock check --never-below EUR=0
     tickover clock check --never-below EUR=100 --opening EUR=1200
     tickover clock check --goal-reached "Emergency fund=2027-06-30"
-    tickover clock check --total "expense EUR per=month at_most=900"
     tickover clock check --scenario salary-and-rent
     """
+    from tickover import client as expect
     from tickover.cli.load_plan import expectations_from_scenario, load_scenario
 
-    expectations = _expectations(never_below, never_above, goal_reached, posted, totals)
-    names = [
-        *(f"--never-below {currency}={amount}" for currency, amount in never_below),
-        *(f"--never-above {currency}={amount}" for currency, amount in never_above),
-        *(f"--goal-reached {name}" for name, _ in goal_reached),
-        *(f"--posted {name}" for name, _ in posted),
-        *(f"--total {type.lower()} {currency}" for type, currency, _ in totals),
+    checks: list[tuple[str, Expectation]] = [
+        *((f"--never-below {code}={amount}", expect.never_below(code, amount)) for code, amount in never_below),
+        *((f"--never-above {code}={amount}", expect.never_above(code, amount)) for code, amount in never_above),
+        *((f"--goal-reached {name}", expect.goal_reached(name, by)) for name, by in goal_reached),
+        *((f"--posted {name}", expect.posted(name, by)) for name, by in posted),
     ]
     loaded = load_scenario(scenario) if scenario else None
-    if not expectations and not loaded:
+    if not checks and not loaded:
         raise click.UsageError(
             "Pass at least one expectation, for example --never-below EUR=0.", click.get_current_context()
         )
     with session.signed_in_client() as client:
         clock = client.get_clock(resolve_clock_id(session, client, id), details=loaded is not None)
         if loaded:
-            expectations += expectations_from_scenario(loaded, clock.snapshot)
-            names += [f"{scenario}, expectation {number}" for number in range(1, len(expectations) - len(names) + 1)]
-        name_inputs({f"expectations[{index}]": name for index, name in enumerate(names)})
+            of_scenario = enumerate(expectations_from_scenario(loaded, clock.snapshot), 1)
+            checks += [(f"{scenario}, expectation {number}", expectation) for number, expectation in of_scenario]
+        name_inputs({f"expectations[{index}]": name for index, (name, _) in enumerate(checks)})
+        expectations = [expectation for _, expectation in checks]
         result = client.check_clock(clock.id, expectations, until=until, opening=dict(opening))
         remember_clock(session, clock.id)
     if session.output.wants_json:
         session.output.write_json(result)
     else:
-        session.display.check(clock.snapshot, expectations, result)
+        from tickover.cli.render.money import render_check
+
+        session.output.draw(render_check(clock.snapshot, expectations, result, session.output.width))
     failed = sum(not one.ok for one in result.results)
     if failed:
         raise CliError(Exit.VIOLATED, f"{formatting.count(failed, 'expectation')} violated.")
-
-
-def _expectations(
-    never_below: Sequence[tuple[str, Decimal]],
-    never_above: Sequence[tuple[str, Decimal]],
-    goal_reached: Sequence[tuple[str, datetime]],
-    posted: Sequence[tuple[str, datetime]],
-    totals: Sequence[tuple[str, str, dict[str, Any]]],
-) -> "list[Expectation]":
-    from tickover import client
-
-    return [
-        *(client.never_below(currency, amount) for currency, amount in never_below),
-        *(client.never_above(currency, amount) for currency, amount in never_above),
-        *(client.goal_reached(name, by) for name, by in goal_reached),
-        *(client.posted(name, by) for name, by in posted),
-        *(client.total(cast("Any", type), currency, **options) for type, currency, options in totals),
-    ]

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from tickover.cli.option_values import complete_scenario, parse_time
-from tickover.cli.options import shared_options
+from tickover.cli.options import complete_scenario, parse_time, shared_options
 from tickover.cli.session import Session, pass_session
 
 
@@ -38,7 +37,9 @@ def _list(session: Session) -> None:
         listed = [{"name": name, "title": one.title, "about": one.about} for name, one in shipped.items()]
         session.output.write_json({"scenarios": listed})
     else:
-        session.display.scenario_list(shipped)
+        from tickover.cli.render.scenarios import render_scenarios
+
+        session.output.draw(render_scenarios(shipped, session.output.width))
 
 
 @scenarios.command()
@@ -71,7 +72,10 @@ def show(session: Session, name: str, start: datetime | None, dates: bool) -> No
     scenario = load_scenario(name)
     plan = plan_from_scenario(scenario, start, session.now())
     if dates and not session.output.wants_json:
-        session.display.occurrences(scenario.occurrences(plan.frozen_time or None))
+        from tickover.cli.render.scenarios import render_occurrences
+
+        occurrences = scenario.occurrences(plan.frozen_time or None)
+        session.output.draw(render_occurrences(occurrences, session.output.width))
     else:
         session.output.write(plan.params, *_source(name).expandtabs(4).splitlines())
 

@@ -11,9 +11,10 @@ from tickover.api import timestamps
 from tickover.api.clocks import Goal, Snapshot, Summary
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
-from tickover.cli.render.items import Item, clock_items
-from tickover.cli.render.lines import BAD, FAINT, GOOD, HAPPENED, NOW, SCHEDULED, Column, table, truncate, wrap
-from tickover.cli.render.timeline import HAPPENED_MARK, SCHEDULED_MARK, timeline
+from tickover.cli.render.layout import BAD, FAINT, GOOD, HAPPENED, NOW, SCHEDULED, Column, table, truncate, wrap
+from tickover.cli.render.timeline import timeline
+from tickover.client import AdvanceResult
+from tickover.client.timeline import Item, clock_items
 
 _MAX_ITEMS: Final = 12
 _MAX_GOALS: Final = 8
@@ -32,7 +33,6 @@ def render_clock(
     now: datetime,
     *,
     is_preview: bool = False,
-    with_hint: bool = True,
     show_all: bool = False,
 ) -> list[Text]:
     """Render a clock with all items, or with those around its time."""
@@ -43,24 +43,24 @@ def render_clock(
             timeline(items, snapshot.frozen_time, width, time_label="preview" if is_preview else "now"),
             goal_bars(snapshot.goals, width, show_all=show_all),
             item_list(items, width, show_all=True) if show_all else items_around_now(items, width),
-            next_step(items, width) if with_hint and not is_preview else [],
+            [] if is_preview else next_step(items, width),
         ),
     ]
 
 
-def render_advance(
-    snapshot: Snapshot, before: datetime, happened: Sequence[Item], width: int, now: datetime, *, show_all: bool = False
-) -> list[Text]:
+def render_advance(snapshot: Snapshot, result: AdvanceResult, width: int, now: datetime) -> list[Text]:
     """Render a clock after an advance, with the items that happened."""
-    moved = f"{formatting.timestamp(before)} → {formatting.timestamp(snapshot.frozen_time)}"
-    title = wrap([Text.assemble(("✓ ", GOOD), (moved, HAPPENED)), Text(summarize(happened))], width)
     items = clock_items(snapshot)
+    ids = {one.id for one in result.transactions} | {one.id for _, one in result.contributions}
+    happened = [item for item in items if item.id in ids]
+    moved = f"{formatting.timestamp(result.before)} → {formatting.timestamp(result.after)}"
+    title = wrap([Text.assemble(("✓ ", GOOD), (moved, HAPPENED)), Text(summarize(happened))], width)
     return [
         *header(snapshot, width, now),
         *_separate(
             timeline(items, snapshot.frozen_time, width),
-            goal_bars(snapshot.goals, width, show_all=show_all),
-            [*title, *item_list(happened, width, show_all=show_all, all_command=_events_command(before))],
+            goal_bars(snapshot.goals, width),
+            [*title, *item_list(happened, width, all_command=_events_command(result.before))],
             next_step(items, width),
         ),
     ]
@@ -179,8 +179,7 @@ def next_step(items: Sequence[Item], width: int) -> list[Text]:
 
 
 def _time(item: Item, time: str) -> Text:
-    mark = HAPPENED_MARK if item.happened else SCHEDULED_MARK
-    return Text.assemble((f"{mark} ", HAPPENED if item.happened else SCHEDULED), (time, _style(item)))
+    return Text.assemble((f"{item.mark} ", HAPPENED if item.happened else SCHEDULED), (time, _style(item)))
 
 
 def _money(item: Item) -> Text:

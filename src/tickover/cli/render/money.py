@@ -13,10 +13,9 @@ from tickover.api.plans import is_opening_balance
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.render.clock import item_list
-from tickover.cli.render.items import items_by_id
-from tickover.cli.render.lines import BAD, FAINT, GOOD, HAPPENED, SCHEDULED, Column, table, wrap
-from tickover.cli.render.timeline import HAPPENED_MARK, SCHEDULED_MARK
+from tickover.cli.render.layout import BAD, FAINT, GOOD, HAPPENED, SCHEDULED, Column, table, wrap
 from tickover.client import Expectation
+from tickover.client.timeline import HAPPENED_MARK, SCHEDULED_MARK, clock_items
 
 _SHOWS_TIMES: Final = timedelta(days=2)
 _MAX_ITEMS: Final = 5
@@ -127,8 +126,7 @@ def summarize_check(result: CheckResult) -> str:
 def _violation(snapshot: Snapshot, violation: Violation, width: int) -> list[Text]:
     at = Text(formatting.timestamp(violation.at), HAPPENED)
     lines = wrap([at, Text(sanitize(violation.message), BAD)], width - 2)
-    known = items_by_id(snapshot)
-    items = [known[id] for id in violation.item_ids if id in known]
+    items = [item for item in clock_items(snapshot) if item.id in violation.item_ids]
     lines += item_list(items[-_MAX_ITEMS:], width - 2, show_all=True)
     if len(items) > _MAX_ITEMS:
         lines.append(Text(f"  … and {len(items) - _MAX_ITEMS} before", FAINT))

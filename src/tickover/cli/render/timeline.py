@@ -10,11 +10,9 @@ from rich.text import Text
 
 from tickover.cli import formatting
 from tickover.cli.render.axis import Axis, build_axis, ticks
-from tickover.cli.render.items import Item
-from tickover.cli.render.lines import BAD, FAINT, HAPPENED, INDENT, NOW, SCHEDULED, truncate, wrap
+from tickover.cli.render.layout import BAD, FAINT, HAPPENED, INDENT, NOW, SCHEDULED, truncate, wrap
+from tickover.client.timeline import HAPPENED_MARK, SCHEDULED_MARK, Item
 
-HAPPENED_MARK: Final = "●"
-SCHEDULED_MARK: Final = "○"
 _NOW_MARK: Final = "│"
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
 _LANES: Final = ("in", "out", "goals")

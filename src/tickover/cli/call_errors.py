@@ -1,4 +1,4 @@
-"""Errors of the server as errors of the command line."""
+"""Errors of calls as errors of the command line."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -8,7 +8,8 @@ from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import parse
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.inputs import name_faults
+from tickover.cli.fault_names import name_faults
+from tickover.client import ClientError, InvalidResponse, NothingLeft
 
 _MAX_WAIT: Final = 10**10
 """A larger number of seconds can't be formatted as a duration. No Tickover server sends one."""
@@ -81,6 +82,17 @@ def from_rejection(rejection: Rejection, email: str = "", login: str = "tickover
     }
     texts = message.format_map(values), hint.format_map(values)
     return CliError(exit, *texts, reason=str(rejection.reason), faults=name_faults(rejection.faults))
+
+
+def from_client_error(error: ClientError, url: str) -> CliError:
+    """Convert an error that the client raised without an error of the server."""
+    if isinstance(error, NothingLeft):
+        message = "Nothing is left to happen on this clock."
+        hint = "Start over with a copy: tickover clock fork"
+        return CliError(Exit.NOTHING_LEFT, message, hint)
+    reason = "INVALID_RESPONSE" if isinstance(error, InvalidResponse) else "UNREACHABLE"
+    hint = f"If your server isn't at {url}, pass its address with --url."
+    return CliError(Exit.UNAVAILABLE, str(error), hint, reason=reason)
 
 
 def _count_faults(rejection: Rejection) -> str:
