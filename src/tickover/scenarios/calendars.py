@@ -1,9 +1,10 @@
 """Calendars: which days are weekends and holidays, and how dates move away from them."""
 
 import re
+from collections.abc import Container
 from datetime import date, timedelta
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -20,8 +21,7 @@ class Calendar(Struct, frozen=True):
     """Holidays, and where a date on a weekend or a holiday moves to."""
 
     weekend: Weekend = "keep"
-    holidays: frozenset[date] = frozenset()
-    country: str = ""
+    holidays: Container[date] = frozenset()
 
     def move(self, day: date) -> date:
         """Return the day, or the nearest working day before or after it."""
@@ -29,38 +29,24 @@ class Calendar(Struct, frozen=True):
             return day
         step = timedelta(days=-1 if self.weekend == "before" else 1)
         for _ in range(_MAX_DAYS_OFF):
-            if not self._is_off(day):
+            if day.weekday() < _SATURDAY and day not in self.holidays:
                 return day
             day += step
         raise ValueError(f"holidays leave no working day near {day.isoformat()}")
 
-    def _is_off(self, day: date) -> bool:
-        if day.weekday() >= _SATURDAY or day in self.holidays:
-            return True
-        return bool(self.country) and day in _country_holidays(self.country)
-
 
 @lru_cache(maxsize=64)
-def _country_holidays(code: str) -> Any:
-    """Return the public holidays of a country. The package adds years as they are needed."""
+def country_holidays(code: str) -> Container[date]:
+    """Return the public holidays of a country or of a part of it. Raise Advice if the code is unknown."""
     try:
-        from holidays import country_holidays  # noqa: PLC0415 - it is an optional dependency
+        import holidays  # noqa: PLC0415 - it is an optional dependency
     except ImportError:
         raise Advice(f"holidays = {quote(code)} needs a package: pip install holidays; or list the dates") from None
-    country, _, subdivision = code.partition("-")
+    found = _COUNTRY.fullmatch(code)
     try:
-        return country_holidays(country, subdiv=subdivision or None)
+        if found:
+            # It adds years as they are needed.
+            return holidays.country_holidays(found[1], subdiv=found[2])
     except NotImplementedError:
-        raise _unknown_country(code) from None
-
-
-def parse_country(value: str) -> str:
-    """Return the code of a country or of a part of it. Raise Advice if it isn't one."""
-    if not _COUNTRY.fullmatch(value):
-        raise _unknown_country(value)
-    _country_holidays(value)
-    return value
-
-
-def _unknown_country(code: str) -> Advice:
-    return Advice(f'holidays must be a list of dates or a country code such as "DE" or "DE-BY", not {quote(code)}')
+        pass
+    raise Advice(f'holidays must be a list of dates or a country code such as "DE" or "DE-BY", not {quote(code)}')

@@ -1,7 +1,6 @@
-"""Parses the `[[expect]]` tables of a scenario file, and its opening balances."""
+"""Parses the `[[expect]]` tables of a scenario file."""
 
 from collections.abc import Collection, Mapping
-from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
@@ -9,7 +8,6 @@ from msgspec import Struct
 
 from tickover.api import expectations
 from tickover.api.fields import TransactionType
-from tickover.api.limits import MAX_TRANSACTIONS
 from tickover.api.suggestions import suggest
 from tickover.scenarios import readers
 from tickover.scenarios.errors import Location, quote
@@ -45,23 +43,6 @@ class KnownNames(Struct, frozen=True, kw_only=True):
     currencies: Collection[str]
     categories: Collection[tuple[TransactionType, str, str | None]]
     """The type, currency and category of each transaction."""
-
-
-def parse_opening(values: object, location: Location) -> dict[str, Decimal]:
-    """Parse the opening balances, a table with an amount for each currency."""
-    if not isinstance(values, dict):
-        raise location.error(f"opening must be a table such as {{EUR = 1200}}, not {quote(values)}", "opening")
-    if len(values) > MAX_TRANSACTIONS:
-        raise location.error(f"opening must have at most {MAX_TRANSACTIONS} currencies, not {len(values):,}", "opening")
-    for currency in values:
-        try:
-            readers.CURRENCY.read(currency)
-        except ValueError as error:
-            raise location.error(f"the key {quote(currency)} of opening {error}", "opening") from None
-    table = Table(values, location.within("opening"), None)
-    opening = {currency: table.required(currency, readers.BALANCE) for currency in values}
-    table.mistakes.raise_all()
-    return opening
 
 
 def parse_expectation(
@@ -126,7 +107,7 @@ def _known_currency(table: Table, default: str | None, known: KnownNames | None)
 
 
 def _check_category(table: Table, type: TransactionType, currency: str, known: KnownNames | None) -> None:
-    category = table.get("category", None)
+    category = table.get("category")
     if not known or table.mistakes or not isinstance(category, str):
         return
     if (type, currency, category) not in known.categories:

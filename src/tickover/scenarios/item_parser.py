@@ -1,5 +1,6 @@
 """Parses the keys that transactions and contributions share: amounts, timing and adjustments."""
 
+from collections.abc import Container
 from datetime import UTC, date, time, tzinfo
 from decimal import Decimal
 from typing import Any, Final
@@ -9,7 +10,7 @@ from msgspec import Struct
 from tickover.api.durations import Duration
 from tickover.scenarios import readers
 from tickover.scenarios.adjustments import Adjustments
-from tickover.scenarios.calendars import Calendar, parse_country
+from tickover.scenarios.calendars import Calendar, country_holidays
 from tickover.scenarios.errors import Advice, quote
 from tickover.scenarios.scenario import Payments
 from tickover.scenarios.tables import Table
@@ -61,7 +62,7 @@ def parse_payments(table: Table, name: str, defaults: Defaults) -> Payments:
         adjustments = _parse_adjustments(table, name, defaults)
     reversed_after = table.optional("reversed_after", readers.DELAY)
     table.mistakes.raise_all()
-    if isinstance(amounts, tuple) and table.has_list("amount"):
+    if isinstance(amounts, tuple) and isinstance(table.get("amount"), list):
         if not isinstance(timing, ListedTiming):
             raise table.error("amount must be one number; a list of amounts requires at", "amount")
         if len(amounts) != len(timing.points):
@@ -78,7 +79,7 @@ def parse_payments(table: Table, name: str, defaults: Defaults) -> Payments:
 
 
 def _parse_amounts(table: Table) -> tuple[Decimal, ...] | AmountRange:
-    value = table.get("amount", None)
+    value = table.get("amount")
     if not isinstance(value, dict) or not set(value) & set(_BETWEEN_KEYS):
         return table.one_or_more("amount", readers.AMOUNT)
     between = Table(value, table.location.within("amount"), _BETWEEN_KEYS)
@@ -118,8 +119,8 @@ def _parse_timing(table: Table, defaults: Defaults) -> Timing:
 def _parse_adjustments(table: Table, name: str, defaults: Defaults) -> Adjustments:
     calendar = Calendar() if "at" in table else _parse_calendar(table, defaults.calendar)
     seed = table.optional("seed", readers.SEED)
-    _check_date_count(table, "skipped", list)
-    _check_date_count(table, "late_by", dict)
+    _check_date_count(table, "skipped")
+    _check_date_count(table, "late_by")
     late_by, late_days = _parse_late_by(table)
     return Adjustments(
         variety=Variety(defaults.seed if seed is None else seed, name),
@@ -135,20 +136,20 @@ def _parse_adjustments(table: Table, name: str, defaults: Defaults) -> Adjustmen
 def _parse_calendar(table: Table, default: Calendar) -> Calendar:
     weekend = table.optional("weekend", readers.WEEKEND) or default.weekend
     if "holidays" not in table:
-        return Calendar(weekend, default.holidays, default.country)
-    dates, country = _parse_holidays(table)
+        return Calendar(weekend, default.holidays)
+    holidays = _parse_holidays(table)
     if weekend == "keep" and not table.mistakes:
         table.report('holidays requires weekend = "before" or weekend = "after"', "holidays")
-    return Calendar(weekend, dates, country)
+    return Calendar(weekend, holidays)
 
 
-def _parse_holidays(table: Table) -> tuple[frozenset[date], str]:
-    value = table.get("holidays", None)
+def _parse_holidays(table: Table) -> Container[date]:
+    value = table.get("holidays")
     if not isinstance(value, str):
-        _check_date_count(table, "holidays", list)
-        return frozenset(table.one_or_more("holidays", readers.HOLIDAY) if value != [] else ()), ""
+        _check_date_count(table, "holidays")
+        return frozenset(table.one_or_more("holidays", readers.HOLIDAY) if value != [] else ())
     try:
-        return frozenset(), parse_country(value)
+        return country_holidays(value)
     except Advice as advice:
         raise table.error(str(advice), "holidays") from None
 
@@ -161,15 +162,15 @@ def parse_currency(table: Table, default: str | None) -> str:
     return currency or ""
 
 
-def _check_date_count(table: Table, key: str, kind: type[list[Any]] | type[dict[str, Any]]) -> None:
-    value = table.get(key, None)
-    if isinstance(value, kind) and len(value) > MAX_LISTED_DATES:
+def _check_date_count(table: Table, key: str) -> None:
+    value = table.get(key)
+    if isinstance(value, list | dict) and len(value) > MAX_LISTED_DATES:
         raise table.error(f"{key} must have at most {MAX_LISTED_DATES} dates, not {len(value):,}", key)
 
 
 def _parse_late_by(table: Table) -> tuple[Duration | None, tuple[tuple[Point, Duration], ...]]:
     """Parse a delay of all occurrences, or a table with the delay of each late date."""
-    value: Any = table.get("late_by", None)
+    value: Any = table.get("late_by")
     if not isinstance(value, dict):
         return table.optional("late_by", readers.DELAY), ()
     delays = Table(value, table.location.within("late_by"), None)

@@ -6,9 +6,10 @@ from decimal import Decimal
 from typing import Final
 
 from tickover.api.durations import Duration
+from tickover.api.limits import MAX_TRANSACTIONS
 from tickover.scenarios import readers
 from tickover.scenarios.errors import Location, Source, quote
-from tickover.scenarios.expectation_parser import KnownNames, parse_expectation, parse_opening
+from tickover.scenarios.expectation_parser import KnownNames, parse_expectation
 from tickover.scenarios.item_parser import (
     DEFAULT_KEYS,
     ITEM_KEYS,
@@ -48,8 +49,9 @@ def parse_scenario(values: object, source: Source, title: str) -> Scenario:
     for item in table.items(CLOCK.goals):
         with table.mistakes.collect():
             goals.append(_parse_goal(*item, defaults))
-    with table.mistakes.collect():
-        opening = parse_opening(table.get("opening", {}), location)
+    if "opening" in table:
+        with table.mistakes.collect():
+            opening = _parse_opening(table.get("opening"), location)
     # An invalid item may have the name that an expectation is about.
     known = None if table.mistakes else _known_names(transactions, goals, opening)
     for item in table.items(EXPECTATIONS, key="expect"):
@@ -94,6 +96,23 @@ def _parse_start(table: Table, defaults: Defaults) -> datetime | None:
         return start
     with table.location.wrap_errors():
         return LocalTime(time(), defaults.zone).on(start)
+
+
+def _parse_opening(values: object, location: Location) -> dict[str, Decimal]:
+    """Parse a table with the balance of each currency."""
+    if not isinstance(values, dict):
+        raise location.error(f"opening must be a table such as {{EUR = 1200}}, not {quote(values)}", "opening")
+    if len(values) > MAX_TRANSACTIONS:
+        raise location.error(f"opening must have at most {MAX_TRANSACTIONS} currencies, not {len(values):,}", "opening")
+    for currency in values:
+        try:
+            readers.CURRENCY.read(currency)
+        except ValueError as error:
+            raise location.error(f"the key {quote(currency)} of opening {error}", "opening") from None
+    table = Table(values, location.within("opening"), None)
+    opening = {currency: table.required(currency, readers.BALANCE) for currency in values}
+    table.mistakes.raise_all()
+    return opening
 
 
 def _parse_transaction(

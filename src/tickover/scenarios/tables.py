@@ -34,12 +34,9 @@ class Table:
     def __contains__(self, key: str) -> bool:
         return key in self._values
 
-    def get(self, key: str, default: object) -> object:
-        """Return the value as it is in the file."""
-        return self._values.get(key, default)
-
-    def has_list(self, key: str) -> bool:
-        return isinstance(self._values.get(key), list)
+    def get(self, key: str) -> object:
+        """Return the value as it is in the file, or None."""
+        return self._values.get(key)
 
     def required(self, key: str, reader: Reader[T]) -> T:
         """Read a value. If it is invalid, the result is None, and `mistakes.raise_all()` raises."""
