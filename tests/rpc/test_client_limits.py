@@ -197,17 +197,6 @@ def batch_of(count: int) -> list[dict[str, Any]]:
 # Networks
 
 
-async def test_each_client_has_its_own_bucket(open_world: Open) -> None:
-    async with open_world(client_burst=2) as world:
-        for _ in range(2):
-            for number in range(5):
-                world.client = f"198.51.100.{number}"
-                assert await is_admitted(world)
-        for number in range(5):
-            world.client = f"198.51.100.{number}"
-            assert not await is_admitted(world)
-
-
 async def test_client_cannot_choose_its_bucket_with_a_header(open_world: Open) -> None:
     async with open_world(client_burst=3) as world:
         statuses = [

@@ -4,7 +4,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from tickover.server.networks import MAX_FORWARDED_FOR, ClientNetworks, Network, host_name, parse_networks
+from tickover.server.networks import MAX_FORWARDED_FOR, ClientNetworks, Network, parse_networks
 
 PROXY = "10.0.0.1"
 CLIENT = "198.51.100.9"
@@ -151,20 +151,3 @@ def test_invalid_networks_are_rejected(text: str) -> None:
 
 
 # Host headers
-
-
-@pytest.mark.parametrize(
-    ("host", "name"),
-    [
-        pytest.param(b"clocks.example.test", "clocks.example.test", id="a name"),
-        pytest.param(b"Clocks.Example.Test:8000", "clocks.example.test", id="in capitals, with a port"),
-        pytest.param(b"127.0.0.1:8000", "127.0.0.1", id="an address"),
-        pytest.param(b"[::1]:8000", "::1", id="an IPv6 address"),
-        pytest.param(b"", "", id="nothing"),
-        pytest.param(b"clocks.example.test/", "", id="more than a name"),
-        pytest.param(b"clocks.example.test\n", "", id="a line break after it"),
-        pytest.param(b"[clocks]", "", id="a name in brackets"),
-    ],
-)
-def test_host_name_is_parsed(host: bytes, name: str) -> None:
-    assert host_name(host) == name

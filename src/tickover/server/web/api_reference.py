@@ -11,7 +11,6 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup, escape
-from msgspec import Struct
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -32,51 +31,8 @@ _TOKENS: Final = re.compile(
 )
 
 Schema = Mapping[str, Any]
-
-
-class Field(Struct, frozen=True):
-    """A parameter, or a member of an object, with its own members."""
-
-    name: Markup
-    kind: str
-    text: Markup
-    members: Sequence["Field"]
-
-
-class Example(Struct, frozen=True):
-    name: str
-    request: Markup
-    response: Markup
-
-
-class Method(Struct, frozen=True):
-    id: str
-    name: Markup
-    badges: Sequence[str]
-    summary: str
-    text: Markup
-    params: Sequence[Field]
-    result_text: Markup
-    result: Sequence[Field]
-    reasons: Markup
-    example: str
-    """The parameters of the first example in JSON."""
-    examples: Sequence[Example]
-
-
-class Group(Struct, frozen=True):
-    name: str
-    methods: Sequence[Method]
-
-
-class ErrorReason(Struct, frozen=True):
-    id: str
-    name: Markup
-    code: int
-    status: int
-    text: Markup
-    data: Sequence[Field]
-    example: Markup
+Values = dict[str, Any]
+"""Values for the template, which escapes text other than Markup."""
 
 
 @cache
@@ -112,58 +68,59 @@ class _Reader:
         self._schemas = document["components"]["schemas"]
         self._described: dict[str, str] = {}
 
-    def groups(self, methods: Sequence[Mapping[str, Any]]) -> Iterator[Group]:
+    def groups(self, methods: Sequence[Mapping[str, Any]]) -> Iterator[Values]:
         """Yield the groups, in the order of their first methods."""
         for name in dict.fromkeys(method["x-group"] for method in methods):
-            yield Group(name, [self.method(method) for method in methods if method["x-group"] == name])
+            yield {"name": name, "methods": [self.method(method) for method in methods if method["x-group"] == name]}
 
-    def method(self, method: Mapping[str, Any]) -> Method:
+    def method(self, method: Mapping[str, Any]) -> Values:
         name, result = method["name"], method["result"]
         first = self._described.setdefault(result["name"], name)
         link = Markup(' See <a href="#{}-result">{}</a>.').format(first, first) if first != name else ""
-        return Method(
-            id=name,
-            name=_breakable(name),
-            badges=_badges(method),
-            summary=method["summary"],
-            text=_prose(method["description"]),
-            params=list(self._fields(method["x-params"])),
-            result_text=_prose(result["description"]) + link,
-            result=[] if link else list(self._fields(result["schema"])),
-            reasons=_links(method["x-reasons"]),
-            example=_encode(_params(method["examples"][0]) if method["examples"] else {}),
-            examples=[self._example(method, example) for example in method["examples"]],
-        )
+        return {
+            "id": name,
+            "name": _breakable(name),
+            "badges": _badges(method),
+            "summary": method["summary"],
+            "text": _prose(method["description"]),
+            "params": list(self._fields(method["x-params"])),
+            "result_text": _prose(result["description"]) + link,
+            "result": [] if link else list(self._fields(result["schema"])),
+            "reasons": _links(method["x-reasons"]),
+            # The form for a call shows the parameters of the first example.
+            "example": _encode(_params(method["examples"][0]) if method["examples"] else {}),
+            "examples": [self._example(method, example) for example in method["examples"]],
+        }
 
-    def reason(self, name: str, about: Mapping[str, Any]) -> ErrorReason:
-        return ErrorReason(
-            id=name,
-            name=_breakable(name),
-            code=about["code"],
-            status=about["httpStatus"],
-            text=_prose(about["description"]),
-            data=list(self._fields(about["data"])),
-            example=_highlight(_response("error", about["example"]) if "example" in about else ""),
-        )
+    def reason(self, name: str, about: Mapping[str, Any]) -> Values:
+        return {
+            "id": name,
+            "name": _breakable(name),
+            "code": about["code"],
+            "status": about["httpStatus"],
+            "text": _prose(about["description"]),
+            "data": list(self._fields(about["data"])),
+            "example": _highlight(_response("error", about["example"]) if "example" in about else ""),
+        }
 
-    def _example(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Example:
+    def _example(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Values:
         request = _curl(self.url, method["name"], _params(example), needs_token=method["x-needs-token"])
         response = _response("result", example["result"]["value"])
-        return Example(example["name"], _highlight(request), _highlight(response))
+        return {"name": example["name"], "request": _highlight(request), "response": _highlight(response)}
 
-    def _fields(self, schema: Schema) -> Iterator[Field]:
-        """Yield the members of an object, or of the objects in an array."""
+    def _fields(self, schema: Schema) -> Iterator[Values]:
+        """Yield the members of an object, or of the objects in an array, each with its own members."""
         found = self._resolve(schema.get("items", schema))
         for name, member in found.get("properties", {}).items():
             mark = "" if name in found.get("required", ()) else "optional"
             text = self._resolve(member)["description"]
             rules = rules_of(member)
-            yield Field(
-                name=_breakable(name),
-                kind=", ".join(filter(None, [kind_of(member), mark])),
-                text=_prose(f"{text} {rules[:1].upper()}{rules[1:]}." if rules else text),
-                members=list(self._fields(member)),
-            )
+            yield {
+                "name": _breakable(name),
+                "kind": ", ".join(filter(None, [kind_of(member), mark])),
+                "text": _prose(f"{text} {rules[:1].upper()}{rules[1:]}." if rules else text),
+                "members": list(self._fields(member)),
+            }
 
     def _resolve(self, schema: Schema) -> Schema:
         found: Schema = self._schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema

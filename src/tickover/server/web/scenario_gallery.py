@@ -3,28 +3,12 @@
 import asyncio
 from collections.abc import Iterator
 
-from msgspec import Raw, Struct, json
+from msgspec import Raw, json
 
 from tickover import scenarios
 from tickover.api import plans, timestamps
 from tickover.api.timestamps import Instant
 from tickover.scenarios import Scenario, ScenarioError
-
-
-class GalleryItem(Struct, frozen=True):
-    """A scenario in the gallery."""
-
-    name: str
-    title: str
-    about: str
-    text: str
-    """The scenario in TOML."""
-    params: Raw
-    """The parameters of createTestClock."""
-    opening: Raw
-    """The opening balances, by currency."""
-    expectations: Raw
-    """The expectations, as in the parameters of checkTestClock."""
 
 
 class ScenarioGallery:
@@ -49,7 +33,7 @@ def _encode(month: Instant) -> bytes:
     return json.encode(list(_items(month)))
 
 
-def _items(month: Instant) -> Iterator[GalleryItem]:
+def _items(month: Instant) -> Iterator[dict[str, str | Raw]]:
     for name in scenarios.names():
         scenario = scenarios.load(name)
         try:
@@ -57,11 +41,17 @@ def _items(month: Instant) -> Iterator[GalleryItem]:
         except ScenarioError:
             # It can't start in this month.
             continue
-        params, opening, expectations = (
-            Raw(plans.encode_json(part)) for part in (plan.params, plan.opening, plan.expectations)
-        )
-        text = scenario.location.source.text
-        yield GalleryItem(name, scenario.title, scenario.about, text, params, opening, expectations)
+        yield {
+            "name": name,
+            "title": scenario.title,
+            "about": scenario.about,
+            # The scenario in TOML.
+            "text": scenario.location.source.text,
+            # As in the parameters of createTestClock and checkTestClock.
+            "params": Raw(plans.encode_json(plan.params)),
+            "opening": Raw(plans.encode_json(plan.opening)),
+            "expectations": Raw(plans.encode_json(plan.expectations)),
+        }
 
 
 def _start(scenario: Scenario, month: Instant) -> Instant:
