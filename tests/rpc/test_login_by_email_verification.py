@@ -89,11 +89,6 @@ async def test_user_id_stays_the_same_for_all_spellings(world: World) -> None:
     assert (await world.result(LOGIN, login(code, BEN)))["userId"] not in user_ids
 
 
-async def test_international_domain_signs_in_by_either_spelling(world: World) -> None:
-    code = await world.send_code("ana@bücher.example")
-    assert not await rejected(world, code, "ana@xn--bcher-kva.example")
-
-
 # Validity of codes
 
 

@@ -43,13 +43,6 @@ class Client:
             self._writer.write(piece)
             await self._writer.drain()
 
-    async def raw_response(self) -> tuple[bytes, bytes]:
-        """Return head and body of the next response."""
-        async with asyncio.timeout(WAIT_SECONDS):
-            head = await self._reader.readuntil(b"\r\n\r\n")
-            length = re.search(rb"\r\ncontent-length: *([0-9]+)\r\n", head, re.IGNORECASE)
-            return head, await self._reader.readexactly(int(length[1]) if length else 0)
-
     async def raw_until(self, end: bytes) -> bytes:
         """Read until these bytes."""
         async with asyncio.timeout(WAIT_SECONDS):
@@ -57,7 +50,10 @@ class Client:
 
     async def response(self) -> HttpResponse:
         """Read the next response."""
-        head, body = await self.raw_response()
+        async with asyncio.timeout(WAIT_SECONDS):
+            head = await self._reader.readuntil(b"\r\n\r\n")
+            length = re.search(rb"\r\ncontent-length: *([0-9]+)\r\n", head, re.IGNORECASE)
+            body = await self._reader.readexactly(int(length[1]) if length else 0)
         first, *lines = head.decode("latin-1").rstrip().split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         return HttpResponse(int(first.split()[1]), headers, body)

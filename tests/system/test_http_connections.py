@@ -1,4 +1,4 @@
-"""HTTP connections: order of responses, idle and slow clients, disconnects, and stopping."""
+"""HTTP connections: forms of requests, order of responses, idle and slow clients, disconnects, and stopping."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,7 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from tests.support.raw import HELLO, WAIT_SECONDS, Client, EchoServer, echo_call, post, run_echo_server
+from tests.support.raw import HELLO, WAIT_SECONDS, Client, EchoServer, echo_call, post, request, run_echo_server
+from tickover.api.limits import MAX_BODY
 
 _KEEP_ALIVE_SECONDS = 0.2
 TWICE = ("X-A: 1", "X-A: 1")
@@ -24,6 +25,84 @@ async def server() -> AsyncIterator[EchoServer]:
 async def client(server: EchoServer) -> AsyncIterator[Client]:
     async with Client.connect(server.port) as opened:
         yield opened
+
+
+# Variants of requests
+
+
+@pytest.mark.parametrize(
+    ("written", "response"),
+    [
+        pytest.param(echo_call(b"x"), b"echo: x", id="plain call"),
+        pytest.param(echo_call(b"x", "Connection: close"), b"echo: x", id="Connection: close"),
+        pytest.param(echo_call(b""), b"echo: ", id="empty body"),
+        pytest.param(echo_call(bytes(MAX_BODY)), b"echo: " + bytes(MAX_BODY), id="largest body"),
+        pytest.param(echo_call(b"x", "X-A: 1", "x-a: 2"), b"echo: x", id="repeated header in another case"),
+        pytest.param(post("Transfer-Encoding: chunked") + b"1\r\nx\r\n0\r\n\r\n", b"echo: x", id="chunked"),
+        pytest.param(
+            post("Transfer-Encoding:  Chunked ") + b"1\r\nx\r\n0\r\n\r\n",
+            b"echo: x",
+            id="chunked with blanks and capitals",
+        ),
+        pytest.param(post(), b"echo: ", id="no length"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"/rpc?x=1"), b"echo: x", id="query"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"http://localhost/rpc"), b"echo: x", id="absolute URL"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"http://localhost"), b"Hello", id="absolute URL without a path"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"/%72pc"), b"echo: x", id="escaped path"),
+        pytest.param(echo_call(b"x").replace(b"/rpc", b"/rpc/"), b"Hello", id="other path"),
+        pytest.param(echo_call(b"x").replace(b"POST", b"PUT"), b"echo: x", id="other method"),
+        pytest.param(echo_call(b"x").replace(b"HTTP/1.1", b"HTTP/1.0"), b"echo: x", id="HTTP/1.0"),
+        pytest.param(echo_call(b"x", "Connection: Upgrade", "Upgrade: h2c"), b"echo: x", id="Upgrade"),
+    ],
+)
+async def test_request_variants_get_a_response(client: Client, written: bytes, response: bytes) -> None:
+    assert await client.request(written) == (200, {"content-length": str(len(response))} | _last(written), response)
+
+
+def _last(written: bytes) -> dict[str, str]:
+    return {"connection": "close"} if b"Connection: close" in written or b"HTTP/1.0" in written else {}
+
+
+async def test_response_to_head_has_no_body(client: Client) -> None:
+    await client.send(request("HEAD", "/") + HELLO)
+    head, _, rest = (await client.raw_until(b"Hello")).partition(b"\r\n\r\n")
+    assert b"content-length: 5" in head
+    assert rest.startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+async def test_expect_100_continue_gets_100(client: Client) -> None:
+    assert (await client.request(post("Content-Length: 1", "Expect: 100-continue"))).status == 100
+    assert (await client.request(b"x")).body == b"echo: x"
+
+
+# Bodies in pieces
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000], ids=["byte by byte", "a few bytes at a time", "in one piece"])
+async def test_body_may_arrive_in_many_packets(server: EchoServer, client: Client, size: int) -> None:
+    body = b'{"a": "body of many words"}'
+    await client.send(post(f"Content-Length: {len(body)}"))
+    async with Client.connect(server.port) as other:
+        for start in range(0, len(body), size):
+            # Afterwards, the server has read all earlier bytes.
+            assert (await other.request(HELLO)).status == 200
+            await client.send(body[start : start + size])
+    assert (await client.response()).body == b"echo: " + body
+
+
+async def test_head_may_arrive_in_many_packets(server: EchoServer, client: Client) -> None:
+    async with Client.connect(server.port) as other:
+        for place in range(0, len(echo_call(b"x")), 3):
+            assert (await other.request(HELLO)).status == 200
+            await client.send(echo_call(b"x")[place : place + 3])
+    assert (await client.response()).body == b"echo: x"
+
+
+async def test_rejected_large_body_is_discarded(client: Client) -> None:
+    refused = request("POST", "/refused", f"Content-Length: {MAX_BODY}") + bytes(MAX_BODY)
+    for _ in range(2):
+        assert (await client.request(refused)).status == 405
+        assert (await client.request(echo_call(b"x"))).body == b"echo: x"
 
 
 # Several requests on one connection
@@ -66,19 +145,6 @@ async def test_requests_after_connection_close_are_ignored(client: Client) -> No
     assert (await client.response()).body == b"echo: 1"
     last = await client.response()
     assert (last.body, last.headers["connection"]) == (b"echo: 2", "close")
-    assert await client.read_to_end() == b""
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        pytest.param(echo_call(b"x", "Connection: close"), id="Connection: close"),
-        pytest.param(echo_call(b"x").replace(b"HTTP/1.1", b"HTTP/1.0"), id="HTTP/1.0"),
-    ],
-)
-async def test_connection_closes_on_request(client: Client, written: bytes) -> None:
-    response = await client.request(written)
-    assert (response.headers["connection"], response.body[-3:]) == ("close", b": x")
     assert await client.read_to_end() == b""
 
 
