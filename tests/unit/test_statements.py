@@ -11,7 +11,7 @@ from datetime import timedelta
 from decimal import Decimal
 from importlib.metadata import distribution
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from msgspec.structs import replace
@@ -21,147 +21,147 @@ from tickover.api.clocks import Snapshot
 from tickover.scenarios import statements
 from tickover.scenarios.statements import FORMATS, Statement, build_statements, export
 from tickover.scenarios.statements.read import read_statement
-
-CLOCKS = 10
-
-
-def random_statements(seed: int) -> tuple[Snapshot, dict[str, Decimal], bool, list[Statement]]:
-    random = Random(seed)
-    clock, opening, pending = random_snapshot(random), random_opening(random), random.random() < 0.5
-    return clock, opening, pending, build_statements(clock, opening, pending=pending)
+from tickover.scenarios.statements.statement import Entry
 
 
-def entry_ids(built: list[Statement]) -> list[str]:
-    return [entry.id for statement in built for entry in statement.entries]
+class Exported(NamedTuple):
+    clock: Snapshot
+    opening: dict[str, Decimal]
+    pending: bool
+
+    @property
+    def statements(self) -> list[Statement]:
+        return build_statements(self.clock, self.opening, pending=self.pending)
+
+    @property
+    def entries(self) -> list[Entry]:
+        return [entry for statement in self.statements for entry in statement.entries]
+
+    def text(self, format: str) -> str:
+        return export(self.clock, format, opening=self.opening, pending=self.pending)
 
 
-def test_statements_have_every_transaction_and_the_balances() -> None:
-    for seed in range(CLOCKS):
-        clock, opening, pending, built = random_statements(seed)
-        items = [*clock.transactions, *(clock.pending_transactions if pending else [])]
-        assert sorted(entry_ids(built)) == sorted(item.id for item in items)
-        for statement in built:
-            amounts = [
-                item.amount if item.type == "INCOME" else -item.amount
-                for item in items
-                if item.currency == statement.currency
-            ]
-            assert statement.opening == opening.get(statement.currency, 0)
-            assert statement.closing == sum(amounts, start=statement.opening)
-            assert [entry.amount for entry in statement.entries] == amounts
-            assert [entry.pending for entry in statement.entries] == [
-                entry.at > clock.frozen_time for entry in statement.entries
-            ]
+@pytest.fixture(params=range(10))
+def exported(request: pytest.FixtureRequest) -> Exported:
+    random = Random(request.param)
+    return Exported(random_snapshot(random), random_opening(random), pending=random.random() < 0.5)
 
 
-def test_csv_has_no_formulas_and_keeps_the_numbers() -> None:
-    for seed in range(CLOCKS):
-        clock, opening, pending, built = random_statements(seed)
-        rows = list(csv.DictReader(io.StringIO(export(clock, "csv", opening=opening, pending=pending))))
-        for row in rows:
-            for cell in [*row["name"].split(";"), *row["category"].split(";")]:
-                assert not re.match(r'["\s]*[=+\-@]', cell)
-        assert [row["id"] for row in rows if row["type"] == "transaction"] == entry_ids(built)
-        for statement in built:
-            mine = [row for row in rows if row["currency"] == statement.currency]
-            assert (mine[0]["type"], mine[-1]["type"]) == ("opening", "closing")
-            assert Decimal(mine[0]["balance"]) == statement.opening
-            assert Decimal(mine[-1]["balance"]) == Decimal(mine[-2]["balance"]) == statement.closing
+def test_statements_have_every_transaction_and_the_balances(exported: Exported) -> None:
+    clock, opening, pending = exported
+    items = [*clock.transactions, *(clock.pending_transactions if pending else [])]
+    assert sorted(entry.id for entry in exported.entries) == sorted(item.id for item in items)
+    for statement in exported.statements:
+        amounts = [
+            item.amount if item.type == "INCOME" else -item.amount
+            for item in items
+            if item.currency == statement.currency
+        ]
+        assert statement.opening == opening.get(statement.currency, 0)
+        assert statement.closing == sum(amounts, start=statement.opening)
+        assert [entry.amount for entry in statement.entries] == amounts
+        assert [entry.pending for entry in statement.entries] == [
+            entry.at > clock.frozen_time for entry in statement.entries
+        ]
 
 
-def test_json_has_exact_numbers() -> None:
-    for seed in range(CLOCKS):
-        clock, opening, pending, built = random_statements(seed)
-        text = export(clock, "json", opening=opening, pending=pending)
-        found = json.loads(text, parse_float=Decimal)["statements"]
-        assert [one["clockId"] for one in found] == [clock.id] * len(built)
-        assert [Decimal(one["closing"]) for one in found] == [one.closing for one in built]
-        assert [entry["id"] for one in found for entry in one["entries"]] == entry_ids(built)
+def test_csv_has_no_formulas_and_keeps_the_numbers(exported: Exported) -> None:
+    rows = list(csv.DictReader(io.StringIO(exported.text("csv"))))
+    for row in rows:
+        for cell in [*row["name"].split(";"), *row["category"].split(";")]:
+            assert not re.match(r'["\s]*[=+\-@]', cell)
+    assert [row["id"] for row in rows if row["type"] == "transaction"] == [entry.id for entry in exported.entries]
+    for statement in exported.statements:
+        mine = [row for row in rows if row["currency"] == statement.currency]
+        assert (mine[0]["type"], mine[-1]["type"]) == ("opening", "closing")
+        assert Decimal(mine[0]["balance"]) == statement.opening
+        assert Decimal(mine[-1]["balance"]) == Decimal(mine[-2]["balance"]) == statement.closing
 
 
-def test_beancount_accepts_the_file() -> None:
+def test_json_has_exact_numbers(exported: Exported) -> None:
+    text = exported.text("json")
+    found = json.loads(text, parse_float=Decimal)["statements"]
+    assert [one["clockId"] for one in found] == [exported.clock.id] * len(exported.statements)
+    assert [Decimal(one["closing"]) for one in found] == [one.closing for one in exported.statements]
+    assert [entry["id"] for one in found for entry in one["entries"]] == [entry.id for entry in exported.entries]
+
+
+def test_beancount_accepts_the_file(exported: Exported) -> None:
     from beancount import loader
     from beancount.core.data import Balance
 
-    for seed in range(CLOCKS):
-        clock, opening, pending, built = random_statements(seed)
-        entries, errors, _ = loader.load_string(export(clock, "beancount", opening=opening, pending=pending))
-        assert errors == [], seed
-        checked: list[Any] = [entry for entry in entries if isinstance(entry, Balance)]
-        assert {one.amount.currency: one.amount.number for one in checked} == {
-            one.currency: one.closing for one in built
-        }
-        read: list[Any] = [entry for entry in entries if "id" in entry.meta]
-        found = {
-            entry.meta["id"]: (entry.date, entry.flag, entry.narration, entry.postings[0].units.number)
-            for entry in read
-        }
-        assert found == {
-            one.id: (one.at.date(), "!" if one.pending else "*", one.name, one.amount)
-            for statement in built
-            for one in statement.entries
-        }
+    entries, errors, _ = loader.load_string(exported.text("beancount"))
+    assert errors == []
+    checked: list[Any] = [entry for entry in entries if isinstance(entry, Balance)]
+    assert {one.amount.currency: one.amount.number for one in checked} == {
+        one.currency: one.closing for one in exported.statements
+    }
+    read: list[Any] = [entry for entry in entries if "id" in entry.meta]
+    found = {
+        entry.meta["id"]: (entry.date, entry.flag, entry.narration, entry.postings[0].units.number) for entry in read
+    }
+    assert found == {
+        one.id: (one.at.date(), "!" if one.pending else "*", one.name, one.amount) for one in exported.entries
+    }
 
 
-def test_ofxtools_reads_the_ofx_file() -> None:
+def test_ofxtools_reads_the_ofx_file(exported: Exported) -> None:
     from ofxtools.Parser import OFXTree
 
-    for seed in range(CLOCKS):
-        clock, opening, pending, built = random_statements(seed)
-        tree = OFXTree()
-        tree.parse(io.BytesIO(export(clock, "ofx", opening=opening, pending=pending).encode()))
-        found = tree.convert().statements
-        assert len({one.bankacctfrom.acctid for one in found}) == len(found)
-        for read, statement in zip(found, built, strict=True):
-            assert (read.curdef, read.ledgerbal.balamt) == (statement.currency, statement.closing)
-            assert read.ballist[0].value == statement.opening
-            assert [item.fitid for item in read.transactions] == [entry.id for entry in statement.entries]
-            assert [item.trnamt for item in read.transactions] == [entry.amount for entry in statement.entries]
-            assert [item.dtposted for item in read.transactions] == [entry.at for entry in statement.entries]
-            assert [item.name for item in read.transactions] == [
-                (entry.name or "-")[:32].strip() for entry in statement.entries
-            ]
-            assert [item.memo for item in read.transactions] == [
-                (entry.name if len(entry.name) > 32 else entry.category) or None for entry in statement.entries
-            ]
-            assert (read.ballist[0].dtasof, read.ledgerbal.dtasof) == (statement.start, statement.end)
+    tree = OFXTree()
+    tree.parse(io.BytesIO(exported.text("ofx").encode()))
+    found = tree.convert().statements
+    assert len({one.bankacctfrom.acctid for one in found}) == len(found)
+    for read, statement in zip(found, exported.statements, strict=True):
+        assert (read.curdef, read.ledgerbal.balamt) == (statement.currency, statement.closing)
+        assert read.ballist[0].value == statement.opening
+        assert [item.fitid for item in read.transactions] == [entry.id for entry in statement.entries]
+        assert [item.trnamt for item in read.transactions] == [entry.amount for entry in statement.entries]
+        assert [item.dtposted for item in read.transactions] == [entry.at for entry in statement.entries]
+        assert [item.name for item in read.transactions] == [
+            (entry.name or "-")[:32].strip() for entry in statement.entries
+        ]
+        assert [item.memo for item in read.transactions] == [
+            (entry.name if len(entry.name) > 32 else entry.category) or None for entry in statement.entries
+        ]
+        assert (read.ballist[0].dtasof, read.ledgerbal.dtasof) == (statement.start, statement.end)
 
 
-def test_camt053_has_the_elements_of_the_schema() -> None:
+def test_camt053_has_the_elements_of_the_schema(exported: Exported) -> None:
     from pyiso20022.camt.camt_053_001_02 import Document
     from xsdata.formats.dataclass.parsers import XmlParser
     from xsdata.formats.dataclass.parsers.config import ParserConfig
 
     parser = XmlParser(config=ParserConfig(fail_on_unknown_properties=True, fail_on_converter_warnings=True))
-    for seed in range(CLOCKS):
-        clock, opening, pending, built = random_statements(seed)
-        document: Any = parser.from_string(export(clock, "camt053", opening=opening, pending=pending), Document)
-        for read, statement in zip(document.bk_to_cstmr_stmt.stmt, built, strict=True):
-            balances = {one.tp.cd_or_prtry.cd.value: signed(one) for one in read.bal}
-            assert balances == {"OPBD": statement.opening, "CLBD": statement.closing}
-            days = {one.tp.cd_or_prtry.cd.value: one.dt.dt.to_date() for one in read.bal}
-            assert days == {"OPBD": statement.start.date(), "CLBD": statement.end.date()}
-            assert [entry.ntry_dtls[0].tx_dtls[0].rmt_inf.ustrd for entry in read.ntry] == [
-                [entry.name or "-"] for entry in statement.entries
-            ]
-            assert [(entry.sts.value, entry.bk_tx_cd.prtry.cd) for entry in read.ntry] == [
-                ("PDNG" if entry.pending else "BOOK", (entry.category or "Other")[:35]) for entry in statement.entries
-            ]
-            assert [entry.bookg_dt.dt_tm.to_datetime() for entry in read.ntry] == [
-                entry.at.replace(microsecond=0) for entry in statement.entries
-            ]
-            assert [signed(entry) for entry in read.ntry] == [entry.amount for entry in statement.entries]
-            assert [entry.ntry_ref for entry in read.ntry] == [entry.id[-32:] for entry in statement.entries]
-            assert read.acct.ccy == statement.currency
+    document: Any = parser.from_string(exported.text("camt053"), Document)
+    for read, statement in zip(document.bk_to_cstmr_stmt.stmt, exported.statements, strict=True):
+        balances = {one.tp.cd_or_prtry.cd.value: signed(one) for one in read.bal}
+        assert balances == {"OPBD": statement.opening, "CLBD": statement.closing}
+        days = {one.tp.cd_or_prtry.cd.value: one.dt.dt.to_date() for one in read.bal}
+        assert days == {"OPBD": statement.start.date(), "CLBD": statement.end.date()}
+        assert [entry.ntry_dtls[0].tx_dtls[0].rmt_inf.ustrd for entry in read.ntry] == [
+            [entry.name or "-"] for entry in statement.entries
+        ]
+        assert [(entry.sts.value, entry.bk_tx_cd.prtry.cd) for entry in read.ntry] == [
+            ("PDNG" if entry.pending else "BOOK", (entry.category or "Other")[:35]) for entry in statement.entries
+        ]
+        assert [entry.bookg_dt.dt_tm.to_datetime() for entry in read.ntry] == [
+            entry.at.replace(microsecond=0) for entry in statement.entries
+        ]
+        assert [signed(entry) for entry in read.ntry] == [entry.amount for entry in statement.entries]
+        assert [entry.ntry_ref for entry in read.ntry] == [entry.id[-32:] for entry in statement.entries]
+        assert read.acct.ccy == statement.currency
 
 
-def test_camt053_is_valid_by_its_public_schema() -> None:
+@pytest.fixture(scope="module")
+def camt053_schema() -> Any:
     from xmlschema import XMLSchema
 
-    schema = XMLSchema(str(distribution("camt053").locate_file("camt053/xsd/camt.053.001.02.xsd")))
-    for seed in range(CLOCKS):
-        clock, opening, pending, _ = random_statements(seed)
-        schema.validate(export(clock, "camt053", opening=opening, pending=pending))
+    return XMLSchema(str(distribution("camt053").locate_file("camt053/xsd/camt.053.001.02.xsd")))
+
+
+def test_camt053_is_valid_by_its_public_schema(exported: Exported, camt053_schema: Any) -> None:
+    camt053_schema.validate(exported.text("camt053"))
 
 
 def signed(read: Any) -> Decimal:

@@ -10,13 +10,9 @@ from itertools import islice
 import pytest
 
 from tests.support.transcripts import ROOT
-from tickover.api import limits
 from tickover.api.plans import PlannedTransaction
 from tickover.scenarios import ScenarioError, load, names, parser, read, readers
 from tickover.scenarios.expectation_parser import EXPECT_KEYS
-from tickover.scenarios.files import MAX_FILE_BYTES
-from tickover.scenarios.item_parser import MAX_LISTED_DATES
-from tickover.scenarios.limits import CLOCK
 from tickover.scenarios.phrases import parse
 from tickover.scenarios.timings import LocalTime, Window
 from tickover.scenarios.variety import Variety
@@ -154,12 +150,3 @@ def test_every_documented_point_in_time_is_valid() -> None:
     for form in forms:
         point = readers.POINT.read(form)
         assert window.start <= point.instant(LocalTime(time(8)), window) <= window.end
-
-
-def test_the_table_of_limits_is_correct() -> None:
-    numbers = [int(re.sub(r"[^0-9]", "", value)) for _, value in rows("Limit | Value")]
-    assert numbers == [
-        limits.MAX_CLOCK_TRANSACTIONS, limits.MAX_CLOCK_GOALS, limits.MAX_GOAL_CONTRIBUTIONS, MAX_FILE_BYTES,
-        limits.MAX_SCENARIO_TEXT,
-        CLOCK.transactions.max_nominal, CLOCK.contributions.max_nominal, MAX_LISTED_DATES,
-    ]  # fmt: skip
