@@ -9,6 +9,7 @@ import apsw
 from tickover.server.setting_values import POSTGRES_PREFIXES, SQLITE_PREFIX, database_url
 from tickover.server.settings import SettingError
 from tickover.server.storage.migrations import migrations
+from tickover.server.storage.postgres import urls
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import Store
 
@@ -70,8 +71,4 @@ def schema_version(url: str) -> int:
 
 def redact_url(url: str) -> str:
     """Return the URL without its password and query."""
-    if url.startswith(SQLITE_PREFIX):
-        return url
-    from tickover.server.storage.postgres import connections
-
-    return connections.redact_url(url)
+    return url if url.startswith(SQLITE_PREFIX) else urls.redact_url(url)

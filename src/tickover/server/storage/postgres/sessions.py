@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 import asyncpg
 
 from tickover.server.settings import SettingError
+from tickover.server.storage.postgres.urls import redact_url
 
 # Settings of each session. The URL can override them. Values are in the form that PostgreSQL returns.
 SETTINGS: Final = {
@@ -29,8 +30,8 @@ _BACKEND_PID: Final = "select pg_backend_pid()"
 class Sessions:
     """The sessions of one URL. With `pool_mode=transaction`, each transaction may run in another session."""
 
-    def __init__(self, url: str, redacted_url: str) -> None:
-        self._database = f"The database {redacted_url}"
+    def __init__(self, url: str) -> None:
+        self._database = f"The database {redact_url(url)}"
         parameters = dict(parse_qsl(url.partition("?")[2]))
         pool_mode = parameters.get("pool_mode", "session")
         if pool_mode not in ("session", "transaction"):
