@@ -1,11 +1,11 @@
 """Settings and database access for commands that need no running server."""
 
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,9 +16,6 @@ from tickover.api.tokens import CreatedAccessToken
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.session import Session
 from tickover.server.settings import SETTINGS, SettingError, Settings, has_password, read_settings
-
-if TYPE_CHECKING:
-    from tickover.server.storage.store import Store
 
 database_url_option = click.option(
     "--database-url", metavar="URL", help="Database, as for `tickover serve`. [TICKOVER_DATABASE_URL]"
@@ -72,19 +69,6 @@ def check_database_exists(url: str) -> None:
         raise CliError(Exit.WRONG_COMMAND, f"The database {url} doesn't exist.", "Pass --database-url URL.")
 
 
-@asynccontextmanager
-async def open_existing_store(url: str) -> "AsyncIterator[Store]":
-    """Open the store of an existing database, and migrate it if needed."""
-    from tickover.server.storage import open_store
-
-    check_database_exists(url)
-    store = await open_store(url, 1)
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
 async def create_access_token(
     url: str, email: str, name: str, days: int, read_only: bool, now: datetime
 ) -> CreatedAccessToken:
@@ -92,6 +76,7 @@ async def create_access_token(
     from tickover.server.operations.create_access_token import CreateAccessTokenEntry, create
     from tickover.server.sign_in import email_addresses
     from tickover.server.sign_in.tokens import Mint
+    from tickover.server.storage import open_store
 
     try:
         address = email_addresses.parse(email)
@@ -101,7 +86,11 @@ async def create_access_token(
         raise CliError(Exit.WRONG_COMMAND, f"The name must have 1 to {MAX_TOKEN_NAME} characters.")
     # Access tokens are random, so they need no secret key.
     mint = Mint(secret_key=b"")
-    async with open_existing_store(url) as store:
+    check_database_exists(url)
+    store = await open_store(url, 1)
+    try:
         user = await store.find_or_create_user(address, mint.new_key(now), now)
         params = CreateAccessTokenEntry(name=name, expires_in_days=days, read_only=read_only)
         return await create(params, user, now, store, mint)
+    finally:
+        await store.close()

@@ -1,4 +1,4 @@
-"""The tools, resources and prompts of `tickover mcp`, called by the client of the official SDK.
+"""The tools and resources of `tickover mcp`, called by the client of the official SDK.
 
 Tests import the SDK, because every worker imports this module, and the import takes a second.
 """
@@ -308,25 +308,9 @@ async def test_resources_are_the_guide_the_api_and_the_scenarios(server: "MCPSer
         assert part in getattr(content, "text", "")
 
 
-async def test_prompts_contain_their_arguments(server: "MCPServer") -> None:
-    async with connect(server) as client:
-        prompts = [prompt.name for prompt in (await client.list_prompts()).prompts]
-        found = [
-            (await client.get_prompt(prompt, {argument: "the overdraft warning"})).messages
-            for prompt, argument in zip(prompts, ("feature", "id"), strict=True)
-        ]
-    assert prompts == ["test_budget_feature", "explain_balance"]
-    for [message] in found:
-        assert message.content.type == "text"
-        assert "the overdraft warning" in message.content.text
-
-
-async def test_page_lists_every_tool_resource_and_prompt(server: "MCPServer") -> None:
+async def test_page_lists_every_tool_and_resource(server: "MCPServer") -> None:
     page = (ROOT / "docs" / "agents.md").read_text("utf-8")
     async with connect(server) as client:
         tools = {tool.name for tool in (await client.list_tools()).tools}
-        prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
-        resources = {str(one.uri).replace("/trip", "/NAME") for one in (await client.list_resources()).resources}
     documented = set(re.findall(r"^\| `(.+?)`", page, re.MULTILINE))
-    scenarios = {f"tickover://scenarios/{name}" for name in names()}
-    assert documented == tools | prompts | (resources - scenarios)
+    assert documented == tools | {"tickover://guide", "tickover://openrpc.json", "tickover://scenarios/NAME"}

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -64,14 +63,9 @@ def login(session: Session, email: str, code: str | None, link: str | None) -> N
     session.output.write(
         {"email": email, "userId": signed_in.user_id, "url": session.url},
         f"✓ Signed in as {email}.",
-        f"  Your token is stored in {_abbreviate_home(session.credentials.path)}.",
+        f"  Your token is stored in {session.credentials.path}.",
         "  Next: tickover clock create salary-and-rent",
     )
-
-
-def _abbreviate_home(path: Path) -> str:
-    home = Path.home()
-    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
 def _log_in_by_email(session: Session, client: "Tickover", email: str) -> "SignedIn":

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from msgspec import to_builtins
 
 from tickover.api import ids
 from tickover.cli import formatting
@@ -56,14 +57,8 @@ def show(session: Session, user: str, database_url: str | None) -> None:
     async def describe(users: "Users") -> None:
         found = await _find(users, user)
         details = await users.describe(found, session.now())
-        counts = {
-            "clocks": details.clocks,
-            "bytes": details.bytes,
-            "sessions": details.sessions,
-            "accessTokens": details.access_tokens,
-        }
         session.output.write(
-            _document(found) | counts,
+            _document(found) | to_builtins(details),
             f"{found.email}  {_id(found)}",
             f"  Created        {formatting.date_and_minute(found.created_at)} UTC",
             f"  Clocks         {details.clocks} ({_megabytes(details.bytes)})",
@@ -118,15 +113,9 @@ def delete(session: Session, user: str, yes: bool, database_url: str | None) -> 
         deleted = await users.delete(found)
         if deleted is None:
             raise _not_found(user)
-        counts = {
-            "clocks": deleted.clocks,
-            "tokens": deleted.tokens,
-            "emails": deleted.emails,
-            "idempotencyRecords": deleted.idempotency_records,
-        }
         clocks, tokens = formatting.count(deleted.clocks, "clock"), formatting.count(deleted.tokens, "token")
         text = f"✓ Deleted {found.email} with {clocks}, {tokens} and {formatting.count(deleted.emails, 'email')}."
-        session.output.write({"deleted": _id(found), **counts}, text)
+        session.output.write({"deleted": _id(found), **to_builtins(deleted)}, text)
 
     url = _read_url(session, database_url)
     found, clocks = _use_database(url, describe)

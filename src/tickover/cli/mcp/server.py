@@ -1,14 +1,14 @@
-"""Registers tools, resources and prompts, and serves them on standard input and output."""
+"""Registers tools and resources, and serves them on standard input and output."""
 
 from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.types import ToolAnnotations
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from tickover import __version__
@@ -72,7 +72,6 @@ def build_server(make_session: Callable[[], Session]) -> MCPServer:
     ):
         server.add_tool(tool, title=title, annotations=annotations)
     _add_resources(server, make_session)
-    _add_prompts(server)
     return server
 
 
@@ -91,52 +90,17 @@ def _add_resources(server: MCPServer, make_session: Callable[[], Session]) -> No
         except CliError as error:
             raise ResourceError(" ".join(filter(None, [error.message, error.hint]))) from None
 
-    @server.resource("tickover://scenarios/{name}", title="The file of a scenario", mime_type="application/toml")
-    def scenario(name: str) -> str:
-        """Return a scenario as TOML. Pass your own in the same form to create_clock as scenario_text."""
-        return _scenario_text(name)
-
-    for one in names():
-        loaded = load(one)
+    for name in names():
+        scenario = load(name)
         register = server.resource(
-            f"tickover://scenarios/{one}",
-            name=one,
-            title=loaded.title,
-            description=loaded.about,
+            f"tickover://scenarios/{name}",
+            name=name,
+            title=scenario.title,
+            description=scenario.about,
             mime_type="application/toml",
         )
-        register(partial(_scenario_text, one))
+        register(partial(_read_scenario, name))
 
 
-def _scenario_text(name: str) -> str:
-    if name not in names():
-        raise ResourceNotFoundError(f"There is no scenario {name!r}. Available scenarios: {', '.join(names())}.")
+def _read_scenario(name: str) -> str:
     return (files("tickover.scenarios") / "shipped" / f"{name}.toml").read_text("utf-8")
-
-
-def _add_prompts(server: MCPServer) -> None:
-    @server.prompt(title="Test a budget feature")
-    def test_budget_feature(
-        feature: Annotated[str, Field(description="For example 'the overdraft warning in app/alerts.py'.")],
-    ) -> str:
-        """Write and run tests of a feature against simulated months of money."""
-        return (
-            f"Test this feature of the user's app: {feature}\n\n"
-            "1. Read the code of the feature and say which situations matter: money that runs out before the salary, "
-            "goals that are reached or missed, several currencies, the end of a month.\n"
-            "2. For each situation, create a Tickover clock with create_clock: from an included scenario, your own, "
-            "or items. Check with check_clock or get_balances that the clock really has the situation.\n"
-            "3. Write tests in the language of the app. Python: the pytest fixture `clock`. TypeScript: "
-            "`start` from tickover/testing. Other languages: JSON-RPC, see tickover://openrpc.json.\n"
-            "4. Run the tests, and break the feature once to see that they fail.\n"
-            "5. Delete the clocks that you created."
-        )
-
-    @server.prompt(title="Find out why the money ran out")
-    def explain_balance(id: Annotated[str, Field(description="The clock's id.")]) -> str:
-        """Explain the lowest balance of a clock."""
-        return (
-            f"Find out when and why the balance of the Tickover clock {id} is lowest. Use get_balances at the clock's "
-            "maxTime, then list_events around the lowest point. Name the items that caused it, and say which change "
-            "of dates or amounts would keep the balance at or above zero. Don't move the clock."
-        )

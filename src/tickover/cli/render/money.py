@@ -22,55 +22,28 @@ _MAX_ITEMS: Final = 5
 
 
 def render_balances(id: str, result: Balances, width: int) -> list[Text]:
-    """Render one row for each currency. A narrow table has fewer columns."""
+    """Render one row for each currency."""
     title = Text.assemble(("balance at ", FAINT), (formatting.timestamp(result.at), HAPPENED))
     lines = wrap([Text(formatting.short_id(id), HAPPENED), title], width)
     if not result.balances:
         return [*lines, Text(), Text("  The clock has no transactions.")]
-    details = [("INCOME", _income), ("EXPENSES", _expense)]
-    if any(one.opening for one in result.balances):
-        details.insert(0, ("OPENING", _opening))
-    for columns in (details, []):
-        rows = [_balance_header([name for name, _ in columns])]
-        rows += [_balance_row(one, [cell(one) for _, cell in columns]) for one in result.balances]
-        layout = [Column(), *[Column("right")] * (len(columns) + 2), Column()]
-        if _table_width(rows) <= width:
-            break
-    return [*lines, Text(), *table(rows, layout, width)]
+    header = ("", "OPENING", "INCOME", "EXPENSES", "BALANCE", "LOWEST", "ON")
+    rows = [[Text(title, FAINT) for title in header], *map(_balance_row, result.balances)]
+    return [*lines, Text(), *table(rows, [Column(), *[Column("right")] * 5, Column()], width)]
 
 
-def _balance_header(details: Sequence[str]) -> list[Text]:
-    return [Text(title, FAINT) for title in ("", *details, "BALANCE", "LOWEST", "ON")]
-
-
-def _balance_row(one: Balance, details: Sequence[Text]) -> list[Text]:
+def _balance_row(one: Balance) -> list[Text]:
     return [
         Text(sanitize(one.currency), HAPPENED),
-        *details,
+        *(Text(formatting.amount(value)) for value in (one.opening, one.income, one.expense)),
         _amount(one.balance),
         _amount(one.lowest.balance),
         Text(formatting.date(one.lowest.at), FAINT),
     ]
 
 
-def _opening(one: Balance) -> Text:
-    return Text(formatting.amount(one.opening))
-
-
-def _income(one: Balance) -> Text:
-    return Text(formatting.amount(one.income))
-
-
-def _expense(one: Balance) -> Text:
-    return Text(formatting.amount(one.expense))
-
-
 def _amount(value: Decimal) -> Text:
     return Text(formatting.amount(value), BAD if value < 0 else "")
-
-
-def _table_width(rows: Sequence[Sequence[Text]]) -> int:
-    return sum(2 + max(cell.cell_len for cell in cells) for cells in zip(*rows, strict=True))
 
 
 def render_events(snapshot: Snapshot, events: Sequence[Event], width: int) -> list[Text]:

@@ -59,7 +59,7 @@ class User(Struct, frozen=True):
     created_at: Instant
 
 
-class UserDetails(Struct, frozen=True):
+class UserDetails(Struct, frozen=True, rename="camel"):
     """Counts of a user's rows that have not expired."""
 
     clocks: int
@@ -80,7 +80,7 @@ class Totals(Struct, frozen=True):
     emails_of_last_hour: int
 
 
-class Deleted(Struct, frozen=True):
+class Deleted(Struct, frozen=True, rename="camel"):
     """The rows that were deleted with a user, expired ones included."""
 
     clocks: int
