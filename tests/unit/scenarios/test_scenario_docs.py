@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.transcripts import ROOT
 from tickover.api.plans import PlannedTransaction
-from tickover.scenarios import ScenarioError, load, names, parser, read, readers
+from tickover.scenarios import ScenarioError, parser, read, readers
 from tickover.scenarios.expectation_parser import EXPECT_KEYS
 from tickover.scenarios.phrases import parse
 from tickover.scenarios.timings import LocalTime, Window
@@ -122,13 +122,6 @@ def test_every_code_block_is_tested() -> None:
     assert {language for language, _, _ in CODE_BLOCKS} == {"toml", "json", "python", "dates", "sh"}
     assert len(DATES) == PAGE.count("```dates")
     assert sum(bool(error) for _, _, error in CODE_BLOCKS) >= 2
-
-
-def test_all_included_scenarios_are_listed() -> None:
-    assert [quoted(name)[0] for name, _ in rows("Name | Description")] == names()
-    for name, about in rows("Name | Description"):
-        assert about
-        assert load(quoted(name)[0])
 
 
 def test_every_key_is_documented() -> None:
