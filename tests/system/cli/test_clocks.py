@@ -272,14 +272,6 @@ def test_invalid_server_address_is_rejected(signed_out_shell: Shell, url: str) -
     assert signed_out_shell("clock", "list", "--url", url).err == result.err
 
 
-def test_login_hint_names_the_given_server(signed_out_shell: Shell) -> None:
-    url = signed_out_shell.url
-    message = f"tickover: You aren't signed in at {url}.\n  Sign in: tickover login"
-    result = signed_out_shell("clock", "list")
-    assert (result.code, result.out, result.err) == (3, "", f"{message} EMAIL\n")
-    assert signed_out_shell("clock", "list", "--url", url, TICKOVER_URL="").err == f"{message} --url {url} EMAIL\n"
-
-
 def test_commands_use_the_server_of_the_last_sign_in(signed_out_shell: Shell, email: str) -> None:
     url = signed_out_shell.url
     login = signed_out_shell("login", email, "--url", url, TICKOVER_URL="")
@@ -290,10 +282,8 @@ def test_commands_use_the_server_of_the_last_sign_in(signed_out_shell: Shell, em
     assert signed_out.err.splitlines()[1] == f"  Sign in: tickover login --url {url} EMAIL"
 
 
-def test_url_option_overrides_the_environment(shell: Shell, clock: str) -> None:
-    for arguments in (
-        ["--url", shell.url, "clock", "show"],
-        ["clock", "--url", shell.url, "show"],
-        ["clock", "show", "--url", f"{shell.url}/"],
-    ):
-        assert shell(*arguments, TICKOVER_URL="http://127.0.0.1:9").code == 0
+def test_shared_options_work_at_every_level(shell: Shell, clock: str) -> None:
+    """--url overrides the environment."""
+    options = ["--url", f"{shell.url}/", "--json"]
+    for arguments in ([*options, "clock", "show"], ["clock", *options, "show"], ["clock", "show", *options]):
+        assert shell(*arguments, TICKOVER_URL="http://127.0.0.1:9").json["id"] == clock

@@ -148,8 +148,3 @@ def test_ctrl_c_during_a_request_prints_nothing(shell: Shell, clock: str) -> Non
             asking.send_signal(signal.SIGINT)
             assert asking.end() == (130, "", "")
         connection.close()
-
-
-def test_shared_options_work_at_every_level(shell: Shell, clock: str) -> None:
-    for arguments in (["--json", "clock", "show"], ["clock", "--json", "show"], ["clock", "show", "--json"]):
-        assert shell(*arguments).json["id"] == clock

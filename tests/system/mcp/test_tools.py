@@ -147,15 +147,6 @@ async def test_amendment_adds_and_cancels_items(server: "MCPServer") -> None:
     assert (error["reason"], "fork_clock" in error["hint"]) == ("ITEM_NOT_PENDING", True)
 
 
-async def test_long_lists_are_truncated(server: "MCPServer") -> None:
-    from tickover.cli.mcp.tools import MAX_EVENTS
-
-    scenario = await call(server, "create_clock", scenario="limits", start=START)
-    events = await call(server, "list_events", id=scenario["id"], until=scenario["maxTime"])
-    assert len(events["events"]) == MAX_EVENTS
-    assert "truncated" in events
-
-
 @pytest.mark.parametrize(("limit", "is_truncated"), [(1, True), (2, False), (3, False)])
 async def test_lists_say_whether_there_is_more(
     server: "MCPServer", monkeypatch: pytest.MonkeyPatch, limit: int, is_truncated: bool
@@ -175,9 +166,13 @@ async def test_lists_say_whether_there_is_more(
 
 
 async def test_rejection_reaches_the_model_with_reason_path_and_hint(server: "MCPServer") -> None:
-    error = await error_of(server, "create_clock", start=START, transactions=[{**RENT, "amount": -1}])
-    assert (error["reason"], error["errors"][0]["path"]) == ("INVALID_PARAMS", "transactions[0].amount")
     id = await create(server)
+    expectations = [{"balance": {"currency": "USD", "atLeast": 0}}]
+    error = await error_of(server, "check_clock", id=id, expectations=expectations)
+    assert (error["reason"], error["errors"]) == (
+        "INVALID_PARAMS",
+        [{"path": "expectations[0].balance.currency", "message": "must be a currency of this clock (EUR)"}],
+    )
     error = await error_of(server, "advance_clock", id=id, to="2026-12-31")
     assert error["reason"] == "TIME_BEFORE_CURRENT"
     assert "fork_clock" in error["hint"]
@@ -245,24 +240,6 @@ async def test_arguments_that_do_not_fit_are_explained(
     assert error["message"] == f"Invalid arguments: {', '.join(errors)}."
 
 
-async def test_unknown_currency_is_an_error_and_never_passes(server: "MCPServer") -> None:
-    expectations = [{"balance": {"currency": "USD", "atLeast": 0}}]
-    error = await error_of(server, "check_clock", id=await create(server), expectations=expectations)
-    assert (error["reason"], error["errors"]) == (
-        "INVALID_PARAMS",
-        [{"path": "expectations[0].balance.currency", "message": "must be a currency of this clock (EUR)"}],
-    )
-
-
-async def test_sign_in_hint_names_the_server(
-    server: "MCPServer", program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # The terminal of the user doesn't have the agent's TICKOVER_URL.
-    monkeypatch.delenv("TICKOVER_TOKEN")
-    error = await error_of(server, "list_clocks")
-    assert error["hint"] == f"Ask the user to run: tickover login EMAIL --url {program.url}"
-
-
 async def test_token_never_reaches_the_model(
     server: "MCPServer", token: str, monkeypatch: pytest.MonkeyPatch, program: Program
 ) -> None:
@@ -272,7 +249,9 @@ async def test_token_never_reaches_the_model(
     assert token not in json.dumps(error)
     monkeypatch.delenv("TICKOVER_TOKEN")
     error = await error_of(server, "list_clocks")
-    assert (error["reason"], "tickover login" in error["hint"]) == ("NOT_SIGNED_IN", True)
+    # The terminal of the user doesn't have the agent's TICKOVER_URL.
+    hint = f"Ask the user to run: tickover login EMAIL --url {program.url}"
+    assert (error["reason"], error["hint"]) == ("NOT_SIGNED_IN", hint)
     monkeypatch.setenv("TICKOVER_TOKEN", program.sign_in("second-agent@example.test"))
     assert await call(server, "list_clocks") == {"clocks": []}
 
