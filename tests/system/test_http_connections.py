@@ -1,12 +1,23 @@
 """HTTP connections: forms of requests, order of responses, idle and slow clients, disconnects, and stopping."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import pytest
 
-from tests.support.raw import HELLO, WAIT_SECONDS, Client, EchoServer, echo_call, post, request, run_echo_server
+from tests.support.raw import (
+    HELLO,
+    WAIT_SECONDS,
+    Client,
+    EchoServer,
+    echo_call,
+    post,
+    request,
+    run_echo_server,
+    wait_for,
+)
 from tickover.api.limits import MAX_BODY
 
 _KEEP_ALIVE_SECONDS = 0.2
@@ -435,3 +446,43 @@ async def test_call_is_cancelled_after_the_grace_period(server: EchoServer, clie
     assert await server.http_server.stop(0.01) == 1
     with suppress(ConnectionError):
         assert await client.read_to_end() == b""
+
+
+async def test_draining_server_closes_connections_after_their_next_response() -> None:
+    async with run_echo_server() as server, Client.connect(server.port) as client:
+        assert "connection" not in (await client.request(HELLO)).headers
+        server.http_server.drain()
+        assert (await client.request(HELLO)).headers["connection"] == "close"
+        assert await client.read_to_end() == b""
+
+
+async def test_draining_server_handles_queued_calls_before_it_closes_their_connection() -> None:
+    async with run_echo_server() as server, Client.connect(server.port) as client:
+        await client.send(echo_call(b"busy") + echo_call(b"next") + echo_call(b"last"))
+        await server.is_busy.wait()
+        server.http_server.drain()
+        server.may_respond.set()
+        responses = [await client.response() for _ in range(3)]
+        assert [response.body for response in responses] == [b"echo: busy", b"echo: next", b"echo: last"]
+        assert [response.headers.get("connection") for response in responses] == [None, None, "close"]
+        assert await client.read_to_end() == b""
+
+
+async def test_request_that_is_on_its_way_when_the_drain_ends_gets_a_response() -> None:
+    async with run_echo_server() as server, Client.connect(server.port) as client:
+        await wait_for(lambda: server.pool.connections)
+        server.http_server.drain()
+        stopping = asyncio.create_task(server.http_server.stop(600))
+        await wait_for(lambda: server.pool.is_stopping)
+        assert (await client.request(HELLO)).status == 200
+        assert await stopping == 0
+
+
+async def test_requests_in_the_backlog_get_a_response_when_the_drain_ends() -> None:
+    async with run_echo_server() as server:
+        server.http_server.drain()
+        with socket.create_connection(("127.0.0.1", server.port), timeout=120) as client:
+            client.sendall(HELLO)
+            # The event loop has not run since, so the server has not accepted the connection.
+            assert await server.http_server.stop(600) == 0
+            assert client.recv(100).startswith(b"HTTP/1.1 200")

@@ -1,4 +1,4 @@
-"""Limits over all connections: sockets, and memory of requests and unread responses."""
+"""Limits over all connections: sockets, calls in one turn of the event loop, and memory of requests and responses."""
 
 import asyncio
 import socket
@@ -16,9 +16,12 @@ from tickover.server.app import _http_limits
 from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import OVERLOADED, Request
 from tickover.server.http1.parser import RequestParser
+from tickover.server.http1.pool import MAX_BODY_BYTES_PER_ITERATION, Pool
 from tickover.server.settings import read_settings
 
 _HEALTH = request("GET", "/healthz")
+LARGE = MAX_BODY_BYTES_PER_ITERATION
+LIMITS = Limits(head_bytes=1000, body_bytes=LARGE, deadline_seconds=30)
 
 
 def _call(body: bytes) -> bytes:
@@ -171,7 +174,7 @@ class _Receiver:
 
 def test_body_in_tiny_chunks_is_joined_as_it_arrives() -> None:
     receiver = _Receiver()
-    parser = RequestParser(receiver, None, Limits(head_bytes=1000, body_bytes=100_000, deadline_seconds=30))
+    parser = RequestParser(receiver, None, LIMITS)
     parser.feed(post("Transfer-Encoding: chunked"))
     for _ in range(20):
         parser.feed(b"1\r\nx\r\n" * 1000)
@@ -179,6 +182,60 @@ def test_body_in_tiny_chunks_is_joined_as_it_arrives() -> None:
     assert receiver.size == 20_000
     parser.feed(b"0\r\n\r\n")
     assert [request.body for request in receiver.requests] == [b"x" * 20_000]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected_turns"),
+    [
+        ([LARGE, LARGE, LARGE], [1, 2, 3]),
+        ([LARGE - 1, 1, 1], [1, 2, 2]),
+        ([LARGE // 2 - 1, LARGE // 2 - 1, LARGE], [1, 1, 2]),
+        ([300] * 500, [1] * 500),
+    ],
+)
+async def test_few_large_calls_start_in_one_turn_of_the_event_loop(sizes: list[int], expected_turns: list[int]) -> None:
+    pool, loop = Pool(LIMITS), asyncio.get_running_loop()
+    turn, started, all_started = 0, list[int](), asyncio.Event()
+
+    def count_turns() -> None:
+        nonlocal turn
+        turn += 1
+        if len(started) < len(sizes):
+            loop.call_soon(count_turns)
+
+    async def call() -> None:
+        started.append(turn)
+        if len(started) == len(sizes):
+            all_started.set()
+
+    loop.call_soon(count_turns)
+    for size in sizes:
+        pool.start_call(call(), size)
+    await all_started.wait()
+    assert started == expected_turns
+
+
+async def test_calls_that_never_started_count_as_unfinished() -> None:
+    async with run_echo_server() as server:
+        large = post(f"Content-Length: {LARGE}") + bytes(LARGE)
+        async with Client.connect(server.port) as first, Client.connect(server.port) as second:
+            for client in (first, second):
+                await client.send(large)
+            await server.wait_for(lambda: server.bodies)
+            assert await server.http_server.stop(600) == 0
+            assert len(server.bodies) == 2
+
+
+async def test_waiting_calls_are_discarded_when_the_grace_ends() -> None:
+    pool = Pool(LIMITS)
+
+    async def call() -> None:
+        raise AssertionError
+
+    pool.start_call(asyncio.sleep(0), LARGE)
+    pool.start_call(call(), LARGE)
+    assert pool.discard_waiting_calls() == 1
+    await asyncio.gather(*pool.tasks)
 
 
 # Responses
@@ -198,6 +255,22 @@ async def test_oldest_unread_response_closes_its_connection() -> None:
         assert len((await second.response()).body) == server.HUGE
         with suppress(ConnectionError):
             assert len(await first.read_to_end()) < server.HUGE
+
+
+async def test_partly_read_response_counts_in_full() -> None:
+    async with (
+        run_echo_server(unread_bytes=85_000_000, deadline_seconds=600) as server,
+        Client.connect(server.port) as first,
+        Client.connect(server.port) as second,
+    ):
+        await first.send(post("Content-Length: 4") + b"huge")
+        await first.read(server.HUGE // 2)
+        [connection] = server.pool.unread
+        await second.send(post("Content-Length: 4") + b"huge")
+        await server.wait_for(lambda: connection not in server.pool.connections)
+        assert len((await second.response()).body) == server.HUGE
+        with suppress(ConnectionError):
+            await first.read_to_end()
 
 
 @pytest.mark.parametrize(("allowed", "warnings"), [(9, 0), (5, 1)])
