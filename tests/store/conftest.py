@@ -1,10 +1,8 @@
 """Fixtures that open a store of each kind. A new kind of store needs only another parameter."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -89,28 +87,15 @@ def urls(request: pytest.FixtureRequest, tmp_path: Path, postgres: PostgresServe
     )
 
 
-@pytest.fixture(scope="session")
-def _other_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """An event loop in another thread, which runs while a test blocks its own."""
-    loop = asyncio.new_event_loop()
-    thread = Thread(target=loop.run_forever)
-    thread.start()
-    yield loop
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-    loop.close()
-
-
 @pytest.fixture
-def execute(postgres: PostgresServer, _other_loop: asyncio.AbstractEventLoop) -> Execute:
+def execute(postgres: PostgresServer) -> Execute:
     """Run SQL without the store, and return the rows. PostgreSQL returns them as text."""
 
     def run(url: str, sql: str) -> list[tuple[Any, ...]]:
         if url.startswith("sqlite"):
             with closing(apsw.Connection(url.removeprefix("sqlite:///"))) as connection:
                 return connection.execute(sql).fetchall()
-        superuser = postgres.url(urlsplit(url).path[1:], "postgres")
-        rows = asyncio.run_coroutine_threadsafe(_query(superuser, sql), _other_loop).result(60)
-        return [tuple(map(str, row)) for row in rows]
+        rows = postgres.execute(sql, urlsplit(url).path[1:])
+        return [tuple(row.split("|")) for row in rows.splitlines()]
 
     return run

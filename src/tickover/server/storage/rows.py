@@ -11,6 +11,7 @@ from tickover.server.schedule.clocks import Clock
 from tickover.server.sign_in.tokens import Permission
 from tickover.server.storage.store import ClockScan, NameChanges, StoredAccessToken, StoredClock, Token
 
+MAX_KEY: Final = b"\xff" * 16
 AMENDMENT_BYTES: Final = 200
 """The stored bytes of an amendment, which may leave an idempotency record with two index entries."""
 MAX_AMENDMENT_BYTES: Final = 1_000_000_000

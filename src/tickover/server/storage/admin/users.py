@@ -14,9 +14,9 @@ from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.settings import SettingError
 from tickover.server.storage import translate_errors
 from tickover.server.storage.admin.connection import AdminConnection, Row, open_admin_connection
+from tickover.server.storage.rows import MAX_KEY
 
 _PAGE_SIZE: Final = 1000
-_LAST_KEY: Final = b"\xff" * 16
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 
@@ -98,7 +98,7 @@ class Users:
 
     async def pages(self) -> AsyncIterator[list[User]]:
         """Yield all users, newest first, a thousand at a time."""
-        before = _LAST_KEY
+        before = MAX_KEY
         while rows := await self._read(f"{_COLUMNS} where key < $1 order by key desc limit {_PAGE_SIZE}", before):
             yield [_user(row) for row in rows]
             before = rows[-1][0]

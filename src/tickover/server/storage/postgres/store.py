@@ -34,7 +34,7 @@ from tickover.server.storage.postgres.rows import (
     slot_of,
     update_outcome,
 )
-from tickover.server.storage.rows import access_token_of, scan_of, stored_clock, token_of
+from tickover.server.storage.rows import MAX_KEY, access_token_of, scan_of, stored_clock, token_of
 from tickover.server.storage.store import (
     Amended,
     Amendment,
@@ -63,7 +63,6 @@ from tickover.server.storage.write_probe import WriteProbe
 _DAY = timedelta(days=1)
 _KEY_REGISTRATION_LIFETIME = timedelta(minutes=5)
 _MAX_WAIT_SECONDS = 3.0
-_MAX_KEY = b"\xff" * 16
 _CREATED = Created()
 
 
@@ -196,14 +195,14 @@ class PostgresStore:
         return stored_clock(key, *rows[0]) if rows else None
 
     async def list_clocks(self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
-        page = *owner_values(owner), UUID(min_live_key), UUID(before or _MAX_KEY), limit
+        page = *owner_values(owner), UUID(min_live_key), UUID(before or MAX_KEY), limit
         rows = await self._fetch_list(statements.LIST_CLOCKS, *page)
         return [stored_clock(*row).clock for row in rows]
 
     async def search_clocks(
         self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
     ) -> ClockScan:
-        scan = *owner_values(owner), UUID(min_live_key), UUID(before or _MAX_KEY), search.max_scanned
+        scan = *owner_values(owner), UUID(min_live_key), UUID(before or MAX_KEY), search.max_scanned
         return scan_of(await self._fetch_list(statements.SEARCH_CLOCKS, *scan, search.labels, limit))
 
     async def _fetch_list(self, statement: str, *values: object) -> list[Any]:

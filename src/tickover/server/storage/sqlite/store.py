@@ -19,6 +19,7 @@ from tickover.server.settings import SettingError
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
 from tickover.server.storage.rows import (
     AMENDMENT_BYTES,
+    MAX_KEY,
     access_token_of,
     rename,
     scan_of,
@@ -197,13 +198,13 @@ class SqliteStore:
         return StoredClock(stored_clock(key, *columns).clock, schedule)
 
     async def list_clocks(self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
-        page = (*owner_values(owner), min_live_key, before or _MAX_KEY, limit)
+        page = (*owner_values(owner), min_live_key, before or MAX_KEY, limit)
         return [stored_clock(*row).clock for row in self._reader.fetch_list(statements.LIST_CLOCKS, *page)]
 
     async def search_clocks(
         self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
     ) -> ClockScan:
-        scan = (*owner_values(owner), min_live_key, before or _MAX_KEY, search.max_scanned)
+        scan = (*owner_values(owner), min_live_key, before or MAX_KEY, search.max_scanned)
         members = json.encode(search.labels).decode()
         return scan_of(self._reader.fetch_list(statements.SEARCH_CLOCKS, *scan, members, limit))
 
@@ -362,9 +363,6 @@ class SqliteStore:
             return db.total_changes() - before
 
         return await self._writer.submit(job, is_long=True)
-
-
-_MAX_KEY = b"\xff" * 16
 
 
 def _is_long(schedule: bytes) -> bool:
