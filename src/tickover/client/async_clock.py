@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from msgspec import UNSET, UnsetType
 
-from tickover.api.arguments import Amount, InstantLike
+from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.clocks import Balance, Event, Snapshot
 from tickover.api.durations import Duration
 from tickover.api.errors import Rejection
@@ -14,8 +14,10 @@ from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import PlannedItem, expense
 from tickover.client import calls
 from tickover.client.amendments import Item, ids_in_fork
-from tickover.client.clocks import AdvanceResult, ClockState, ClockView
+from tickover.client.clocks import AdvanceResult, ClockState, ClockView, diff_snapshots
+from tickover.client.errors import ExpectationFailed, NothingLeft
 from tickover.client.session import Session
+from tickover.client.timeline import format_violations
 
 
 class AsyncClock(ClockView):
@@ -39,11 +41,21 @@ class AsyncClock(ClockView):
     ) -> AdvanceResult:
         """Advance the clock to an instant or by a duration."""
         duration = Duration(years, months, weeks, days, hours, minutes, seconds)
-        return await self._advance(self._advance_target(to, duration))
+        if (to is None) == duration.is_zero:
+            raise ValueError("advance takes either an instant or a duration: advance(to=...) or advance(days=1)")
+        if to is not None:
+            return await self._advance(to_instant(to))
+        try:
+            target = duration.add_to(self.frozen_time)
+        except OverflowError:
+            raise ValueError(f"{self.frozen_time.isoformat()} plus this duration is after the year 9999") from None
+        return await self._advance(target)
 
     async def advance_to_next(self) -> AdvanceResult:
         """Advance the clock to its next transaction or contribution. Raise NothingLeft if there is none."""
-        return await self._advance(self._require_next_at())
+        if self.next_at is None:
+            raise NothingLeft(f"Nothing is pending or upcoming on {self.id}.")
+        return await self._advance(self.next_at)
 
     async def preview(self, at: InstantLike) -> Snapshot:
         """Return the clock as it would be at an instant, without moving it."""
@@ -141,7 +153,14 @@ class AsyncClock(ClockView):
         __tracebackhide__ = True
         expectations, opening = expectations or tuple(self.expectations), self._opening_or(opening)
         result = await self._session.send(calls.check_clock(self.id, expectations, until, opening))
-        return self._require_success(expectations, result, opening)
+        if not result.ok:
+            raise ExpectationFailed(format_violations(self.snapshot, expectations, result, opening), result)
+        return result
+
+    def _update(self, snapshot: Snapshot) -> AdvanceResult:
+        """Replace the snapshot, and return the difference."""
+        before, self._state.snapshot = self.snapshot, snapshot
+        return diff_snapshots(before, snapshot, self.opening)
 
     async def _advance(self, to: datetime) -> AdvanceResult:
         return self._update(await self._session.send(calls.advance_clock(self.id, to)))

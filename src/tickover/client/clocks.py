@@ -6,13 +6,10 @@ from decimal import Decimal
 
 from msgspec import Struct
 
-from tickover.api.arguments import Amount, InstantLike, to_instant
+from tickover.api.arguments import Amount
 from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
-from tickover.api.durations import Duration
-from tickover.api.expectations import CheckResult, Expectation
+from tickover.api.expectations import Expectation
 from tickover.client.balances import balances_after
-from tickover.client.errors import ExpectationFailed, NothingLeft
-from tickover.client.timeline import format_violations
 
 
 class AdvanceResult(Struct, frozen=True):
@@ -118,38 +115,8 @@ class ClockView:
 
         return statements.export(self.snapshot, format, opening=self._opening_or(opening), pending=pending)
 
-    def _require_next_at(self) -> datetime:
-        at = self.next_at
-        if at is None:
-            raise NothingLeft(f"Nothing is pending or upcoming on {self.id}.")
-        return at
-
-    def _advance_target(self, to: InstantLike | None, duration: Duration) -> datetime:
-        if (to is None) == duration.is_zero:
-            raise ValueError("advance takes either an instant or a duration: advance(to=...) or advance(days=1)")
-        if to is not None:
-            return to_instant(to)
-        try:
-            return duration.add_to(self.frozen_time)
-        except OverflowError:
-            raise ValueError(f"{self.frozen_time.isoformat()} plus this duration is after the year 9999") from None
-
-    def _update(self, snapshot: Snapshot) -> AdvanceResult:
-        """Replace the snapshot, and return the difference."""
-        before, self._state.snapshot = self.snapshot, snapshot
-        return diff_snapshots(before, snapshot, self.opening)
-
     def _opening_or(self, opening: Mapping[str, Amount] | None) -> Mapping[str, Amount]:
         return self.opening if opening is None else opening
-
-    def _require_success(
-        self, expectations: Sequence[Expectation], result: CheckResult, opening: Mapping[str, Amount]
-    ) -> CheckResult:
-        """Return the result, or raise ExpectationFailed."""
-        __tracebackhide__ = True
-        if not result.ok:
-            raise ExpectationFailed(format_violations(self.snapshot, expectations, result, opening), result)
-        return result
 
 
 def diff_snapshots(before: Snapshot, after: Snapshot, opening: Mapping[str, Amount] = {}) -> AdvanceResult:

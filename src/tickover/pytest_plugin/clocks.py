@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.plans import PlannedGoal, PlannedTransaction
 from tickover.client import Clock, Expectation, Plan, Reason, Rejection, Tickover
+from tickover.client.calls import build_plan
 from tickover.scenarios import Scenario, load
 
 START: Final = datetime(2027, 1, 1, tzinfo=UTC)
@@ -35,21 +36,10 @@ class ClockFactory:
     ) -> Clock:
         """Create a clock from a scenario (its name, path or object), from a plan, or from parts."""
         __tracebackhide__ = True
-        parts = Plan(
-            frozen_time=UNSET if frozen_time is None else to_instant(frozen_time),
-            transactions=tuple(transactions),
-            goals=tuple(goals),
-        )
-        if source is not None and parts != Plan():
-            raise TypeError("frozen_time, transactions and goals can't be combined with a scenario or a plan")
         if start is not None and (source is None or isinstance(source, Plan)):
-            raise TypeError("start requires a scenario; use frozen_time instead, in the plan if there is one")
-        if source is None:
-            plan = parts
-        elif isinstance(source, Plan):
-            plan = source
-        else:
-            plan = _scenario_plan(source, start)
+            raise ValueError("start requires a scenario; use frozen_time instead, in the plan if there is one")
+        given = source if source is None or isinstance(source, Plan) else _scenario_plan(source, start)
+        plan = build_plan(given, frozen_time, transactions, goals)
         clock = self._client.create_clock(replace(plan, frozen_time=START) if plan.frozen_time is UNSET else plan)
         self._created.append(clock)
         return clock

@@ -55,14 +55,6 @@ def test_items_and_ids_are_cancelled(client: Tickover, clock: Clock) -> None:
     assert [fault.path for fault in caught.value.faults] == ["cancel[0]"]
 
 
-def test_item_that_has_happened_is_not_cancelled(client: Tickover, clock: Clock) -> None:
-    [rent, _] = clock.pending_transactions
-    clock.advance("2027-01-10")
-    with rejected(Reason.ITEM_NOT_PENDING) as caught:
-        clock.cancel(rent)
-    assert caught.value.details == {"itemIds": [rent.id]}
-
-
 def test_client_amends_a_clock_by_its_id(client: Tickover, clock: Clock) -> None:
     payment = contribution(5, "2027-03-01", goal=clock.goals[0].id)
     amended = client.amend_clock(clock.id, add=[payment], cancel=clock.pending_transactions)

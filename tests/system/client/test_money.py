@@ -5,23 +5,17 @@ from decimal import Decimal
 
 import pytest
 
-from tests.system.client.rejections import rejected
 from tests.system.client.servers import result, scripted_server
 from tickover.client import (
     Clock,
     ExpectationFailed,
     Plan,
-    Reason,
     Tickover,
     contribution,
     expense,
     goal,
-    goal_reached,
     income,
-    never_above,
     never_below,
-    posted,
-    total,
 )
 from tickover.scenarios import read as read_scenario
 
@@ -61,18 +55,6 @@ def test_balance_is_at_the_frozen_time_or_at_an_instant(clock: Clock) -> None:
     assert clock.balance("JPY") == 0
 
 
-def test_balances_have_the_lowest_and_highest_point(clock: Clock) -> None:
-    euros = (clock.balances("2027-02-01"))["EUR"]
-    assert [euros.opening, euros.income, euros.expense] == [1000, Decimal("2800.1"), Decimal("1150.2")]
-    assert (euros.lowest.at, euros.lowest.balance) == (datetime(2027, 1, 3, tzinfo=UTC), Decimal("-150.2"))
-    assert (euros.highest.at, euros.highest.balance) == (datetime(2027, 1, 25, tzinfo=UTC), Decimal("2649.9"))
-
-
-def test_an_invalid_currency_is_rejected(clock: Clock) -> None:
-    with rejected(Reason.INVALID_PARAMS):
-        clock.balance("eur")
-
-
 def test_events_have_balances_and_goals(clock: Clock) -> None:
     assert list(clock.events()) == []
     events = list(clock.events(until="2027-03-01"))
@@ -102,42 +84,6 @@ def test_all_pages_of_events_are_requested() -> None:
     one, two = (request.call["params"] for request in server.requests)
     assert two == {**one, "cursor": "next"}
     assert one["openingBalances"] == {"EUR": 5}
-
-
-def test_expectations_that_hold_return_a_result(clock: Clock) -> None:
-    checked = clock.check(
-        never_below("EUR", Decimal("-150.2")),
-        never_below("EUR", 0, from_="2027-01-25"),
-        never_above("EUR", 2649.9),
-        goal_reached("Trip", by="2027-02-26"),
-        total("EXPENSE", "EUR", per="MONTH", category="Home", at_most=1150.2),
-        posted("Rent", by=date(2027, 1, 3)),
-    )
-    assert checked
-    assert [each.ok for each in checked.results] == [True] * 6
-    assert checked.until == clock.max_time
-
-
-def test_a_violation_shows_the_timeline_with_a_marker(clock: Clock) -> None:
-    clock.advance("2027-01-03")
-    with pytest.raises(ExpectationFailed) as caught:
-        clock.check(never_above("EUR", 9e9), never_below("EUR", 0), goal_reached("Trip", by="2027-02-01"))
-    assert isinstance(caught.value, AssertionError)
-    assert [each.ok for each in caught.value.result.results] == [True, False, False]
-    assert str(caught.value).splitlines() == [
-        f"The EUR balance is -150.2, below 0. 2 of 3 expectations failed for {clock.id}.",
-        "Expected: The EUR balance is never below 0.",
-        "  Actual: The EUR balance is -150.2, below 0.",
-        'Expected: Goal "Trip" is reached by 2027-02-01T00:00:00Z.',
-        '  Actual: Goal "Trip" has 200 of 300 at 2027-02-01T00:00:00Z.',
-        "",
-        "  ● 2027-01-03T00:00:00Z  -1150.20 EUR  = -150.20 EUR  Rent",
-        "  ✗ 2027-01-03T00:00:00Z  The EUR balance is -150.2, below 0.",
-        "  ○ 2027-01-04T00:00:00Z       -30 CHF      = -30 CHF  Train",
-        "  ○ 2027-01-25T00:00:00Z  +2800.10 EUR  = 2649.90 EUR  Salary",
-        "  ○ 2027-01-26T00:00:00Z      +200                     Trip (goal)",
-        "  ○ 2027-02-26T00:00:00Z      +200                     Trip (goal)",
-    ]
 
 
 def test_check_without_arguments_checks_the_plan(client: Tickover, clock: Clock) -> None:
@@ -188,9 +134,3 @@ def test_server_expands_a_scenario_into_a_plan_like_the_module(client: Tickover)
     assert list(plan.transactions) == list(expected.transactions)
     assert list(plan.expectations) == list(expected.expectations)
     assert client.create_clock(plan).check()
-
-
-def test_error_of_an_invalid_scenario_has_a_line(client: Tickover) -> None:
-    with rejected(Reason.INVALID_PARAMS) as caught:
-        client.expand_scenario(SCENARIO.replace("every", "evry"))
-    assert [fault.line for fault in caught.value.faults] == [6]

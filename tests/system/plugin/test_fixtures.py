@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.cases import each_case
 from tickover.api.arguments import to_instant
 from tickover.client import Plan, Reason, Rejection, Tickover, contribution, expense, goal, income
 from tickover.pytest_plugin import ClockFactory, Mailbox, Server
@@ -50,12 +49,6 @@ def test_the_same_address_is_the_same_user(tickover: Server, mailbox: Mailbox) -
         assert other.get_clock(made.id).id == made.id
 
 
-def test_an_invalid_address_is_rejected(tickover: Server) -> None:
-    with pytest.raises(Rejection) as caught:
-        tickover.client("nobody")
-    assert caught.value.reason == Reason.INVALID_PARAMS
-
-
 async def test_async_client(tickover: Server, mailbox: Mailbox) -> None:
     address = mailbox.address()
     async with tickover.async_client(address) as one:
@@ -75,66 +68,53 @@ def test_rate_limits_are_off(tickover: Server, client: Tickover) -> None:
 # clock
 
 
-def test_an_empty_clock_starts_at_the_default_start(clock: ClockFactory) -> None:
-    made = clock()
-    assert (made.frozen_time, made.transactions, made.pending_transactions) == (START, [], [])
-
-
-def test_a_clock_from_parts(clock: ClockFactory) -> None:
-    made = clock(frozen_time="2027-01-03T08:00:00Z", transactions=[RENT, SALARY], goals=[TRIP])
-    assert made.frozen_time == RENT.at
-    assert [item.name for item in made.transactions] == ["Rent"]
-    assert [item.name for item in made.pending_transactions] == ["Salary"]
-    assert [item.name for item in made.goals] == ["Trip"]
-
-
-def test_parts_without_a_frozen_time_start_at_the_default_start(clock: ClockFactory) -> None:
-    assert clock(transactions=[RENT]).frozen_time == START
-
-
-@each_case(
-    ("plan", "start"),
+@pytest.mark.parametrize(
+    ("source", "arguments", "start", "posted", "pending"),
     [
-        (Plan(transactions=[RENT]), START),
-        (Plan(frozen_time=datetime(2026, 1, 1, tzinfo=UTC)), datetime(2026, 1, 1, tzinfo=UTC)),
+        (None, {}, START, [], []),
+        (None, {"transactions": [RENT]}, START, [], ["Rent"]),
+        (
+            None,
+            {"frozen_time": RENT.at, "transactions": [RENT, SALARY], "goals": [TRIP]},
+            RENT.at,
+            ["Rent"],
+            ["Salary"],
+        ),
+        (Plan(transactions=[RENT]), {}, START, [], ["Rent"]),
+        (Plan(frozen_time=SALARY.at), {}, SALARY.at, [], []),
     ],
 )
-def test_a_clock_from_a_plan(plan: Plan, start: datetime, clock: ClockFactory) -> None:
-    made = clock(plan)
+def test_a_clock_from_parts_or_a_plan(
+    clock: ClockFactory, source: Any, arguments: Any, start: datetime, posted: list[str], pending: list[str]
+) -> None:
+    made = clock(source, **arguments)
     assert made.frozen_time == start
-    assert len(made.pending_transactions) == len(plan.transactions)
+    assert [item.name for item in made.transactions] == posted
+    assert [item.name for item in made.pending_transactions] == pending
+    assert [item.name for item in made.goals] == [item.name for item in arguments.get("goals", ())]
 
 
-@each_case("name", names())
-def test_a_clock_from_any_scenario(name: str, clock: ClockFactory) -> None:
-    made = clock(name)
-    assert made.frozen_time == (load(name).start or START)
-    assert made.next_at
-
-
-def test_a_scenario_with_a_start(clock: ClockFactory) -> None:
+def test_a_clock_from_a_scenario(clock: ClockFactory, tmp_path: Path) -> None:
+    for name in names():
+        assert clock(name).frozen_time == (load(name).start or START)
     assert clock("salary-and-rent", start="2028-02-29T00:00:00Z").frozen_time == datetime(2028, 2, 29, tzinfo=UTC)
-
-
-def test_a_clock_from_a_scenario_file(clock: ClockFactory, tmp_path: Path) -> None:
     file = tmp_path / "coffee.toml"
     file.write_text(SCENARIO)
     for source in (file, str(file), load(file)):
         assert [item.name for item in clock(source).pending_transactions] == ["Coffee"]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("source", "arguments", "message"),
     [
-        ("salary-and-rent", {"frozen_time": START}, "frozen_time, transactions and goals can't be combined"),
-        ("salary-and-rent", {"transactions": [RENT]}, "frozen_time, transactions and goals can't be combined"),
-        (Plan(), {"goals": [TRIP]}, "frozen_time, transactions and goals can't be combined"),
+        ("salary-and-rent", {"transactions": [RENT]}, "pass either a plan or frozen_time, transactions and goals"),
+        (Plan(), {"goals": [TRIP]}, "pass either a plan or frozen_time, transactions and goals"),
         (Plan(), {"start": START}, "start requires a scenario"),
         (None, {"start": START}, "start requires a scenario"),
     ],
 )
 def test_conflicting_arguments_are_rejected(source: Any, arguments: Any, message: str, clock: ClockFactory) -> None:
-    with pytest.raises(TypeError, match=message):
+    with pytest.raises(ValueError, match=message):
         clock(source, **arguments)
 
 
@@ -144,12 +124,6 @@ def test_clocks_belong_to_the_user_of_the_client(clock: ClockFactory, client: Ti
 
 
 # mailbox
-
-
-def test_addresses_are_unique_and_in_a_reserved_domain(mailbox: Mailbox) -> None:
-    addresses = {mailbox.address() for _ in range(100)}
-    assert len(addresses) == 100
-    assert all(address.endswith("@example.test") for address in addresses)
 
 
 def test_emails_contain_the_code_or_the_link(mailbox: Mailbox, tickover: Server) -> None:
@@ -169,12 +143,14 @@ def test_emails_contain_the_code_or_the_link(mailbox: Mailbox, tickover: Server)
 
 def test_an_email_is_returned_once_regardless_of_case(tickover: Server, mailbox: Mailbox) -> None:
     address = mailbox.address()
+    with pytest.raises(TimeoutError, match=f"^No email to {re.escape(address)} arrived within 0 seconds"):
+        mailbox.wait_for(address, timeout=0)
     with Tickover(tickover.url) as app:
         app.send_code(address)
     mailbox.wait_for(address)
     for spelling in (address, address.upper()):
-        with pytest.raises(TimeoutError, match=f"^No new email to {re.escape(spelling)} arrived within 0.1 seconds"):
-            mailbox.wait_for(spelling, timeout=0.1)
+        with pytest.raises(TimeoutError, match=f"^No new email to {re.escape(spelling)} arrived within 0 seconds"):
+            mailbox.wait_for(spelling, timeout=0)
 
 
 def test_clients_consume_the_emails_they_sign_in_with(tickover: Server, mailbox: Mailbox) -> None:
@@ -182,12 +158,6 @@ def test_clients_consume_the_emails_they_sign_in_with(tickover: Server, mailbox:
     tickover.client(address).close()
     tickover.client(address).close()
     with pytest.raises(TimeoutError):
-        mailbox.wait_for(address, timeout=0)
-
-
-def test_a_timeout_names_the_address(mailbox: Mailbox) -> None:
-    address = mailbox.address()
-    with pytest.raises(TimeoutError, match=f"^No email to {re.escape(address)} arrived within 0 seconds"):
         mailbox.wait_for(address, timeout=0)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cases import each_case
 from tickover.pytest_plugin.process import run_server
 
 
@@ -40,7 +39,7 @@ def test_environment_settings_do_not_reach_the_server(tmp_path: Path, monkeypatc
     assert "'TICKOVER_RESEND_SECONDS': '1'" in environment
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("lines", "message"),
     [
         (("import sys", "sys.exit('Full.')"), ": it exited with code 1.\nLast output:\nFull."),

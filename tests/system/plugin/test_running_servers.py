@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import tickover.pytest_plugin as plugin
-from tests.support.cases import each_case
 from tests.support.program import Program
 from tickover.pytest_plugin.server import use_server
 
@@ -42,7 +41,7 @@ def test_a_run_can_use_a_running_server(
     assert program.result("rpc.discover", {})
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("option", "variable", "setting", "expected"),
     [
         ("http://option", "http://variable", "http://setting", "http://option"),
@@ -59,11 +58,7 @@ def test_the_option_overrides_the_variable_which_overrides_the_setting(
     pytester: pytest.Pytester,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    pytester.makeini(
-        f"[pytest]\ntickover_url = {setting}\nasyncio_default_fixture_loop_scope = function"
-        if setting
-        else "[pytest]\nasyncio_default_fixture_loop_scope = function"
-    )
+    pytester.makeini(f"[pytest]\nasyncio_default_fixture_loop_scope = function\ntickover_url = {setting}")
     monkeypatch.setenv("TICKOVER_URL", variable)
     config = pytester.parseconfig("--tickover-url", option) if option else pytester.parseconfig()
     assert plugin._configured_url(config) == expected
