@@ -22,32 +22,30 @@ _AMOUNT: Final = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,10})?")
 _AMBIGUOUS_MINUTES: Final = re.compile(r"([0-9]) *m\b", re.IGNORECASE)
 
 
-def output_options(command: F) -> F:
-    """Add --json to a command."""
-    return _shared_option("--json", is_flag=True, help="Print JSON.", apply=_set_json)(command)
+def _set_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    # A group before the command may have set it already.
+    if value:
+        ctx.ensure_object(Session).output.wants_json = True
+
+
+def _set_url(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value:
+        ctx.ensure_object(Session).url_option = value
+
+
+json_option: Final = click.option("--json", is_flag=True, expose_value=False, callback=_set_json, help="Print JSON.")
+_url_option: Final = click.option(
+    "--url",
+    metavar="URL",
+    expose_value=False,
+    callback=_set_url,
+    help=f"Server address. [TICKOVER_URL, default: the server of the last sign-in, or {DEFAULT_URL}]",
+)
 
 
 def shared_options(command: F) -> F:
     """Add --url and --json to a command."""
-    help = f"Server address. [TICKOVER_URL, default: the server of the last sign-in, or {DEFAULT_URL}]"
-    return _shared_option("--url", metavar="URL", help=help, apply=_set_url)(output_options(command))
-
-
-def _shared_option(name: str, *, apply: Callable[[Session, Any], None], **settings: Any) -> Callable[[F], F]:
-    def callback(ctx: click.Context, _: click.Parameter, value: Any) -> None:
-        # A group before the command may have set the option already.
-        if value:
-            apply(ctx.ensure_object(Session), value)
-
-    return click.option(name, expose_value=False, callback=callback, **settings)
-
-
-def _set_json(session: Session, _: bool) -> None:
-    session.output.wants_json = True
-
-
-def _set_url(session: Session, url: str) -> None:
-    session.url_option = url
+    return _url_option(json_option(command))
 
 
 def opening_option(command: F) -> F:

@@ -10,7 +10,7 @@ import click
 from tickover import __version__
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.lazy_group import LazyCommand, LazyGroup
-from tickover.cli.options import output_options, shared_options
+from tickover.cli.options import json_option, shared_options
 from tickover.cli.output import configure_streams, discard_output, report_error
 from tickover.cli.session import Session
 
@@ -140,7 +140,7 @@ def token() -> None:
         }
     },
 )
-@output_options
+@json_option
 def users() -> None:
     """List, show and delete users in the server's database.
 

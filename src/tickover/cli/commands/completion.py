@@ -3,14 +3,14 @@
 import click
 from click.shell_completion import get_completion_class
 
-from tickover.cli.options import output_options
+from tickover.cli.options import json_option
 from tickover.cli.root import COMPLETE_VARIABLE, root
 from tickover.cli.session import Session, pass_session
 
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@output_options
+@json_option
 @pass_session
 def completion(session: Session, shell: str) -> None:
     """Print a shell completion script.

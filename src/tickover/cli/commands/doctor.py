@@ -9,7 +9,7 @@ import click
 from tickover.cli.commands.serve import setting_flags
 from tickover.cli.database import read_server_settings, translate_errors
 from tickover.cli.errors import Exit
-from tickover.cli.options import output_options
+from tickover.cli.options import json_option
 from tickover.cli.session import Session, pass_session
 from tickover.server.settings import SettingError
 
@@ -18,7 +18,7 @@ _MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 
 @click.command()
 @setting_flags
-@output_options
+@json_option
 @pass_session
 def doctor(session: Session, /, **flags: Any) -> None:
     """Check everything that the server needs, and say how to fix problems.

@@ -15,7 +15,7 @@ from tickover.cli.database import (
     translate_errors,
     warn_of_passwords,
 )
-from tickover.cli.options import output_options
+from tickover.cli.options import json_option
 from tickover.cli.output import to_json
 from tickover.cli.session import Session, pass_session
 from tickover.server.settings import SETTINGS
@@ -38,7 +38,7 @@ def setting_flags(command: Callable[..., None]) -> Callable[..., None]:
     is_flag=True,
     help='For programs: print {"url": …} on one line when ready, and stop when standard input ends.',
 )
-@output_options
+@json_option
 @pass_session
 def serve(session: Session, /, attached: bool, **flags: Any) -> None:
     """Run the server until Ctrl-C.
@@ -69,7 +69,7 @@ def serve(session: Session, /, attached: bool, **flags: Any) -> None:
 
 @click.command()
 @database_url_option
-@output_options
+@json_option
 @pass_session
 def migrate(session: Session, /, **flags: Any) -> None:
     """Migrate the database to the current schema.
@@ -94,7 +94,7 @@ def migrate(session: Session, /, **flags: Any) -> None:
 
 @click.command()
 @database_url_option
-@output_options
+@json_option
 @pass_session
 def sweep(session: Session, /, **flags: Any) -> None:
     """Delete expired data now.
@@ -116,7 +116,7 @@ def sweep(session: Session, /, **flags: Any) -> None:
 @click.command()
 @click.argument("source_url")
 @click.argument("target_url")
-@output_options
+@json_option
 @pass_session
 def copy(session: Session, source_url: str, target_url: str) -> None:
     """Copy all data from one database to another.

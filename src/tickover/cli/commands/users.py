@@ -12,7 +12,7 @@ from tickover.api import ids
 from tickover.cli import formatting
 from tickover.cli.database import check_database_exists, database_url_option, read_server_settings, translate_errors
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.options import output_options
+from tickover.cli.options import json_option
 from tickover.cli.session import Session, pass_session
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _Result = TypeVar("_Result")
 @click.command("list")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List at most N users. Default: all.")
 @database_url_option
-@output_options
+@json_option
 @pass_session
 def list_(session: Session, limit: int | None, database_url: str | None) -> None:
     """List users, newest first. With --json, print one document per line."""
@@ -49,7 +49,7 @@ def list_(session: Session, limit: int | None, database_url: str | None) -> None
 @click.command()
 @click.argument("user", metavar="EMAIL|ID")
 @database_url_option
-@output_options
+@json_option
 @pass_session
 def show(session: Session, user: str, database_url: str | None) -> None:
     """Show what a user has: clocks, sessions and access tokens."""
@@ -73,7 +73,7 @@ def show(session: Session, user: str, database_url: str | None) -> None:
 @click.argument("user", metavar="EMAIL|ID")
 @click.option("--access-tokens", is_flag=True, help="Also revoke the user's access tokens.")
 @database_url_option
-@output_options
+@json_option
 @pass_session
 def revoke_sessions(session: Session, user: str, access_tokens: bool, database_url: str | None) -> None:
     """Sign a user out everywhere. The user can sign in again.
@@ -94,7 +94,7 @@ def revoke_sessions(session: Session, user: str, access_tokens: bool, database_u
 @click.argument("user", metavar="EMAIL|ID")
 @click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 @database_url_option
-@output_options
+@json_option
 @pass_session
 def delete(session: Session, user: str, yes: bool, database_url: str | None) -> None:
     """Permanently delete a user and all of the user's data.
@@ -127,7 +127,7 @@ def delete(session: Session, user: str, yes: bool, database_url: str | None) -> 
 
 @click.command()
 @database_url_option
-@output_options
+@json_option
 @pass_session
 def stats(session: Session, database_url: str | None) -> None:
     """Count users, live clocks, tokens and emails, and show the size of the database.
