@@ -200,6 +200,13 @@ def test_chance_and_jitter() -> None:
     assert offsets == {-2, -1, 0, 1, 2}
 
 
+def test_the_seed_of_an_item_overrides_that_of_the_file() -> None:
+    varied = {"amount": {"between": [1, 1000]}, "every": "day"}
+    own = plan(NEW_YEAR, rent(**varied, seed=0), length="20 days", seed=7)
+    assert own == plan(NEW_YEAR, rent(**varied), length="20 days")
+    assert own != plan(NEW_YEAR, rent(**varied), length="20 days", seed=7)
+
+
 def test_jitter_comes_before_the_weekend() -> None:
     found = instants(NEW_YEAR, "5 months", every="Friday", jitter_days=2, weekend="after")
     assert {at.weekday() for at in found} <= {0, 1, 2, 3, 4}
