@@ -77,6 +77,8 @@ def test_public_holidays_of_a_country() -> None:
         ({"weekend": "before", "holidays": "XX"}, 'holidays must be a list of dates or a country code such as "DE"'),
         ({"weekend": "after", "holidays": ["soon"]}, 'entry 1 of holidays must be a date such as "2027-01-31"'),
         ({"skipped": ["2027-01-25"] * 401}, "skipped must have at most 400 dates, not 401."),
+        ({"late_by": {f"+{day} days": "1d" for day in range(401)}}, "late_by must have at most 400 dates, not 401."),
+        ({"weekend": "before", "holidays": ["2027-01-01"] * 401}, "holidays must have at most 400 dates, not 401."),
         ({"timezone": "Europe/Berlino"}, 'timezone "Europe/Berlino" is unknown; did you mean "Europe/Berlin"?'),
         ({"timezone": "Europe/Berlin" * 5_000}, "timezone must be the name of a time zone"),
         ({"timezone": "../etc/passwd"}, "timezone must be the name of a time zone"),

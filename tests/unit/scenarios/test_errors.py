@@ -98,13 +98,17 @@ def test_invalid_transaction(key: str, value: Any, problem: str) -> None:
     ("keys", "problem"),
     [
         ({"at": []}, "at must have at least one entry"),
-        ({"at": "+1 day", "weekend": "after"}, "weekend requires every or rrule and can't be used with at; remove it"),
-        ({"at": "+1 day", "from": "+1 day"}, "from requires every or rrule and can't be used with at; remove it"),
         ({"at": ["+1 day"] * 3, "amount": [1]}, f"{COUNTS}: 3, not 1"),
     ],
 )  # fmt: skip
 def test_invalid_instants(keys: dict[str, Any], problem: str) -> None:
     assert error_message({"transactions": [rent(**keys)]}) == f'f, transaction 1 "Rent": {problem}.'
+
+
+@pytest.mark.parametrize("key", ["from", "until", "times", "weekend", "holidays"])
+def test_keys_that_need_a_recurrence(key: str) -> None:
+    problem = f"{key} requires every or rrule and can't be used with at; remove it."
+    assert problem in error_message({"transactions": [rent(at="+1 day", **{key: []})]})
 
 
 @pytest.mark.parametrize(
