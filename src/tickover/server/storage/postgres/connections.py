@@ -6,7 +6,7 @@ It runs statements with timeouts, and turns failures of the database into reject
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from typing import Any, Final
 
 import asyncpg
@@ -256,12 +256,11 @@ async def _connect(
             max_cached_statement_lifetime=60,
             **options,
         )
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(connection.terminate)
             if configure is not None:
                 await configure(connection)
-        except BaseException:
-            connection.terminate()
-            raise
+            on_failure.pop_all()
     return connection
 
 
