@@ -9,6 +9,7 @@ from tests.rpc.builders import send_link
 from tests.support.emails import ANA
 from tests.support.program import Program
 from tests.support.world import HttpResponse, World
+from tickover.server.web.mailbox import Mailbox
 
 BO = "bo@example.test"
 ID = "n000000000009-20270101T120000.000000Z"
@@ -149,8 +150,11 @@ async def test_invalid_id_returns_404(world: World, written: str) -> None:
     await world.send_code()
     [one] = await listed(world)
     (world.outbox.parent / "outside.eml").write_bytes(b"From: x\r\nTo: ana@example.test\r\n\r\n")
+    id = written.replace("{id}", one["id"])
     for form in ("json", "html", "eml"):
-        assert (await get_email(world, written.replace("{id}", one["id"]), form)).status == 404
+        assert (await get_email(world, id, form)).status == 404
+    mailbox = Mailbox(world.outbox)
+    assert (await mailbox.get_email(id), await mailbox.get_html(id)) == (None, None)
 
 
 # Headers and methods
