@@ -74,12 +74,13 @@ def test_opening_balance_stays_in_the_list_and_has_no_sign() -> None:
 
 def test_advance_lists_what_happened_instead_of_items_around_now() -> None:
     clock = household(day(2, 1), months=2)
-    result = diff_snapshots(household(day(1, 1), months=2), clock)
+    result = diff_snapshots(household(day(1, 20), months=2), clock)
     lines = [line.plain for line in render_advance(clock, result, 80, NOW)]
     assert lines[:12] == [line.plain for line in render_clock(clock, 80, NOW)][:12]
     assert lines[12:] == [
-        "  ✓ 2027-01-01 → 2027-02-01  3 transactions and 1 contribution",
-        *ITEM_LINES,
+        "  ✓ 2027-01-20 → 2027-02-01  1 transaction and 1 contribution",
+        "  ● 2027-01-25 08:00  Salary  +2 800.00 EUR",
+        "  ● 2027-01-26 08:00  Trip      +300.00",
         "",
         "  Next: tickover clock advance --next  (2027-02-03 Rent −1 150.00 EUR)",
     ]
