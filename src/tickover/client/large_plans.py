@@ -1,7 +1,7 @@
 """Plans with more items than one call accepts: createTestClock creates the clock, and amendments add the rest."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from hashlib import sha256
 from typing import Final, NamedTuple
@@ -90,18 +90,14 @@ def is_incomplete(rejection: Rejection) -> bool:
 
 
 def _find_faults(plan: Plan) -> Iterator[Fault]:
-    contributions = {f"goals[{index}].contributions": len(goal.contributions) for index, goal in enumerate(plan.goals)}
-    transactions = len(plan.transactions)
-    yield from _check_counts({"transactions": transactions}, MAX_CLOCK_TRANSACTIONS)
-    yield from _check_counts({"currencies": len({item.currency for item in plan.transactions})}, MAX_CLOCK_CURRENCIES)
-    yield from _check_counts({"goals": len(plan.goals)}, MAX_CLOCK_GOALS)
-    yield from _check_counts(contributions, MAX_GOAL_CONTRIBUTIONS)
-    yield from _check_counts(
-        {"transactions and contributions": transactions + sum(contributions.values())}, MAX_CLOCK_ITEMS
-    )
-
-
-def _check_counts(counts: Mapping[str, int], limit: int) -> Iterator[Fault]:
-    for path, count in counts.items():
+    payments = [len(goal.contributions) for goal in plan.goals]
+    counts = [
+        ("transactions", len(plan.transactions), MAX_CLOCK_TRANSACTIONS),
+        ("currencies", len({item.currency for item in plan.transactions}), MAX_CLOCK_CURRENCIES),
+        ("goals", len(plan.goals), MAX_CLOCK_GOALS),
+        *((f"goals[{index}].contributions", count, MAX_GOAL_CONTRIBUTIONS) for index, count in enumerate(payments)),
+        ("transactions and contributions", len(plan.transactions) + sum(payments), MAX_CLOCK_ITEMS),
+    ]
+    for path, count, limit in counts:
         if count > limit:
             yield Fault(path, "count", f"must have at most {limit:,} entries, not {count:,}", count)
