@@ -72,6 +72,10 @@ def _forks(token: str, clocks: Sequence[str]) -> bytes:
     return rpc_request("forkTestClock", {"id": clocks[0]}, token)
 
 
+def _cheap_calls(token: str, _clocks: Sequence[str]) -> bytes:
+    return rpc_request("listTestClocks", {"limit": 100}, token)
+
+
 def _pipelined_upgrades(_token: str, _clocks: Sequence[str]) -> bytes:
     return b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n" * 600
 
@@ -86,6 +90,7 @@ ATTACKS = {
     "ledger calls on grown forks": Attack(_ledger_calls, connections=64, has_read_only_token=True),
     "amendments of grown forks": Attack(_amendments, connections=64),
     "forks of a grown clock": Attack(_forks, connections=64),
+    "cheap calls on many connections": Attack(_cheap_calls, connections=200, has_read_only_token=True),
 }
 
 

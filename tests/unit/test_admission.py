@@ -172,3 +172,20 @@ async def test_nothing_is_kept_of_finished_calls(calls: Calls) -> None:
     assert not calls.admission._waiting
     assert not calls.admission._began
     assert calls.admission._total == 0
+
+
+async def test_user_has_a_smaller_share_while_others_are_active() -> None:
+    now, limit = 0.0, 64
+    admission = Admission(limit, limit, lambda: now)
+    assert [admission.try_enter("a", 1) for _ in range(limit)] == [True] * limit
+    for _ in range(limit):
+        admission.leave("a", 1)
+    assert admission.try_enter("b", 1)
+    share = limit // 16
+    assert [admission.try_enter("a", 1) for _ in range(share + 1)] == [True] * share + [False]
+    admission.leave("a", 1)
+    assert not admission.try_enter("a", 1), "the cost is free in the next iteration"
+    await settle()
+    assert admission.try_enter("a", 1)
+    now = 2.0
+    assert admission.try_enter("a", 1), "the others have made no call for a while"

@@ -20,7 +20,7 @@ from tickover.api.fields import Params
 from tickover.api.limits import MAX_FAULTS
 from tickover.api.suggestions import MAX_LENGTH, suggest
 
-_MAX_HINTS = 100
+_MAX_HINTS = 20
 _MAX_UNKNOWN_NAMES = 100
 
 

@@ -6,6 +6,7 @@ A cost is the approximate number of bytes that a call reads, computes and writes
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from math import inf
 from time import monotonic
 from typing import Final
 
@@ -15,6 +16,10 @@ from tickover.api.limits import MAX_RUNNING_COST, MAX_RUNNING_COST_PER_USER, MAX
 _MAX_PAUSE_SECONDS: Final = 0.05
 _CHEAP_CALLS: Final = 32
 """A call is cheap if a user can run as many like it at the same time."""
+_SHARES: Final = 16
+"""The parts of a user's limit. While others are active, a user has only one, so that their calls get in between."""
+_ACTIVE_SECONDS: Final = 1.0
+"""Time after the call of a user in which the user counts as active."""
 
 User = bytes | str
 """The key of a user, or the network of a caller without a token."""
@@ -32,6 +37,9 @@ class Admission:
         self._limit = limit
         self._limit_per_user = limit_per_user
         self._now = now
+        self._last_user: User | None = None
+        self._changed_at = -inf
+        """When the last call came from another user than the call before."""
         self._running: dict[User, int] = {}
         """The cost of the running calls of each user."""
         self._total = 0
@@ -43,10 +51,13 @@ class Admission:
 
     def try_enter(self, user: User, cost: int) -> bool:
         """Begin a call, or return False if it has to wait."""
+        if user != self._last_user:
+            self._changed_at = -inf if self._last_user is None else self._now()
+            self._last_user = user
         if self._waiting and (self._is_full or user in self._waiting):
             return False
         used = self._running.get(user, 0) + cost
-        if (used > self._limit_per_user and used != cost) or (self._total + cost > self._limit and self._total):
+        if (used > self._user_limit() and used != cost) or (self._total + cost > self._limit and self._total):
             return False
         self._begin(user, used, cost)
         return True
@@ -67,14 +78,14 @@ class Admission:
             raise
 
     def leave(self, user: User, cost: int) -> None:
-        """End a call. Unless it was cheap, its cost is free in the next iteration of the event loop.
+        """End a call. Its cost is free in the next iteration of the event loop, or now if it is cheap and others idle.
 
         Many calls never wait for anything, and would otherwise all run in one iteration. While other users have calls
         in progress, an expensive call is followed by a pause of the same length. Calls of others need several
         iterations, and would otherwise wait for an expensive call in each.
         """
         self._total -= cost
-        if cost * _CHEAP_CALLS <= self._limit_per_user:
+        if cost * _CHEAP_CALLS <= self._limit_per_user and not self._has_others():
             self._release(user, cost)
             return
         pause = 0.0
@@ -85,6 +96,13 @@ class Admission:
             loop.call_later(pause, self._release, user, cost)
         else:
             loop.call_soon(self._release, user, cost)
+
+    def _has_others(self) -> bool:
+        """Return whether several users are active."""
+        return self._now() - self._changed_at < _ACTIVE_SECONDS
+
+    def _user_limit(self) -> int:
+        return self._limit_per_user // _SHARES if self._has_others() else self._limit_per_user
 
     def _begin(self, user: User, used: int, cost: int) -> None:
         self._running[user] = used
@@ -110,7 +128,7 @@ class Admission:
                 # A call that was cancelled is done.
                 if not turn.done():
                     used = self._running.get(user, 0) + cost
-                    if used > self._limit_per_user and used != cost:
+                    if used > self._user_limit() and used != cost:
                         break
                     if self._total + cost > self._limit and self._total:
                         # Nobody overtakes, or a call with a high cost could wait forever.
