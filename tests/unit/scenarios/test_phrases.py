@@ -82,6 +82,8 @@ def fridays(*positions: int) -> Months:
         (Months(1, (MonthDay(1), MonthDay(31, FRIDAY))), ["month on the first day and the last Friday"]),
         (Months(2, (MonthDay(5),)), ["second month on the 5th", "2 months on the 5th", "other month on the 5th"]),
         (Months(3, (MonthDay(15),)), ["quarter on the 15th", "3 months on the 15th", "third month on the 15th"]),
+        (Weeks(4), ["every second fortnight", "2 fortnights"]),
+        (Months(6), ["every second quarter", "every 6 months", "every sixth month"]),
         (Years(), ["every year"]),
         (Years(1, ((4, MonthDay(1)),)), ["year on 1 April", "year on April 1", "every year on the 1st of April"]),
         (Years(1, ((4, MonthDay(1)),)), ["year on the first of April", "year on April the 1st", "year on April first"]),
