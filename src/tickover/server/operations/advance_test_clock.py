@@ -6,8 +6,8 @@ from tickover.api.clocks import OneClock
 from tickover.api.fields import ClockId, Params, doc
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
-from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, TIME_REASONS, VIEW, check_time, clock_result
-from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, TIME_REASONS, check_time, clock_result
+from tickover.server.operations.operation import VIEW, Caller, Example, Operation, Permission, Services
 
 
 class AdvanceEntry(Params, frozen=True):

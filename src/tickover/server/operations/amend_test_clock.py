@@ -23,8 +23,8 @@ from tickover.api.limits import (
 )
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
-from tickover.server.operations.clocks import CLOCK_REASONS, COPY, EXAMPLE_CLOCK, too_many_amendments
-from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, too_many_amendments
+from tickover.server.operations.operation import COPY, Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.amendments import amend
 
 _MAX_ATTEMPTS: Final = 20

@@ -12,9 +12,9 @@ from tickover.api.fields import Bound, ClockId, OpeningBalances, Params, TotalBo
 from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_EXPECTATIONS, MAX_GOAL_CONTRIBUTIONS
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
-from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, LEDGER
+from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
 from tickover.server.operations.ledgers import CLOCK_RANGE, reject
-from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.operations.operation import LEDGER, Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.expectations import Scope, check, scope_faults, time_faults
 
 _MANY_ITEMS: Final = 100

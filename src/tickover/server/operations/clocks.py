@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from weakref import WeakValueDictionary
 
 from msgspec import DecodeError, Struct, json, msgpack
@@ -30,9 +30,6 @@ from tickover.server.storage.store import (
     StoredClock,
 )
 
-if TYPE_CHECKING:
-    from tickover.server.operations.operation import Cost
-
 _decode_stored: Final = msgpack.Decoder(Schedule).decode
 _encode_stored: Final = msgpack.Encoder().encode
 
@@ -57,17 +54,6 @@ class CachedSchedule(Struct, frozen=True):
     revision: int
     schedule: Schedule
 
-
-def _per_byte(times: int) -> "Cost":
-    """Return the cost of an operation that handles each byte of a clock's schedule this many times."""
-    return lambda services, params: times * services.clocks.size_of(params)
-
-
-VIEW: Final = _per_byte(1)
-COPY: Final = _per_byte(4)
-"""A copy is read, computed, written to the database and returned."""
-LEDGER: Final = _per_byte(10)
-"""Computing a ledger takes at least ten times as long as joining a view."""
 
 CLOCK_REASONS: Final = (Reason.CLOCK_EXPIRED, Reason.CLOCK_NOT_FOUND)
 TIME_REASONS: Final = (Reason.TIME_BEFORE_CURRENT, Reason.TIME_AFTER_MAX)

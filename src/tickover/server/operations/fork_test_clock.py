@@ -10,8 +10,8 @@ from tickover.api.errors import Fault, Reason, invalid_params
 from tickover.api.fields import ClockId, ClockName, Labels, Params, doc
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
-from tickover.server.operations.clocks import CLOCK_REASONS, COPY, EXAMPLE_CLOCK
-from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
+from tickover.server.operations.operation import COPY, Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.clocks import Clock, encode_labels
 from tickover.server.schedule.schedule import fork_schedule
 

@@ -8,9 +8,9 @@ from tickover.api.clocks import Balances
 from tickover.api.fields import ClockId, OpeningBalances, Params, doc
 from tickover.api.limits import MAX_CLOCK_CURRENCIES, MAX_OPENING_BALANCES
 from tickover.api.timestamps import Instant
-from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, LEDGER
+from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
 from tickover.server.operations.ledgers import CLOCK_RANGE, reject
-from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.operations.operation import LEDGER, Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.expectations import time_faults
 from tickover.server.schedule.ledger import balances
 

@@ -11,9 +11,9 @@ from tickover.api.fields import ClockId, OpeningBalances, Params, Text, doc
 from tickover.api.limits import DEFAULT_EVENTS, MAX_EVENTS
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
-from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, LEDGER
+from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
 from tickover.server.operations.ledgers import CLOCK_RANGE, reject
-from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.operations.operation import LEDGER, Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.events import EventQuery, events, read_cursor
 from tickover.server.schedule.expectations import time_faults
 

@@ -12,7 +12,7 @@ from tickover.server.operations.services import Services
 from tickover.server.operations.sizes import SMALL_RESULT
 from tickover.server.sign_in.tokens import Permission
 
-__all__ = ["NEEDS_SIGN_IN", "Caller", "Example", "Operation", "Permission", "Services"]
+__all__ = ["COPY", "LEDGER", "NEEDS_SIGN_IN", "VIEW", "Caller", "Example", "Operation", "Permission", "Services"]
 
 Handler = Callable[[Any, Caller, Services], Awaitable[bytes | Struct]]
 """Runs a call with valid parameters. The result is JSON, or a struct to encode as JSON."""
@@ -20,6 +20,17 @@ Handler = Callable[[Any, Caller, Services], Awaitable[bytes | Struct]]
 Cost = Callable[[Services, bytes], int]
 """Estimates the bytes that a call with these parameters reads, computes and writes, besides the parameters."""
 
+
+def _per_byte(times: int) -> Cost:
+    """Return the cost of an operation that handles each byte of a clock's schedule this many times."""
+    return lambda services, params: times * services.clocks.size_of(params)
+
+
+VIEW: Final = _per_byte(1)
+COPY: Final = _per_byte(4)
+"""A copy is read, computed, written to the database and returned."""
+LEDGER: Final = _per_byte(10)
+"""Computing a ledger takes at least ten times as long as joining a view."""
 
 NEEDS_SIGN_IN: Final = "Access tokens can't call this operation: it needs a token from a sign-in."
 

@@ -8,8 +8,8 @@ from tickover.api.clocks import OneClock
 from tickover.api.errors import Reason
 from tickover.api.fields import ClockId, ClockName, Labels, Params, doc
 from tickover.server.operations import sizes
-from tickover.server.operations.clocks import CLOCK_REASONS, VIEW, clock_result
-from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.operations.clocks import CLOCK_REASONS, clock_result
+from tickover.server.operations.operation import VIEW, Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.clocks import encode_labels
 from tickover.server.storage.store import NameChanges
 
