@@ -40,7 +40,7 @@ coverage: .venv/dev
 	$(BIN)/pytest tests/unit tests/rpc --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
 
 mutants: .venv/dev
-	@$(BIN)/python -m tests.mutants $(ONLY)
+	@$(BIN)/python -m lab.mutants $(ONLY)
 
 check: .venv/dev .node-tools/ready clients/typescript/node_modules/.package-lock.json
 	$(BIN)/ruff check

@@ -1,11 +1,11 @@
-"""The planted bugs in tests/mutants stay usable: their patches apply, and the tests that they name exist."""
+"""The planted bugs in lab/mutants stay usable: their patches apply, and the tests that they name exist."""
 
 import shutil
 import subprocess
 
 import pytest
 
-from tests.mutants.mutant import ROOT, Mutant, load_mutants
+from lab.mutants.mutant import ROOT, Mutant, load_mutants
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="Needs git to check the patches.")

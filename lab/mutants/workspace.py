@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
-from tests.mutants.mutant import ROOT
+from lab.mutants.mutant import ROOT
 
 _SECONDS: Final = 600
 _LINKED: Final = (".node-test",)

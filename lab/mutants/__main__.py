@@ -11,8 +11,8 @@ from enum import StrEnum
 from time import monotonic
 from typing import Final, NamedTuple
 
-from tests.mutants.mutant import Mutant, load_mutants
-from tests.mutants.workspace import Workspace, open_workspace
+from lab.mutants.mutant import Mutant, load_mutants
+from lab.mutants.workspace import Workspace, open_workspace
 
 
 class Outcome(StrEnum):
@@ -40,7 +40,7 @@ class Result(NamedTuple):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m lab.mutants", description=__doc__)
     parser.add_argument("name", nargs="?", default="", help="run only mutants with this text in their names")
     parser.add_argument("--verbose", action="store_true", help="print the output of the tests")
     options = parser.parse_args()
