@@ -5,9 +5,6 @@ comments before a request control the server:
 
     <!-- as: ana -->               send the token of ana@example.test, and sign her in first if necessary
     <!-- pass: 60 seconds -->      let time pass
-    <!-- begin: 1 live clock -->   start a new server with this limit of live clocks per user
-    <!-- mail: refused -->         make the mailer fail, until `accepted`
-    <!-- store: closed -->         close the store, as during a shutdown
 
 A page starts at 2027-01-01T12:00:00Z without users. IDs come from a seed, so responses are the same in every run. If an
 ID, token, code or cursor changes in a response, the requests below use the new value. A response that ends with … keeps
@@ -17,9 +14,6 @@ its number of lines.
 import asyncio
 import json
 import re
-import shutil
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -27,23 +21,23 @@ from typing import Any, Final
 from tests.support.world import HttpResponse, World, open_world
 
 ROOT: Final = Path(__file__).parent.parent.parent
-PAGES: Final = ("docs/api.md", "docs/concepts.md", "tests/transcripts/errors.md")
+PAGES: Final = ("docs/api.md", "docs/concepts.md")
 
 _WIDTH: Final = 110
 _PART: Final = re.compile(
-    r"^<!-- (?P<directive>as|pass|begin|mail|store): (?P<argument>[^\n]+) -->$"
+    r"^<!-- (?P<directive>as|pass): (?P<argument>[^\n]+) -->$"
     r"|^```(?P<kind>json|http|text)\n(?P<text>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
 _GENERATED: Final = re.compile(r"(?:clock|token)_[0-9a-f-]{36}|cursor_[0-9a-f]{32}|tk[oa]_[\w-]{43}|\b[0-9]{6}\b")
 _EMAIL_ID: Final = re.compile(r"(?<=[0-9]Z-)[0-9]+-[0-9]{6}")
 """The part of an email's ID that differs between runs."""
-_DEFAULT_MAX_CLOCKS: Final = 10_000
 
 
 async def update_page(page: str, folder: Path) -> str:
     """Return the page with the current responses."""
-    async with _open_runner(folder) as runner:
+    async with open_world(folder) as world:
+        runner = _PageRunner(world)
         parts, position = [], 0
         for part in _PART.finditer(page):
             if part["directive"]:
@@ -58,10 +52,8 @@ async def update_page(page: str, folder: Path) -> str:
 class _PageRunner:
     """Runs the requests of one page on a server, and keeps the tokens of its users."""
 
-    def __init__(self, folder: Path, worlds: AsyncExitStack) -> None:
-        self._folder = folder
-        self._worlds = worlds
-        self._world: World
+    def __init__(self, world: World) -> None:
+        self._world = world
         self._tokens: dict[str, str] = {}
         self._caller = ""
         self._response: HttpResponse | None = None
@@ -70,12 +62,6 @@ class _PageRunner:
     @property
     def has_pending_response(self) -> bool:
         return self._response is not None
-
-    async def begin(self, max_clocks: int) -> None:
-        folder = self._folder / str(len(list(self._folder.iterdir())))
-        folder.mkdir()
-        self._world = await self._worlds.enter_async_context(open_world(folder, max_clocks_per_user=max_clocks))
-        self._tokens.clear()
 
     async def apply(self, directive: str, argument: str) -> None:
         match directive:
@@ -86,14 +72,6 @@ class _PageRunner:
             case "pass":
                 amount, unit = argument.split()
                 self._world.pass_time(**{unit: float(amount)})
-            case "begin":
-                await self.begin(int(argument.split(maxsplit=1)[0]))
-            case "mail" if argument == "refused":
-                shutil.rmtree(self._world.outbox)
-            case "mail":
-                self._world.outbox.mkdir()
-            case "store":
-                await self._world.store.close()
 
     async def run(self, kind: str, text: str) -> str:
         """Send a request and return it, or return the current response or email."""
@@ -130,14 +108,6 @@ class _PageRunner:
     def _track(self, old: str, new: str) -> str:
         self._replacements.update(zip(_GENERATED.findall(old), _GENERATED.findall(new), strict=False))
         return new
-
-
-@asynccontextmanager
-async def _open_runner(folder: Path) -> AsyncIterator[_PageRunner]:
-    async with AsyncExitStack() as worlds:
-        runner = _PageRunner(folder, worlds)
-        await runner.begin(_DEFAULT_MAX_CLOCKS)
-        yield runner
 
 
 def _format_email(world: World) -> str:

@@ -16,7 +16,6 @@ from tests.support.transcripts import PAGES, ROOT, update_page
 from tickover import __version__
 from tickover.api import limits
 from tickover.api.clocks import ClockPage, ContributionEntry, Summary, TransactionEntry
-from tickover.api.errors import Reason
 from tickover.api.fields import Params
 from tickover.api.tokens import Done, Sent, SignedIn, StoredEmail
 from tickover.server.metrics.exposition import Facts, render
@@ -30,7 +29,6 @@ from tickover.server.sign_in.mail import open_mailer
 from tickover.server.storage.admin.statistics import Statistics
 
 DOCS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-ERROR_PAGES = ("docs/api.md", "tests/transcripts/errors.md")
 LIMITS = {name: value for name, value in vars(limits).items() if name.isupper()}
 
 
@@ -200,36 +198,12 @@ def reasons_table() -> dict[str, tuple[int, int, set[str]]]:
     return {quoted(name)[0]: (int(code), int(http), set(quoted(data))) for name, code, http, _, data in table}
 
 
-def example_errors() -> Iterator[Any]:
-    """Return the error objects in the example responses."""
-    for fence in (fence for name in ERROR_PAGES for fence in re.findall(_EXAMPLE, read(name))):
-        body = fence.partition("\n\n")[2] if re.match("[A-Z]", fence) else fence
-        if '"error":' in body:
-            response = json.loads(body)
-            yield from (
-                one["error"] for one in (response if isinstance(response, list) else [response]) if "error" in one
-            )
-
-
-_EXAMPLE = re.compile(r"^```(?:json|http)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-
-
-def test_every_reason_has_an_example_with_its_data() -> None:
-    examples = {error["data"]["reason"]: error for error in example_errors()}
-    # No request can cause INTERNAL.
-    assert set(examples) == set(Reason) - {Reason.INTERNAL}
-    for name, (code, _, data) in reasons_table().items():
-        if name in examples:
-            assert name in section(read("tests/transcripts/errors.md"), f"### {name}")
-            assert examples[name]["code"] == code
-            assert set(examples[name]["data"]) - {"reason"} == data
-
-
-def test_every_rule_of_faults_is_documented_and_has_an_example() -> None:
-    documented = {name for rule, _ in rows(read("docs/api.md"), "Rule | Violated by") for name in quoted(rule)}
-    examples = {fault["rule"] for error in example_errors() for fault in error["data"].get("errors", ())}
-    # Examples of these three would be too long for a page.
-    assert documented == examples | {"count", "length"}
+def test_reasons_table_names_the_data_of_each_reason() -> None:
+    errors = json.loads(read("src/tickover/server/rpc/openrpc/recorded.json"))["errors"]
+    documented = {name: data for name, (_, _, data) in reasons_table().items()}
+    assert {name: set(error["data"]) - {"reason"} for name, error in errors.items()} == {
+        name: data for name, data in documented.items() if name in errors
+    }
 
 
 def test_limits_table_lists_every_limit() -> None:
