@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.cases import each_case
 from tickover.api.clocks import (
     AddedContributionEntry,
     AddEntry,
@@ -150,12 +149,14 @@ def test_schedules_of_earlier_releases_have_no_cancelled_items() -> None:
     assert msgspec.msgpack.decode(stored, type=ScheduledItems).next_number == 1
 
 
-@each_case(("target", "initial", "amounts"), [(1, 0, []), (0.3, 0.1, [0.1, 0.2]), (10**9, 1e-9, [1e-300])])
+@pytest.mark.parametrize(
+    ("target", "initial", "amounts"), [(1, 0, []), (0.3, 0.1, [0.1, 0.2]), (10**9, 1e-9, [1e-300])]
+)
 def test_amounts_are_recovered_from_sums(target: float, initial: float, amounts: list[float]) -> None:
     assert compute_savings(target, initial, amounts).amounts() == (target, initial, amounts)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("add", "cancel", "valid_until"),
     [
         ([_START + 2 * _DAY, _START + _DAY], [], _START + _DAY),
@@ -173,7 +174,7 @@ def test_amendment_is_valid_until_its_earliest_item(
     assert _amend(schedule, add=AddEntry(added), cancel=ids).valid_until == valid_until
 
 
-@each_case("late", ["goals", "contributions"])
+@pytest.mark.parametrize("late", ["goals", "contributions"])
 def test_contributions_limit_the_validity_too(late: str) -> None:
     schedule = encode_schedule(_CLOCK, NewClock(goals=[GoalEntry("Trip", 1)]))
     items = [ContributionEntry(_START + _DAY, 1)]
@@ -228,7 +229,7 @@ def test_all_faults_are_reported_with_their_paths() -> None:
     ]
 
 
-@each_case("at", [_START + 2 * _DAY, _START + 3 * _DAY])
+@pytest.mark.parametrize("at", [_START + 2 * _DAY, _START + 3 * _DAY])
 def test_items_that_have_happened_cannot_be_cancelled(at: Instant) -> None:
     ids = [f"txn_{_HEX}_1", f"ctb_{_HEX}_0_0", f"txn_{_HEX}_0"]
     rejection = _rejected(_SCHEDULE, at=at, cancel=ids)
@@ -264,7 +265,7 @@ def _grown(transactions: int, goals: Sequence[int]) -> Schedule:
 _LATER = ContributionEntry(_START + _DAY, 1)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("schedule", "add", "path"),
     [
         (_grown(MAX_CLOCK_TRANSACTIONS - 1, []), AddEntry(_rent(1, 2)), "add.transactions"),

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.support.cases import each_case
 from tickover.api import ids, timestamps
 from tickover.api.clocks import NewClock, ScheduleEntry
 from tickover.api.errors import Fault
@@ -146,13 +145,13 @@ def test_whole_amounts_are_written_without_a_fraction() -> None:
     assert b".0" not in schedule_json.view(clock.frozen_time, schedule)
 
 
-@each_case("text", ["1.0", 'Version 1.0,"currency":"x', "1.0}\n", "2.0}", "a 3.0, b"])
+@pytest.mark.parametrize("text", ["1.0", 'Version 1.0,"currency":"x', "1.0}\n", "2.0}", "a 3.0, b"])
 def test_text_that_looks_like_whole_amount_is_unchanged(text: str) -> None:
     (shown,) = seen(transactions=[transaction(name=text, category=text, amount=5.0)])["pendingTransactions"]
     assert (shown["name"], shown["category"], shown["amount"]) == (text, text, 5)
 
 
-@each_case(
+@pytest.mark.parametrize(
     "name",
     [
         pytest.param("a", id="one character"),
@@ -192,7 +191,7 @@ def test_all_ids_are_different() -> None:
 # Views
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("later", "visible"),
     [
         pytest.param(-MICROSECOND, False, id="a microsecond before"),
@@ -283,7 +282,7 @@ def test_view_of_largest_schedule_is_complete() -> None:
         assert [item["currentAmount"] for item in view["goals"]] == [(day + 1) / 10] * 25
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("count", "first", "rest"),
     [(0, b"", b"1,22,333"), (1, b"1", b"22,333"), (2, b"1,22", b"333"), (3, b"1,22,333", b"")],
 )
@@ -294,14 +293,14 @@ def test_scheduled_items_are_split_at_any_count(count: int, first: bytes, rest: 
 # Faults
 
 
-@each_case("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)])
+@pytest.mark.parametrize("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)])
 def test_start_within_ten_years_of_now_is_valid(now: Instant) -> None:
     for years in (-10, 10):
         assert faults(now, frozenTime=timestamps.write(timestamps.years_after(now, years))) == []
 
 
-@each_case("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)])
-@each_case("years", [-10, 10])
+@pytest.mark.parametrize("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)])
+@pytest.mark.parametrize("years", [-10, 10])
 def test_start_a_microsecond_beyond_ten_years_is_invalid(now: Instant, years: int) -> None:
     earliest, latest = (timestamps.write(timestamps.years_after(now, span)) for span in (-10, 10))
     start = timestamps.write(timestamps.years_after(now, years) + MICROSECOND * (1 if years > 0 else -1))
@@ -309,7 +308,7 @@ def test_start_a_microsecond_beyond_ten_years_is_invalid(now: Instant, years: in
     assert faults(now, frozenTime=start) == [Fault("frozenTime", "range", message, start)]
 
 
-@each_case(
+@pytest.mark.parametrize(
     "far",
     [
         pytest.param("0001-01-01T00:00:00Z", id="the first instant"),
@@ -322,7 +321,7 @@ def test_start_out_of_range_is_the_only_range_fault(far: str) -> None:
     assert [(fault.path, fault.rule) for fault in found] == [("frozenTime", "range")]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("at", "inside"),
     [
         pytest.param("2028-02-28T23:59:59.999999Z", False, id="a microsecond before frozenTime"),
@@ -360,7 +359,7 @@ def test_items_without_frozen_time_must_be_after_now() -> None:
     assert [fault.path for fault in faults(transactions=[transaction(at=before)])] == ["transactions[0].at"]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("initial", "target", "rejected"),
     [
         pytest.param(999, 1000, False, id="below"),
@@ -398,7 +397,7 @@ def test_view_equals_reference_view() -> None:
         assert schedule_json.view(at, schedule) == schedule_json.reference_view(clock, create_params(**params), at)
 
 
-@each_case("at", [datetime(1, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
+@pytest.mark.parametrize("at", [datetime(1, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
 def test_params_accept_any_id_and_instant(at: Instant) -> None:
     """Whether they are valid depends on the clock."""
     for params in (

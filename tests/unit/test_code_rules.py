@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cases import each_case
 from tests.support.repository import text_files
 from tests.support.transcripts import ROOT
 from tickover.api.errors import Reason
@@ -70,7 +69,7 @@ def catches_all_exceptions(node: ast.AST) -> bool:
     return node.type is None or bool({"Exception", "BaseException"} & set(re.findall(r"\w+", ast.unparse(node.type))))
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("matches", "allowed"),
     [
         pytest.param(
@@ -109,7 +108,7 @@ def test_only_listed_modules_use(matches: Callable[[ast.AST], bool], allowed: se
     assert modules_with(matches) == allowed
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("matches", "source"),
     [
         (reads_wall_clock, "datetime.now(UTC)"),
@@ -130,7 +129,7 @@ def test_uses_are_recognized(matches: Callable[[ast.AST], bool], source: str) ->
     assert any(matches(node) for node in ast.walk(ast.parse(source)))
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("matches", "source"),
     [
         (reads_wall_clock, "self.now"),
@@ -169,7 +168,7 @@ def test_migrations_are_numbered_without_gaps() -> None:
 # Pins and paths
 
 
-@each_case("path", sorted((ROOT / "requirements").glob("*.txt")))
+@pytest.mark.parametrize("path", sorted((ROOT / "requirements").glob("*.txt")))
 def test_every_pin_has_hashes_and_no_url(path: Path) -> None:
     text = path.read_text("utf-8")
     pins = [line for line in text.replace("\\\n", " ").splitlines() if line.strip() and not line.startswith("#")]

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 import pytest
 from msgspec import json
 
-from tests.support.cases import each_case
 from tickover.api.clocks import NewClock
 from tickover.api.fields import Params
 from tickover.server.operations.advance_test_clock import AdvanceEntry
@@ -24,7 +23,7 @@ def advance(frozen_time: str) -> bytes:
     return b'{"id":"clock_1","frozenTime":%b}' % frozen_time.encode()
 
 
-@each_case(
+@pytest.mark.parametrize(
     "written",
     [
         pytest.param('"2027-03-01T00:00:00Z"', id="whole seconds"),
@@ -42,7 +41,7 @@ def test_usual_timestamps_take_the_fast_path(written: str) -> None:
     assert params.frozen_time.utcoffset().total_seconds() == 0  # type: ignore[union-attr]
 
 
-@each_case(
+@pytest.mark.parametrize(
     "written",
     [
         pytest.param('"2027-03-01T00:00:00+01:00"', id="another offset"),
@@ -70,19 +69,19 @@ def test_unusual_timestamps_take_the_slow_path(written: str) -> None:
     assert try_fast_decode(AdvanceEntry, advance(written).replace(b":", b" :\n\t"), NOW) is None
 
 
-@each_case("currency", ["EU1", "eur", "EUr", "ÄÖÜ", "EUR ", "E R", "\u0415UR", "ⅠⅡⅢ"])
+@pytest.mark.parametrize("currency", ["EU1", "eur", "EUr", "ÄÖÜ", "EUR ", "E R", "\u0415UR", "ⅠⅡⅢ"])
 def test_unusual_currency_takes_the_slow_path(currency: str) -> None:
     written = json.encode({"transactions": [TRANSACTION, TRANSACTION | {"currency": currency}]})
     assert try_fast_decode(NewClock, written, NOW) is None
 
 
-@each_case("name", ["a\\u0000b", "\\ud800"])
+@pytest.mark.parametrize("name", ["a\\u0000b", "\\ud800"])
 def test_text_with_possible_u_0000_takes_the_slow_path(name: str) -> None:
     written = json.encode({"goals": [{"name": "A name", "targetAmount": 1}]}).replace(b"A name", name.encode())
     assert try_fast_decode(NewClock, written, NOW) is None
 
 
-@each_case(
+@pytest.mark.parametrize(
     "name",
     [
         pytest.param("Zürich, naïve, 东京, 🎉", id="other scripts"),
@@ -98,7 +97,7 @@ def test_usual_name_takes_the_fast_path(name: str) -> None:
     assert params.transactions[0].name == name
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("written", "read_as"),
     [
         pytest.param(b'{"id":"clock_1"}', GetEntry("clock_1"), id="getTestClock"),
@@ -113,7 +112,7 @@ def test_params_of_one_clock_take_the_fast_path(written: bytes, read_as: Params)
     assert decode(type(read_as), written, NOW) == ([], read_as)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("kind", "written"),
     [
         pytest.param(GetEntry, b'{"id":"1","at":"2027-01-01"}', id="an invalid instant"),
@@ -151,7 +150,7 @@ def _how_it_is_read(params: object, now: datetime = NOW) -> str:
     return _REJECTED if faults else _SLOW
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("start", "how"),
     [
         pytest.param("2027-01-01T12:00:00Z", _FAST, id="now"),
@@ -165,12 +164,12 @@ def _how_it_is_read(params: object, now: datetime = NOW) -> str:
         pytest.param("2017-01-01T11:59:59.999999Z", _REJECTED, id="an instant more back"),
     ],
 )
-@each_case("more", [{}, {"transactions": [], "goals": []}])
+@pytest.mark.parametrize("more", [{}, {"transactions": [], "goals": []}])
 def test_start_must_be_within_ten_years(start: str, how: str, more: dict[str, object]) -> None:
     assert _how_it_is_read({"frozenTime": start, **more}) == how
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("start", "at", "how"),
     [
         pytest.param("2027-03-01T00:00:00Z", "2027-03-01T00:00:00Z", _FAST, id="at the start"),
@@ -188,7 +187,7 @@ def test_start_must_be_within_ten_years(start: str, how: str, more: dict[str, ob
         pytest.param(None, "2037-01-01T12:00:00.000001Z", _REJECTED, id="an instant after what starts now"),
     ],
 )
-@each_case("kind", ["transaction", "contribution"])
+@pytest.mark.parametrize("kind", ["transaction", "contribution"])
 def test_item_must_be_between_start_and_end(kind: str, start: str | None, at: str, how: str) -> None:
     params: dict[str, object] = {} if start is None else {"frozenTime": start}
     # At any position among valid items.
@@ -211,7 +210,7 @@ def test_clock_that_starts_now_on_29_february_ends_on_28_february() -> None:
         assert _how_it_is_read({"transactions": [TRANSACTION | {"at": at}]}, now) == how
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("initial", "how"),
     [
         (0, _FAST),

@@ -11,7 +11,6 @@ import msgspec
 import pytest
 import structlog
 
-from tests.support.cases import each_case
 from tests.support.transcripts import PAGES, ROOT, update_page
 from tickover import __version__
 from tickover.api import limits
@@ -169,7 +168,7 @@ def is_named(text: str, field: str) -> bool:
     return f"`{field}`" in text or f'"{field}"' in text
 
 
-@each_case("method", OPERATIONS)
+@pytest.mark.parametrize("method", OPERATIONS)
 def test_every_parameter_is_documented(method: str) -> None:
     page = read("docs/api.md")
     text = section(page, f"### {method}")

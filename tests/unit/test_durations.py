@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.cases import each_case
 from tickover.api import durations
 from tickover.api.durations import Duration, add_months
 
@@ -14,7 +13,7 @@ many_examples = settings(max_examples=100, deadline=None, derandomize=True)
 instants = st.datetimes(datetime(1, 1, 1), datetime(9000, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("text", "duration"),
     [
         ("1y", Duration(years=1)),
@@ -51,7 +50,7 @@ def test_durations_are_parsed(text: str, duration: Duration) -> None:
     assert durations.parse(text) == duration
 
 
-@each_case(
+@pytest.mark.parametrize(
     "text",
     [
         "", " ", "+", "1", "month", "a month", "-1 day", "++1 day", "1.5 days", "1 fortnight", "1000000 days",
@@ -64,7 +63,7 @@ def test_invalid_durations_are_rejected_with_an_example(text: str) -> None:
         durations.parse(text)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("start", "months", "end"),
     [
         ("2027-01-31", 1, "2027-02-28"),
@@ -84,13 +83,13 @@ def test_months_follow_the_calendar(start: str, months: int, end: str) -> None:
     assert moved == datetime.fromisoformat(f"{end}T09:30:00.000001Z")
 
 
-@each_case(("start", "months"), [("9999-12-01", 1), ("0001-01-31", -1), ("2027-01-01", 10**6)])
+@pytest.mark.parametrize(("start", "months"), [("9999-12-01", 1), ("0001-01-31", -1), ("2027-01-01", 10**6)])
 def test_months_outside_the_calendar_overflow(start: str, months: int) -> None:
     with pytest.raises(OverflowError):
         add_months(datetime.fromisoformat(f"{start}T00:00:00Z"), months)
 
 
-@each_case(
+@pytest.mark.parametrize(
     "duration",
     [
         Duration(years=999_999),
@@ -110,7 +109,9 @@ def test_months_are_added_before_days() -> None:
     assert Duration(months=1, days=1, minutes=45).add_to(start) == datetime(2027, 3, 2, 0, 15, tzinfo=UTC)
 
 
-@each_case(("duration", "is_zero"), [(Duration(), True), (Duration(seconds=1), False), (Duration(years=1), False)])
+@pytest.mark.parametrize(
+    ("duration", "is_zero"), [(Duration(), True), (Duration(seconds=1), False), (Duration(years=1), False)]
+)
 def test_is_zero(duration: Duration, is_zero: bool) -> None:
     assert duration.is_zero is is_zero
 

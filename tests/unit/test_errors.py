@@ -3,13 +3,12 @@
 import pytest
 from msgspec import json
 
-from tests.support.cases import each_case
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params, unavailable
 
 FAULT = Fault("goals[0].name", "required", "is required")
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("count", "message"),
     [
         (1, "1 field of createTestClock is invalid."),
@@ -44,7 +43,7 @@ def test_rejection_without_details_has_empty_details() -> None:
     assert Rejection(Reason.CLOCK_NOT_FOUND, "You have no clock with this ID.").details == {}
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("fault", "written"),
     [
         pytest.param(FAULT, {}, id="nothing to show"),
@@ -58,12 +57,12 @@ def test_fault_is_encoded_with_got_if_set(fault: Fault, written: dict[str, objec
     assert json.decode(json.encode(fault)) == plain | written
 
 
-@each_case("reason", Reason)
+@pytest.mark.parametrize("reason", Reason)
 def test_reason_equals_its_name(reason: Reason) -> None:
     assert reason.value == reason.name
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("count", "lines"),
     [
         (0, ["0 fields of createTestClock are invalid."]),

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.support.cases import each_case
 from tickover.api.expectations import CheckResult, Expectation, goal_reached, never_above, never_below, posted, total
 from tickover.api.plans import encode_json
 from tickover.server.operations.check_test_clock import CheckEntry
@@ -56,7 +55,7 @@ EXAMPLES = [
 ]
 
 
-@each_case(("expectation", "params", "text"), EXAMPLES)
+@pytest.mark.parametrize(("expectation", "params", "text"), EXAMPLES)
 def test_expectations_have_parameters_and_a_text(expectation: Expectation, params: Any, text: str) -> None:
     assert json.loads(encode_json(expectation)) == params
     assert str(expectation) == text
@@ -78,6 +77,6 @@ def test_a_total_without_bounds_is_rejected() -> None:
         total("INCOME", "EUR")
 
 
-@each_case("ok", [True, False])
+@pytest.mark.parametrize("ok", [True, False])
 def test_a_check_result_is_true_if_all_expectations_hold(ok: bool) -> None:
     assert bool(CheckResult(ok, NOW, [])) is ok

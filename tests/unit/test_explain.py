@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from msgspec import UNSET, Raw, json
 
-from tests.support.cases import each_case
 from tests.unit.invalid_params import (
     ADVANCE,
     CONTRIBUTION,
@@ -40,7 +39,7 @@ from tickover.server.operations.send_login_code_email import SendEntry
 from tickover.server.rpc.envelope import decode_params
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("kind", "params"),
     [
         pytest.param(NewClock, {}, id="nothing"),
@@ -64,7 +63,7 @@ def test_valid_parameters_have_no_faults(kind: type[Params], params: Any) -> Non
 # Objects and arrays
 
 
-@each_case(
+@pytest.mark.parametrize(
     "kind",
     [
         NewClock,
@@ -81,12 +80,12 @@ def test_parameters_by_position_get_a_hint(kind: type[Params]) -> None:
     assert faults_of(kind, ["a", "b"]) == [Fault("params", "type", message)]
 
 
-@each_case("value", ["text", 7, True, None])
+@pytest.mark.parametrize("value", ["text", 7, True, None])
 def test_parameters_must_be_an_object(value: Any) -> None:
     assert faults_of(NewClock, value) == [Fault("params", "type", "must be an object", value)]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("item", "got"),
     [
         pytest.param(7, 7, id="number"),
@@ -96,18 +95,18 @@ def test_parameters_must_be_an_object(value: Any) -> None:
         pytest.param([TRANSACTION], UNSET, id="array"),
     ],
 )
-@each_case("name", ["transactions", "goals"])
+@pytest.mark.parametrize("name", ["transactions", "goals"])
 def test_item_must_be_an_object(name: str, item: Any, got: Any) -> None:
     assert faults_of(NewClock, {name: [item]}) == [Fault(f"{name}[0]", "type", "must be an object", got)]
 
 
-@each_case(("value", "got"), [({}, UNSET), ("", ""), (0, 0), (False, False)])
-@each_case("name", ["transactions", "goals"])
+@pytest.mark.parametrize(("value", "got"), [({}, UNSET), ("", ""), (0, 0), (False, False)])
+@pytest.mark.parametrize("name", ["transactions", "goals"])
 def test_list_must_be_an_array(name: str, value: Any, got: Any) -> None:
     assert faults_of(NewClock, {name: value}) == [Fault(name, "type", "must be an array", got)]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("params", "path", "limit"),
     [
         pytest.param(lambda count: {"transactions": [TRANSACTION] * count}, "transactions", 100, id="transactions"),
@@ -138,7 +137,7 @@ def test_faults_of_items_within_the_limit_are_listed_too() -> None:
 # Names
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("kind", "params", "names"),
     [
         pytest.param(AdvanceEntry, ADVANCE, ["id", "frozenTime"], id="advanceTestClock"),
@@ -160,30 +159,30 @@ def test_missing_parameter_is_a_fault(kind: type[Params], params: dict[str, Any]
     assert faults_of(kind, {}) == [Fault(name, "required", "is required") for name in names]
 
 
-@each_case("name", ["at", "name", "amount", "currency", "type"])
+@pytest.mark.parametrize("name", ["at", "name", "amount", "currency", "type"])
 def test_missing_transaction_field_is_a_fault(name: str) -> None:
     found = faults_of(NewClock, {"transactions": [TRANSACTION, without(TRANSACTION, name)]})
     assert found == [Fault(f"transactions[1].{name}", "required", "is required")]
 
 
-@each_case("name", ["name", "targetAmount"])
+@pytest.mark.parametrize("name", ["name", "targetAmount"])
 def test_missing_goal_field_is_a_fault(name: str) -> None:
     found = faults_of(NewClock, {"goals": [without(GOAL, name)]})
     assert found == [Fault(f"goals[0].{name}", "required", "is required")]
 
 
-@each_case("name", ["at", "amount"])
+@pytest.mark.parametrize("name", ["at", "amount"])
 def test_missing_contribution_field_is_a_fault(name: str) -> None:
     found = of_goal(contributions=[without(CONTRIBUTION, name)])
     assert found == [Fault(f"goals[0].contributions[0].{name}", "required", "is required")]
 
 
-@each_case("name", ["initialAmount", "contributions"])
+@pytest.mark.parametrize("name", ["initialAmount", "contributions"])
 def test_optional_goal_field_can_be_omitted(name: str) -> None:
     assert faults_of(NewClock, {"goals": [without(GOAL, name)]}) == []
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("params", "path"),
     [
         pytest.param({"frozenTime": None}, "frozenTime", id="frozenTime"),
@@ -198,12 +197,12 @@ def test_null_for_optional_parameter_gets_a_hint(params: Any, path: str) -> None
     assert faults_of(NewClock, params) == [Fault(path, "null", "must not be null; omit it", None)]
 
 
-@each_case("kind", [GetEntry, ForkEntry])
+@pytest.mark.parametrize("kind", [GetEntry, ForkEntry])
 def test_null_for_optional_instant_gets_a_hint(kind: type[Params]) -> None:
     assert faults_of(kind, GET | {"at": None}) == [Fault("at", "null", "must not be null; omit it", None)]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("fields", "rule", "message"),
     [
         pytest.param({"at": None}, "type", EXPECTED_TIME, id="at"),
@@ -217,7 +216,7 @@ def test_null_for_required_parameter_is_a_type_fault(fields: dict[str, None], ru
     assert of_transaction(**fields) == [Fault(f"transactions[0].{next(iter(fields))}", rule, message, None)]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("params", "path", "hint"),
     [
         pytest.param({"frozentime": 1}, "frozentime", "did you mean frozenTime?", id="case"),
@@ -258,7 +257,7 @@ def test_name_from_another_object_is_unknown() -> None:
 # Text
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "rule", "message"),
     [
         pytest.param("a", None, None, id="1 character"),
@@ -285,7 +284,7 @@ def test_name_has_1_to_120_characters(name: Any, rule: str | None, message: str 
         assert found == ([Fault(path, rule, message, name)] if rule and message else [])
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("category", "rule", "message"),
     [
         pytest.param("", None, None, id="empty"),
@@ -300,12 +299,12 @@ def test_category_has_at_most_80_characters(category: Any, rule: str | None, mes
     assert found == ([Fault("transactions[0].category", rule, message, category)] if rule and message else [])
 
 
-@each_case("currency", ["EUR", "AAA", "ZZZ", "XXX"])
+@pytest.mark.parametrize("currency", ["EUR", "AAA", "ZZZ", "XXX"])
 def test_three_uppercase_letters_are_a_valid_currency(currency: str) -> None:
     assert of_transaction(currency=currency) == []
 
 
-@each_case(
+@pytest.mark.parametrize(
     "currency",
     ["", "E", "EU", "EURO", "eur", "EUr", "EU1", "EU\n", "EUR\n", "\nEUR", " EUR", "ÄÖÜ", "ＥＵＲ", "ΕUR", "EU\0", "$"],
 )
@@ -314,12 +313,12 @@ def test_other_currencies_are_invalid(currency: str) -> None:
     assert of_transaction(currency=currency) == [Fault("transactions[0].currency", "format", message, currency)]
 
 
-@each_case("type", ["INCOME", "EXPENSE"])
+@pytest.mark.parametrize("type", ["INCOME", "EXPENSE"])
 def test_income_and_expense_are_valid_types(type: str) -> None:
     assert of_transaction(type=type) == []
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("type", "got"),
     [
         ("", ""),
@@ -336,7 +335,7 @@ def test_other_types_are_invalid(type: Any, got: Any) -> None:
     assert of_transaction(type=type) == [Fault("transactions[0].type", "oneOf", "must be EXPENSE or INCOME", got)]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "value", "message"),
     [
         ("loginCodeType", "short_lived", "must be LONG_LIVED or SHORT_LIVED"),
@@ -349,13 +348,13 @@ def test_email_type_and_code_type_have_two_values(name: str, value: Any, message
     assert faults_of(SendEntry, SEND | {name: value}) == [Fault(name, "oneOf", message, value)]
 
 
-@each_case("value", ["EMAIL_LINK", "email_code", "", None, 6])
+@pytest.mark.parametrize("value", ["EMAIL_LINK", "email_code", "", None, 6])
 def test_authentication_method_has_one_value(value: Any) -> None:
     found = faults_of(VerificationEntry, VERIFICATION | {"authenticationMethod": value})
     assert found == [Fault("authenticationMethod", "oneOf", "must be EMAIL_CODE", value)]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("code_type", "email_type", "needed"),
     [("LONG_LIVED", "LOGIN_CODE", "SHORT_LIVED"), ("SHORT_LIVED", "WEB_LOGIN_LINK", "LONG_LIVED")],
 )
@@ -365,7 +364,7 @@ def test_mismatched_types_are_a_combination_fault(code_type: str, email_type: st
     assert found == [Fault("loginCodeType", "combination", message, code_type)]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("value", "rule", "message"),
     [
         pytest.param("ana", "format", EXPECTED_ADDRESS, id="no address"),
@@ -376,14 +375,14 @@ def test_mismatched_types_are_a_combination_fault(code_type: str, email_type: st
         pytest.param(None, "type", "must be a string", id="null"),
     ],
 )
-@each_case(("kind", "params"), [(SendEntry, SEND), (VerificationEntry, VERIFICATION)])
+@pytest.mark.parametrize(("kind", "params"), [(SendEntry, SEND), (VerificationEntry, VERIFICATION)])
 def test_email_must_be_one_address(
     kind: type[Params], params: dict[str, Any], value: Any, rule: str, message: str
 ) -> None:
     assert faults_of(kind, params | {"email": value}) == [Fault("email", rule, message, value)]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("value", "rule", "got"),
     [
         pytest.param("2027-01-31", "format", "2027-01-31", id="date alone"),
@@ -407,19 +406,19 @@ def test_every_instant_must_be_a_timestamp(value: Any, rule: str, got: Any) -> N
         assert found == [Fault(path, rule, EXPECTED_TIME, got)]
 
 
-@each_case(("value", "got"), [(7, 7), (None, None), ([], UNSET)])
+@pytest.mark.parametrize(("value", "got"), [(7, 7), (None, None), ([], UNSET)])
 def test_clock_id_must_be_a_string(value: Any, got: Any) -> None:
     for kind, params in OF_ONE_CLOCK:
         assert faults_of(kind, params | {"id": value}) == [Fault("id", "type", "must be a string", got)]
 
 
-@each_case("value", ["\0", "clock_x\0", "\0clock_x"])
+@pytest.mark.parametrize("value", ["\0", "clock_x\0", "\0clock_x"])
 def test_clock_id_must_not_contain_u_0000(value: str) -> None:
     for kind, params in OF_ONE_CLOCK:
         assert faults_of(kind, params | {"id": value}) == [Fault("id", "format", EXPECTED_TEXT, value)]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("kind", "known"),
     [(GetEntry, "id, at, details"), (ForkEntry, "id, at, name, labels"), (DeleteEntry, "id")],
 )
@@ -434,7 +433,7 @@ TOO_LARGE = ("max", "must be at most 1000000000")
 TOO_SMALL = ("positive", "must be greater than 0")
 
 
-@each_case("number", ["1", "1.0", "0.1", "5e-324", "1e-300", "999999999.9999999", "1000000000", "1e9"])
+@pytest.mark.parametrize("number", ["1", "1.0", "0.1", "5e-324", "1e-300", "999999999.9999999", "1000000000", "1e9"])
 def test_amount_is_positive_and_at_most_a_billion(number: str) -> None:
     amount = Raw(number.encode())
     assert of_transaction(amount=amount) == []
@@ -442,7 +441,7 @@ def test_amount_is_positive_and_at_most_a_billion(number: str) -> None:
     assert of_goal(contributions=[CONTRIBUTION | {"amount": amount}]) == []
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("number", "wrong", "got"),
     [
         pytest.param("0", TOO_SMALL, 0, id="zero"),
@@ -479,7 +478,7 @@ def test_other_amounts_are_invalid(number: str, wrong: tuple[str, str], got: Any
         assert found == [Fault(path, *wrong, got)]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("number", "wrong", "got"),
     [
         pytest.param("0", None, UNSET, id="zero"),
@@ -503,12 +502,12 @@ def test_initial_amount_is_at_least_0_and_at_most_the_target(
 # Secrets
 
 
-@each_case("code", ["000000", "012345", "999999"])
+@pytest.mark.parametrize("code", ["000000", "012345", "999999"])
 def test_six_digits_are_a_valid_code(code: str) -> None:
     assert faults_of(VerificationEntry, VERIFICATION | {"code": code}) == []
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("code", "rule", "message"),
     [
         pytest.param("", "format", "must be 6 digits", id="empty"),

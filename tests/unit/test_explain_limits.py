@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from msgspec import json
 
-from tests.support.cases import each_case
 from tests.unit.invalid_params import CONTRIBUTION, GOAL, NOW, TRANSACTION, faults_of, of_transaction
 from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault, Rejection
@@ -86,7 +85,7 @@ def test_documented_example_has_the_documented_faults() -> None:
     }
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("params", "paths"),
     [
         pytest.param({"goals": 7}, ["goals"], id="invalid goals"),
@@ -132,7 +131,7 @@ def test_only_first_twenty_unknown_names_get_a_hint() -> None:
     assert messages == ["is not a known parameter; did you mean name?"] * 20 + ["is not a known parameter"] * 10
 
 
-@each_case(("given", "named"), [(99, 99), (100, 100), (101, 100)])
+@pytest.mark.parametrize(("given", "named"), [(99, 99), (100, 100), (101, 100)])
 def test_at_most_a_hundred_unknown_names_per_object_are_listed(given: int, named: int) -> None:
     assert len(faults_of(NewClock, {f"n{number}": 1 for number in range(given)})) == named
 
@@ -202,7 +201,7 @@ HOSTILE = [
 ]
 
 
-@each_case(("write", "count"), HOSTILE)
+@pytest.mark.parametrize(("write", "count"), HOSTILE)
 def test_number_of_faults_is_limited(write: Any, count: int) -> None:
     written = write()
     assert len(written) <= MAX_BODY

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.support.cases import each_case
 from tickover.api import ids, timestamps
 from tickover.api.clocks import NewClock
 from tickover.server.rpc.decode import decode
@@ -64,7 +63,7 @@ def ids_in(seen: Any) -> list[str]:
     return [id for part in seen for id in ids_in(part)] if isinstance(seen, list) else []
 
 
-@each_case("at", [START, datetime(2027, 3, 2, tzinfo=UTC), datetime(2037, 3, 1, tzinfo=UTC)])
+@pytest.mark.parametrize("at", [START, datetime(2027, 3, 2, tzinfo=UTC), datetime(2037, 3, 1, tzinfo=UTC)])
 def test_every_id_contains_the_key_of_the_fork(at: datetime) -> None:
     _, schedule = written()
     before, after = ids_in(seen(schedule, at)), ids_in(seen(forked(), at))
@@ -91,7 +90,7 @@ def test_fork_has_its_own_expiry_and_max_time_of_the_original() -> None:
     assert fork["maxTime"] == original["maxTime"] == "2037-03-01T00:00:00Z"
 
 
-@each_case("at", [START, datetime(2029, 12, 31, tzinfo=UTC), datetime(2037, 3, 1, tzinfo=UTC)])
+@pytest.mark.parametrize("at", [START, datetime(2029, 12, 31, tzinfo=UTC), datetime(2037, 3, 1, tzinfo=UTC)])
 def test_schedule_does_not_depend_on_frozen_time_of_the_fork(at: datetime) -> None:
     assert forked(at=at) == forked()
     assert seen(forked(at=at), at)["frozenTime"] == timestamps.write(at)
@@ -117,7 +116,7 @@ def test_forked_schedule_survives_encoding() -> None:
     assert msgspec.msgpack.decode(stored, type=Schedule) == forked()
 
 
-@each_case(
+@pytest.mark.parametrize(
     "text",
     [
         pytest.param(OLD, id="the key of the original"),

@@ -5,7 +5,6 @@ from uuid import RFC_4122, UUID
 
 import pytest
 
-from tests.support.cases import each_case
 from tickover.api import ids
 
 BORN = datetime(2027, 1, 1, 12, 0, 0, 123_000, tzinfo=UTC)
@@ -16,7 +15,7 @@ ZEROS = bytes(10)
 ONES = b"\xff" * 10
 
 
-@each_case("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
+@pytest.mark.parametrize("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
 def test_key_is_a_uuid_version_7(random: bytes) -> None:
     uuid = UUID(bytes=ids.uuid7(BORN, random))
     assert (uuid.version, uuid.variant) == (7, RFC_4122)
@@ -31,7 +30,7 @@ def test_74_random_bits_are_used() -> None:
     assert len({change for change in changes if change}) == 74
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("later", "same"),
     [
         pytest.param(timedelta(0), True, id="at once"),
@@ -56,13 +55,13 @@ def test_id_is_prefix_and_uuid() -> None:
     assert ids.write("user", key) == f"user_{UUID(bytes=key)}"
 
 
-@each_case("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
+@pytest.mark.parametrize("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
 def test_clock_id_round_trip(random: bytes) -> None:
     key = ids.uuid7(BORN, random)
     assert ids.read_clock_id(ids.write("clock", key)) == key
 
 
-@each_case(
+@pytest.mark.parametrize(
     "text",
     [
         pytest.param("", id="nothing"),
@@ -100,13 +99,13 @@ def test_user_id_is_parsed() -> None:
         assert ids.read_user_id(text) is None
 
 
-@each_case("variant", "89ab")
+@pytest.mark.parametrize("variant", "89ab")
 def test_every_variant_of_uuid_7_is_parsed(variant: str) -> None:
     text = f"clock_0198a000-0000-7fff-{variant}fff-ffffffffffff"
     assert ids.read_clock_id(text) == UUID(text.removeprefix("clock_")).bytes
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("age", "expired"),
     [
         pytest.param(timedelta(0), False, id="newborn"),
@@ -119,7 +118,7 @@ def test_every_variant_of_uuid_7_is_parsed(variant: str) -> None:
         pytest.param(timedelta(days=-3650), False, id="born ten years from now"),
     ],
 )
-@each_case("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
+@pytest.mark.parametrize("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
 def test_clock_expires_after_seven_days_inclusive(age: timedelta, expired: bool, random: bytes) -> None:
     key = ids.uuid7(BORN, random)
     now = BORN + age
@@ -128,7 +127,7 @@ def test_clock_expires_after_seven_days_inclusive(age: timedelta, expired: bool,
     assert (key < ids.first_live_key(now)) is expired
 
 
-@each_case("micros", [0, 1, 499, 999])
+@pytest.mark.parametrize("micros", [0, 1, 499, 999])
 def test_expiry_is_seven_days_after_the_millisecond_of_creation(micros: int) -> None:
     key = ids.uuid7(BORN + timedelta(microseconds=micros), ZEROS)
     assert ids.expires_at(key) == BORN + WEEK
@@ -136,14 +135,14 @@ def test_expiry_is_seven_days_after_the_millisecond_of_creation(micros: int) -> 
     assert ids.has_expired(key, BORN + WEEK)
 
 
-@each_case("micros", [0, 1, 999])
+@pytest.mark.parametrize("micros", [0, 1, 999])
 def test_first_live_key_separates_expired_from_live(micros: int) -> None:
     now = BORN + WEEK + timedelta(microseconds=micros)
     last_expired, first_living = ids.uuid7(BORN, ONES), ids.uuid7(BORN + MILLISECOND, ZEROS)
     assert last_expired < ids.first_live_key(now) <= first_living
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("made_up", "expired"),
     [
         pytest.param("clock_00000000-0000-7000-8000-000000000000", True, id="born in 1970"),
@@ -156,7 +155,7 @@ def test_invented_id_expires_by_its_creation_time(made_up: str, expired: bool) -
     assert ids.has_expired(key, BORN) is expired
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("born", "day"),
     [
         pytest.param(datetime(1970, 1, 1, tzinfo=UTC), 0, id="the first instant of the first day"),
@@ -165,7 +164,7 @@ def test_invented_id_expires_by_its_creation_time(made_up: str, expired: bool) -
         pytest.param(BORN, 20_819, id="a recent day"),
     ],
 )
-@each_case("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
+@pytest.mark.parametrize("random", [pytest.param(ZEROS, id="zeros"), pytest.param(ONES, id="ones")])
 def test_creation_day_counts_from_1970_in_utc(born: datetime, day: int, random: bytes) -> None:
     assert ids.creation_day(ids.uuid7(born, random)) == day
 
@@ -173,7 +172,7 @@ def test_creation_day_counts_from_1970_in_utc(born: datetime, day: int, random: 
 # Cursors
 
 
-@each_case(
+@pytest.mark.parametrize(
     "key",
     [
         pytest.param(ids.uuid7(BORN, ZEROS), id="zeros"),
@@ -195,7 +194,7 @@ def test_valid_cursor_is_parsed() -> None:
     assert ids.read_cursor(f"cursor_{_HEX}") == bytes.fromhex(_HEX)
 
 
-@each_case(
+@pytest.mark.parametrize(
     "text",
     [
         pytest.param("", id="nothing"),

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from lab.soak.linearizability.checker import Step, Verdict, check
 from lab.soak.linearizability.public_histories import RegisterModel, find_histories, verdict_of
-from tests.support.cases import each_case
 
 _MAX_PUBLIC_BYTES = 6_550
 """The soak checks the others too. They take minutes on a slow machine."""
@@ -67,12 +66,12 @@ VIOLATIONS = {
 }  # fmt: skip
 
 
-@each_case("name", LINEARIZABLE)
+@pytest.mark.parametrize("name", LINEARIZABLE)
 def test_linearizable_history_is_accepted(name: str) -> None:
     assert check(RegisterModel(), LINEARIZABLE[name]) is Verdict.LINEARIZABLE
 
 
-@each_case("name", VIOLATIONS)
+@pytest.mark.parametrize("name", VIOLATIONS)
 def test_violation_is_found(name: str) -> None:
     assert check(RegisterModel(), VIOLATIONS[name]) is Verdict.VIOLATION
 

@@ -3,13 +3,13 @@
 from math import inf
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from lab.soak.linearizability.checker import Verdict
 from lab.soak.linearizability.clock_model import SCHEDULES, Clock, new_clock
 from lab.soak.linearizability.history import NOT_EXECUTED, Call, Delivery, History
 from lab.soak.linearizability.judge import judge, reduce
-from tests.support.cases import each_case
 
 ANA = "ana@example.test"
 NOT_FOUND = ("error", "CLOCK_NOT_FOUND")
@@ -291,17 +291,17 @@ VIOLATIONS = {
 }  # fmt: skip
 
 
-@each_case("name", LINEARIZABLE)
+@pytest.mark.parametrize("name", LINEARIZABLE)
 def test_allowed_history_is_accepted(name: str) -> None:
     assert judge(LINEARIZABLE[name]) is Verdict.LINEARIZABLE
 
 
-@each_case("name", VIOLATIONS)
+@pytest.mark.parametrize("name", VIOLATIONS)
 def test_impossible_history_is_found(name: str) -> None:
     assert judge(VIOLATIONS[name]) is Verdict.VIOLATION
 
 
-@each_case("name", VIOLATIONS)
+@pytest.mark.parametrize("name", VIOLATIONS)
 def test_reduced_history_is_still_a_violation(name: str) -> None:
     reduced = reduce(VIOLATIONS[name])
     assert judge(reduced) is Verdict.VIOLATION

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from msgspec import UNSET, json
 
-from tests.support.cases import each_case
 from tickover.api.errors import Fault, Rejection
 from tickover.server.operations.list_test_clocks import ListEntry
 from tickover.server.rpc.decode import decode, try_fast_decode
@@ -98,7 +97,7 @@ def test_cursor_is_accepted(cursor: str) -> None:
     assert params == ListEntry(20, cursor)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("cursor", "rule", "message", "got"),
     [
         pytest.param("", "format", EXPECTED_CURSOR, "", id="empty"),
@@ -132,7 +131,7 @@ def test_all_faults_of_a_page_are_listed() -> None:
     assert found[0].message == "is not a known parameter; available: limit, cursor, labels, details"
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("params", "at_once"),
     [
         pytest.param({}, True, id="nothing"),

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import pytest
 from msgspec import json, msgpack
 
-from tests.support.cases import each_case
 from tickover.api.arguments import int_if_whole
 from tickover.server.schedule.money import Amount, Progress, Savings, compute_savings
 
@@ -24,7 +23,7 @@ def progress(target: Amount, initial: Amount, *contributions: Amount) -> Progres
     return staircase(target, initial, contributions)[-1]
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("amount", "written"),
     [
         pytest.param(1, b"1", id="whole"),
@@ -43,7 +42,7 @@ def test_whole_number_has_no_fraction(amount: Amount, written: bytes) -> None:
     assert json.encode(int_if_whole(amount)) == written
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("initial", "contributions", "current"),
     [
         pytest.param(0, [], "0", id="nothing"),
@@ -67,7 +66,7 @@ def test_current_amount_is_the_exact_sum(initial: Amount, contributions: list[Am
     assert json.encode(found.current_amount).decode() == current
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("target", "initial", "contributions", "remaining"),
     [
         pytest.param(1000, 0, [], "1000", id="all of it"),
@@ -88,7 +87,7 @@ def test_remaining_amount_is_target_minus_current(
     assert json.encode(found.remaining_amount).decode() == remaining
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("current", "target", "percent"),
     [
         pytest.param(0, 1000, "0", id="nothing"),

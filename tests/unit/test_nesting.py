@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.cases import each_case
 from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_BODY, MAX_NESTING
 from tickover.server.rpc.envelope import check_nesting
@@ -25,7 +24,7 @@ def arrays(depth: int, inner: bytes = b"") -> bytes:
     return b"[" * depth + inner + b"]" * depth
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("body", "accepted"),
     [
         pytest.param(arrays(MAX_NESTING), True, id="deepest arrays"),

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from tests.support.cases import each_case
 from tickover.api.arguments import midnight, to_exact_decimal, to_instant
 from tickover.api.expectations import never_below
 from tickover.api.plans import Plan, contribution, encode_json, expense, goal, income
@@ -25,7 +24,7 @@ class ZoneWithoutOffset(tzinfo):
     dst = tzname = utcoffset
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("value", "expected"),
     [
         (START, START),
@@ -43,7 +42,7 @@ def test_instants_are_converted_to_utc(value: datetime | str, expected: datetime
     assert to_instant(value).tzinfo is UTC
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("value", "message"),
     [
         (datetime(2027, 1, 1), "2027-01-01T00:00:00 has no time zone; add one"),  # noqa: DTZ001
@@ -63,7 +62,7 @@ def test_invalid_instants_are_rejected(value: Any, message: str) -> None:
         to_instant(value)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("day", "zone", "expected"),
     [
         ("2027-01-31", "UTC", "2027-01-31T00:00:00Z"),
@@ -78,7 +77,7 @@ def test_midnight_is_the_start_of_the_day_in_the_zone(day: date | str, zone: tzi
     assert midnight(day, zone) == to_instant(expected)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("day", "zone", "message"),
     [
         ("2027-02-29", "UTC", "invalid date '2027-02-29'; use a date such as 2027-01-31"),
@@ -95,7 +94,7 @@ def test_invalid_days_and_zones_are_rejected(day: Any, zone: Any, message: str) 
         midnight(day, zone)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("amount", "encoded"),
     [
         (0, "0"),
@@ -112,7 +111,7 @@ def test_amounts_are_encoded_exactly(amount: Decimal | int | float, encoded: str
     assert encode_json(to_exact_decimal(amount)).decode() == encoded
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("amount", "message"),
     [
         (2**53 + 1, "has too many digits for a JSON number"),
@@ -172,7 +171,7 @@ def test_an_empty_category_is_encoded() -> None:
     assert b'"category":""' in encode_json(income("Salary", 1, "EUR", START, category=""))
 
 
-@each_case(
+@pytest.mark.parametrize(
     "build",
     [
         lambda naive: Plan(frozen_time=naive),
@@ -186,7 +185,7 @@ def test_datetimes_without_a_time_zone_are_rejected(build: Any) -> None:
         build(datetime(2027, 1, 1))  # noqa: DTZ001
 
 
-@each_case(
+@pytest.mark.parametrize(
     "build",
     [
         lambda amount: income("Salary", amount, "EUR", START),

@@ -7,8 +7,9 @@ from html import unescape
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from tests.rpc.test_pages import Document
-from tests.support.cases import each_case
 from tests.support.openrpc_document import PUBLIC_URL, document
 from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS, describe
 from tickover.server.web.api_reference import kind_of, pretty, render, rules_of
@@ -36,7 +37,7 @@ def as_pasted(command: str) -> list[str]:
     return shlex.split(command.replace("\\\n", " "))
 
 
-@each_case("method", document()["methods"])
+@pytest.mark.parametrize("method", document()["methods"])
 def test_page_describes_the_whole_method(method: Any) -> None:
     shown = section(method["name"])
     described = text_of(shown)
@@ -51,7 +52,7 @@ def test_page_describes_the_whole_method(method: Any) -> None:
     assert re.findall(r'<a href="#([A-Z_]+)">', shown) == method["x-reasons"]
 
 
-@each_case("name", DESCRIBED_OPERATIONS)
+@pytest.mark.parametrize("name", DESCRIBED_OPERATIONS)
 def test_curl_examples_can_be_pasted(name: str) -> None:
     examples = next(method["examples"] for method in document()["methods"] if method["name"] == name)
     shown = blocks(section(name))
@@ -110,7 +111,7 @@ def test_document_text_is_escaped() -> None:
     assert page.count("<pre>") == PAGE.count("<pre>")
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("schema", "kind", "rules"),
     [
         ({"type": "string"}, "string", ""),
@@ -137,6 +138,6 @@ def test_bounds_in_words(schema: Any, kind: str, rules: str) -> None:
     assert (kind_of(schema), rules_of(schema)) == (kind, rules)
 
 
-@each_case("value", [{}, [], {"a": ["b" * 60, {"c": "d" * 60}]}, "x" * 200, {"ü": "𝄞" * 99, "n": None}])
+@pytest.mark.parametrize("value", [{}, [], {"a": ["b" * 60, {"c": "d" * 60}]}, "x" * 200, {"ü": "𝄞" * 99, "n": None}])
 def test_pretty_json_is_the_same_json(value: Any) -> None:
     assert json.loads(pretty(value)) == value

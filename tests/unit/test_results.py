@@ -6,12 +6,11 @@ from decimal import Decimal
 import pytest
 from msgspec import ValidationError, json, to_builtins
 
-from tests.support.cases import each_case
 from tickover.api.clocks import ClockPage, Contribution, Snapshot, Summary, Transaction
 from tickover.api.tokens import CreatedAccessToken, Done, SignedIn
 
 
-@each_case("written", ["0.1", "1000000000", "0.000000000001", "999999999.99"])
+@pytest.mark.parametrize("written", ["0.1", "1000000000", "0.000000000001", "999999999.99"])
 def test_amount_keeps_every_digit(written: str) -> None:
     content = f'{{"id": "ctb_1", "at": "2027-01-01T00:00:00Z", "amount": {written}}}'
     read = json.decode(content.encode(), type=Contribution)
@@ -58,7 +57,7 @@ def test_summary_is_encoded_like_the_clock() -> None:
     assert json.decode(WRITTEN, type=Summary) == SUMMARY
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("page", "written"),
     [
         pytest.param(ClockPage([]), b'{"clocks":[]}', id="empty"),
@@ -75,7 +74,7 @@ def test_page_has_next_cursor_only_if_there_is_a_next_page(page: ClockPage, writ
     assert json.decode(written, type=ClockPage) == page
 
 
-@each_case(("more", "category"), [(b"", None), (b',"category":""', ""), (b',"category":"Home"', "Home")])
+@pytest.mark.parametrize(("more", "category"), [(b"", None), (b',"category":""', ""), (b',"category":"Home"', "Home")])
 def test_missing_category_is_none(more: bytes, category: str | None) -> None:
     read = json.decode(TRANSACTION % more, type=Transaction)
     assert read.category == category

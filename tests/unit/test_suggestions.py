@@ -2,11 +2,10 @@
 
 import pytest
 
-from tests.support.cases import each_case
 from tickover.api.suggestions import MAX_LENGTH, closest_match, suggest
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("evry", "every"),
@@ -37,7 +36,7 @@ def test_names_over_the_maximum_length_get_no_suggestion() -> None:
     assert closest_match(longest + "x", [longest]) is None
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("name", "expected"),
     [("evry", '; did you mean "every"?'), ("xyz", "; available keys: from, every")],
 )

@@ -2,10 +2,10 @@
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.cases import each_case
 from tickover.server.rpc.envelope import decode_text
 
 PARTS = ["\\\\", r"\n", r"\ud800", r"\uDFFF", r"\uD83D\ude00", r"\u00e9", "ud83d", "a", "0"]
@@ -13,7 +13,7 @@ PARTS = ["\\\\", r"\n", r"\ud800", r"\uDFFF", r"\uD83D\ude00", r"\u00e9", "ud83d
 ESCAPE = re.compile(r"\\u[dD][89abAB]\w{2}\\u[dD][c-fC-F]\w{2}|(\\u[dD][89a-fA-F]\w{2})|\\.")
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("written", "decoded"),
     [
         (r"\ud800", r"\u0000"),

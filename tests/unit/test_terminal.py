@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.cases import each_case
 from tests.unit.strategies import CHARACTERS
 from tickover.api.terminal import escape, sanitize
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         pytest.param("ana@example.test", "ana@example.test", id="plain"),
@@ -43,7 +42,7 @@ def test_all_of_unicode_is_safe() -> None:
     assert len(shown) > 50_000
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("Rent", "Rent"),

@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.cases import each_case
 from tickover.api import timestamps
 from tickover.api.timestamps import Instant
 
@@ -14,7 +13,7 @@ LAST = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
 AFTER_LEAP_SECOND = datetime(2017, 1, 1, tzinfo=UTC)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         pytest.param("2027-01-31T09:00:00Z", NINE, id="the usual form"),
@@ -46,7 +45,7 @@ def test_timestamp_is_parsed(text: str, expected: Instant) -> None:
     assert read.tzinfo is UTC
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("fraction", "microsecond"),
     [
         pytest.param("", 0, id="none"),
@@ -61,13 +60,13 @@ def test_timestamp_is_parsed(text: str, expected: Instant) -> None:
         pytest.param("." + "9" * 1000, 999_999, id="a thousand digits"),
     ],
 )
-@each_case("offset", ["Z", "z", "+02:00"])
+@pytest.mark.parametrize("offset", ["Z", "z", "+02:00"])
 def test_fraction_is_truncated_to_the_microsecond(fraction: str, microsecond: int, offset: str) -> None:
     read = timestamps.parse(f"2027-01-31T09:00:07{fraction}{offset}")
     assert (read.second, read.microsecond) == (7, microsecond)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         pytest.param("2016-12-31T23:59:60Z", AFTER_LEAP_SECOND, id="in UTC"),
@@ -86,7 +85,7 @@ def test_second_60_at_the_end_of_a_utc_day_is_the_next_second(text: str, expecte
     assert read.tzinfo is UTC
 
 
-@each_case(
+@pytest.mark.parametrize(
     "text",
     [
         pytest.param("2016-12-31T09:00:60Z", id="in the morning"),
@@ -102,7 +101,7 @@ def test_second_60_elsewhere_is_rejected(text: str) -> None:
         timestamps.parse(text)
 
 
-@each_case(
+@pytest.mark.parametrize(
     "text",
     [
         pytest.param("0001-01-01T00:00:00+00:01", id="a minute before the first instant"),
@@ -185,25 +184,25 @@ IMPOSSIBLE = [
 ]
 
 
-@each_case("text", MISSHAPEN)
+@pytest.mark.parametrize("text", MISSHAPEN)
 def test_text_in_another_form_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"^must be an RFC 3339 timestamp with an offset, such as .*Z$"):
         timestamps.parse(text)
 
 
-@each_case("text", IMPOSSIBLE)
+@pytest.mark.parametrize("text", IMPOSSIBLE)
 def test_nonexistent_date_or_time_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"must|range"):
         timestamps.parse(text)
 
 
-@each_case("text", IMPOSSIBLE)
+@pytest.mark.parametrize("text", IMPOSSIBLE)
 def test_error_message_does_not_mention_python(text: str) -> None:
     with pytest.raises(ValueError, match=r"^(?!.*timedelta)"):
         timestamps.parse(text)
 
 
-@each_case(
+@pytest.mark.parametrize(
     "value",
     [
         pytest.param(None, id="null"),
@@ -223,7 +222,7 @@ def test_value_other_than_string_is_rejected(value: object) -> None:
         timestamps.parse(value)
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("instant", "text"),
     [
         pytest.param(NINE, "2027-01-31T09:00:00Z", id="whole second"),
@@ -238,7 +237,7 @@ def test_instant_is_written_in_utc_and_round_trips(instant: Instant, text: str) 
     assert timestamps.parse(text) == instant
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("instant", "micros"),
     [
         pytest.param(datetime(1970, 1, 1, tzinfo=UTC), 0, id="1970"),
@@ -254,7 +253,7 @@ def test_instant_converts_to_microseconds_since_1970(instant: Instant, micros: i
     assert timestamps.from_micros(micros) == instant
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("instant", "years", "expected"),
     [
         pytest.param("2027-01-31T09:00:00.000001Z", 10, "2037-01-31T09:00:00.000001Z", id="same day and time"),
