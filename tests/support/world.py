@@ -212,14 +212,17 @@ class World:
 
 @asynccontextmanager
 async def open_world(
-    folder: Path, database_url: str = "", max_clocks_per_user: int = 10_000, max_bytes_per_user: int = 0
+    folder: Path, database_url: str = "", max_clocks_per_user: int = 10_000, **limits: Any
 ) -> AsyncIterator[World]:
-    """Open a server with its outbox, and an SQLite file unless there is a URL, in this folder."""
+    """Open a server with its outbox, and an SQLite file unless there is a URL, in this folder.
+
+    `limits` are other fields of its policy.
+    """
     store = await open_checked_store(database_url or create_database(folder))
     outbox = Outbox(folder / "outbox", COMPOSER)
     try:
         # Time doesn't pass in a test, so a client's rate limit would never reset. Tests of it set one.
-        policy = Policy("https://tickover.example.test", max_clocks_per_user, max_bytes_per_user, client_burst=0)
+        policy = Policy("https://tickover.example.test", max_clocks_per_user, **{"client_burst": 0, **limits})
         world = World(store, outbox, folder / "outbox", policy)
         try:
             yield world

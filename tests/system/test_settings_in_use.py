@@ -202,6 +202,17 @@ async def test_tracing_is_used(tmp_path: Path) -> None:
         assert (server._tracing is not None) is (value == "on")
 
 
+@proves("test_codes")
+async def test_test_codes_are_used_and_not_logged(tmp_path: Path) -> None:
+    given = {"data_dir": str(tmp_path), "port": "0", "test_codes": "app.test=271828"}
+    log = LogCapture()
+    server = await TickoverServer.open(read_settings({}, given), log.log)
+    await server.close()
+    assert _policy(server.settings, "http://127.0.0.1").test_codes == {"app.test": "271828"}
+    assert "app.test" in str(log.lines)
+    assert "271828" not in str(log.lines)
+
+
 _LIMITS = {
     "max_clocks_per_user": ("max_clocks_per_user", 7),
     "max_bytes_per_user": ("max_bytes_per_user", 7),
@@ -238,7 +249,7 @@ def test_setting_changes_only_its_field_of_the_policy(setting: str) -> None:
 
 def test_every_field_of_the_policy_comes_from_a_setting() -> None:
     policy = _fields(_policy(read_settings({}, {}), "http://127.0.0.1"))
-    assert set(policy) == {"public_url", *(place for place, _ in _LIMITS.values())}
+    assert set(policy) == {"public_url", "test_codes", *(place for place, _ in _LIMITS.values())}
 
 
 _HTTP: dict[str, Callable[[Any], object]] = {

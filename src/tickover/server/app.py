@@ -72,6 +72,8 @@ class TickoverServer:
             log.warning("emails go to the outbox, so anyone who can reach this server can sign in as any user")
         if not settings.public_url and not is_loopback(settings.host):
             log.warning("TICKOVER_PUBLIC_URL is not set, so login links point to this machine", url=self.url)
+        if settings.test_codes:
+            log.warning("anyone can sign in with a fixed code in these domains", domains=list(settings.test_codes))
         policy = _policy(settings, self.url)
         description = describe(policy.public_url)
         self._background = Background(self._store, mint.key_fingerprint(), wall_clock, log, on_swept=self._on_swept)
@@ -243,6 +245,7 @@ def _policy(settings: Settings, url: str) -> Policy:
             code_tries=settings.code_tries,
             failures_in_a_row=settings.code_failures,
         ),
+        test_codes=settings.test_codes,
         client_burst=settings.client_burst,
         client_refill=settings.client_refill,
     )

@@ -1,5 +1,6 @@
 """Reads the values of settings. Each function raises ValueError with the rest of a sentence: "must be …"."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
@@ -9,6 +10,9 @@ from tickover.server.networks import Network, host_name, parse_networks
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 LOG_FORMATS: Final = ("auto", "text", "json")
 SQLITE_PREFIX: Final = "sqlite:///"
+_TEST_CODE: Final = re.compile(
+    r"((?:[a-z0-9-]+\.)+(?:test|example|invalid)|example\.(?:com|net|org))=([0-9]{6})", re.ASCII
+)
 POSTGRES_PREFIXES: Final = ("postgresql://", "postgres://")
 
 
@@ -108,6 +112,18 @@ def secret_key(value: str) -> str:
     if value and len(text(value)) < 16:
         raise ValueError("must have at least 16 characters; create one with `openssl rand -hex 32`")
     return value
+
+
+def test_codes(value: str) -> dict[str, str]:
+    """Read the fixed codes of domains that nobody can own."""
+    pairs = [_TEST_CODE.fullmatch(name.lower()) for name in names(value)]
+    codes = {pair[1]: pair[2] for pair in pairs if pair}
+    if len(codes) < len(pairs):
+        raise ValueError(
+            "must be different domains with codes such as app.test=123456, separated by commas; a domain must end in "
+            ".test, .example or .invalid, or be example.com, example.net or example.org"
+        )
+    return codes
 
 
 def switch(value: str) -> bool:

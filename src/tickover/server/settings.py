@@ -75,6 +75,8 @@ class Settings(Struct, frozen=True):
     sends_per_hour_per_network: int
     code_tries: int
     code_failures: int
+    test_codes: Mapping[str, str]
+    """By domain."""
     client_burst: int
     client_refill: float
     max_connections: int
@@ -159,6 +161,14 @@ SETTINGS: Final = (
         "Consecutive failed attempts after which only a login link works.",
         "100",
         values.between(1, 1000),
+    ),
+    Setting(
+        "test_codes",
+        "Fixed codes for addresses in reserved domains, such as app.test=123456, separated by commas.",
+        "",
+        values.test_codes,
+        has_flag=False,
+        may_hold_a_secret=True,
     ),
     Setting(
         "client_burst", "Sign-in calls that a client address may make in a burst; 0 for no limit.", "300", values.count

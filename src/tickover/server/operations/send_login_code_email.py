@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Final, Literal
 
+from msgspec.structs import replace
+
 from tickover.api.errors import Fault, Reason, Rejection
 from tickover.api.fields import Params, doc
 from tickover.api.limits import RESEND_INTERVAL
@@ -16,6 +18,8 @@ from tickover.server.sign_in.logins import LIFETIMES, Claimed, LoginEmail, Secre
 from tickover.server.sign_in.mail.mailer import Email, EmailKind, Mailer, MailOutcomeUnknown, MailRejected
 from tickover.server.sign_in.tokens import Mint
 
+_MIN_INTERVAL: Final = timedelta(microseconds=1)
+"""Two emails of one instant and code would have the same digest."""
 _REQUIRED_CODE_TYPE: Final = {"WEB_LOGIN_LINK": "LONG_LIVED", "LOGIN_CODE": "SHORT_LIVED"}
 
 
@@ -51,6 +55,8 @@ class SendEntry(Params, frozen=True):
 
 async def send_login_code_email(params: SendEntry, caller: Caller, services: Services) -> Sent:
     mint, policy = services.mint, services.policy
+    if params.kind is SecretKind.CODE and params.email.rpartition("@")[2] in policy.test_codes:
+        return await _store_test_code(params, caller, services)
     secret = mint.new_code() if params.kind is SecretKind.CODE else mint.new_link_secret()
     send = _new_send(params, secret, caller, mint)
     claim = await services.store.claim_send(send, policy.logins)
@@ -61,6 +67,17 @@ async def send_login_code_email(params: SendEntry, caller: Caller, services: Ser
     # With real mail, a loginUrl in the response would give the account to any caller.
     returns_link = email.kind is EmailKind.LINK and services.mailer.is_local
     return Sent("ok", email.secret) if returns_link else Sent("ok")
+
+
+async def _store_test_code(params: SendEntry, caller: Caller, services: Services) -> Sent:
+    """Make the fixed code of the address's domain valid. It isn't mailed, so the resend interval doesn't apply."""
+    code = services.policy.test_codes[params.email.rpartition("@")[2]]
+    limits = replace(services.policy.logins, resend_interval=_MIN_INTERVAL)
+    claim = await services.store.claim_send(_new_send(params, code, caller, services.mint), limits)
+    # An email of the same instant has the same code.
+    if isinstance(claim, TooSoon) and not claim.by_last_email:
+        raise _too_soon(claim, caller.now, services.mailer)
+    return Sent("ok")
 
 
 def _new_send(params: SendEntry, secret: str, caller: Caller, mint: Mint) -> LoginEmail:

@@ -1,5 +1,7 @@
 """What the handlers of operations share: the store, the mailer, and caches of clocks, ledgers and tokens."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from tickover.api.limits import CLIENT_BURST, CLIENT_REFILL
@@ -20,6 +22,8 @@ class Policy(Struct, frozen=True):
     max_clocks_per_user: int
     max_bytes_per_user: int = 0
     logins: Limits = Limits()
+    test_codes: Mapping[str, str] = {}
+    """Fixed codes by the domain of the address."""
     client_burst: int = CLIENT_BURST
     client_refill: float = CLIENT_REFILL
 

@@ -1,0 +1,64 @@
+"""Addresses in the domains of TICKOVER_TEST_CODES have a fixed code."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.program import code_params, link_params, verify_params
+from tests.support.world import World, open_world
+from tickover.server.sign_in.logins import Limits
+
+EVE = "eve@app.test"
+
+
+@pytest.fixture
+async def world(tmp_path: Path, database_url: str) -> AsyncIterator[World]:
+    async with open_world(
+        tmp_path, database_url, logins=Limits(sends_an_hour=3), test_codes={"app.test": "271828"}
+    ) as world:
+        yield world
+
+
+async def try_code(world: World, email: str) -> Any:
+    return (await world.call("loginByEmailVerification", verify_params(email, "271828"))).json
+
+
+async def test_fixed_code_signs_in_again_and_again_without_email(world: World) -> None:
+    for _ in range(5):
+        assert await world.result("sendLoginCodeEmail", code_params("Eve@APP.test")) == {"message": "ok"}
+        assert (await try_code(world, EVE))["result"]["token"]
+        world.pass_time(seconds=1)
+    assert world.emails() == []
+
+
+async def test_fixed_code_works_only_once_and_only_after_it_was_requested(world: World) -> None:
+    assert (await try_code(world, EVE))["error"]["data"]["reason"] == "LOGIN_REFUSED"
+    await world.result("sendLoginCodeEmail", code_params(EVE))
+    await world.result("sendLoginCodeEmail", code_params(EVE))
+    assert "result" in await try_code(world, EVE)
+    assert "error" in await try_code(world, EVE)
+
+
+@pytest.mark.parametrize("email", ["eve@example.test", "eve@mail.app.test", "eve@app.test.example"])
+async def test_other_addresses_get_an_email(world: World, email: str) -> None:
+    await world.result("sendLoginCodeEmail", code_params(email))
+    assert [sent["To"] for sent in world.emails()] == [email]
+    assert "271828" not in str(world.emails()[0])
+
+
+async def test_link_is_mailed_and_has_the_usual_interval(world: World) -> None:
+    await world.result("sendLoginCodeEmail", link_params(EVE))
+    assert len(world.emails()) == 1
+    await world.result("sendLoginCodeEmail", code_params(EVE))
+    refused = await world.error("sendLoginCodeEmail", link_params(EVE))
+    assert refused["data"]["reason"] == "RESEND_TOO_SOON"
+
+
+async def test_hourly_limit_holds(world: World) -> None:
+    for _ in range(3):
+        world.pass_time(seconds=1)
+        await world.result("sendLoginCodeEmail", code_params(EVE))
+    world.pass_time(seconds=1)
+    assert (await world.error("sendLoginCodeEmail", code_params(EVE)))["data"]["reason"] == "RATE_LIMITED"
