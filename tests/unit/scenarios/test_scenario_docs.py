@@ -1,7 +1,6 @@
 """The examples in docs/scenarios.md run, and its tables are complete."""
 
 import contextlib
-import hashlib
 import io
 import re
 from datetime import date, datetime, time
@@ -15,7 +14,6 @@ from tickover.scenarios import ScenarioError, parser, read, readers
 from tickover.scenarios.expectation_parser import EXPECT_KEYS
 from tickover.scenarios.phrases import parse
 from tickover.scenarios.timings import LocalTime, Window
-from tickover.scenarios.variety import Variety
 
 PAGE = (ROOT / "docs" / "scenarios.md").read_text("utf-8")
 NEW_YEAR = datetime.fromisoformat("2027-01-01T00:00:00Z")
@@ -38,7 +36,10 @@ def test_recurrences_happen_on_the_listed_days(phrase: str, days: str) -> None:
     first = NEW_YEAR.date()
     recurrence = parse(phrase.strip("`")).with_default_day(first)
     found = islice(recurrence.ordinals(first.toordinal(), date(2100, 1, 1).toordinal()), 3)
-    assert days == ", ".join(f"{day.day} {day:%b %Y}" for day in map(date.fromordinal, found))
+    assert days == ", ".join(
+        f"{day.day} {day:%b}" + (f" {day.year}" if day.year > first.year else "")
+        for day in map(date.fromordinal, found)
+    )
 
 
 @pytest.mark.parametrize(("ambiguous", "readings"), rows("Ambiguous | Write instead"))
@@ -75,12 +76,6 @@ def format_dates(occurrences: list[tuple[PlannedTransaction, datetime]]) -> str:
 @pytest.mark.parametrize(("text", "dates"), DATES)
 def test_examples_happen_on_the_listed_dates(text: str, dates: str) -> None:
     assert format_dates(read(text, "toml").occurrences()) == dates
-
-
-def test_the_documented_algorithm_gives_the_same_variety() -> None:
-    lines = ["tickover variety 1", "7", "Groceries", "2027-01-02", "amount"]
-    number = int.from_bytes(hashlib.sha256("\n".join(lines).encode()).digest()[:8], "big")
-    assert Variety(7, "Groceries").draw(date(2027, 1, 2), "amount", 5001) == number * 5001 // 2**64
 
 
 def example(cell: str) -> str:
@@ -121,17 +116,11 @@ def test_the_python_example_prints_the_documented_output() -> None:
 def test_every_code_block_is_tested() -> None:
     assert {language for language, _, _ in CODE_BLOCKS} == {"toml", "json", "python", "dates", "sh"}
     assert len(DATES) == PAGE.count("```dates")
-    assert sum(bool(error) for _, _, error in CODE_BLOCKS) >= 2
+    assert sum(bool(error) for _, _, error in CODE_BLOCKS) >= 1
 
 
 def test_every_key_is_documented() -> None:
-    documented = {
-        key
-        for header in ("Key | Type | Default | Description", "Key | Type | Required | Description", "Key | Description")
-        for row in rows(header)
-        for key in quoted(row[0])
-        if " = " not in key
-    }
+    documented = {key for row in rows("Key | Description") for key in quoted(row[0]) if " = " not in key}
     tables = (parser.SCENARIO_KEYS, parser.TRANSACTION_KEYS, parser.GOAL_KEYS, parser.CONTRIBUTION_KEYS, EXPECT_KEYS)
     assert documented == {key for keys in tables for key in keys}
 
