@@ -62,7 +62,7 @@ soak: .venv/dev
 	@$(BIN)/python -m lab.soak $(if $(QUICK),--quick) $(foreach row,$(ONLY),--only $(row)) $(foreach store,$(STORE),--store $(store))
 
 timing: .venv/dev
-	$(BIN)/python -m lab.bench.studies.login_timing
+	$(BIN)/python -m lab.bench.login_timing
 
 types: .venv/dev
 	@$(BIN)/python scripts/generate_typescript.py
@@ -75,7 +75,7 @@ npm: types
 	@cd clients/typescript && $(NODE) npm ci --loglevel=error --no-audit --no-fund --ignore-scripts && $(NODE) npm pack --pack-destination ../../dist
 
 # The pages keep their relative paths, so that links work in the repository and on the site.
-DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples/budget_app/README.md examples/node_budget_app/README.md lab/bench/report.txt lab/bench/report.json lab/bench/report.svg lab/soak/report.md
+DOCS := README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs examples/budget_app/README.md examples/node_budget_app/README.md lab/bench/report.txt lab/soak/report.md
 docs: .venv-tools/ready
 	@rm -rf .docs && mkdir .docs && tar cf - $(DOCS) | tar xf - -C .docs
 	@NO_MKDOCS_2_WARNING=1 .venv-tools/bin/mkdocs build --quiet --strict
@@ -144,13 +144,12 @@ clients/typescript/node_modules/.package-lock.json: clients/typescript/package-l
 	@.venv-bench/bin/python -m $(PIP_PINNED) -r requirements/bench-allauth.txt
 	@touch $@
 
-# Needs npm, and a C++ compiler if better-sqlite3 has no binary for this platform.
-.node-bench/ready: lab/bench/baselines/better_auth/package.json lab/bench/baselines/better_auth/.npmrc
+# Needs a C++ compiler if better-sqlite3 has no binary for this platform. Without it, better-auth is not measured.
+.node-bench/ready: lab/bench/baselines/better_auth/package.json lab/bench/baselines/better_auth/.npmrc | .venv/dev
 	@echo 'Installing better-auth into .node-bench ... (takes minutes if it has to compile)'
 	@mkdir -p .node-bench
 	@cp $^ .node-bench
-	@if command -v npm > /dev/null; then npm install --prefix .node-bench --silent --no-audit --no-fund && touch $@; \
-	else echo 'npm is not installed, so better-auth is not measured.'; fi
+	@$(NODE) npm install --prefix .node-bench --silent --no-audit --no-fund && touch $@
 
 .node-tools/ready: tools/package.json tools/.npmrc | .venv/dev
 	@echo 'Installing Biome into .node-tools ...'

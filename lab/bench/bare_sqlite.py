@@ -1,17 +1,15 @@
 """The speed of SQLite alone: the statements of advances and creations in a loop, durable, without a server.
 
-Schema, journal and durability are the same as in the store. Each batch is one commit, so one sync of the disk. Run it
-with `python -m lab.bench.bare_sqlite`.
+Schema, journal and durability are the same as in the store. Each batch is one commit, so one sync of the
+disk.
 """
 
 import os
-import tempfile
 import time
 from itertools import pairwise
 from pathlib import Path
 
 import apsw
-import click
 
 from lab.bench.results import Slot
 from tickover.api.ids import uuid7
@@ -88,20 +86,3 @@ class BareSqlite:
     @staticmethod
     def _new_key() -> bytes:
         return uuid7(from_micros(time.time_ns() // 1000), os.urandom(10))
-
-
-@click.command()
-@click.option("--seconds", default=0.5, show_default=True)
-@click.option("--schedule", default=2048, show_default=True, help="Bytes of a clock's schedule.")
-def main(seconds: float, schedule: int) -> None:
-    """Print advances and creations a second, for several sizes of batches."""
-    with tempfile.TemporaryDirectory(dir=".") as folder:
-        bare = BareSqlite(Path(folder) / "bare.db", schedule)
-        for operation in ("advance", "create"):
-            for batch in BATCHES:
-                click.echo(f"{operation}, {batch} in a commit: {bare.measure(operation, batch, seconds).rate:,.0f}/s")
-        bare.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -92,19 +92,36 @@ class Sink:
         assert self._process.stdout is not None
         smtp_port, code_port = map(int, self._process.stdout.readline().split())
         self.address = f"127.0.0.1:{smtp_port}"
-        self._questions = socket.create_connection(("127.0.0.1", code_port), timeout=_TIMEOUT_SECONDS)
-        self._responses = self._questions.makefile("r")
+        self._code_port = code_port
+        self._reader = self.connect()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._questions.close()
-        self._responses.close()
+        self._reader.close()
         self._process.kill()
         self._process.communicate()
+
+    def connect(self) -> "CodeReader":
+        return CodeReader(self._code_port)
+
+    def read_code(self, email: str) -> str:
+        return self._reader.read_code(email)
+
+
+class CodeReader:
+    """A connection that returns received codes."""
+
+    def __init__(self, port: int) -> None:
+        self._questions = socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_SECONDS)
+        self._responses = self._questions.makefile("r")
 
     def read_code(self, email: str) -> str:
         self._questions.sendall(f"{email}\n".encode())
         return self._responses.readline().strip()
+
+    def close(self) -> None:
+        self._questions.close()
+        self._responses.close()
 
 
 def clocks_of(created: list[tuple[str, int]], tokens: list[str], params: Any) -> Clocks:

@@ -30,6 +30,7 @@ _SLOT_OVERHEAD_SECONDS = 0.18
 _MAX_SLOT_SECONDS = 0.8
 _MIN_SLOT_SECONDS = 0.25
 _RESPONSES_PER_CONNECTION = 4
+_CREATES_A_SECOND = 5000
 
 
 class Plan(Struct, frozen=True):
@@ -144,7 +145,7 @@ class Part(NamedTuple):
         return self.slots * (plan.slot_seconds + _SLOT_OVERHEAD_SECONDS) + self.other_seconds
 
 
-def parts_of(plan: Plan, creates_a_second: float) -> dict[str, Part]:
+def parts_of(plan: Plan) -> dict[str, Part]:
     """Return all parts of the run in order. Other seconds were measured on a machine with two cores."""
     fast, slow, large = len(plan.connections), len(plan.default_connections), len(plan.largest_connections)
     postgres = len(plan.postgres_connections)
@@ -163,17 +164,17 @@ def parts_of(plan: Plan, creates_a_second: float) -> dict[str, Part]:
         AMENDMENTS: Part(0, 10 + ROUNDS * 3),
         OBSERVATION: Part(3 * OBSERVATION_ROUNDS, 8),
         SIZES: Part(both * len(plan.sizes), 2 * len(plan.sizes)),
-        CREATES: Part(0, plan.creates / creates_a_second + 5),
+        CREATES: Part(0, plan.creates / _CREATES_A_SECOND + 5),
         CLOCKS: Part(ROUNDS * 3, 2),
         ALL_OVER: Part(ROUNDS * 2, 1),
     }
 
 
-def fit_into_time(plan: Plan, parts: dict[str, Part], elapsed: float) -> Plan:
+def fit_into_time(plan: Plan, parts: dict[str, Part]) -> Plan:
     """Return the plan with slots that let the run end in time. The number of rounds doesn't change."""
     if plan.is_quick:
         return plan
-    for_slots = _MAX_SECONDS - elapsed - sum(part.other_seconds for part in parts.values())
+    for_slots = _MAX_SECONDS - sum(part.other_seconds for part in parts.values())
     slots = sum(part.slots for part in parts.values())
     seconds = for_slots / max(slots, 1) - _SLOT_OVERHEAD_SECONDS
     return replace(plan, slot_seconds=max(_MIN_SLOT_SECONDS, min(_MAX_SLOT_SECONDS, seconds)))

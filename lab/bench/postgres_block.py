@@ -34,7 +34,14 @@ _DEFAULT_USERS = 10
 _SELECTS = 100
 
 
-class PostgresBlocks:
+def measure_postgres(run: Run) -> None:
+    blocks = _PostgresBlocks(run)
+    blocks.typical()
+    blocks.with_equal_shares()
+    blocks.with_added_latency()
+
+
+class _PostgresBlocks:
     """Tickover with one and with two workers on one database, and the default on another, on the same server."""
 
     def __init__(self, run: Run) -> None:

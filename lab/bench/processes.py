@@ -62,6 +62,10 @@ class Process:
             self._popen.wait(_WAIT_SECONDS)
         self._popen = None
 
+    def cpu_seconds(self) -> float:
+        """Return the user and system time of the process and all its children, ended ones included."""
+        return sum(map(_cpu_seconds, (self.pid, *children_of(self.pid))))
+
     def mebibytes(self) -> float:
         """Return the resident memory of the process and all its children."""
         return sum(map(_resident_bytes, (self.pid, *children_of(self.pid)))) / 2**20
@@ -86,6 +90,14 @@ def _parents() -> dict[int, int]:
         with suppress(OSError):
             found[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
     return found
+
+
+def _cpu_seconds(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _resident_bytes(pid: int) -> int:

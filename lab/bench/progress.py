@@ -19,8 +19,6 @@ class Progress:
         self._steps: dict[str, int] = {}
         self._done_seconds: dict[str, float] = {}
         self._done_steps = 0
-        self.took: dict[str, float] = {}
-        """The seconds of each part, including the time before it."""
         self._started = time.monotonic()
         self._last_line = float("-inf")
 
@@ -59,7 +57,6 @@ class Progress:
 
     def end_of(self, part: str) -> None:
         self._done_seconds[part] = self._planned.get(part, 0)
-        self.took[part] = self.elapsed - sum(self.took.values())
 
     @property
     def minutes_left(self) -> float:

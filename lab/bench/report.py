@@ -1,16 +1,13 @@
-"""The report of a run: tables for people, and everything in one JSON file for machines."""
+"""The tables of a run."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lab.bench.growth import memory_name
 from lab.bench.plan import ALL_OVER, CLOCKS, FULL, LARGEST, LEDGER, POSTGRES, SHARES, SIZES, TYPICAL, Plan
 from lab.bench.results import Case, Results, Slot, Spread
 from lab.bench.sides import DURABILITY
-from lab.bench.signin_block import name_of as sign_in_of
+from lab.bench.signin import name_of as sign_in_of
 from lab.bench.targets import PASS, SHORT, Row, Unit
 
 _DECIMALS: dict[Unit, int] = {"ratio": 2, "times": 1, "round trips": 2, "MiB": 0, "s": 2, "ms": 1, "%": 1}
@@ -167,37 +164,3 @@ def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
     padded = [_GAP.join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
     return [padded[0], "─" * max(map(len, padded)), *padded[1:]]
-
-
-def save_json(file: Path, rows: Sequence[Row], results: Results, plan: Plan, took: Mapping[str, float]) -> None:
-    """Everything, with every round's own numbers."""
-    content = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "quick": plan.is_quick,
-        "slotSeconds": round(plan.slot_seconds, 3),
-        "secondsOfParts": {part: round(seconds, 1) for part, seconds in took.items()},
-        "facts": results.facts,
-        "durability": DURABILITY,
-        "targets": [_row_for_machines(row) for row in rows],
-        "figures": results.figures,
-        "notes": results.notes,
-        "repeatedSlots": results.repeated,
-        "slots": [],
-    }
-    # A line for each slot: there are hundreds.
-    slots = ",\n  ".join(json.dumps(slot, ensure_ascii=False) for slot in results.raw())
-    text = json.dumps(content, ensure_ascii=False, indent=1).removesuffix("[]\n}") + f"[\n  {slots}\n ]\n}}\n"
-    file.write_text(text, "utf-8")
-
-
-def _row_for_machines(row: Row) -> dict[str, Any]:
-    return {
-        "number": row.number,
-        "what": row.what,
-        "unit": row.unit,
-        "target": row.goal and {"sign": row.goal.sign, "value": row.goal.value},
-        "measured": row.spread and row.spread._asdict(),
-        "verdict": row.verdict,
-        "whyNot": row.why_not,
-        "madeSmaller": row.made_smaller,
-    }

@@ -93,19 +93,6 @@ class Results(Struct):
     def cases(self, block: str) -> list[Case]:
         return list(dict.fromkeys(entry.case for entry in self.entries if entry.case.block == block))
 
-    def raw(self) -> list[dict[str, Any]]:
-        """Return the numbers of every round as JSON values."""
-        return [
-            {
-                **entry.case._asdict(),
-                "side": entry.side,
-                "round": entry.round,
-                **entry.slot._asdict(),
-                "rate": entry.slot.rate,
-            }
-            for entry in self.entries
-        ]
-
 
 def quotients(ones: Sequence[float], others: Sequence[float]) -> list[float]:
     """Divide round by round, as far as both lists go."""

@@ -1,4 +1,4 @@
-"""The servers that `bench.signin` compares: how to start each, and how to sign in."""
+"""The servers whose sign-ins are compared: how to start each, and how to sign in."""
 
 import json
 import os
@@ -6,18 +6,21 @@ import secrets
 import shutil
 import socket
 import subprocess
-import time
+import sys
 from abc import ABC, abstractmethod
+from contextlib import closing
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from lab.bench.calls import Sink
+from lab.bench.processes import Process
 from lab.bench.sink import HOST
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "visitor{}@example.test"
-READY_SECONDS = 30.0
-RESPONSE_SECONDS = 30.0
+_RESPONSE_SECONDS = 30.0
+_BENCH_PYTHON = ROOT / ".venv-bench/bin/python"
 
 
 class NotMeasured(Exception):
@@ -29,7 +32,7 @@ class ServerConfig(NamedTuple):
 
     folder: Path
     port: int
-    smtp_port: int
+    sink: Sink
     users: int
 
 
@@ -44,7 +47,7 @@ class Http:
 
     def __init__(self, port: int) -> None:
         self._host = f"{HOST}:{port}"
-        self._socket = socket.create_connection((HOST, port), RESPONSE_SECONDS)
+        self._socket = socket.create_connection((HOST, port), _RESPONSE_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def get(self, path: str, **headers: str) -> Response:
@@ -78,14 +81,22 @@ class Side(ABC):
     needs: tuple[str, ...]
     """Files that it needs to start; `make` creates them."""
 
+    def __init__(self, config: ServerConfig) -> None:
+        for name in self.needs:
+            if not (ROOT / name).exists():
+                raise NotMeasured(f"{name} is missing; run: make {name}")
+        self.config = config
+        self.port = config.port
+        self.sink = config.sink
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
+        environment = {**inherited, **self.environment()}
+        self.process = Process(self.command(), config.folder / "log", environment, ROOT)
+
     @abstractmethod
-    def command(self, config: ServerConfig) -> list[str]: ...
+    def command(self) -> list[str]: ...
 
-    def environment(self, config: ServerConfig) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         return {}
-
-    def prepare(self, config: ServerConfig) -> None:  # noqa: B027 - most sides need nothing
-        """Create what the server needs to start."""
 
     @abstractmethod
     def send(self, http: Http, email: str) -> str:
@@ -99,53 +110,15 @@ class Side(ABC):
     def accepts(self, http: Http, session: str) -> bool:
         """Return whether the session is valid."""
 
-    def start(self, config: ServerConfig) -> None:
-        for name in self.needs:
-            if not (ROOT / name).exists():
-                raise NotMeasured(f"{name} is missing; run: make {name}")
-        self.port = config.port
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
-        self._environment = {**inherited, **self.environment(config)}
-        self._log = config.folder / "log"
-        self.prepare(config)
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - constant arguments
-                self.command(config), cwd=ROOT, env=self._environment,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
-        self._wait_until_ready()
+    def start(self) -> None:
+        self.process.start(self._is_ready, 0.05)
 
-    def _wait_until_ready(self) -> None:
-        deadline = time.monotonic() + READY_SECONDS
-        while not self._is_ready():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                self.stop()
-                output = self._log.read_text("utf-8", "replace").strip().splitlines()
-                raise NotMeasured(f"it didn't start: {output[-1] if output else 'it printed nothing'}")
-            time.sleep(0.05)
-
-    def _is_ready(self) -> bool:
+    def _is_ready(self, _: Process) -> bool:
         try:
-            http = Http(self.port)
-        except OSError:
-            return False
-        try:
-            return http.get(self.ready_path).status == 200
+            with closing(Http(self.port)) as http:
+                return http.get(self.ready_path).status == 200
         except (OSError, HTTPException):
             return False
-        finally:
-            http.close()
-
-    def stop(self) -> None:
-        self._process.terminate()
-        try:
-            self._process.wait(10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-
-    def cpu_seconds(self) -> float:
-        return cpu_seconds_of_tree(self._process.pid)
 
 
 class JsonRpc(Side):
@@ -179,14 +152,14 @@ class Tickover(JsonRpc):
     ready_path = "/readyz"
     needs = (".venv/run",)
 
-    def command(self, config: ServerConfig) -> list[str]:
+    def command(self) -> list[str]:
         return [str(ROOT / ".venv/bin/tickover"), "serve"]
 
-    def environment(self, config: ServerConfig) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         return {
-            "TICKOVER_DATA_DIR": str(config.folder),
-            "TICKOVER_PORT": str(config.port),
-            "TICKOVER_MAIL_URL": f"smtp://{HOST}:{config.smtp_port}",
+            "TICKOVER_DATA_DIR": str(self.config.folder),
+            "TICKOVER_PORT": str(self.port),
+            "TICKOVER_MAIL_URL": f"smtp://{self.sink.address}",
             "TICKOVER_CLIENT_BURST": "0",
         }
 
@@ -194,30 +167,29 @@ class Tickover(JsonRpc):
 class FastApi(JsonRpc):
     name = "FastAPI default"
     ready_path = "/openapi.json"
-    needs = (".venv-lab/bench/ready",)
+    needs = (".venv-bench/ready",)
 
-    def command(self, config: ServerConfig) -> list[str]:
-        python = str(ROOT / ".venv-lab/bench/bin/python")
-        options = ["--port", str(config.port), "--database-url", f"sqlite:///{config.folder / 'default.db'}"]
-        return [python, "-m", "lab.bench.baselines.default", *options, "--smtp", f"{HOST}:{config.smtp_port}"]
+    def command(self) -> list[str]:
+        options = ["--port", str(self.port), "--database-url", f"sqlite:///{self.config.folder / 'default.db'}"]
+        return [str(_BENCH_PYTHON), "-m", "lab.bench.baselines.default", *options, "--smtp", self.sink.address]
 
 
 class BetterAuth(Side):
     name = "better-auth"
     ready_path = "/api/auth/ok"
-    needs = (".node-lab/bench/ready",)
+    needs = (".node-bench/ready",)
 
-    def prepare(self, config: ServerConfig) -> None:
-        if shutil.which("node") is None:
-            raise NotMeasured("Node.js is not installed")
+    def start(self) -> None:
         # Beside its packages, because Node looks for them there.
         shutil.copy(ROOT / "lab/bench/baselines/better_auth/server.mjs", ROOT / ".node-bench")
+        super().start()
 
-    def command(self, config: ServerConfig) -> list[str]:
-        return ["node", ".node-lab/bench/server.mjs", str(config.port), str(config.folder / "auth.db"), HOST,
-                str(config.smtp_port)]  # fmt: skip
+    def command(self) -> list[str]:
+        node = str(Path(sys.executable).with_name("node"))
+        database, smtp = str(self.config.folder / "auth.db"), self.sink.address.split(":")
+        return [node, ".node-bench/server.mjs", str(self.port), database, *smtp]
 
-    def environment(self, config: ServerConfig) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         return {"NODE_ENV": "production"}
 
     def send(self, http: Http, email: str) -> str:
@@ -238,29 +210,29 @@ class BetterAuth(Side):
 class Allauth(Side):
     name = "django-allauth"
     ready_path = "/_allauth/app/v1/config"
-    needs = (".venv-lab/bench/allauth",)
+    needs = (".venv-bench/allauth",)
     _api = "/_allauth/app/v1/auth"
 
-    def prepare(self, config: ServerConfig) -> None:
-        seed = [str(ROOT / ".venv-lab/bench/bin/python"), "-m", "lab.bench.baselines.allauth.seed"]
+    def start(self) -> None:
+        seed = [str(_BENCH_PYTHON), "-m", "lab.bench.baselines.allauth.seed", ADDRESS, str(self.config.users)]
         made = subprocess.run(  # noqa: S603 - constant arguments
-            [*seed, ADDRESS, str(config.users)],
-            cwd=ROOT, env=self._environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            seed, cwd=ROOT, env=dict(self.process.environment), capture_output=True, text=True, check=False
+        )
         if made.returncode != 0:
             raise NotMeasured(f"its accounts could not be created: {made.stderr.strip().splitlines()[-1]}")
+        super().start()
 
-    def command(self, config: ServerConfig) -> list[str]:
-        options = ["--workers=1", "--worker-class=gthread", "--threads=1", f"--bind={HOST}:{config.port}"]
-        return [str(ROOT / ".venv-lab/bench/bin/gunicorn"), *options, "lab.bench.baselines.allauth.wsgi"]
+    def command(self) -> list[str]:
+        options = ["--workers=1", "--worker-class=gthread", "--threads=1", f"--bind={HOST}:{self.port}"]
+        return [str(_BENCH_PYTHON.with_name("gunicorn")), *options, "lab.bench.baselines.allauth.wsgi"]
 
-    def environment(self, config: ServerConfig) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         return {
             "DJANGO_SETTINGS_MODULE": "lab.bench.baselines.allauth.settings",
             "BENCH_SECRET_KEY": secrets.token_hex(32),
-            "BENCH_DATABASE": str(config.folder / "allauth.db"),
+            "BENCH_DATABASE": str(self.config.folder / "allauth.db"),
             "BENCH_SMTP_HOST": HOST,
-            "BENCH_SMTP_PORT": str(config.smtp_port),
+            "BENCH_SMTP_PORT": self.sink.address.split(":")[1],
         }
 
     def send(self, http: Http, email: str) -> str:
@@ -285,22 +257,4 @@ def _expect(response: Response, good: bool) -> None:
         raise NotMeasured(f"it returned {response.status} {response.body!r}")
 
 
-def cpu_seconds_of_tree(root: int) -> float:
-    """Return the user and system time of a process and all its descendants, including ended ones."""
-    ticks: dict[int, int] = {}
-    children: dict[int, list[int]] = {}
-    for file in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            # The name in parentheses may contain anything, including spaces and parentheses.
-            fields = file.read_text("utf-8", "replace").rpartition(")")[2].split()
-        except OSError:
-            continue  # the process has ended
-        pid = int(file.parent.name)
-        children.setdefault(int(fields[1]), []).append(pid)
-        ticks[pid] = sum(map(int, fields[11:15]))
-    tree, total = [root], 0
-    while tree:
-        pid = tree.pop()
-        total += ticks.get(pid, 0)
-        tree += children.get(pid, [])
-    return total / os.sysconf("SC_CLK_TCK")
+SIDES: Final[tuple[type[Side], ...]] = (Tickover, FastApi, BetterAuth, Allauth)

@@ -10,11 +10,9 @@ import re
 import sys
 from collections import defaultdict
 
-import click
-
 HOST = "127.0.0.1"
 # Six digits, or letters and digits as in allauth's K3FX-9TQW, in the body of an email.
-CODE = r"\b(?:[0-9]{6}|[A-Z0-9]{3,4}-[A-Z0-9]{3,4})\b"
+_CODE = re.compile(r"\b(?:[0-9]{6}|[A-Z0-9]{3,4}-[A-Z0-9]{3,4})\b")
 GREETING = b"220 sink\r\n"
 _RESPONSES = {
     b"EHLO": b"250-sink\r\n250-8BITMIME\r\n250 SMTPUTF8\r\n",
@@ -28,14 +26,13 @@ _END_OF_EMAIL = b"\r\n.\r\n"
 class Codes:
     """The newest unread code for each address."""
 
-    def __init__(self, pattern: str) -> None:
-        self._pattern = re.compile(pattern)
+    def __init__(self) -> None:
         self._newest: dict[str, str] = {}
         self._came = defaultdict[str, asyncio.Event](asyncio.Event)
 
     def deliver(self, recipients: list[str], message: bytes) -> None:
         body = message.partition(b"\r\n\r\n")[2].decode("utf-8", "replace")
-        found = self._pattern.search(body)
+        found = _CODE.search(body)
         if found is None:
             print(f"an email without a code: {body!r}", file=sys.stderr)
             return
@@ -106,21 +103,14 @@ async def _serve_codes(codes: Codes, reader: asyncio.StreamReader, writer: async
     writer.close()
 
 
-async def _serve(pattern: str) -> None:
+async def _serve() -> None:
     loop = asyncio.get_running_loop()
-    codes = Codes(pattern)
+    codes = Codes()
     smtp = await loop.create_server(lambda: Conversation(codes), HOST, 0)
     code_server = await asyncio.start_server(lambda reader, writer: _serve_codes(codes, reader, writer), HOST, 0)
     print(*(server.sockets[0].getsockname()[1] for server in (smtp, code_server)), flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
 
 
-@click.command()
-@click.option("--code", default=CODE, show_default=True, help="A regular expression for codes.")
-def main(code: str) -> None:
-    """Receive emails over SMTP, and serve the codes in them."""
-    asyncio.run(_serve(code))
-
-
 if __name__ == "__main__":
-    main()
+    asyncio.run(_serve())

@@ -18,14 +18,19 @@ MEMORY_UNDER_LOAD = "MiB under 64 connections"
 _DEFAULT_USERS = 10
 _USERS_OF_LARGEST = 10
 _BARE_SECONDS = 0.15
-_CALIBRATION_SECONDS = 0.5
 
 
-class SqliteBlocks:
+def measure_sqlite(run: Run) -> None:
+    blocks = _SqliteBlocks(run)
+    blocks.typical()
+    blocks.largest()
+
+
+class _SqliteBlocks:
     """Servers that run for both blocks. Only one of them is loaded at a time."""
 
     def __init__(self, run: Run) -> None:
-        self.run = run
+        self._run = run
         self._folder = run.folder / "sqlite"
         run.progress.show_step("starting and checking the sides on SQLite")
         sink = run.stack.enter_context(Sink())
@@ -38,20 +43,15 @@ class SqliteBlocks:
             DEFAULT: [user.token for user in self._default.sign_in(_DEFAULT_USERS)],
         }
 
-    def creates_a_second(self) -> float:
-        """Return the rate for typical clocks, for planning the run."""
-        work = self._work("calibration", self._tickover, bodies.typical(), MAX_CONNECTIONS)
-        return self._tickover.loads(work)["create"].run(MAX_CONNECTIONS, _CALIBRATION_SECONDS).rate
-
     def typical(self) -> None:
         """Runs before the largest clocks, whose items are compared with those of the same typical clocks."""
-        plan, params = self.run.plan, bodies.typical()
+        plan, params = self._run.plan, bodies.typical()
         ours = self._work(TYPICAL, self._tickover, params, plan.clocks)
         theirs = self._work(TYPICAL, self._default, params, plan.default_clocks)
         self._typical_loads = self._tickover.loads(ours)
         for load in self._typical_loads.values():
             load.watch = self._record_memory
-        alternate(self.run, TYPICAL, [
+        alternate(self._run, TYPICAL, [
             Contender(LIMIT, self._limit(ours).loads(ours), plan.connections),
             Contender(TICKOVER, self._typical_loads, plan.connections),
             Contender(DEFAULT, self._default.loads(theirs), plan.default_connections),
@@ -59,7 +59,7 @@ class SqliteBlocks:
         ])  # fmt: skip
 
     def largest(self) -> None:
-        plan, params = self.run.plan, bodies.largest()
+        plan, params = self._run.plan, bodies.largest()
         ours = self._work(LARGEST, self._tickover, params, plan.largest_clocks)
         contenders = [
             Contender(LIMIT, self._limit(ours).loads(ours), plan.largest_connections),
@@ -69,10 +69,10 @@ class SqliteBlocks:
         if plan.has_default_everywhere:
             theirs = self._work(LARGEST, self._default, params, plan.default_largest_clocks)
             contenders.append(Contender(DEFAULT, self._default.loads(theirs), plan.default_largest_connections))
-        alternate(self.run, LARGEST, contenders)
+        alternate(self._run, LARGEST, contenders)
 
     def _work(self, name: str, side: Side, params: Any, clocks: int) -> Work:
-        self.run.progress.show_step(f"{name}: creating {clocks:,} clocks on {side.name}")
+        self._run.progress.show_step(f"{name}: creating {clocks:,} clocks on {side.name}")
         # A script contains one request for each user, and the largest requests are large.
         tokens = self._tokens[side.name][: _USERS_OF_LARGEST if name == LARGEST else None]
         return prepare(name, side, tokens, params, clocks)
@@ -80,18 +80,18 @@ class SqliteBlocks:
     def _limit(self, work: Work) -> Side:
         """Gets the same requests, and returns as many bytes."""
         size = len(post(self._tickover.url, "createTestClock", work.params, work.clocks.tokens[0]))
-        self.run.results.facts[f"bytes of a response, {work.name}"] = size
-        return self.run.stack.enter_context(limit(self._folder / f"limit-{work.name}", size))
+        self._run.results.facts[f"bytes of a response, {work.name}"] = size
+        return self._run.stack.enter_context(limit(self._folder / f"limit-{work.name}", size))
 
     def _bare_loads(self) -> dict[str, Load]:
         # A stored schedule is about as long as its request.
         bare = BareSqlite(self._folder / "bare.db", len(bodies.request("createTestClock", bodies.typical())))
-        self.run.stack.callback(bare.close)
+        self._run.stack.callback(bare.close)
         return {"advance": _BareLoad(bare, "advance"), "create": _BareLoad(bare, "create")}
 
     def _record_memory(self, connections: int) -> None:
         if connections == MAX_CONNECTIONS:
-            self.run.results.figure(MEMORY_UNDER_LOAD, self._tickover.process.mebibytes())
+            self._run.results.figure(MEMORY_UNDER_LOAD, self._tickover.process.mebibytes())
 
 
 class _BareLoad:

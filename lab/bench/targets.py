@@ -25,7 +25,7 @@ from lab.bench.programs import (
 )
 from lab.bench.results import Case, Results, Slot, Spread, quotients
 from lab.bench.sides import BARE, DEFAULT, LIMIT, PGBENCH, TICKOVER, TICKOVER_TWO
-from lab.bench.signin_block import name_of as sign_in_of
+from lab.bench.signin import name_of as sign_in_of
 from lab.bench.sqlite_block import MEMORY_UNDER_LOAD, TYPICAL_BESIDE_LARGEST
 
 PASS, SHORT, INFORMATION = "pass", "short", "information"

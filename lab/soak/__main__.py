@@ -1,7 +1,6 @@
 """`make soak`: run the rows one after the other, on SQLite and then on PostgreSQL.
 
-A full run writes report.md and report.json in this folder. A run of some rows updates only these rows. A quick run
-writes to .soak.
+A full run writes report.md in this folder. A run of some rows updates only these rows. A quick run writes to .soak.
 """
 
 import os
@@ -27,13 +26,11 @@ def _interrupt(_number: int, _frame: object) -> NoReturn:
 
 
 def _save(soak: Soak, is_quick: bool) -> None:
-    folder = SOAK if is_quick else ROOT / "lab" / "soak"
-    json_file = folder / "report.json"
-    merged = results.merge(results.load(json_file), soak.results)
-    results.save(json_file, merged)
+    file = (SOAK if is_quick else ROOT / "lab" / "soak") / "report.md"
+    earlier = file.read_text("utf-8") if file.exists() else ""
     scale = "Quick run: counts are smaller than the targets." if is_quick else "Full counts."
-    (folder / "report.md").write_text(write_report(ROWS, merged, f"{scale} {results.machine()}."), "utf-8")
-    click.echo(f"\n{(folder / 'report.md').relative_to(ROOT)} was written.")
+    file.write_text(write_report(ROWS, soak.results, f"{scale} {results.machine()}.", earlier), "utf-8")
+    click.echo(f"\n{file.relative_to(ROOT)} was written.")
 
 
 @click.command()

@@ -1,6 +1,7 @@
 """Writes report.md: one table of all rows, and the figures of each."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from lab.soak.results import Result
 from lab.soak.rows import STORES, Figure, Row, StoreName
@@ -9,37 +10,43 @@ _STORE_TITLES: dict[StoreName, str] = {"sqlite": "SQLite", "postgres": "PostgreS
 _MET = {True: "met", False: "**not met**", None: ""}
 
 
-def write_report(rows: Sequence[Row], results: Sequence[Result], facts: str) -> str:
-    found = {(result.row, result.store): result for result in results}
-    lines = ["# Soak report", "", facts, "", *_overview(rows, found)]
+def write_report(rows: Sequence[Row], results: Sequence[Result], facts: str, earlier: str = "") -> str:
+    """Return the report. Rows without a result keep their sections of the earlier report."""
+    sections = {part.partition("\n")[0]: part.strip() for part in re.split(r"^(?=##)", earlier, flags=re.MULTILINE)} | {
+        _heading(result.row, result.store): "\n".join(_section(result)) for result in results
+    }
+    lines = ["# Soak report", "", facts, "", *_overview(rows, sections)]
     for row in rows:
         lines += ["", f"## {row.name}: {row.title}", "", f"Target: {row.target}."]
         for store in row.stores:
-            if result := found.get((row.name, store)):
-                lines += ["", *_section(result)]
+            if section := sections.get(_heading(row.name, store)):
+                lines += ["", section]
     return "\n".join(lines) + "\n"
 
 
-def _overview(rows: Sequence[Row], found: dict[tuple[str, StoreName], Result]) -> Iterator[str]:
+def _heading(row: str, store: StoreName) -> str:
+    return f"### {row} on {_STORE_TITLES[store]}"
+
+
+def _overview(rows: Sequence[Row], sections: Mapping[str, str]) -> Iterator[str]:
     yield f"| | | {' | '.join(_STORE_TITLES[store] for store in STORES)} |"
     yield f"|---|---|{'---|' * len(STORES)}"
     for row in rows:
-        states = [_state(row, store, found.get((row.name, store))) for store in STORES]
+        states = [_state(row, store, sections.get(_heading(row.name, store))) for store in STORES]
         yield f"| {row.name} | {row.title} | {' | '.join(states)} |"
 
 
-def _state(row: Row, store: StoreName, result: Result | None) -> str:
+def _state(row: Row, store: StoreName, section: str | None) -> str:
     if store not in row.stores:
         return "–"
-    if result is None:
-        return "not run"
-    return _MET[result.is_met] if result.state == "finished" else f"**{result.state}**"
+    return section.splitlines()[2].partition(":")[0] if section else "not run"
 
 
 def _section(result: Result) -> Iterator[str]:
-    yield f"### {result.row} on {_STORE_TITLES[result.store]}"
+    yield _heading(result.row, result.store)
     yield ""
-    yield f"{result.minutes:.1f} minutes, {result.state} at {result.finished_at}."
+    state = _MET[result.is_met] if result.state == "finished" else f"**{result.state}**"
+    yield f"{state}: {result.minutes:.1f} minutes, {result.state} at {result.finished_at}."
     if result.note:
         yield ""
         yield f"> {result.note}"
