@@ -25,15 +25,6 @@ OMITTED: Final = object()
 POLICY: Final = Policy("https://tickover.example.test", 10_000)
 START: Final = "2027-01-01T00:00:00Z"
 MICROSECOND: Final = timedelta(microseconds=1)
-UNKNOWN_IDS: Final = (
-    "", "clock", "clock_", "clock_1", "x" * 100_000, "é", "0197f0e0-0000-7000-8000-000000000000",
-    "clock_ffffffff-ffff-7fff-bfff-ffffffffffff", "clock_01a2d11f-0200-4000-8000-000000000000",
-    "clock_01a2d11f-0200-7000-0000-000000000000", "clock_01a2d11f-0200-7000-8000-000000000000\n",
-    " clock_01a2d11f-0200-7000-8000-000000000000", "CLOCK_01a2d11f-0200-7000-8000-000000000000",
-    "goal_01a2d11f-0200-7000-8000-000000000000", "clock_01a2d11f020070008000000000000000",
-    "clock_01a2d11f-0200-7000-8000-00000000000g", "clock_01A2D11F-0200-7000-8000-000000000000",
-)  # fmt: skip
-"""Ids that no clock can have."""
 
 
 def _changed(good: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

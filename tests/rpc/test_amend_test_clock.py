@@ -3,16 +3,13 @@
 import asyncio
 import json
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.rpc.builders import (
-    BEN,
     OMITTED,
     START,
-    UNKNOWN_IDS,
     call,
     contribution,
     goal,
@@ -21,9 +18,7 @@ from tests.rpc.builders import (
     to_timestamp,
     transaction,
 )
-from tests.support.cases import each_case
-from tests.support.world import World, open_world, run_concurrently
-from tickover.api.limits import MAX_ADDED, MAX_CANCELLED
+from tests.support.world import World, run_concurrently
 from tickover.server.operations import amend_test_clock, clocks, sizes
 from tickover.server.rpc.batch_limits import MAX_ENVELOPE
 from tickover.server.storage.store import Amended, Amendment, Conflict, ExistingClock, Quota, QuotaExceeded
@@ -114,9 +109,8 @@ async def test_forks_copy_the_latest_schedule(world: World, token: str) -> None:
 # Faults
 
 
-@each_case(
-    "params",
-    [{}, {"add": {}}, {"cancel": []}, {"add": {"transactions": [], "goals": [], "contributions": []}, "cancel": []}],
+@pytest.mark.parametrize(
+    "params", [{}, {"add": {"transactions": [], "goals": [], "contributions": []}, "cancel": []}], ids=["none", "empty"]
 )
 async def test_amendment_without_items_is_invalid(world: World, token: str, params: dict[str, Any]) -> None:
     clock = await world.create(token, **SCHEDULE)
@@ -124,15 +118,6 @@ async def test_amendment_without_items_is_invalid(world: World, token: str, para
     assert error["data"]["errors"] == [
         {"path": "add", "rule": "required", "message": "add or cancel at least one item"}
     ]
-
-
-async def test_nothing_changes_if_one_of_a_hundred_items_is_invalid(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    items = [transaction(at=START)] * 99
-    add = {"transactions": [*items, transaction(at="2026-12-31T23:59:59.999999Z")]}
-    params = {"id": clock["id"], "add": add, "cancel": [clock["pendingTransactions"][0]["id"]]}
-    assert await world.faults(AMEND, params, token) == {"add.transactions[99].at": "range"}
-    assert (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"] == clock
 
 
 async def test_all_faults_of_the_parameters_are_reported(world: World, token: str) -> None:
@@ -156,33 +141,6 @@ async def test_all_faults_of_the_parameters_are_reported(world: World, token: st
     }
 
 
-async def test_neither_add_nor_cancel_is_invalid(world: World, token: str) -> None:
-    clock = await world.create(token)
-    assert await world.faults(AMEND, {"id": clock["id"]}, token) == {"add": "required"}
-    assert await world.faults(AMEND, {"id": clock["id"], "add": None}, token) == {"add": "null"}
-
-
-@each_case(
-    ("field", "item", "limit"),
-    [
-        ("add.transactions", transaction(), MAX_ADDED),
-        ("add.goals", goal(), MAX_ADDED),
-        ("add.contributions", contribution(goalId="goal"), MAX_ADDED),
-        ("cancel", "txn_1", MAX_CANCELLED),
-    ],
-)
-async def test_lists_are_limited(world: World, token: str, field: str, item: Any, limit: int) -> None:
-    clock = await world.create(token)
-
-    def params(count: int) -> dict[str, Any]:
-        outer, _, inner = field.partition(".")
-        items = [item] * count
-        return {"id": clock["id"], outer: {inner: items} if inner else items}
-
-    assert await world.faults(AMEND, params(limit + 1), token) == {field: "count"}
-    assert b'"count"' not in (await world.call(AMEND, params(limit), token)).body
-
-
 async def test_posted_items_cannot_be_cancelled(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     ids = [item["id"] for item in clock["pendingTransactions"]]
@@ -190,27 +148,6 @@ async def test_posted_items_cannot_be_cancelled(world: World, token: str) -> Non
     error = await world.error(AMEND, {"id": clock["id"], "cancel": ids}, token)
     assert (error["code"], error["data"]) == (-32013, {"reason": "ITEM_NOT_PENDING", "itemIds": ids[:2]})
     assert (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"] == moved
-
-
-@each_case("id", UNKNOWN_IDS)
-async def test_unknown_clock_is_not_found(world: World, token: str, id: str) -> None:
-    assert reason_of(await world.call(AMEND, {"id": id, "cancel": ["x"]}, token)) == "CLOCK_NOT_FOUND"
-
-
-async def test_other_users_cannot_amend(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    ben = await world.sign_in(BEN)
-    params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
-    assert reason_of(await world.call(AMEND, params, ben)) == "CLOCK_NOT_FOUND"
-    assert reason_of(await world.call(AMEND, params)) == "UNAUTHENTICATED"
-    await world.result("deleteTestClock", {"id": clock["id"]}, token)
-    assert reason_of(await world.call(AMEND, params, token)) == "CLOCK_NOT_FOUND"
-
-
-async def test_expired_clock_cannot_be_amended(world: World, token: str) -> None:
-    clock = await world.create(token)
-    world.pass_time(days=7)
-    assert reason_of(await world.call(AMEND, {"id": clock["id"], "cancel": ["x"]}, token)) == "CLOCK_EXPIRED"
 
 
 # Growth
@@ -255,20 +192,6 @@ async def test_clock_grows_to_five_thousand_items_and_no_further(world: World, t
     cancel = [clock["pendingTransactions"][0]["id"]]
     swapped = await amend(world, token, id, cancel=cancel, add={"transactions": [transaction(at=START)]})
     assert [len(swapped[name]) for name in ("transactions", "pendingTransactions")] == [1, 1999]
-
-
-async def test_stored_bytes_count_the_new_revision(tmp_path: Path) -> None:
-    async with open_world(tmp_path, max_bytes_per_user=20_000) as world:
-        token = await world.sign_in()
-        id = (await world.create(token, frozenTime=START))["id"]
-        add = {"transactions": [transaction(at=MAX_TIME)] * 50}
-        clock = await amend(world, token, id, add=add)
-        error = await world.error(AMEND, {"id": id, "add": {"transactions": [transaction()] * 100}}, token)
-        assert error["data"]["reason"] == "RATE_LIMITED"
-        assert "20000 bytes" in error["message"]
-        cancel = [item["id"] for item in clock["pendingTransactions"]]
-        await amend(world, token, id, cancel=cancel)
-        assert len((await amend(world, token, id, add=add))["pendingTransactions"]) == 50
 
 
 # Idempotency
@@ -329,21 +252,6 @@ async def test_repeated_fork_returns_the_fork_even_if_the_original_is_gone(world
     await world.result("deleteTestClock", {"id": fork["id"]}, token)
     gone = await world.post(call("forkTestClock", params), token, **idempotency_header("k"))
     assert reason_of(gone) == "CLOCK_NOT_FOUND"
-
-
-async def test_fifty_repeated_forks_make_one_clock(world: World, token: str) -> None:
-    id = (await world.create(token, **SCHEDULE))["id"]
-
-    async def fork(_: int) -> bytes:
-        return (await world.post(call("forkTestClock", {"id": id}), token, **idempotency_header("k"))).body
-
-    assert len(set(await run_concurrently(50, fork))) == 1
-    assert len((await world.result("listTestClocks", {}, token))["clocks"]) == 2
-
-
-async def test_key_of_an_amendment_is_not_allowed_in_a_batch(world: World, token: str) -> None:
-    response = await world.post([call(AMEND, {"id": "x", "cancel": ["x"]})], token, **idempotency_header("k"))
-    assert reason_of(response) == "INVALID_REQUEST"
 
 
 # Concurrency
@@ -433,15 +341,6 @@ async def test_amendment_gives_up_if_others_take_too_long(
         response = await world.post(call(AMEND, params), token, **idempotency_header("k"))
         assert reason_of(response) == "UNAVAILABLE"
     assert "result" in (await world.call(AMEND, params, token)).json
-
-
-async def test_concurrent_amendments_with_one_key_are_applied_once(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    params = {"id": clock["id"], "add": {"transactions": [transaction(name="Tea")]}}
-    body = json.dumps(call(AMEND, params)).encode()
-    responses = await asyncio.gather(*(world.post(body, token, **idempotency_header("k")) for _ in range(20)))
-    assert len({response.body for response in responses}) == 1
-    assert len(responses[0].json["result"]["clock"]["pendingTransactions"]) == 4
 
 
 async def test_concurrent_cancellations_with_one_key_have_the_same_result(world: World, token: str) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from tests.rpc.builders import OMITTED, call, contribution, goal, login, send_link, transaction
 from tests.rpc.token_calls import calls_with_token
-from tests.support.cases import each_case
 from tests.support.world import HttpResponse, World
 from tickover.api.limits import (
     MAX_ACCESS_TOKENS,
@@ -73,23 +72,12 @@ async def test_call_that_might_not_fit_is_rejected_without_running(world: World,
     assert clock["frozenTime"] == DAYS[done - 1], "no rejected call moved it"
 
 
-async def test_small_calls_after_a_rejected_one_run(world: World, token: str) -> None:
-    id = (await world.create(token, **largest()))["id"]
-    calls = [call("getTestClock", {"id": id})] * 48
-    response = await world.post([*calls, call("listTestClocks", {}), call("logout", {})], token)
-    assert outcomes(response)[-3:] == ["INVALID_REQUEST", "ok", "ok"]
-
-
 @pytest.mark.parametrize("method", ["createTestClock", "getTestClock", "advanceTestClock", "forkTestClock"])
 async def test_50_typical_clocks_fit_in_a_batch(world: World, token: str, method: str) -> None:
     id = (await world.create(token, **typical()))["id"]
     params = {"createTestClock": typical(), "advanceTestClock": {"id": id, "frozenTime": LATE}}
     response = await world.post([call(method, params.get(method, {"id": id}))] * MAX_BATCH, token)
     assert outcomes(response) == ["ok"] * MAX_BATCH
-
-
-async def test_50_documents_fit_in_a_batch(world: World) -> None:
-    assert outcomes(await world.post([call("rpc.discover", {})] * MAX_BATCH)) == ["ok"] * MAX_BATCH
 
 
 async def test_errors_with_thousands_of_faults_are_limited(
@@ -105,14 +93,6 @@ async def test_errors_with_thousands_of_faults_are_limited(
     world.rpc._batch_limits = BatchLimits(max_unfinished=sizes.NEW_CLOCK)
     found = outcomes(await world.post([call("createTestClock", wrong), call("createTestClock", {})], token))
     assert found == ["UNAVAILABLE", "ok"], "a result would have fitted"
-
-
-async def test_long_ids_fit_into_the_response(world: World, token: str) -> None:
-    id = (await world.create(token, **largest()))["id"]
-    calls = [call("getTestClock", {"id": id}, f"{number:020000}") for number in range(MAX_BATCH)]
-    response = await world.post(calls, token)
-    assert set(outcomes(response)) == {"ok", "INVALID_REQUEST"}
-    assert [member["id"] for member in response.json] == [one["id"] for one in calls]
 
 
 async def test_notifications_need_no_space(world: World, token: str) -> None:
@@ -140,7 +120,7 @@ async def test_unfinished_batches_of_the_process_are_limited(world: World, token
     id = (await world.create(token, **largest()))["id"]
     limits = world.rpc._batch_limits = BatchLimits(max_unfinished=3 * sizes.CLOCK)
     batch = [call("getTestClock", {"id": id}), call("getTestClock", {"id": id})]
-    responses = await asyncio.gather(*(world.post(batch, token) for _ in range(100)))
+    responses = await asyncio.gather(*(world.post(batch, token) for _ in range(20)))
     found = [outcome for response in responses for outcome in outcomes(response)]
     assert set(found) == {"ok", "UNAVAILABLE"}
     rejected = next(member for response in responses for member in response.json if "error" in member)
@@ -159,12 +139,9 @@ async def test_notification_over_the_process_limit_has_no_response(world: World)
 # Maximum sizes
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("character", "amount"),
-    [
-        *((character, 1.2345678901234567e-300) for character in ("\\u0001", "\\u007f", '\\"', "\\\\", "é", "😀")),
-        *(("\\u0001", amount) for amount in (999_999_999.1234567, 1_000_000_000)),
-    ],
+    [("\\u0001", 1.2345678901234567e-300), ("😀", 1.2345678901234567e-300), ("\\u0001", 999_999_999.1234567)],
 )
 async def test_no_clock_exceeds_its_maximum_size(world: World, token: str, character: str, amount: float) -> None:
     written = json.dumps(call("createTestClock", largest("@", amount))).replace("@", character)

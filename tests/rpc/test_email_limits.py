@@ -63,19 +63,6 @@ async def test_all_networks_can_send_thirty_emails_per_hour_to_an_address(sender
     await sender.send_every_minute(1)
 
 
-async def test_rate_limited_call_in_a_batch_does_not_affect_others(sender: Sender) -> None:
-    await sender.send_every_minute(10)
-    batch = [
-        {"jsonrpc": "2.0", "id": number, "method": SEND, "params": code_params(email)}
-        for number, email in enumerate((ANA, BEN))
-    ]
-    response = await sender.world.post(batch)
-    assert (response.status, "retry-after" in response.headers) == (200, False)
-    rejected, sent = response.json
-    assert rejected["error"]["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": 3_000}
-    assert sent["result"] == {"message": "ok"}
-
-
 async def test_known_and_unknown_addresses_are_limited_equally(sender: Sender) -> None:
     await sender.send_every_minute(1)
     code = sender.mailer.emails[0].secret

@@ -252,9 +252,11 @@ def test_every_reason_except_internal_has_an_example() -> None:
 # Consistency with responses
 
 
-async def test_file_and_discover_return_the_same_document(world: World) -> None:
+async def test_file_and_discover_return_the_same_document_without_the_store(world: World) -> None:
+    await world.store.close()
     page = await world.request("GET", "/openrpc.json")
     assert page.json == document() == await world.result("rpc.discover")
+    assert await world.faults("rpc.discover", {"method": "x"}) == {"method": "unknown"}
 
 
 async def test_results_match_their_schemas(world: World, token: str) -> None:
