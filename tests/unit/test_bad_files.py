@@ -77,7 +77,7 @@ def damage(text: str, random: Random) -> bytes:
 
 
 def read_scenario(content: bytes) -> None:
-    read(content, "toml", "bad").plan(START)
+    read(content, "bad").plan(START)
 
 
 def read_payments(content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Scenarios: short TOML or JSON files that describe months of transactions, expanded into plans for clocks."""
+"""Scenarios: short TOML files that describe months of transactions, expanded into plans for clocks."""
 
 from tickover.scenarios.errors import ScenarioError
 from tickover.scenarios.files import load, names, read

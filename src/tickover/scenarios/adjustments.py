@@ -1,15 +1,95 @@
 """Adjustments of a scenario's dates: variety, weekends, holidays, late payments and skipped ones."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Container, Iterable, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
+from hashlib import sha256
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from tickover.api.durations import Duration
-from tickover.scenarios.calendars import Calendar
+from tickover.scenarios.errors import Advice, quote
 from tickover.scenarios.timings import LocalTime, Point, Window
-from tickover.scenarios.variety import Variety
+
+_MILLION: Final = 1_000_000
+_COUNTRY: Final = re.compile(r"([A-Z]{2})(?:-([A-Z0-9]{1,4}))?")
+_SATURDAY: Final = 5
+_MAX_DAYS_OFF: Final = 60
+
+Weekend = Literal["before", "after", "keep"]
+
+
+class Variety(Struct, frozen=True):
+    """Draws for one item of a scenario. They depend only on a seed, a name, a day and a use.
+
+    The algorithm is part of the file format. A change needs a new version, which files choose themselves.
+    """
+
+    seed: int
+    name: str
+
+    def draw(self, day: date, use: str, count: int) -> int:
+        """Return a whole number from 0 to `count` - 1."""
+        text = f"tickover variety 1\n{self.seed}\n{self.name}\n{day.isoformat()}\n{use}"
+        number = int.from_bytes(sha256(text.encode()).digest()[:8], "big")
+        return number * count >> 64
+
+    def happens(self, day: date, chance: Decimal) -> bool:
+        return self.draw(day, "chance", _MILLION) < chance * _MILLION
+
+    def jitter(self, day: date, days: int) -> int:
+        """Return a number of days from -`days` to `days`."""
+        return self.draw(day, "jitter", 2 * days + 1) - days
+
+
+class AmountRange(Struct, frozen=True):
+    """An amount that varies between two amounts in steps."""
+
+    lowest: Decimal
+    highest: Decimal
+    step: Decimal
+
+    def draw(self, variety: Variety, day: date) -> Decimal:
+        count = int((self.highest - self.lowest) / self.step) + 1
+        return self.lowest + self.step * variety.draw(day, "amount", count)
+
+
+class Calendar(Struct, frozen=True):
+    """Holidays, and where a date on a weekend or a holiday moves to."""
+
+    weekend: Weekend = "keep"
+    holidays: Container[date] = frozenset()
+
+    def move(self, day: date) -> date:
+        """Return the day, or the nearest working day before or after it."""
+        if self.weekend == "keep":
+            return day
+        step = timedelta(days=-1 if self.weekend == "before" else 1)
+        for _ in range(_MAX_DAYS_OFF):
+            if day.weekday() < _SATURDAY and day not in self.holidays:
+                return day
+            day += step
+        raise ValueError(f"holidays leave no working day near {day.isoformat()}")
+
+
+@lru_cache(maxsize=64)
+def country_holidays(code: str) -> Container[date]:
+    """Return the public holidays of a country or of a part of it. Raise Advice if the code is unknown."""
+    try:
+        import holidays  # noqa: PLC0415 - it is an optional dependency
+    except ImportError:
+        raise Advice(f"holidays = {quote(code)} needs a package: pip install holidays; or list the dates") from None
+    found = _COUNTRY.fullmatch(code)
+    try:
+        if found:
+            # It adds years as they are needed.
+            return holidays.country_holidays(found[1], subdiv=found[2])
+    except NotImplementedError:
+        pass
+    raise Advice(f'holidays must be a list of dates or a country code such as "DE" or "DE-BY", not {quote(code)}')
 
 
 class Adjustments(Struct, frozen=True, kw_only=True):

@@ -65,11 +65,10 @@ class Source(Struct, frozen=True):
 
     name: str
     text: str = ""
-    format: str = "toml"
 
     def find_line(self, path: Path, key: str) -> int | None:
         """Return the line of a key, or else of the table that it belongs to."""
-        lines = find_lines(self.text, self.format)
+        lines = find_lines(self.text)
         whole = (*path, key)
         # A header such as [a.b] also creates the table a.
         inside = (line for found, line in lines.items() if found[: len(whole)] == whole)
@@ -115,8 +114,8 @@ class Location(Struct, frozen=True):
 def quote(value: object) -> str:
     """Return a value as short printable text for an error message."""
     match value:
-        case None | bool():
-            return {None: "null", True: "true", False: "false"}[value]
+        case bool():
+            return "true" if value else "false"
         case int():
             # Python refuses to format very long integers.
             return str(value) if value.bit_length() <= 64 else "a number of that size"

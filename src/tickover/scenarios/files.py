@@ -1,12 +1,11 @@
-"""Loads scenario files in TOML or JSON: the included ones by name, and others by path."""
+"""Loads scenario files in TOML: the included ones by name, and others by path."""
 
-import json
 import re
 import tomllib
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from tickover.api.suggestions import closest_match
 from tickover.scenarios.errors import Location, Source, quote
@@ -14,19 +13,18 @@ from tickover.scenarios.parser import parse_scenario
 from tickover.scenarios.scenario import Scenario
 
 MAX_FILE_BYTES: Final = 256 * 1024
-"""Scenarios are small, and the parsers are slow on very large files."""
+"""Scenarios are small, and the parser is slow on very large files."""
 MAX_DOTS_PER_LINE: Final = 100
-"""In TOML. A dotted key takes time quadratic in the number of its parts."""
+"""A dotted key takes time quadratic in the number of its parts."""
 
 MAX_DEPTH: Final = 16
 """Of tables and lists. The deepest value of a scenario, a bound of a contribution's amount, has 7."""
 
 _SHIPPED: Final = files("tickover.scenarios") / "shipped"
-_MAX_INT_DIGITS: Final = 18
-_POSITION: Final = re.compile(r"(?: \(at|:) line ([0-9]+),? column ([0-9]+)(?:\)| \(char [0-9]+\))$")
+_POSITION: Final = re.compile(r" \(at line ([0-9]+), column ([0-9]+)\)$")
 _TOO_MANY_DIGITS: Final = "integer string conversion"
 _AT_END: Final = " (at end of document)"
-"""Ends and parts of the messages of tomllib, json and int."""
+"""Ends and parts of the messages of tomllib and int."""
 
 
 def names() -> list[str]:
@@ -38,7 +36,7 @@ def load(name_or_path: str | Path) -> Scenario:
     """Load an included scenario by name, or else a file by path. Raise ScenarioError if it doesn't exist."""
     name = str(name_or_path)
     if name in names():
-        return read((_SHIPPED / f"{name}.toml").read_bytes(), "toml", name)
+        return read((_SHIPPED / f"{name}.toml").read_bytes(), name)
     path, location = Path(name), Location(Source(name or quote(name)))
     try:
         content = _read_file(path) if name else None
@@ -47,22 +45,19 @@ def load(name_or_path: str | Path) -> Scenario:
         raise location.error(f"can't be read: {reason}") from None
     if content is None:
         raise location.error(f"no scenario or file has this name; {_suggest(name)}")
-    format = path.suffix.lower().removeprefix(".")
-    if format not in _PARSERS:
-        raise location.error("the file name must end with .toml or .json")
-    return read(content, format, name, title=path.stem)
+    if path.suffix.lower() != ".toml":
+        raise location.error("the file name must end with .toml")
+    return read(content, name, title=path.stem)
 
 
-def read(text: str | bytes, format: str, name: str = "scenario", title: str = "") -> Scenario:
-    """Parse a scenario from text. Errors contain `name`, and `title` is the default title."""
+def read(text: str | bytes, name: str = "scenario", title: str = "") -> Scenario:
+    """Parse a scenario in TOML. Errors contain `name`, and `title` is the default title."""
     location = Location(Source(name))
-    if format not in _PARSERS:
-        raise location.error(f'the format must be "toml" or "json", not {quote(format)}')
     if len(text) > MAX_FILE_BYTES:
         raise location.error(f"the file must have at most {MAX_FILE_BYTES:,} bytes")
     try:
         decoded = text if isinstance(text, str) else text.decode("utf-8-sig")
-        values = _PARSERS[format](decoded)
+        values = _parse_toml(decoded)
         _check_depth(values)
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
@@ -71,8 +66,22 @@ def read(text: str | bytes, format: str, name: str = "scenario", title: str = ""
         raise location.error("the values are nested too deeply; a scenario needs three levels") from None
     except ValueError as error:
         problem, line_of_error = _split_position(str(error), decoded)
-        raise location.error(f"invalid {format.upper()}: {problem}", line=line_of_error) from None
-    return parse_scenario(values, Source(name, decoded, format), title or name)
+        raise location.error(f"invalid TOML: {problem}", line=line_of_error) from None
+    return parse_scenario(values, Source(name, decoded), title or name)
+
+
+def _parse_toml(text: str) -> dict[str, Any]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > MAX_DOTS_PER_LINE:
+            raise ValueError(f"more than {MAX_DOTS_PER_LINE} dots (at line {number}, column 1)")
+    return tomllib.loads(text, parse_float=_parse_decimal)
+
+
+def _parse_decimal(digits: str) -> Decimal:
+    try:
+        return Decimal(digits)
+    except InvalidOperation:
+        raise ValueError("the exponent of a number is out of range") from None
 
 
 def _check_depth(values: Any) -> None:
@@ -113,48 +122,3 @@ def _suggest(name: str) -> str:
     closest = closest_match(Path(name).stem, by_word)
     included = f"included scenarios: {', '.join(names())}"
     return f'did you mean "{by_word[closest]}"? {included.capitalize()}' if closest else included
-
-
-def _parse_toml(text: str) -> Any:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > MAX_DOTS_PER_LINE:
-            raise ValueError(f"more than {MAX_DOTS_PER_LINE} dots (at line {number}, column 1)")
-    return tomllib.loads(text, parse_float=_parse_decimal)
-
-
-def _parse_json(text: str) -> Any:
-    return json.loads(
-        text,
-        parse_float=_parse_decimal,
-        parse_int=_parse_integer,
-        parse_constant=_reject_constant,
-        object_pairs_hook=_build_object,
-    )
-
-
-_PARSERS: Final = {"toml": _parse_toml, "json": _parse_json}
-
-
-def _parse_decimal(digits: str) -> Decimal:
-    try:
-        return Decimal(digits)
-    except InvalidOperation:
-        raise ValueError("the exponent of a number is out of range") from None
-
-
-def _parse_integer(digits: str) -> int | Decimal:
-    # No field accepts longer integers, and Python refuses to parse very long ones.
-    return int(digits) if len(digits) <= _MAX_INT_DIGITS else Decimal(digits)
-
-
-def _reject_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in values:
-            raise ValueError(f"duplicate key {quote(key)}")
-        values[key] = value
-    return values

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from tickover.api.plans import OPENING_BALANCE
 from tickover.scenarios import phrases
-from tickover.scenarios.calendars import Calendar, Weekend
+from tickover.scenarios.adjustments import Calendar, Weekend
 from tickover.scenarios.recurrences import Recurrence
 from tickover.scenarios.statements.statement import Payment, plain_number
 

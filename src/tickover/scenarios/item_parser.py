@@ -9,13 +9,11 @@ from msgspec import Struct
 
 from tickover.api.durations import Duration
 from tickover.scenarios import readers
-from tickover.scenarios.adjustments import Adjustments
-from tickover.scenarios.calendars import Calendar, country_holidays
+from tickover.scenarios.adjustments import Adjustments, AmountRange, Calendar, Variety, country_holidays
 from tickover.scenarios.errors import Advice, quote
 from tickover.scenarios.scenario import Payments
 from tickover.scenarios.tables import Table
 from tickover.scenarios.timings import ListedTiming, LocalTime, Point, RecurringTiming, Timing
-from tickover.scenarios.variety import AmountRange, Variety
 
 DEFAULT_KEYS: Final = ("timezone", "weekend", "holidays", "seed")
 """Keys of the file that items can override."""

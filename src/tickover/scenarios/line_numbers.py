@@ -1,4 +1,4 @@
-"""Finds the lines of tables, keys and list entries in a valid TOML or JSON text, for error messages."""
+"""Finds the lines of tables, keys and list entries in a valid TOML text, for error messages."""
 
 import json
 import re
@@ -14,17 +14,16 @@ _KEY: Final = r"""(?:[\w-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')"""
 _DOTTED_KEY: Final = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
 _HEADER: Final = rf"^[ \t]*(?:\[\[[ \t]*{_DOTTED_KEY}[ \t]*\]\]|\[[ \t]*{_DOTTED_KEY}[ \t]*\])(?=[ \t\r]*(?:#|$))"
 _STRINGS: Final = r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\])*"|\'[^\']*\''
-_TOKENS: Final = {
-    "toml": re.compile(rf"{_HEADER}|{_STRINGS}|#[^\n]*|[\[\]{{}},=]|[^\s\[\]{{}},=\"'#]+", re.DOTALL | re.MULTILINE),
-    "json": re.compile(rf"{_STRINGS}|[\[\]{{}},:]|[^\s\[\]{{}},:\"]+", re.DOTALL),
-}
+_TOKENS: Final = re.compile(
+    rf"{_HEADER}|{_STRINGS}|#[^\n]*|[\[\]{{}},=]|[^\s\[\]{{}},=\"'#]+", re.DOTALL | re.MULTILINE
+)
 
 
 @lru_cache(maxsize=1)
-def find_lines(text: str, format: str) -> dict[Path, int]:
+def find_lines(text: str) -> dict[Path, int]:
     """Return the line of each table, key and list entry. The text must be valid."""
     reader, line, position = _Reader(), 1, 0
-    for symbol in _TOKENS[format].finditer(text):
+    for symbol in _TOKENS.finditer(text):
         line += text.count("\n", position, symbol.start())
         position = symbol.start()
         if not symbol[0].startswith("#"):
@@ -61,11 +60,11 @@ class _Reader:
             self._read_value(symbol, line)
         elif symbol.lstrip().startswith("["):
             self._read_header(symbol.strip(), line)
-        elif symbol in ("=", ":"):
+        elif symbol == "=":
             self._value = (*top.path, *self._keys)
             self.lines.setdefault(self._value, self._key_line)
             self._keys = []
-        elif symbol != "{":  # JSON starts with it.
+        else:
             self._keys += _split_key(symbol)
             self._key_line = line
 

@@ -17,7 +17,7 @@ from tickover.api.fields import TransactionType
 from tickover.api.limits import MAX_AMOUNT, MAX_BOUND, MAX_CATEGORY, MAX_NAME, SPAN_YEARS
 from tickover.api.suggestions import suggest
 from tickover.scenarios import phrase_advice, phrases, rrules, timings
-from tickover.scenarios.calendars import Weekend
+from tickover.scenarios.adjustments import Weekend
 from tickover.scenarios.errors import Advice, quote
 
 T = TypeVar("T")
@@ -49,9 +49,8 @@ def _text_reader(minimum: int, maximum: int) -> Reader[str]:
     def parse(value: object) -> str | None:
         if not isinstance(value, str) or not minimum <= len(value) <= maximum:
             return None
-        # JSON can contain lone surrogates, which can't be written to a file or a terminal. The server rejects both.
-        if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
-            raise ValueError("must be text without U+0000 and lone surrogates")
+        if "\0" in value:
+            raise ValueError("must be text without U+0000")
         return value
 
     return Reader(f"must be text of {minimum} to {maximum:,} characters", parse)

@@ -15,11 +15,10 @@ from tickover.api.expectations import Expectation
 from tickover.api.fields import TransactionType
 from tickover.api.limits import MAX_NAME, SPAN_YEARS
 from tickover.api.plans import Plan, PlannedGoal, PlannedTransaction
-from tickover.scenarios.adjustments import Adjustments
+from tickover.scenarios.adjustments import Adjustments, AmountRange
 from tickover.scenarios.errors import Location, Mistakes, ScenarioError
 from tickover.scenarios.limits import CLOCK, Limit, Limits
 from tickover.scenarios.timings import LocalTime, Point, Timing, Window
-from tickover.scenarios.variety import AmountRange
 
 _TRANSACTION_BUILDERS: Final = {"INCOME": plans.income, "EXPENSE": plans.expense}
 _OPPOSITES: Final[dict[TransactionType, TransactionType]] = {"INCOME": "EXPENSE", "EXPENSE": "INCOME"}

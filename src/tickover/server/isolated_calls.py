@@ -61,7 +61,7 @@ class IsolatedResult(Struct, frozen=True, omit_defaults=True):
 def expand_scenario(request: ExpandRequest) -> IsolatedResult:
     """Return the parameters of createTestClock and the expectations."""
     try:
-        scenario = read(request.text, "toml", name="")
+        scenario = read(request.text, name="")
         plan = scenario.plan(request.start or scenario.start or request.default_start, ONE_CALL)
     except ScenarioError as error:
         return IsolatedResult(errors=[(str(one), one.line) for one in error.errors])

@@ -194,8 +194,21 @@ def rent(**keys: Any) -> dict[str, Any]:
     return {"name": "Rent", "amount": 10, "type": "expense", "currency": "EUR", **keys}
 
 
+def to_toml(values: dict[str, Any]) -> str:
+    """Return the values as TOML with one line for each key."""
+    return "\n".join(f"{json.dumps(key)} = {_to_inline(value)}" for key, value in values.items())
+
+
+def _to_inline(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_to_inline(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_to_inline, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
 def plan(start: datetime | str, *transactions: dict[str, Any], **top: Any) -> Plan:
-    return read(json.dumps({"transactions": transactions, **top}), "json").plan(start)
+    return read(to_toml({"transactions": transactions, **top})).plan(start)
 
 
 def instants(start: datetime | str, length: str = "6 months", **timing: Any) -> list[datetime]:

@@ -1,6 +1,5 @@
 """Weekends, holidays, time zones, seeded variety, and late, skipped and reversed payments."""
 
-import json
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -8,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.unit.scenarios.strategies import instants, plan, rent
+from tests.unit.scenarios.strategies import instants, plan, rent, to_toml
 from tickover.scenarios import ScenarioError, read
-from tickover.scenarios.variety import AmountRange, Variety
+from tickover.scenarios.adjustments import AmountRange, Variety
 
 NEW_YEAR = "2027-01-01T00:00:00Z"
 
@@ -131,8 +130,8 @@ def test_durations_and_dates_use_the_time_zone() -> None:
 
 
 def test_a_start_without_a_time_is_midnight_in_the_time_zone() -> None:
-    text = json.dumps({"start": "2027-07-01", "timezone": "Europe/Berlin", "transactions": [rent(at="start")]})
-    assert read(text, "json").start == datetime(2027, 6, 30, 22, tzinfo=UTC)
+    text = to_toml({"start": "2027-07-01", "timezone": "Europe/Berlin", "transactions": [rent(at="start")]})
+    assert read(text).start == datetime(2027, 6, 30, 22, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Pacific/Apia"])
@@ -242,7 +241,7 @@ def test_a_reversal_is_an_item_of_the_opposite_type() -> None:
 
 def test_nominal_dates_are_kept() -> None:
     item = rent(every="month on the 31st", weekend="before", late_by={"2027-02-28": "2 days"})
-    scenario = read(json.dumps({"transactions": [item], "length": "3 months", "opening": {"EUR": 5}}), "json")
+    scenario = read(to_toml({"transactions": [item], "length": "3 months", "opening": {"EUR": 5}}))
     found = [(f"{planned.at:%m-%d}", f"{nominal:%m-%d}") for planned, nominal in scenario.occurrences(NEW_YEAR)]
     assert found == [("01-01", "01-01"), ("01-29", "01-31"), ("02-28", "02-28"), ("03-31", "03-31")]
 

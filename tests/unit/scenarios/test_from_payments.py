@@ -42,7 +42,7 @@ def counted(items: Any) -> Counter[tuple[Any, ...]]:
 @pytest.mark.parametrize("name", names())
 def test_an_exported_scenario_comes_back_with_the_same_payments(name: str, format: str) -> None:
     payments = read_statement(export(snapshot(name), format, pending=True).encode(), f"a.{format}")
-    scenario = read(write_scenario(payments, title="a"), "toml")
+    scenario = read(write_scenario(payments, title="a"))
     assert counted(scenario.plan().transactions) == counted(load(name).plan(START).transactions)
 
 
@@ -77,7 +77,7 @@ def test_summarised_payments_vary() -> None:
     payments = read_statement(f"date,name,amount,currency\n{rows}\n".encode(), "a.csv")
     text = write_scenario(payments, title="a", summarise=True)
     assert "amount = {between = [3.50, 25.50]}" in text
-    assert len(read(text, "toml").plan().transactions) == 5
+    assert len(read(text).plan().transactions) == 5
 
 
 def test_anonymised_payments_keep_no_names() -> None:
@@ -113,4 +113,4 @@ def test_jitter_of_irregular_payments_stays_within_the_scenario(gap: int, jitter
     days = [date(2020, 1, 1) + timedelta(days=gap * number + (number == 1)) for number in range(4)]
     text = write_scenario([Payment(day, "Fuel", Decimal(-40), "EUR") for day in days], title="a", summarise=True)
     assert f"jitter_days = {jitter}\n" in text
-    assert len(read(text, "toml").plan().transactions) == 4
+    assert len(read(text).plan().transactions) == 4

@@ -55,7 +55,7 @@ def add(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Add items to a clock. Items at the clock's time happen immediately.
 
-    FILE is a scenario: a TOML or JSON file, or a name from `tickover scenarios`. Its items start at the clock's time.
+    FILE is a scenario: a TOML file, or a name from `tickover scenarios`. Its items start at the clock's time.
 
     Examples:
 

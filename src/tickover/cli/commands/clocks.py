@@ -46,7 +46,7 @@ def create(
 ) -> None:
     """Create a clock from a scenario, from JSON parameters, or an empty one.
 
-    SCENARIO is a name from `tickover scenarios`, or a TOML or JSON file.
+    SCENARIO is a name from `tickover scenarios`, or a TOML file.
 
     Examples:
 
