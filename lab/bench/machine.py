@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 from importlib.metadata import version
+from pathlib import Path
 
 import apsw
 
@@ -14,7 +15,7 @@ def facts() -> dict[str, str]:
     programs = ("uvicorn", "uvloop", "httptools", "msgspec", "asyncpg")
     return {
         "cores": str(os.cpu_count()),
-        "processor": _processor(),
+        "processor": processor(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "Python": platform.python_version(),
         "SQLite": apsw.sqlite_lib_version(),
@@ -24,13 +25,11 @@ def facts() -> dict[str, str]:
     }
 
 
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123 - the file exists on Linux only
-            names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
-    except OSError:
-        names = []
-    return names[0] if names else platform.processor()
+def processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor())
 
 
 def _wrk_version() -> str:

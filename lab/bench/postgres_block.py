@@ -13,7 +13,6 @@ from lab.bench.delay import ROUND_TRIPS, DelayProxy
 from lab.bench.load import Load
 from lab.bench.pgbench import PgbenchLoad
 from lab.bench.plan import DELAY, MAX_CONNECTIONS, POSTGRES, ROUNDS, SHARES
-from lab.bench.processes import children_of
 from lab.bench.rounds import Contender, Run, alternate
 from lab.bench.shares import SharesUnavailable, limit_to
 from lab.bench.sides import (
@@ -28,6 +27,7 @@ from lab.bench.sides import (
     tickover,
 )
 from lab.bench.sqlite_block import check_side, prepare
+from lab.processes import children_of
 
 SHARE = 0.25
 _DEFAULT_USERS = 10

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from lab.bench.calls import ReadCode, Sink, User, is_ready, read_outbox, sign_in_many
 from lab.bench.load import Clocks, Filler, HttpLoad, advancing, creating
-from lab.bench.processes import Process, says_ready
+from lab.processes import Process, says_ready
 from tests.support.ports import reusable_port
 from tests.support.postgres import PostgresServer
 

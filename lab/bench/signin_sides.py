@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from lab.bench.calls import Sink
-from lab.bench.processes import Process
 from lab.bench.sink import HOST
+from lab.processes import Process
 
 ROOT = Path(__file__).parents[2]
 ADDRESS = "visitor{}@example.test"

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
-from lab.soak import hostile_requests
+from lab.soak import corpora, hostile_addresses, hostile_requests
+from lab.soak.hostile_addresses import check_addresses
 from lab.soak.memory import reset_peak, resident_and_peak_mib
 from lab.soak.rows import Context, Figure, Row, at_least, at_most
-from tests.support import corpora, hostile_addresses
-from tests.support.address_checks import check_addresses
 from tests.support.program import Program, verify_params
 from tickover.api.limits import MAX_BATCH
 

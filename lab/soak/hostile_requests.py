@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from tests.support import hostile_addresses
+from lab.soak import hostile_addresses
 from tests.support.program import code_params, link_params, verify_params
 from tickover.api.limits import MAX_BATCH, MAX_BODY, MAX_NESTING
 

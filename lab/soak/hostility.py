@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -10,8 +11,8 @@ from itertools import count
 import uvloop
 
 from lab.bench.bodies import START
+from lab.processes import cpu_seconds, resident_mib
 from lab.soak.hostile_client import ATTACKS
-from lab.soak.memory import cpu_share, resident_mib
 from lab.soak.mixed_requests import MixedRequests
 from lab.soak.open_loop import OpenLoop, Request, percentile
 from lab.soak.rows import Context, Figure, Row, at_least, at_most
@@ -41,7 +42,7 @@ def run(context: Context) -> Iterator[Figure]:
         seconds = context.scale(30, 4)
         for number in context.rounds(len(ATTACKS), "attack"):
             name = list(ATTACKS)[number]
-            wait_until(lambda: cpu_share(program.process.pid) < _IDLE_SHARE)
+            wait_until(lambda: _cpu_share(program.process.pid) < _IDLE_SHARE)
             quiet = honest.p99(seconds)
             token = read_only_token if ATTACKS[name].has_read_only_token else hostile_token
             with _attack(program.url, name, token, clocks) as hostile:
@@ -55,6 +56,13 @@ def run(context: Context) -> Iterator[Figure]:
             yield Figure("first error", honest.mix.errors[0])
         yield at_most("highest memory", round(honest.highest_mib, 1), _MAX_MIB, " MiB")
         assert "Traceback" not in program.output
+
+
+def _cpu_share(pid: int, seconds: float = 0.5) -> float:
+    """Return the share of a core that a process uses during some seconds."""
+    before = cpu_seconds(pid)
+    time.sleep(seconds)
+    return (cpu_seconds(pid) - before) / seconds
 
 
 def _grow_clocks(program: Program, token: str) -> list[str]:

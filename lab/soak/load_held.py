@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import uvloop
 
 from lab.bench.bodies import typical
-from lab.soak.memory import resident_mib
+from lab.processes import resident_mib
 from lab.soak.mixed_requests import MixedRequests, rpc_request
 from lab.soak.open_loop import Measured, OpenLoop, Request, percentile
 from lab.soak.rows import Context, Figure, Row, at_least, at_most

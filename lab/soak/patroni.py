@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Self
 from urllib.request import urlopen
 
+from lab.soak.processes_in_folder import kill_processes, removed_at_end, signal_processes
 from tests.support.debian_packages import require, require_program, skip_or_fail
 from tests.support.ports import reusable_port
 from tests.support.postgres import PostgresServer
 from tests.support.postgres_programs import give_to_postgres, program_folder, unprivileged
-from tests.support.processes_in_folder import kill_processes, removed_at_end, signal_processes
 from tests.support.program import wait_until
 from tests.support.proxy import Proxy
 from tests.support.transcripts import ROOT

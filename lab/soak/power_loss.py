@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from lab.soak.connections import Connection, open_connections
 from lab.soak.rows import Context, Figure, Row, at_least, at_most
 from lab.soak.system_calls import CALLS, Verdict, check_responses
-from tests.support.connections import Connection, open_connections
 from tests.support.debian_packages import require_program
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program, code_params, link_params, verify_params, wait_until

@@ -4,11 +4,11 @@ import os
 import platform
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import apsw
 
+from lab.bench.machine import processor
 from lab.soak.rows import Figure, StoreName
 
 State = Literal["finished", "failed", "interrupted", "not run"]
@@ -40,15 +40,9 @@ def machine() -> str:
     return ", ".join(
         (
             f"{os.cpu_count()} cores",
-            _processor(),
+            processor(),
             f"{platform.system()} {platform.machine()}",
             f"Python {platform.python_version()}",
             f"SQLite {apsw.sqlite_lib_version()}",
         )
     )
-
-
-def _processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown CPU")

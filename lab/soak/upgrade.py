@@ -1,12 +1,122 @@
-"""R12: two servers are replaced by those of a newer release, one by one, behind HAProxy."""
+"""R12: two servers of the previous release are replaced one by one, behind HAProxy, while callers use both releases."""
 
 import asyncio
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-from lab.soak.rolling_upgrade import upgrade_under_load, use_previous_release
+from lab.soak.clock_writer import new_transaction, on_day
+from lab.soak.connections import Connection, ConnectionLost, ResponseTruncated, connect
 from lab.soak.rows import Context, Figure, Row, at_least
-from tests.support.deploy import servers_behind_proxy
+from tests.support.deploy import run_haproxy, servers_behind_proxy
 from tests.support.postgres import PostgresServer
+from tests.support.program import Program, until
+from tests.support.replicas import Replicas
+from tests.support.transcripts import ROOT
+from tickover import __version__
+from tickover.server.storage.migrations import migrations
+
+_CALLERS = 8
+_ROUNDS_PER_CLOCK = 3
+_PREVIOUS_VERSION = "0.0.1"
+_NEWEST_MIGRATION = "0010_bytes_of_names"
+# The newest migration added a function for updateTestClock, which the callers don't call.
+_CHANGES = {"__init__.py": {f'"{__version__}"': f'"{_PREVIOUS_VERSION}"'}}
+
+
+def use_previous_release(replicas: Replicas, folder: Path) -> None:
+    """Copy this release without its newest migration and its callers. The servers will run the copy."""
+    assert migrations("postgres")[-1].name == _NEWEST_MIGRATION, "take the newer migration out of the copy instead"
+    package = folder / "tickover"
+    shutil.copytree(ROOT / "src" / "tickover", package)
+    (package / "server" / "storage" / "schema" / "postgres" / f"{_NEWEST_MIGRATION}.sql").unlink()
+    for name, changes in _CHANGES.items():
+        text = (package / name).read_text("utf-8")
+        for old, new in changes.items():
+            assert text.count(old) == 1, f"{name} lacks {old}"
+            text = text.replace(old, new)
+        (package / name).write_text(text, "utf-8")
+    for program in replicas.programs:
+        program.environment["PYTHONPATH"] = str(folder)
+
+
+class Callers:
+    """Callers that create, amend, advance and read clocks through a proxy, one call after the other each."""
+
+    def __init__(self, url: str, token: str, min_calls: int) -> None:
+        self._url = url
+        self._token = token
+        self._min_calls = min_calls
+        self.sent = 0
+        self.created = 0
+        self.failures: list[str] = []
+        self.may_end = False
+
+    async def run(self) -> None:
+        connection = await connect(self._url, self._token)
+        while self.sent < self._min_calls or not self.may_end:
+            try:
+                await self._use_clock(connection)
+            except (ConnectionLost, ResponseTruncated, OSError, AssertionError) as error:
+                self.failures.append(repr(error))
+                connection.close()
+                connection = await connect(self._url, self._token)
+        connection.close()
+
+    async def _use_clock(self, connection: Connection) -> None:
+        clock = await self._call(connection, "createTestClock", {"frozenTime": on_day(0)})
+        self.created += 1
+        for day in range(1, _ROUNDS_PER_CLOCK + 1):
+            addition = {"transactions": [new_transaction(day, "added")]}
+            await self._call(connection, "amendTestClock", {"id": clock["id"], "add": addition})
+            await self._call(connection, "advanceTestClock", {"id": clock["id"], "frozenTime": on_day(day)})
+            # Another server, perhaps of the other release, may have handled the calls before.
+            seen = await self._call(connection, "getTestClock", {"id": clock["id"]})
+            assert (seen["frozenTime"], len(seen["transactions"])) == (on_day(day), day), seen
+
+    async def _call(self, connection: Connection, method: str, params: dict[str, Any]) -> Any:
+        self.sent += 1
+        connection.send(method, params)
+        response = await connection.receive()
+        assert response.status == 200, f"{response.status} {response.body[:200]!r}"
+        assert "result" in response.json, response.json
+        return response.json["result"]["clock"]
+
+
+async def upgrade_under_load(folder: Path, replicas: Replicas, min_calls: int) -> Callers:
+    """Restart one server after the other with the current release. Return the callers, whose calls all succeeded."""
+    with run_haproxy(replicas, folder) as url:
+        callers = Callers(url, replicas.programs[0].sign_in(), min_calls)
+        tasks = [asyncio.create_task(callers.run()) for _ in range(_CALLERS)]
+        for name, program in zip(("one", "two"), replicas.programs, strict=True):
+            # HAProxy must use the server that was replaced before the other one stops.
+            await _sends_calls_to(name, folder / "output.txt")
+            assert await asyncio.to_thread(_version, program) == _PREVIOUS_VERSION
+            assert await asyncio.to_thread(program.stop) == 0
+            del program.environment["PYTHONPATH"]
+            await asyncio.to_thread(program.start)
+            assert await asyncio.to_thread(_version, program) == __version__
+            await _sends_calls_to(name, folder / "output.txt")
+        callers.may_end = True
+        await asyncio.gather(*tasks)
+    assert not callers.failures, callers.failures[:5]
+    assert replicas.ask("select count(*) from clocks") == [str(callers.created)]
+    return callers
+
+
+def _version(program: Program) -> str:
+    return str(program.result("rpc.discover", {})["info"]["version"])
+
+
+async def _sends_calls_to(server: str, log: Path) -> None:
+    """Wait until HAProxy logs another call that this server has handled."""
+
+    def count_calls() -> int:
+        return log.read_text().count(f" servers/{server} ")
+
+    before = count_calls()
+    await until(lambda: count_calls() > before)
 
 
 def run(context: Context) -> Iterator[Figure]:

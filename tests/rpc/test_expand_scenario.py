@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.load import until
+from tests.support.program import until
 from tests.support.world import World
 from tickover import scenarios
 from tickover.api.limits import MAX_EXPECTATIONS, MAX_NAME, MAX_SCENARIO_TEXT

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.support.guessing import Attack, run_attack
+from lab.soak.guessing import Attack, run_attack
 from tickover.server.storage import open_store
 
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
@@ -71,6 +71,9 @@ class MailServer:
         self, server: SMTP, session: Session, envelope: Envelope, mechanism: str, given: LoginPassword
     ) -> AuthResult:
         return AuthResult(success=given == self.login, handled=False, auth_data=given)
+
+
+_Server = TypeVar("_Server", bound=MailServer)
 
 
 class _Conversation(SMTP):
@@ -160,7 +163,12 @@ class Silence:
 @asynccontextmanager
 async def mail_server(tls: ssl.SSLContext | None = None, **options: Any) -> AsyncIterator[MailServer]:
     """Run a server. With `tls`, it uses implicit TLS."""
-    server = MailServer()
+    async with run_mail_server(MailServer(), tls, **options) as server:
+        yield server
+
+
+@asynccontextmanager
+async def run_mail_server(server: _Server, tls: ssl.SSLContext | None = None, **options: Any) -> AsyncIterator[_Server]:
     loop = asyncio.get_running_loop()
     listener = await loop.create_server(lambda: _Conversation(server, **options), "127.0.0.1", 0, ssl=tls)
     server.port = listener.sockets[0].getsockname()[1]

@@ -1,5 +1,6 @@
 """The real program in its own process, and a plain HTTP client for it."""
 
+import asyncio
 import http.client
 import json
 import os
@@ -8,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -223,3 +224,14 @@ def wait_until(condition: Callable[[], object], seconds: float = _WAIT_SECONDS) 
     while not condition():
         assert time.monotonic() < deadline, "the condition didn't become true in time"
         time.sleep(0.01)
+
+
+async def until(condition: Callable[[], Awaitable[object] | object]) -> None:
+    """Like `wait_until`, while the event loop runs. The condition may be asynchronous."""
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while True:
+        found = condition()
+        if await found if isinstance(found, Awaitable) else found:
+            return
+        assert time.monotonic() < deadline, "it didn't happen in time"
+        await asyncio.sleep(0.02)

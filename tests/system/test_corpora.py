@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.corpora import (
+from lab.soak.corpora import (
     AT,
     PLACES,
     TRANSACTION,

@@ -6,9 +6,10 @@ import pytest
 
 from lab.soak.linearizability.checker import Verdict
 from lab.soak.linearizability.judge import judge, reduce
-from lab.soak.linearizability.mail import run_mail_server
+from lab.soak.linearizability.mail import PlannedMailServer
 from lab.soak.linearizability.rounds import record_round
 from lab.soak.linearizability.servers import CUT, run_servers
+from tests.support.mail_servers import run_mail_server
 
 
 @pytest.mark.parametrize("store", ["sqlite", "postgres"])
@@ -16,7 +17,7 @@ async def test_histories_with_lost_connections_are_linearizable(
     store: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     postgres = request.getfixturevalue("postgres") if store == "postgres" else None
-    async with run_mail_server() as mail, run_servers(tmp_path, postgres, mail.port) as servers:
+    async with run_mail_server(PlannedMailServer()) as mail, run_servers(tmp_path, postgres, mail.port) as servers:
         histories = await record_round(servers, mail, range(2))
         histories += await record_round(servers, mail, range(2, 4), CUT)
     assert {history.subject for history in histories} == {"clocks", "logins"}

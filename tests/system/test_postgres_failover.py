@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.support.load import Load
+from lab.soak.load import Load
 from tests.support.postgres import PostgresServer, synchronous_standby
 from tests.support.program import SHORT_TIMEOUTS, wait_until
 from tests.support.proxy import Proxy

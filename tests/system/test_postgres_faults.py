@@ -9,11 +9,11 @@ from pathlib import Path
 
 import asyncpg
 
-from tests.support.clock_writer import is_unavailable
-from tests.support.connections import open_connections
-from tests.support.load import Load, until
+from lab.soak.clock_writer import is_unavailable
+from lab.soak.connections import open_connections
+from lab.soak.load import Load
 from tests.support.postgres import PostgresServer
-from tests.support.program import SHORT_TIMEOUTS
+from tests.support.program import SHORT_TIMEOUTS, until
 from tests.support.proxy import Proxy
 from tests.support.replicas import Replicas
 

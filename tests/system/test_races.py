@@ -9,11 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.connections import open_connections
-from tests.support.crowds import CROWD, outcomes, written
+from lab.soak.connections import open_connections
+from lab.soak.races import (
+    CROWD,
+    KINDS,
+    SCHEDULE,
+    START,
+    Call,
+    Race,
+    by_turns,
+    clocks_in,
+    count_wrong_codes,
+    outcomes,
+    written,
+)
 from tests.support.postgres import PostgresServer
 from tests.support.program import LONG_TIMEOUTS, Program, wait_until
-from tests.support.races import KINDS, SCHEDULE, START, Call, Race, by_turns, clocks_in, count_wrong_codes
 from tests.support.world import HttpResponse
 
 

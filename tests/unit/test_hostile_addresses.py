@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import email_validator
 import pytest
 
-from tests.support import hostile_addresses
-from tests.support.address_checks import check_addresses, check_characters, parse
+from lab.soak import hostile_addresses
+from lab.soak.hostile_addresses import check_addresses, check_characters, parse
 
 
 @pytest.mark.parametrize("part", range(4))

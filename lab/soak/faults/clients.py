@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
 from lab.soak.faults.deployment import Deployment
+from lab.soak.load import Load
 from lab.soak.mixed_requests import http_request
-from tests.support.load import Load
 
 _CLIENTS = 300
 _RESETS = 1000

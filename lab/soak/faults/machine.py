@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from lab.soak.faults.deployment import Deployment
+from lab.soak.load import Load
 from tests.support.debian_packages import require
-from tests.support.load import Load
 
 _FROZEN_SECONDS = 2.0
 _SPARE_FILES = 3

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 
 from lab.soak.faults.deployment import Deployment
-from tests.support.load import Load
+from lab.soak.load import Load
 from tests.support.mail_servers import MailServer, Misbehaviour, Silence, hang_up, mail_server, reply_with
 from tests.support.ports import reusable_port
 from tests.support.program import code_params, verify_params

@@ -9,10 +9,11 @@ from functools import partial
 
 import asyncpg
 
-from lab.bench.processes import children_of
+from lab.processes import children_of
 from lab.soak.faults.deployment import Deployment
-from tests.support.load import Load, until
+from lab.soak.load import Load
 from tests.support.postgres import synchronous_standby
+from tests.support.program import until
 from tests.support.proxy import Cut, Proxy
 
 _REPETITIONS = 10

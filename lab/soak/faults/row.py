@@ -5,11 +5,11 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import NamedTuple
 
+from lab.soak.clock_writer import PAUSE_SECONDS
 from lab.soak.faults import clients, machine, mail, postgres, sqlite
 from lab.soak.faults.deployment import Deployment, deploy
+from lab.soak.load import Load
 from lab.soak.rows import STORES, Context, Figure, Row, StoreName, at_least, at_most
-from tests.support.clock_writer import PAUSE_SECONDS
-from tests.support.load import Load
 
 _WRITERS = 8
 _VISITORS = 2

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lab.soak.faults.deployment import Deployment
-from tests.support.load import Load
+from lab.soak.load import Load
 
 _MEBIBYTE = 2**20
 _REJECTIONS = 8

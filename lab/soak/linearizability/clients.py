@@ -7,12 +7,12 @@ from itertools import count
 from random import Random
 from typing import Any
 
+from lab.soak.connections import Connection, ConnectionLost, ResponseTruncated, connect
 from lab.soak.linearizability.calls import outcome, request
 from lab.soak.linearizability.clock_model import View
 from lab.soak.linearizability.history import UNKNOWN, Call, Outcome, Subject
-from lab.soak.linearizability.mail import MailServer, Reply
+from lab.soak.linearizability.mail import PlannedMailServer, Reply
 from lab.soak.linearizability.servers import CUT, Servers
-from tests.support.connections import Connection, ConnectionLost, ResponseTruncated, connect
 
 CLIENTS = 8
 CALLS_PER_CLIENT = 7
@@ -107,7 +107,7 @@ class ClockClients:
 
     subject: Subject = "clocks"
 
-    def __init__(self, mail: MailServer, number: int, chances: Random) -> None:
+    def __init__(self, mail: PlannedMailServer, number: int, chances: Random) -> None:
         self.addresses = [f"clocks{number}@example.test"]
         self._chances = chances
         self._weights = chances.choice(_WEIGHTS)
@@ -144,7 +144,7 @@ class LoginClients:
 
     subject: Subject = "logins"
 
-    def __init__(self, mail: MailServer, number: int, chances: Random) -> None:
+    def __init__(self, mail: PlannedMailServer, number: int, chances: Random) -> None:
         self.addresses = [f"{name}{number}@example.test" for name in ("ana", "ben")]
         self._mail = mail
         self._chances = chances
@@ -155,7 +155,7 @@ class LoginClients:
         """Return the name and the arguments of the next call. Clients know all emails that reached the mail server."""
         chances = self._chances
         address = chances.choice(self.addresses)
-        emails = self._mail.emails[address]
+        emails = self._mail.deliveries[address]
         codes = [email.secret for email in emails if email.kind == "code"]
         links = [email.secret for email in emails if email.kind == "link"]
         share = chances.random()

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import count
 from random import Random
 
+from lab.soak.connections import open_connections
 from lab.soak.linearizability.clients import CALLS_PER_CLIENT, CLIENTS, ClockClients, LoginClients, Recorder
 from lab.soak.linearizability.history import History
-from lab.soak.linearizability.mail import MailServer
+from lab.soak.linearizability.mail import PlannedMailServer
 from lab.soak.linearizability.servers import CUT, Servers
-from tests.support.connections import open_connections
 from tests.support.program import code_params, verify_params
 from tickover.api.limits import MAIL_TIMEOUT
 
@@ -20,7 +20,7 @@ _MAX_SECONDS = 50.0
 
 
 class _Round:
-    def __init__(self, servers: Servers, mail: MailServer, numbers: Sequence[int], fault: str) -> None:
+    def __init__(self, servers: Servers, mail: PlannedMailServer, numbers: Sequence[int], fault: str) -> None:
         self._servers = servers
         self._mail = mail
         self._fault = fault
@@ -56,7 +56,7 @@ class _Round:
         seconds = time.monotonic() - began
         if seconds > _MAX_SECONDS:
             return
-        emails = {address: list(self._mail.emails[address]) for address in clients.addresses}
+        emails = {address: list(self._mail.deliveries[address]) for address in clients.addresses}
         is_slow = seconds > MAIL_TIMEOUT.total_seconds()
         fault = self._fault if self._fault == CUT or self._fault_begins.is_set() else ""
         self._histories.append(History(number, clients.subject, fault, recorder.calls, emails, is_slow))
@@ -73,12 +73,14 @@ class _Round:
         async with open_connections(await self._servers.url(0), 1) as [connection]:
             response = await connection.call("sendLoginCodeEmail", code_params(address))
             assert "result" in response, response
-            code = self._mail.emails[address][-1].secret
+            code = self._mail.deliveries[address][-1].secret
             response = await connection.call("loginByEmailVerification", verify_params(address, code))
         token: str = response["result"]["token"]
         return token
 
 
-async def record_round(servers: Servers, mail: MailServer, numbers: Sequence[int], fault: str = "") -> list[History]:
+async def record_round(
+    servers: Servers, mail: PlannedMailServer, numbers: Sequence[int], fault: str = ""
+) -> list[History]:
     """Record one history for each number. Histories that took too long are left out."""
     return await _Round(servers, mail, numbers, fault).run(numbers)

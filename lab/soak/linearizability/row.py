@@ -13,11 +13,12 @@ import click
 from lab.soak.linearizability.checker import Verdict
 from lab.soak.linearizability.history import History
 from lab.soak.linearizability.judge import judge, reduce
-from lab.soak.linearizability.mail import run_mail_server
+from lab.soak.linearizability.mail import PlannedMailServer
 from lab.soak.linearizability.public_histories import find_histories, verdict_of
 from lab.soak.linearizability.rounds import HISTORIES_PER_ROUND, record_round
 from lab.soak.linearizability.servers import run_servers
 from lab.soak.rows import Context, Figure, Row, at_least, at_most
+from tests.support.mail_servers import run_mail_server
 from tests.support.postgres import PostgresServer
 
 _HISTORIES = 3_000
@@ -88,7 +89,10 @@ def _check_public_histories(context: Context) -> Figure:
 
 async def _record_and_judge(context: Context, summary: _Summary, postgres: PostgresServer | None) -> None:
     wanted = summary.missing
-    async with run_mail_server() as mail, run_servers(context.folder, postgres, mail.port) as servers:
+    async with (
+        run_mail_server(PlannedMailServer()) as mail,
+        run_servers(context.folder, postgres, mail.port) as servers,
+    ):
         first = 0
         # A fault in every second round, because some histories end before it.
         faults = cycle(fault for kind in servers.faults for fault in ("", kind))

@@ -11,8 +11,8 @@ import asyncpg
 import pytest
 
 from tests.store.values import START, WEEK, add_clock, advance, clock, key, user
-from tests.support.load import until
 from tests.support.postgres import PostgresServer
+from tests.support.program import until
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Created, Quota, Store
 

@@ -12,8 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.support.clock_writer import PAUSE_SECONDS, is_unavailable
-from tests.support.connections import Connection
+from lab.soak.clock_writer import PAUSE_SECONDS, is_unavailable
+from lab.soak.connections import Connection
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import HttpResponse
 from tickover.server.sign_in import tokens

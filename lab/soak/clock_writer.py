@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from tests.support.connections import Connection
+from lab.soak.connections import Connection
 from tests.support.program import Program
 from tests.support.world import HttpResponse
 from tickover.api import ids

@@ -1,7 +1,6 @@
 """Continuous writes to replicas during failures, and a check that all confirmed writes are stored."""
 
 import asyncio
-import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -9,24 +8,12 @@ from functools import partial
 from itertools import count
 from typing import Any, Protocol
 
-from tests.support.clock_writer import ClockWriter
-from tests.support.connections import Connection, ConnectionLost, ResponseTruncated, connect
-from tests.support.program import Program, wait_until
-from tests.support.visits import Rows, Visits
+from lab.soak.clock_writer import ClockWriter
+from lab.soak.connections import Connection, ConnectionLost, ResponseTruncated, connect
+from lab.soak.sign_ins import Rows, Visits
+from tests.support.program import Program, until, wait_until
 
-_WAIT_SECONDS = 120.0
 _NUMBERS = count()
-
-
-async def until(condition: Callable[[], Awaitable[object] | object]) -> None:
-    """Wait until a condition holds. Fail after a timeout."""
-    deadline = time.monotonic() + _WAIT_SECONDS
-    while True:
-        found = condition()
-        if await found if isinstance(found, Awaitable) else found:
-            return
-        assert time.monotonic() < deadline, "it didn't happen in time"
-        await asyncio.sleep(0.02)
 
 
 class Servers(Protocol):

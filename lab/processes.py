@@ -1,4 +1,4 @@
-"""The processes of a run. All are stopped at the end, and their memory can be measured."""
+"""Processes, their memory and their CPU time."""
 
 import os
 import signal
@@ -64,11 +64,10 @@ class Process:
 
     def cpu_seconds(self) -> float:
         """Return the user and system time of the process and all its children, ended ones included."""
-        return sum(map(_cpu_seconds, (self.pid, *children_of(self.pid))))
+        return sum(map(cpu_seconds, (self.pid, *children_of(self.pid))))
 
     def mebibytes(self) -> float:
-        """Return the resident memory of the process and all its children."""
-        return sum(map(_resident_bytes, (self.pid, *children_of(self.pid)))) / 2**20
+        return resident_mib(self.pid)
 
 
 def says_ready(process: Process) -> bool:
@@ -92,7 +91,13 @@ def _parents() -> dict[int, int]:
     return found
 
 
-def _cpu_seconds(pid: int) -> float:
+def resident_mib(pid: int) -> float:
+    """Return the resident memory of a process and all its children."""
+    return sum(map(_resident_bytes, (pid, *children_of(pid)))) / 2**20
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the user and system time of a process and of its children that ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
