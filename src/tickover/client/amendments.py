@@ -1,26 +1,13 @@
-"""Amendments as the client makes them: their parameters, and what they changed."""
+"""The parameters of amendments."""
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
-
-from tickover.api.clocks import Contribution, Goal, GoalEntry, Snapshot, Transaction, TransactionEntry
+from tickover.api.clocks import Contribution, Goal, GoalEntry, Transaction, TransactionEntry
 from tickover.api.plans import PlannedContribution, PlannedItem
 
 Item = Transaction | Contribution | str
 """A transaction or a contribution of a clock, or its ID."""
-
-
-class AmendmentRecord(Struct, frozen=True):
-    """The changes of one amendment."""
-
-    clock_id: str
-    at: datetime
-    """The frozen time of the clock."""
-    changes: Sequence[str]
-    """One line for each added or cancelled item."""
 
 
 def amendment_params(
@@ -61,27 +48,3 @@ def ids_in_fork(items: Sequence[Item], original_id: str, fork_id: str) -> list[s
 
 def _key(clock_id: str) -> str:
     return clock_id.removeprefix("clock_").replace("-", "")
-
-
-def record_amendment(clock: Snapshot, add: Sequence[PlannedItem], cancel: Sequence[Item]) -> AmendmentRecord:
-    return AmendmentRecord(clock.id, clock.frozen_time, [*_describe_added(add), *_describe_cancelled(cancel)])
-
-
-def _describe_added(add: Sequence[PlannedItem]) -> Iterator[str]:
-    for item in add:
-        if isinstance(item, TransactionEntry):
-            sign = "+" if item.type == "INCOME" else "-"
-            yield f"added {item.name} {sign}{item.amount:f} {item.currency} for {item.at:%Y-%m-%d}"
-        elif isinstance(item, GoalEntry):
-            yield f"added goal {item.name} of {item.target_amount:f}"
-        else:
-            yield f"added contribution +{item.amount:f} to {item.goal} for {item.at:%Y-%m-%d}"
-
-
-def _describe_cancelled(cancel: Sequence[Item]) -> Iterator[str]:
-    for item in cancel:
-        if isinstance(item, str):
-            yield f"cancelled {item}"
-        else:
-            name = item.name if isinstance(item, Transaction) else f"contribution {item.id}"
-            yield f"cancelled {name} for {item.at:%Y-%m-%d}"

@@ -136,7 +136,7 @@ class AsyncClient(BaseClient):
 
     async def amend_clock(self, id: str, *, add: Sequence[PlannedItem] = (), cancel: Sequence[Item] = ()) -> AsyncClock:
         """Add items to a clock, and cancel items that haven't happened yet. Name the goals of contributions by ID."""
-        return self._clock(await self._session.amend(calls.amend_clock(id, add, cancel), add, cancel))
+        return self._clock(await self._session.send(calls.amend_clock(id, add, cancel)))
 
     async def update_clock(
         self,

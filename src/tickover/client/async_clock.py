@@ -101,10 +101,6 @@ class AsyncClock(ClockView):
         """Add an expense at the clock's frozen time."""
         return await self.add(expense(name, amount, currency, self.frozen_time, category))
 
-    async def rename(self, name: str | None) -> None:
-        """Replace the clock's name. None removes it."""
-        await self.update(name=name)
-
     async def update(
         self,
         *,
@@ -166,5 +162,4 @@ class AsyncClock(ClockView):
         return self._update(await self._session.send(calls.advance_clock(self.id, to)))
 
     async def _amend(self, add: Sequence[PlannedItem], cancel: Sequence[Item]) -> AdvanceResult:
-        call = calls.amend_clock(self.id, add, cancel, self.goals)
-        return self._update(await self._session.amend(call, add, cancel))
+        return self._update(await self._session.send(calls.amend_clock(self.id, add, cancel, self.goals)))

@@ -1,7 +1,5 @@
 """Decodes responses into a result, a Rejection or an InvalidResponse."""
 
-from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any, Final, Literal, TypeVar
 
 from msgspec import UNSET, Raw, Struct, UnsetType, convert
@@ -28,8 +26,6 @@ class _Envelope(Struct, frozen=True):
 
 _ENVELOPE: Final = Decoder(_Envelope)
 _DECODE_ERRORS: Final = (ValueError, RecursionError)
-_MAX_EXPONENT: Final = 400
-"""Every double has a smaller decimal exponent."""
 
 
 def decode_result(response: Response, id: int, decoder: Decoder[T]) -> T:
@@ -71,9 +67,7 @@ def _decode_envelope(response: Response) -> _Envelope:
 
 def _decode(response: Response, content: bytes, decoder: Decoder[T]) -> T:
     try:
-        decoded = decoder.decode(content)
-        _check_ranges(decoded)
-        return decoded
+        return decoder.decode(content)
     except _DECODE_ERRORS as error:
         # Only the path of the decoder's message: the rest may quote the response.
         _, _, path = str(error).partition(" - at ")
@@ -82,27 +76,6 @@ def _decode(response: Response, content: bytes, decoder: Decoder[T]) -> T:
             f"{response.url} sent a response that this client can't decode{where}."
             " Check that the versions of client and server match."
         ) from None
-
-
-def _check_ranges(value: Any) -> None:
-    """Raise ValueError for amounts outside the range of doubles and for instants that UTC can't represent.
-
-    No Tickover server sends them. Formatting a number with a billion digits would exhaust the memory.
-    """
-    match value:
-        case Struct():
-            for name in value.__struct_fields__:
-                _check_ranges(getattr(value, name))
-        case list():
-            for item in value:
-                _check_ranges(item)
-        case Decimal() if not value.is_finite() or abs(value.adjusted()) > _MAX_EXPONENT:
-            raise ValueError("amount out of range")
-        case datetime():
-            try:
-                value.astimezone(UTC)
-            except OverflowError:
-                raise ValueError("instant out of range") from None
 
 
 def _rejection(response: Response, error: _Error) -> Rejection:

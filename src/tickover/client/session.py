@@ -1,15 +1,12 @@
 """What the sync and the async client share: a session with one server, and its public properties."""
 
 import re
-from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from typing import Final, TypeVar
 
 from tickover.api.arguments import Amount, InstantLike
-from tickover.api.clocks import Event, Snapshot
-from tickover.api.plans import PlannedItem
+from tickover.api.clocks import Event
 from tickover.client import calls
-from tickover.client.amendments import AmendmentRecord, Item, record_amendment
 from tickover.client.calls import Call
 from tickover.client.retries import Transport, send_with_retries
 
@@ -18,7 +15,6 @@ T = TypeVar("T")
 DEFAULT_URL: Final = "http://127.0.0.1:8000"
 DEFAULT_TIMEOUT: Final = 15.0
 DEFAULT_RETRIES: Final = 2
-_MAX_AMENDMENTS: Final = 100
 _TOKEN: Final = re.compile("[!-~]+")
 
 
@@ -30,7 +26,6 @@ class Session:
             raise ValueError("retries must be 0 or more")
         self.url = url.rstrip("/")
         self.token = token
-        self.amendments: deque[AmendmentRecord] = deque(maxlen=_MAX_AMENDMENTS)
         self._transport = transport
         self._retries = retries
 
@@ -46,12 +41,6 @@ class Session:
 
     async def send(self, call: Call[T]) -> T:
         return await send_with_retries(call, self._token if call.needs_token else None, self._transport, self._retries)
-
-    async def amend(self, call: Call[Snapshot], add: Sequence[PlannedItem], cancel: Sequence[Item]) -> Snapshot:
-        """Send an amendment, and record it."""
-        clock = await self.send(call)
-        self.amendments.append(record_amendment(clock, add, cancel))
-        return clock
 
     async def list_events(
         self,
@@ -93,8 +82,3 @@ class BaseClient:
     @token.setter
     def token(self, token: str | None) -> None:
         self._session.token = token
-
-    @property
-    def amendments(self) -> Sequence[AmendmentRecord]:
-        """The last amendments that this client made, oldest first."""
-        return self._session.amendments

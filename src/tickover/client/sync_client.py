@@ -109,7 +109,6 @@ class Clock(ClockView, _Blocking[AsyncClock]):
     add = _method(AsyncClock.add)
     cancel = _method(AsyncClock.cancel)
     spend = _method(AsyncClock.spend)
-    rename = _method(AsyncClock.rename)
     update = _method(AsyncClock.update)
     delete = _method(AsyncClock.delete)
     events = _iterator(AsyncClock.events)

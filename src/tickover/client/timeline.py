@@ -1,6 +1,6 @@
 """The items of a clock in order of time, and as a few lines of text around its time or around a violation."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple
@@ -11,7 +11,6 @@ from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import is_opening_balance
 from tickover.api.terminal import sanitize
-from tickover.client.amendments import AmendmentRecord
 from tickover.client.balances import running_balances
 
 HAPPENED_MARK: Final = "●"
@@ -68,15 +67,9 @@ def _contribution_item(goal: Goal, contribution: Contribution, now: datetime) ->
     return Item(contribution.id, at, sanitize(goal.name), contribution.amount, "", "goals", at <= now)
 
 
-def format_clock(clock: Snapshot, amendments: Iterable[AmendmentRecord] = ()) -> str:
-    """Return the clock's ID, its frozen time, its nearest items, and the changes of amendments.
-
-    ● marks past items, ○ scheduled ones, and ± changes.
-    """
+def format_clock(clock: Snapshot) -> str:
+    """Return the clock's ID, its frozen time and its nearest items. ● marks past items, and ○ scheduled ones."""
     lines = _items_around(clock.frozen_time, clock_items(clock), {}, []) or ["  (no events)"]
-    for amendment in amendments:
-        if amendment.clock_id == clock.id:
-            lines += [f"  ± {timestamps.write(amendment.at)}  {sanitize(text)}" for text in amendment.changes]
     return "\n".join([f"{clock.id} at {timestamps.write(clock.frozen_time)}", *lines])
 
 

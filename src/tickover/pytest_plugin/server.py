@@ -1,17 +1,15 @@
 """The fixture `tickover`: a private or running server, with clients that are signed in."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http import HTTPStatus
-from itertools import chain
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tickover.client import AsyncTickover, ClientError, Reason, Rejection, SignedIn, Tickover
-from tickover.client.amendments import AmendmentRecord
 from tickover.client.connections import Connections
 from tickover.client.messages import Request, Response
 from tickover.client.timeline import format_clock
@@ -35,8 +33,6 @@ class Server:
         self._exit_message = exit_message
         self._tokens: list[str] = []
         """The tokens of all users signed in since the test began."""
-        self._amendments: list[Iterable[AmendmentRecord]] = []
-        """The amendments of each client that was returned since the test began."""
 
     def __repr__(self) -> str:
         return f"Server({self.url!r})"
@@ -44,16 +40,12 @@ class Server:
     def client(self, email: str | None = None) -> Tickover:
         """Return a client signed in with this email address, or with a new one. Close it after use."""
         __tracebackhide__ = True
-        client = Tickover(self.url, self._sign_in(email))
-        self._amendments.append(client.amendments)
-        return client
+        return Tickover(self.url, self._sign_in(email))
 
     def async_client(self, email: str | None = None) -> AsyncTickover:
         """Return the same for asyncio."""
         __tracebackhide__ = True
-        client = AsyncTickover(self.url, self._sign_in(email))
-        self._amendments.append(client.amendments)
-        return client
+        return AsyncTickover(self.url, self._sign_in(email))
 
     def _sign_in(self, email: str | None) -> str:
         __tracebackhide__ = True
@@ -72,7 +64,6 @@ class Server:
     def begin_test(self) -> None:
         """Forget the users of the previous test."""
         self._tokens.clear()
-        self._amendments.clear()
 
     def describe_clocks(self) -> str:
         """Return the clocks of all users signed in since the test began as text."""
@@ -90,9 +81,8 @@ class Server:
                 page = client.list_page(limit=_MAX_CLOCKS)
                 if page.next_cursor is not None:
                     yield "(older clocks are omitted)"
-                amendments = list(chain.from_iterable(self._amendments))
                 for clock in reversed(page.clocks):
-                    yield format_clock(client.get_clock(clock.id).snapshot, amendments)
+                    yield format_clock(client.get_clock(clock.id).snapshot)
             except (ClientError, Rejection) as error:
                 yield f"(can't load the clocks: {error})"
 

@@ -94,23 +94,3 @@ def test_contribution_needs_one_goal(client: Tickover, clock: Clock, item: Any, 
 def test_contributions_of_a_new_goal_have_no_goal() -> None:
     with pytest.raises(ValueError, match="have no goal"):
         goal("Trip", 1, contributions=[contribution(1, START, goal="Trip")])
-
-
-def test_client_records_its_amendments(client: Tickover, clock: Clock) -> None:
-    added: list[PlannedItem] = [
-        income("Bonus", 2.5, "EUR", "2027-03-01"),
-        goal("Bike", 400),
-        contribution(5, "2027-03-02", goal="Trip"),
-    ]
-    clock.add(*added)
-    contributions = clock.goals[0].upcoming_contributions
-    clock.cancel(clock.pending_transactions[0], contributions[0], contributions[1].id)
-    assert [(each.clock_id, each.at) for each in client.amendments] == [(clock.id, START)] * 2
-    assert [text for each in client.amendments for text in each.changes] == [
-        "added Bonus +2.5 EUR for 2027-03-01",
-        "added goal Bike of 400",
-        "added contribution +5 to Trip for 2027-03-02",
-        "cancelled Rent for 2027-01-03",
-        f"cancelled contribution {contributions[0].id} for 2027-02-26",
-        f"cancelled {contributions[1].id}",
-    ]

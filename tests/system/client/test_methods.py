@@ -297,7 +297,7 @@ def test_names_and_labels_are_set_changed_and_removed(client: Tickover) -> None:
     assert (clock.name, clock.labels) == ("Budget", {"ci": "1"})
     fork = clock.fork(labels={"ci": "2"})
     assert (fork.name, fork.labels) == ("Budget", {"ci": "2"})
-    clock.rename("Home")
+    clock.update(name="Home")
     assert (clock.name, clock.labels) == ("Home", {"ci": "1"})
     assert [each.id for each in client.list_clocks({"ci": "1"})] == [clock.id]
     assert [each.name for each in client.list_page(labels={"ci": "2"}).clocks] == ["Budget"]

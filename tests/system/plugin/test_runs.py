@@ -129,9 +129,7 @@ def test_the_report_of_a_failed_test_contains_its_clocks(pytester: pytest.Pytest
     result = pytester.runpytest_inprocess("-rP")
     result.assert_outcomes(passed=2, failed=6, errors=1, xfailed=1)
     assert len([line for line in result.outlines if " tickover -" in line]) == 5
-    lines = [
-        line for line in result.outlines if line.startswith(("_", "--", "clock_", "  ●", "  ○", "  ±", "  (", "("))
-    ]
+    lines = [line for line in result.outlines if line.startswith(("_", "--", "clock_", "  ●", "  ○", "  (", "("))]
     pytest.LineMatcher(lines).fnmatch_lines(
         [
             "*_ ERROR at teardown of test_fails_at_teardown _*",
@@ -143,8 +141,6 @@ def test_the_report_of_a_failed_test_contains_its_clocks(pytester: pytest.Pytest
             "clock_* at 2027-02-01T00:00:00Z",
             "  ● 2027-01-03T08:00:00Z  -1150 EUR  Rent",
             "  ● 2027-02-01T00:00:00Z  -3.50 EUR  Coffee",
-            "  ± 2027-02-01T00:00:00Z  added Coffee -3.5 EUR for 2027-02-01",
-            "  ± 2027-02-01T00:00:00Z  cancelled Shoes for 2027-02-03",
             "clock_* at 2026-01-01T00:00:00Z",
             "  (no events)",
             "*_ test_fails_with_another_user _*",

@@ -9,7 +9,6 @@ import pytest
 from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
 from tickover.api.expectations import CheckResult, ExpectationResult, Violation, never_below, posted
 from tickover.api.fields import TransactionType
-from tickover.client.amendments import AmendmentRecord
 from tickover.client.timeline import format_clock, format_violations
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
@@ -52,15 +51,6 @@ def test_past_events_come_first_each_group_in_order_of_time() -> None:
         "  ● 2027-01-04T00:00:00Z  +2800.10 EUR  Salary",
         "  ○ 2027-01-12T00:00:00Z     -3.50 EUR  Tea",
         "  ○ 2027-01-13T00:00:00Z     +0.50      Trip (goal)",
-    ]
-
-
-def test_amendments_of_the_clock_follow_its_events() -> None:
-    changes = [AmendmentRecord(id, day(5), ["added Tea", "cancelled \x1b"]) for id in ("clock_1", "clock_2")]
-    assert format_clock(clock([transaction(1, "1150", "Rent")]), changes).splitlines()[1:] == [
-        "  ● 2027-01-02T00:00:00Z  -1150 EUR  Rent",
-        "  ± 2027-01-06T00:00:00Z  added Tea",
-        "  ± 2027-01-06T00:00:00Z  cancelled �",
     ]
 
 
