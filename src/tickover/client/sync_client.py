@@ -7,7 +7,8 @@ one step runs it to its end.
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from functools import wraps
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+from inspect import signature
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args
 
 from tickover.client.async_client import AsyncClient
 from tickover.client.async_clock import AsyncClock
@@ -75,6 +76,7 @@ def _clock_method(
         __tracebackhide__ = True
         return Clock(run(method(self._async, *args, **kwargs)))
 
+    _show_result(blocking, "Clock")
     return blocking
 
 
@@ -91,7 +93,13 @@ def _iterator(
                 return
             yield item
 
+    _show_result(blocking, Iterator[get_args(signature(method).return_annotation)])  # type: ignore[misc]
     return blocking
+
+
+def _show_result(blocking: Any, result: object) -> None:
+    """Make `help` show this type of result, and not that of the asyncio method."""
+    blocking.__signature__ = signature(blocking).replace(return_annotation=result)
 
 
 class Clock(ClockView, _Blocking[AsyncClock]):

@@ -3,13 +3,15 @@
 import inspect
 import subprocess
 import sys
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 import tickover.client
 from tests.support.transcripts import ROOT
-from tickover.client import AsyncClock, AsyncTickover, Clock, Tickover
+from tickover.client import AsyncClock, AsyncTickover, Clock, Summary, Tickover
 
 
 def public_members(cls: type) -> dict[str, Any]:
@@ -26,6 +28,13 @@ def test_sync_methods_run_the_methods_of_the_same_name(sync: type, asynchronous:
             assert inspect.isgeneratorfunction(members[name]) == inspect.isasyncgenfunction(coroutine)
         elif name != "close":
             assert members[name] is coroutine, "both inherit what sends no request"
+
+
+def test_help_shows_the_results_of_sync_methods() -> None:
+    assert inspect.signature(Tickover.create_clock).return_annotation == "Clock"
+    assert inspect.signature(Clock.fork).return_annotation == "Clock"
+    assert inspect.signature(Tickover.list_clocks).return_annotation == Iterator[Summary]
+    assert inspect.signature(Clock.balance).return_annotation is Decimal
 
 
 def test_both_constructors_have_the_same_parameters() -> None:
