@@ -120,4 +120,4 @@ def test_missing_extra_is_explained(tmp_path: Path) -> None:
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ran.returncode == 1
-    assert "pip install 'tickover[testcontainers]'" in ran.stderr
+    assert "pip install 'PATH[testcontainers]'" in ran.stderr

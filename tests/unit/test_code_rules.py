@@ -185,6 +185,13 @@ def test_lab_imports_only_the_support_of_the_tests() -> None:
     assert lines_with(pattern, {"lab/study.py": "from tests.browser.tabs import Tab"})
 
 
+def test_no_file_installs_tickover_by_name() -> None:
+    """Until its first release, a package with this name in a registry belongs to somebody else."""
+    pattern = r"(?:pip|npm|pnpm|yarn|uv|pipx)3? (?:install|add|i) [^`]*?(?<![\w/.-])tickover(?![\w.-]*[.](?:whl|tgz))"
+    assert lines_with(pattern, text_files()) == []
+    assert lines_with(pattern, {"page.md": "pip " + "install 'tickover[server]' pytest"})
+
+
 def test_no_file_names_a_registry_or_a_local_path() -> None:
     registries = r"pypi[.]org|pythonhosted[.]org|npmjs[.]|conda[.]anaconda|(?:extra-|default-)?index-ur[l]"
     paths = r"(?<![\w.$})~-])/(?:home|root|Users|work|opt|mnt|private|var/folders)/[\w.]"

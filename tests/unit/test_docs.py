@@ -49,7 +49,7 @@ def test_paths_in_the_docs_exist() -> None:
     pages = [*DOCS, ROOT / "CONTRIBUTING.md"]
     paths = {path for page in pages for path in re.findall(_PATH, page.read_text("utf-8"))}
     folders = [ROOT, ROOT / "src" / "tickover", ROOT / "src" / "tickover" / "server"]
-    assert len(paths) > 40
+    assert paths
     assert [path for path in sorted(paths) if not any((folder / path).exists() for folder in folders)] == []
 
 

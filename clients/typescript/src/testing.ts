@@ -140,7 +140,7 @@ async function readUrl(child: ChildProcess, output: string): Promise<string> {
       throw new Error(`The Tickover server didn't start. It printed: ${line}`);
     }
   }
-  const missing = "Install it with pip install 'tickover[server]', or pass its path as `command`.";
+  const missing = "Install it from a checkout with pip install 'PATH[server]', or pass its path as `command`.";
   const last = (await readFile(output, "utf8")).slice(-MAX_OUTPUT).trim();
   throw new Error(`The Tickover server ${line.message}. ${last ? `Last output:\n${last}` : missing}`);
 }

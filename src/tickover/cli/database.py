@@ -35,7 +35,7 @@ def translate_errors() -> Iterator[None]:
         if str(error.name).partition(".")[0] == "tickover":
             raise
         raise CliError(
-            Exit.WRONG_COMMAND, "The server isn't installed.", "Install it: pip install 'tickover[server]'"
+            Exit.WRONG_COMMAND, "The server isn't installed.", "Install it from a checkout: pip install 'PATH[server]'"
         ) from None
 
 

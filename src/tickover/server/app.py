@@ -215,7 +215,7 @@ def open_tracing(settings: Settings) -> "Tracing | None":
         from tickover.server.tracing import Tracing  # noqa: PLC0415 - only if tracing is on
     except ModuleNotFoundError as error:
         raise SettingError(
-            f"TICKOVER_TRACING needs the package {error.name}. Install it: pip install 'tickover[tracing]'"
+            f"TICKOVER_TRACING needs the package {error.name}. Install it from a checkout: pip install 'PATH[tracing]'"
         ) from None
     return Tracing()
 

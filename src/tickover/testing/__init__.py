@@ -40,5 +40,7 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] == "tickover":
             raise
-        raise ImportError("TickoverContainer needs testcontainers: pip install 'tickover[testcontainers]'") from None
+        raise ImportError(
+            "TickoverContainer needs testcontainers. Install it from a checkout: pip install 'PATH[testcontainers]'"
+        ) from None
     return TickoverContainer

@@ -1,18 +1,13 @@
-"""Compares docs/command-line.md with the program: the session's output, the commands and the exit codes."""
+"""Compares docs/command-line.md with the program: the session's output and the exit codes."""
 
-import re
 from pathlib import Path
 
 import pytest
 
 from tests.system.cli.session_page import PAGE, update_page
-from tests.system.cli.test_help import ALL_COMMANDS
 from tests.unit.test_docs import quoted, rows
 from tickover.cli.call_errors import EXIT_CODES
 from tickover.cli.errors import Exit
-
-GROUPS = [("clock",), ("token",), ("users",)]
-"""They do nothing themselves."""
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +25,3 @@ def test_exit_code_table_matches_the_code(page: str) -> None:
     assert {int(code): (quoted(kind), set(quoted(reasons))) for code, kind, _, reasons in documented} == {
         int(exit): ([exit.name], {str(reason) for reason, code in EXIT_CODES.items() if code == exit}) for exit in Exit
     }
-
-
-def test_page_names_every_command(page: str) -> None:
-    named = re.findall(r"^\| `tickover ([a-z -]+?)(?: [A-Z\[].*?)?` \|", page, re.MULTILINE)
-    assert sorted(named) == sorted(" ".join(words) for words in ALL_COMMANDS if words not in GROUPS)

@@ -58,4 +58,4 @@ def test_missing_extra_is_explained(program: Program, tmp_path: Path) -> None:
     (tmp_path / "mcp.py").write_text("")
     ran = run_tickover(tmp_path, "mcp", PYTHONPATH=str(tmp_path))
     assert ran.returncode == 2
-    assert "pip install 'tickover[mcp]'" in ran.stderr
+    assert "pip install 'PATH[mcp]'" in ran.stderr

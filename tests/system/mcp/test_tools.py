@@ -4,14 +4,12 @@ Tests import the SDK, because every worker imports this module, and the import t
 """
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support.program import Program
-from tests.support.transcripts import ROOT
 from tickover.cli.session import Session
 from tickover.scenarios import load, names
 
@@ -285,11 +283,3 @@ async def test_resources_are_the_guide_the_api_and_the_scenarios(server: "MCPSer
     assert {name: described[name] for name in names()} == {name: load(name).about for name in names()}
     for [content], (_, part) in zip(found, parts, strict=True):
         assert part in getattr(content, "text", "")
-
-
-async def test_page_lists_every_tool_and_resource(server: "MCPServer") -> None:
-    page = (ROOT / "docs" / "agents.md").read_text("utf-8")
-    async with connect(server) as client:
-        tools = {tool.name for tool in (await client.list_tools()).tools}
-    documented = set(re.findall(r"^\| `(.+?)`", page, re.MULTILINE))
-    assert documented == tools | {"tickover://guide", "tickover://openrpc.json", "tickover://scenarios/NAME"}

@@ -105,4 +105,4 @@ def test_missing_server_packages_are_reported(pytester: pytest.Pytester) -> None
         cwd=pytester.path, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert "The Tickover server didn't start: it exited with code 2.\n" in process.stdout
-    assert "pip install 'tickover[server]'" in process.stdout
+    assert "pip install 'PATH[server]'" in process.stdout

@@ -28,7 +28,7 @@ def mcp(session: Session) -> None:
         if str(error.name).partition(".")[0] == "tickover":
             raise
         raise CliError(
-            Exit.WRONG_COMMAND, "The MCP server isn't installed.", "Install it: pip install 'tickover[mcp]'"
+            Exit.WRONG_COMMAND, "The MCP server isn't installed.", "Install it from a checkout: pip install 'PATH[mcp]'"
         ) from None
 
     def make_session() -> Session:
