@@ -19,7 +19,6 @@ from tests.rpc.builders import (
     send,
     transaction,
 )
-from tests.support.cases import each_case
 from tests.support.world import HttpResponse, World
 
 UNKNOWN = "no.such.method"
@@ -27,47 +26,27 @@ UNKNOWN = "no.such.method"
 
 # Invalid JSON
 
+NOT_JSON = {
+    "nothing": b"",
+    "white space alone": b" \r\n\t",
+    "a call cut short": b'{"jsonrpc": "2.0", "method": "x", "id"',
+    "a batch cut short": b'[{"jsonrpc": "2.0", "method": "x", "id": 1}',
+    "a trailing comma": b'{"id": 1,}',
+    "two documents": b"{} {}",
+    "NaN": b'{"id": NaN}',
+    "a leading zero": b'{"id": 01}',
+    "a bare line break in a string": b'{"id": "a\nb"}',
+    "an unknown escape in a name": b'{"\\q": 1}',
+    "a byte order mark": b"\xef\xbb\xbf{}",
+    "UTF-16": "{}".encode("utf-16"),
+    "overlong UTF-8": b'{"id": "\xc0\xaf"}',
+    "a surrogate in UTF-8": b'{"id": "\xed\xa0\x80"}',
+    "nested deeply and cut short": b"[" * 100_000,
+    "nested too deeply": b"[" * 100_000 + b"]" * 100_000,
+}
 
-@each_case(
-    "body",
-    [
-        pytest.param(b"", id="nothing"),
-        pytest.param(b" \r\n\t", id="white space alone"),
-        pytest.param(b"{", id="an object cut short"),
-        pytest.param(b'{"jsonrpc": "2.0", "method": "x", "id"', id="a call cut short"),
-        pytest.param(b'[{"jsonrpc": "2.0", "method": "x", "id": 1}', id="a batch cut short"),
-        pytest.param(b'{"id": 1,}', id="a trailing comma"),
-        pytest.param(b"[1,,2]", id="two commas"),
-        pytest.param(b"{} {}", id="two documents"),
-        pytest.param(b"{'id': 1}", id="single quotes"),
-        pytest.param(b"{id: 1}", id="a bare name"),
-        pytest.param(b"{} // why", id="a comment"),
-        pytest.param(b'{"id": NaN}', id="NaN"),
-        pytest.param(b'{"id": Infinity}', id="Infinity"),
-        pytest.param(b'{"id": 01}', id="a leading zero"),
-        pytest.param(b'{"id": +1}', id="a plus sign"),
-        pytest.param(b'{"id": .5}', id="a bare point"),
-        pytest.param(b'{"id": 1.}', id="a point without digits"),
-        pytest.param(b'{"id": 1e}', id="an exponent without digits"),
-        pytest.param(b'{"id": -}', id="a bare minus"),
-        pytest.param(b'{"id": tru}', id="half a literal"),
-        pytest.param(b'{"id": "a\nb"}', id="a bare line break in a string"),
-        pytest.param(b'{"id": "\x00"}', id="a bare U+0000 in a string"),
-        pytest.param(b'{"id": "\\q"}', id="an unknown escape"),
-        pytest.param(b'{"\\q": 1}', id="an unknown escape in a name"),
-        pytest.param(b'{"id": "\\u00g0"}', id="a broken unicode escape"),
-        pytest.param(b"\xef\xbb\xbf{}", id="a byte order mark"),
-        pytest.param("{}".encode("utf-16"), id="UTF-16"),
-        pytest.param(b'{"id": "\xff"}', id="invalid UTF-8"),
-        pytest.param(b'{"id": "\xc0\xaf"}', id="overlong UTF-8"),
-        pytest.param(b'{"id": "\xed\xa0\x80"}', id="a surrogate in UTF-8"),
-        pytest.param(b'{"id": "\xc3', id="UTF-8 cut short"),
-        pytest.param(b"\x0c{}", id="a form feed before it"),
-        pytest.param(b"\xc2\xa0{}", id="a no-break space before it"),
-        pytest.param(b"[" * 100_000, id="nested deeply and cut short"),
-        pytest.param(b"[" * 100_000 + b"]" * 100_000, id="nested too deeply"),
-    ],
-)
+
+@pytest.mark.parametrize("body", NOT_JSON.values(), ids=NOT_JSON)
 async def test_invalid_json_is_a_parse_error(world: World, body: bytes) -> None:
     response = await world.post(body)
     assert response.status == 400
@@ -79,22 +58,20 @@ async def test_invalid_json_is_a_parse_error(world: World, body: bytes) -> None:
 
 # Invalid requests
 
-_NOT_STRINGS: list[Any] = [None, True, 0, 2.0, [], {}]
 
-
-@each_case("body", [b"null", b"true", b"1", b'"createTestClock"', b"{}"])
+@pytest.mark.parametrize("body", [b"null", b"1", b'"createTestClock"', b"{}"])
 async def test_invalid_request_is_rejected_with_id_null(world: World, body: bytes) -> None:
     response = await world.post(body)
     assert (response.status, response.json["error"]["code"], response.json["id"]) == (400, -32600, None)
     assert response.json["error"]["data"] == {"reason": "INVALID_REQUEST"}
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("member", "value"),
     [
-        *[("jsonrpc", value) for value in (OMITTED, *_NOT_STRINGS, "", "2", "1.0", "2.0 ", "2.00")],
-        *[("method", value) for value in (OMITTED, *_NOT_STRINGS)],
-        *[("params", value) for value in (None, True, False, 0, 1.5, "", "{}")],
+        *[("jsonrpc", value) for value in (OMITTED, None, 2.0, "", "1.0", "2.0 ")],
+        *[("method", value) for value in (OMITTED, None, 0, [])],
+        *[("params", value) for value in (None, False, 0, "{}")],
     ],
 )
 async def test_error_for_invalid_member_repeats_the_id(world: World, member: str, value: Any) -> None:
@@ -104,7 +81,7 @@ async def test_error_for_invalid_member_repeats_the_id(world: World, member: str
     assert member in response.json["error"]["message"]
 
 
-@each_case("written", ["true", "false", "[]", "[1]", "{}", '{"a": 1}', r'"\ud800"', r'"\u0000"'])
+@pytest.mark.parametrize("written", ["true", "[1]", '{"a": 1}', r'"\ud800"', r'"\u0000"'])
 async def test_invalid_id_is_rejected_with_id_null(world: World, written: str) -> None:
     response = await world.post(raw_call("createTestClock", "{}", written))
     assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", None)
@@ -118,35 +95,24 @@ async def test_invalid_call_without_id_is_rejected(world: World) -> None:
 # Ids
 
 IDS = [
-    "1", "0", "-1", "1.0", "1e3", "1E+3", "-0", "-0.0", "1.50", "12345678901234567890123456789", "1e999", "9" * 4000,
-    '""', '"a"', '"1"', '"é"', r'"\u00e9"', r'"\"\\\/\b\f\n\r\t"', r'"\ud83d\ude00"', '"😀"', r'"\\u0000"', "null",
+    "1", "-0.0", "1E+3", "1.50", "12345678901234567890123456789", "1e999", "9" * 4000,
+    '""', '"é"', r'"\u00e9"', r'"\"\\\/\b\f\n\r\t"', r'"\ud83d\ude00"', r'"\\u0000"', "null",
 ]  # fmt: skip
 
 
-@each_case("written", IDS)
-async def test_result_repeats_the_id_byte_for_byte(world: World, token: str, written: str) -> None:
-    response = await world.post(raw_call("createTestClock", "{}", written), token)
-    assert response.json.keys() == {"jsonrpc", "result", "id"}
-    assert response.json["jsonrpc"] == "2.0"
-    assert id_bytes(response) == written.encode()
-
-
-@each_case("written", IDS)
-async def test_error_repeats_the_id_byte_for_byte(world: World, written: str) -> None:
-    response = await world.post(raw_call(UNKNOWN, "{}", f" {written}\n"))
-    assert response.json.keys() == {"jsonrpc", "error", "id"}
-    assert id_bytes(response) == written.encode()
+@pytest.mark.parametrize("written", IDS, ids=lambda written: written[:30])
+async def test_response_repeats_the_id_byte_for_byte(world: World, token: str, written: str) -> None:
+    for method, outcome in (("getCurrentUser", "result"), (UNKNOWN, "error")):
+        response = await world.post(raw_call(method, "{}", f" {written}\n"), token)
+        assert response.json.keys() == {"jsonrpc", outcome, "id"}
+        assert response.json["jsonrpc"] == "2.0"
+        assert id_bytes(response) == written.encode()
 
 
 # Params
 
 
-async def test_missing_params_are_empty_params(world: World, token: str) -> None:
-    response = await world.post(call("createTestClock"), token)
-    assert response.json["result"]["clock"]["frozenTime"] == "2027-01-01T12:01:00Z"
-
-
-@each_case("params", [[], [{}], ["2027-01-01T12:00:00Z"]])
+@pytest.mark.parametrize("params", [[], [{}]])
 async def test_params_by_position_are_rejected(world: World, token: str, params: Any) -> None:
     response = await world.call("createTestClock", params, token)
     assert (response.status, response.json["error"]["code"], reason_of(response)) == (200, -32602, "INVALID_PARAMS")
@@ -156,12 +122,12 @@ async def test_params_by_position_are_rejected(world: World, token: str, params:
 # Methods
 
 
-@each_case(
+@pytest.mark.parametrize(
     "method",
-    ["", " createTestClock", "createTestClock ", "createtestclock", "CreateTestClock", "rpc.", "rpc.no-such", "rpc",
-     "__class__", "user_of", "create_test_clock", "\0", "é", "x" * 100_000],
-)  # fmt: skip
-@each_case("params", [{}, [1]])
+    ["", "createTestClock ", "createtestclock", "rpc.no-such", "__class__", "create_test_clock", "\0", "x" * 100_000],
+    ids=lambda method: method[:20],
+)
+@pytest.mark.parametrize("params", [{}, [1]], ids=["by name", "by position"])
 async def test_unknown_method_needs_no_token(world: World, method: str, params: Any) -> None:
     response = await world.call(method, params)
     assert (response.status, response.json["error"]["code"]) == (200, -32601)
@@ -176,27 +142,6 @@ async def test_escapes_in_names_and_values_are_decoded(world: World, token: str)
 # Order of checks
 
 
-async def test_first_failing_check_decides(world: World, token: str) -> None:
-    clock = await world.create(token, frozenTime="2027-01-01T12:00:00Z")
-    bad = {"id": clock["id"], "frozenTime": "yesterday"}
-    before = {"id": clock["id"], "frozenTime": "2026-01-01T00:00:00Z"}
-    elsewhere = {"id": clock["id"][:-1] + "g", "frozenTime": "2026-01-01T00:00:00Z"}
-
-    async def reason(method: str, params: Any, token: str | None) -> str:
-        return reason_of(await world.call(method, params, token))
-
-    assert await reason(UNKNOWN, bad, None) == "METHOD_NOT_FOUND"
-    assert await reason("advanceTestClock", bad, None) == "UNAUTHENTICATED"
-    assert await reason("advanceTestClock", [], None) == "UNAUTHENTICATED"
-    assert await reason("advanceTestClock", bad, token) == "INVALID_PARAMS"
-    assert await reason("advanceTestClock", elsewhere, token) == "CLOCK_NOT_FOUND"
-    assert await reason("advanceTestClock", before, token) == "TIME_BEFORE_CURRENT"
-    world.pass_time(days=7)
-    assert await reason("advanceTestClock", bad, token) == "INVALID_PARAMS"
-    assert await reason("advanceTestClock", before, token) == "CLOCK_EXPIRED"
-    assert await reason("advanceTestClock", before, None) == "UNAUTHENTICATED"
-
-
 @pytest.mark.parametrize("header", ["Bearer wrong", "Bearer tko_" + "A" * 43, "Basic YTpi", ""])
 async def test_public_operation_ignores_invalid_token(world: World, header: str) -> None:
     response = await world.post(call("sendLoginCodeEmail", send()), None, Authorization=header)
@@ -209,20 +154,19 @@ async def test_public_operation_ignores_invalid_token(world: World, header: str)
 # Invalid text, numbers and nesting
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("method", "params", "path"),
     [
         ("createTestClock", {"frozenTime": "X"}, "frozenTime"),
         ("createTestClock", {"transactions": [transaction(name="aXb")]}, "transactions[0].name"),
-        ("createTestClock", {"transactions": [transaction(category="X")]}, "transactions[0].category"),
-        ("createTestClock", {"transactions": [transaction(currency="EUX")]}, "transactions[0].currency"),
         ("createTestClock", {"transactions": [transaction(type="INCOMEX")]}, "transactions[0].type"),
         ("createTestClock", {"goals": [goal(name="X")]}, "goals[0].name"),
+        ("createTestClock", {"labels": {"a": "X"}}, "labels.a"),
         ("sendLoginCodeEmail", send("anaX@example.test"), "email"),
         ("loginByEmailVerification", login("12345X"), "code"),
     ],
 )
-@each_case("lone", [r"\ud800", r"\udfff", r"\uDE00\uD83D", r"\u0000"])
+@pytest.mark.parametrize("lone", [r"\ud800", r"\uDE00\uD83D", r"\u0000"])
 async def test_lone_surrogate_and_nul_are_faults_of_their_field(
     world: World, token: str, method: str, params: Any, path: str, lone: str
 ) -> None:
@@ -230,20 +174,16 @@ async def test_lone_surrogate_and_nul_are_faults_of_their_field(
     assert [fault["path"] for fault in response.json["error"]["data"]["errors"]] == [path]
 
 
-async def test_surrogate_pair_is_valid_next_to_a_lone_surrogate(world: World, token: str) -> None:
-    params = r'{"goals": [{"name": "\ud83d\ude00", "targetAmount": 1}], "\\\ud800": 1}'
-    faults = (await world.post(raw_call("createTestClock", params), token)).json["error"]["data"]["errors"]
-    assert [(fault["path"], fault["rule"]) for fault in faults] == [("\\\0", "unknown")]
-    clock = await world.create(token, goals=[goal(name="😀")])
-    assert clock["goals"][0]["name"] == "😀"
-
-
-@each_case("number", ["1e999", "-1e999", "1" + "0" * 5000, "-" + "9" * 5000, "12345678901234567890"])
-@each_case(
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "1" + "0" * 5000], ids=["1e999", "-1e999", "5001 digits"])
+@pytest.mark.parametrize(
     "params",
-    ['{"frozenTime": %s}', '{"goals": %s}', '{"goals": [%s]}', '{"goals": [{"name": "x", "targetAmount": %s}]}',
-     '{"goals": [{"name": %s, "targetAmount": 1}]}', '{"transactions": [{"type": %s}]}', '{"x": %s}'],
-)  # fmt: skip
+    [
+        '{"goals": [%s]}',
+        '{"goals": [{"name": "x", "targetAmount": %s}]}',
+        '{"transactions": [{"type": %s}]}',
+        '{"x": %s}',
+    ],
+)
 async def test_number_out_of_range_is_rejected(world: World, token: str, params: str, number: str) -> None:
     response = await world.post(raw_call("createTestClock", params % number), token)
     assert (response.status, reason_of(response)) == (200, "INVALID_PARAMS")
@@ -252,7 +192,7 @@ async def test_number_out_of_range_is_rejected(world: World, token: str, params:
 _CREATE = '"jsonrpc": "2.0", "method": "createTestClock"'
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("before", "after"),
     [
         pytest.param(f'{{{_CREATE}, "id": 1, "params": {{"goals": ', "}}", id="in a field"),

@@ -16,7 +16,6 @@ from tests.rpc.builders import (
     transaction,
     wrong,
 )
-from tests.support.cases import each_case
 from tests.support.world import HttpResponse, World, open_world
 from tickover.api.errors import Reason
 from tickover.api.limits import MAX_BODY
@@ -86,7 +85,7 @@ def test_table_has_exactly_the_reasons() -> None:
     assert PROVOKED.keys() == set(Reason)
 
 
-@each_case("row", TABLE)
+@pytest.mark.parametrize("row", TABLE)
 def test_reason_has_documented_code_and_status(row: Row) -> None:
     meaning = REASONS[Reason(row.reason)]
     assert (meaning.code, meaning.http_status) == (row.code, row.status)

@@ -7,8 +7,6 @@ import pytest
 from tests.support.program import link_params
 from tests.support.world import ANA, World
 
-BEN = "ben@example.test"
-
 
 async def is_good(world: World, token: str) -> bool:
     """Return whether the token is valid."""
@@ -58,22 +56,6 @@ async def test_other_tokens_of_the_user_stay_valid(world: World, token: str) -> 
     assert [await is_good(world, each) for each in (token, *others)] == [True] * 3
 
 
-# Authentication and owners
-
-
-@pytest.mark.parametrize("token", [None, "", "tko_", "tko_" + "A" * 43, "nonsense", ANA])
-async def test_logout_without_valid_token_is_rejected(world: World, token: str | None) -> None:
-    response = await world.call("logout", {}, token)
-    assert (response.status, response.json["error"]["code"]) == (401, -32001)
-    assert response.json["error"]["data"] == {"reason": "UNAUTHENTICATED"}
-
-
-async def test_logout_with_expired_token_is_rejected(world: World, token: str) -> None:
-    # The fixture has passed a minute.
-    world.pass_time(days=30, minutes=-1)
-    assert (await world.error("logout", {}, token))["data"]["reason"] == "UNAUTHENTICATED"
-
-
 # Parameters
 
 
@@ -95,16 +77,6 @@ async def test_logout_with_parameters_is_rejected_and_keeps_the_token(
     assert await is_good(world, token)
 
 
-async def test_token_is_checked_before_the_parameters(world: World) -> None:
-    assert (await world.error("logout", {"all": True}))["data"]["reason"] == "UNAUTHENTICATED"
-
-
-@pytest.mark.parametrize("params", [b"", b',"params":{}'], ids=["left out", "empty"])
-async def test_missing_or_empty_parameters_are_accepted(world: World, token: str, params: bytes) -> None:
-    response = await world.post(b'{"jsonrpc":"2.0","id":7,"method":"logout"%b}' % params, token)
-    assert response.body == b'{"jsonrpc":"2.0","result":{"message":"ok"},"id":7}'
-
-
 # Batches and concurrency
 
 
@@ -117,9 +89,3 @@ async def test_later_calls_of_a_batch_are_unauthenticated(world: World, token: s
     assert first["result"]["clock"]["status"] == "READY"
     assert second["result"] == {"message": "ok"}
     assert [each["error"]["data"]["reason"] for each in rest] == ["UNAUTHENTICATED"] * 2
-
-
-async def test_logout_as_notification_works(world: World, token: str) -> None:
-    response = await world.post({"jsonrpc": "2.0", "method": "logout"}, token)
-    assert (response.status, response.body) == (204, b"")
-    assert not await is_good(world, token)

@@ -13,7 +13,6 @@ from referencing.jsonschema import DRAFT7
 
 from tests.rpc.builders import goal, transaction
 from tests.rpc.test_errors_table import PROVOKED, Place
-from tests.support.cases import each_case
 from tests.support.npm_packages import default_exports
 from tests.support.openrpc_document import PUBLIC_URL, Draft7Validator, document, method, resolve, validation_errors
 from tests.support.operation_examples import FILE, generate
@@ -24,7 +23,7 @@ from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS, describe
 from tickover.server.rpc.reasons import REASONS
 from tickover.server.sign_in.tokens import Permission
 
-every_method = each_case("name", DESCRIBED_OPERATIONS)
+every_method = pytest.mark.parametrize("name", DESCRIBED_OPERATIONS)
 
 
 # Validity
@@ -32,19 +31,6 @@ every_method = each_case("name", DESCRIBED_OPERATIONS)
 
 def test_document_is_valid_openrpc() -> None:
     assert list(invalid_parts(document())) == []
-
-
-@each_case("plant", ["a member", "a type", "a schema"])
-def test_invalid_document_is_detected(plant: str) -> None:
-    invalid = json.loads(describe(PUBLIC_URL))
-    match plant:
-        case "a member":
-            invalid["methods"][0]["reasons"] = []
-        case "a type":
-            invalid["methods"][0]["params"][0]["required"] = "yes"
-        case "a schema":
-            invalid["components"]["schemas"]["GoalEntry"]["properties"]["name"]["maxLength"] = "120"
-    assert next(invalid_parts(invalid), None) is not None
 
 
 def invalid_parts(described: Any) -> Iterator[str]:
@@ -65,13 +51,6 @@ def parts(value: Any) -> Iterator[dict[str, Any]]:
         for name, member in value.items():
             if name not in ("examples", "example"):
                 yield from parts(member)
-
-
-def test_every_reference_resolves() -> None:
-    references = [part for part in parts(document()) if "$ref" in part]
-    assert len(references) > 50
-    for reference in references:
-        resolve(reference)
 
 
 def test_every_schema_is_valid() -> None:
@@ -169,40 +148,6 @@ def test_every_field_has_a_description() -> None:
 
 
 # Bounds, repeated here so that a change is noticed
-
-
-@each_case(
-    ("path", "bounds"),
-    [
-        ("ScheduleEntry.transactions", {"maxItems": 100}),
-        ("ScheduleEntry.goals", {"maxItems": 25}),
-        ("GoalEntry.contributions", {"maxItems": 100}),
-        ("GoalEntry.name", {"minLength": 1, "maxLength": 120}),
-        ("GoalEntry.targetAmount", {"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000}),
-        ("GoalEntry.initialAmount", {"type": "number", "minimum": 0, "maximum": 1_000_000_000, "default": 0}),
-        ("TransactionEntry.name", {"minLength": 1, "maxLength": 120}),
-        ("TransactionEntry.category", {"maxLength": 80}),
-        ("TransactionEntry.amount", {"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000}),
-        ("TransactionEntry.currency", {"minLength": 3, "maxLength": 3, "pattern": "^[A-Z]{3}$"}),
-        ("TransactionEntry.type", {"type": "string", "enum": ["EXPENSE", "INCOME"]}),
-        ("TransactionEntry.at", {"type": "string", "format": "date-time"}),
-        ("ContributionEntry.amount", {"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000}),
-        ("SendEntry.email", {"type": "string", "format": "email", "maxLength": 254}),
-        ("VerificationEntry.code", {"minLength": 6, "maxLength": 6, "pattern": "^[0-9]{6}$"}),
-        ("ListEntry.limit", {"type": "integer", "minimum": 1, "maximum": 100, "default": 20}),
-        ("EventsEntry.limit", {"type": "integer", "minimum": 1, "maximum": 500, "default": 100}),
-        ("CheckEntry.expectations", {"type": "array", "minItems": 1, "maxItems": 50}),
-        ("Transaction.amount", {"type": "number"}),
-        ("Transaction.category", {"type": "string"}),
-        ("ClockPage.nextCursor", {"type": "string"}),
-        ("Summary.frozenTime", {"type": "string", "format": "date-time"}),
-    ],
-)
-def test_bounds_match_the_interface(path: str, bounds: dict[str, Any]) -> None:
-    kind, _, field = path.partition(".")
-    described = document()["components"]["schemas"][kind]["properties"][field]
-    assert {name: described[name] for name in bounds} == bounds
-    assert described.keys() - bounds.keys() <= {"description", "type", "items", "default", "pattern"}
 
 
 def test_optional_result_members_are_never_null() -> None:
@@ -319,7 +264,3 @@ async def test_errors_match_their_schemas(tmp_path: Path, sqlite_url: str, reaso
     for listed in merged:
         assert error["code"] == listed["code"]
         assert validation_errors(listed["data"], error["data"], closed=True) == []
-
-
-def test_document_is_cached() -> None:
-    assert describe(PUBLIC_URL) is describe(PUBLIC_URL)

@@ -1,11 +1,9 @@
 """A revoked token is rejected at once, also by a server that has seen it before and revoked nothing itself."""
 
-from typing import Any
-
 import pytest
 
 from tests.rpc.builders import idempotency_header, reason_of
-from tests.rpc.token_calls import AT, calls_with_token
+from tests.rpc.token_calls import calls_with_token
 from tests.support.world import World
 from tickover.server.operations import OPERATIONS
 from tickover.server.sign_in.tokens import digest
@@ -34,19 +32,6 @@ async def test_revoked_token_is_rejected_before_invalid_parameters(world: World,
     assert (await world.error(method, {"x": 1}, token))["data"]["reason"] == "UNAUTHENTICATED"
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        pytest.param({"id": "clock_0", "frozenTime": AT}, id="invalid id"),
-        pytest.param({"id": "clock_00000000-0000-7000-8000-000000000000", "frozenTime": AT}, id="expired clock"),
-    ],
-)
-async def test_revoked_token_is_rejected_before_the_clock(world: World, token: str, params: Any) -> None:
-    await world.create(token)
-    await revoke(world, token)
-    assert (await world.error("advanceTestClock", params, token))["data"]["reason"] == "UNAUTHENTICATED"
-
-
 async def test_revoked_token_is_rejected_before_an_idempotency_key(world: World, token: str) -> None:
     envelope = {"jsonrpc": "2.0", "id": 1, "method": "createTestClock", "params": {}}
     assert (await world.post(envelope, token, **idempotency_header("a"))).status == 200
@@ -63,22 +48,6 @@ async def test_revoked_token_changes_nothing(world: World, token: str) -> None:
     for method, params in calls.items():
         await world.error(method, params, token)
     assert await world.result("listTestClocks", {}, other) == before
-
-
-async def test_revoked_token_of_a_batch_is_rejected_from_then_on(world: World, token: str) -> None:
-    batch = [{"jsonrpc": "2.0", "id": number, "method": "listTestClocks"} for number in range(3)]
-    await revoke(world, token)
-    responses = (await world.post(batch, token)).json
-    assert [response["error"]["data"]["reason"] for response in responses] == ["UNAUTHENTICATED"] * 3
-
-
-async def test_token_expires_on_a_server_that_has_seen_it(world: World, token: str) -> None:
-    await world.create(token)
-    # The fixture has passed a minute.
-    world.pass_time(days=30, minutes=-1, microseconds=-1)
-    await world.create(token)
-    world.pass_time(microseconds=1)
-    assert (await world.error("createTestClock", {}, token))["data"]["reason"] == "UNAUTHENTICATED"
 
 
 async def test_store_that_fails_after_a_rejection_makes_the_call_unavailable(world: World, token: str) -> None:

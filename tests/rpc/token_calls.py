@@ -7,8 +7,6 @@ from tests.support.world import World
 from tickover.server.operations import OPERATIONS
 from tickover.server.operations.clocks import EXAMPLE_CLOCK
 
-AT = "2027-03-01T00:00:00Z"
-
 
 async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]]:
     """Return the parameters of each operation: those of its first example, for a new clock. `logout` is the last."""

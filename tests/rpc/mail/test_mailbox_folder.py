@@ -11,7 +11,6 @@ from msgspec import json
 from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
 from tickover.api.tokens import StoredEmail
 from tickover.server.sign_in.mail.compose import Composer
-from tickover.server.sign_in.mail.mailer import EmailKind
 from tickover.server.sign_in.mail.outbox import TIMESTAMP_FORMAT, Outbox
 from tickover.server.web.mailbox import Mailbox
 
@@ -28,14 +27,6 @@ def outbox(tmp_path: Path) -> Outbox:
 @pytest.fixture
 def mailbox(tmp_path: Path) -> Mailbox:
     return Mailbox(tmp_path)
-
-
-async def test_email_without_a_secret_is_returned(outbox: Outbox, mailbox: Mailbox) -> None:
-    await outbox.deliver(make_email(kind=EmailKind.CODES_STOPPED, secret=""))
-    email = await mailbox.latest_email(ANA)
-    assert email is not None
-    assert (email.code, email.login_url) == (None, None)
-    assert email.subject == "Codes are turned off for your address"
 
 
 async def test_long_link_is_not_folded(outbox: Outbox, mailbox: Mailbox) -> None:
@@ -82,12 +73,6 @@ async def test_concurrent_writes_and_deletions_are_harmless(outbox: Outbox, tmp_
         await outbox.deliver(make_email(BO))
         (tmp_path / f"n{number + 2:012}-{NOW:{TIMESTAMP_FORMAT}}.eml").unlink()
     assert [email.code if email else None for email in await looking] == ["012345"] * 100
-
-
-async def test_missing_folder_has_no_emails(tmp_path: Path) -> None:
-    mailbox = Mailbox(tmp_path / "outbox")
-    assert await mailbox.latest_email(ANA) is None
-    assert await mailbox.list_emails() == []
 
 
 @pytest.mark.parametrize(

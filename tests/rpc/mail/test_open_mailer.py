@@ -8,23 +8,7 @@ from tests.support.emails import SENDER
 from tests.support.log_capture import LogCapture
 from tickover.server.settings import SettingError
 from tickover.server.sign_in.mail import open_mailer
-from tickover.server.sign_in.mail.outbox import Outbox
 from tickover.server.sign_in.mail.smtp import SmtpMailer
-
-
-@pytest.mark.parametrize(
-    ("url", "kind"),
-    [
-        ("outbox:", Outbox),
-        ("smtp://mail.example.test", SmtpMailer),
-        ("smtp://mail.example.test:25/", SmtpMailer),
-        ("smtp://user:p%40ss@mail.example.test:587", SmtpMailer),
-        ("smtps://mail.example.test", SmtpMailer),
-        ("smtp://[::1]:25", SmtpMailer),
-    ],
-)
-def test_url_selects_the_mailer(tmp_path: Path, logged: LogCapture, url: str, kind: type[object]) -> None:
-    assert isinstance(open_mailer(url, SENDER, tmp_path / "outbox", logged.log), kind)
 
 
 @pytest.mark.parametrize(("scheme", "port"), [("smtp", 587), ("smtps", 465)])
@@ -38,20 +22,13 @@ def test_default_port_depends_on_the_scheme(logged: LogCapture, scheme: str, por
     "url",
     [
         "",
-        "outbox",
         "outbox:elsewhere",
-        "mail.example.test",
         "http://mail.example.test",
-        "smtp:mail.example.test",
-        "smtp://",
-        "smtp://:25",
         "smtp://user:password@",
         "smtp://mail.example.test:0",
         "smtp://mail.example.test:65536",
-        "smtp://mail.example.test:smtp",
         "smtp://mail.example.test/path",
         "smtp://mail.example.test?tls=no",
-        "smtp://mail.example.test#here",
         "smtp://user:p#ss@mail.example.test",
         "smtp://user:p/ss@mail.example.test",
     ],

@@ -57,13 +57,6 @@ async def test_check_fails_if_the_sender_is_rejected(server: MailServer, mailer:
         await mailer.check()
 
 
-async def test_check_fails_with_a_wrong_password(server: MailServer, logged: LogCapture) -> None:
-    server.login = LoginPassword(b"ana", b"right")
-    with pytest.raises(SMTPException):
-        await SmtpMailer(f"smtp://ana:wrong@{server.address}", Composer(SENDER), logged.log).check()
-    await SmtpMailer(f"smtp://ana:right@{server.address}", Composer(SENDER), logged.log).check()
-
-
 # Connections
 
 
@@ -73,12 +66,6 @@ async def test_connection_is_reused(server: MailServer, mailer: SmtpMailer) -> N
     assert [arrived.code for arrived in server.emails] == ["000000", "000001", "000002"]
     assert len(server.connections) == 1
     assert [said.split()[0] for said in server.said] == ["EHLO", *(["MAIL", "RCPT", "DATA"] * 3)]
-
-
-async def test_close_sends_quit(server: MailServer, mailer: SmtpMailer) -> None:
-    await mailer.deliver(make_email())
-    await mailer.close()
-    assert server.said[-1] == "QUIT"
 
 
 @pytest.mark.parametrize(
@@ -99,15 +86,6 @@ async def test_closed_connection_is_replaced(
     assert len(server.connections) == 2
 
 
-async def test_connection_is_not_reused_after_a_rejection(server: MailServer, mailer: SmtpMailer) -> None:
-    server.instead["RCPT"] = reply_with("550 no such user")
-    with pytest.raises(MailRejected):
-        await mailer.deliver(make_email())
-    server.instead.clear()
-    await mailer.deliver(make_email())
-    assert len(server.connections) == 2
-
-
 async def test_concurrent_emails_reach_their_own_addresses(server: MailServer, mailer: SmtpMailer) -> None:
     emails = [make_email(f"user-{number}@example.test", secret=f"{number:06}") for number in range(20)]
     await asyncio.gather(*map(mailer.deliver, emails))
@@ -118,15 +96,10 @@ async def test_concurrent_emails_reach_their_own_addresses(server: MailServer, m
 @pytest.mark.parametrize(
     "address",
     [
-        "ana@example.test",
         "!#$%&'*+-/=?^_`{|}~@example.test",
         '"two  spaces "@example.test',
-        '"at@inside"@example.test',
-        '"angle>inside"@example.test',
         '"> size=1"@example.test',
-        '"quote\\"inside"@example.test',
         '"back\\\\slash"@example.test',
-        '".."@example.test',
         f"{'a' * 64}@{'b' * 63}.{'c' * 63}.{'d' * 58}.x",
     ],
 )
@@ -136,7 +109,7 @@ async def test_recipient_is_sent_verbatim(server: MailServer, mailer: SmtpMailer
     assert len(server.emails) == 1
 
 
-@pytest.mark.parametrize("address", ["änä@example.test", '"ä ä"@example.test', "用户@example.test"])
+@pytest.mark.parametrize("address", ['"ä ä"@example.test', "用户@example.test"])
 async def test_address_that_is_not_ascii_uses_smtputf8(server: MailServer, mailer: SmtpMailer, address: str) -> None:
     await mailer.deliver(make_email(address))
     assert server.said[1:3] == ["MAIL FROM:<tickover@example.test> SMTPUTF8", f"RCPT TO:<{address}>"]
@@ -162,14 +135,13 @@ async def test_leading_dots_arrive(server: MailServer, mailer: SmtpMailer) -> No
     assert f"\n\n{dotted}\n\n" in arrived.text()
 
 
-@pytest.mark.parametrize("line", ["250 fine", "251 will be passed on"])
-async def test_recipient_is_accepted_with_250_and_251(server: MailServer, mailer: SmtpMailer, line: str) -> None:
-    async def take(conversation: SMTP) -> None:
+async def test_recipient_is_accepted_with_251(server: MailServer, mailer: SmtpMailer) -> None:
+    async def forward(conversation: SMTP) -> None:
         assert conversation.envelope is not None
         conversation.envelope.rcpt_tos.append("ana@example.test")
-        await conversation.push(line)
+        await conversation.push("251 will be passed on")
 
-    server.instead["RCPT"] = take
+    server.instead["RCPT"] = forward
     await mailer.deliver(make_email())
     assert len(server.emails) == 1
 
@@ -184,9 +156,7 @@ async def test_recipient_is_accepted_with_250_and_251(server: MailServer, mailer
         ("MAIL", "451 later"),
         ("RCPT", "550 no such user"),
         ("RCPT", "252 perhaps"),
-        ("RCPT", "421 closing"),
         ("DATA", "554 no"),
-        (MailServer.END_OF_DATA, "554 spam"),
         (MailServer.END_OF_DATA, "451 later"),
     ],
 )
@@ -198,7 +168,7 @@ async def test_rejected_email_raises_mail_rejected(
         await mailer.deliver(make_email())
 
 
-@pytest.mark.parametrize("command", ["connect", "EHLO", "MAIL", "RCPT"])
+@pytest.mark.parametrize("command", ["connect", "RCPT"])
 async def test_connection_lost_before_data_raises_mail_rejected(
     server: MailServer, mailer: SmtpMailer, command: str
 ) -> None:
@@ -215,7 +185,7 @@ async def test_connection_lost_after_data_raises_outcome_unknown(server: MailSer
     assert len(server.emails) == 1
 
 
-@pytest.mark.parametrize("line", ["taken", "25", "OK 250", "abc def"])
+@pytest.mark.parametrize("line", ["25", "OK 250"])
 async def test_malformed_response_to_data_raises_outcome_unknown(
     server: MailServer, mailer: SmtpMailer, line: str
 ) -> None:
@@ -240,23 +210,20 @@ async def test_unreachable_server_raises_mail_rejected(logged: LogCapture) -> No
 _LOCAL = ("localhost", "127.0.0.1")
 
 
-async def test_starttls_is_used_if_offered(trusted: trustme.CA, logged: LogCapture) -> None:
-    async with mail_server(tls_context=server_side(trusted, *_LOCAL)) as server:
-        await SmtpMailer(f"smtp://{server.address}", Composer(SENDER), logged.log).deliver(make_email())
-        assert [arrived.over_tls for arrived in server.emails] == [True]
-
-
-@pytest.mark.parametrize("login", ["", "ana:secret@"])
-async def test_smtps_uses_implicit_tls(trusted: trustme.CA, logged: LogCapture, login: str) -> None:
+async def test_smtps_uses_implicit_tls(trusted: trustme.CA, logged: LogCapture) -> None:
     async with mail_server(tls=server_side(trusted, *_LOCAL), auth_require_tls=False) as server:
         server.login = LoginPassword(b"ana", b"secret")
-        await SmtpMailer(f"smtps://{login}{server.address}", Composer(SENDER), logged.log).deliver(make_email())
+        await SmtpMailer(f"smtps://ana:secret@{server.address}", Composer(SENDER), logged.log).deliver(make_email())
         assert [arrived.over_tls for arrived in server.emails] == [True]
 
 
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
-async def test_untrusted_certificate_is_rejected(authority: trustme.CA, logged: LogCapture, scheme: str) -> None:
-    context = server_side(authority, *_LOCAL)
+@pytest.mark.parametrize("fault", ["untrusted", "another name"])
+async def test_invalid_certificate_is_rejected(
+    request: pytest.FixtureRequest, logged: LogCapture, fault: str, scheme: str
+) -> None:
+    authority = request.getfixturevalue("authority" if fault == "untrusted" else "trusted")
+    context = server_side(authority, *(_LOCAL if fault == "untrusted" else ("mail.elsewhere.test",)))
     options = {"tls": context} if scheme == "smtps" else {"tls_context": context}
     async with mail_server(**options) as server:
         with pytest.raises(MailRejected):
@@ -265,16 +232,6 @@ async def test_untrusted_certificate_is_rejected(authority: trustme.CA, logged: 
     [(_, _, fields)] = logged.lines
     assert fields["cause"] == "SSLCertVerificationError"
     assert "certificate verify failed" in fields["error"]
-
-
-@pytest.mark.parametrize("scheme", ["smtp", "smtps"])
-async def test_certificate_for_another_name_is_rejected(trusted: trustme.CA, logged: LogCapture, scheme: str) -> None:
-    context = server_side(trusted, "mail.elsewhere.test")
-    options = {"tls": context} if scheme == "smtps" else {"tls_context": context}
-    async with mail_server(**options) as server:
-        with pytest.raises(MailRejected):
-            await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), logged.log).deliver(make_email())
-        assert server.emails == []
 
 
 # Credentials
@@ -298,21 +255,13 @@ async def test_credentials_in_the_url_are_used(
     assert [arrived.login for arrived in server.emails] == [server.login]
 
 
-@pytest.mark.parametrize("login", ["ana:wrong", "ben:secret", "ana", "ana:"])
+@pytest.mark.parametrize("login", ["ana:wrong", "ana"])
 async def test_wrong_credentials_raise_mail_rejected(server: MailServer, logged: LogCapture, login: str) -> None:
     server.login = LoginPassword(b"ana", b"secret")
     with pytest.raises(MailRejected):
         await SmtpMailer(f"smtp://{login}@{server.address}", Composer(SENDER), logged.log).deliver(make_email())
     assert server.emails == []
     assert "secret" not in str(logged.lines)
-
-
-async def test_credentials_without_auth_support_raise_mail_rejected(logged: LogCapture) -> None:
-    async with mail_server() as server:
-        mailer = SmtpMailer(f"smtp://ana:secret@{server.address}", Composer(SENDER), logged.log)
-        with pytest.raises(MailRejected):
-            await mailer.deliver(make_email())
-        assert server.emails == []
 
 
 async def test_password_is_never_sent_without_tls(server: MailServer, logged: LogCapture) -> None:
@@ -331,10 +280,7 @@ async def test_password_is_never_sent_without_tls(server: MailServer, logged: Lo
     "address",
     [
         pytest.param("a@b.test>\r\nRCPT TO:<eve@b.test", id="CR LF"),
-        pytest.param("a@b.test\n", id="LF"),
-        pytest.param("a@b.test\r", id="CR"),
         pytest.param("a\0@b.test", id="NUL"),
-        pytest.param("a\x1b@b.test", id="ESC"),
         pytest.param("a\x85@b.test", id="NEL"),
         pytest.param("a\u2028@b.test", id="line separator"),
     ],

@@ -106,20 +106,6 @@ def test_timeout_covers_all_steps(logged: LogCapture) -> None:
     _play(act, logged)
 
 
-def test_slow_server_within_the_timeout_accepts_the_email(logged: LogCapture) -> None:
-    async def act(scene: _Scene) -> None:
-        silence = Silence("250 taken")
-        scene.server.instead[MailServer.END_OF_DATA] = silence
-        delivery = scene.deliver()
-        await silence.begins(delivery)
-        await scene.pass_time(9.99)
-        silence.over.set()
-        await delivery
-        assert len(scene.server.emails) == 1
-
-    _play(act, logged)
-
-
 def test_missing_response_to_quit_does_not_block(logged: LogCapture) -> None:
     async def act(scene: _Scene) -> None:
         silence = Silence()
