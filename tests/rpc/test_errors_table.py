@@ -1,31 +1,21 @@
 """Every reason: its code, HTTP status, data and headers, and a call that causes it."""
 
+import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
-from tests.rpc.builders import (
-    call,
-    login,
-    open_buggy_world,
-    open_failing_mail_world,
-    reason_of,
-    send,
-    transaction,
-    wrong,
-)
+from tests.rpc.builders import call, login, open_buggy_world, reason_of, send, transaction, wrong
 from tests.support.world import HttpResponse, World, open_world
 from tickover.api.errors import Reason
 from tickover.api.limits import MAX_BODY
-from tickover.server.rpc.reasons import REASONS
-from tickover.server.sign_in.mail.mailer import MailRejected
+
+NOON = "2027-01-01T12:00:00Z"
 
 
 class Row(NamedTuple):
-    decision: int
-    reason: str
     code: int
     status: int
     details: tuple[str, ...] = ()
@@ -34,41 +24,29 @@ class Row(NamedTuple):
     """Headers of this error."""
 
 
-class Place(NamedTuple):
-    """Where to open a world."""
-
-    folder: Path
-    database_url: str
-
-
-@pytest.fixture
-def place(tmp_path: Path, database_url: str) -> Place:
-    return Place(tmp_path, database_url)
-
-
-TABLE = [
-    Row(1, "PARSE_ERROR", -32700, 400),
-    Row(2, "INVALID_REQUEST", -32600, 400),
-    Row(3, "METHOD_NOT_FOUND", -32601, 200),
-    Row(4, "INVALID_PARAMS", -32602, 200, details=("errors",)),
-    Row(5, "UNAUTHENTICATED", -32001, 401, headers=("www-authenticate",)),
-    Row(53, "FORBIDDEN", -32003, 403),
-    Row(6, "CLOCK_NOT_FOUND", -32004, 200),
-    Row(7, "CLOCK_EXPIRED", -32010, 200),
-    Row(8, "TIME_BEFORE_CURRENT", -32011, 200, details=("currentFrozenTime",)),
-    Row(9, "TIME_AFTER_MAX", -32012, 200, details=("maxTime",)),
-    Row(52, "ITEM_NOT_PENDING", -32013, 200, details=("itemIds",)),
-    Row(10, "LOGIN_REFUSED", -32020, 200),
-    Row(11, "RESEND_TOO_SOON", -32005, 429, details=("retryAfterSeconds",), headers=("retry-after",)),
-    Row(12, "RATE_LIMITED", -32005, 429, details=("retryAfterSeconds",), headers=("retry-after",)),
-    Row(13, "MAIL_NOT_SENT", -32030, 200),
-    Row(14, "UNAVAILABLE", -32050, 503, details=("retryAfterSeconds",), headers=("retry-after",)),
-    Row(15, "INTERNAL", -32603, 500, details=("requestId",)),
-    Row(16, "METHOD_NOT_ALLOWED", -32600, 405, headers=("allow",)),
-    Row(16, "UNSUPPORTED_MEDIA_TYPE", -32600, 415),
-    Row(16, "BODY_TOO_LARGE", -32600, 413, headers=("connection",)),
-]
-_BEFORE_A_BATCH_IS_SEEN = (1, 16)
+_WAIT = {"details": ("retryAfterSeconds",), "headers": ("retry-after",)}
+TABLE = {
+    Reason.PARSE_ERROR: Row(-32700, 400),
+    Reason.INVALID_REQUEST: Row(-32600, 400),
+    Reason.METHOD_NOT_FOUND: Row(-32601, 200),
+    Reason.INVALID_PARAMS: Row(-32602, 200, details=("errors",)),
+    Reason.UNAUTHENTICATED: Row(-32001, 401, headers=("www-authenticate",)),
+    Reason.FORBIDDEN: Row(-32003, 403),
+    Reason.CLOCK_NOT_FOUND: Row(-32004, 200),
+    Reason.CLOCK_EXPIRED: Row(-32010, 200),
+    Reason.TIME_BEFORE_CURRENT: Row(-32011, 200, details=("currentFrozenTime",)),
+    Reason.TIME_AFTER_MAX: Row(-32012, 200, details=("maxTime",)),
+    Reason.ITEM_NOT_PENDING: Row(-32013, 200, details=("itemIds",)),
+    Reason.LOGIN_REFUSED: Row(-32020, 200),
+    Reason.RESEND_TOO_SOON: Row(-32005, 429, **_WAIT),
+    Reason.RATE_LIMITED: Row(-32005, 429, **_WAIT),
+    Reason.MAIL_NOT_SENT: Row(-32030, 200),
+    Reason.UNAVAILABLE: Row(-32050, 503, **_WAIT),
+    Reason.INTERNAL: Row(-32603, 500, details=("requestId",)),
+    Reason.METHOD_NOT_ALLOWED: Row(-32600, 405, headers=("allow",)),
+    Reason.UNSUPPORTED_MEDIA_TYPE: Row(-32600, 415),
+    Reason.BODY_TOO_LARGE: Row(-32600, 413, headers=("connection",)),
+}
 _HEADERS_OF_EVERY_RESPONSE = {
     "cache-control",
     "content-length",
@@ -79,22 +57,126 @@ _HEADERS_OF_EVERY_RESPONSE = {
 }
 
 
-def test_table_has_exactly_the_reasons() -> None:
-    assert [row.reason for row in TABLE] == [reason.value for reason in Reason]
-    assert REASONS.keys() == set(Reason)
-    assert PROVOKED.keys() == set(Reason)
+async def _read_only_token(world: World) -> str:
+    token = await world.sign_in()
+    created = await world.result("createAccessToken", {"name": "CI", "readOnly": True}, token)
+    return str(created["token"])
 
 
-@pytest.mark.parametrize("row", TABLE)
-def test_reason_has_documented_code_and_status(row: Row) -> None:
-    meaning = REASONS[Reason(row.reason)]
-    assert (meaning.code, meaning.http_status) == (row.code, row.status)
+# Calls: a method, its parameters and a token
+
+Call = tuple[str, Any, str | None]
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.reason)
-async def test_error_response_has_documented_form(place: Place, row: Row) -> None:
-    response = await PROVOKED[Reason(row.reason)](place, False)
-    assert reason_of(response) == row.reason
+async def _send(world: World) -> Call:
+    return "sendLoginCodeEmail", send(), None
+
+
+async def _send_again(world: World) -> Call:
+    await world.send_code()
+    return await _send(world)
+
+
+async def _send_without_an_outbox(world: World) -> Call:
+    shutil.rmtree(world.outbox)
+    return await _send(world)
+
+
+async def _send_without_a_store(world: World) -> Call:
+    await world.store.close()
+    return await _send(world)
+
+
+async def _unknown_method(world: World) -> Call:
+    return "no.such", {}, None
+
+
+async def _missing_params(world: World) -> Call:
+    return "sendLoginCodeEmail", {}, None
+
+
+async def _create_without_a_token(world: World) -> Call:
+    return "createTestClock", {}, None
+
+
+async def _create_with_a_read_only_token(world: World) -> Call:
+    return "createTestClock", {}, await _read_only_token(world)
+
+
+async def _create_in_a_world_with_a_bug(world: World) -> Call:
+    return "createTestClock", {}, await world.sign_in()
+
+
+async def _create_a_second_clock(world: World) -> Call:
+    token = await world.sign_in()
+    await world.create(token)
+    return "createTestClock", {}, token
+
+
+async def _cancel_a_posted_item(world: World) -> Call:
+    token = await world.sign_in()
+    clock = await world.create(token, frozenTime=NOON, transactions=[transaction(at=NOON)])
+    return "amendTestClock", {"id": clock["id"], "cancel": [clock["transactions"][0]["id"]]}, token
+
+
+async def _wrong_code(world: World) -> Call:
+    return "loginByEmailVerification", login(wrong(await world.send_code())), None
+
+
+def _advance(frozen_time: str, end_of_id: str = "", days: int = 0) -> Callable[[World], Awaitable[Call]]:
+    """Create a clock at noon, wait, and advance it, perhaps with another end of its id."""
+
+    async def prepare(world: World) -> Call:
+        token = await world.sign_in()
+        id = (await world.create(token, frozenTime=NOON))["id"]
+        world.pass_time(days=days)
+        return "advanceTestClock", {"id": id[: len(id) - len(end_of_id)] + end_of_id, "frozenTime": frozen_time}, token
+
+    return prepare
+
+
+_CALLS: dict[Reason, Callable[[World], Awaitable[Call]]] = {
+    Reason.METHOD_NOT_FOUND: _unknown_method,
+    Reason.INVALID_PARAMS: _missing_params,
+    Reason.UNAUTHENTICATED: _create_without_a_token,
+    Reason.FORBIDDEN: _create_with_a_read_only_token,
+    Reason.CLOCK_NOT_FOUND: _advance("2027-01-02T00:00:00Z", end_of_id="0000"),
+    Reason.CLOCK_EXPIRED: _advance("2027-01-02T00:00:00Z", days=7),
+    Reason.TIME_BEFORE_CURRENT: _advance("2027-01-01T11:59:59Z"),
+    Reason.TIME_AFTER_MAX: _advance("2037-01-01T12:00:01Z"),
+    Reason.ITEM_NOT_PENDING: _cancel_a_posted_item,
+    Reason.LOGIN_REFUSED: _wrong_code,
+    Reason.RESEND_TOO_SOON: _send_again,
+    Reason.RATE_LIMITED: _create_a_second_clock,
+    Reason.MAIL_NOT_SENT: _send_without_an_outbox,
+    Reason.UNAVAILABLE: _send_without_a_store,
+    Reason.INTERNAL: _create_in_a_world_with_a_bug,
+}
+_REQUESTS: dict[Reason, Callable[[World], Awaitable[HttpResponse]]] = {
+    Reason.PARSE_ERROR: lambda world: world.post(b"{"),
+    Reason.INVALID_REQUEST: lambda world: world.post({"id": 1}),
+    Reason.METHOD_NOT_ALLOWED: lambda world: world.request("GET", "/rpc"),
+    Reason.UNSUPPORTED_MEDIA_TYPE: lambda world: world.request("POST", "/rpc", b"{}", {"Content-Type": "text/plain"}),
+    Reason.BODY_TOO_LARGE: lambda world: world.post(b" " * (MAX_BODY + 1)),
+}
+
+
+async def provoke(reason: Reason, folder: Path, in_a_batch: bool = False) -> HttpResponse:
+    """Cause the error in a new world in this folder."""
+    is_bug = reason is Reason.INTERNAL
+    async with open_buggy_world(folder) if is_bug else open_world(folder, max_clocks_per_user=1) as world:
+        if reason in _REQUESTS:
+            return await _REQUESTS[reason](world)
+        method, params, token = await _CALLS[reason](world)
+        one = call(method, params)
+        return await world.post([one] if in_a_batch else one, token)
+
+
+@pytest.mark.parametrize("reason", Reason)
+async def test_error_response_has_documented_form(tmp_path: Path, reason: Reason) -> None:
+    row = TABLE[reason]
+    response = await provoke(reason, tmp_path)
+    assert reason_of(response) == reason
     assert response.status == row.status
     assert set(response.headers) == {*_HEADERS_OF_EVERY_RESPONSE, *row.headers}
     assert response.headers["content-type"] == "application/json"
@@ -108,159 +190,12 @@ async def test_error_response_has_documented_form(place: Place, row: Row) -> Non
     assert response.headers.get("retry-after") == (None if wait is None else str(wait))
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in TABLE if row.decision not in _BEFORE_A_BATCH_IS_SEEN], ids=lambda row: row.reason
-)
-async def test_error_in_a_batch_has_status_200(place: Place, row: Row) -> None:
-    response = await PROVOKED[Reason(row.reason)](place, True)
+@pytest.mark.parametrize("reason", _CALLS)
+async def test_error_in_a_batch_has_status_200(tmp_path: Path, reason: Reason) -> None:
+    response = await provoke(reason, tmp_path, in_a_batch=True)
     assert response.status == 200
     assert set(response.headers) == _HEADERS_OF_EVERY_RESPONSE
     (member,) = response.json
-    assert member["error"]["code"] == row.code
-    assert member["error"]["data"]["reason"] == row.reason
-    assert set(member["error"]["data"]) == {"reason", *row.details}
-
-
-# A function for each reason that causes it, in its own world, with a single call or a batch.
-
-Provoke = Callable[[Place, bool], Awaitable[HttpResponse]]
-PROVOKED: dict[Reason, Provoke] = {}
-
-
-def provokes(reason: Reason) -> Callable[[Provoke], Provoke]:
-    def keep(provoke: Provoke) -> Provoke:
-        PROVOKED[reason] = provoke
-        return provoke
-
-    return keep
-
-
-async def post(world: World, method: str, params: object, in_a_batch: bool, token: str | None = None) -> HttpResponse:
-    one = call(method, params)
-    return await world.post([one] if in_a_batch else one, token)
-
-
-@provokes(Reason.PARSE_ERROR)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place) as world:
-        return await world.post(b"{")
-
-
-@provokes(Reason.INVALID_REQUEST)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place) as world:
-        return await world.post([{"id": 1}] if in_a_batch else {"id": 1})
-
-
-@provokes(Reason.METHOD_NOT_FOUND)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place) as world:
-        return await post(world, "no.such", {}, in_a_batch)
-
-
-@provokes(Reason.INVALID_PARAMS)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place) as world:
-        return await post(world, "sendLoginCodeEmail", {}, in_a_batch)
-
-
-@provokes(Reason.UNAUTHENTICATED)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place) as world:
-        return await post(world, "createTestClock", {}, in_a_batch)
-
-
-@provokes(Reason.FORBIDDEN)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place) as world:
-        params = {"name": "CI", "readOnly": True}
-        token = (await world.result("createAccessToken", params, await world.sign_in()))["token"]
-        return await post(world, "createTestClock", {}, in_a_batch, token)
-
-
-def _advance_to(reason: Reason, frozen_time: str, spoil: Callable[[str], str] = str, days: int = 0) -> None:
-    """Create a clock at noon of 1 January 2027, wait, and advance it with an id changed by `spoil`."""
-
-    @provokes(reason)
-    async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-        async with open_world(*place) as world:
-            token = await world.sign_in()
-            clock = await world.create(token, frozenTime="2027-01-01T12:00:00Z")
-            world.pass_time(days=days)
-            params = {"id": spoil(clock["id"]), "frozenTime": frozen_time}
-            return await post(world, "advanceTestClock", params, in_a_batch, token)
-
-
-_advance_to(Reason.CLOCK_NOT_FOUND, "2027-01-02T00:00:00Z", lambda good: good[:-4] + "0000")
-_advance_to(Reason.CLOCK_EXPIRED, "2027-01-02T00:00:00Z", days=7)
-_advance_to(Reason.TIME_BEFORE_CURRENT, "2027-01-01T11:59:59Z")
-_advance_to(Reason.TIME_AFTER_MAX, "2037-01-01T12:00:01Z")
-
-
-@provokes(Reason.ITEM_NOT_PENDING)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place) as world:
-        token = await world.sign_in()
-        at = "2027-01-01T12:00:00Z"
-        clock = await world.create(token, frozenTime=at, transactions=[transaction(at=at)])
-        params = {"id": clock["id"], "cancel": [clock["transactions"][0]["id"]]}
-        return await post(world, "amendTestClock", params, in_a_batch, token)
-
-
-@provokes(Reason.LOGIN_REFUSED)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place) as world:
-        return await post(world, "loginByEmailVerification", login(wrong(await world.send_code())), in_a_batch)
-
-
-@provokes(Reason.RESEND_TOO_SOON)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place) as world:
-        await world.send_code()
-        return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
-
-
-@provokes(Reason.RATE_LIMITED)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place, max_clocks_per_user=1) as world:
-        token = await world.sign_in()
-        await world.create(token)
-        return await post(world, "createTestClock", {}, in_a_batch, token)
-
-
-@provokes(Reason.MAIL_NOT_SENT)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_failing_mail_world(*place) as (world, mailer):
-        mailer.error = MailRejected
-        return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
-
-
-@provokes(Reason.UNAVAILABLE)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place) as world:
-        await world.store.close()
-        return await post(world, "sendLoginCodeEmail", send(), in_a_batch)
-
-
-@provokes(Reason.INTERNAL)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_buggy_world(place.folder) as world:
-        return await post(world, "createTestClock", {}, in_a_batch, await world.sign_in())
-
-
-@provokes(Reason.METHOD_NOT_ALLOWED)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place) as world:
-        return await world.request("GET", "/rpc")
-
-
-@provokes(Reason.UNSUPPORTED_MEDIA_TYPE)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place) as world:
-        return await world.request("POST", "/rpc", b"{}", {"Content-Type": "text/plain"})
-
-
-@provokes(Reason.BODY_TOO_LARGE)
-async def _(place: Place, in_a_batch: bool) -> HttpResponse:
-    async with open_world(*place) as world:
-        return await world.post(b" " * (MAX_BODY + 1))
+    assert member["error"]["code"] == TABLE[reason].code
+    assert member["error"]["data"]["reason"] == reason
+    assert set(member["error"]["data"]) == {"reason", *TABLE[reason].details}

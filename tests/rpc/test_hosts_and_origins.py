@@ -32,140 +32,80 @@ def is_served(host: bytes | None, /, **settings: str) -> bool:
 # Host
 
 
-@pytest.mark.parametrize("listening_on", ["127.0.0.1", "127.0.0.5", "::1", "localhost"])
+@pytest.mark.parametrize("listening_on", ["127.0.0.5", "::1", "localhost"])
 @pytest.mark.parametrize(
-    "host",
-    [
-        b"localhost",
-        b"localhost:8000",
-        b"localhost:",
-        b"LocalHost:8000",
-        b"127.0.0.1",
-        b"127.0.0.1:1",
-        b"127.255.255.254",
-        b"[::1]",
-        b"[::1]:8000",
-        b"[0:0:0:0:0:0:0:1]",
-    ],
+    "host", [b"LocalHost:8000", b"localhost:", b"127.255.255.254", b"[::1]:8000", b"[0:0:0:0:0:0:0:1]"]
 )
 def test_loopback_server_allows_loopback_names(host: bytes, listening_on: str) -> None:
     assert is_served(host, host=listening_on)
 
 
-FOREIGN = [
-    pytest.param(b"evil.example", id="another name"),
-    pytest.param(b"evil.example:8000", id="another name with a port"),
-    pytest.param(b"localhost.evil.example", id="allowed name as a prefix"),
-    pytest.param(b"evil-localhost", id="allowed name as a suffix"),
-    pytest.param(b"127.0.0.1.evil.example", id="allowed address as a prefix"),
-    pytest.param(b"0.0.0.0", id="any address"),
-    pytest.param(b"[::]", id="any IPv6 address"),
-    pytest.param(b"128.0.0.1", id="just above loopback"),
-    pytest.param(b"126.255.255.255", id="just below loopback"),
-    pytest.param(b"192.168.0.1:8000", id="private address"),
-    pytest.param(b"[2001:db8::1]", id="another IPv6 address"),
-]
-MALFORMED = [
-    pytest.param(None, id="missing"),
-    pytest.param(b"", id="empty"),
-    pytest.param(b":8000", id="only a port"),
-    pytest.param(b"::1", id="IPv6 without brackets"),
-    pytest.param(b"[::1", id="a bracket left open"),
-    pytest.param(b"[localhost]", id="a name in brackets"),
-    pytest.param(b"localhost:port", id="invalid port"),
-    pytest.param(b"localhost, evil.example", id="two names"),
-    pytest.param(b"localhost evil.example", id="a blank between two names"),
-    pytest.param(b"local\thost", id="a tab within"),
-    pytest.param(b"evil.example@localhost", id="user"),
-    pytest.param(b"localhost@evil.example", id="allowed name as the user"),
-    pytest.param(b"localhost/evil.example", id="a path"),
-    pytest.param(b"localhost?evil.example", id="a query"),
-    pytest.param(b"localhost#evil.example", id="a fragment"),
-    pytest.param(b"evil.example#localhost", id="allowed name as the fragment"),
-    pytest.param(b"http://localhost", id="URL"),
-    pytest.param(b"l\xf6calhost", id="not ASCII"),
-    pytest.param("lo\N{CYRILLIC SMALL LETTER ES}alhost".encode(), id="similar character"),
-    pytest.param(b"\x00", id="a null byte"),
-]
+OTHER_HOSTS = {
+    "another name with a port": b"evil.example:8000",
+    "allowed name as a prefix": b"localhost.evil.example",
+    "allowed name as a suffix": b"evil-localhost",
+    "allowed address as a prefix": b"127.0.0.1.evil.example",
+    "any address": b"0.0.0.0",
+    "any IPv6 address": b"[::]",
+    "just above loopback": b"128.0.0.1",
+    "just below loopback": b"126.255.255.255",
+    "missing": None,
+    "empty": b"",
+    "only a port": b":8000",
+    "IPv6 without brackets": b"::1",
+    "a name in brackets": b"[localhost]",
+    "invalid port": b"localhost:port",
+    "two names": b"localhost, evil.example",
+    "a tab within": b"local\thost",
+    "user": b"evil.example@localhost",
+    "a path": b"localhost/evil.example",
+    "allowed name as the fragment": b"evil.example#localhost",
+    "URL": b"http://localhost",
+    "similar character": "lo\N{CYRILLIC SMALL LETTER ES}alhost".encode(),
+}
 
 
-@pytest.mark.parametrize("host", [*FOREIGN, *MALFORMED])
-def test_loopback_server_rejects_other_names(host: bytes | None) -> None:
+@pytest.mark.parametrize("host", OTHER_HOSTS.values(), ids=OTHER_HOSTS)
+def test_only_a_public_server_allows_any_name(host: bytes | None) -> None:
     assert not is_served(host)
-
-
-@pytest.mark.parametrize("host", [*FOREIGN, *MALFORMED, pytest.param(b"localhost", id="loopback")])
-def test_public_server_allows_any_name_by_default(host: bytes | None) -> None:
     assert is_served(host, **EVERYWHERE)
     assert is_served(host, **EVERYWHERE, public_url="https://clocks.example.com")
 
 
-@pytest.mark.parametrize("public_url", ["https://clocks.example.com", "http://Clocks.Example.COM:8443/app/"])
 @pytest.mark.parametrize(
-    ("host", "is_allowed"),
+    ("host", "on_loopback", "elsewhere", "with_outbox"),
     [
-        (b"clocks.example.com", True),
-        (b"clocks.example.com:443", True),
-        (b"CLOCKS.example.com", True),
-        (b"localhost:8000", True),
-        (b"example.com", False),
-        (b"www.clocks.example.com", False),
-        (None, False),
+        pytest.param(b"API.Example.com:8000", True, True, True, id="named, in capitals"),
+        pytest.param(b"second.example.com", True, True, True, id="named in capitals"),
+        pytest.param(b"10.1.2.3", True, True, True, id="named by address"),
+        pytest.param(b"CLOCKS.example.com:443", True, True, True, id="in the public URL"),
+        pytest.param(b"localhost", True, False, True, id="a loopback name"),
+        pytest.param(b"[::1]:8000", True, False, True, id="a loopback address"),
+        pytest.param(b"192.168.0.1:8000", False, False, True, id="another address"),
+        pytest.param(b"[2001:db8::1]:8000", False, False, True, id="an IPv6 address"),
+        pytest.param(b"192.168.0.1.evil.example", False, False, False, id="an address as a prefix"),
+        pytest.param(b"192.168.0.1.", False, False, False, id="an address with a dot at the end"),
+        pytest.param(b"3232235521", False, False, False, id="an address as a number"),
+        pytest.param(b"example.com", False, False, False, id="the end of a name"),
+        pytest.param(b"x.api.example.com", False, False, False, id="below a name"),
+        pytest.param(None, False, False, False, id="missing"),
     ],
 )
-def test_host_of_the_public_url_is_allowed(host: bytes | None, is_allowed: bool, public_url: str) -> None:
-    assert is_served(host, public_url=public_url) == is_allowed
-
-
-@pytest.mark.parametrize(
-    ("host", "on_loopback", "elsewhere"),
-    [
-        pytest.param(b"api.example.com", True, True, id="named"),
-        pytest.param(b"api.example.com:8000", True, True, id="named, with a port"),
-        pytest.param(b"API.Example.com", True, True, id="named, in capitals"),
-        pytest.param(b"second.example.com", True, True, id="named in capitals"),
-        pytest.param(b"10.1.2.3", True, True, id="named by address"),
-        pytest.param(b"clocks.example.com", True, True, id="in the public URL"),
-        pytest.param(b"localhost", True, False, id="a loopback name"),
-        pytest.param(b"[::1]:8000", True, False, id="a loopback address"),
-        pytest.param(b"evil.example", False, False, id="not named"),
-        pytest.param(b"example.com", False, False, id="the end of a name"),
-        pytest.param(b"x.api.example.com", False, False, id="below a name"),
-        pytest.param(None, False, False, id="missing"),
-        pytest.param(b"", False, False, id="empty"),
-    ],
-)
-def test_configured_names_are_allowed(host: bytes | None, on_loopback: bool, elsewhere: bool) -> None:
+def test_configured_names_are_allowed(
+    host: bytes | None, on_loopback: bool, elsewhere: bool, with_outbox: bool
+) -> None:
     names = {
         "allowed_hosts": "api.example.com, Second.Example.COM,10.1.2.3",
-        "public_url": "https://clocks.example.com",
+        "public_url": "http://Clocks.Example.COM:8443/app/",
     }
     assert is_served(host, **names) == on_loopback
     assert is_served(host, **names, **EVERYWHERE) == elsewhere
+    # DNS rebinding can't use an address, so a server with the outbox allows all of them.
+    assert is_served(host, **names, **OUTBOX_EVERYWHERE) == with_outbox
 
 
-@pytest.mark.parametrize(
-    ("host", "is_allowed"),
-    [
-        pytest.param(b"localhost:8000", True, id="a loopback name"),
-        pytest.param(b"127.0.0.1:8000", True, id="a loopback address"),
-        pytest.param(b"192.168.0.1:8000", True, id="an address"),
-        pytest.param(b"[2001:db8::1]:8000", True, id="an IPv6 address"),
-        pytest.param(b"clocks.example.com", True, id="in the public URL"),
-        pytest.param(b"tickover:8000", True, id="named"),
-        pytest.param(b"rebind.evil.example", False, id="another name"),
-        pytest.param(b"192.168.0.1.evil.example", False, id="an address as a prefix"),
-        pytest.param(b"192.168.0.1.", False, id="an address with a dot at the end"),
-        pytest.param(b"3232235521", False, id="an address as a number"),
-        pytest.param(None, False, id="missing"),
-    ],
-)
-def test_outbox_is_protected_from_dns_rebinding_on_any_address(host: bytes | None, is_allowed: bool) -> None:
-    names = {"allowed_hosts": "tickover", "public_url": "https://clocks.example.com"}
-    assert is_served(host, **OUTBOX_EVERYWHERE, **names) == is_allowed
-    assert is_served(host, **OUTBOX_EVERYWHERE) == (
-        is_allowed and host not in (b"tickover:8000", b"clocks.example.com")
-    )
+def test_server_with_an_outbox_allows_no_name_by_default() -> None:
+    assert not is_served(b"clocks.example.com", **OUTBOX_EVERYWHERE)
 
 
 # Complete responses
@@ -203,9 +143,8 @@ SEND = (
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-@pytest.mark.parametrize("host", ["", "10.1.2.3:8000", "evil.example"])
-async def test_health_checks_allow_any_host(world: World, path: str, host: str) -> None:
-    assert (await ConfiguredHandler(world).request("GET", path, host=host)).status == 200
+async def test_health_checks_allow_any_host(world: World, path: str) -> None:
+    assert (await ConfiguredHandler(world).request("GET", path, host="evil.example")).status == 200
 
 
 async def test_call_with_another_host_has_no_effect(world: World) -> None:
@@ -255,14 +194,10 @@ MAY_READ = {"vary": "Origin", "access-control-expose-headers": "X-Request-Id, Re
 OTHER_ORIGINS = (
     "",
     "null",
-    "https://evil.example",
     "http://app.example.com",
     "https://app.example.com:8443",
     "https://app.example.com.evil.example",
     "https://evil-app.example.com",
-    "https://x.app.example.com",
-    "https://APP.example.com",
-    "https://app.example.com/",
     f"{APP}, http://localhost:3000",
     "*",
 )

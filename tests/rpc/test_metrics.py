@@ -12,7 +12,6 @@ import apsw
 import asyncpg
 import pytest
 
-from tests.rpc.builders import open_buggy_world
 from tests.support.debian_packages import require_program
 from tests.support.log_capture import LogCapture
 from tests.support.metrics import Metrics, parse_metrics, total, value
@@ -55,12 +54,6 @@ async def test_calls_are_counted_by_method_and_outcome(world: World, token: str)
     assert value(found, "calls_total", method="deleteTestClock", outcome="OK") == 0
     assert value(found, "call_duration_seconds_count", method="createTestClock") == 4
     assert value(found, "call_duration_seconds_bucket", method="createTestClock", le="+Inf") == 4
-
-
-async def test_bug_is_counted_as_internal(tmp_path: Path) -> None:
-    async with open_buggy_world(tmp_path) as world:
-        await world.error("createTestClock", {}, await world.sign_in())
-        assert value(metrics_of(world.numbers), "calls_total", method="createTestClock", outcome="INTERNAL") == 1
 
 
 async def test_no_label_contains_data_of_a_caller(world: World, token: str) -> None:
@@ -261,13 +254,6 @@ async def test_gauges_are_published_for_other_workers(facts: DatabaseFacts, monk
         await wait_for(lambda: len(published) > 2)
 
 
-def test_metrics_of_a_database_that_is_down() -> None:
-    found = metrics_of(SharedNumbers(), Facts({"version": "1.2.3"}, False, 5))
-    assert value(found, "database_up") == 0
-    assert value(found, "disk_free_bytes") == 5
-    assert [name for name, _ in found if name in ("tickover_database_rows", "tickover_clock_skew_seconds")] == []
-
-
 @pytest.fixture
 def facts(tmp_path: Path) -> DatabaseFacts:
     async def ping() -> None:
@@ -299,19 +285,6 @@ async def test_failed_read_leaves_no_stale_statistics(facts: DatabaseFacts, monk
     monkeypatch.setattr(server, "_STATISTICS_SECONDS", 0)
     expected = [*results]
     assert [(await facts.read()).statistics for _ in range(3)] == expected
-
-
-async def test_statistics_are_read_once_a_minute(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
-    reads = []
-
-    async def read(*_: object) -> Statistics:
-        reads.append(1)
-        return Statistics(6, 1, {})
-
-    monkeypatch.setattr(server, "read_statistics", read)
-    for _ in range(3):
-        await facts.read()
-    assert len(reads) == 1
 
 
 async def test_database_that_is_down_has_no_statistics(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT7
 
 from tests.rpc.builders import goal, transaction
-from tests.rpc.test_errors_table import PROVOKED, Place
+from tests.rpc.test_errors_table import provoke
 from tests.support.npm_packages import default_exports
 from tests.support.openrpc_document import PUBLIC_URL, Draft7Validator, document, method, resolve, validation_errors
 from tests.support.operation_examples import FILE, generate
@@ -250,8 +250,8 @@ async def test_results_match_their_schemas(world: World, token: str) -> None:
 
 
 @pytest.mark.parametrize("reason", Reason)
-async def test_errors_match_their_schemas(tmp_path: Path, sqlite_url: str, reason: Reason) -> None:
-    error = (await PROVOKED[reason](Place(tmp_path, sqlite_url), False)).json["error"]
+async def test_errors_match_their_schemas(tmp_path: Path, reason: Reason) -> None:
+    error = (await provoke(reason, tmp_path)).json["error"]
     assert validation_errors(document()["x-reasons"][reason]["data"], error["data"], closed=True) == []
     merged = [
         resolve(listed)

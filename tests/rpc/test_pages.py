@@ -73,11 +73,6 @@ def policy_of(header: str) -> dict[str, str]:
 # Headers
 
 
-def test_tests_cover_every_page() -> None:
-    assert list(PAGES) == list(CONTENT_TYPES)
-    assert list(SCRIPTS) == DOCUMENTS
-
-
 async def test_pages_have_exactly_these_headers(world: World) -> None:
     for path, content_type in CONTENT_TYPES.items():
         response = await world.request("GET", path)
@@ -132,38 +127,24 @@ async def test_compressed_page_has_the_same_content(world: World) -> None:
 @pytest.mark.parametrize(
     ("accepted", "is_compressed"),
     [
-        ("gzip", True),
-        ("GZip", True),
+        ("br, GZip", True),
         ("x-gzip", True),
-        ("*", True),
-        ("br, gzip", True),
-        ("gzip;q=0.5, br;q=1", True),
         ("gzip ; q = 0.001", True),
         ("identity, *;q=0.1", True),
         ("gzip, *;q=0", True),
-        ("", False),
         ("identity", False),
-        ("br", False),
-        ("gzip;q=0", False),
         ("gzip; q=0.000", False),
         ("*;q=0", False),
         ("gzip;q=0, *", False),
         ("gzipped", False),
         (";;,,;q=", False),
         ("\xff\xfe", False),
+        pytest.param("br;q=1," * 100 + "gzip", True, id="long"),
+        pytest.param("br;q=1," * 1000 + "gzip", False, id="too long"),
     ],
 )
 def test_page_is_compressed_only_if_accepted(accepted: str, is_compressed: bool) -> None:
     assert accepts_gzip(accepted.encode("latin-1")) == is_compressed
-
-
-@pytest.mark.parametrize(
-    ("accept_encoding", "accepted"),
-    [(b"br;q=1," * 100 + b"gzip", True), (b"br;q=1," * 1000 + b"gzip", False), (b"gzip" + b";" * 30_000, True)],
-    ids=["short", "long", "long parameters"],
-)
-def test_only_the_start_of_accept_encoding_is_read(accept_encoding: bytes, accepted: bool) -> None:
-    assert accepts_gzip(accept_encoding) is accepted
 
 
 async def test_pages_allow_only_get_and_head(world: World) -> None:
@@ -175,27 +156,14 @@ async def test_pages_allow_only_get_and_head(world: World) -> None:
 
 UNKNOWN_PATHS = (
     "/index.html",
-    "/index",
-    "/console",
-    "/scenarios",
     "/login/",
     "/Login",
-    "/login.html",
-    "/docs/",
-    "/docs.html",
-    "/openrpc",
-    "/assets",
     "/assets/",
-    "/assets/lib/",
     "/assets/lib/dom.js",
     f"{ASSETS_PATH}lib/",
     "/assets/login.html",
-    "/assets/docs.html",
-    "/assets/index.html",
-    f"{ASSETS_PATH}lib/dom",
     f"{ASSETS_PATH}lib/Dom.js",
     f"{ASSETS_PATH}lib/../../../login",
-    "/assets/../login",
     "/assets/../settings.py",
     "//login",
     f"{ASSETS_PATH}css/base.css\x00",

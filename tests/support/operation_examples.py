@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from tests.rpc.test_errors_table import PROVOKED, Place
+from tests.rpc.test_errors_table import provoke
 from tests.support.transcripts import ROOT, pretty
 from tests.support.world import World, open_world
 from tickover.api.errors import Reason
@@ -49,11 +49,11 @@ async def generate(folder: Path) -> dict[str, Any]:
 
 
 async def _error(reason: Reason, folder: Path) -> Any:
-    place = Place(_create_folder(folder), f"sqlite:///{folder}/tickover.db")
+    _create_folder(folder)
     if reason is Reason.INVALID_PARAMS:
-        async with open_world(*place) as world:
+        async with open_world(folder) as world:
             return await world.error("createTestClock", _INVALID_PARAMS, await world.sign_in())
-    return (await PROVOKED[reason](place, False)).json["error"]
+    return (await provoke(reason, folder)).json["error"]
 
 
 def _create_folder(folder: Path) -> Path:
