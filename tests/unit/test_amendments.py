@@ -150,13 +150,6 @@ def test_schedules_of_earlier_releases_have_no_cancelled_items() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "initial", "amounts"), [(1, 0, []), (0.3, 0.1, [0.1, 0.2]), (10**9, 1e-9, [1e-300])]
-)
-def test_amounts_are_recovered_from_sums(target: float, initial: float, amounts: list[float]) -> None:
-    assert compute_savings(target, initial, amounts).amounts() == (target, initial, amounts)
-
-
-@pytest.mark.parametrize(
     ("add", "cancel", "valid_until"),
     [
         ([_START + 2 * _DAY, _START + _DAY], [], _START + _DAY),

@@ -12,14 +12,10 @@ from tickover.api.clocks import NewClock, ScheduleEntry
 from tickover.api.errors import Fault
 from tickover.api.explain import explain
 from tickover.api.timestamps import Instant
-from tickover.server.operations.advance_test_clock import AdvanceEntry
-from tickover.server.operations.delete_test_clock import DeleteEntry
-from tickover.server.operations.fork_test_clock import ForkEntry
-from tickover.server.operations.get_test_clock import GetEntry
 from tickover.server.schedule import clocks
 from tickover.server.schedule import schedule as schedule_json
 from tickover.server.schedule.clocks import Clock
-from tickover.server.schedule.schedule import Schedule, ScheduledItems
+from tickover.server.schedule.schedule import Schedule
 
 NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 START = datetime(2027, 3, 1, tzinfo=UTC)
@@ -76,12 +72,6 @@ def test_clock_without_parameters_starts_now_and_is_empty() -> None:
     }
 
 
-def test_clock_starts_at_requested_frozen_time() -> None:
-    clock, _ = started(frozenTime="2028-02-29T01:00:00+01:00")
-    start = datetime(2028, 2, 29, tzinfo=UTC)
-    assert clock == Clock(KEY, start, start, datetime(2038, 2, 28, tzinfo=UTC))
-
-
 def test_fields_have_the_order_of_the_interface_with_source_last() -> None:
     view = seen(transactions=[transaction(category="Home")], goals=[goal()])
     (pending,), (saving,) = view["pendingTransactions"], view["goals"]
@@ -90,28 +80,6 @@ def test_fields_have_the_order_of_the_interface_with_source_last() -> None:
     assert " ".join(saving) == (
         "id name targetAmount currentAmount remainingAmount progressPercent contributions upcomingContributions"
     )
-
-
-def test_view_contains_transaction_as_sent() -> None:
-    view = seen(transactions=[transaction(at="2027-03-02T01:00:00.5+01:00", amount=900.50, category="Home")])
-    assert view["pendingTransactions"] == [
-        {
-            "id": f"txn_{HEX}_0",
-            "at": "2027-03-02T00:00:00.500000Z",
-            "name": "Rent",
-            "amount": 900.5,
-            "currency": "EUR",
-            "type": "EXPENSE",
-            "source": "SIMULATED_TEST_CLOCK",
-            "category": "Home",
-        }
-    ]
-
-
-def test_missing_category_is_omitted_and_empty_one_is_returned() -> None:
-    without, empty = seen(transactions=[transaction(), transaction(category="")])["pendingTransactions"]
-    assert "category" not in without
-    assert empty["category"] == ""
 
 
 def test_goal_starts_at_initial_amount() -> None:
@@ -130,62 +98,30 @@ def test_goal_starts_at_initial_amount() -> None:
     ]
 
 
-def test_goal_without_initial_amount_starts_at_0() -> None:
-    found = seen(goals=[goal()])["goals"][0]
-    assert (found["currentAmount"], found["remainingAmount"], found["progressPercent"]) == (0, 1000, 0)
-
-
-def test_whole_amounts_are_written_without_a_fraction() -> None:
-    contribution = {"at": "2027-03-02T00:00:00Z", "amount": 1.0}
-    params = {
-        "transactions": [transaction(amount=2.0)],
-        "goals": [goal(targetAmount=3.0, contributions=[contribution])],
-    }
-    clock, schedule = started(**params)
-    assert b".0" not in schedule_json.view(clock.frozen_time, schedule)
-
-
-@pytest.mark.parametrize("text", ["1.0", 'Version 1.0,"currency":"x', "1.0}\n", "2.0}", "a 3.0, b"])
-def test_text_that_looks_like_whole_amount_is_unchanged(text: str) -> None:
-    (shown,) = seen(transactions=[transaction(name=text, category=text, amount=5.0)])["pendingTransactions"]
-    assert (shown["name"], shown["category"], shown["amount"]) == (text, text, 5)
-
-
 @pytest.mark.parametrize(
-    "name",
+    "text",
     [
-        pytest.param("a", id="one character"),
-        pytest.param("a" * 120, id="120 characters"),
-        pytest.param("\U0001f6b2" * 120, id="120 characters beyond the basic plane"),
         pytest.param(" Rent ", id="spaces are not trimmed"),
         pytest.param("a\nb\r\n", id="line breaks"),
         pytest.param('"},{"id":"x', id="JSON"),
         pytest.param("\\", id="backslash"),
         pytest.param("%b %s {}", id="format specifiers"),
         pytest.param("\u2028\u2029\x7f\x01", id="odd control characters"),
-        pytest.param("a\u0301", id="combining accent"),
+        pytest.param("a\u0301\U0001f6b2", id="combining accent, and a character beyond the basic plane"),
+        pytest.param('Version 1.0,"currency":"x 2.0}\n', id="whole amounts"),
     ],
 )
-def test_text_is_returned_unchanged(name: str) -> None:
-    later = {"at": "2027-03-02T00:00:00Z", "amount": 1}
+def test_text_is_returned_unchanged(text: str) -> None:
+    later = {"at": "2027-03-02T00:00:00Z", "amount": 1.0}
     view = seen(
-        transactions=[transaction(name=name, category=name[:80]), transaction(name="Food")],
-        goals=[goal(name=name, contributions=[later, later]), goal(name="Car")],
+        transactions=[transaction(name=text, category=text, amount=5.0), transaction(name="Food")],
+        goals=[goal(name=text, contributions=[later, later]), goal(name="Car")],
     )
     assert [(item["name"], item.get("category")) for item in view["pendingTransactions"]] == [
-        (name, name[:80]),
+        (text, text),
         ("Food", None),
     ]
-    assert [item["name"] for item in view["goals"]] == [name, "Car"]
-
-
-def test_all_ids_are_different() -> None:
-    later = {"at": "2027-03-02T00:00:00Z", "amount": 1}
-    view = seen(transactions=[transaction()] * 3, goals=[goal(contributions=[later, later])] * 12)
-    found = [item["id"] for item in view["pendingTransactions"]]
-    for item in view["goals"]:
-        found += [item["id"], *(contribution["id"] for contribution in item["upcomingContributions"])]
-    assert len(set(found)) == len(found) == 3 + 12 * 3
+    assert [item["name"] for item in view["goals"]] == [text, "Car"]
 
 
 # Views
@@ -215,15 +151,6 @@ def test_item_is_visible_from_its_instant(later: timedelta, visible: bool) -> No
     assert amounts == ((100, 900, 10) if visible else (0, 1000, 0))
 
 
-def test_item_at_the_start_is_visible() -> None:
-    start = timestamps.write(START)
-    saving = goal(contributions=[{"at": start, "amount": 100}])
-    view = seen(frozenTime=start, transactions=[transaction(at=start)], goals=[saving])
-    assert [item["name"] for item in view["transactions"]] == ["Rent"]
-    assert view["pendingTransactions"] == []
-    assert view["goals"][0]["currentAmount"] == 100
-
-
 def test_items_are_sorted_by_time_stably() -> None:
     days = [5, 3, 5, 1, 3, 9]
     ats = [timestamps.write(START + timedelta(days=day)) for day in days]
@@ -241,71 +168,7 @@ def test_items_are_sorted_by_time_stably() -> None:
     assert found["currentAmount"] == 4 + 2 + 5
 
 
-def test_equal_instants_with_different_offsets_keep_their_order() -> None:
-    ats = ["2027-03-02T05:30:00+05:30", "2027-03-02T00:00:00Z", "2027-03-01T16:00:00-08:00"]
-    view = seen(transactions=[transaction(at=at, name=at) for at in ats])
-    assert [item["name"] for item in view["pendingTransactions"]] == ats
-
-
-def test_goals_keep_their_order() -> None:
-    names = ["Car", "Bike", "Attic", "Bike"]
-    assert [item["name"] for item in seen(goals=[goal(name=name) for name in names])["goals"]] == names
-
-
-def test_over_funding_follows_the_formula() -> None:
-    contribution = {"at": "2027-03-02T00:00:00Z", "amount": 1500}
-    found = seen(datetime(2027, 3, 2, tzinfo=UTC), goals=[goal(initialAmount=1000, contributions=[contribution])])
-    (only,) = found["goals"]
-    assert (only["currentAmount"], only["remainingAmount"], only["progressPercent"]) == (2500, -1500, 250)
-
-
-def test_advancing_keeps_max_time_and_expiry() -> None:
-    before, after = seen(), seen(NOW + timedelta(days=3000))
-    assert after["frozenTime"] == timestamps.write(NOW + timedelta(days=3000))
-    assert [after[name] for name in ("id", "status", "maxTime", "expiresAt")] == [
-        before[name] for name in ("id", "status", "maxTime", "expiresAt")
-    ]
-
-
-def test_view_of_largest_schedule_is_complete() -> None:
-    ats = [timestamps.write(START + timedelta(days=index)) for index in range(100)]
-    params = {
-        "frozenTime": timestamps.write(START),
-        "transactions": [transaction(at=at) for at in reversed(ats)],
-        "goals": [goal(contributions=[{"at": at, "amount": 0.1} for at in reversed(ats)])] * 25,
-    }
-    _, schedule = started(**params)
-    for day in (0, 1, 50, 98, 99):
-        view = json.loads(schedule_json.view(START + timedelta(days=day), schedule))
-        assert [item["at"] for item in view["transactions"]] == ats[: day + 1]
-        assert [item["at"] for item in view["pendingTransactions"]] == ats[day + 1 :]
-        assert [item["currentAmount"] for item in view["goals"]] == [(day + 1) / 10] * 25
-
-
-@pytest.mark.parametrize(
-    ("count", "first", "rest"),
-    [(0, b"", b"1,22,333"), (1, b"1", b"22,333"), (2, b"1,22", b"333"), (3, b"1,22,333", b"")],
-)
-def test_scheduled_items_are_split_at_any_count(count: int, first: bytes, rest: bytes) -> None:
-    assert ScheduledItems([START] * 3, [b"1", b"22", b"333"]).split(count) == (first, rest)
-
-
 # Faults
-
-
-@pytest.mark.parametrize("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)])
-def test_start_within_ten_years_of_now_is_valid(now: Instant) -> None:
-    for years in (-10, 10):
-        assert faults(now, frozenTime=timestamps.write(timestamps.years_after(now, years))) == []
-
-
-@pytest.mark.parametrize("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)])
-@pytest.mark.parametrize("years", [-10, 10])
-def test_start_a_microsecond_beyond_ten_years_is_invalid(now: Instant, years: int) -> None:
-    earliest, latest = (timestamps.write(timestamps.years_after(now, span)) for span in (-10, 10))
-    start = timestamps.write(timestamps.years_after(now, years) + MICROSECOND * (1 if years > 0 else -1))
-    message = f"must be within 10 years of now ({earliest} to {latest})"
-    assert faults(now, frozenTime=start) == [Fault("frozenTime", "range", message, start)]
 
 
 @pytest.mark.parametrize(
@@ -326,13 +189,10 @@ def test_start_out_of_range_is_the_only_range_fault(far: str) -> None:
     [
         pytest.param("2028-02-28T23:59:59.999999Z", False, id="a microsecond before frozenTime"),
         pytest.param("2028-02-29T00:00:00Z", True, id="at frozenTime"),
-        pytest.param("2028-02-29T00:00:00.0000009Z", True, id="less than a microsecond after frozenTime"),
         pytest.param("2038-02-28T00:00:00Z", True, id="at maxTime"),
         pytest.param("2038-02-28T00:00:00.0000009Z", True, id="less than a microsecond after maxTime"),
         pytest.param("2038-02-28T00:00:00.000001Z", False, id="a microsecond after maxTime"),
         pytest.param("2038-02-27T23:59:59-00:01", False, id="a minute less a second after maxTime, by its offset"),
-        pytest.param("0001-01-01T00:00:00Z", False, id="the first instant"),
-        pytest.param("9999-12-31T23:59:59.999999Z", False, id="the last instant"),
     ],
 )
 def test_items_must_be_between_frozen_time_and_max_time(at: str, inside: bool) -> None:
@@ -353,22 +213,21 @@ def test_items_must_be_between_frozen_time_and_max_time(at: str, inside: bool) -
     assert found == ([] if inside else expected)
 
 
-def test_items_without_frozen_time_must_be_after_now() -> None:
-    at_once, before = timestamps.write(NOW), timestamps.write(NOW - MICROSECOND)
-    assert faults(transactions=[transaction(at=at_once)]) == []
-    assert [fault.path for fault in faults(transactions=[transaction(at=before)])] == ["transactions[0].at"]
+@pytest.mark.parametrize("now", [NOW, datetime(2028, 2, 29, 12, tzinfo=UTC)])
+@pytest.mark.parametrize("years", [-10, 10])
+def test_start_must_be_within_ten_years_of_now(now: Instant, years: int) -> None:
+    earliest, latest = (timestamps.write(timestamps.years_after(now, span)) for span in (-10, 10))
+    assert faults(now, frozenTime=earliest) == faults(now, frozenTime=latest) == []
+    start = timestamps.write(timestamps.years_after(now, years) + MICROSECOND * (1 if years > 0 else -1))
+    message = f"must be within 10 years of now ({earliest} to {latest})"
+    assert faults(now, frozenTime=start) == [Fault("frozenTime", "range", message, start)]
 
 
 @pytest.mark.parametrize(
     ("initial", "target", "rejected"),
     [
-        pytest.param(999, 1000, False, id="below"),
-        pytest.param(1000, 1000, False, id="equal"),
-        pytest.param(1000.0, 1000, False, id="equal, one with a fraction"),
         pytest.param(0.1, 0.1, False, id="equal tenths"),
-        pytest.param(1001, 1000, True, id="above"),
         pytest.param(1000.0000001, 1000, True, id="just above"),
-        pytest.param(5e-324, 1e-323, False, id="smallest"),
         pytest.param(1e-323, 5e-324, True, id="above the smallest"),
         pytest.param(1_000_000_000, 1_000_000_000, False, id="equal at the largest"),
         pytest.param(1_000_000_000, 999_999_999.9999999, True, id="above at the largest"),
@@ -378,33 +237,3 @@ def test_initial_amount_must_not_exceed_target(initial: float, target: float, re
     found = faults(goals=[goal(), goal(initialAmount=initial, targetAmount=target)])
     message = f"must not exceed targetAmount ({target})"
     assert found == ([Fault("goals[1].initialAmount", "max", message, initial)] if rejected else [])
-
-
-def test_whole_target_has_no_fraction_in_the_message() -> None:
-    (fault,) = faults(goals=[goal(initialAmount=1001, targetAmount=1000.0)])
-    assert fault.message == "must not exceed targetAmount (1000)"
-
-
-def test_view_equals_reference_view() -> None:
-    contributions = [{"at": at, "amount": 0.5} for at in ("2027-03-03T00:00:00Z", "2027-03-02T00:00:00Z")]
-    params = {
-        "frozenTime": "2027-03-01T00:00:00Z",
-        "transactions": [transaction(at="2027-03-03T00:00:00Z"), transaction()],
-        "goals": [goal(contributions=contributions)],
-    }
-    clock, schedule = started(**params)
-    for at in (START, START + timedelta(days=1), START + timedelta(days=2)):
-        assert schedule_json.view(at, schedule) == schedule_json.reference_view(clock, create_params(**params), at)
-
-
-@pytest.mark.parametrize("at", [datetime(1, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
-def test_params_accept_any_id_and_instant(at: Instant) -> None:
-    """Whether they are valid depends on the clock."""
-    for params in (
-        AdvanceEntry("clock_x", at),
-        GetEntry("", at),
-        ForkEntry("clock_x", at),
-        DeleteEntry("\U0001f6b2"),
-    ):
-        assert list(params.faults(NOW)) == []
-        assert params.passes_fast_checks(NOW)

@@ -5,14 +5,12 @@ from typing import Any
 import pytest
 from msgspec import json
 
-from tests.unit.invalid_params import CONTRIBUTION, GOAL, NOW, TRANSACTION, faults_of, of_transaction
+from tests.unit.test_explain import CONTRIBUTION, GOAL, NOW, TRANSACTION, faults_of, of_transaction
 from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault, Rejection
 from tickover.api.explain import explain
 from tickover.api.limits import MAX_BODY, MAX_FAULTS
 from tickover.server.rpc.envelope import decode_params
-
-# Several faults
 
 
 def test_all_faults_are_listed() -> None:
@@ -52,62 +50,28 @@ def test_field_faults_and_combination_faults_are_listed_together() -> None:
         "goals": [GOAL | {"initialAmount": 1001}],
     }
     range_message = "must be between frozenTime and maxTime (2027-01-01T12:00:00Z to 2037-01-01T12:00:00Z)"
-    assert faults_of(NewClock, params) == [
+    with pytest.raises(Rejection) as rejection:
+        decode_params(NewClock, "createTestClock", json.encode(params), NOW)
+    assert rejection.value.message == "3 fields of createTestClock are invalid."
+    assert rejection.value.details["errors"] == [
         Fault("transactions[3].amount", "positive", "must be greater than 0", -5),
         Fault("goals[0].initialAmount", "max", "must not exceed targetAmount (1000)", 1001),
         Fault("transactions[4].at", "range", range_message, "2026-12-31T00:00:00Z"),
     ]
 
 
-def test_documented_example_has_the_documented_faults() -> None:
-    params = {
-        "transactions": [TRANSACTION] * 3 + [TRANSACTION | {"amount": -5}],
-        "goals": [GOAL | {"initialAmount": 1001}],
-    }
-    with pytest.raises(Rejection) as rejection:
-        decode_params(NewClock, "createTestClock", json.encode(params), NOW)
-    assert rejection.value.message == "2 fields of createTestClock are invalid."
-    assert json.decode(json.encode(rejection.value.details)) == {
-        "errors": [
-            {
-                "path": "transactions[3].amount",
-                "rule": "positive",
-                "message": "must be greater than 0",
-                "got": -5,
-            },
-            {
-                "path": "goals[0].initialAmount",
-                "rule": "max",
-                "message": "must not exceed targetAmount (1000)",
-                "got": 1001,
-            },
-        ]
-    }
-
-
 @pytest.mark.parametrize(
-    ("params", "paths"),
+    ("params", "path"),
     [
-        pytest.param({"goals": 7}, ["goals"], id="invalid goals"),
-        pytest.param({"goals": [7]}, ["goals[0]"], id="invalid goal"),
-        pytest.param({"goals": [GOAL | {"targetAmount": 0}]}, ["goals[0].targetAmount"], id="invalid target"),
-        pytest.param({"goals": [GOAL | {"initialAmount": ""}]}, ["goals[0].initialAmount"], id="invalid amount"),
-        pytest.param({"goals": [GOAL | {"contributions": 7}]}, ["goals[0].contributions"], id="invalid contributions"),
-        pytest.param({"transactions": "none"}, ["transactions"], id="invalid transactions"),
-        pytest.param({"transactions": [7]}, ["transactions[0]"], id="invalid transaction"),
-        pytest.param({"transactions": [TRANSACTION | {"at": ""}]}, ["transactions[0].at"], id="invalid instant"),
-        pytest.param(
-            {"frozenTime": "", "transactions": [TRANSACTION | {"at": "1999-01-01T00:00:00Z"}]},
-            ["frozenTime"],
-            id="invalid start",
-        ),
+        ({"goals": [GOAL | {"targetAmount": 0}]}, "goals[0].targetAmount"),
+        ({"goals": [GOAL | {"initialAmount": ""}]}, "goals[0].initialAmount"),
+        ({"goals": [GOAL | {"contributions": 7}]}, "goals[0].contributions"),
+        ({"transactions": [TRANSACTION | {"at": ""}]}, "transactions[0].at"),
+        ({"frozenTime": "", "transactions": [TRANSACTION | {"at": "1999-01-01T00:00:00Z"}]}, "frozenTime"),
     ],
 )
-def test_invalid_field_is_not_compared_with_other_fields(params: Any, paths: list[str]) -> None:
-    assert [fault.path for fault in faults_of(NewClock, params)] == paths
-
-
-# Limits for hostile parameters
+def test_invalid_field_is_not_compared_with_other_fields(params: Any, path: str) -> None:
+    assert [fault.path for fault in faults_of(NewClock, params)] == [path]
 
 
 def test_long_string_is_truncated_to_200_characters() -> None:
@@ -131,79 +95,33 @@ def test_only_first_twenty_unknown_names_get_a_hint() -> None:
     assert messages == ["is not a known parameter; did you mean name?"] * 20 + ["is not a known parameter"] * 10
 
 
-@pytest.mark.parametrize(("given", "named"), [(99, 99), (100, 100), (101, 100)])
-def test_at_most_a_hundred_unknown_names_per_object_are_listed(given: int, named: int) -> None:
-    assert len(faults_of(NewClock, {f"n{number}": 1 for number in range(given)})) == named
+def _array_of(item: bytes, count: int) -> bytes:
+    return b"[" + b",".join([item] * count) + b"]"
 
 
-def ninety_thousand_unknown_names() -> bytes:
-    return json.encode({f"n{number}": 0 for number in range(90_000)})
-
-
-def unknown_names_in_every_entry() -> bytes:
-    return json.encode({"transactions": [{f"n{number}": 0 for number in range(900)}] * 100})
-
-
-def half_a_million_entries() -> bytes:
-    return b'{"transactions":[' + b"0," * 500_000 + b"0]}"
-
-
-def half_a_million_contributions() -> bytes:
-    entries = b"[" + b"0," * 20_000 + b"0]"
-    return b'{"goals":[' + b",".join([b'{"contributions":%b}' % entries] * 25) + b"]}"
-
-
-def a_number_of_a_million_digits() -> bytes:
-    return b'{"goals":[{"name":"a","targetAmount":' + b"9" * 1_000_000 + b"}]}"
-
-
-def ten_numbers_of_a_hundred_thousand_digits() -> bytes:
-    goal = b'{"name":"a","targetAmount":' + b"9" * 100_000 + b"}"
-    return b'{"goals":[' + b",".join([goal] * 10) + b"]}"
-
-
-def a_negative_number_of_a_million_digits() -> bytes:
-    return b'{"frozenTime":-' + b"9" * 1_000_000 + b"}"
-
-
-def a_timestamp_of_a_megabyte() -> bytes:
-    return b'{"frozenTime":"2027-01-31T09:00:00.' + b"9" * 1_000_000 + b'"}'
-
-
-def a_name_of_a_megabyte() -> bytes:
-    return b'{"goals":[{"targetAmount":1,"name":"' + b"a" * 1_000_000 + b'"}]}'
-
-
-def an_unknown_name_of_a_megabyte() -> bytes:
-    return b'{"' + b"a" * 1_000_000 + b'":0}'
-
-
-def the_most_faults_within_the_counts() -> bytes:
-    transaction = dict.fromkeys(TRANSACTION | {"category": 0}, True)
-    goal = dict.fromkeys(GOAL, True) | {"contributions": [dict.fromkeys(CONTRIBUTION, True)] * 100}
-    return json.encode({"frozenTime": True, "transactions": [transaction] * 100, "goals": [goal] * 25})
-
-
-HOSTILE = [
-    pytest.param(ninety_thousand_unknown_names, 100, id="ninety thousand unknown names"),
-    pytest.param(unknown_names_in_every_entry, MAX_FAULTS, id="unknown names in every entry"),
-    pytest.param(half_a_million_entries, 1 + 100, id="half a million entries"),
-    pytest.param(half_a_million_contributions, 25 * (2 + 1 + 100), id="half a million contributions"),
-    pytest.param(a_number_of_a_million_digits, 1, id="a number of a million digits"),
-    pytest.param(ten_numbers_of_a_hundred_thousand_digits, 10, id="ten numbers of a hundred thousand digits"),
-    pytest.param(a_negative_number_of_a_million_digits, 1, id="a negative number of a million digits"),
-    pytest.param(a_timestamp_of_a_megabyte, 1, id="a timestamp of a megabyte"),
-    pytest.param(a_name_of_a_megabyte, 1, id="a name of a megabyte"),
-    pytest.param(an_unknown_name_of_a_megabyte, 1, id="an unknown name of a megabyte"),
-    pytest.param(
-        the_most_faults_within_the_counts, 1 + 100 * 6 + 25 * (3 + 200), id="the most faults within the counts"
+HOSTILE = {
+    "a hundred unknown names": ({f"n{number}": 0 for number in range(100)}, 100),
+    "ninety thousand unknown names": ({f"n{number}": 0 for number in range(90_000)}, 100),
+    "unknown names in every entry": ({"transactions": [{f"n{number}": 0 for number in range(900)}] * 100}, MAX_FAULTS),
+    "half a million entries": (b'{"transactions":%b}' % _array_of(b"0", 500_000), 1 + 100),
+    "half a million contributions": (
+        b'{"goals":%b}' % _array_of(b'{"contributions":%b}' % _array_of(b"0", 20_000), 25), 25 * (2 + 1 + 100)
     ),
-]
+    "numbers of a hundred thousand digits": (
+        b'{"goals":%b}' % _array_of(b'{"name":"a","targetAmount":' + b"9" * 100_000 + b"}", 10), 10
+    ),
+    "a negative number of a million digits": (b'{"frozenTime":-' + b"9" * 1_000_000 + b"}", 1),
+    "a timestamp of a megabyte": (b'{"frozenTime":"2027-01-31T09:00:00.' + b"9" * 1_000_000 + b'"}', 1),
+    "a name of a megabyte": (b'{"goals":[{"targetAmount":1,"name":"' + b"a" * 1_000_000 + b'"}]}', 1),
+    "an unknown name of a megabyte": (b'{"' + b"a" * 1_000_000 + b'":0}', 1),
+    "an unknown name with a nested value": (b'{"x":' + b"[" * 200 + b"]" * 200 + b"}", 1),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("write", "count"), HOSTILE)
-def test_number_of_faults_is_limited(write: Any, count: int) -> None:
-    written = write()
+@pytest.mark.parametrize("name", HOSTILE)
+def test_number_of_faults_is_limited(name: str) -> None:
+    params, count = HOSTILE[name]
+    written = params if isinstance(params, bytes) else json.encode(params)
     assert len(written) <= MAX_BODY
     found, _ = explain(NewClock, written)
     assert len(found) == count <= MAX_FAULTS
@@ -218,8 +136,3 @@ def test_number_of_faults_is_limited_with_combination_faults() -> None:
     with pytest.raises(Rejection) as rejection:
         decode_params(NewClock, "createTestClock", json.encode({"goals": goals} | unknown), NOW)
     assert len(rejection.value.details["errors"]) <= MAX_FAULTS
-
-
-def test_value_of_unknown_name_is_ignored() -> None:
-    found = faults_of(NewClock, b'{"x":' + b"[" * 200 + b"]" * 200 + b"}")
-    assert [(fault.path, fault.rule) for fault in found] == [("x", "unknown")]
