@@ -31,7 +31,6 @@ from tickover.api.limits import (
 from tickover.api.timestamps import Instant, years_after
 from tickover.server.schedule.amendments import NextSchedule, amend
 from tickover.server.schedule.clocks import Clock
-from tickover.server.schedule.money import compute_savings
 from tickover.server.schedule.schedule import Schedule, ScheduledItems, encode_schedule, fork_schedule, view
 
 _NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)

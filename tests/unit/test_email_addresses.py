@@ -1,4 +1,4 @@
-"""Email addresses: valid ones and their canonical form."""
+"""Email addresses: valid ones and their canonical form. `test_hostile_addresses.py` checks generated ones."""
 
 import pytest
 
@@ -8,33 +8,26 @@ from tickover.server.sign_in import email_addresses
 @pytest.mark.parametrize(
     ("given", "known"),
     [
-        pytest.param("ana@example.com", "ana@example.com", id="unchanged"),
-        pytest.param("Ana@Example.COM", "ana@example.com", id="upper case"),
         pytest.param("ANA.B+Shop@EXAMPLE.com", "ana.b+shop@example.com", id="dots and plus parts stay"),
-        pytest.param("ana@example.test", "ana@example.test", id=".test"),
         pytest.param("ana@example.invalid", "ana@example.invalid", id=".invalid"),
-        pytest.param("ana@example.local", "ana@example.local", id=".local"),
-        pytest.param("ana@localhost", "ana@localhost", id="localhost"),
-        pytest.param("ana@intranet", "ana@intranet", id="domain without a dot"),
-        pytest.param("ana@1.example", "ana@1.example", id="label that is a number, but not the last"),
+        pytest.param("ana@localhost", "ana@localhost", id="domain without a dot"),
         pytest.param("ana@x.1a", "ana@x.1a", id="last label that begins like a number"),
         pytest.param("ana@例え。テスト", "ana@xn--r8jz45g.xn--zckzah", id="ideographic full stop"),
-        pytest.param("ana@Bücher.test", "ana@xn--bcher-kva.test", id="domain to IDNA form"),
         pytest.param("ana@BÜCHER.test", "ana@xn--bcher-kva.test", id="domain in upper case to IDNA form"),
         pytest.param("ana@XN--BCHER-KVA.test", "ana@xn--bcher-kva.test", id="domain in IDNA form already"),
         pytest.param("ana@straße.test", "ana@xn--strae-oqa.test", id="sharp s in the domain stays itself"),
-        pytest.param("ana@пример.test", "ana@xn--e1afmkfd.test", id="Cyrillic domain"),
-        pytest.param("ána@example.com", "ána@example.com", id="accent"),
         pytest.param("Ána@example.com", "Ána@example.com", id="accented upper case is not folded"),
-        pytest.param("АНА@example.com", "АНА@example.com", id="Cyrillic upper case is not folded"),
-        pytest.param("straße@example.com", "straße@example.com", id="sharp s is not folded"),
         pytest.param("\u212aana@example.com", "\u212aana@example.com", id="Kelvin sign is not folded to k"),
         pytest.param("a\u0301na@example.com", "a\u0301na@example.com", id="combining accent is not composed"),
-        pytest.param('"Ana B"@example.com', '"ana b"@example.com', id="quoted"),
         pytest.param('"Ana@Home"@example.com', '"ana@home"@example.com', id="quoted with an at sign"),
         pytest.param("!#$%&'*+-/=?^_`{|}~@example.com", "!#$%&'*+-/=?^_`{|}~@example.com", id="every odd sign"),
-        pytest.param(f"{'a' * 64}@example.com", f"{'a' * 64}@example.com", id="64 characters before the at sign"),
-        pytest.param(f"ana@{'d' * 63}.test", f"ana@{'d' * 63}.test", id="label of 63 characters"),
+        pytest.param('"ANA"@example.test', "ana@example.test", id="redundant quotes"),
+        pytest.param('"a\\na"@example.test', "ana@example.test", id="redundant escape and quotes"),
+        pytest.param('"a.b"@example.test', "a.b@example.test", id="quoted dot"),
+        pytest.param('"a..b"@example.test', '"a..b"@example.test', id="two dots need quotes"),
+        pytest.param('"a\\ b"@example.test', '"a b"@example.test', id="escaped space"),
+        pytest.param('"a\\"b\\\\c"@example.test', '"a\\"b\\\\c"@example.test', id="needed escapes"),
+        pytest.param(f"{'a' * 64}@{'d' * 63}.test", f"{'a' * 64}@{'d' * 63}.test", id="longest local part and label"),
     ],
 )
 def test_address_has_one_canonical_form(given: str, known: str) -> None:
@@ -44,102 +37,61 @@ def test_address_has_one_canonical_form(given: str, known: str) -> None:
     assert email_addresses.parse(read) == known
 
 
-LONGEST = "@".join(["a" * 64, ".".join(["d" * 60] * 3 + ["test"])])
-"""252 characters; one more character in the last label makes 253, two make 254."""
-
-
+LONGEST = "@".join(["a" * 64, ".".join(["d" * 60] * 3 + ["testss"])])
 TOO_LONG = r"^must be at most 254 bytes in UTF-8$"
 
 
 def test_address_has_at_most_254_bytes() -> None:
-    assert len(LONGEST + "ss") == 254
-    assert email_addresses.parse(LONGEST + "ss") == LONGEST + "ss"
-    with pytest.raises(ValueError, match=TOO_LONG):
-        email_addresses.parse(LONGEST + "sss")
-
-
-def test_length_counts_bytes_of_the_input() -> None:
-    with pytest.raises(ValueError, match=TOO_LONG):
-        email_addresses.parse("a@" + "\ufdfa" * 240)
-    with pytest.raises(ValueError, match=TOO_LONG):
-        email_addresses.parse("a@" + "\ud800" * 90)
-
-
-def test_local_part_has_at_most_64_bytes() -> None:
-    assert email_addresses.parse("é" * 32 + "@x.test") == "é" * 32 + "@x.test"
-    with pytest.raises(ValueError, match="must be one"):
-        email_addresses.parse("é" * 32 + "a@x.test")
-
-
-def test_address_with_too_long_idna_form_is_rejected() -> None:
-    with pytest.raises(ValueError, match="must be one"):
-        email_addresses.parse("a@" + "é." * 60 + "test")
+    assert len(LONGEST) == 254
+    assert email_addresses.parse(LONGEST) == LONGEST
+    for longer in (LONGEST + "s", "a@" + "\ufdfa" * 240, "a@" + "\ud800" * 90, "a" * 1_000_000 + "@example.com"):
+        with pytest.raises(ValueError, match=TOO_LONG):
+            email_addresses.parse(longer)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("", id="nothing"),
         pytest.param("ana", id="no at sign"),
         pytest.param("@example.com", id="nothing before the at sign"),
         pytest.param("ana@", id="nothing after the at sign"),
-        pytest.param("ana@@example.com", id="two at signs"),
         pytest.param("ana@home@example.com", id="an at sign that is not quoted"),
         pytest.param("ana＠example.com", id="full-width at sign"),
-        pytest.param("ana@example.com,ben@example.com", id="two addresses with a comma"),
-        pytest.param("ana@example.com;ben@example.com", id="two addresses with a semicolon"),
-        pytest.param("ana@example.com ben@example.com", id="two addresses with a space"),
+        pytest.param("ana@example.com,ben@example.com", id="two addresses"),
         pytest.param("Ana <ana@example.com>", id="with a display name"),
-        pytest.param("<ana@example.com>", id="in angle brackets"),
-        pytest.param("mailto:ana@example.com?subject=x&to=ben@example.com", id="mailto"),
         pytest.param("ana@example.com(Ana)", id="with a comment"),
         pytest.param(" ana@example.com", id="space at the start"),
-        pytest.param("ana@example.com ", id="space at the end"),
-        pytest.param("ana b@example.com", id="space that is not quoted"),
-        pytest.param("ana@exam ple.com", id="space in the domain"),
         pytest.param("ana@example.com\n", id="line break at the end"),
         pytest.param("ana@example.com\r\nBcc: ben@example.com", id="a header put in"),
         pytest.param('"ana\r\nBcc: ben"@example.com', id="a header put in quotes"),
-        pytest.param("ana\0@example.com", id="U+0000"),
         pytest.param("ana@example\0.com", id="U+0000 in the domain"),
         pytest.param("ana\u202e@example.com", id="right-to-left override"),
         pytest.param(".ana@example.com", id="dot at the start"),
-        pytest.param("ana.@example.com", id="dot before the at sign"),
         pytest.param("a..na@example.com", id="two dots"),
-        pytest.param("ana@.example.com", id="dot at the start of the domain"),
         pytest.param("ana@example.com.", id="dot at the end of the domain"),
-        pytest.param("ana@example..com", id="two dots in the domain"),
-        pytest.param("ana@-example.com", id="hyphen at the start of a label"),
         pytest.param("ana@example-.com", id="hyphen at the end of a label"),
         pytest.param("ana@exam_ple.com", id="underscore in the domain"),
         pytest.param("ana@xn--.test", id="broken IDNA form"),
         pytest.param("ana@[127.0.0.1]", id="IPv4 literal"),
-        pytest.param("ana@[IPv6:::1]", id="IPv6 literal"),
         pytest.param("ana@[IPv6:::1%x\r\nRCPT TO:<ben@example.com>]", id="SMTP command in a zone id"),
-        pytest.param("ana@[IPv6:::1%\0]", id="U+0000 in a zone id"),
-        pytest.param("ana@[tag:x]", id="unknown literal"),
-        pytest.param("ana@127.0.0.1", id="IPv4 address as domain"),
         pytest.param("ana@１２７.0.0.1", id="IPv4 address in full-width digits"),
-        pytest.param("ana@2130706433", id="IPv4 address as one number"),
         pytest.param("ana@0x7f.0x1", id="IPv4 address in hexadecimal"),
-        pytest.param("ana@127.1", id="short IPv4 address"),
         pytest.param("ana@example.1", id="last label that is a number"),
-        pytest.param("ana@::1", id="IPv6 address as domain"),
         pytest.param('"ana\tb"@example.com', id="tab in quotes"),
         pytest.param('"ana\\\nb"@example.com', id="escaped line break in quotes"),
-        pytest.param('"ana\x1b[31m"@example.com', id="ESC in quotes"),
         pytest.param('"ana\x9b"@example.com', id="C1 control in quotes"),
-        pytest.param('"ana\u202eb"@example.com', id="right-to-left override in quotes"),
         pytest.param('"ana\u2028b"@example.com', id="line separator in quotes"),
         pytest.param('"ana\u00a0b"@example.com', id="no-break space in quotes"),
         pytest.param('"ana\ud800b"@example.com', id="lone surrogate in quotes"),
         pytest.param('"\u0301na"@example.com', id="combining mark at the start, in quotes"),
         pytest.param("a\uff1cb\uff1e@example.com", id="full-width angle brackets"),
+        pytest.param('"a \uff3c"@x.com', id="full-width backslash in quotes"),
         pytest.param('"a"b"@example.com', id="quote that is not escaped"),
         pytest.param('"ana\\"@example.com', id="quotes that don't end"),
         pytest.param('""@example.com', id="empty quotes"),
-        pytest.param(f"{'a' * 65}@example.com", id="65 characters before the at sign"),
+        pytest.param("é" * 32 + "a@x.test", id="65 bytes before the at sign"),
         pytest.param(f"ana@{'d' * 64}.test", id="label of 64 characters"),
+        pytest.param("a@" + "é." * 60 + "test", id="long IDNA form"),
     ],
 )
 def test_invalid_address_is_rejected(text: str) -> None:
@@ -147,45 +99,10 @@ def test_invalid_address_is_rejected(text: str) -> None:
         email_addresses.parse(text)
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        pytest.param(None, id="null"),
-        pytest.param(True, id="true"),
-        pytest.param(7, id="number"),
-        pytest.param(["ana@example.com"], id="array"),
-        pytest.param({"email": "ana@example.com"}, id="object"),
-        pytest.param(b"ana@example.com", id="bytes"),
-    ],
-)
+@pytest.mark.parametrize("value", [None, True, 7, ["ana@example.com"], b"ana@example.com"])
 def test_value_other_than_string_is_rejected(value: object) -> None:
     with pytest.raises(ValueError, match=r"^must be a string$"):
         email_addresses.parse(value)
-
-
-def test_text_of_a_megabyte_is_rejected_by_its_length() -> None:
-    with pytest.raises(ValueError, match=TOO_LONG):
-        email_addresses.parse("a" * 1_000_000 + "@example.com")
-
-
-@pytest.mark.parametrize(
-    ("written", "known_as"),
-    [
-        ('"ana"@example.test', "ana@example.test"),
-        ('"ANA"@example.test', "ana@example.test"),
-        ('"\\ana"@example.test', "ana@example.test"),
-        ('"a\\na"@example.test', "ana@example.test"),
-        ('"a.b"@example.test', "a.b@example.test"),
-        ('"a..b"@example.test', '"a..b"@example.test'),
-        ('"a b"@example.test', '"a b"@example.test'),
-        ('"a\\ b"@example.test', '"a b"@example.test'),
-        ('"a\\"b"@example.test', '"a\\"b"@example.test'),
-        ('"a\\\\b"@example.test', '"a\\\\b"@example.test'),
-    ],
-)
-def test_redundant_quotes_are_removed(written: str, known_as: str) -> None:
-    assert email_addresses.parse(written) == known_as
-    assert email_addresses.parse(known_as) == known_as
 
 
 INVISIBLE_RANGES = [
@@ -198,35 +115,14 @@ INVISIBLE_RANGES = [
 
 
 @pytest.mark.parametrize(("first", "last"), INVISIBLE_RANGES)
-@pytest.mark.parametrize("form", ["a{}b@x.com", "{}@x.com", '"a {}"@x.com'])
+@pytest.mark.parametrize("form", ["a{}b@x.com", '"a {}"@x.com'])
 def test_invisible_character_is_rejected(first: int, last: int, form: str) -> None:
     for number in {first, (first + last) // 2, last}:
         with pytest.raises(ValueError, match="must be one"):
             email_addresses.parse(form.format(chr(number)))
 
 
-@pytest.mark.parametrize(
-    "number",
-    [
-        0xAE, 0x34E, 0x350, 0x61B, 0x61D, 0x115E, 0x1161, 0x17B3, 0x17B6, 0x180A, 0x1810, 0x2010, 0x27FF, 0x2801,
-        0x3163, 0x3165, 0xFF9F, 0xFFA1, 0xFFFC, 0x1BC9F, 0x1D172, 0x1D17B,
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("number", [0xAE, 0x350, 0x61B, 0x115E, 0x1161, 0x17B6, 0x1810, 0x2010, 0x2801, 0x3163, 0xFFA1])
 def test_visible_neighbour_of_invisible_characters_is_accepted(number: int) -> None:
     address = f"a{chr(number)}b@x.com"
     assert email_addresses.parse(address) == address
-
-
-@pytest.mark.parametrize(
-    "local",
-    [
-        pytest.param('"\uff02>"', id="full-width quote"),
-        pytest.param('"a \uff3c"', id="full-width backslash"),
-        pytest.param('"a\uff1cb c"', id="full-width less-than sign"),
-        pytest.param('"a \ufe6b"', id="small at sign"),
-        pytest.param('"a \u3164"', id="Hangul filler"),
-    ],
-)
-def test_quoted_character_that_normalizes_to_a_special_one_is_rejected(local: str) -> None:
-    with pytest.raises(ValueError, match="must be one"):
-        email_addresses.parse(f"{local}@x.com")
