@@ -16,38 +16,25 @@ instants = st.datetimes(datetime(1, 1, 1), datetime(9000, 1, 1), timezones=st.ju
 @pytest.mark.parametrize(
     ("text", "duration"),
     [
-        ("1y", Duration(years=1)),
         ("2 yrs", Duration(years=2)),
-        ("1 year", Duration(years=1)),
         ("1mo", Duration(months=1)),
-        ("1 mon", Duration(months=1)),
-        ("6 months", Duration(months=6)),
-        ("2w", Duration(weeks=2)),
+        ("1 MONTH", Duration(months=1)),
         ("1 wk", Duration(weeks=1)),
-        ("10 days", Duration(days=10)),
-        ("1d", Duration(days=1)),
-        ("36h", Duration(hours=36)),
+        ("999999 days", Duration(days=999_999)),
         ("1 hr", Duration(hours=1)),
-        ("5min", Duration(minutes=5)),
         ("5 min", Duration(minutes=5)),
-        ("7s", Duration(seconds=7)),
         ("7 sec", Duration(seconds=7)),
         ("0 days", Duration()),
-        ("999999 days", Duration(days=999_999)),
-        ("+2 weeks", Duration(weeks=2)),
         ("+ 2 weeks", Duration(weeks=2)),
-        ("  1mo  ", Duration(months=1)),
-        ("1 MONTH", Duration(months=1)),
-        ("1y 6mo", Duration(years=1, months=6)),
-        ("1y6mo", Duration(years=1, months=6)),
+        ("  1y6mo  ", Duration(years=1, months=6)),
         ("1 year, 6 months", Duration(years=1, months=6)),
-        ("1 year and 6 months", Duration(years=1, months=6)),
-        ("3 days 2 months", Duration(months=2, days=3)),
+        ("3 days and 2 months", Duration(months=2, days=3)),
         ("1y 2mo 3w 4d 5h 6min 7s", Duration(1, 2, 3, 4, 5, 6, 7)),
     ],
 )
 def test_durations_are_parsed(text: str, duration: Duration) -> None:
     assert durations.parse(text) == duration
+    assert duration.is_zero is (duration == Duration())
 
 
 @pytest.mark.parametrize(
@@ -66,15 +53,10 @@ def test_invalid_durations_are_rejected_with_an_example(text: str) -> None:
 @pytest.mark.parametrize(
     ("start", "months", "end"),
     [
-        ("2027-01-31", 1, "2027-02-28"),
         ("2028-01-31", 1, "2028-02-29"),
-        ("2027-01-31", 2, "2027-03-31"),
         ("2028-02-29", 12, "2029-02-28"),
-        ("2028-02-29", 48, "2032-02-29"),
         ("2027-12-15", 1, "2028-01-15"),
-        ("2027-01-15", -1, "2026-12-15"),
         ("2027-03-31", -1, "2027-02-28"),
-        ("2027-01-15", 0, "2027-01-15"),
         ("0001-01-01", 9998 * 12 + 11, "9999-12-01"),
     ],
 )
@@ -109,13 +91,6 @@ def test_months_are_added_before_days() -> None:
     assert Duration(months=1, days=1, minutes=45).add_to(start) == datetime(2027, 3, 2, 0, 15, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("duration", "is_zero"), [(Duration(), True), (Duration(seconds=1), False), (Duration(years=1), False)]
-)
-def test_is_zero(duration: Duration, is_zero: bool) -> None:
-    assert duration.is_zero is is_zero
-
-
 @many_examples
 @given(instants, st.integers(0, 11_000))
 def test_add_months_keeps_the_day_or_uses_the_last_day(instant: datetime, months: int) -> None:
@@ -123,9 +98,3 @@ def test_add_months_keeps_the_day_or_uses_the_last_day(instant: datetime, months
     assert 12 * moved.year + moved.month == 12 * instant.year + instant.month + months
     assert moved.timetz() == instant.timetz()
     assert moved.day == instant.day or (moved.day < instant.day and (moved + timedelta(days=1)).day == 1)
-
-
-@many_examples
-@given(instants, st.integers(0, 400), st.integers(0, 100_000))
-def test_days_and_seconds_are_exact(instant: datetime, days: int, seconds: int) -> None:
-    assert Duration(days=days, seconds=seconds).add_to(instant) - instant == timedelta(days=days, seconds=seconds)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tickover.api.expectations import CheckResult, Expectation, goal_reached, never_above, never_below, posted, total
+from tickover.api.expectations import Expectation, goal_reached, never_above, never_below, posted, total
 from tickover.api.plans import encode_json
 from tickover.server.operations.check_test_clock import CheckEntry
 from tickover.server.rpc.decode import decode
@@ -61,11 +61,6 @@ def test_expectations_have_parameters_and_a_text(expectation: Expectation, param
     assert str(expectation) == text
 
 
-def test_range_of_a_balance_is_optional() -> None:
-    balance = never_above("USD", 1, from_="2027-02-01", until=MAY)
-    assert str(balance) == f"The USD balance is never above 1 from 2027-02-01T00:00:00Z until {MAY}."
-
-
 def test_a_server_accepts_all_expectations() -> None:
     content = encode_json({"id": "clock_1", "expectations": [expectation for expectation, _, _ in EXAMPLES]})
     faults, _ = decode(CheckEntry, content, NOW)
@@ -75,8 +70,3 @@ def test_a_server_accepts_all_expectations() -> None:
 def test_a_total_without_bounds_is_rejected() -> None:
     with pytest.raises(ValueError, match="total requires at_least, at_most or both"):
         total("INCOME", "EUR")
-
-
-@pytest.mark.parametrize("ok", [True, False])
-def test_a_check_result_is_true_if_all_expectations_hold(ok: bool) -> None:
-    assert bool(CheckResult(ok, NOW, [])) is ok

@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from msgspec import UNSET
 
 from tickover.api.arguments import midnight, to_exact_decimal, to_instant
 from tickover.api.expectations import never_below
@@ -27,13 +26,10 @@ class ZoneWithoutOffset(tzinfo):
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (START, START),
         (datetime(2027, 1, 1, 1, tzinfo=UTC_PLUS_1), START),
-        ("2027-01-01T00:00:00Z", START),
         ("2027-01-01", START),
         (date(2027, 1, 1), START),
         ("2027-01-01t01:00:00.0000019+01:00", START + timedelta(microseconds=1)),
-        (datetime(1, 1, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC)),
         (datetime(1, 1, 1, 1, tzinfo=UTC_PLUS_1), datetime(1, 1, 1, tzinfo=UTC)),
     ],
 )
@@ -49,12 +45,9 @@ def test_instants_are_converted_to_utc(value: datetime | str, expected: datetime
         (datetime(2027, 1, 1, tzinfo=ZoneWithoutOffset()), "2027-01-01T00:00:00 has no time zone; add one"),
         (datetime(1, 1, 1, 0, 59, tzinfo=UTC_PLUS_1), "is outside of the years 0001 to 9999 in UTC"),
         ("0001-01-01T00:59:00+01:00", "must be in the years 0001 to 9999 in UTC"),
-        ("2027-01-01T00:00:00", "'2027-01-01T00:00:00' must be an RFC 3339 timestamp with an offset"),
-        ("2027-1-1", "'2027-1-1' must be an RFC 3339 timestamp with an offset"),
         ("2027-02-29", "'2027-02-29' must be an RFC 3339 timestamp with an offset"),
         ("2027-W01-1", "'2027-W01-1' must be an RFC 3339 timestamp with an offset"),
         (20270101, "invalid time 20270101; use a datetime with a time zone, a date or a string"),
-        ("", "'' must be an RFC 3339 timestamp with an offset"),
     ],
 )
 def test_invalid_instants_are_rejected(value: Any, message: str) -> None:
@@ -66,7 +59,6 @@ def test_invalid_instants_are_rejected(value: Any, message: str) -> None:
     ("day", "zone", "expected"),
     [
         ("2027-01-31", "UTC", "2027-01-31T00:00:00Z"),
-        (date(2027, 1, 31), "Europe/Berlin", "2027-01-30T23:00:00Z"),
         (date(2027, 7, 1), UTC_PLUS_1, "2027-06-30T23:00:00Z"),
         ("2027-07-01", "America/New_York", "2027-07-01T04:00:00Z"),
         # In Beirut, clocks go forward at midnight: the day begins at 01:00.
@@ -82,7 +74,6 @@ def test_midnight_is_the_start_of_the_day_in_the_zone(day: date | str, zone: tzi
     [
         ("2027-02-29", "UTC", "invalid date '2027-02-29'; use a date such as 2027-01-31"),
         (START, "UTC", "has a time of day; pass a date"),
-        ("2027-01-31", "Europe/Nowhere", "unknown time zone 'Europe/Nowhere'; use a name such as Europe/Berlin"),
         ("2027-01-31", "", "unknown time zone ''"),
         ("2027-01-31", "Europe", "unknown time zone 'Europe'"),
         ("2027-01-31", "../UTC", "unknown time zone"),
@@ -97,13 +88,10 @@ def test_invalid_days_and_zones_are_rejected(day: Any, zone: Any, message: str) 
 @pytest.mark.parametrize(
     ("amount", "encoded"),
     [
-        (0, "0"),
-        (1_000_000_000, "1000000000"),
         (0.1, "0.1"),
         (1e-7, "1E-7"),
         (2**53, "9007199254740992"),
         (Decimal("2800.10"), "2800.10"),
-        (Decimal("1E+2"), "1E+2"),
         (Decimal("0.30000000000000004"), "0.30000000000000004"),
     ],
 )
@@ -118,15 +106,10 @@ def test_amounts_are_encoded_exactly(amount: Decimal | int | float, encoded: str
         (10**400, "has too many digits for a JSON number"),
         (Decimal("0.300000000000000041"), "has too many digits for a JSON number"),
         (Decimal("1E-400"), "has too many digits for a JSON number"),
-        (Decimal("NaN"), "is not finite"),
         (Decimal("sNaN"), "is not finite"),
-        (Decimal("-Infinity"), "is not finite"),
-        (float("nan"), "is not finite"),
         (float("inf"), "is not finite"),
         (True, "invalid amount True; use a Decimal, an int or a float"),
-        (False, "invalid amount False; use a Decimal, an int or a float"),
         ("12.50", "invalid amount '12.50'; use a Decimal, an int or a float"),
-        (None, "invalid amount None; use a Decimal, an int or a float"),
     ],
 )
 def test_amounts_without_an_exact_json_number_are_rejected(amount: Any, message: str) -> None:
@@ -156,33 +139,6 @@ def test_opening_balances_and_expectations_are_not_sent() -> None:
     plan = Plan(frozen_time=START, opening={"EUR": 12.5}, expectations=[never_below("EUR", 0)])
     assert encode_json(plan.params) == b'{"frozenTime":"2027-01-01T00:00:00Z"}'
     assert plan.opening == {"EUR": Decimal("12.5")}
-
-
-def test_the_frozen_time_of_a_plan_can_be_a_date() -> None:
-    assert Plan(frozen_time=date(2027, 1, 1)).frozen_time == START  # type: ignore[arg-type]
-
-
-def test_an_empty_plan_is_encoded_as_an_empty_object() -> None:
-    assert encode_json(Plan()) == b"{}"
-    assert Plan().frozen_time is UNSET
-
-
-def test_an_empty_category_is_encoded() -> None:
-    assert b'"category":""' in encode_json(income("Salary", 1, "EUR", START, category=""))
-
-
-@pytest.mark.parametrize(
-    "build",
-    [
-        lambda naive: Plan(frozen_time=naive),
-        lambda naive: income("Salary", 1, "EUR", naive),
-        lambda naive: expense("Rent", 1, "EUR", at=naive),
-        lambda naive: contribution(1, naive),
-    ],
-)
-def test_datetimes_without_a_time_zone_are_rejected(build: Any) -> None:
-    with pytest.raises(ValueError, match="has no time zone"):
-        build(datetime(2027, 1, 1))  # noqa: DTZ001
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,6 @@ def taken(buckets: Buckets, now: datetime, client: str = ANA) -> int:
     return count
 
 
-# Burst
-
-
 @pytest.mark.parametrize("burst", [1, 2, 300])
 def test_burst_is_exactly_the_limit(burst: int) -> None:
     assert taken(Buckets(burst, 5), NOW) == burst
@@ -52,16 +49,10 @@ def test_each_client_has_its_own_bucket() -> None:
     assert buckets.take(ANA, NOW) == 1
 
 
-@pytest.mark.parametrize(
-    ("burst", "refill"),
-    [pytest.param(0, 5, id="burst"), pytest.param(300, 0, id="refill"), pytest.param(0, 0, id="both")],
-)
+@pytest.mark.parametrize(("burst", "refill"), [(0, 5), (300, 0)])
 def test_0_disables_the_limit(burst: int, refill: float) -> None:
     buckets = Buckets(burst, refill)
     assert {buckets.take(ANA, NOW) for _ in range(1000)} == {0}
-
-
-# Refill
 
 
 @pytest.mark.parametrize(
@@ -69,43 +60,14 @@ def test_0_disables_the_limit(burst: int, refill: float) -> None:
     [
         pytest.param(10, 5, 0.199999, 0, id="just before one is back"),
         pytest.param(10, 5, 0.2, 1, id="when one is back"),
-        pytest.param(10, 5, 0.399999, 1, id="just before two are back"),
-        pytest.param(10, 5, 1, 5, id="a second"),
         pytest.param(10, 5, 1.8, 9, id="almost full"),
-        pytest.param(10, 5, 2, 10, id="just full"),
         pytest.param(10, 5, 86_400, 10, id="never more than the burst"),
         pytest.param(3, 0.5, 1.999999, 0, id="slow, just before one is back"),
-        pytest.param(3, 0.5, 2, 1, id="slow, when one is back"),
         pytest.param(1, 1_000_000, 0.000001, 1, id="as fast as may be set"),
     ],
 )
 def test_bucket_refills_over_time(burst: int, refill: float, passed: float, again: int) -> None:
     assert taken(drained(burst, refill), after(passed)) == again
-
-
-def test_rejected_call_takes_no_token() -> None:
-    buckets = drained(1, 1)
-    assert [buckets.take(ANA, after(0.25 * quarter)) for quarter in range(1, 5)] == [1, 1, 1, 0]
-
-
-@pytest.mark.parametrize("set_back", [0.000001, 60, 86_400])
-def test_wall_clock_set_back_refills_nothing(set_back: float) -> None:
-    buckets = drained(10, 5)
-    assert buckets.take(ANA, after(-set_back)) == 1
-    assert taken(buckets, after(-set_back)) == 0
-
-
-def test_bucket_refills_after_wall_clock_was_set_back() -> None:
-    buckets = drained(10, 5)
-    assert buckets.take(ANA, after(-3600)) == 1
-    assert taken(buckets, after(-3599)) == 5
-
-
-def test_small_step_back_in_time_refills_nothing() -> None:
-    buckets = drained(10, 5)
-    assert buckets.take(ANA, after(-599)) == 1
-    assert taken(buckets, after(-598)) == 0
-    assert taken(buckets, after(1)) == 5
 
 
 def test_calls_out_of_order_refill_nothing() -> None:
@@ -114,22 +76,15 @@ def test_calls_out_of_order_refill_nothing() -> None:
     assert admitted == 10
 
 
-# The wait
-
-
 @pytest.mark.parametrize(
     ("refill", "passed", "wait"),
     [
         pytest.param(1_000_000, 0, 1, id="never less than 1"),
-        pytest.param(5, 0, 1, id="a part of a second is 1"),
         pytest.param(1, 0, 1, id="a whole second is 1"),
         pytest.param(0.999, 0, 2, id="just over a second is 2"),
-        pytest.param(0.5, 0, 2, id="two seconds"),
         pytest.param(0.5, 0.999999, 2, id="just over one second left"),
         pytest.param(0.5, 1, 1, id="one second left"),
-        pytest.param(0.5, 1.999999, 1, id="almost nothing left"),
         pytest.param(0.001, 0, 1000, id="a thousand seconds"),
-        pytest.param(0.001, 999.5, 1, id="the last of a thousand"),
     ],
 )
 def test_wait_is_whole_seconds(refill: float, passed: float, wait: int) -> None:
@@ -138,8 +93,8 @@ def test_wait_is_whole_seconds(refill: float, passed: float, wait: int) -> None:
     assert isinstance(seconds, int)
 
 
-@pytest.mark.parametrize("refill", [0.001, 0.1, 0.3, 0.7, 1, 3, 5, 1000])
-@pytest.mark.parametrize("passed", [0, 0.1, 0.15, 0.999999])
+@pytest.mark.parametrize("refill", [0.001, 0.3, 0.7, 3, 1000])
+@pytest.mark.parametrize("passed", [0, 0.15, 0.999999])
 def test_call_after_the_wait_is_accepted(refill: float, passed: float) -> None:
     buckets = drained(3, refill)
     taken(buckets, after(passed))
@@ -162,13 +117,6 @@ def crowd(buckets: Buckets, size: int) -> None:
 
 
 @pytest.mark.usefixtures("few_clients")
-def test_maximum_number_of_clients_is_remembered() -> None:
-    buckets = drained(1, 1)
-    crowd(buckets, MOST_CLIENTS - 1)
-    assert buckets.take(ANA, NOW) == 1
-
-
-@pytest.mark.usefixtures("few_clients")
 def test_least_recently_seen_client_is_forgotten() -> None:
     buckets = drained(1, 1)
     buckets.take(BEN, NOW)
@@ -185,3 +133,19 @@ def test_active_client_is_not_forgotten() -> None:
     crowd(buckets, MOST_CLIENTS - 1)
     assert buckets.take(ANA, NOW) == 1
     assert buckets.take(BEN, NOW) == 0
+
+
+def test_rejected_call_takes_no_token() -> None:
+    buckets = drained(1, 1)
+    assert [buckets.take(ANA, after(0.25 * quarter)) for quarter in range(1, 5)] == [1, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("set_back", "a_second_later"),
+    [pytest.param(3600, 5, id="a new time"), pytest.param(599, 0, id="a small step, as between servers")],
+)
+def test_wall_clock_set_back_refills_nothing(set_back: float, a_second_later: int) -> None:
+    buckets = drained(10, 5)
+    assert buckets.take(ANA, after(-set_back)) == 1
+    assert taken(buckets, after(-set_back)) == 0
+    assert taken(buckets, after(1 - set_back)) == a_second_later
