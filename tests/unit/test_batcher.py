@@ -70,13 +70,6 @@ def calls(database: _Database) -> _Calls:
     return Batcher(database.run, group_key=lambda call: call.kind, max_concurrent=2)
 
 
-@pytest.fixture
-def conflicting_calls(database: _Database) -> _Calls:
-    return Batcher(
-        database.run, group_key=lambda call: call.kind, conflict_key=lambda call: call.name, max_concurrent=2
-    )
-
-
 async def _iterate_loop(count: int = 20) -> None:
     """Let all tasks run as far as they can without the database."""
     for _ in range(count):
@@ -109,28 +102,11 @@ async def _busy(calls: _Calls, database: _Database) -> AsyncIterator[None]:
     """Keep the database busy with as many batches as allowed, so that submitted calls wait."""
     database.may_finish.clear()
     busy = [*await _submit(calls, [_Call(-1)]), *await _submit(calls, [_Call(-2, name=1)])]
-    assert database.batches == [[_Call(-1)], [_Call(-2, name=1)]]
     database.batches.clear()
     yield
+    assert database.batches == [], "too many batches run"
     database.may_finish.set()
     await _outcomes(busy)
-
-
-# Batches
-
-
-async def test_single_call_runs_immediately(calls: _Calls, database: _Database) -> None:
-    assert await calls.submit(_Call(1)) == "1 is done"
-    assert database.batches == [[_Call(1)]]
-
-
-async def test_waiting_calls_run_together_and_each_gets_its_result(calls: _Calls, database: _Database) -> None:
-    submitted = [_Call(number) for number in range(100)]
-    async with _busy(calls, database):
-        tasks = await _submit(calls, submitted)
-        assert database.batches == [], "too many batches run"
-    assert await _outcomes(tasks) == [_result(call) for call in submitted]
-    assert database.batches == [submitted]
 
 
 async def test_batch_has_at_most_256_calls(calls: _Calls, database: _Database) -> None:
@@ -142,13 +118,6 @@ async def test_batch_has_at_most_256_calls(calls: _Calls, database: _Database) -
     assert [call for batch in database.batches for call in batch] == submitted
 
 
-async def test_at_most_two_batches_run_concurrently(calls: _Calls, database: _Database) -> None:
-    async with _busy(calls, database):
-        tasks = await _submit(calls, [_Call(number) for number in range(2000)])
-    await _outcomes(tasks)
-    assert database.max_running == 2
-
-
 async def test_only_calls_of_one_group_run_together_and_the_others_keep_their_order(
     calls: _Calls, database: _Database
 ) -> None:
@@ -157,24 +126,6 @@ async def test_only_calls_of_one_group_run_together_and_the_others_keep_their_or
         tasks = await _submit(calls, submitted)
     assert await _outcomes(tasks) == [_result(call) for call in submitted]
     assert [[call.number for call in batch] for batch in database.batches] == [[0, 3, 6], [1, 4, 7], [2, 5, 8]]
-
-
-async def test_conflicting_calls_never_share_a_batch(conflicting_calls: _Calls, database: _Database) -> None:
-    submitted = [_Call(number, name=number // 3) for number in range(9)]
-    async with _busy(conflicting_calls, database):
-        tasks = await _submit(conflicting_calls, submitted)
-    assert await _outcomes(tasks) == [_result(call) for call in submitted]
-    assert [[call.number for call in batch] for batch in database.batches] == [[0, 3, 6], [1, 4, 7], [2, 5, 8]]
-
-
-async def test_equal_calls_have_separate_results(calls: _Calls, database: _Database) -> None:
-    async with _busy(calls, database):
-        tasks = await _submit(calls, [_Call(1), _Call(1), _Call(1)])
-    assert await _outcomes(tasks) == ["1 is done"] * 3
-    assert database.batches == [[_Call(1)] * 3]
-
-
-# Sequential calls
 
 
 async def test_caller_can_call_again_immediately_after_a_result(calls: _Calls, database: _Database) -> None:
@@ -191,39 +142,6 @@ async def test_caller_can_call_again_immediately_after_a_result(calls: _Calls, d
     database.may_finish.set()
     assert await _outcomes([twice, *once]) == ["3 is done", "2 is done"]
     assert database.batches == [[_Call(1)], [_Call(2)], [_Call(3)]]
-
-
-# Failing calls
-
-
-async def test_failing_call_does_not_affect_others(calls: _Calls, database: _Database) -> None:
-    submitted = [_Call(number, fate="fault" if number == 3 else "done") for number in range(6)]
-    async with _busy(calls, database):
-        tasks = await _submit(calls, submitted)
-    outcomes = await _outcomes(tasks)
-    assert isinstance(outcomes.pop(3), _CallError)
-    assert outcomes == [f"{number} is done" for number in (0, 1, 2, 4, 5)]
-    assert database.batches == [submitted, *([call] for call in submitted)]
-
-
-async def test_failing_single_call_is_not_retried(calls: _Calls, database: _Database) -> None:
-    with pytest.raises(_CallError):
-        await calls.submit(_Call(1, fate="fault"))
-    assert len(database.batches) == 1
-
-
-async def test_database_failure_is_raised_to_all_and_not_retried(calls: _Calls, database: _Database) -> None:
-    submitted = [_Call(number, fate="unavailable" if number == 3 else "done") for number in range(6)]
-    async with _busy(calls, database):
-        tasks = await _submit(calls, submitted)
-    assert [outcome.reason for outcome in await _outcomes(tasks)] == [Reason.UNAVAILABLE] * 6
-    assert database.batches == [submitted]
-
-
-async def test_batcher_works_after_a_failure(calls: _Calls) -> None:
-    for fate in ("fault", "unavailable"):
-        await _outcomes(await _submit(calls, [_Call(number, fate=fate) for number in range(3)]))
-        assert await calls.submit(_Call(1)) == "1 is done"
 
 
 # Cancelled calls
@@ -322,12 +240,6 @@ async def test_close_right_after_the_last_result_returns(calls: _Calls) -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-async def test_close_without_calls_returns_immediately(calls: _Calls) -> None:
-    await asyncio.gather(calls.close(), calls.close())
-    assert await calls.submit(_Call(1)) == "1 is done"
-    await calls.close()
-
-
 # Random calls
 
 _some_calls = st.lists(
@@ -383,17 +295,17 @@ async def test_large_calls_run_in_small_batches(database: _Database) -> None:
     """A call larger than a batch runs alone."""
     million = 2**20
     calls: _Calls = Batcher(
-        database.run, group_key=lambda call: call.kind, size=lambda call: call.name * million, max_concurrent=1
+        database.run, group_key=lambda call: call.kind, size=lambda call: call.name * million, max_concurrent=2
     )
-    async with _busy_with_one(calls, database):
+    async with _busy(calls, database):
         tasks = await _submit(calls, [_Call(number, name=size) for number, size in enumerate([1, 2, 1, 1, 5, 4])])
     assert await _outcomes(tasks) == [f"{number} is done" for number in range(6)]
     assert [[call.number for call in batch] for batch in database.batches] == [[0, 1, 2], [3], [4], [5]]
 
 
 async def test_too_many_waiting_bytes_are_rejected(database: _Database) -> None:
-    calls: _Calls = Batcher(database.run, group_key=lambda call: call.kind, size=lambda _: 2**25, max_concurrent=1)
-    async with _busy_with_one(calls, database):
+    calls: _Calls = Batcher(database.run, group_key=lambda call: call.kind, size=lambda _: 2**25, max_concurrent=2)
+    async with _busy(calls, database):
         tasks = await _submit(calls, [_Call(number) for number in range(4)])
     outcomes = await _outcomes(tasks)
     assert [isinstance(outcome, Rejection) for outcome in outcomes] == [False, False, False, True]
@@ -401,19 +313,9 @@ async def test_too_many_waiting_bytes_are_rejected(database: _Database) -> None:
 
 async def test_batch_that_may_have_run_is_not_retried(database: _Database) -> None:
     calls: _Calls = Batcher(
-        database.run, group_key=lambda call: call.kind, rolled_back_on=LookupError, max_concurrent=1
+        database.run, group_key=lambda call: call.kind, rolled_back_on=LookupError, max_concurrent=2
     )
-    async with _busy_with_one(calls, database):
+    async with _busy(calls, database):
         tasks = await _submit(calls, [_Call(0), _Call(1, fate="fault"), _Call(2)])
     assert all(isinstance(outcome, _CallError) for outcome in await _outcomes(tasks))
     assert len(database.batches) == 1
-
-
-@asynccontextmanager
-async def _busy_with_one(calls: _Calls, database: _Database) -> AsyncIterator[None]:
-    database.may_finish.clear()
-    busy = await _submit(calls, [_Call(-1)])
-    database.batches.clear()
-    yield
-    database.may_finish.set()
-    await _outcomes(busy)

@@ -14,18 +14,11 @@ ANA = EmailAddress("ana@example.test")
 @pytest.mark.parametrize(
     ("passed", "wait"),
     [
-        pytest.param(timedelta(0), 60, id="at once"),
-        pytest.param(timedelta(microseconds=1), 60, id="after a microsecond"),
         pytest.param(timedelta(microseconds=999_999), 60, id="just before a second has passed"),
         pytest.param(timedelta(seconds=1), 59, id="after a second"),
-        pytest.param(timedelta(seconds=30.5), 30, id="in the middle"),
-        pytest.param(timedelta(seconds=58, microseconds=999_999), 2, id="a little more than a second left"),
-        pytest.param(timedelta(seconds=59), 1, id="a second left"),
         pytest.param(timedelta(seconds=59, microseconds=999_999), 1, id="a microsecond left"),
-        pytest.param(timedelta(seconds=60), 1, id="nothing left"),
         pytest.param(timedelta(hours=1), 1, id="long over"),
         pytest.param(timedelta(microseconds=-1), 60, id="taken a microsecond from now, by another server"),
-        pytest.param(timedelta(hours=-1), 60, id="taken an hour from now, by another server"),
     ],
 )
 def test_wait_is_1_to_60_seconds(passed: timedelta, wait: int) -> None:

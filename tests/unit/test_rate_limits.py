@@ -76,6 +76,22 @@ def test_calls_out_of_order_refill_nothing() -> None:
     assert admitted == 10
 
 
+def test_rejected_call_takes_no_token() -> None:
+    buckets = drained(1, 1)
+    assert [buckets.take(ANA, after(0.25 * quarter)) for quarter in range(1, 5)] == [1, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("set_back", "a_second_later"),
+    [pytest.param(3600, 5, id="a new time"), pytest.param(599, 0, id="a small step, as between servers")],
+)
+def test_wall_clock_set_back_refills_nothing(set_back: float, a_second_later: int) -> None:
+    buckets = drained(10, 5)
+    assert buckets.take(ANA, after(-set_back)) == 1
+    assert taken(buckets, after(-set_back)) == 0
+    assert taken(buckets, after(1 - set_back)) == a_second_later
+
+
 @pytest.mark.parametrize(
     ("refill", "passed", "wait"),
     [
@@ -133,19 +149,3 @@ def test_active_client_is_not_forgotten() -> None:
     crowd(buckets, MOST_CLIENTS - 1)
     assert buckets.take(ANA, NOW) == 1
     assert buckets.take(BEN, NOW) == 0
-
-
-def test_rejected_call_takes_no_token() -> None:
-    buckets = drained(1, 1)
-    assert [buckets.take(ANA, after(0.25 * quarter)) for quarter in range(1, 5)] == [1, 1, 1, 0]
-
-
-@pytest.mark.parametrize(
-    ("set_back", "a_second_later"),
-    [pytest.param(3600, 5, id="a new time"), pytest.param(599, 0, id="a small step, as between servers")],
-)
-def test_wall_clock_set_back_refills_nothing(set_back: float, a_second_later: int) -> None:
-    buckets = drained(10, 5)
-    assert buckets.take(ANA, after(-set_back)) == 1
-    assert taken(buckets, after(-set_back)) == 0
-    assert taken(buckets, after(1 - set_back)) == a_second_later

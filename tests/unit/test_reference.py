@@ -12,7 +12,7 @@ import pytest
 from tests.rpc.test_pages import Document
 from tests.support.openrpc_document import PUBLIC_URL, document
 from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS, describe
-from tickover.server.web.api_reference import kind_of, pretty, render, rules_of
+from tickover.server.web.api_reference import kind_of, render, rules_of
 
 PAGE = render(describe(PUBLIC_URL), has_mailbox=True).decode()
 
@@ -84,24 +84,6 @@ def test_headings_skip_no_level() -> None:
     assert [pair for pair in pairwise(levels) if pair[1] > pair[0] + 1] == []
 
 
-def test_contents_list_every_method() -> None:
-    _, contents = re.findall(r"<nav.*?</nav>", PAGE, re.DOTALL)
-    methods = document()["methods"]
-    groups = list(dict.fromkeys(method["x-group"] for method in methods))
-    names = [method["name"] for method in sorted(methods, key=lambda method: groups.index(method["x-group"]))]
-    assert re.findall(r'href="#(.*?)"', contents) == ["calling", *names, "reasons"]
-    assert set(names) == set(DESCRIBED_OPERATIONS)
-
-
-def test_header_links_to_the_pages_that_the_server_has() -> None:
-    links = ["./", "./#/clocks", "./#/mailbox", "docs", "./#/account"]
-    (header,) = re.findall(r"<header.*?</header>", PAGE, re.DOTALL)
-    assert re.findall(r'href="(.*?)"', header) == links
-    links.remove("./#/mailbox")
-    (header,) = re.findall(r"<header.*?</header>", render(describe(PUBLIC_URL), has_mailbox=False).decode(), re.DOTALL)
-    assert re.findall(r'href="(.*?)"', header) == links
-
-
 def test_document_text_is_escaped() -> None:
     address = "http://[::1]/\"><script>alert(1)</script>'$(id)`id`"
     page = render(describe(address), has_mailbox=False).decode()
@@ -114,30 +96,14 @@ def test_document_text_is_escaped() -> None:
 @pytest.mark.parametrize(
     ("schema", "kind", "rules"),
     [
-        ({"type": "string"}, "string", ""),
         ({"type": "string", "minLength": 1, "maxLength": 120}, "string", "1 to 120 characters"),
-        ({"type": "string", "maxLength": 1}, "string", "at most 1 character"),
-        ({"type": "string", "minLength": 2}, "string", "at least 2 characters"),
-        ({"type": "string", "minLength": 6, "maxLength": 6, "pattern": "^[0-9]{6}$"}, "string", ""),
-        ({"type": "string", "enum": ["A"]}, "string", "always `A`"),
-        ({"type": "string", "enum": ["A", "B"]}, "string", "`A` or `B`"),
         ({"type": "string", "enum": ["A", "B", "C"]}, "string", "`A`, `B` or `C`"),
-        ({"type": "string", "format": "date-time"}, "timestamp", ""),
         ({"type": "string", "format": "email", "maxLength": 254}, "email address", "at most 254 characters"),
         ({"type": "number", "exclusiveMinimum": 0, "maximum": 10**9}, "number", "more than 0, at most 1,000,000,000"),
-        ({"type": "number", "minimum": 0, "maximum": 10, "default": 0}, "number", "0 to 10, by default `0`"),
-        ({"type": "integer", "minimum": 1}, "whole number", "at least 1"),
-        ({"type": "array", "maxItems": 100, "default": []}, "array of objects", "at most 100 entries, by default `[]`"),
+        ({"type": "integer", "minimum": 1, "default": 0}, "whole number", "at least 1, by default `0`"),
         ({"type": "array", "items": {"type": "string"}, "minItems": 1}, "array of strings", "at least 1 entry"),
-        ({"type": "object", "maxProperties": 20}, "object", "at most 20 members"),
-        ({"$ref": "#/components/schemas/Snapshot"}, "object", ""),
         ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "string or null", ""),
     ],
 )
 def test_bounds_in_words(schema: Any, kind: str, rules: str) -> None:
     assert (kind_of(schema), rules_of(schema)) == (kind, rules)
-
-
-@pytest.mark.parametrize("value", [{}, [], {"a": ["b" * 60, {"c": "d" * 60}]}, "x" * 200, {"ü": "𝄞" * 99, "n": None}])
-def test_pretty_json_is_the_same_json(value: Any) -> None:
-    assert json.loads(pretty(value)) == value

@@ -11,28 +11,10 @@ from tests.unit.strategies import CHARACTERS
 from tickover.api.terminal import escape, sanitize
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        pytest.param("ana@example.test", "ana@example.test", id="plain"),
-        pytest.param("é 中 😀", "é 中 😀", id="beyond ASCII"),
-        pytest.param("a\u00a0b", "a\u00a0b", id="no-break space"),
-        pytest.param("\x1b[2J\x1b]0;owned\x07", r"\x1b[2J\x1b]0;owned\x07", id="escape sequences"),
-        pytest.param("a\r\nb\tc\0", r"a\r\nb\tc\x00", id="line breaks"),
-        pytest.param("\x9b31m\x85\x7f", r"\x9b31m\x85\x7f", id="C1 controls"),
-        pytest.param("a\u202eb\u2066c", r"a\u202eb\u2066c", id="bidirectional"),
-        pytest.param("a\u2028b\u2029c", r"a\u2028b\u2029c", id="separators"),
-        pytest.param("a\u200bb\ufeff", r"a\u200bb\ufeff", id="invisible"),
-        pytest.param("\ud800", r"\ud800", id="lone surrogate"),
-        pytest.param("\U000e0041", r"\U000e0041", id="tag"),
-    ],
-)
-def test_control_characters_are_escaped(text: str, shown: str) -> None:
-    assert escape(text) == shown
-
-
 def test_characters_to_keep_are_not_escaped() -> None:
-    assert escape("a\nb\r\x1b", keep="\n") == "a\nb\\r\\x1b"
+    assert (
+        escape("é\u00a0\u200b\x1b[2J\r\n\ud800\U000e0041", keep="\n") == "é\u00a0\\u200b\\x1b[2J\\r\n\\ud800\\U000e0041"
+    )
 
 
 def test_all_of_unicode_is_safe() -> None:
@@ -45,15 +27,9 @@ def test_all_of_unicode_is_safe() -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("Rent", "Rent"),
-        ("Miete für März", "Miete für März"),
-        ("日本語 🎉", "日本語 🎉"),
-        ("a\x1b[31mred", "a�[31mred"),
-        ("line\nbreak\r\ttab", "line�break��tab"),
-        ("bell\x07 del\x7f csi\x9b", "bell� del� csi�"),
-        ("separator\u2028and\u2029", "separator�and�"),
-        ("turned \u202earound", "turned around"),
-        ("zero\u200bwidth\ufeff", "zerowidth"),
+        ("Miete für März 日本語 🎉", "Miete für März 日本語 🎉"),
+        ("a\x1b[31m\r\n", "a�[31m��"),
+        ("turned \u202earound, zero\u200bwidth", "turned around, zerowidth"),
         ("👨\u200d👩\u200d👧", "👨\u200d👩\u200d👧"),
         ("lone \ud800", "lone �"),
     ],

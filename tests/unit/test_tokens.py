@@ -30,11 +30,34 @@ def test_code_has_six_digits(number: int, code: str) -> None:
     assert mint_of(number).new_code() == code
 
 
+def test_secrets_are_256_random_bits() -> None:
+    mint = Mint(KEY, counting)
+    for secret in (mint.new_link_secret(), mint.new_bearer_token().removeprefix("tko_")):
+        assert base64.urlsafe_b64decode(secret + "=") == bytes(range(32))
+    assert read_bearer_token(b"Bearer " + mint.new_bearer_token().encode()) == mint.new_bearer_token()
+    assert Mint(KEY).new_link_secret() != Mint(KEY).new_link_secret()
+
+
 def test_new_key_contains_creation_time_and_random_bytes() -> None:
     assert Mint(KEY, counting).new_key(NOW) == ids.uuid7(NOW, bytes(range(10)))
 
 
 SENT = ("ana@example.test", NOW, "123456")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(("ben@example.test", NOW, "123456"), id="another address"),
+        pytest.param(("ana@example.test", NOW + timedelta(microseconds=1), "123456"), id="a microsecond later"),
+        pytest.param(("ana@example.test", NOW, "123457"), id="another code"),
+    ],
+)
+def test_code_digest_depends_on_address_time_code_and_key(other: tuple[str, datetime, str]) -> None:
+    mint = Mint(KEY)
+    assert mint.code_digest(*SENT) == mint.code_digest(*SENT)
+    assert len({mint.code_digest(*SENT), mint.code_digest(*other), Mint(KEY + b"!").code_digest(*SENT)}) == 3
+    assert mint.code_digest(*SENT) not in {digest("123456"), hmac.digest(KEY, b"123456", "sha256")}
 
 
 @pytest.mark.parametrize("header", [b"Bearer %b", b"bEaReR %b", b"Bearer   %b "])
@@ -72,28 +95,5 @@ def test_fingerprints_are_equal_only_for_equal_keys() -> None:
     assert fingerprints[0] == fingerprints[1] != fingerprints[2]
 
 
-def test_secrets_are_256_random_bits() -> None:
-    mint = Mint(KEY, counting)
-    for secret in (mint.new_link_secret(), mint.new_bearer_token().removeprefix("tko_")):
-        assert base64.urlsafe_b64decode(secret + "=") == bytes(range(32))
-    assert read_bearer_token(b"Bearer " + mint.new_bearer_token().encode()) == mint.new_bearer_token()
-    assert Mint(KEY).new_link_secret() != Mint(KEY).new_link_secret()
-
-
 def test_token_digest_is_sha_256() -> None:
     assert digest(TOKEN) == hashlib.sha256(TOKEN.encode()).digest()
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        pytest.param(("ben@example.test", NOW, "123456"), id="another address"),
-        pytest.param(("ana@example.test", NOW + timedelta(microseconds=1), "123456"), id="a microsecond later"),
-        pytest.param(("ana@example.test", NOW, "123457"), id="another code"),
-    ],
-)
-def test_code_digest_depends_on_address_time_code_and_key(other: tuple[str, datetime, str]) -> None:
-    mint = Mint(KEY)
-    assert mint.code_digest(*SENT) == mint.code_digest(*SENT)
-    assert len({mint.code_digest(*SENT), mint.code_digest(*other), Mint(KEY + b"!").code_digest(*SENT)}) == 3
-    assert mint.code_digest(*SENT) not in {digest("123456"), hmac.digest(KEY, b"123456", "sha256")}

@@ -16,9 +16,6 @@ from tickover.server.sign_in.mail.compose import Composer
 from tickover.server.sign_in.mail.mailer import Email, EmailKind
 
 _HEADERS = ["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"]
-_BOTH = pytest.mark.parametrize(
-    "sent", [pytest.param(make_email(), id="code"), pytest.param(make_link_email(), id="link")]
-)
 
 
 @pytest.fixture(scope="module")
@@ -58,30 +55,30 @@ class _Page(HTMLParser):
 # Headers
 
 
-def test_code_email_has_exact_headers(composer: Composer) -> None:
-    message = _read(composer.compose(make_email()))
+_INJECTIONS = ["\r\nBcc: eve@example.test", "\nBcc: eve@example.test", "\rBcc: eve@example.test", "\r\n\r\nhello"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "subject"),
+    [
+        pytest.param(make_email(), "012345 is your Tickover code", id="code"),
+        pytest.param(make_link_email(), "Sign in to Tickover", id="link"),
+    ],
+)
+def test_email_has_exact_headers_text_and_html(composer: Composer, sent: Email, subject: str) -> None:
+    message = _read(composer.compose(sent))
     assert sorted(message.keys()) == sorted(_HEADERS)
-    assert message["From"] == SENDER
-    assert message["To"] == ANA
-    assert message["Subject"] == "012345 is your Tickover code"
+    assert (message["From"], message["To"], message["Subject"]) == (SENDER, ANA, subject)
     assert message["Date"].datetime == NOW
     assert message["Auto-Submitted"] == "auto-generated"
-
-
-def test_link_email_has_no_secret_in_its_headers(composer: Composer) -> None:
-    message = _read(composer.compose(make_link_email()))
-    assert sorted(message.keys()) == sorted(_HEADERS)
-    assert message["Subject"] == "Sign in to Tickover"
-    assert not any("token" in str(value) for value in message.values())
-
-
-def test_message_id_is_unique_and_has_the_senders_domain(composer: Composer) -> None:
-    ids = {str(_read(composer.compose(make_email()))["Message-ID"]) for _ in range(20)}
-    assert len(ids) == 20
-    assert all(re.fullmatch(r"<[^<>@\s]+@example\.test>", id) for id in ids)
-
-
-_INJECTIONS = ["\r\nBcc: eve@example.test", "\nBcc: eve@example.test", "\rBcc: eve@example.test", "\r\n\r\nhello"]
+    assert re.fullmatch(r"<[^<>@\s]+@example\.test>", str(message["Message-ID"]))
+    assert message["Message-ID"] != _read(composer.compose(sent))["Message-ID"]
+    assert message.get_content_type() == "multipart/alternative"
+    # Mail programs display the last part that they support.
+    assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
+    for body in (_body(message, "plain"), _Page(_body(message, "html")).text):
+        assert sent.secret in body
+        assert f"It signs you in as {ANA}. It works once and expires in {sent.lifetime_minutes} minutes." in body
 
 
 @pytest.mark.parametrize("injection", _INJECTIONS)
@@ -146,17 +143,6 @@ def test_invalid_sender_is_rejected(sender: str) -> None:
 # Bodies
 
 
-@_BOTH
-def test_email_has_text_and_html(composer: Composer, sent: Email) -> None:
-    message = _read(composer.compose(sent))
-    assert message.get_content_type() == "multipart/alternative"
-    # Mail programs display the last part that they support.
-    assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
-    for body in (_body(message, "plain"), _Page(_body(message, "html")).text):
-        assert sent.secret in body
-        assert f"It signs you in as {ANA}. It works once and expires in {sent.lifetime_minutes} minutes." in body
-
-
 def test_button_has_the_link(composer: Composer) -> None:
     odd = "https://x.test/?a=1&b=\"2\"&c='3'&lt;<d>#token=x"
     page = _Page(_body(_read(composer.compose(make_link_email(secret=odd))), "html"))
@@ -177,18 +163,14 @@ def test_address_is_escaped_in_html(composer: Composer, kind: EmailKind) -> None
 # Wire format
 
 
-_LONG_LINK = "https://tickover.example.test/" + "long/" * 150 + "login#token=" + "aB3-_=" * 18
 _ODD_TEXTS = [
-    pytest.param(_LONG_LINK[:900], id="900 characters"),
-    pytest.param("a" * 75, id="a line that just fits"),
     pytest.param("a" * 76, id="a line of 76"),
     pytest.param("a" * 77, id="a line of 77"),
-    pytest.param("=" * 300, id="escaped characters"),
+    pytest.param("=" * 900, id="escaped characters"),
     pytest.param("a" * 74 + "=", id="an escape at the end of a line"),
     pytest.param("ü" * 75 + "€" * 40 + "😀" * 30, id="characters of many bytes"),
     pytest.param("\n.\n..\n.hidden\n. \n", id="lines that begin with a dot"),
     pytest.param("trailing \n\t\n  \n \t", id="blanks at the end of lines"),
-    pytest.param("\n" * 10, id="blank lines"),
     pytest.param("a\x0bb\x0cc\x1cd\x85e\u2028f\x00", id="unusual line breaks"),
 ]
 
@@ -238,24 +220,6 @@ def test_generated_text_round_trips(composer: Composer, secret: str) -> None:
     sent = make_link_email(secret=secret)
     content = composer.compose(sent)
     assert _decoded(content) == _rendered(composer, sent)
-    _check_form(content)
-
-
-@pytest.mark.parametrize("kind", EmailKind)
-@pytest.mark.parametrize(
-    "to",
-    [
-        ANA,
-        pytest.param("用户@例え.test", id="not ASCII"),
-        pytest.param(f"{'ä' * 30}@{'b' * 60}.test", id="long and not ASCII"),
-        pytest.param(f"{'a' * 64}@{'b' * 63}.{'c' * 63}.{'d' * 58}.x", id="longest"),
-    ],
-)
-def test_generated_email_round_trips(composer: Composer, kind: EmailKind, to: str) -> None:
-    sent = make_email(to, kind)
-    content = composer.compose(sent)
-    assert _decoded(content) == _rendered(composer, sent)
-    assert content.startswith(f"To: {sent.to}\r\n".encode())
     _check_form(content)
 
 
@@ -309,7 +273,9 @@ def _meaning(address: str) -> tuple[str, str]:
 @example(address=f"{'a' * 64}@{'b' * 63}.{'c' * 63}.{'d' * 58}.x")
 @example(address=f'"{"a b" * 20}"@{"b" * 63}.{"c" * 63}.{"d" * 50}.x')
 def test_every_valid_address_gets_an_email(composer: Composer, address: str) -> None:
-    content = composer.compose(make_email(address))
+    sent = make_email(address)
+    content = composer.compose(sent)
     assert _meaning(_to_header(content)) == _meaning(address)
     assert content.isascii() == address.isascii()
-    assert address in _body(_read(content), "plain")
+    assert _decoded(content) == _rendered(composer, sent)
+    _check_form(content)
