@@ -58,7 +58,7 @@ async def error_of(server: "MCPServer", tool: str, /, **arguments: Any) -> Any:
     assert result.is_error, result.structured_content
     [content] = result.content
     assert content.type == "text"
-    return json.loads(content.text.removeprefix(f"Error executing tool {tool}: "))
+    return json.loads(content.text)
 
 
 async def create(server: "MCPServer", **arguments: Any) -> str:

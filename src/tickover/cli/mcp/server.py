@@ -30,7 +30,7 @@ _DELETES: Final = ToolAnnotations(
 
 
 class _Server(MCPServer):
-    """An MCP server that explains invalid arguments in its own words."""
+    """An MCP server that explains invalid arguments in its own words, and whose errors are JSON alone."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         known = next((tool.input_schema["properties"] for tool in await self.list_tools() if tool.name == name), None)
@@ -39,6 +39,9 @@ class _Server(MCPServer):
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
+            # The library puts a sentence before the text of an error.
+            if isinstance(error.__cause__, ToolError):
+                raise error.__cause__ from None
             if known is None or not isinstance(error.__cause__, ValidationError):
                 raise
             raise argument_error(name, known, map(_describe, error.__cause__.errors())) from None
