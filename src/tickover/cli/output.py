@@ -38,7 +38,7 @@ class Output:
 
     @cached_property
     def console(self) -> "Console":
-        from tickover.cli.plain_console import PlainConsole
+        from tickover.cli.render.layout import PlainConsole
 
         return PlainConsole()
 

@@ -1,5 +1,6 @@
 """Layout of styled text, measured in terminal cells."""
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
@@ -17,6 +18,18 @@ NOW: Final = "yellow"
 HAPPENED: Final = "bold"
 SCHEDULED: Final = "dim"
 FAINT: Final = "dim"
+
+
+class PlainConsole(Console):
+    """A console without markup, emoji codes and highlighting."""
+
+    def __init__(self) -> None:
+        has_colors = not os.environ.get("NO_COLOR")
+        super().__init__(color_system="auto" if has_colors else None, markup=False, emoji=False, highlight=False)
+
+    def on_broken_pipe(self) -> None:
+        """Raise instead of exiting as rich does. `root.run` handles the error."""
+        raise BrokenPipeError
 
 
 class Column(NamedTuple):
