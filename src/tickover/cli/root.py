@@ -9,7 +9,7 @@ import click
 
 from tickover import __version__
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.lazy_group import LazyCommand, LazyGroup
+from tickover.cli.lazy_group import LazyGroup
 from tickover.cli.options import json_option, shared_options
 from tickover.cli.output import configure_streams, discard_output, report_error
 from tickover.cli.session import Session
@@ -25,29 +25,24 @@ _CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
     context_settings=_CONTEXT_SETTINGS,
     sections={
         "Client": {
-            "login": LazyCommand("tickover.cli.commands.auth:login", "Sign in by email."),
-            "logout": LazyCommand("tickover.cli.commands.auth:logout", "Sign out."),
-            "clock": LazyCommand("tickover.cli.root:clock", "Create, advance and inspect clocks."),
-            "scenarios": LazyCommand("tickover.cli.commands.scenarios:scenarios", "List ready-made scenarios."),
-            "token": LazyCommand("tickover.cli.root:token", "Create access tokens for programs."),
-            "listen": LazyCommand("tickover.cli.commands.listen:listen", "Deliver events to a webhook handler."),
-            "mcp": LazyCommand("tickover.cli.commands.mcp:mcp", "Let coding agents use clocks."),
+            "login": ("commands.auth:login", "Sign in by email."),
+            "logout": ("commands.auth:logout", "Sign out."),
+            "clock": ("root:clock", "Create, advance and inspect clocks."),
+            "scenarios": ("commands.scenarios:scenarios", "List ready-made scenarios."),
+            "token": ("root:token", "Create access tokens for programs."),
+            "listen": ("commands.listen:listen", "Deliver events to a webhook handler."),
+            "mcp": ("commands.mcp:mcp", "Let coding agents use clocks."),
         },
         "Server": {
-            "serve": LazyCommand("tickover.cli.commands.serve:serve", "Run the server until Ctrl-C."),
-            "migrate": LazyCommand(
-                "tickover.cli.commands.serve:migrate", "Migrate the database to the current schema."
-            ),
-            "sweep": LazyCommand("tickover.cli.commands.serve:sweep", "Delete expired data now."),
-            "doctor": LazyCommand("tickover.cli.commands.doctor:doctor", "Check everything that the server needs."),
-            "users": LazyCommand("tickover.cli.root:users", "List, show and delete users in the database."),
-            "stats": LazyCommand("tickover.cli.commands.users:stats", "Count users, clocks and tokens."),
-            "copy": LazyCommand("tickover.cli.commands.serve:copy", "Copy all data from one database to another."),
+            "serve": ("commands.serve:serve", "Run the server until Ctrl-C."),
+            "migrate": ("commands.serve:migrate", "Migrate the database to the current schema."),
+            "doctor": ("commands.doctor:doctor", "Check everything that the server needs."),
+            "users": ("root:users", "List, show and delete users in the database."),
+            "stats": ("commands.users:stats", "Count users, clocks and tokens."),
+            "copy": ("commands.serve:copy", "Copy all data from one database to another."),
         },
         "Other": {
-            "completion": LazyCommand(
-                "tickover.cli.commands.completion:completion", "Print a shell completion script."
-            ),
+            "completion": ("commands.completion:completion", "Print a shell completion script."),
         },
     },
 )
@@ -70,23 +65,19 @@ def root() -> None:
     context_settings=_CONTEXT_SETTINGS,
     sections={
         "Commands": {
-            "create": LazyCommand(
-                "tickover.cli.commands.clocks:create", "Create a clock from a scenario or from parameters."
-            ),
-            "show": LazyCommand("tickover.cli.commands.clocks:show", "Show a clock, or preview it at a later time."),
-            "advance": LazyCommand(
-                "tickover.cli.commands.clocks:advance", "Move a clock forward and show what happened."
-            ),
-            "add": LazyCommand("tickover.cli.commands.amend:add", "Add items to a clock."),
-            "cancel": LazyCommand("tickover.cli.commands.amend:cancel", "Cancel items that haven't happened yet."),
-            "balance": LazyCommand("tickover.cli.commands.money:balance", "Show balances and their lowest points."),
-            "events": LazyCommand("tickover.cli.commands.money:events", "List what happened, or follow it."),
-            "export": LazyCommand("tickover.cli.commands.export:export", "Write statements for other programs."),
-            "check": LazyCommand("tickover.cli.commands.money:check", "Check expectations about balances and goals."),
-            "fork": LazyCommand("tickover.cli.commands.clocks:fork", "Copy a clock at its start or at another time."),
-            "rename": LazyCommand("tickover.cli.commands.clocks:rename", "Set the name of a clock."),
-            "list": LazyCommand("tickover.cli.commands.list_clocks:list_", "List your clocks, newest first."),
-            "delete": LazyCommand("tickover.cli.commands.list_clocks:delete", "Delete clocks permanently."),
+            "create": ("commands.clocks:create", "Create a clock from a scenario or from parameters."),
+            "show": ("commands.clocks:show", "Show a clock, or preview it at a later time."),
+            "advance": ("commands.clocks:advance", "Move a clock forward and show what happened."),
+            "add": ("commands.amend:add", "Add items to a clock."),
+            "cancel": ("commands.amend:cancel", "Cancel items that haven't happened yet."),
+            "balance": ("commands.money:balance", "Show balances and their lowest points."),
+            "events": ("commands.money:events", "List what happened, or follow it."),
+            "export": ("commands.export:export", "Write statements for other programs."),
+            "check": ("commands.money:check", "Check expectations about balances and goals."),
+            "fork": ("commands.clocks:fork", "Copy a clock at its start or at another time."),
+            "rename": ("commands.clocks:rename", "Set the name of a clock."),
+            "list": ("commands.list_clocks:list_", "List your clocks, newest first."),
+            "delete": ("commands.list_clocks:delete", "Delete clocks permanently."),
         }
     },
 )
@@ -111,9 +102,9 @@ def clock() -> None:
     context_settings=_CONTEXT_SETTINGS,
     sections={
         "Commands": {
-            "create": LazyCommand("tickover.cli.commands.tokens:create", "Create an access token, and print it."),
-            "list": LazyCommand("tickover.cli.commands.tokens:list_", "List your access tokens."),
-            "revoke": LazyCommand("tickover.cli.commands.tokens:revoke", "Revoke an access token."),
+            "create": ("commands.tokens:create", "Create an access token, and print it."),
+            "list": ("commands.tokens:list_", "List your access tokens."),
+            "revoke": ("commands.tokens:revoke", "Revoke an access token."),
         }
     },
 )
@@ -131,12 +122,10 @@ def token() -> None:
     context_settings=_CONTEXT_SETTINGS,
     sections={
         "Commands": {
-            "list": LazyCommand("tickover.cli.commands.users:list_", "List users, newest first."),
-            "show": LazyCommand("tickover.cli.commands.users:show", "Show what a user has."),
-            "revoke-sessions": LazyCommand(
-                "tickover.cli.commands.users:revoke_sessions", "Sign a user out everywhere."
-            ),
-            "delete": LazyCommand("tickover.cli.commands.users:delete", "Delete a user and all of the user's data."),
+            "list": ("commands.users:list_", "List users, newest first."),
+            "show": ("commands.users:show", "Show what a user has."),
+            "revoke-sessions": ("commands.users:revoke_sessions", "Sign a user out everywhere."),
+            "delete": ("commands.users:delete", "Delete a user and all of the user's data."),
         }
     },
 )

@@ -14,7 +14,7 @@ from structlog.stdlib import BoundLogger
 from tickover import __version__
 from tickover.api.errors import Reason
 from tickover.api.limits import MAIL_TIMEOUT, MAX_BODY, MAX_HEAD, REQUEST_DEADLINE
-from tickover.server.background import Background, sweep
+from tickover.server.background import Background
 from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import RequestHandler
 from tickover.server.http1.server import Server, raise_file_limit
@@ -249,15 +249,6 @@ def _policy(settings: Settings, url: str) -> Policy:
         client_burst=settings.client_burst,
         client_refill=settings.client_refill,
     )
-
-
-async def sweep_all(database_url: str) -> int:
-    """Delete all expired rows, and return their number."""
-    store = await open_store(database_url, 1)
-    try:
-        return sum([found async for found in sweep(store, wall_clock)])
-    finally:
-        await store.close()
 
 
 class Worker(NamedTuple):

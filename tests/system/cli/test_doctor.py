@@ -82,7 +82,7 @@ def test_every_broken_part_is_reported_without_secrets(run: Any) -> None:
 
 
 @pytest.mark.parametrize("url", ["postgre://ana:sesame@127.0.0.1/t", "postgresql://ana:sesame@mail@127.0.0.1/t"])
-@pytest.mark.parametrize("command", ["doctor", "users list", "sweep"])
+@pytest.mark.parametrize("command", ["doctor", "users list", "migrate"])
 def test_mistyped_database_url_is_invalid_and_its_password_is_not_printed(
     tmp_path: Path, command: str, url: str
 ) -> None:

@@ -67,7 +67,6 @@ def test_database_commands_print_json(offline_shell: Shell, tmp_path: Path) -> N
     one, other = (f"sqlite:///{tmp_path}/{name}.db" for name in ("one", "other"))
     version = len(migrations("sqlite"))
     assert run_json("migrate", "--database-url", one) == ({"database": one, "schemaVersion": version}, "")
-    assert run_json("sweep", "--database-url", one) == ({"database": one, "swept": 0}, "")
     copied, _ = run_json("copy", one, other)
     assert copied["equal"] is True
     assert {"clocks", "schedules"} <= {table["table"] for table in copied["tables"]}
@@ -79,26 +78,25 @@ def test_database_commands_name_the_database(offline_shell: Shell, tmp_path: Pat
         return offline_shell(*arguments, "--database-url", url)
 
     url = f"sqlite:///{tmp_path}/new/tickover.db"
-    assert run_text("sweep") == (
+    assert run_text("stats") == (
         2, "", f"tickover: The database {url} doesn't exist.\n  Pass --database-url URL.\n"
     )  # fmt: skip
     assert not (tmp_path / "new").exists()
     version = len(migrations("sqlite"))
     assert run_text("migrate")[1] == f"Created the database {url}: schema version {version}.\n"
     assert run_text("migrate")[1] == f"The database {url} is up to date: schema version {version}.\n"
-    assert run_text("sweep")[1] == f"Found no expired data in {url}.\n"
 
 
 def test_password_on_a_command_line_prints_a_warning(offline_shell: Shell, tmp_path: Path) -> None:
     url = "postgresql://ana:pw@127.0.0.1:9/t"
     warning = "Warning: other users of this machine can read the password in "
-    flag = offline_shell("sweep", "--database-url", url)
+    flag = offline_shell("migrate", "--database-url", url)
     assert flag.err.splitlines()[0] == (
         f"{warning}--database-url. Set TICKOVER_DATABASE_URL or TICKOVER_DATABASE_URL_FILE instead."
     )
     argument = offline_shell("copy", f"sqlite:///{tmp_path}/t.db", url)
     assert argument.err.splitlines()[0] == f"{warning}TARGET_URL. Set PGPASSWORD instead."
-    variable = offline_shell("sweep", TICKOVER_DATABASE_URL=url)
+    variable = offline_shell("migrate", TICKOVER_DATABASE_URL=url)
     assert "Warning" not in variable.err
 
 
@@ -125,7 +123,7 @@ from tickover.cli.root import run
 codes = [int(run(command.split())) for command in sys.argv[1:]]
 print(codes, file=sys.stderr)
 """
-COMMANDS_OF_THE_SERVER = ["serve", "migrate", "sweep", "copy sqlite:///a.db sqlite:///b.db", "doctor"]
+COMMANDS_OF_THE_SERVER = ["serve", "migrate", "copy sqlite:///a.db sqlite:///b.db", "doctor"]
 OTHER_COMMANDS = ["--help", "scenarios", "clock list --help", "serve --help"]
 
 
@@ -137,7 +135,7 @@ def test_only_commands_of_the_server_need_its_packages(offline_shell: Shell, tmp
         cwd=tmp_path, env=offline_shell.environment(), capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     missing = ["tickover: The server isn't installed.", "  Install it from a checkout: pip install 'PATH[server]'"]
-    assert result.stderr.splitlines() == missing * len(COMMANDS_OF_THE_SERVER) + ["[2, 2, 2, 2, 2, 0, 0, 0, 0]"]
+    assert result.stderr.splitlines() == missing * len(COMMANDS_OF_THE_SERVER) + ["[2, 2, 2, 2, 0, 0, 0, 0]"]
     assert result.stdout.startswith("Usage: ")
     assert list(tmp_path.glob("*.db")) == []
 

@@ -1,4 +1,4 @@
-"""The commands `tickover serve`, `migrate`, `sweep` and `copy`."""
+"""The commands `tickover serve`, `migrate` and `copy`."""
 
 import asyncio
 import sys
@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from tickover.cli.database import (
-    check_database_exists,
     database_url_option,
     is_missing_file,
     read_server_settings,
@@ -90,27 +89,6 @@ def migrate(session: Session, /, **flags: Any) -> None:
         name, version = redact_url(url), schema_version(url)
     text = f"Created the database {name}" if is_new else f"The database {name} is up to date"
     session.output.write({"database": name, "schemaVersion": version}, f"{text}: schema version {version}.")
-
-
-@click.command()
-@database_url_option
-@json_option
-@pass_session
-def sweep(session: Session, /, **flags: Any) -> None:
-    """Delete expired data now.
-
-    A running server does this every minute. Use this command for a database that no server uses.
-    """
-    with translate_errors():
-        from tickover.server.app import sweep_all
-        from tickover.server.storage import redact_url
-
-        url = read_server_settings(session, flags).database_url
-        name = redact_url(url)
-        check_database_exists(url)
-        swept = asyncio.run(sweep_all(url))
-    text = f"Deleted {swept} expired rows from" if swept else "Found no expired data in"
-    session.output.write({"database": name, "swept": swept}, f"{text} {name}.")
 
 
 @click.command()
