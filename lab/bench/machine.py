@@ -29,7 +29,7 @@ def processor() -> str:
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text("utf-8").splitlines() if cpuinfo.exists() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor())
+    return next(names, platform.processor() or "unknown processor")
 
 
 def _wrk_version() -> str:

@@ -112,7 +112,7 @@ def measure_sign_ins(run: Run) -> None:
             side = kind(ServerConfig(folder, free_port(), sink, users))
             run.stack.callback(side.process.stop)
             side.start()
-        except (NotMeasured, AssertionError) as error:
+        except (NotMeasured, AssertionError, OSError) as error:
             run.results.notes[name_of(kind.name)] = str(error)
         else:
             measured.append(_Measurement(side, warm_up))

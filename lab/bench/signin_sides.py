@@ -6,7 +6,6 @@ import secrets
 import shutil
 import socket
 import subprocess
-import sys
 from abc import ABC, abstractmethod
 from contextlib import closing
 from http.client import HTTPException, HTTPResponse
@@ -185,9 +184,8 @@ class BetterAuth(Side):
         super().start()
 
     def command(self) -> list[str]:
-        node = str(Path(sys.executable).with_name("node"))
         database, smtp = str(self.config.folder / "auth.db"), self.sink.address.split(":")
-        return [node, ".node-bench/server.mjs", str(self.port), database, *smtp]
+        return ["node", ".node-bench/server.mjs", str(self.port), database, *smtp]
 
     def environment(self) -> dict[str, str]:
         return {"NODE_ENV": "production"}
