@@ -16,7 +16,7 @@ from lab.soak.catalog import ROWS
 from lab.soak.report import write_report
 from lab.soak.rows import STORES, StoreName
 from lab.soak.run import Soak
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 
 SOAK = ROOT / ".soak"
 

@@ -21,7 +21,7 @@ from tests.support.postgres import PostgresServer
 from tests.support.postgres_programs import give_to_postgres, program_folder, unprivileged
 from tests.support.program import wait_until
 from tests.support.proxy import Proxy
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 
 CONFIGURATION = ROOT / "deploy" / "patroni" / "patroni.yml"
 _NODES = ("node1", "node2", "node3")

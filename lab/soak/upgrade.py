@@ -13,7 +13,7 @@ from tests.support.deploy import run_haproxy, servers_behind_proxy
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program, until
 from tests.support.replicas import Replicas
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 from tickover import __version__
 from tickover.server.storage.migrations import migrations
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from tests.browser.tabs import Tab
 from tests.support.npm_packages import read_package_file
-from tests.support.tabs import Tab
 
 # All operations, fields, rows, goals, scenarios and lines of code have the same elements, so a few of each are enough.
 _REPEATED = """

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from playwright.async_api import Browser, async_playwright, expect
 
+from tests.browser.tabs import TIMEOUT_MS, Tab, open_loaded_tab, open_tab
 from tests.support.chromium import require_chromium
 from tests.support.program import Program
-from tests.support.tabs import TIMEOUT_MS, Tab, open_loaded_tab, open_tab
 
 _ARGUMENTS = (
     "--no-sandbox",

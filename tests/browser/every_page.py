@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 from playwright.async_api import expect
 
-from tests.support.console import HOSTILE_CLOCK, HOSTILE_TEXTS, HTTP_ERROR, Console, new_address
+from tests.browser.console import HOSTILE_CLOCK, HOSTILE_TEXTS, HTTP_ERROR, Console, new_address
 from tests.support.program import link_params
 
 LONG_ADDRESS = f"{'a-very-long-name-' * 3}@{'a-long-part-of-a-domain.' * 4}test"

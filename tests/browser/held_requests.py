@@ -7,9 +7,9 @@ from typing import Self
 
 from playwright.async_api import Browser, Page, Request, Route
 
-from tests.support.console import HTTP_ERROR, Console, open_console
+from tests.browser.console import HTTP_ERROR, Console, open_console
+from tests.browser.tabs import TIMEOUT_MS
 from tests.support.program import Program
-from tests.support.tabs import TIMEOUT_MS
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.async_api import ViewportSize
 
-from tests.support.tabs import Tab
+from tests.browser.tabs import Tab
 
 SMALL: ViewportSize = {"width": 320, "height": 568}
 LARGE: ViewportSize = {"width": 1280, "height": 800}

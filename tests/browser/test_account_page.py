@@ -2,7 +2,7 @@
 
 from playwright.async_api import Browser, expect
 
-from tests.support.console import HTTP_ERROR, open_console
+from tests.browser.console import HTTP_ERROR, open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.

@@ -3,7 +3,7 @@
 import shlex
 from typing import Any
 
-from tests.support.tabs import Tab
+from tests.browser.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
 

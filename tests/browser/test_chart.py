@@ -5,7 +5,7 @@ import random
 import re
 from typing import Any
 
-from tests.support.tabs import Tab
+from tests.browser.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.async_api import Browser, expect
 
-from tests.support.console import Console, open_console
+from tests.browser.console import Console, open_console
 from tests.support.program import Program
 
 START = "2027-01-01T00:00:00Z"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.console import new_address
+from tests.browser.console import new_address
+from tests.browser.tabs import Tab
 from tests.support.program import Program
-from tests.support.tabs import Tab
 
 _START = datetime(2027, 1, 31, 9, 0, tzinfo=UTC)
 _AMOUNTS = (

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
+from tests.browser.console import HTTP_ERROR, JANUARY, Console, open_console
 from tests.browser.held_requests import HeldRequests, HeldResponse, calls, open_console_with_errors
-from tests.support.console import HTTP_ERROR, JANUARY, Console, open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.

@@ -5,8 +5,8 @@ import re
 
 from playwright.async_api import Browser, expect
 
+from tests.browser.console import HTTP_ERROR, JANUARY, open_console
 from tests.browser.held_requests import HeldRequests, open_console_with_errors
-from tests.support.console import HTTP_ERROR, JANUARY, open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.

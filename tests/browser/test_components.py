@@ -9,10 +9,10 @@ from playwright.async_api import Browser
 
 import tickover
 from tests.browser.axe import violations
+from tests.browser.console import Console
 from tests.browser.layout import overflowing_elements
-from tests.support.console import Console
+from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program
-from tests.support.tabs import Tab, open_tab
 
 # All tests of a process share the browser and its event loop.
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from playwright.async_api import Browser, expect
 
+from tests.browser.console import HOSTILE_CLOCK, HOSTILE_TEXTS, HTTP_ERROR, JANUARY, Console, new_address, open_console
 from tests.browser.held_requests import HeldRequests
-from tests.support.console import HOSTILE_CLOCK, HOSTILE_TEXTS, HTTP_ERROR, JANUARY, Console, new_address, open_console
+from tests.browser.tabs import Tab
 from tests.support.debian_packages import require_program
 from tests.support.program import Program
-from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
 

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import expect
 
-from tests.support.console import Console, new_address
+from tests.browser.console import Console, new_address
+from tests.browser.tabs import Tab
 from tests.support.nginx import program_behind_nginx
 from tests.support.program import Program, link_params
-from tests.support.tabs import Tab
 
 
 @pytest.fixture(scope="module")

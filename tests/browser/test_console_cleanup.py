@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 import pytest
 from playwright.async_api import Browser, Route, expect
 
+from tests.browser.console import Console, new_address, open_console
 from tests.browser.held_requests import HeldRequests, active_intervals, calls, open_console_with_errors
-from tests.support.console import Console, new_address, open_console
+from tests.browser.tabs import Tab
 from tests.support.program import Program
-from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
 

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
+from tests.browser.console import Console, new_address
 from tests.browser.held_requests import HeldRequests, open_console_with_errors
-from tests.support.console import Console, new_address
+from tests.browser.tabs import Tab
 from tests.support.program import Program
-from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Route, expect
 
+from tests.browser.console import HTTP_ERROR, JANUARY, NETWORK_ERROR, Console, new_address, open_console
 from tests.browser.held_requests import HeldRequests, calls, open_console_with_errors
-from tests.support.console import HTTP_ERROR, JANUARY, NETWORK_ERROR, Console, new_address, open_console
+from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program
-from tests.support.tabs import Tab, open_tab
 
 # All tests of a process share the browser and its event loop.
 

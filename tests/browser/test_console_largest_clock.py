@@ -1,17 +1,57 @@
 """The console with the largest allowed clock."""
 
 import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from playwright.async_api import Browser, expect
 
-from tests.support.console import open_console
-from tests.support.large_clocks import largest_clock
+from tests.browser.console import open_console
 from tests.support.program import Program
-from tickover.api.limits import MAX_CONTRIBUTIONS, MAX_GOALS, MAX_TRANSACTIONS
+from tickover.api.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
 
 # All tests of a process share the browser and its event loop.
 
+START = datetime(2027, 1, 1, tzinfo=UTC)
+SPAN = timedelta(days=3650)
 ALL = MAX_TRANSACTIONS + MAX_GOALS * MAX_CONTRIBUTIONS
+
+
+def at(fraction: float) -> str:
+    return f"{START + SPAN * fraction:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def currency_code(number: int) -> str:
+    return "".join(chr(ord("A") + number // base % 26) for base in (676, 26, 1))
+
+
+def largest_clock(currencies: int) -> dict[str, Any]:
+    """Return the params of a clock that reaches every limit."""
+    return {
+        "frozenTime": at(0),
+        "transactions": [
+            {
+                "name": f"{number} ".ljust(MAX_NAME, "n"),
+                "category": "c" * MAX_CATEGORY,
+                "amount": MAX_AMOUNT - number / 100,
+                "currency": currency_code(number % currencies + 1000),
+                "type": "INCOME" if number % 3 else "EXPENSE",
+                "at": at((number + 1) / MAX_TRANSACTIONS),
+            }
+            for number in range(MAX_TRANSACTIONS)
+        ],
+        "goals": [
+            {
+                "name": f"{goal} ".ljust(MAX_NAME, "g"),
+                "targetAmount": MAX_AMOUNT,
+                "contributions": [
+                    {"amount": 12345.67, "at": at((number + goal / MAX_GOALS + 0.01) / MAX_CONTRIBUTIONS)}
+                    for number in range(MAX_CONTRIBUTIONS)
+                ],
+            }
+            for goal in range(MAX_GOALS)
+        ],
+    }
 
 
 async def test_largest_clock_is_shown_completely(browser: Browser, program: Program) -> None:

@@ -5,11 +5,11 @@ import re
 
 from playwright.async_api import Browser, Locator, expect
 
+from tests.browser.console import HOSTILE_CLOCK, HTTP_ERROR, Console, open_console
 from tests.browser.held_requests import HeldResponse
 from tests.browser.layout import LARGE, SMALL
-from tests.support.console import HOSTILE_CLOCK, HTTP_ERROR, Console, open_console
+from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program
-from tests.support.tabs import Tab, open_tab
 from tickover.api.errors import Reason
 from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.async_api import Frame, expect
 
-from tests.support.console import new_address
+from tests.browser.console import new_address
+from tests.browser.tabs import Tab
 from tests.support.program import Program, link_params
-from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
 

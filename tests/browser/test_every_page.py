@@ -6,11 +6,11 @@ import pytest
 from playwright.async_api import Browser
 
 from tests.browser.axe import violations
+from tests.browser.console import Console
 from tests.browser.every_page import clock_pages, first_session_pages, public_pages
 from tests.browser.layout import overflowing_elements
-from tests.support.console import Console
+from tests.browser.tabs import open_tab
 from tests.support.program import Program
-from tests.support.tabs import open_tab
 
 # All tests of a process share the browser and its event loop.
 

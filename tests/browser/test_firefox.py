@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support.debian_packages import require
 from tests.support.npm_packages import install_project
 from tests.support.program import Program
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 
 
 def test_new_user_completes_a_first_session_in_firefox(program: Program, tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ import re
 
 from playwright.async_api import Locator, expect
 
-from tests.support.console import HTTP_ERROR, Console, new_address
+from tests.browser.console import HTTP_ERROR, Console, new_address
+from tests.browser.tabs import Tab
 from tests.support.program import Program
-from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
 

@@ -9,9 +9,9 @@ import apsw
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from tests.support.console import HTTP_ERROR, new_address
+from tests.browser.console import HTTP_ERROR, new_address
+from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program, link_params
-from tests.support.tabs import Tab, open_tab
 
 # All tests of a process share the browser and its event loop.
 

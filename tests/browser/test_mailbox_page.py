@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
+from tests.browser.console import HTTP_ERROR, new_address
 from tests.browser.every_page import LONG_ADDRESS
 from tests.browser.layout import LARGE, SMALL, overflowing_elements
-from tests.support.console import HTTP_ERROR, new_address
+from tests.browser.tabs import Tab, open_loaded_tab
 from tests.support.program import Program, link_params
-from tests.support.tabs import Tab, open_loaded_tab
 
 # All tests of a process share the browser and its event loop.
 

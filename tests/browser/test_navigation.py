@@ -2,10 +2,10 @@
 
 from playwright.async_api import Browser, expect
 
+from tests.browser.console import Console, open_console
 from tests.browser.held_requests import HeldRequests
-from tests.support.console import Console, open_console
+from tests.browser.tabs import Tab
 from tests.support.program import Program
-from tests.support.tabs import Tab
 
 # All tests of a process share the browser and its event loop.
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.async_api import Browser, Route, expect
 
-from tests.support.console import open_console
+from tests.browser.console import open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, Locator, expect
 
-from tests.support.console import HTTP_ERROR, NETWORK_ERROR, Console, new_address, open_console
+from tests.browser.console import HTTP_ERROR, NETWORK_ERROR, Console, new_address, open_console
+from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program, link_params
-from tests.support.tabs import Tab, open_tab
 
 # All tests of a process share the browser and its event loop.
 

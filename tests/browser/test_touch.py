@@ -7,9 +7,9 @@ from typing import Any
 
 from playwright.async_api import Browser, CDPSession, FloatRect, Locator, expect
 
-from tests.support.console import Console, new_address
+from tests.browser.console import Console, new_address
+from tests.browser.tabs import open_tab
 from tests.support.program import Program
-from tests.support.tabs import open_tab
 
 # All tests of a process share the browser and its event loop.
 

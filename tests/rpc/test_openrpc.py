@@ -11,11 +11,11 @@ import pytest
 from referencing import Registry
 from referencing.jsonschema import DRAFT7
 
+from scripts.record_examples import FILE, generate
 from tests.rpc.builders import goal, transaction
 from tests.rpc.test_errors_table import provoke
 from tests.support.npm_packages import default_exports
 from tests.support.openrpc_document import PUBLIC_URL, Draft7Validator, document, method, resolve, validation_errors
-from tests.support.operation_examples import FILE, generate
 from tests.support.world import World
 from tickover import __version__
 from tickover.api.errors import Reason
@@ -166,9 +166,7 @@ def test_optional_result_members_are_never_null() -> None:
 
 async def test_examples_are_up_to_date(tmp_path: Path) -> None:
     described = json.loads(FILE.read_text("utf-8"))
-    assert await generate(tmp_path) == described, (
-        "run `python -m tests.support.operation_examples`, and read what it changes"
-    )
+    assert await generate(tmp_path) == described, "run `python -m scripts.record_examples`, and read what it changes"
 
 
 @every_method

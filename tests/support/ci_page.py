@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ruamel.yaml import YAML
 
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 
 PAGE: Final = (ROOT / "docs" / "ci.md").read_text("utf-8")
 FILES: Final = {

@@ -11,7 +11,7 @@ from tests.support.ports import free_port, reusable_port
 from tests.support.postgres import PostgresServer
 from tests.support.program import wait_until
 from tests.support.replicas import Replicas
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 
 DEPLOY = ROOT / "deploy"
 _SETTINGS = {

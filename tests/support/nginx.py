@@ -2,16 +2,15 @@
 
 import os
 import re
-import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.debian_packages import require_program
+from tests.support.deploy import running
 from tests.support.ports import free_port
-from tests.support.program import Program, wait_until
-from tests.support.transcripts import ROOT
+from tests.support.program import Program
+from tests.support.repository import ROOT
 
 _PATH = "/tickover"
 _CONFIGURATION = """
@@ -51,17 +50,8 @@ def program_behind_nginx(folder: Path, **settings: str) -> Iterator[tuple[Progra
         home = folder / "nginx"
         home.mkdir()
         (home / "nginx.conf").write_text(_configuration(port, program))
-        with (home / "output.txt").open("w") as output:
-            process = subprocess.Popen(
-                [nginx, "-p", str(home), "-e", "error.log", "-c", "nginx.conf"], stdout=output, stderr=output
-            )
-        try:
-            wait_until(lambda: _accepts_connections(port) or process.poll() is not None)
-            assert process.poll() is None, (home / "output.txt").read_text() + (home / "error.log").read_text()
+        with running([nginx, "-p", str(home), "-e", "error.log", "-c", "nginx.conf"], home, port):
             yield program, url
-        finally:
-            process.terminate()
-            process.wait(120)
 
 
 def _configuration(port: int, program: Program) -> str:
@@ -70,11 +60,3 @@ def _configuration(port: int, program: Program) -> str:
     location = documented.replace("http://127.0.0.1:8000/", f"{program.url}/")
     assert location != documented
     return _CONFIGURATION.format(user="user root;" if os.geteuid() == 0 else "", port=port, location=location)
-
-
-def _accepts_connections(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=1).close()
-    except OSError:
-        return False
-    return True

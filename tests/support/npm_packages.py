@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.support.debian_packages import skip_or_fail
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 
 _FOLDER: Final = ROOT / ".node-test"
 _VERSIONS: Final = {"@json-schema-tools/meta-schema": "1.8.0", "@open-rpc/meta-schema": "1.14.9", "axe-core": "4.14.0"}

@@ -3,10 +3,12 @@
 import shutil
 import subprocess
 from functools import cache
+from pathlib import Path
+from typing import Final
 
 import pytest
 
-from tests.support.transcripts import ROOT
+ROOT: Final = Path(__file__).parents[2]
 
 
 @cache

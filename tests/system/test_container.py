@@ -18,7 +18,7 @@ from docker.errors import APIError
 from docker.types import Mount
 
 from tests.support.ci_page import PAGE
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 from tickover.client import Rejection, Tickover
 from tickover.testing import TickoverContainer
 from tickover.testing.container import IMAGE

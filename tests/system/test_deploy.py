@@ -11,7 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.support.debian_packages import require_program
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 from tests.unit.test_docs import rows
 from tickover.server.app import _GRACE_SECONDS
 from tickover.server.metrics.exposition import Facts, render

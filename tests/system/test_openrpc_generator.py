@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 from tests.support.npm_packages import install_project
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 from tickover.server.rpc.openrpc import describe
 
 TOOLS = ROOT / "tests" / "node"

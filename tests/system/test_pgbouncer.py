@@ -12,7 +12,7 @@ from tests.store.test_store import METHODS
 from tests.store.values import START, WEEK, add_clock, advance, clock, key, make_record, user
 from tests.support.pgbouncer import PgBouncer
 from tests.support.postgres import PostgresServer
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 from tickover.api.errors import Reason, Rejection
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.debian_packages import require_program
 from tests.support.program import Program
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 from tickover.pytest_plugin import Server
 
 pytest_plugins = ["pytester"]

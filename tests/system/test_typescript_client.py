@@ -14,7 +14,7 @@ from tests.support.chromium import require_chromium
 from tests.support.ci_page import run_job
 from tests.support.npm_packages import install_project, npm_lock, require_program
 from tests.support.program import Program
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 
 CLIENT = ROOT / "clients" / "typescript"
 TOOLS = ROOT / "tests" / "node"

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.repository import text_files
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT, text_files
 from tickover.api.errors import Reason
 from tickover.server.rpc.reasons import REASONS
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import structlog
 
-from tests.support.transcripts import PAGES, ROOT, update_page
+from scripts.update_transcripts import PAGES, update_page
+from tests.support.repository import ROOT
 from tickover.server.settings import PREFIX, read_settings
 from tickover.server.sign_in.mail import open_mailer
 
@@ -67,4 +68,6 @@ def test_values_in_the_docs_are_accepted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PAGES)
 async def test_examples_show_the_actual_responses(name: str, tmp_path: Path) -> None:
     page = read(name)
-    assert await update_page(page, tmp_path) == page, "run `python -m tests.support.transcripts` and review the changes"
+    assert await update_page(page, tmp_path) == page, (
+        "run `python -m scripts.update_transcripts` and review the changes"
+    )

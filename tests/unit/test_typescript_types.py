@@ -3,8 +3,7 @@
 import json
 
 from scripts.generate_typescript import TARGET, generate
-from tests.support.repository import text_files
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT, text_files
 from tickover import __version__
 
 

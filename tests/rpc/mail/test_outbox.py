@@ -14,7 +14,7 @@ from threading import Thread
 import pytest
 
 from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 from tickover.server.settings import SettingError
 from tickover.server.sign_in.mail.compose import Composer
 from tickover.server.sign_in.mail.mailer import Email, EmailKind

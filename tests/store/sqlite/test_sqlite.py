@@ -32,7 +32,7 @@ from tests.store.values import (
     user_of_token,
 )
 from tests.support.debian_packages import require_program
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import to_micros
 from tickover.server.settings import SettingError

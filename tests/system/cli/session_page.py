@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from tests.support.program import Program
+from tests.support.repository import ROOT
 from tests.support.shells import Shell
-from tests.support.transcripts import ROOT
 
 PAGE: Final = ROOT / "docs" / "command-line.md"
 _SESSION: Final = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.repository import ROOT
 from tests.support.shells import Shell
-from tests.support.transcripts import ROOT
 
 AT = "2027-02-01T00:00:00Z"
 

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from tests.support.program import Program
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 
 PAGE = (ROOT / "docs" / "client.md").read_text("utf-8")
 _NUMBERS = count()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tickover.client
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 from tickover.client import AsyncClock, AsyncTickover, Clock, Summary, Tickover
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 
 CORRECT = """
 import asyncio

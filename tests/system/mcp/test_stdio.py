@@ -11,8 +11,8 @@ from typing import Any
 
 from tests.support.npm_packages import install_project
 from tests.support.program import Program, run_tickover
+from tests.support.repository import ROOT
 from tests.support.shells import Shell
-from tests.support.transcripts import ROOT
 
 TOOLS = ROOT / "tests" / "node"
 # mcp-inspector-cli starts it in a second process.

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import tickover.pytest_plugin as plugin
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 
 pytest_plugins = ["pytester"]
 

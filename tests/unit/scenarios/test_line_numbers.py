@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 from tickover.scenarios import ScenarioError, names, read
 from tickover.scenarios.line_numbers import Path, find_lines
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 import pytest
 
-from tests.support.transcripts import ROOT
+from tests.support.repository import ROOT
 from tickover.api.plans import PlannedTransaction
 from tickover.scenarios import ScenarioError, parser, read, readers
 from tickover.scenarios.expectation_parser import EXPECT_KEYS

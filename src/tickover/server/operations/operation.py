@@ -36,7 +36,7 @@ NEEDS_SIGN_IN: Final = "Access tokens can't call this operation: it needs a toke
 
 
 class Example(Struct, frozen=True):
-    """A call in the reference. `python -m tests.support.operation_examples` records its result."""
+    """A call in the reference. `python -m scripts.record_examples` records its result."""
 
     name: str
     params: Mapping[str, Any]

@@ -9,8 +9,8 @@ from typing import Any
 
 from playwright.async_api import Browser, Locator, expect
 
+from tests.browser.tabs import Tab, open_loaded_tab, open_tab
 from tests.support.program import Program
-from tests.support.tabs import Tab, open_loaded_tab, open_tab
 
 JANUARY: dict[str, Any] = {
     "frozenTime": "2027-01-01T00:00:00Z",

@@ -1,4 +1,4 @@
-"""Records the results of the examples in the reference. `python -m tests.support.operation_examples` writes them.
+"""Records the results of the examples in the reference. `python -m scripts.record_examples` writes them.
 
 They run one after the other on a server that starts at 2027-01-01T12:00:00Z without users. IDs come from a seed, so
 results are the same in every run. Read the diff before you commit it.
@@ -9,8 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from scripts.update_transcripts import pretty
 from tests.rpc.test_errors_table import provoke
-from tests.support.transcripts import ROOT, pretty
+from tests.support.repository import ROOT
 from tests.support.world import World, open_world
 from tickover.api.errors import Reason
 from tickover.server.operations import OPERATIONS

@@ -1,4 +1,4 @@
-"""Runs the examples on documentation pages. `python -m tests.support.transcripts` updates the responses on the pages.
+"""Runs the examples on documentation pages. `python -m scripts.update_transcripts` updates the responses on the pages.
 
 `json` and `http` blocks come in pairs: a request to /rpc and its response. A `text` block shows the newest email. HTML
 comments before a request control the server:
@@ -18,9 +18,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from tests.support.repository import ROOT
 from tests.support.world import HttpResponse, World, open_world
 
-ROOT: Final = Path(__file__).parent.parent.parent
 PAGES: Final = ("docs/api.md", "docs/concepts.md")
 
 _WIDTH: Final = 110
