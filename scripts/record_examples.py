@@ -31,6 +31,8 @@ _LAST: Final = ("amendTestClock", "forkTestClock", "listTestClocks", "deleteTest
 _BY_BO: Final = ("getCurrentUser", "createAccessToken", "listAccessTokens", "revokeAccessToken", "logout")
 """Ana makes all other calls."""
 
+_CONNECTIONS: Final = ("connectTestClock", "listTestClockConnections", "disconnectTestClock")
+
 _INVALID_PARAMS: Final = {
     "frozenTime": "2027-01-01T00:00:00Z",
     "transactions": [
@@ -63,10 +65,10 @@ def _create_folder(folder: Path) -> Path:
 
 
 async def _results(world: World) -> dict[str, dict[str, Any]]:
-    listed = (*_FIRST, *_LAST, *_BY_BO, "rpc.discover")
+    listed = (*_FIRST, *_LAST, *_BY_BO, *_CONNECTIONS, "rpc.discover")
     others = [name for name in OPERATIONS if name not in listed]
     results: dict[str, dict[str, Any]] = {}
-    for name in (*_FIRST, *others, *_LAST, *_BY_BO):
+    for name in (*_FIRST, *others, *_LAST, *_BY_BO, *_CONNECTIONS):
         login = "loginByEmailLink" if name in _BY_BO else "loginByEmailVerification"
         token = None if OPERATIONS[name].needs is None else next(iter(results[login].values()))["token"]
         for example in OPERATIONS[name].examples:

@@ -20,9 +20,12 @@ from tickover.server.storage.migrations import migrations
 _CALLERS = 8
 _ROUNDS_PER_CLOCK = 3
 _PREVIOUS_VERSION = "0.0.1"
-_NEWEST_MIGRATION = "0010_bytes_of_names"
-# The newest migration added a function for updateTestClock, which the callers don't call.
-_CHANGES = {"__init__.py": {f'"{__version__}"': f'"{_PREVIOUS_VERSION}"'}}
+_NEWEST_MIGRATION = "0011_connections"
+# The newest migration added connections, which the callers don't use.
+_CHANGES = {
+    "__init__.py": {f'"{__version__}"': f'"{_PREVIOUS_VERSION}"'},
+    "server/storage/postgres/store.py": {" + sweep_connections($1, $5)": ""},
+}
 
 
 def use_previous_release(replicas: Replicas, folder: Path) -> None:

@@ -50,6 +50,12 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
         "cursor": "cursor_8006650000000000_0000_00000000_0",
     },
     "getTestClockBalances": {"id": _CLOCK, "at": _AT, "openingBalances": {"EUR": 1}},
+    "connectTestClock": {
+        "id": _CLOCK,
+        "protocol": "PLAID",
+        "institution": "Bank",
+        "faults": [{"kind": "RATE_LIMITED", "from": "2026-01-01T00:00:00Z", "until": "2037-01-01T00:00:00Z"}],
+    },
     "createAccessToken": {"name": "CI", "expiresInDays": 30, "readOnly": True},
     "listAccessTokens": {},
     "revokeAccessToken": {"id": "token_01a2d11f-0200-7129-903a-c1d45597fdf1"},

@@ -15,6 +15,8 @@ async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]
     names = [name for name, operation in OPERATIONS.items() if operation.needs is not None]
     calls = {name: _for_clock(OPERATIONS[name].examples[0].params, clock) for name in names}
     calls["revokeAccessToken"] = {"id": revoked}
+    connected = await world.result("connectTestClock", calls["connectTestClock"], token)
+    calls["disconnectTestClock"] = {"id": clock, "connectionId": connected["connection"]["id"]}
     return calls | {name: calls.pop(name) for name in ("deleteTestClock", "logout")}
 
 

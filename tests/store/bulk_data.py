@@ -50,6 +50,12 @@ _CREATIONS = """
     from generate_series(10::bigint, {clocks}, 10) as number
     union all select pg_temp.digest_of(number), pg_temp.digest_of(0), pg_temp.key_of({now}, number)
     from generate_series({collector}::bigint, {collector} + {collected} - 1) as number"""
+# One for each clock. The clocks of the first days have expired.
+_CONNECTIONS = """
+    insert into connections (key, clock_key, protocol, institution, created_at, setup_digest, access_digest)
+    select key, key, 'PLAID', 'Bank', 0, case when odd then digest end, case when not odd then digest end
+    from (select key, sha256(uuid_send(key)) as digest, get_byte(uuid_send(key), 15) % 2 = 1 as odd
+      from clocks) as input"""
 _SCHEDULES = "insert into schedules select slot, key, '\\x00' from clocks"
 _USERS = """
     insert into users select pg_temp.key_of({users_created_at}, number), pg_temp.address_of(number), 0
@@ -78,8 +84,9 @@ _FAILURES = """
 class BulkData(NamedTuple):
     """Clocks numbered from 1, created at equal intervals, the last one now.
 
-    Every tenth clock was created with an idempotency key of its number. For every ten clocks there is one user,
-    numbered from 0, with an address, a token, an email and failures. There is also the collector.
+    Every tenth clock was created with an idempotency key of its number. Every clock has a connection with the same
+    key. For every ten clocks there is one user, numbered from 0, with an address, a token, an email and failures.
+    There is also the collector.
     """
 
     clocks: int
@@ -117,7 +124,7 @@ class BulkData(NamedTuple):
             "collected": COLLECTED_A_DAY,
         }
         await connection.execute(_FUNCTIONS)
-        clocks = (_CLOCKS, _OVERDUE_CLOCKS, _COLLECTED_CLOCKS, _SCHEDULES, _CREATIONS)
+        clocks = (_CLOCKS, _OVERDUE_CLOCKS, _COLLECTED_CLOCKS, _SCHEDULES, _CREATIONS, _CONNECTIONS)
         for rows in (*clocks, _USERS, _TOKENS, _EMAILS, _BUSY_EMAILS, _FAILURES):
             await connection.execute(rows.format(**numbers))
 

@@ -21,6 +21,7 @@ from tests.store.values import (
     clock,
     code,
     code_limits,
+    connection,
     create_once,
     digest,
     key,
@@ -48,6 +49,8 @@ class Contents(NamedTuple):
     """With their owners."""
     creations: list[tuple[int, bytes]]
     """The numbers of idempotency records, each with the owner."""
+    connections: list[tuple[bytes, bytes]]
+    """Digests of setup secrets and of access secrets."""
     emails: list[tuple[str, bytes]]
     """Addresses, each with the digest of its last code or link."""
 
@@ -64,7 +67,7 @@ async def open_at(url: str) -> AsyncIterator[Store]:
 async def fill(url: str, seed: int = 1, people: int = 12) -> Contents:
     """Create random data of every kind: clocks of many days, codes with and without failures, unused emails."""
     random, names = Random(seed), Random(-seed)
-    contents = Contents([], [], [], [])
+    contents = Contents([], [], [], [], [])
     async with open_at(url) as store:
         for person in range(seed * 1000, seed * 1000 + people):
             email = f"{random.choice('aAzZéß_.')}{person}@example.test"
@@ -89,6 +92,7 @@ async def fill(url: str, seed: int = 1, people: int = 12) -> Contents:
                     contents.creations.append((number, user(person)))
                 await advance(store, key(number, created_at), user(person), START + random.random() * DAY)
                 contents.clocks.append((key(number, created_at), user(person)))
+                contents.connections.append(await _connect(store, number, key(number, created_at), user(person)))
             number = 500_000 + person
             message = random.choice((code, link))(number, NOW + 2 * MINUTE, email)
             await sent(store, message)
@@ -114,6 +118,17 @@ async def _create_access_tokens(store: Store, person: int) -> list[bytes]:
     return [new.digest]
 
 
+async def _connect(store: Store, number: int, clock_key: bytes, owner: bytes) -> tuple[bytes, bytes]:
+    """Connect the clock. Some programs claim the connection, and some must log in again. Return both digests."""
+    setup, access = digest(2_000_000 + number), digest(3_000_000 + number)
+    await store.create_connection(connection(number), setup, clock_key, owner, 20)
+    if number % 3:
+        await store.claim_connection(setup, access, "PLAID", bytes(16))
+    if number % 3 == 1:
+        await store.require_login(access, "PLAID", bytes(16))
+    return setup, access
+
+
 async def query_all(url: str, contents: Contents) -> list[object]:
     """Return the results of calls that use, and use up, all of the data."""
     then = NOW + 4 * MINUTE
@@ -127,6 +142,10 @@ async def query_all(url: str, contents: Contents) -> list[object]:
             results.append(await store.advance_clock(clock_key, owner, START + WEEK))
             results.append(await store.find_clock(clock_key, owner))
             results.append(await store.list_clocks(owner, first_live_key(then), None, 2))
+            results.append(await store.list_connections(clock_key, owner))
+        for setup, access in contents.connections:
+            results.append(await store.find_connection(access, "PLAID", first_live_key(then)))
+            results.append(await store.claim_connection(setup, access, "PLAID", first_live_key(then)))
         for number, owner in contents.creations:
             # A key whose clock has expired creates another clock.
             new, min_live_key = clock(7_000_000 + number, then), first_live_key(then)

@@ -40,7 +40,15 @@ from tickover.server.settings import SettingError
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, TooSoon
 from tickover.server.storage.admin.copy import CopiedTable, copy
 from tickover.server.storage.admin.copy_tables import TABLES
-from tickover.server.storage.store import Created, ExistingClock, Quota, QuotaExceeded, StoredClock, Token
+from tickover.server.storage.store import (
+    ConnectedClock,
+    Created,
+    ExistingClock,
+    Quota,
+    QuotaExceeded,
+    StoredClock,
+    Token,
+)
 
 # Completeness
 
@@ -63,6 +71,7 @@ async def test_copy_behaves_like_its_source(urls: tuple[str, str]) -> None:
         Token,
         StoredClock,
         ExistingClock,
+        ConnectedClock,
         TooSoon,
         Claimed,
         CountedAttempt,

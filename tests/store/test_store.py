@@ -20,6 +20,7 @@ from tests.store.values import (
     clock,
     code,
     code_limits,
+    connection,
     create,
     create_once,
     digest,
@@ -73,6 +74,14 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "create_access_token": lambda store: store.create_access_token(access_token(9), user(1), 50),
     "list_access_tokens": lambda store: store.list_access_tokens(user(1), NOW),
     "revoke_access_token": lambda store: store.revoke_access_token(key(1), user(1), NOW),
+    "create_connection": lambda store: store.create_connection(connection(1), digest(1), key(1), user(1), 20),
+    "list_connections": lambda store: store.list_connections(key(1), user(1)),
+    "delete_connection": lambda store: store.delete_connection(key(1), key(1), user(1)),
+    "claim_connection": lambda store: store.claim_connection(digest(1), digest(2), "PLAID", bytes(16)),
+    "find_connection": lambda store: store.find_connection(digest(1), "PLAID", bytes(16)),
+    "require_login": lambda store: store.require_login(digest(1), "PLAID", bytes(16)),
+    "end_connection": lambda store: store.end_connection(digest(1), "PLAID", bytes(16)),
+    "find_institution": lambda store: store.find_institution(key(1), bytes(16)),
     "sweep": lambda store: store.sweep(NOW, 100),
 }
 

@@ -14,6 +14,7 @@ from tests.store.values import (
     add_clock,
     clock,
     code,
+    connection,
     digest,
     key,
     listed,
@@ -27,7 +28,7 @@ from tickover.server.storage.store import Amendment, Created, LabelSearch, NameC
 
 QUOTAS = pytest.mark.parametrize("quota", [Quota(), Quota(100, 10**6)], ids=["without quota", "with quota"])
 
-# The clock 1 exists, and was created with the idempotency record 1. The access token 5 exists too.
+# The clock 1 exists, and was created with the idempotency record 1. The access token 5 and the connection 5 exist too.
 ONE_CLOCK: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "find_clock": lambda store, owner: store.find_clock(key(1), owner),
     "find_creation": lambda store, owner: store.find_creation(digest(1), owner, bytes(16)),
@@ -36,6 +37,9 @@ ONE_CLOCK: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "amend_clock": lambda store, owner: store.amend_clock(
         key(1), owner, Amendment(0, START, b"amended", make_record(2)), bytes(16), Quota(100, 10**6)
     ),
+    "create_connection": lambda store, owner: store.create_connection(connection(6), digest(6), key(1), owner, 20),
+    "list_connections": lambda store, owner: store.list_connections(key(1), owner),
+    "delete_connection": lambda store, owner: store.delete_connection(key(5), key(1), owner),
     "delete_clock": lambda store, owner: store.delete_clock(key(1), owner),
     "revoke_access_token": lambda store, owner: store.revoke_access_token(key(5), owner, NOW),
 }
@@ -66,6 +70,7 @@ async def token(store: Store) -> Token:
     token = await sign_in(store, 1)
     await store.create_clock_once(make_record(1), clock(1), user(1), b"schedule", bytes(16), Quota())
     await store.create_access_token(access_token(5), user(1), 50)
+    await store.create_connection(connection(5), digest(5), key(1), user(1), 20)
     return token
 
 

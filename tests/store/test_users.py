@@ -19,6 +19,7 @@ from tests.store.values import (
     clock,
     code,
     code_limits,
+    connection,
     digest,
     link,
     make_record,
@@ -35,7 +36,7 @@ from tickover.server.storage.admin.users import Deleted, Totals, User, UserDetai
 from tickover.server.storage.store import Quota, Store
 
 RowsOf = Callable[[str], Awaitable[int]]
-TABLES = ["users", "tokens", "clocks", "schedules", "creations", "login_sends", "login_failures"]
+TABLES = ["users", "tokens", "clocks", "schedules", "creations", "connections", "login_sends", "login_failures"]
 
 
 @pytest.fixture
@@ -45,7 +46,10 @@ async def users(store: Store, database_url: str) -> AsyncIterator[Users]:
 
 
 async def add_user(store: Store, number: int, email: str) -> User:
-    """Create a user with a session, an access token, a live and an expired clock, and a code with a failed attempt."""
+    """Create a user with a session, an access token, a code with a failed attempt, and two clocks.
+
+    One of the clocks has a connection, and the other has expired.
+    """
     await sent(store, code(number, email=email))
     key = await store.redeem_code(email, digest(number), session(number))
     assert key == user(number)
@@ -56,6 +60,7 @@ async def add_user(store: Store, number: int, email: str) -> User:
     assert await store.count_attempt(email, code_limits(), NOW)
     await store.create_access_token(access_token(number + 300), key, 50)
     await add_clock_once(store, make_record(number), clock(number), key)
+    await store.create_connection(connection(number), digest(number), clock(number).key, key, 20)
     await add_clock_once(store, make_record(number + 400), clock(number + 400, NOW - WEEK), key)
     return User(key, email, NOW)
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
+from tickover.api.connections import BankProtocol
 from tickover.api.ids import uuid7
 from tickover.api.limits import TOKEN_LIFETIME
 from tickover.api.timestamps import Instant, years_after
@@ -19,6 +20,7 @@ from tickover.server.storage.store import (
     Quota,
     QuotaExceeded,
     Store,
+    StoredConnection,
 )
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
@@ -69,6 +71,10 @@ def code_limits(tries: int = 5) -> Limits:
 
 def session(number: int, created_at: Instant = NOW) -> NewSession:
     return NewSession(user(number), digest(number), created_at, created_at + TOKEN_LIFETIME)
+
+
+def connection(number: int, protocol: BankProtocol = "PLAID") -> StoredConnection:
+    return StoredConnection(key(number), protocol, f"Bank {number}", NOW, "[]" if number % 2 else None)
 
 
 def access_token(number: int, created_at: Instant = NOW, days: int = 90, read_only: bool = False) -> NewAccessToken:

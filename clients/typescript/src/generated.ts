@@ -291,6 +291,42 @@ export interface ExportEntry {
   openingBalances?: Record<string, number>;
 }
 
+/** The parameters of connectTestClock. */
+export interface ConnectEntry {
+  /** The clock's ID. It starts with `clock_`. */
+  id: string;
+  /** The protocol of the program that connects. */
+  protocol: "PLAID" | "SIMPLEFIN";
+  /** The name of the bank that the program shows. */
+  institution?: string;
+  /** Failures of the bank. If several hold at an instant, the first in the list counts. */
+  faults?: Array<BankFault>;
+}
+
+/** A failure that the bank simulates from `from` until `until`, in the clock's time. */
+export interface BankFault {
+  /** The failure. The bank reports it as its protocol does. */
+  kind: "INSTITUTION_DOWN" | "INTERNAL_ERROR" | "LOGIN_REQUIRED" | "RATE_LIMITED";
+  /** The first instant at which calls fail. */
+  from: InstantInput;
+  /** The first instant at which calls succeed again. Default: never. */
+  until?: InstantInput;
+}
+
+/** The parameters of listTestClockConnections. */
+export interface ListConnectionsEntry {
+  /** The clock's ID. It starts with `clock_`. */
+  id: string;
+}
+
+/** The parameters of disconnectTestClock. */
+export interface DisconnectEntry {
+  /** The clock's ID. It starts with `clock_`. */
+  id: string;
+  /** The ID of a connection of this clock. */
+  connectionId: string;
+}
+
 /** getCurrentUser has no parameters. */
 export type CurrentUserEntry = Record<string, never>;
 
@@ -552,6 +588,35 @@ export interface ExportedClock {
   text: string;
 }
 
+/** The new connection, and the secret to give to the program. */
+export interface Connected {
+  connection: Connection;
+  /** For SimpleFIN: the token that the program claims, once. Only this response has it. */
+  setupToken?: string;
+  /** For Plaid: the token that the program exchanges, once. Only this response has it. */
+  publicToken?: string;
+}
+
+/** A connection, without its secret. */
+export interface Connection {
+  /** Opaque; starts with `conn_`. */
+  id: string;
+  /** The protocol of the program that connects. */
+  protocol: "PLAID" | "SIMPLEFIN";
+  /** The name of the bank. */
+  institution: string;
+  /** The real time at which the connection was created. */
+  createdAt: string;
+  /** The failures of the request, if it had any. Times are in UTC. */
+  faults?: Array<BankFault>;
+}
+
+/** The connections of a clock. */
+export interface Connections {
+  /** Oldest first. */
+  connections: Array<Connection>;
+}
+
 /** Your user and the token in use. */
 export interface CurrentUser {
   /** Your user ID, the same at every sign-in. Opaque; starts with `user_`. */
@@ -709,6 +774,9 @@ export interface Operations {
   checkTestClock: { params: CheckEntry; result: CheckResult };
   expandScenario: { params: ExpandEntry; result: ExpandedScenario };
   exportTestClock: { params: ExportEntry; result: ExportedClock };
+  connectTestClock: { params: ConnectEntry; result: Connected };
+  listTestClockConnections: { params: ListConnectionsEntry; result: Connections };
+  disconnectTestClock: { params: DisconnectEntry; result: Done };
   getCurrentUser: { params: CurrentUserEntry; result: CurrentUser };
   createAccessToken: { params: CreateAccessTokenEntry; result: CreatedAccessToken };
   listAccessTokens: { params: ListAccessTokensEntry; result: AccessTokens };
@@ -738,6 +806,9 @@ export const CALL_RULES: Readonly<
   checkTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   expandScenario: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   exportTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  connectTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
+  listTestClockConnections: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  disconnectTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
   getCurrentUser: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   createAccessToken: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
   listAccessTokens: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
@@ -836,6 +907,21 @@ export abstract class OperationMethods {
   /** Export a clock as account statements for other programs. Returns a file with one account statement for each currency, the same as `tickover clock export`. `ofx` and `camt053` need at least one transaction or opening balance. `camt053` allows 5 decimals. */
   exportTestClock(params: ExportEntry, options?: CallOptions): Promise<ExportedClock> {
     return this.call("exportTestClock", params, options);
+  }
+
+  /** Let a program that speaks SimpleFIN or Plaid read a clock. The program sees a bank whose time is the clock's `frozenTime`: the accounts and balances, and the transactions up to that instant. Give it the `setupToken` or the `publicToken`, which works once. A connection only reads, and ends with the clock. A clock can have 20 connections. */
+  connectTestClock(params: ConnectEntry, options?: CallOptions): Promise<Connected> {
+    return this.call("connectTestClock", params, options);
+  }
+
+  /** List the connections of a clock, oldest first. Lists connections whether or not a program uses them. Their secrets aren't shown again. */
+  listTestClockConnections(params: ListConnectionsEntry, options?: CallOptions): Promise<Connections> {
+    return this.call("listTestClockConnections", params, options);
+  }
+
+  /** End a connection of a clock. The connection's secrets stop working immediately, on every server. */
+  disconnectTestClock(params: DisconnectEntry, options?: CallOptions): Promise<Done> {
+    return this.call("disconnectTestClock", params, options);
   }
 
   /** Return your user and the token in use. Use it to check a token. */

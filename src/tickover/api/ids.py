@@ -12,6 +12,7 @@ from tickover.api.timestamps import Instant, from_micros, to_micros
 
 _UUID7: Final = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 _CLOCK_ID: Final = re.compile(f"clock_{_UUID7}")
+_CONNECTION_ID: Final = re.compile(f"conn_{_UUID7}")
 _TOKEN_ID: Final = re.compile(f"token_{_UUID7}")
 _USER_ID: Final = re.compile(f"user_{_UUID7}")
 _CURSOR: Final = re.compile(r"cursor_[0-9a-f]{32}")
@@ -36,6 +37,11 @@ def write(prefix: str, key: bytes) -> str:
 def read_clock_id(text: str) -> bytes | None:
     """Return the key of a clock's ID, or None if the ID is invalid."""
     return bytes.fromhex(text[6:].replace("-", "")) if _CLOCK_ID.fullmatch(text) else None
+
+
+def read_connection_id(text: str) -> bytes | None:
+    """Return the key of a connection's ID, or None if the ID is invalid."""
+    return bytes.fromhex(text[5:].replace("-", "")) if _CONNECTION_ID.fullmatch(text) else None
 
 
 def read_token_id(text: str) -> bytes | None:

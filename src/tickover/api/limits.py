@@ -51,6 +51,12 @@ MAX_BOUND: Final = 10**13
 MAX_EXPECTATIONS: Final = 50
 MAX_POSTED_COUNT: Final = 1_000_000
 
+# Connections
+MAX_CONNECTIONS: Final = 20
+"""Connections of one clock."""
+MAX_INSTITUTION: Final = 120
+MAX_BANK_FAULTS: Final = 20
+
 # Scenarios
 MAX_SCENARIO_TEXT: Final = 64 * 1024
 """Characters. The included scenarios have up to 4,000."""

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from hashlib import sha256
 from itertools import count
 from typing import Any
 
@@ -22,6 +23,7 @@ from tests.store.values import (
     access_token,
     clock,
     code,
+    connection,
     digest,
     key,
     make_record,
@@ -38,6 +40,7 @@ from tickover.server.storage.store import Amendment, IdempotencyRecord, LabelSea
 
 _CONCURRENT = 100
 _SWEEP_LIMIT = 200
+_CLOCK_TABLES = ("clocks", "schedules", "creations", "connections")
 
 
 class _Caller:
@@ -51,6 +54,9 @@ class _Caller:
         self._data = data
         self._fresh = count(1_000_000_000)
         self._doomed = count(500, 10)
+        self._claimed = count(data.clocks - 2, -2)
+        self._unclaimed = count(data.clocks - 1, -2)
+        """Connections, by the numbers of their clocks."""
 
     @staticmethod
     def methods() -> list[str]:
@@ -242,6 +248,55 @@ class _Caller:
         await self._store.create_access_token(new, user(2), 1000)
         return [await self._store.revoke_access_token(new.key, user(owner), NOW) for owner in (2, 1)]
 
+    async def create_connection(self) -> list[Any]:
+        """Below and above the limit."""
+        last = self._data.clocks
+        return [
+            await self._store.create_connection(
+                connection(next(self._fresh)),
+                digest(next(self._fresh)),
+                self._data.key(last),
+                user(last % self._data.users),
+                limit,
+            )
+            for limit in (1000, 1)
+        ]
+
+    async def list_connections(self) -> list[Any]:
+        last = self._data.clocks
+        keys = self._data.key(last), self._data.key(last + 1)
+        return [await self._store.list_connections(key, user(last % self._data.users)) for key in keys]
+
+    async def delete_connection(self) -> list[Any]:
+        number = next(self._claimed)
+        clock_key, owner = self._data.key(number), user(number % self._data.users)
+        return [await self._store.delete_connection(clock_key, clock_key, owner) for _ in range(2)]
+
+    def _secret(self, number: int) -> bytes:
+        """Return the digest of a connection's secret: an access secret for even numbers, a setup secret for others."""
+        return sha256(self._data.key(number)).digest()
+
+    async def claim_connection(self) -> list[Any]:
+        secrets = [self._secret(next(self._unclaimed)), digest(next(self._fresh))]
+        new, live = digest(next(self._fresh)), first_live_key(NOW)
+        return [await self._store.claim_connection(secret, new, "PLAID", live) for secret in secrets]
+
+    async def find_connection(self) -> list[Any]:
+        secret, live = self._secret(self._data.clocks), first_live_key(NOW)
+        found = [await self._store.find_connection(secret, "PLAID", live, known_revision=known) for known in (None, 0)]
+        return [*found, await self._store.find_connection(digest(next(self._fresh)), "PLAID", live)]
+
+    async def require_login(self) -> list[Any]:
+        secret = self._secret(self._data.clocks)
+        return [await self._store.require_login(secret, "PLAID", first_live_key(NOW))]
+
+    async def end_connection(self) -> list[Any]:
+        secret = self._secret(next(self._claimed))
+        return [await self._store.end_connection(secret, "PLAID", first_live_key(NOW)) for _ in range(2)]
+
+    async def find_institution(self) -> list[Any]:
+        return [await self._store.find_institution(self._data.key(self._data.clocks), first_live_key(NOW))]
+
     async def sweep(self) -> list[Any]:
         """Twice: the second sweep reads past the rows that the first one deleted."""
         return [await self._store.sweep(NOW, _SWEEP_LIMIT) for _ in range(2)]
@@ -305,14 +360,16 @@ async def test_plans_made_for_an_empty_database_are_good_for_a_full_one(
         for _ in range(2):  # plans are generic, so the first call makes them
             for method in _Caller.methods():
                 await getattr(caller, method)()
-        for table in ("clocks", "schedules", "users", "tokens", "login_sends", "login_failures", "creations"):
+        for table in (*_CLOCK_TABLES, "users", "tokens", "login_sends", "login_failures"):
             await connection.execute(f"delete from {table}")
         await data.fill(connection)
         problems = {method: await _call(caller, explained, method) for method in _Caller.methods()}
     assert {method: found for method, found in problems.items() if found} == {}
 
 
-_CLOCK_METHODS = [name for name in _Caller.methods() if "clock" in name or "creation" in name]
+_CLOCK_METHODS = [
+    name for name in _Caller.methods() if any(word in name for word in ("clock", "creation", "connection"))
+]
 
 
 async def test_plans_made_for_an_empty_slot_are_good_for_a_full_one(server: PostgresServer) -> None:

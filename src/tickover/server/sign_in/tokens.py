@@ -58,6 +58,9 @@ class Mint:
     def new_access_token(self) -> str:
         return "tka_" + self._random_text()
 
+    def new_connection_secret(self) -> str:
+        return self._random_text()
+
     def code_digest(self, email: str, sent_at: Instant, code: str) -> bytes:
         """Return the stored digest of a code. It depends on the email, so that equal codes have different digests."""
         return hmac.digest(self._secret_key, f"code\n{email}\n{to_micros(sent_at)}\n{code}".encode(), "sha256")

@@ -6,10 +6,19 @@ from typing import Any, Final
 from msgspec import UnsetType
 from msgspec.structs import replace
 
+from tickover.api.connections import BankProtocol
 from tickover.api.timestamps import Instant, from_micros
 from tickover.server.schedule.clocks import Clock
 from tickover.server.sign_in.tokens import Permission
-from tickover.server.storage.store import ClockScan, NameChanges, StoredAccessToken, StoredClock, Token
+from tickover.server.storage.store import (
+    ClockScan,
+    ConnectedClock,
+    NameChanges,
+    StoredAccessToken,
+    StoredClock,
+    StoredConnection,
+    Token,
+)
 
 MAX_KEY: Final = b"\xff" * 16
 AMENDMENT_BYTES: Final = 200
@@ -45,6 +54,26 @@ def access_token_of(
 ) -> StoredAccessToken:
     instants = from_micros(created_at), from_micros(expires_at), _optional_instant(last_used_on)
     return StoredAccessToken(key, name, bool(read_only), *instants)
+
+
+def connection_of(
+    key: bytes, protocol: BankProtocol, institution: str, created_at: int, faults: str | None
+) -> StoredConnection:
+    return StoredConnection(key, protocol, institution, from_micros(created_at), faults)
+
+
+def connections_of(rows: Sequence[Sequence[Any]]) -> list[StoredConnection] | None:
+    """Return the connections of a clock, oldest first. Without any row there is no clock."""
+    # Here, because SQLite would sort the rows of a left join in a temporary table.
+    in_order = sorted((row for row in rows if row[0] is not None), key=lambda row: row[0])
+    return [connection_of(*row) for row in in_order] if rows else None
+
+
+def connected_clock(*columns: Any) -> ConnectedClock:
+    """Return the clock of these columns: those of a connection, and those of its clock."""
+    login_required, owner, *clock, schedule = columns[5:]
+    stored = StoredClock(stored_clock(*clock).clock, schedule or b"")
+    return ConnectedClock(connection_of(*columns[:5]), bool(login_required), owner, stored)
 
 
 def _optional_instant(micros: int | None) -> Instant | None:

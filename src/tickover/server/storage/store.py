@@ -5,6 +5,7 @@ from typing import Literal, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
+from tickover.api.connections import BankProtocol
 from tickover.api.errors import Rejection, unavailable
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clocks import Clock
@@ -152,6 +153,31 @@ class TooManyTokens(Struct, frozen=True):
     """The access token was not created, because the user has too many."""
 
     first_expires_at: Instant
+
+
+class StoredConnection(Struct, frozen=True):
+    """A connection of a clock to a program that speaks the protocol of a bank."""
+
+    key: bytes
+    protocol: BankProtocol
+    institution: str
+    created_at: Instant
+    faults: str | None = None
+    """A JSON array."""
+
+
+class TooManyConnections(Struct, frozen=True):
+    """The connection was not created, because the clock has too many."""
+
+
+class ConnectedClock(Struct, frozen=True):
+    """The clock that the secret of a connection opens."""
+
+    connection: StoredConnection
+    login_required: bool
+    """Whether the bank requires a new login from now on."""
+    owner: bytes
+    stored: StoredClock
 
 
 class Session(Struct, frozen=True):
@@ -327,6 +353,39 @@ class Store(Protocol):
 
     async def revoke_access_token(self, key: bytes, owner: Owner, now: Instant) -> bool:
         """Make the access token invalid. Return False if the user has no such token, or if it has expired."""
+
+    async def create_connection(
+        self, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
+    ) -> Created | TooManyConnections | None:
+        """Store a new connection, unless the clock has `limit` already. Return None if the owner has no such clock."""
+
+    async def list_connections(self, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
+        """Return the connections of a clock, oldest first, or None if the owner has no such clock."""
+
+    async def delete_connection(self, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
+        """Delete a connection of a clock. Return False if there is none, and None if the owner has no such clock."""
+
+    async def claim_connection(
+        self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes
+    ) -> bytes | None:
+        """Replace the setup secret of a connection with its access secret. Return the connection's key.
+
+        Return None if the setup secret is unknown or used, or if the key of its clock is less than `min_live_key`.
+        """
+
+    async def find_connection(
+        self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes, *, known_revision: int | None = None
+    ) -> ConnectedClock | None:
+        """Return the clock that an access secret opens, or None if the secret is unknown or the clock has expired."""
+
+    async def require_login(self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
+        """Make the bank require a new login. Return False if the secret is unknown or the clock has expired."""
+
+    async def end_connection(self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
+        """Delete the connection. Return False if the secret is unknown or the clock has expired."""
+
+    async def find_institution(self, key: bytes, min_live_key: bytes) -> str | None:
+        """Return the institution of a connection, or None if there is none or its clock has expired."""
 
     async def sweep(self, now: Instant, limit: int) -> int:
         """Delete up to `limit` expired rows of each kind, or a whole day of clocks. Return 0 if nothing is left."""

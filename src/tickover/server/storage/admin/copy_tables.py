@@ -51,6 +51,22 @@ TABLES: Final = (
         is_partitioned=True,
     ),
     Table("creations", ("digest", "params", "clock_key"), b""),
+    Table(
+        "connections",
+        (
+            "key",
+            "clock_key",
+            "protocol",
+            "institution",
+            "created_at",
+            "faults",
+            "setup_digest",
+            "access_digest",
+            "login_required",
+        ),
+        bytes(16),
+        size="coalesce(length(faults), 0)",
+    ),
     Table("login_failures", ("email", "count"), "", condition="email like '%@%'"),
     Table(
         "login_sends",

@@ -40,6 +40,7 @@ _TOTALS: Final = f"""
 _DELETE_RECORDS: Final = (
     "delete from creations where clock_key in (select key from clocks where owner = $1) returning 1"
 )
+_DELETE_CONNECTIONS: Final = "delete from connections where clock_key in (select key from clocks where owner = $1)"
 _DELETE_SCHEDULES: Final = {
     False: "delete from schedules where clock_key in (select key from clocks where owner = $1)",
     True: "delete from schedules s using clocks c where c.owner = $1 and s.slot = c.slot and s.key = c.key",
@@ -127,7 +128,7 @@ class Users:
     async def delete(self, user: User) -> Deleted | None:
         """Delete the user and all of the user's data. Return None if the user doesn't exist.
 
-        After the first of its two transactions, no token gives access to the clocks.
+        After the first of its two transactions, no token and no connection gives access to the clocks.
         """
         async with self._transaction():
             await self._lock_out(user)
@@ -136,6 +137,7 @@ class Users:
             tokens = await self._fetch(_DELETE_TOKENS, user.key)
             emails = await self._fetch(_DELETE_EMAILS, user.email)
             await self._fetch(_DELETE_FAILURES, user.email)
+            await self._fetch(_DELETE_CONNECTIONS, user.key)
         try:
             async with self._transaction():
                 records = await self._fetch(_DELETE_RECORDS, user.key)

@@ -139,6 +139,8 @@ DELETE_CLOCK = [
       delete from schedules_{slot} where key in (select key from deleted)
     ), creation as (
       delete from creations where clock_key in (select key from deleted)
+    ), connection as (
+      delete from connections where clock_key in (select key from deleted)
     )
     select true from deleted
     union all
@@ -154,3 +156,38 @@ CREATE_CLOCK_ONCE = f"""
 FIND_CREATION = f"select * from find_creation_v3($3, {OWNER}, $4)"
 # Returns a row of nulls if the clock doesn't exist or the token was revoked.
 AMEND_CLOCK = f"select * from amend_clock_v2($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+
+# Returns null if the clock doesn't exist or the token was revoked.
+CREATE_CONNECTION = f"select create_connection_v1($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11)"
+_CONNECTION = "connections.key, protocol, institution, connections.created_at, faults"
+# A clock without connections has one row without values.
+LIST_CONNECTIONS = [
+    f"""
+    select {_CONNECTION} from clocks_{slot} as clocks left join connections on clock_key = clocks.key
+    where clocks.key = $3 and owner = {OWNER}"""
+    for slot in range(SLOTS)
+]
+# Returns no row if the clock doesn't exist or the token was revoked.
+DELETE_CONNECTION = [
+    f"""
+    with clock as materialized (select key from clocks_{slot} where key = $3 and owner = {OWNER}),
+    deleted as (delete from connections where key = $4 and clock_key in (select key from clock) returning key)
+    select exists (select from deleted) from clock"""
+    for slot in range(SLOTS)
+]
+CLAIM_CONNECTION = """
+    update connections set setup_digest = null, access_digest = $2
+    where setup_digest = $1 and protocol = $3 and clock_key >= $4 returning key"""
+# `offset 0` forces lookups by key. A join planned for an empty slot would scan the slot.
+FIND_CONNECTION = f"""
+    select {_CONNECTION}, login_required, owner, clocks.key, start_time, frozen_time, max_time, name, labels, revision,
+      case when revision is distinct from $4 then (
+        select body from schedules where schedules.key = clocks.key and schedules.slot = clocks.slot offset 0
+      ) end
+    from connections cross join lateral (select * from clocks where clocks.key = clock_key offset 0) as clocks
+    where access_digest = $1 and protocol = $2 and clock_key >= $3"""
+REQUIRE_LOGIN = """
+    update connections set login_required = true
+    where access_digest = $1 and protocol = $2 and clock_key >= $3 returning true"""
+END_CONNECTION = "delete from connections where access_digest = $1 and protocol = $2 and clock_key >= $3 returning true"
+FIND_INSTITUTION = "select institution from connections where key = $1 and clock_key >= $2"

@@ -12,6 +12,7 @@ from asyncpg import PostgresError
 from asyncpg.pgproto.pgproto import UUID
 from msgspec import UnsetType
 
+from tickover.api.connections import BankProtocol
 from tickover.api.errors import unauthenticated
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
@@ -34,12 +35,21 @@ from tickover.server.storage.postgres.rows import (
     slot_of,
     update_outcome,
 )
-from tickover.server.storage.rows import MAX_KEY, access_token_of, scan_of, stored_clock, token_of
+from tickover.server.storage.rows import (
+    MAX_KEY,
+    access_token_of,
+    connected_clock,
+    connections_of,
+    scan_of,
+    stored_clock,
+    token_of,
+)
 from tickover.server.storage.store import (
     Amended,
     Amendment,
     ClockScan,
     Conflict,
+    ConnectedClock,
     Created,
     ExistingClock,
     IdempotencyRecord,
@@ -54,7 +64,9 @@ from tickover.server.storage.store import (
     Session,
     StoredAccessToken,
     StoredClock,
+    StoredConnection,
     Token,
+    TooManyConnections,
     TooManyTokens,
     overloaded,
 )
@@ -354,9 +366,58 @@ class PostgresStore:
         values = (*owner_values(owner), UUID(key), to_micros(now))
         return bool(await self._connections.fetch(statements.REVOKE_ACCESS_TOKEN, *values))
 
+    async def create_connection(
+        self, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
+    ) -> Created | TooManyConnections | None:
+        clock = *owner_values(owner), slot_of(clock_key), UUID(clock_key)
+        columns = UUID(new.key), new.protocol, new.institution, to_micros(new.created_at), new.faults
+        values = (*clock, *columns, setup_digest, limit)
+        [(outcome,)] = await self._fetch_with_lock(statements.CREATE_CONNECTION, *values)
+        return {"created": _CREATED, "too many": TooManyConnections(), None: None}[outcome]
+
+    async def list_connections(self, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
+        statement = statements.LIST_CONNECTIONS[slot_of(clock_key)]
+        values = (*owner_values(owner), UUID(clock_key))
+        rows = await self._connections.fetch(statement, *values, is_repeatable=True)
+        return connections_of([(key and key.bytes, *row) for key, *row in rows])
+
+    async def delete_connection(self, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
+        statement = statements.DELETE_CONNECTION[slot_of(clock_key)]
+        rows = await self._connections.fetch(statement, *owner_values(owner), UUID(clock_key), UUID(key))
+        return rows[0][0] if rows else None
+
+    async def claim_connection(
+        self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes
+    ) -> bytes | None:
+        values = setup_digest, access_digest, protocol, UUID(min_live_key)
+        rows = await self._connections.fetch(statements.CLAIM_CONNECTION, *values)
+        return rows[0][0].bytes if rows else None
+
+    async def find_connection(
+        self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes, *, known_revision: int | None = None
+    ) -> ConnectedClock | None:
+        values = access_digest, protocol, UUID(min_live_key), known_revision
+        rows = await self._connections.fetch(statements.FIND_CONNECTION, *values, is_repeatable=True)
+        if not rows:
+            return None
+        return connected_clock(*(value.bytes if isinstance(value, UUID) else value for value in rows[0]))
+
+    async def require_login(self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
+        values = access_digest, protocol, UUID(min_live_key)
+        return bool(await self._connections.fetch(statements.REQUIRE_LOGIN, *values, is_repeatable=True))
+
+    async def end_connection(self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
+        values = access_digest, protocol, UUID(min_live_key)
+        return bool(await self._connections.fetch(statements.END_CONNECTION, *values))
+
+    async def find_institution(self, key: bytes, min_live_key: bytes) -> str | None:
+        values = UUID(key), UUID(min_live_key)
+        rows = await self._connections.fetch(statements.FIND_INSTITUTION, *values, is_repeatable=True)
+        return rows[0][0] if rows else None
+
     async def sweep(self, now: Instant, limit: int) -> int:
         swept = await self._connections.fetch_value(
-            "select sweep($1, $2, $3, $4, $5) + sweep_creations($1, $5)",
+            "select sweep($1, $2, $3, $4, $5) + sweep_creations($1, $5) + sweep_connections($1, $5)",
             UUID(first_live_key(now)),
             UUID(first_live_key(now - _DAY)),
             to_micros(now),

@@ -11,6 +11,7 @@ import apsw
 from msgspec import json
 from msgspec.structs import replace
 
+from tickover.api.connections import BankProtocol
 from tickover.api.errors import unauthenticated, unavailable
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
@@ -21,13 +22,15 @@ from tickover.server.storage.rows import (
     AMENDMENT_BYTES,
     MAX_KEY,
     access_token_of,
+    connected_clock,
+    connections_of,
     rename,
     scan_of,
     stored_bytes,
     stored_clock,
     token_of,
 )
-from tickover.server.storage.sqlite import access_tokens, logins, statements
+from tickover.server.storage.sqlite import access_tokens, connections, logins, statements
 from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, connect, migrate
 from tickover.server.storage.sqlite.quota import ClockQuota, OverQuota, Usage
 from tickover.server.storage.sqlite.reader import Reader
@@ -38,6 +41,7 @@ from tickover.server.storage.store import (
     Amendment,
     ClockScan,
     Conflict,
+    ConnectedClock,
     Created,
     ExistingClock,
     IdempotencyRecord,
@@ -52,7 +56,9 @@ from tickover.server.storage.store import (
     Session,
     StoredAccessToken,
     StoredClock,
+    StoredConnection,
     Token,
+    TooManyConnections,
     TooManyTokens,
     user_of,
 )
@@ -282,6 +288,7 @@ class SqliteStore:
             db.execute("delete from clocks where key = ?", (key,))
             db.execute("delete from schedules where clock_key = ?", (key,))
             db.execute("delete from creations where clock_key = ?", (key,))
+            db.execute("delete from connections where clock_key = ?", (key,))
             return True
 
         deleted = await self._writer.submit(job)
@@ -350,10 +357,55 @@ class SqliteStore:
         values = owner_values(owner)
         return await self._writer.submit(lambda db: access_tokens.revoke(db, key, values, now))
 
+    async def create_connection(
+        self, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
+    ) -> Created | TooManyConnections | None:
+        values = owner_values(owner)
+        outcome = await self._writer.submit(
+            lambda db: connections.create(db, new, setup_digest, clock_key, values, limit)
+        )
+        return {"created": _CREATED, "too many": TooManyConnections(), None: None}[outcome]
+
+    async def list_connections(self, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
+        rows = self._reader.fetch_all(connections.LIST, *owner_values(owner), clock_key)
+        return connections_of(rows)
+
+    async def delete_connection(self, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
+        values = owner_values(owner)
+        return await self._writer.submit(lambda db: connections.delete(db, key, clock_key, values))
+
+    async def claim_connection(
+        self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes
+    ) -> bytes | None:
+        rows = await self._change(connections.CLAIM, setup_digest, access_digest, protocol, min_live_key)
+        return rows[0][0] if rows else None
+
+    async def find_connection(
+        self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes, *, known_revision: int | None = None
+    ) -> ConnectedClock | None:
+        values = access_digest, protocol, min_live_key, known_revision
+        found = self._reader.fetch_one(connections.FIND, *values)
+        return connected_clock(*found) if found else None
+
+    async def require_login(self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
+        return bool(await self._change(connections.REQUIRE_LOGIN, access_digest, protocol, min_live_key))
+
+    async def end_connection(self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
+        return bool(await self._change(connections.END, access_digest, protocol, min_live_key))
+
+    async def find_institution(self, key: bytes, min_live_key: bytes) -> str | None:
+        found = self._reader.fetch_one(connections.FIND_INSTITUTION, key, min_live_key)
+        return found[0] if found else None
+
+    async def _change(self, statement: str, *bindings: object) -> list[Any]:
+        """Run one statement that changes rows and returns some."""
+        return await self._writer.submit(lambda db: db.execute(statement, bindings).fetchall())
+
     async def sweep(self, now: Instant, limit: int) -> int:
         def job(db: apsw.Connection) -> int:
             before = db.total_changes()
             sweep_clocks(db, first_live_key(now), limit)
+            connections.sweep(db, first_live_key(now), limit)
             db.execute(
                 "delete from tokens"
                 " where digest in (select digest from tokens where expires_at <= ? order by expires_at limit ?)",

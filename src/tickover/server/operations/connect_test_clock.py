@@ -1,0 +1,73 @@
+"""connectTestClock: let a program that speaks the protocol of a bank read a clock."""
+
+from base64 import b64encode
+from math import ceil
+
+from msgspec import UNSET, json
+
+from tickover.api import ids
+from tickover.api.connections import Connected, ConnectEntry
+from tickover.api.errors import Reason, Rejection
+from tickover.api.limits import MAX_CONNECTIONS
+from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, live_key, not_found
+from tickover.server.operations.connections import MAX_CONNECTION_SIZE, to_result
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.sign_in import tokens
+from tickover.server.storage.store import StoredConnection, TooManyConnections
+
+_MAX_SECRET_SIZE = 4096
+"""A setup token contains the server's public URL."""
+
+
+async def connect_test_clock(params: ConnectEntry, caller: Caller, services: Services) -> Connected:
+    clock_key = live_key(params.id, caller.now)
+    secret = services.mint.new_connection_secret()
+    if params.protocol == "PLAID":
+        secret = f"public-sandbox-{secret}"
+    faults = None if params.bank_faults is UNSET else json.encode(params.bank_faults).decode()
+    key = services.mint.new_key(caller.now)
+    new = StoredConnection(key, params.protocol, params.institution, caller.now, faults)
+    outcome = await services.store.create_connection(
+        new, tokens.digest(secret), clock_key, caller.token, MAX_CONNECTIONS
+    )
+    if outcome is None:
+        raise not_found()
+    if isinstance(outcome, TooManyConnections):
+        message = f"The clock has {MAX_CONNECTIONS} connections, which is the limit. Disconnect one first."
+        wait = ceil((ids.expires_at(clock_key) - caller.now).total_seconds())
+        raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
+    if params.protocol == "PLAID":
+        return Connected(to_result(new), public_token=secret)
+    claim_url = f"{services.policy.public_url}/simplefin/claim/{secret}"
+    return Connected(to_result(new), setup_token=b64encode(claim_url.encode()).decode())
+
+
+OPERATION = Operation(
+    name="connectTestClock",
+    summary="Let a program that speaks SimpleFIN or Plaid read a clock",
+    description=(
+        "The program sees a bank whose time is the clock's `frozenTime`: the accounts and balances, and the "
+        "transactions up to that instant. Give it the `setupToken` or the `publicToken`, which works once. A "
+        f"connection only reads, and ends with the clock. A clock can have {MAX_CONNECTIONS} connections."
+    ),
+    params=ConnectEntry,
+    result=Connected,
+    handler=connect_test_clock,
+    needs=Permission.WRITE,
+    max_result=MAX_CONNECTION_SIZE + _MAX_SECRET_SIZE,
+    reasons=(*CLOCK_REASONS, Reason.RATE_LIMITED),
+    examples=(
+        Example("With Plaid", {"id": EXAMPLE_CLOCK, "protocol": "PLAID"}),
+        Example(
+            "With SimpleFIN, and a day on which the bank is down",
+            {
+                "id": EXAMPLE_CLOCK,
+                "protocol": "SIMPLEFIN",
+                "institution": "First Bank",
+                "faults": [
+                    {"kind": "INSTITUTION_DOWN", "from": "2027-02-01T00:00:00Z", "until": "2027-02-02T00:00:00Z"}
+                ],
+            },
+        ),
+    ),
+)

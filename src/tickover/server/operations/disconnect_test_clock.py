@@ -1,0 +1,37 @@
+"""disconnectTestClock: end a connection of a clock."""
+
+from tickover.api import ids
+from tickover.api.connections import DisconnectEntry
+from tickover.api.errors import Fault, invalid_params
+from tickover.api.tokens import Done
+from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, live_key, not_found
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+
+
+async def disconnect_test_clock(params: DisconnectEntry, caller: Caller, services: Services) -> Done:
+    clock_key, key = live_key(params.id, caller.now), ids.read_connection_id(params.connection_id)
+    deleted = await services.store.delete_connection(key or b"\0" * 16, clock_key, caller.token)
+    if deleted is None:
+        raise not_found()
+    if not deleted:
+        fault = Fault("connectionId", "existing", "must be the ID of a connection of this clock")
+        raise invalid_params(OPERATION.name, [fault])
+    return Done()
+
+
+OPERATION = Operation(
+    name="disconnectTestClock",
+    summary="End a connection of a clock",
+    description="The connection's secrets stop working immediately, on every server.",
+    params=DisconnectEntry,
+    result=Done,
+    handler=disconnect_test_clock,
+    needs=Permission.WRITE,
+    reasons=CLOCK_REASONS,
+    examples=(
+        Example(
+            "The connection of the first example",
+            {"id": EXAMPLE_CLOCK, "connectionId": "conn_01a2d121-c120-7df2-85ad-a9080238cdc2"},
+        ),
+    ),
+)

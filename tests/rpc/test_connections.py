@@ -1,0 +1,118 @@
+"""connectTestClock, listTestClockConnections and disconnectTestClock."""
+
+import re
+from base64 import b64decode
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import BEN, reason_of
+from tests.support.world import World
+
+CONNECT, LIST, DISCONNECT = "connectTestClock", "listTestClockConnections", "disconnectTestClock"
+FROM, UNTIL = "2027-02-01T00:00:00Z", "2027-02-02T00:00:00Z"
+
+
+async def connect(world: World, token: str, clock: str, protocol: str = "PLAID", **params: Any) -> Any:
+    return await world.result(CONNECT, {"id": clock, "protocol": protocol, **params}, token)
+
+
+async def connections(world: World, token: str, clock: str) -> Any:
+    return (await world.result(LIST, {"id": clock}, token))["connections"]
+
+
+@pytest.fixture
+async def clock(world: World, token: str) -> str:
+    id: str = (await world.create(token))["id"]
+    return id
+
+
+async def test_plaid_connection_has_the_defaults_and_a_public_token(world: World, token: str, clock: str) -> None:
+    connected = await connect(world, token, clock)
+    assert re.fullmatch("public-sandbox-[A-Za-z0-9_-]{43}", connected["publicToken"])
+    assert re.fullmatch("conn_[0-9a-f-]{36}", connected["connection"].pop("id"))
+    assert connected["connection"] == {
+        "protocol": "PLAID",
+        "institution": "Tickover Bank",
+        "createdAt": "2027-01-01T12:01:00Z",
+    }
+    assert connected.keys() == {"connection", "publicToken"}
+
+
+async def test_simplefin_setup_token_is_a_claim_url(world: World, token: str, clock: str) -> None:
+    connected = await connect(world, token, clock, "SIMPLEFIN")
+    url = b64decode(connected["setupToken"]).decode()
+    assert re.fullmatch("https://tickover.example.test/simplefin/claim/[A-Za-z0-9_-]{43}", url)
+    assert connected.keys() == {"connection", "setupToken"}
+
+
+async def test_list_has_the_connections_of_the_clock_oldest_first(world: World, token: str, clock: str) -> None:
+    other = (await world.create(token))["id"]
+    faults = [{"kind": "LOGIN_REQUIRED", "from": "2027-02-01T01:00:00+01:00", "until": UNTIL}]
+    given: list[dict[str, Any]] = [{"institution": "x" * 120, "faults": faults}, {"faults": []}, {}]
+    expected = []
+    for params in given:
+        expected.append((await connect(world, token, clock, **params))["connection"])
+        world.pass_time(minutes=1)
+    await connect(world, token, other)
+    assert expected[0]["faults"] == [{"kind": "LOGIN_REQUIRED", "from": FROM, "until": UNTIL}]
+    assert [each.get("faults") for each in expected[1:]] == [[], None]
+    assert await connections(world, token, clock) == expected
+
+
+async def test_disconnected_connection_is_gone(world: World, token: str, clock: str) -> None:
+    ids = [(await connect(world, token, clock))["connection"]["id"] for _ in range(2)]
+    params = {"id": clock, "connectionId": ids[0]}
+    assert await world.result(DISCONNECT, params, token) == {"message": "ok"}
+    assert [each["id"] for each in await connections(world, token, clock)] == ids[1:]
+    assert await world.faults(DISCONNECT, params, token) == {"connectionId": "existing"}
+
+
+async def test_connection_of_another_clock_is_unknown(world: World, token: str, clock: str) -> None:
+    other = (await world.create(token))["id"]
+    id = (await connect(world, token, other))["connection"]["id"]
+    for unknown in (id, "conn_x", ""):
+        params = {"id": clock, "connectionId": unknown}
+        assert await world.faults(DISCONNECT, params, token) == {"connectionId": "existing"}
+    assert len(await connections(world, token, other)) == 1
+
+
+async def test_clock_has_at_most_20_connections(world: World, token: str, clock: str) -> None:
+    for _ in range(20):
+        await connect(world, token, clock)
+    error = await world.error(CONNECT, {"id": clock, "protocol": "PLAID"}, token)
+    assert (error["data"]["reason"], error["data"]["retryAfterSeconds"]) == ("RATE_LIMITED", 7 * 86400)
+
+
+async def test_fork_has_no_connections(world: World, token: str, clock: str) -> None:
+    await connect(world, token, clock)
+    fork = (await world.result("forkTestClock", {"id": clock}, token))["clock"]["id"]
+    assert await connections(world, token, fork) == []
+
+
+@pytest.mark.parametrize("method", [CONNECT, LIST, DISCONNECT])
+async def test_clock_of_another_user_is_not_found(world: World, token: str, clock: str, method: str) -> None:
+    id = (await connect(world, token, clock))["connection"]["id"]
+    params = {CONNECT: {"protocol": "PLAID"}, LIST: {}, DISCONNECT: {"connectionId": id}}[method]
+    response = await world.call(method, {"id": clock, **params}, await world.sign_in(BEN))
+    assert reason_of(response) == "CLOCK_NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("params", "faults"),
+    [
+        ({}, {"protocol": "required"}),
+        ({"protocol": "OFX"}, {"protocol": "oneOf"}),
+        ({"institution": ""}, {"institution": "minLength"}),
+        ({"institution": "x" * 121}, {"institution": "maxLength"}),
+        ({"faults": [{"kind": "SLOW", "from": FROM}]}, {"faults[0].kind": "oneOf"}),
+        ({"faults": [{"kind": "RATE_LIMITED"}]}, {"faults[0].from": "required"}),
+        ({"faults": [{"kind": "RATE_LIMITED", "from": FROM, "until": FROM}]}, {"faults[0].until": "range"}),
+        ({"faults": [{"kind": "RATE_LIMITED", "from": FROM}] * 21}, {"faults": "count"}),
+    ],
+)
+async def test_invalid_params(
+    world: World, token: str, clock: str, params: dict[str, Any], faults: dict[str, str]
+) -> None:
+    defaults = {"protocol": "PLAID"} if params and "protocol" not in params else {}
+    assert await world.faults(CONNECT, {"id": clock, **defaults, **params}, token) == faults

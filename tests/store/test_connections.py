@@ -1,0 +1,156 @@
+"""Every store: connections of clocks."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from tests.store.values import DAY, NOW, START, WEEK, add_clock, clock, connection, digest, key, user
+from tickover.api.connections import BankProtocol
+from tickover.api.ids import first_live_key
+from tickover.server.storage.store import Amendment, ConnectedClock, Created, Quota, Store, TooManyConnections
+
+LIVE = first_live_key(NOW)
+RowsOf = Callable[[str], Awaitable[int]]
+
+
+@pytest.fixture(autouse=True)
+async def clocks(store: Store) -> None:
+    for number in (1, 2):
+        await add_clock(store, clock(number), user(number), b"schedule %d" % number)
+
+
+async def connect(store: Store, number: int, clock_number: int = 1, protocol: BankProtocol = "PLAID") -> None:
+    """Create connection `number`, with the setup secret of the same number."""
+    new = connection(number, protocol)
+    assert await store.create_connection(new, digest(number), key(clock_number), user(clock_number), 20) == Created()
+
+
+async def claim(store: Store, number: int, protocol: BankProtocol = "PLAID") -> bytes | None:
+    """Claim connection `number`. Its access secret has the number plus 100."""
+    return await store.claim_connection(digest(number), digest(number + 100), protocol, LIVE)
+
+
+async def find(store: Store, number: int, protocol: BankProtocol = "PLAID") -> ConnectedClock | None:
+    return await store.find_connection(digest(number + 100), protocol, LIVE)
+
+
+async def test_connections_of_a_clock_are_listed_oldest_first(store: Store) -> None:
+    assert await store.list_connections(key(1), user(1)) == []
+    await connect(store, 3)
+    await connect(store, 2, protocol="SIMPLEFIN")
+    await connect(store, 4, 2)
+    assert await store.list_connections(key(1), user(1)) == [connection(2, "SIMPLEFIN"), connection(3)]
+    assert await store.list_connections(key(1), user(2)) is None
+    assert await store.list_connections(key(9), user(1)) is None
+
+
+async def test_connections_of_a_clock_are_limited(store: Store, open_another: Callable[[], Awaitable[Store]]) -> None:
+    stores = [store, await open_another()]
+    outcomes = await asyncio.gather(
+        *(
+            stores[number % 2].create_connection(connection(number), digest(number), key(1), user(1), 7)
+            for number in range(10, 30)
+        )
+    )
+    assert (outcomes.count(Created()), outcomes.count(TooManyConnections())) == (7, 13)
+    assert await store.create_connection(connection(50), digest(50), key(2), user(2), 7) == Created()
+    assert await store.create_connection(connection(51), digest(51), key(2), user(1), 7) is None
+
+
+async def test_setup_secret_works_once(store: Store, open_another: Callable[[], Awaitable[Store]]) -> None:
+    await connect(store, 3)
+    stores = [store, await open_another()]
+    claimed = await asyncio.gather(
+        *(stores[n % 2].claim_connection(digest(3), digest(200 + n), "PLAID", LIVE) for n in range(10))
+    )
+    assert [found for found in claimed if found] == [key(3)]
+    opened = [await store.find_connection(digest(200 + n), "PLAID", LIVE) for n in range(10)]
+    assert [found is not None for found in opened] == [found is not None for found in claimed]
+
+
+async def test_access_secret_opens_one_clock(store: Store) -> None:
+    await connect(store, 3, 2)
+    assert await find(store, 3) is None
+    await claim(store, 3)
+    found = await find(store, 3)
+    assert found is not None
+    assert (found.connection, found.login_required, found.owner) == (connection(3), False, user(2))
+    assert (found.stored.clock, found.stored.schedule) == (clock(2), b"schedule 2")
+    assert await store.find_connection(digest(3), "PLAID", LIVE) is None, "the setup secret opens nothing"
+
+
+@pytest.mark.parametrize("method", ["claim_connection", "find_connection", "require_login", "end_connection"])
+async def test_secrets_of_another_protocol_are_unknown(store: Store, method: str) -> None:
+    await connect(store, 3)
+    if method == "claim_connection":
+        assert await claim(store, 3, "SIMPLEFIN") is None
+    else:
+        await claim(store, 3)
+        assert not await getattr(store, method)(digest(103), "SIMPLEFIN", LIVE)
+        assert await find(store, 3)
+
+
+async def test_schedule_of_a_known_revision_is_left_out(store: Store) -> None:
+    await connect(store, 3)
+    await claim(store, 3)
+    await store.amend_clock(key(1), user(1), Amendment(0, START, b"amended"), bytes(16), Quota())
+    for known, schedule in ((1, b""), (0, b"amended"), (None, b"amended")):
+        found = await store.find_connection(digest(103), "PLAID", LIVE, known_revision=known)
+        assert found is not None
+        assert (found.stored.clock.revision, found.stored.schedule) == (1, schedule)
+
+
+async def test_login_stays_required(store: Store) -> None:
+    await connect(store, 3)
+    await claim(store, 3)
+    assert [await store.require_login(digest(number), "PLAID", LIVE) for number in (103, 103, 3)] == [True, True, False]
+    found = await find(store, 3)
+    assert found is not None
+    assert found.login_required
+
+
+async def test_institution_is_found_by_the_key(store: Store) -> None:
+    await connect(store, 3)
+    assert await store.find_institution(key(3), LIVE) == connection(3).institution
+    assert await store.find_institution(key(4), LIVE) is None
+    assert await store.find_institution(key(3), first_live_key(NOW + WEEK)) is None
+
+
+async def test_disconnected_secrets_are_unknown(store: Store) -> None:
+    for number in (3, 4, 5):
+        await connect(store, number)
+    for number in (3, 4):
+        await claim(store, number)
+    assert await store.delete_connection(key(3), key(1), user(2)) is None
+    assert await store.delete_connection(key(3), key(2), user(2)) is False
+    assert [await store.delete_connection(key(3), key(1), user(1)) for _ in range(2)] == [True, False]
+    assert [await store.end_connection(digest(104), "PLAID", LIVE) for _ in range(2)] == [True, False]
+    assert [await find(store, number) for number in (3, 4)] == [None, None]
+    assert await store.list_connections(key(1), user(1)) == [connection(5)]
+
+
+async def test_connections_end_with_their_clock(store: Store, rows_of: RowsOf) -> None:
+    for number, clock_number in ((3, 1), (4, 1), (5, 2)):
+        await connect(store, number, clock_number)
+    await claim(store, 3)
+    await store.delete_clock(key(1), user(1))
+    assert await find(store, 3) is None
+    assert await claim(store, 4) is None
+    assert await rows_of("connections") == 1
+
+
+async def test_connections_of_an_expired_clock_are_unknown_and_swept(store: Store, rows_of: RowsOf) -> None:
+    await connect(store, 3)
+    await connect(store, 4)
+    await claim(store, 3)
+    expired = first_live_key(NOW + WEEK)
+    assert await store.find_connection(digest(103), "PLAID", expired) is None
+    assert await store.claim_connection(digest(4), digest(104), "PLAID", expired) is None
+    assert not await store.require_login(digest(103), "PLAID", expired)
+    assert not await store.end_connection(digest(103), "PLAID", expired)
+    await store.sweep(NOW + DAY, 100)
+    assert await rows_of("connections") == 2
+    while await store.sweep(NOW + WEEK, 1):
+        pass
+    assert await rows_of("connections") == 0
