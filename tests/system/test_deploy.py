@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,54 +31,6 @@ def output_of(program: str, *arguments: str, package: str = "", folder: str = ""
 
 def test_alerts_fire_when_the_database_mail_or_disk_fails() -> None:
     output_of("promtool", "test", "rules", "alerts_test.yml", package="prometheus", folder="prometheus")
-
-
-def test_every_change_of_an_alert_is_noticed(tmp_path: Path) -> None:
-    """Each changed copy of an alert has its own name, so that one run of promtool tests all of them."""
-    folder, yaml = DEPLOY / "prometheus", YAML(typ="safe")
-    tested, [group] = yaml.load(folder / "alerts_test.yml"), yaml.load(folder / "alerts.yml")["groups"]
-    copies = {
-        rule["alert"]: [rule | change | {"alert": f"{rule['alert']}_{n}"} for n, change in enumerate(_changes(rule))]
-        for rule in group["rules"]
-    }
-    for test in tested["tests"]:
-        test["alert_rule_test"] = [
-            checked | {"alertname": copy["alert"]}
-            for checked in test["alert_rule_test"]
-            for copy in copies[checked["alertname"]]
-        ]
-    changed = [copy for rules in copies.values() for copy in rules]
-    (tmp_path / "alerts.yml").write_text(json.dumps({"groups": [{"name": "changed", "rules": changed}]}))
-    (tmp_path / "alerts_test.yml").write_text(json.dumps(tested))
-    promtool = require_program("promtool", "prometheus")
-    command = [promtool, "test", "rules", str(tmp_path / "alerts_test.yml")]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    noticed = set(re.findall(r"alertname: (\w+),", ran.stdout + ran.stderr))
-    assert len(changed) > 60
-    assert [(copy["expr"], copy.get("for")) for copy in changed if copy["alert"] not in noticed] == []
-
-
-def _changes(rule: dict[str, Any]) -> Iterator[dict[str, str]]:
-    """Yield changes of one threshold, duration, filter or function of an alert."""
-    expression = rule["expr"]
-    if "for" in rule:
-        seconds = 60 * int(rule["for"].removesuffix("m"))
-        yield from ({"for": f"{duration}s"} for duration in (0, seconds // 2, seconds * 2))
-    for window in re.finditer(r"\[(\d+)m\]", expression):
-        yield from ({"expr": _replace(window, f"[{int(window[1]) * 30 * factor}s]")} for factor in (1, 4))
-    for threshold in re.finditer(r"(?<=[<>=] )[\d.]+", expression):
-        value = float(threshold[0])
-        yield from (
-            {"expr": _replace(threshold, repr(other))} for other in ({value / 2, value * 1.5} if value else {2.0})
-        )
-    for labels in re.finditer(r"\{.*?\}", expression):
-        yield {"expr": _replace(labels, "")}
-    for absolute in re.finditer(r"abs\b", expression):
-        yield from ({"expr": _replace(absolute, sign)} for sign in ("", "-"))
-
-
-def _replace(match: re.Match[str], new: str) -> str:
-    return match.string[: match.start()] + new + match.string[match.end() :]
 
 
 def test_prometheus_accepts_its_configuration() -> None:

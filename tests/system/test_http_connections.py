@@ -179,20 +179,6 @@ async def test_idle_connection_closes_after_its_timeout(short_keep_alive_server:
         assert loop.time() - asked >= _KEEP_ALIVE_SECONDS
 
 
-async def test_active_connection_stays_open_longer(short_keep_alive_server: EchoServer) -> None:
-    async with (
-        Client.connect(short_keep_alive_server.port) as idle,
-        Client.connect(short_keep_alive_server.port) as used,
-    ):
-        assert (await idle.request(echo_call(b"x"))).status == 200
-        closed = asyncio.create_task(idle.read_to_end())
-        while not closed.done():
-            assert (await used.request(echo_call(b"x"))).status == 200
-            await asyncio.wait([closed], timeout=_KEEP_ALIVE_SECONDS / 10)
-        assert await closed == b""
-        assert (await used.request(echo_call(b"x"))).status == 200
-
-
 async def test_slow_call_is_not_idle(short_keep_alive_server: EchoServer) -> None:
     async with Client.connect(short_keep_alive_server.port) as client:
         assert (await client.request(echo_call(b"x"))).status == 200
@@ -255,21 +241,6 @@ async def test_close_beside_keep_alive_closes(
     assert (response.headers["connection"], response.body) == ("close", b"echo: 1")
     assert await client.read_to_end() == b""
     assert server.bodies == [b"1"]
-
-
-@pytest.mark.parametrize("rest", [b"", b"\r\n"], ids=["in one packet", "after a blank line"])
-@pytest.mark.parametrize("body", [b"1", b""], ids=["with a body", "without a body"])
-@pytest.mark.parametrize("option", ["close, Upgrade", "Upgrade, close"])
-async def test_requests_after_the_last_one_with_an_upgrade_are_ignored(
-    server: EchoServer, client: Client, option: str, body: bytes, rest: bytes
-) -> None:
-    last = echo_call(body, f"Connection: {option}", "Upgrade: h2c")
-    response = await client.request(
-        last + rest + echo_call(b"2") + echo_call(b"3", "Connection: Upgrade", "Upgrade: h2c") + echo_call(b"4")
-    )
-    assert (response.headers["connection"], response.body) == ("close", b"echo: " + body)
-    assert await client.read_to_end() == b""
-    assert server.bodies == [body]
 
 
 # Clients that don't read responses
@@ -356,16 +327,6 @@ async def test_incomplete_request_of_a_half_closed_client_is_dropped(server: Ech
     assert await client.read_to_end() == b""
 
 
-async def test_half_closed_client_gets_its_response_when_the_server_stops(server: EchoServer, client: Client) -> None:
-    await client.send(echo_call(b"busy"))
-    await server.is_busy.wait()
-    client.half_close()
-    stopping = asyncio.create_task(server.http_server.stop(WAIT_SECONDS))
-    server.may_respond.set()
-    assert (await client.response()).body == b"echo: busy"
-    assert await stopping == 0
-
-
 async def test_disconnected_client_leaves_no_state(server: EchoServer) -> None:
     async with Client.connect(server.port) as gone, asyncio.timeout(WAIT_SECONDS):
         await gone.send(echo_call(b"busy"))
@@ -428,15 +389,6 @@ async def test_pending_calls_finish_when_the_server_stops(
     assert [response.body for response in responses] == [b"echo: " + call for call in calls]
     assert responses[-1].headers["connection"] == "close"
     assert await client.read_to_end() == b""
-    assert await stopping == 0
-
-
-async def test_arriving_request_finishes_when_the_server_stops(server: EchoServer, client: Client) -> None:
-    await client.send(post("Content-Length: 10") + b"12345")
-    await server.wait_for(lambda: server.pool.receiving)
-    stopping = asyncio.create_task(server.http_server.stop(WAIT_SECONDS))
-    response = await client.request(b"67890")
-    assert (response.headers["connection"], response.body) == ("close", b"echo: 1234567890")
     assert await stopping == 0
 
 

@@ -14,7 +14,7 @@ from tests.support.raw import HELLO, WAIT_SECONDS, Client, call, port_of, post, 
 from tests.system.test_life_cycle_log import log_of
 from tickover.server.app import _http_limits
 from tickover.server.http1.limits import Limits
-from tickover.server.http1.messages import OVERLOADED, Request
+from tickover.server.http1.messages import Request
 from tickover.server.http1.parser import RequestParser
 from tickover.server.http1.pool import MAX_BODY_BYTES_PER_ITERATION, Pool
 from tickover.server.settings import read_settings
@@ -59,20 +59,6 @@ async def test_connection_over_the_limit_serves_only_health_checks() -> None:
         assert server.bodies == [b"busy"]
         async with Client.connect(server.port) as client:
             assert (await client.request(HELLO)).status == 200
-
-
-async def test_requests_after_a_rejected_one_are_ignored() -> None:
-    async with run_echo_server(connections=3) as server, AsyncExitStack() as stack:
-        for _ in range(3):
-            busy = await stack.enter_async_context(Client.connect(server.port))
-            await busy.send(_call(b"busy"))
-        await server.wait_for_calls(3)
-        fourth = await stack.enter_async_context(Client.connect(server.port))
-        await fourth.send(_call(b"1") + _call(b"2") + HELLO + _HEALTH)
-        assert (await fourth.response()).status == 503
-        assert await fourth.read_to_end() == b""
-        assert server.errors == [OVERLOADED]
-        assert server.bodies == [b"busy"] * 3
 
 
 async def test_silent_connections_over_the_limit_do_not_block_health_checks() -> None:
@@ -257,22 +243,6 @@ async def test_oldest_unread_response_closes_its_connection() -> None:
             assert len(await first.read_to_end()) < server.HUGE
 
 
-async def test_partly_read_response_counts_in_full() -> None:
-    async with (
-        run_echo_server(unread_bytes=85_000_000, deadline_seconds=600) as server,
-        Client.connect(server.port) as first,
-        Client.connect(server.port) as second,
-    ):
-        await first.send(post("Content-Length: 4") + b"huge")
-        await first.read(server.HUGE // 2)
-        [connection] = server.pool.unread
-        await second.send(post("Content-Length: 4") + b"huge")
-        await server.wait_for(lambda: connection not in server.pool.connections)
-        assert len((await second.response()).body) == server.HUGE
-        with suppress(ConnectionError):
-            await first.read_to_end()
-
-
 @pytest.mark.parametrize(("allowed", "warnings"), [(9, 0), (5, 1)])
 def test_limit_on_open_files_lowers_the_limit_on_connections(
     monkeypatch: pytest.MonkeyPatch, allowed: int, warnings: int
@@ -281,17 +251,3 @@ def test_limit_on_open_files_lowers_the_limit_on_connections(
     logged = LogCapture()
     limits = _http_limits(read_settings({}, {"max_connections": "9"}), logged.log)
     assert (limits.connections, len(logged.lines)) == (allowed, warnings)
-
-
-def test_server_has_the_default_limits() -> None:
-    """`make soak` measures the memory of a server under attack."""
-    limits = _http_limits(read_settings({}, {}), LogCapture().log)
-    assert limits == Limits(
-        body_bytes=2**20,
-        head_bytes=2**15,
-        connections=5000,
-        keep_alive_seconds=75,
-        deadline_seconds=30,
-        request_bytes=2**26,
-        unread_bytes=2**26,
-    )

@@ -112,15 +112,6 @@ async def test_idle_connection_has_no_request_deadline(server: EchoServer, first
         assert await client.request(first) == once
 
 
-async def test_each_request_has_its_own_deadline(server: EchoServer) -> None:
-    async with Client.connect(server.port) as client:
-        waiting = asyncio.create_task(server.wait_for_deadline())
-        while not waiting.done():
-            assert (await client.request(BODY_OF_10 + b"12345", b"67890")).body == b"Hello"
-        await waiting
-        assert (await client.request(HELLO)).body == b"Hello"
-
-
 # The size of a head, against the real program
 
 
@@ -158,13 +149,6 @@ async def test_head_over_the_limit_is_rejected(client: Client, piece: int) -> No
     assert await client.read_to_end() == b""
 
 
-@pytest.mark.parametrize("piece", [TOO_LARGE, 1000], ids=["in one piece", "in many"])
-async def test_second_head_has_the_same_limit(client: Client, piece: int) -> None:
-    assert (await client.request(request("GET", "/healthz"))).status == 200
-    assert (await client.request(*_pieces(_head_of(MAX_HEAD), piece))).status == 200
-    assert (await client.request(*_pieces(_head_of(TOO_LARGE), piece))).status == 431
-
-
 @pytest.mark.parametrize(("length", "status"), [(30_000, 404), (MAX_HEAD + 1, 431)])
 async def test_target_counts_toward_the_head(client: Client, length: int, status: int) -> None:
     assert (await client.request(request("GET", "/" + "a" * (length - 1)))).status == status
@@ -190,12 +174,6 @@ async def test_endless_input_is_disconnected(client: Client, begun: bytes, again
     await client.send(begun)
     most = 16 * MAX_BODY
     assert await client.send_until_disconnected(again, most) < most
-
-
-async def test_large_body_does_not_count_toward_the_head(client: Client) -> None:
-    body = b'{"jsonrpc":"2.0","id":1,"method":"logout"}'.ljust(MAX_BODY)
-    response = await client.request(post(f"Content-Length: {len(body)}") + body)
-    assert response.json["error"]["data"]["reason"] == "UNAUTHENTICATED"
 
 
 # The size of a body
@@ -293,14 +271,6 @@ async def test_http_error_has_a_request_id(program: Program) -> None:
     assert prefix.startswith("req_")
     numbers = [int(id.removeprefix(prefix), 16) for id in ids]
     assert numbers == list(range(numbers[0], numbers[0] + 4))
-
-
-async def test_request_after_a_malformed_one_is_ignored(client: Client) -> None:
-    hidden = request("GET", "/healthz")
-    await client.send(post("Content-Length: 0", "Transfer-Encoding: chunked") + b"0\r\n\r\n" + hidden)
-    everything = await client.read_to_end()
-    assert everything.startswith(b"HTTP/1.1 400 ")
-    assert everything.count(b"HTTP/1.1 ") == 1
 
 
 # The Host header, over the wire

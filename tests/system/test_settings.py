@@ -1,7 +1,5 @@
 """Settings: valid values, errors in one sentence without secrets, and exit code 2."""
 
-import errno
-import os
 import socket
 from collections.abc import Callable
 from ipaddress import ip_network
@@ -14,7 +12,7 @@ import pytest
 
 from tests.support.log_capture import LogCapture
 from tests.support.program import run_tickover
-from tickover.server.app import TickoverServer, bind_advice
+from tickover.server.app import TickoverServer
 from tickover.server.settings import SETTINGS, SettingError, has_password, is_loopback, read_settings
 
 _KEY = "a key of 16 char"
@@ -24,56 +22,6 @@ _FOLDER_ADVICE = "Set TICKOVER_DATA_DIR or TICKOVER_DATABASE_URL to a folder tha
 
 
 # Settings in this process
-
-
-@pytest.mark.parametrize(
-    ("code", "advice"),
-    [
-        (errno.EACCES, "Set TICKOVER_PORT to 1024 or higher, for example 8000, and put a reverse proxy in front."),
-        (errno.EADDRINUSE, "Stop the other program, or set another TICKOVER_PORT."),
-    ],
-)
-def test_advice_fits_the_reason_why_a_port_is_unusable(code: int, advice: str) -> None:
-    assert bind_advice(OSError(code, os.strerror(code)), "TICKOVER_PORT") == advice
-
-
-def test_defaults_are_valid() -> None:
-    settings = read_settings({}, {})
-    assert {name: getattr(settings, name) for name in settings.__struct_fields__} == {
-        "host": "127.0.0.1",
-        "port": 8000,
-        "data_dir": Path(".tickover"),
-        "database_url": "sqlite:///.tickover/tickover.db",
-        "database_connections": 10,
-        "workers": 1,
-        "mail_url": "outbox:",
-        "mail_from": "Tickover <tickover@localhost>",
-        "public_url": "",
-        "secret_key": "",
-        "log_level": "info",
-        "log_format": "auto",
-        "access_log": False,
-        "tracing": False,
-        "max_clocks_per_user": 10_000,
-        "max_bytes_per_user": 256 * 2**20,
-        "allowed_hosts": (),
-        "trusted_proxies": (),
-        "cors_origins": (),
-        "resend_seconds": 60,
-        "sends_per_hour": 30,
-        "sends_per_hour_per_network": 10,
-        "code_tries": 5,
-        "code_failures": 100,
-        "test_codes": {},
-        "client_burst": 300,
-        "client_refill": 5,
-        "max_connections": 5000,
-        "max_in_flight": 512,
-        "keep_alive_seconds": 75,
-        "drain_seconds": 0,
-        "metrics_port": None,
-        "metrics_host": "127.0.0.1",
-    }
 
 
 _GOOD: list[tuple[str, str, Any]] = [
@@ -137,10 +85,6 @@ def test_valid_value_is_read_from_its_variable_or_its_flag(name: str, written: s
 
 def test_empty_value_is_the_default() -> None:
     assert read_settings({setting.variable: "" for setting in SETTINGS}, {}) == read_settings({}, {})
-
-
-def test_default_database_is_in_the_data_folder() -> None:
-    assert read_settings({"TICKOVER_DATA_DIR": "/var/t"}, {}).database_url == "sqlite:////var/t/tickover.db"
 
 
 _BAD = [
@@ -309,10 +253,6 @@ def test_unknown_variable_is_rejected_with_a_hint(variable: str, hint: str) -> N
         read_settings({"PATH": "/bin", variable: "1"}, {})
     assert str(error.value).startswith(f"{variable} is not a setting; ")
     assert hint in str(error.value)
-
-
-def test_variables_of_other_programs_are_ignored() -> None:
-    assert read_settings({"PORT": "x", "tickover_port": "x", "MY_TICKOVER_PORT": "x"}, {}) == read_settings({}, {})
 
 
 @pytest.mark.parametrize(

@@ -95,12 +95,3 @@ def test_commands_of_the_page_work(shell: Shell) -> None:
     [commands] = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     results = [shell(*shlex.split(command)[1:]) for command in commands.splitlines()]
     assert [result.code for result in results] == [0] * len(results)
-
-
-def test_file_without_items_is_an_error(shell: Shell, clock: str, tmp_path: Path) -> None:
-    file = tmp_path / "maybe.toml"
-    file.write_text(
-        '[[transactions]]\nname = "Tip"\namount = 1\ncurrency = "EUR"\ntype = "income"\nevery = "month"\nchance = 0\n'
-    )
-    result = shell("clock", "add", str(file))
-    assert (result.code, result.err) == (2, f"tickover: {file} has no items from 2027-01-01 on.\n")

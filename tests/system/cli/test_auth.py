@@ -30,25 +30,6 @@ def test_login_reads_the_code_from_the_development_mailbox(
     assert stat.S_IMODE(signed_out_shell.credentials_file.stat().st_mode) == 0o600
 
 
-def test_token_works_and_is_never_printed(signed_out_shell: Shell, email: str, program: Program) -> None:
-    runs = [
-        signed_out_shell("login", email, "--json"),
-        signed_out_shell("clock", "create"),
-        signed_out_shell("clock", "list", "--json"),
-    ]
-    assert [result.code for result in runs] == [0, 0, 0]
-    assert runs[0].json == {"email": email, "userId": runs[0].json["userId"], "url": signed_out_shell.url}
-    assert program.result("listTestClocks", {}, signed_out_shell.token)["clocks"]
-    assert not any(signed_out_shell.token in result.out + result.err for result in runs)
-
-
-def test_login_reuses_an_unused_code(signed_out_shell: Shell, email: str, program: Program) -> None:
-    params = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
-    program.result("sendLoginCodeEmail", params)
-    assert signed_out_shell("login", email).code == 0
-    assert program.result("getCurrentUser", {}, signed_out_shell.token)["email"] == email
-
-
 def test_resend_too_soon_says_how_long_to_wait(shell: Shell, email: str) -> None:
     result = shell("login", email)
     assert (result.code, result.out) == (8, "")
@@ -102,20 +83,6 @@ def test_login_at_a_terminal_prompts_for_the_code(smtp_server: SmtpServer, smtp_
         assert terminal.end() == 0
         assert f"Signed in as {email}" in terminal.text
     assert smtp_shell("clock", "list").code == 0
-
-
-def test_login_fails_after_three_wrong_codes(smtp_server: SmtpServer, smtp_shell: Shell, email: str) -> None:
-    with smtp_shell.open_terminal("login", email) as terminal:
-        terminal.wait_for("Code from")
-        wrong = "000000" if smtp_server.code(email) != "000000" else "111111"
-        terminal.type(f"{wrong}\n" * 3)
-        assert terminal.end() == 3
-        assert terminal.text.count("The code is wrong, used or expired.") == 3
-        assert "Sign-in failed after 3 attempts." in terminal.text
-        assert "Traceback" not in terminal.text
-    assert stored_credentials(smtp_shell) is None
-    # The code has two tries left.
-    assert smtp_shell("login", email, "--code", smtp_server.code(email)).code == 0
 
 
 def test_ctrl_c_at_the_prompt_stores_nothing(smtp_server: SmtpServer, smtp_shell: Shell, email: str) -> None:
@@ -185,13 +152,6 @@ def test_environment_token_overrides_the_stored_token(signed_out_shell: Shell, s
         "  The token comes from TICKOVER_TOKEN. Unset the variable or change it.",
     )
     assert shell("clock", "list").code == 0
-
-
-def test_invalid_environment_token_is_rejected(signed_out_shell: Shell) -> None:
-    token = "two words"
-    result = signed_out_shell("clock", "list", TICKOVER_TOKEN=token)
-    assert result.code == 2
-    assert token not in result.err
 
 
 def test_revoked_token_asks_to_sign_in_again(shell: Shell, email: str, program: Program) -> None:

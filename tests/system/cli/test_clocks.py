@@ -50,22 +50,6 @@ def test_create_from_params_returns_the_servers_clock(shell: Shell, clock: str, 
     assert created["pendingTransactions"][1]["amount"] == 2800.1
 
 
-def test_params_file_with_another_start(shell: Shell, tmp_path: Path) -> None:
-    file = tmp_path / "params.json"
-    file.write_text(json.dumps(PARAMS))
-    created = shell("clock", "create", "--params", str(file), "--from", f"{YEAR}-01-02", "--json").json
-    assert (created["frozenTime"], transaction_counts(created)) == (f"{YEAR}-01-02T00:00:00Z", (0, 2))
-
-
-def test_create_from_shipped_scenario(shell: Shell) -> None:
-    result = shell("clock", "create", "salary-and-rent", "--from", f"{YEAR}-01-01")
-    assert (result.code, result.err) == (0, "")
-    title, head, *_ = result.out.splitlines()
-    assert title == f"  ✓ Created {shell.clock} from salary-and-rent"
-    assert head.startswith(f"  clock_…{shell.clock[-8:]}  READY  now {YEAR}-01-01  ")
-    assert result.out.splitlines()[-2].startswith("  Next: tickover clock advance --next")
-
-
 def test_scenario_of_a_file_starts_on_the_first_of_this_month(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(shell("scenarios", "show", "trip").out)
@@ -106,17 +90,6 @@ def test_invalid_create_is_rejected(shell: Shell, arguments: list[str], exit: in
 # Showing
 
 
-def test_show_draws_the_clock(shell: Shell, clock: str) -> None:
-    result = shell("clock", "show")
-    assert result.code == 0
-    assert result.out.splitlines()[0] == (
-        f"  clock_…{clock[-8:]}  READY  now {YEAR}-01-01  3 to come  expires in 6 d 23 h"
-    )
-    assert "  Trip  16.66 %  500.00 of 3 000.00  █████▒▒▒░" in result.out.replace("16.67", "16.66")
-    assert f"  ○ {YEAR}-01-25  Salary  +2 800.10 EUR" in result.out
-    assert f"now 0.00 → end 1 650.10  lowest −1 150.00 on {YEAR}-01-03" in result.out
-
-
 def test_deleted_last_clock_is_reported(shell: Shell, clock: str, program: Program) -> None:
     program.result("deleteTestClock", {"id": clock}, shell.token)
     hint = "  List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent"
@@ -128,37 +101,7 @@ def test_deleted_last_clock_is_reported(shell: Shell, clock: str, program: Progr
     assert shell("clock", "show", clock).err.startswith("tickover: You have no clock with this ID")
 
 
-def test_preview_does_not_move_the_clock(shell: Shell, clock: str) -> None:
-    result = shell("clock", "show", "--at", f"{YEAR}-02-01")
-    title, header = result.out.splitlines()[:2]
-    assert title == f"  Preview at {YEAR}-02-01. The clock hasn't moved."
-    assert header.startswith(f"  clock_…{clock[-8:]}  PREVIEW  at {YEAR}-02-01  ")
-    assert "tickover clock" not in result.out
-    assert transaction_counts(shell("clock", "show", "--at", f"{YEAR}-02-01", "--json").json) == (2, 0)
-    assert transaction_counts(shell("clock", "show", "--json").json) == (0, 2)
-    assert shell("clock", "show", "--at", f"{YEAR - 1}-12-31").code == 4
-
-
-@pytest.mark.parametrize("width", [40, 160])
-def test_drawing_is_as_wide_as_the_terminal(shell: Shell, clock: str, width: int) -> None:
-    lines = shell("clock", "show", COLUMNS=str(width)).out.splitlines()
-    axis = next(line for line in lines if "──" in line)
-    assert len(axis) == width
-    assert max(map(len, lines)) == width
-
-
 # Advancing
-
-
-def test_advance_lists_what_happened(shell: Shell, clock: str) -> None:
-    lines = shell("clock", "advance", "--by", "1mo").out.splitlines()
-    where = lines.index(f"  ✓ {YEAR}-01-01 → {YEAR}-02-01  2 transactions and 1 contribution")
-    assert lines[where + 1 : where + 4] == [
-        f"  ● {YEAR}-01-03  Rent    −1 150.00 EUR",
-        f"  ● {YEAR}-01-25  Salary  +2 800.10 EUR",
-        f"  ● {YEAR}-01-26  Trip      +310.00",
-    ]
-    assert lines[-1] == "  Nothing is left to happen.  Start over: tickover clock fork"
 
 
 @pytest.mark.parametrize(
@@ -192,18 +135,6 @@ def test_advance_json_has_the_clock_and_what_happened(shell: Shell, clock: str) 
     assert happened["contributions"] == [{"goalId": goal["id"], "goalName": "Trip", **goal["contributions"][0]}]
 
 
-def test_advance_next_fails_if_nothing_is_left(shell: Shell, clock: str) -> None:
-    for _ in range(3):
-        assert shell("clock", "advance", "--next").code == 0
-    result = shell("clock", "advance", "--next")
-    assert (result.code, result.out) == (6, "")
-    assert result.err.splitlines() == [
-        "tickover: Nothing is left to happen on this clock.",
-        "  Start over with a copy: tickover clock fork",
-    ]
-    assert shell("clock", "advance", "--next", "--json").error["reason"] == "NOTHING_LEFT"
-
-
 @pytest.mark.parametrize(
     ("options", "exit", "message"),
     [
@@ -221,16 +152,6 @@ def test_invalid_advance_is_rejected(shell: Shell, clock: str, options: list[str
     assert (result.code, result.out) == (exit, "")
     assert message in result.err
     assert transaction_counts(shell("clock", "show", "--json").json) == (0, 2)
-
-
-def test_long_lists_name_the_command_that_shows_all(shell: Shell) -> None:
-    shell("clock", "create", "salary-and-rent", "--from", f"{YEAR}-01-01")
-    lines = shell("clock", "advance", "--by", "2mo").out.splitlines()
-    assert sum(line.startswith("  ● 20") for line in lines) == 12
-    assert any(line.endswith(f" more  Show all: tickover clock events --after {YEAR}-01-01") for line in lines)
-    clock, shown = shell("clock", "show", "--json").json, shell("clock", "show", "--all").out
-    items = sum(transaction_counts(clock)) + len(clock["goals"][0]["contributions"])
-    assert shown.count("\n  ● 20") + shown.count("\n  ○ 20") == items + len(clock["goals"][0]["upcomingContributions"])
 
 
 # Copying

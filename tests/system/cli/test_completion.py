@@ -39,12 +39,6 @@ def test_commands_options_and_scenarios_are_complete(offline_shell: Shell, words
     assert plain(complete(offline_shell, words)) == offered
 
 
-@pytest.mark.parametrize("words", ["clock create", "clock check --scenario", "scenarios show"])
-def test_scenario_argument_completes_files(offline_shell: Shell, words: str) -> None:
-    # Files come first because bash drops items before them.
-    assert complete(offline_shell, f"tickover {words} tr") == [["file", "tr"], ["plain", "trip"]]
-
-
 def test_zsh_completion_has_no_empty_items(offline_shell: Shell) -> None:
     lines = offline_shell(
         _TICKOVER_COMPLETE="zsh_complete", COMP_WORDS="tickover clock create ", COMP_CWORD="3"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.shells import Shell
 from tickover import __version__
-from tickover.cli.root import clock, root
+from tickover.cli.root import root
 
 SLOW_MODULES = {
     "asyncio",
@@ -45,14 +45,6 @@ def test_every_command_has_help_that_fits_80_columns(offline_shell: Shell, subte
             assert result.out.startswith(f"Usage: tickover {' '.join(words)} [OPTIONS]")
             assert max(map(len, result.out.splitlines())) <= 80
             assert "--json" in result.out
-
-
-@pytest.mark.parametrize("group", [(root, ()), (clock, ("clock",))])
-def test_group_without_command_prints_help(offline_shell: Shell, group: tuple[click.Group, tuple[str, ...]]) -> None:
-    result = offline_shell(*group[1])
-    assert (result.code, result.err, result.out) == (0, "", offline_shell(*group[1], "--help").out)
-    for name in group[0].list_commands(click.Context(group[0])):
-        assert f"\n  {name} " in result.out
 
 
 def test_help_does_not_import_slow_modules() -> None:
@@ -97,14 +89,6 @@ def test_usage_error_has_one_sentence_and_a_help_command(
     # Click lays out some messages over several lines. They must become one sentence.
     assert not {"\N{REPLACEMENT CHARACTER}", "\t"} & set(first)
     assert second == f"  See: {hint}"
-
-
-def test_usage_error_as_json(offline_shell: Shell) -> None:
-    for arguments in (["--json", "clok"], ["clock", "shw", "--json"]):
-        result = offline_shell(*arguments)
-        assert (result.code, result.out) == (2, "")
-        assert result.error["reason"] == "WRONG_COMMAND"
-        assert result.error["exitCode"] == 2
 
 
 @pytest.mark.parametrize("argument", ["\udcff@example.test", "\ud800"])

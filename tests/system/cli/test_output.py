@@ -45,20 +45,6 @@ def test_terminal_output_has_colours_and_the_terminals_width(shell: Shell, clock
         assert max(map(len, terminal.text.splitlines())) == 100
 
 
-@pytest.mark.parametrize(
-    "variables",
-    [
-        {"NO_COLOR": "1", "FORCE_COLOR": "1"},
-        {"TERM": "dumb"},
-    ],
-)
-def test_disabled_colours_print_no_escape_sequences(shell: Shell, clock: str, variables: dict[str, Any]) -> None:
-    with shell.open_terminal("clock", "show", **variables) as terminal:
-        assert terminal.end() == 0
-        assert "clock_…" in terminal.raw
-        assert "\x1b" not in terminal.raw
-
-
 def test_names_with_escape_sequences_are_sanitized(shell: Shell, clock: str) -> None:
     for arguments in (["clock", "show", "--json"], ["clock", "advance", "--next"]):
         with shell.open_terminal(*arguments, columns=120, NO_COLOR="1") as terminal:
@@ -98,14 +84,6 @@ def test_json_keeps_every_character(shell: Shell, clock: str) -> None:
     assert shell("clock", "show", "--json", PYTHONIOENCODING="ascii").json["transactions"][0]["name"] == HOSTILE
 
 
-def test_json_is_indented_only_at_a_terminal(shell: Shell, clock: str) -> None:
-    assert shell("clock", "show", "--json").out.count("\n") == 1
-    with shell.open_terminal("clock", "show", "--json") as terminal:
-        assert terminal.end() == 0
-        assert json.loads(terminal.text)["id"] == clock
-        assert terminal.text.startswith('{\n  "id": ')
-
-
 @pytest.mark.parametrize("control", ["\x7f", "\x9b"])
 def test_json_escapes_c1_controls(control: str) -> None:
     assert to_json({"name": control}) == f'{{"name":"\\u{ord(control):04x}"}}'
@@ -126,11 +104,6 @@ def test_drawing_falls_back_to_ascii(shell: Shell, clock: str, encoding: str, va
     assert re.search(r"^  EUR    #\|[#*+=:.-]+__*$", result.out, re.MULTILINE)
     assert "-1 150.00 EUR" in result.out
     assert "         * happened  o scheduled  | now" in result.out
-
-
-def test_utf_8_locale_keeps_drawing_characters(shell: Shell, clock: str) -> None:
-    assert "clock_…" in shell("clock", "show", LC_ALL="C.UTF-8").out
-    assert "clock_…" in shell("clock", "show", LC_ALL="", LC_CTYPE="", LANG="de_DE.UTF-8").out
 
 
 @pytest.mark.parametrize("arguments", [["clock", "show"], ["--help"]])

@@ -1,34 +1,11 @@
 """Tests of `tickover scenarios` and `tickover scenarios show`."""
 
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from tests.support.shells import Shell
-from tickover.scenarios import load, names
-
-
-@pytest.mark.parametrize("width", [40, 80])
-def test_list_shows_names_titles_and_descriptions(offline_shell: Shell, width: int) -> None:
-    result = offline_shell("scenarios", COLUMNS=str(width))
-    assert (result.code, result.err) == (0, "")
-    *listed, empty, hint = result.out.splitlines()
-    assert max(map(len, listed)) <= width
-    described = " ".join(line.strip() for line in listed)
-    assert described.split() == " ".join(f"{name} {load(name).title} {load(name).about}" for name in names()).split()
-    assert (empty, hint) == ("", f"  Next: tickover clock create {names()[0]}")
-    assert offline_shell("scenarios", "--json").json["scenarios"] == [
-        {"name": name, "title": load(name).title, "about": load(name).about} for name in names()
-    ]
-
-
-def test_show_prints_the_file(offline_shell: Shell) -> None:
-    name = "salary-and-rent"
-    result = offline_shell("scenarios", "show", name)
-    assert (result.code, result.err) == (0, "")
-    assert result.out == (files("tickover.scenarios") / "shipped" / f"{name}.toml").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["salary-and-rent", "limits"])
@@ -87,17 +64,3 @@ def test_a_bank_statement_becomes_a_clock_in_two_commands(shell: Shell, tmp_path
     missing = shell("scenarios", "from", "no-such.csv")
     assert (missing.code, missing.err) == (2, "tickover: No file is named 'no-such.csv'.\n")
     assert shell("scenarios", "from", str(statement), "--columns", "day=x").code == 2
-
-
-def test_long_statement_is_trimmed_by_from(offline_shell: Shell, tmp_path: Path) -> None:
-    statement = tmp_path / "bank.csv"
-    days = [f"2027-{month:02}-{day:02}" for month in range(1, 6) for day in range(1, 29) for _ in range(20)]
-    statement.write_text("date,name,amount,currency\n" + "".join(f"{day},Shop,-1.50,EUR\n" for day in days))
-    whole = offline_shell("scenarios", "from", str(statement))
-    assert whole.err.endswith("A clock holds 2,000. Ignore the earlier ones with --from 2027-02-13.\n")
-    trimmed = offline_shell("scenarios", "from", str(statement), "--from", "2027-02-13")
-    assert trimmed.err == "Read 2,000 payments on this machine. Nothing was sent.\n"
-    assert "2027-02-13" in trimmed.out
-    assert "2027-02-12" not in trimmed.out
-    late = offline_shell("scenarios", "from", str(statement), "--from", "2028-01-01")
-    assert (late.code, late.err) == (2, "tickover: All payments are before --from. The last one is on 2027-05-28.\n")

@@ -54,12 +54,6 @@ def test_closed_stdin_is_empty(shell: Shell, clock: str) -> None:
     assert run_with(shell, "clock delete --yes", {0: None}) == (0, f"✓ Deleted {clock}\n", "")
 
 
-def test_unreadable_stdin_is_reported(shell: Shell) -> None:
-    with Path(os.devnull).open("wb") as unreadable:
-        result = run_with(shell, "clock create --params -", {0: unreadable})
-    assert result == (2, "", "tickover: Can't read the parameters: Bad file descriptor.\n")
-
-
 def test_closed_stderr_keeps_the_exit_code(shell: Shell, clock: str) -> None:
     assert run_with(shell, "clock show zzzz", {2: None}) == (5, "", "")
     assert run_in_sh(shell, "clock show zzzz <&- >&- 2>&-") == (5, "", "")
@@ -75,12 +69,6 @@ def test_full_disk_is_reported(shell: Shell, clock: str) -> None:
     for command in ("clock list", "--help"):
         unbuffered = run_in_sh(shell, f"{command} > {FULL}", PYTHONUNBUFFERED="1")
         assert unbuffered == (1, "", f"tickover: {message}\n")
-
-
-def test_read_only_stdout_is_reported(shell: Shell) -> None:
-    message = f"tickover: Can't write to standard output: {os.strerror(errno.EBADF)}.\n"
-    with open_nothing() as read_only:
-        assert run_with(shell, "scenarios", {1: read_only}) == (1, "", message)
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")

@@ -87,8 +87,3 @@ def test_bad_input_is_reported(signed_out_shell: Shell, tmp_path: Path) -> None:
         assert (result.code, result.out) == (2, "")
         assert "doesn't exist" in result.err
     assert not (tmp_path / "none").exists()
-
-
-def test_invalid_name_of_a_user_is_reported(signed_out_shell: Shell, data: dict[str, Any]) -> None:
-    result = signed_out_shell("users", "show", "user_1", **data)
-    assert (result.code, result.err) == (2, "tickover: 'user_1' is neither an email address nor the ID of a user.\n")

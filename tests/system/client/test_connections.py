@@ -102,22 +102,6 @@ def test_a_url_with_a_password_is_rejected_without_repeating_it(url: str) -> Non
         Tickover(url)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://localhost",
-        "HTTP://LOCALHOST:8000",
-        "https://tickover.example.test",
-        f"http://{'a' * 63}.test.",
-        "http://my_service:1",
-        "http://[::1]:65535",
-        "http://bücher.example",
-    ],
-)
-def test_a_valid_url_is_accepted(url: str) -> None:
-    assert Tickover(url).url == url
-
-
 @pytest.mark.parametrize("path", ["", "/", "/behind/a/proxy", "/behind/a/proxy/"])
 async def test_a_server_url_may_have_a_path(connect: Connect, path: str) -> None:
     with scripted_server(respond_normally) as server:
@@ -153,12 +137,6 @@ async def test_a_stopped_server_is_explained(connect: Connect) -> None:
     assert outcome.message.endswith("). Check that the server is running. `tickover serve` starts one.")
     assert "[Errno" not in outcome.message
     assert not outcome.may_have_arrived
-
-
-async def test_an_unknown_host_is_named(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "*")
-    # Without a name server this may be a timeout, so the message varies.
-    assert "http://nobody.invalid" in (await fail(connect, "http://nobody.invalid")).message
 
 
 @contextmanager
@@ -237,12 +215,6 @@ async def test_an_untrusted_certificate_is_rejected(connect: Connect) -> None:
     assert outcome.message.endswith("Set SSL_CERT_FILE to trust another one.")
 
 
-async def test_https_to_a_plain_http_server_is_explained(connect: Connect) -> None:
-    with scripted_server(respond_normally) as server:
-        outcome = await fail(connect, https_url(server))
-    assert outcome.message.endswith("If the server doesn't use TLS, use a URL that begins with http://.")
-
-
 async def test_ssl_cert_file_adds_a_trusted_certificate(
     connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,12 +240,6 @@ async def test_a_redirect_is_not_followed(connect: Connect, status: int, path: s
     message = f"redirects to {other.url}. The client doesn't follow redirects."
     with pytest.raises(InvalidResponse, match=message):
         discover().decode(Response("http://x.test/rpc", status, b"", redirect_base=other.url))
-
-
-@pytest.mark.parametrize("location", ["mailto:ana@example.test", "http://elsewhere.test:port"])
-async def test_a_redirect_to_an_invalid_url_is_no_response(connect: Connect, location: str) -> None:
-    with scripted_server(respond_with("", 302, Location=location)) as server:
-        assert "doesn't speak HTTP" in (await fail(connect, server.url)).message
 
 
 async def test_local_servers_bypass_the_proxy(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,36 +281,12 @@ def test_threads_can_share_a_client(program: Program, email: str) -> None:
         assert {clock.id for clock in client.list_clocks()} == set(ids)
 
 
-def test_event_loops_can_share_a_client_in_turn(program: Program, email: str) -> None:
-    client = AsyncTickover(program.url, program.sign_in(email))
-    ids = [asyncio.run(client.create_clock()).id for _ in range(3)]
-
-    async def list_ids() -> list[str]:
-        return [clock.id async for clock in client.list_clocks()]
-
-    assert asyncio.run(list_ids()) == ids[::-1]
-
-
 async def test_tasks_can_share_a_client_and_wait_for_a_free_connection(program: Program, email: str) -> None:
     async with AsyncTickover(program.url, program.sign_in(email), retries=0) as client:
         clocks = await asyncio.gather(*(client.create_clock() for _ in range(40)))
         pages = await asyncio.gather(*(client.list_page() for _ in range(250)))
     assert len({clock.id for clock in clocks}) == 40
     assert len(pages) == 250
-
-
-async def test_tasks_run_while_a_retry_waits() -> None:
-    order: list[str] = []
-
-    async def wait() -> None:
-        await AsyncConnections("http://x.test", 1).sleep(0.01)
-        order.append("retry")
-
-    async def run() -> None:
-        order.append("other task")
-
-    await asyncio.gather(wait(), run())
-    assert order == ["other task", "retry"]
 
 
 async def test_an_open_client_reuses_its_connection(connect: Connect) -> None:

@@ -47,14 +47,6 @@ def test_large_plan_is_created_in_order(client: Tickover) -> None:
     assert clock.snapshot.name == "Large"
 
 
-def test_same_key_creates_one_clock(client: Tickover) -> None:
-    first = client.create_clock(LARGE, idempotency_key="k" * 255)
-    first.advance(days=30)
-    again = client.create_clock(LARGE, idempotency_key="k" * 255)
-    assert again.snapshot == first.snapshot
-    assert len(list(client.list_clocks())) == 1
-
-
 def test_key_of_another_plan_is_rejected_and_its_clock_is_kept(client: Tickover) -> None:
     first = client.create_clock(transactions=coffees(150), frozen_time=START, idempotency_key="mine")
     other = coffees(149)

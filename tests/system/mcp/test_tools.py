@@ -257,18 +257,6 @@ async def test_token_never_reaches_the_model(
 # Descriptions
 
 
-async def test_every_tool_is_annotated_and_described(server: "MCPServer") -> None:
-    async with connect(server) as client:
-        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    for tool in tools.values():
-        assert None not in (tool.title, tool.description, tool.annotations)
-    reading = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
-    destructive = {name for name, tool in tools.items() if tool.annotations and tool.annotations.destructive_hint}
-    assert reading == {"list_scenarios", "list_clocks", "show_clock", "list_events", "get_balances", "check_clock"}
-    assert destructive == {"advance_clock", "amend_clock", "delete_clock"}
-    assert tools.keys() - reading - destructive == {"create_clock", "fork_clock"}
-
-
 async def test_resources_are_the_guide_the_api_and_the_scenarios(server: "MCPServer") -> None:
     parts = [("guide", "frozenTime"), ("openrpc.json", "createTestClock"), ("scenarios/trip", "[[")]
     async with connect(server) as client:

@@ -267,25 +267,6 @@ def test_a_killed_server_is_reported(pytester: pytest.Pytester) -> None:
     )
 
 
-def test_a_server_that_cannot_start_is_reported_without_a_traceback(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # A broken environment: the server fails at its first import.
-    pytester.mkdir("broken").joinpath("uvloop.py").write_text("raise RuntimeError('uvloop is broken')")
-    monkeypatch.setenv("PYTHONPATH", str(pytester.path / "broken"), prepend=":")
-    pytester.makepyfile(
-        """
-        def test_one(client): pass
-        def test_other(mailbox): pass
-        """
-    )
-    result = pytester.runpytest_inprocess()
-    result.assert_outcomes(errors=2)
-    report = ["The Tickover server didn't start: it exited with code 1.", "Last output:", "*uvloop is broken"]
-    result.stdout.fnmatch_lines([*report, *report])
-    result.stdout.no_fnmatch_line("*pytest_plugin*")
-
-
 def test_the_server_stops_when_pytest_is_killed(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """
@@ -374,15 +355,6 @@ def test_fixtures_of_another_plugin_win_even_if_it_is_loaded_first(pytester: pyt
     pytester.runpytest_inprocess().assert_outcomes(passed=1)
 
 
-def test_the_plugin_can_be_disabled(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
-    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function")
-    pytester.makepyfile("def test_one(): pass\ndef test_other(tickover): pass")
-    result = pytester.runpytest_inprocess("-p", "no:tickover", "-p", "no:xdist", "-p", "no:pytest_cov")
-    result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines("*fixture 'tickover' not found")
-
-
 def test_the_plugin_imports_nothing_until_it_is_used() -> None:
     lines = [
         "import sys, pytest",
@@ -403,9 +375,3 @@ def test_no_module_has_the_name_of_a_fixture() -> None:
     }
     assert not {module.name for module in pkgutil.iter_modules(plugin.__path__)} & fixtures
     assert {type(getattr(plugin, name)) for name in fixtures} == {type(plugin.tickover)}
-
-
-def test_only_the_types_of_the_fixtures_can_be_imported() -> None:
-    assert {getattr(plugin, name).__name__ for name in plugin.__all__} == {"ClockFactory", "Mailbox", "Server"}
-    with pytest.raises(AttributeError, match="has no attribute 'Unknown'"):
-        plugin.Unknown  # noqa: B018
