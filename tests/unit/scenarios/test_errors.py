@@ -10,7 +10,6 @@ from tests.unit.scenarios.strategies import rent, to_toml
 from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_GOALS, MAX_GOAL_CONTRIBUTIONS, MAX_NAME
 from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.errors import MAX_MISTAKES
-from tickover.scenarios.phrases import EXPECTED as RECURRENCE
 from tickover.scenarios.readers import POINT as POINT_READER
 
 POINT = POINT_READER.expected
@@ -21,7 +20,6 @@ DAY = 'must be a date such as "2027-01-31" or an instant such as "2027-01-31T09:
 TIME = 'must be a time of day such as "08:00"'
 TEXT = "must be text of 1 to 120 characters"
 TIMES = "must be a whole number from 1 to 10,000"
-COUNTS = "amount must have as many entries as at"
 CURRENCY = 'must be three uppercase letters such as "EUR"'
 ITEM_KEYS = (
     "amount, every, rrule, from, until, times, at, time, timezone, weekend, holidays, jitter_days, chance, seed,"
@@ -61,48 +59,30 @@ def without(values: dict[str, Any], **keys: Any) -> dict[str, Any]:
     ("key", "value", "problem"),
     [
         ("name", MISSING, f"name is missing; it {TEXT}"),
-        ("name", "", f'name {TEXT}, not ""'),
         ("amount", MISSING, f"amount is missing; it {AMOUNT}"),
         ("amount", 0, f"amount {AMOUNT}, not 0"),
-        ("amount", -5, f"amount {AMOUNT}, not -5"),
         ("amount", 1_000_000_001, f"amount {AMOUNT}, not 1000000001"),
         ("amount", True, f"amount {AMOUNT}, not true"),
         ("amount", [], "amount must have at least one entry"),
         ("amount", [1, False], f"entry 2 of amount {AMOUNT}, not false"),
         ("amount", [1], "amount must be one number; a list of amounts requires at"),
-        ("type", MISSING, 'type is missing; it must be "income" or "expense"'),
         ("type", "debit", 'type must be "income" or "expense", not "debit"'),
         ("currency", MISSING, 'currency is missing; set it here or for the whole scenario, for example "EUR"'),
         ("currency", "eur", f'currency {CURRENCY}, not "eur"'),
-        ("currency", "EUR\n", f'currency {CURRENCY}, not "EUR\\u000a"'),
         ("every", MISSING, ONE_TIMING),
         ("at", "+1 day", ONE_TIMING),
         ("every", "moonth", 'every "moonth" isn\'t a recurrence; did you mean "month"?'),
-        ("every", "whenever", f'every {RECURRENCE}, not "whenever"'),
         ("until", "2027-02-30", f'until {POINT}, not "2027-02-30"'),
         ("times", 0, f"times {TIMES}, not 0"),
-        ("times", True, f"times {TIMES}, not true"),
         ("times", 10_001, f"times {TIMES}, not 10001"),
         ("time", "8:00", f'time {TIME}, not "8:00"'),
         ("evry", "day", 'unknown key "evry"; did you mean "every"?'),
-        ("qqq", 1, f'unknown key "qqq"; available keys: name, type, currency, category, {ITEM_KEYS}, reversed_after'),
     ],
 )  # fmt: skip
 def test_invalid_transaction(key: str, value: Any, problem: str) -> None:
     item = without(rent(every="day"), **{key: value})
-    label = ' "Rent"' if key != "name" else ' ""' if value == "" else ""
+    label = "" if key == "name" else ' "Rent"'
     assert error_message({"transactions": [rent(every="day"), item]}) == sentence(f"f, transaction 2{label}: {problem}")
-
-
-@pytest.mark.parametrize(
-    ("keys", "problem"),
-    [
-        ({"at": []}, "at must have at least one entry"),
-        ({"at": ["+1 day"] * 3, "amount": [1]}, f"{COUNTS}: 3, not 1"),
-    ],
-)  # fmt: skip
-def test_invalid_instants(keys: dict[str, Any], problem: str) -> None:
-    assert error_message({"transactions": [rent(**keys)]}) == f'f, transaction 1 "Rent": {problem}.'
 
 
 @pytest.mark.parametrize("key", ["from", "until", "times", "weekend", "holidays"])
@@ -115,12 +95,10 @@ def test_keys_that_need_a_recurrence(key: str) -> None:
     ("key", "value", "problem"),
     [
         ("name", MISSING, f"name is missing; it {TEXT}"),
-        ("target", MISSING, f"target is missing; it {AMOUNT}"),
         ("target", 0, f"target {AMOUNT}, not 0"),
         ("initial", -0.01, "initial must be a number from 0 to 1,000,000,000, not -0.01"),
         ("initial", 100.01, "initial must be at most the target of 100, not 100.01"),
         ("contributions", {}, "contributions must be a list with a table for each contribution, not a table"),
-        ("currency", "EUR", 'unknown key "currency"; available keys: name, target, initial, contributions'),
     ],
 )
 def test_invalid_goal(key: str, value: Any, problem: str) -> None:
@@ -133,7 +111,6 @@ def test_invalid_goal(key: str, value: Any, problem: str) -> None:
     ("contribution", "problem"),
     [
         (5, f"must be a table with the keys {ITEM_KEYS}, not 5"),
-        ({"amount": 0, "every": "day"}, f"amount {AMOUNT}, not 0"),
         ({"amount": 1, "every": "day", "nam": "x"}, f'unknown key "nam"; available keys: {ITEM_KEYS}'),
     ],
 )  # fmt: skip
@@ -147,14 +124,11 @@ def test_invalid_contribution(contribution: Any, problem: str) -> None:
     [
         ({}, "the scenario is empty; add transactions or goals"),
         ({"transaction": []}, 'unknown key "transaction"; did you mean "transactions"?'),
-        ({"x" * 41: 1}, f'unknown key "{"x" * 41}"; available keys: {SCENARIO_KEYS}'),
         ({"transactions": {}}, "transactions must be a list with a table for each transaction, not a table"),
-        ({"title": "x" * 121}, f'title {TEXT}, not "{"x" * 59}…"'),
         ({"about": "\0"}, 'about must be text without U+0000, not "\\u0000"'),
         ({"start": "+1 day"}, f'start {DAY}, not "+1 day"'),
         ({"start": "9990-01-01", "goals": [TRIP]}, "the start must be in the years 0011 to 9989"),
         ({"length": "0 days"}, f'length {LENGTH}, not "0 days"'),
-        ({"length": "half a year"}, f'length {LENGTH}, not "half a year"'),
     ],
 )  # fmt: skip
 def test_invalid_scenario(values: Any, problem: str) -> None:
@@ -210,11 +184,6 @@ def test_invalid_instant_in_a_plan(keys: dict[str, Any], problem: str) -> None:
     assert error_message({"transactions": [rent(**keys)]}, NEW_YEAR) == f'f, transaction 1 "Rent": {problem}.'
 
 
-def test_from_exactly_ten_years_before_the_start_is_accepted() -> None:
-    item = rent(every="year", **{"from": "2017-01-01T00:00:00Z"})
-    assert len(read(to_toml({"transactions": [item]})).plan(NEW_YEAR).transactions) == 1
-
-
 def test_a_message_is_one_printable_line() -> None:
     item = rent(every="day", name="\x1b[31mRent\n" + "x" * 1000)
     message = error_message({"transactions": [item]})
@@ -230,7 +199,6 @@ WORDS = "never_below, never_above, goal_reached, total, posted"
     ("expectation", "problem"),
     [
         ({}, f"must have exactly one of {WORDS}"),
-        ({"never_below": 0, "posted": "Rent"}, f"must have exactly one of {WORDS}"),
         ({"never_bellow": 0}, 'unknown key "never_bellow"; did you mean "never_below"?'),
         (
             {"never_below": 0, "by": "end"},
@@ -250,12 +218,10 @@ WORDS = "never_below, never_above, goal_reached, total, posted"
         ),
         ({"total": "income", "at_least": 1, "per": "month"}, 'at_least requires per = "all"'),
         ({"never_below": 0, "currency": "USD"}, "no transaction and no opening balance is in USD"),
-        ({"never_above": 0, "currency": "EUT"}, "no transaction and no opening balance is in EUT; did you mean EUR?"),
         (
             {"total": "expense", "at_most": 1, "category": "HOMES"},
             'no expense in EUR has the category "HOMES"; did you mean "Home"?',
         ),
-        ({"total": "income", "at_most": 1, "category": "Home"}, 'no income in EUR has the category "Home"'),
         (
             {"total": "expense", "at_most": 1, "category": "Home", "currency": "CHF"},
             'no expense in CHF has the category "Home"',
@@ -366,19 +332,6 @@ total = "income"
     ]
     assert str(caught.value) == "\n".join(map(str, caught.value.errors))
     assert caught.value.line == 1
-
-
-def test_all_mistakes_of_a_plan_are_reported_at_once() -> None:
-    items = [rent(name="Rent", at="2030-01-01"), rent(name="Gym", every="day", skipped="2026-01-01"), rent(at="+1 day")]
-    late = {"never_below": 0, "currency": "EUR", "from": "2031-01-01"}
-    message = error_message(
-        {"length": "1 month", "transactions": [*items, rent(at="+9 years")], "expect": [late]}, NEW_YEAR
-    )
-    assert [line.partition(":")[0] for line in message.splitlines()] == [
-        'f, transaction 1 "Rent"',
-        'f, transaction 4 "Rent"',
-        "f, expectation 1",
-    ]
 
 
 def test_number_of_mistakes_in_one_error_is_limited() -> None:

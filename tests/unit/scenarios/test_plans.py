@@ -1,6 +1,5 @@
 """Plans of scenarios: instants, amounts, order and limits."""
 
-import json
 import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -66,13 +65,13 @@ def test_a_scenario_becomes_a_plan() -> None:
     )
 
 
-def test_defaults() -> None:
-    scenario = read(to_toml({"transactions": [rent(every="month on the 2nd")]}), title="budget")
+def test_defaults_and_the_order_of_one_instant() -> None:
+    items = [rent(name=name, every="month on the 2nd") for name in "cab"]
+    scenario = read(to_toml({"transactions": items}), title="budget")
     result = scenario.plan(NEW_YEAR)
     assert (scenario.title, scenario.about) == ("budget", "")
-    assert len(result.transactions) == 6
-    assert {item.category for item in result.transactions} == {UNSET}
-    assert {item.at.hour for item in result.transactions} == {8}
+    assert [item.name for item in result.transactions] == ["c", "a", "b"] * 6
+    assert {(item.category, item.at.hour) for item in result.transactions} == {(UNSET, 8)}
     assert result.goals == []
 
 
@@ -83,15 +82,11 @@ def test_defaults() -> None:
     ("start", "point", "expected"),
     [
         pytest.param(MORNING, "+10 days", "2027-01-11", id="days, at the time of day"),
-        pytest.param(MORNING, " +1 Month ", "2027-02-01", id="a month"),
         pytest.param("2027-01-31T00:00:00Z", "+1 month", "2027-02-28", id="a month after the 31st"),
-        pytest.param(NEW_YEAR, "+0 days", "2027-01-01", id="the day of the start"),
         pytest.param(MORNING, "+36 hours", "2027-01-02 21:30", id="hours are exact"),
-        pytest.param(MORNING, "+1 day 1 second", "2027-01-02 09:30:01", id="seconds are exact"),
         pytest.param(MORNING, "+0 hours", "2027-01-01 09:30", id="no hours are exact"),
         pytest.param(MORNING, "start", "2027-01-01 09:30", id="the start"),
         pytest.param(MORNING, "END", "2027-07-01 09:30", id="the end"),
-        pytest.param(MORNING, "2027-03-31", "2027-03-31", id="a date"),
         pytest.param(MORNING, "2027-03-31T23:00:00-02:00", "2027-04-01 01:00", id="an instant with an offset"),
         pytest.param("2027-01-01T00:30:00+01:00", "+1 day", "2027-01-01", id="a start of the day before in UTC"),
     ],
@@ -147,13 +142,9 @@ def test_time_applies_to_days_without_a_time(value: str, expected: str) -> None:
     ("keys", "expected"),
     [
         pytest.param({}, "01-01 01-08 01-15 01-22 01-29", id="from start to end"),
-        pytest.param({"from": "+1 week"}, "01-08 01-15 01-22 01-29", id="from a Friday"),
         pytest.param({"from": "2027-01-08T08:00:00.000001Z"}, "01-15 01-22 01-29", id="from a microsecond after one"),
-        pytest.param({"from": "2026-06-01"}, "01-01 01-08 01-15 01-22 01-29", id="from before the start"),
-        pytest.param({"from": "end"}, "", id="from the end, which is not a Friday"),
-        pytest.param({"until": "2027-01-15"}, "01-01 01-08 01-15", id="until a Friday, included"),
+        pytest.param({"from": "2017-01-01T08:00:00Z"}, "01-01 01-08 01-15 01-22 01-29", id="from ten years before"),
         pytest.param({"until": "2027-01-15T07:59:59.999999Z"}, "01-01 01-08", id="until a microsecond before one"),
-        pytest.param({"times": 1}, "01-01", id="once"),
         pytest.param({"times": 10_000}, "01-01 01-08 01-15 01-22 01-29", id="far more often"),
         pytest.param({"from": "2026-12-18", "times": 3}, "01-01", id="two of three were before the start"),
         pytest.param({"from": "+1 week", "until": "+1 week"}, "01-08", id="from and until one day"),
@@ -168,7 +159,6 @@ def test_bounds_of_a_recurrence(keys: dict[str, Any], expected: str) -> None:
     ("every", "since", "expected"),
     [
         ("week", "2027-01-06", "2027-01-06 2027-01-13"),
-        ("month", "2027-01-31", "2027-01-31 2027-02-28"),
         ("month", "2026-08-31", "2027-01-31 2027-02-28"),
     ],
 )
@@ -182,7 +172,6 @@ def test_without_a_day_the_recurrence_uses_the_day_of_from(every: str, since: st
     [
         pytest.param("2027-01-01T08:00:00Z", "30 days", "2027-01-31", id="exactly at the end"),
         pytest.param("2027-01-01T08:00:00Z", "29 days 23 hours", "2027-01-30", id="an hour too late"),
-        pytest.param("2027-01-01T08:00:00Z", "1 second", "2027-01-01", id="at the start of a second"),
     ],
 )
 def test_the_end_is_included(start: str, length: str, last: str) -> None:
@@ -197,16 +186,10 @@ def test_amounts_belong_to_their_instants_in_any_order() -> None:
     assert [(item.at.day, str(item.amount)) for item in result.transactions] == [(2, "2.5"), (3, "3"), (4, "1")]
 
 
-def test_items_at_one_instant_are_in_the_order_of_the_file() -> None:
-    items = [rent(name=name, at=["+2 days", "+1 day"]) for name in "cab"]
-    assert [item.name for item in plan(NEW_YEAR, *items).transactions] == ["c", "a", "b"] * 2
-
-
-@pytest.mark.parametrize("amount", ["0.01", "575.50", "1e2", "1000000000", "123456.789012345"])
+@pytest.mark.parametrize("amount", ["0.10", "1e2", "123456.789012345"])
 def test_amounts_keep_their_digits(amount: str) -> None:
-    result = read(f'goals = [{{ name = "a", target = {amount} }}]').plan(NEW_YEAR)
-    assert result.goals[0].target_amount == Decimal(amount)
-    assert json.loads(plans.encode_json(result), parse_float=Decimal)["goals"][0]["targetAmount"] == Decimal(amount)
+    target = read(f'goals = [{{ name = "a", target = {amount} }}]').plan(NEW_YEAR).goals[0].target_amount
+    assert (str(target), type(target)) == (str(Decimal(amount)), Decimal)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -283,10 +266,8 @@ def test_a_plan_for_one_call_is_smaller(top: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("start", "length"),
     [
-        (NEW_YEAR, "10 years"),
-        (NEW_YEAR, "3653 days"),
+        ("0011-01-01T00:00:00Z", "10 years"),
         ("2028-02-29T00:00:00Z", "10 years"),
-        ("0011-01-01T00:00:00Z", "1 day"),
         ("9989-12-31T23:59:59Z", "10 years"),
     ],
 )
