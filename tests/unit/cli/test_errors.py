@@ -4,7 +4,7 @@ import pytest
 
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.cli.call_errors import from_client_error, from_rejection
-from tickover.cli.errors import CliError, Exit
+from tickover.cli.errors import Exit
 from tickover.client import ClientError, InvalidResponse, NothingLeft, Unreachable
 
 
@@ -48,22 +48,6 @@ def test_server_error_has_message_and_hint(reason: Reason, details: dict[str, ob
     assert from_rejection(Rejection(reason, "No.", details), "ana@example.test").lines == lines
 
 
-@pytest.mark.parametrize(
-    ("seconds", "wait"),
-    [
-        (1, "1 second"),
-        (119, "119 seconds"),
-        (120, "2 min"),
-        (7_775_987, "89 d 23 h"),
-        (10**30, f"{10**30} seconds"),
-        ("soon", "soon seconds"),
-    ],
-)
-def test_waits_are_readable(seconds: object, wait: str) -> None:
-    error = from_rejection(Rejection(Reason.RATE_LIMITED, "No.", {"retryAfterSeconds": seconds}))
-    assert error.hint == f"Try again in {wait}."
-
-
 @pytest.mark.parametrize(("number", "listed", "more"), [(1, 1, ""), (10, 10, ""), (11, 10, "  and 1 more")])
 def test_first_ten_faults_are_listed_and_json_has_all(number: int, listed: int, more: str) -> None:
     faults = [Fault(f"transactions[{n}].amount", "positive", "must be greater than 0") for n in range(number)]
@@ -94,9 +78,3 @@ def test_errors_of_the_client_have_exit_codes(client_error: ClientError, exit: E
 def test_server_message_is_sanitized() -> None:
     error = from_rejection(Rejection(Reason.INTERNAL, "red\x1b[31m\nnext line"))
     assert error.lines == ["tickover: red�[31m�next line"]
-
-
-def test_json_error_omits_empty_fields() -> None:
-    assert CliError(Exit.NOTHING_LEFT, "Done.").document == {
-        "error": {"reason": "NOTHING_LEFT", "exitCode": 6, "message": "Done."}
-    }

@@ -37,24 +37,6 @@ def test_wrap_uses_as_few_lines_as_possible(width: int, lines: list[str]) -> Non
     assert [line.plain for line in wrap(map(Text, ("one", "two", "three")), width)] == lines
 
 
-ROWS = [["2027-01-03", "Rent", "−1 150.00"], ["2027-01-14", "Groceries and more", "−420.00"]]
-
-
-@pytest.mark.parametrize(
-    ("width", "lines"),
-    [
-        (43, ["  2027-01-03  Rent                −1 150.00", "  2027-01-14  Groceries and more    −420.00"]),
-        (42, ["  2027-01-03  Rent               −1 150.00", "  2027-01-14  Groceries and mo…    −420.00"]),
-        (33, ["  2027-01-03  Rent      −1 150.00", "  2027-01-14  Groceri…    −420.00"]),
-        # If no column can shrink further, the line is truncated.
-        (32, ["  2027-01-03  Rent      −1 150.…", "  2027-01-14  Groceri…    −420.…"]),
-    ],
-)
-def test_table_shrinks_columns_to_fit(width: int, lines: list[str]) -> None:
-    columns = [Column(), Column(min_width=8), Column("right")]
-    assert [line.plain for line in table([list(map(Text, row)) for row in ROWS], columns, width)] == lines
-
-
 @given(
     st.lists(st.tuples(st.text(CHARACTERS, max_size=60), st.text(CHARACTERS, max_size=60)), min_size=1, max_size=5),
     st.integers(min_value=8, max_value=90),

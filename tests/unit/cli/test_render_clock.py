@@ -17,10 +17,8 @@ from tickover.cli.render.clock import (
     goal_bars,
     item_list,
     items_around_now,
-    next_step,
     render_advance,
     render_clock,
-    summarize,
 )
 from tickover.client.clocks import diff_snapshots
 from tickover.client.timeline import Item, Lane, clock_items
@@ -87,28 +85,6 @@ def test_advance_lists_what_happened_instead_of_items_around_now() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lanes", "expected"),
-    [
-        ([], "nothing happened"),
-        (["in"], "1 transaction"),
-        (["in", "out", "goals"], "2 transactions and 1 contribution"),
-        (["goals", "goals"], "2 contributions"),
-    ],
-)
-def test_items_are_counted(lanes: list[Lane], expected: str) -> None:
-    assert summarize([item(day(1, 2), lane=lane) for lane in lanes]) == expected
-
-
-def test_empty_clock() -> None:
-    assert [line.plain for line in render_clock(snapshot(day(1, 1, 9)), 80, NOW)] == [
-        "  clock_…5597fdf1  READY  now 2027-01-01 09:00 UTC  nothing to come",
-        "  expires in 6 d 23 h",
-        "",
-        "  Nothing is left to happen.  Start over: tickover clock fork",
-    ]
-
-
-@pytest.mark.parametrize(
     ("now", "expected", "style"),
     [
         (EXPIRES_AT - timedelta(days=7), "expires in 7 d", "dim"),
@@ -147,12 +123,6 @@ def test_bar_shows_saved_and_scheduled_amounts(one: Goal, bar: str) -> None:
     assert goal_bars([one], 100)[0].plain.endswith(f"  {bar}")
 
 
-def test_narrow_goal_drops_its_amounts() -> None:
-    one = goal(day(1, 1), "A very long name of a goal", "1000000000", "1000")
-    assert [line.plain for line in goal_bars([one], 60)] == [f"  A very long name of a g…  0 %  {'░' * 27}"]
-    assert [line.plain for line in goal_bars([one], 30)] == ["  A very long na…  0 %  ░░░░░░"]
-
-
 def test_long_goal_list_is_cut() -> None:
     many = [goal(day(1, 1), f"Goal {number}", "100") for number in range(10)]
     assert len(goal_bars(many[:8], 80)) == 8
@@ -178,34 +148,6 @@ def test_show_all_does_not_cut_lists() -> None:
     lines = [line.plain for line in render_clock(many, 80, NOW, show_all=True)]
     assert not any("more" in line for line in lines)
     assert sum(line.startswith(("  ● 2027-", "  ○ 2027-")) for line in lines) == len(clock_items(many))
-
-
-@pytest.mark.parametrize(
-    ("apart", "width", "first"),
-    [
-        (timedelta(hours=12), 60, "  ● 2027-01-01 08:00  Fee 0  −1.00 EUR"),
-        (timedelta(hours=12), 59, "  ● 2027-01-01  Fee 0  −1.00 EUR"),
-        (timedelta(days=1), 60, "  ● 2027-01-01  Fee 0  −1.00 EUR"),
-    ],
-)
-def test_items_within_two_days_show_the_time(apart: timedelta, width: int, first: str) -> None:
-    assert item_list(fees(3, apart), width)[0].plain == first
-
-
-def test_items_around_now_are_the_last_and_the_next_ones() -> None:
-    lines = [line.plain[2:14] for line in items_around_now(clock_items(household(day(4, 1))), 80)]
-    assert lines == [
-        *("● 2027-03-03", "● 2027-03-14", "● 2027-03-25", "● 2027-03-26"),
-        *("○ 2027-04-03", "○ 2027-04-14", "○ 2027-04-25", "○ 2027-04-26"),
-    ]
-
-
-def test_next_step_shortens_the_items_name() -> None:
-    items = [item(day(1, 3), "x" * 31, happened=False)]
-    assert [line.plain for line in next_step(items, 80)] == [
-        "  Next: tickover clock advance --next",
-        f"  (2027-01-03 {'x' * 29}… −1.00 EUR)",
-    ]
 
 
 # Hostile text, and every width

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.snapshots import contribution, day, goal, household, snapshot, transaction
+from tests.unit.snapshots import day, snapshot, transaction
 from tickover.api.clocks import Snapshot
 from tickover.cli.render.axis import build_axis, ticks
 from tickover.cli.render.timeline import timeline
@@ -15,12 +15,6 @@ from tickover.client.timeline import clock_items
 
 def drawn(clock: Snapshot, width: int = 80) -> list[str]:
     return [line.plain for line in timeline(clock_items(clock), clock.frozen_time, width)]
-
-
-def test_axis_starts_with_a_month_or_a_day() -> None:
-    assert build_axis(day(1, 20, 8), day(2, 28), 60).start == day(1, 20)
-    assert build_axis(day(1, 20, 8), day(3, 2), 60).start == day(1, 1)
-    assert build_axis(day(1, 20, 8), day(1, 20, 8), 60).end == day(1, 20, 23)
 
 
 @pytest.mark.parametrize(
@@ -56,18 +50,6 @@ def test_labels_never_overlap(first: datetime, length: timedelta, columns: int) 
         assert column > end
         end = column + len(label)
     assert end <= columns
-
-
-def test_half_a_year_at_80_columns() -> None:
-    assert drawn(household(day(2, 1))) == [
-        "         2027────────Feb────────Mar─────────Apr─────────May─────────Jun─────────",
-        "  in              ●  │        ○           ○           ○           ○           ○",
-        "  out    ●    ●      │○   ○      ○   ○       ○    ○      ○   ○       ○    ○",
-        "  goals            ● │         ○          ○           ○           ○            ○",
-        "  EUR    ▁▁▁▁▁▁▁▁▁▃▃▃│▂▂▂▂▁▁▁▁▄▄▄▃▃▃▃▂▂▂▂▂▅▅▅▄▄▄▄▄▃▃▃▃▆▆▆▅▅▅▅▄▄▄▄▄▇▇▇▆▆▆▆▆▅▅▅▅██",
-        "         now 1 229.50 → end 7 377.00  lowest −1 570.50 on 2027-01-14",
-        "         ● happened  ○ scheduled  │ now  ▒ to be saved",
-    ]
 
 
 def test_items_in_one_column_are_counted() -> None:
@@ -125,9 +107,3 @@ def test_long_currency_list_is_cut() -> None:
     flows = [transaction(day(1, 1), "Fee", "1", currency=f"AA{last}") for last in "ABCDEFG"]
     assert not any("more" in line for line in drawn(snapshot(day(1, 1), flows[:6])))
     assert any("and 1 more currency" in line for line in drawn(snapshot(day(1, 1), flows)))
-
-
-def test_timeline_of_goals_only_and_of_nothing() -> None:
-    saving = goal(day(1, 1), "Trip", "100", contributions=[contribution(day(3, 1), "10")])
-    assert [line[2:7].strip() for line in drawn(snapshot(day(1, 1), goals=[saving]))] == ["", "goals", ""]
-    assert drawn(snapshot(day(1, 1))) == []

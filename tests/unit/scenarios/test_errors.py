@@ -25,9 +25,6 @@ ITEM_KEYS = (
     "amount, every, rrule, from, until, times, at, time, timezone, weekend, holidays, jitter_days, chance, seed,"
     " late_by, skipped"
 )
-SCENARIO_KEYS = (
-    "title, about, currency, start, length, opening, timezone, weekend, holidays, seed, transactions, goals, expect"
-)
 ONE_TIMING = 'must have only one of every, for example "month on the 25th", at, for example "+10 days", and rrule'
 TRIP = {"name": "Trip", "target": 100}
 MISSING: Any = object()
