@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
 
 import pytest
 
@@ -100,14 +99,6 @@ async def test_concurrent_creations_stay_within_the_limit(
 # Revocation
 
 
-async def test_revoked_access_token_is_invalid(store: Store) -> None:
-    for number in (1, 2):
-        await store.create_access_token(access_token(number), user(1), LIMIT)
-    assert [await store.revoke_access_token(key(1), user(1), NOW) for _ in range(2)] == [True, False]
-    assert await store.find_token(digest(1), NOW) is None
-    assert [found.key for found in await store.list_access_tokens(user(1), NOW)] == [key(2)]
-
-
 async def test_nothing_is_created_after_the_revocation(
     store: Store, open_another: Callable[[], Awaitable[Store]]
 ) -> None:
@@ -166,16 +157,6 @@ async def test_last_day_of_use_is_recorded(store: Store, days: list[int], expect
     assert token.last_used_on == found.last_used_on
 
 
-async def test_use_of_a_session_or_unknown_token_is_not_recorded(store: Store) -> None:
-    await sent(store, code(1))
-    await store.redeem_code(ANA, digest(1), session(7))
-    for number in (7, 8):
-        await store.record_token_use(digest(number), TODAY)
-    found = await store.find_token(digest(7), NOW)
-    assert found is not None
-    assert found.last_used_on is None
-
-
 # Users and sweeps
 
 
@@ -184,18 +165,3 @@ async def test_user_is_created_once(store: Store) -> None:
     assert await store.find_or_create_user(ANA, user(2), NOW + SECOND) == user(1)
     found = await asyncio.gather(*(store.find_or_create_user(BEN, user(number), NOW) for number in range(2, 20)))
     assert len({*found} - {user(1)}) == 1
-
-
-async def test_created_user_signs_in_later(store: Store) -> None:
-    await store.find_or_create_user(ANA, user(1), NOW)
-    await sent(store, code(1))
-    assert await store.redeem_code(ANA, digest(1), session(7)) == user(1)
-
-
-async def test_sweep_deletes_expired_access_tokens(store: Store, rows_of: RowsOf) -> None:
-    for number, days in ((1, 1), (2, 2)):
-        await store.create_access_token(access_token(number, days=days), user(1), LIMIT)
-    while await store.sweep(NOW + timedelta(days=1), 100):
-        pass
-    assert await rows_of("tokens") == 1
-    assert [found.key for found in await store.list_access_tokens(user(1), NOW)] == [key(2)]

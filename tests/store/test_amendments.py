@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from msgspec.structs import replace
 
-from tests.store.values import DAY, END, MICROSECOND, NOW, START, add_clock, clock, digest, key, make_record, user
+from tests.store.values import DAY, END, MICROSECOND, NOW, START, add_clock, clock, key, make_record, user
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clocks import Clock
@@ -15,7 +15,6 @@ from tickover.server.storage.store import (
     Amended,
     Amendment,
     Conflict,
-    Created,
     ExistingClock,
     IdempotencyRecord,
     NameChanges,
@@ -78,14 +77,6 @@ async def test_schedule_is_returned_unless_its_revision_is_known(store: Store, k
     )
 
 
-@pytest.mark.parametrize("revision", [0, 2])
-async def test_amendment_of_another_revision_is_a_conflict(store: Store, revision: int) -> None:
-    await add_clock(store, clock(1), user(1))
-    await _amend(store)
-    assert await _amend(store, b"lost", revision) == Conflict(StoredClock(_revision(1), b"amended"))
-    assert await store.find_clock(key(1), user(1)) == StoredClock(_revision(1), b"amended")
-
-
 async def test_amendment_of_a_clock_that_was_advanced_too_far_is_a_conflict(store: Store) -> None:
     await add_clock(store, clock(1), user(1))
     await store.advance_clock(key(1), user(1), START + DAY)
@@ -95,42 +86,7 @@ async def test_amendment_of_a_clock_that_was_advanced_too_far_is_a_conflict(stor
     assert await _amend(store, valid_until=START + DAY) == Amended(_revision(1, moved))
 
 
-async def test_only_the_owner_can_amend(store: Store) -> None:
-    await add_clock(store, clock(1), user(1))
-    assert await _amend(store, owner=2) is None
-    assert await _amend(store, number=2) is None
-    assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), b"schedule")
-
-
 # Quota
-
-
-async def test_new_schedule_counts_and_the_old_one_does_not(store: Store) -> None:
-    quota = Quota(bytes=100 + AMENDMENT_BYTES)
-    await store.create_clock(clock(1), user(1), bytes(60), bytes(16), quota)
-    await store.create_clock(clock(2), user(1), bytes(20), bytes(16), quota)
-    assert await _amend(store, bytes(81), quota=quota) == QuotaExceeded("bytes", key(1))
-    assert await _amend(store, bytes(80), quota=quota) == Amended(_revision(1))
-    assert await store.create_clock(clock(3), user(1), b"x", bytes(16), quota) == QuotaExceeded("bytes", key(1))
-    quota = Quota(bytes=100 + 2 * AMENDMENT_BYTES)
-    assert await _amend(store, bytes(79), revision=1, quota=quota) == Amended(_revision(2))
-    assert await store.create_clock(clock(3), user(1), b"x", bytes(16), quota) == Created()
-
-
-async def test_schedule_that_shrinks_is_accepted_above_the_quota(store: Store) -> None:
-    await add_clock(store, clock(1), user(1), bytes(100))
-    quota = Quota(bytes=50)
-    # Each amendment counts, so one that doesn't make the schedule smaller is rejected.
-    assert await _amend(store, bytes(100), quota=quota) == QuotaExceeded("bytes", key(1))
-    assert await _amend(store, bytes(99), quota=quota) == Amended(_revision(1))
-    assert await _amend(store, bytes(99), revision=1, quota=quota) == QuotaExceeded("bytes", key(1))
-
-
-async def test_growth_without_a_quota_counts_later(store: Store) -> None:
-    quota = Quota(bytes=100)
-    await store.create_clock(clock(1), user(1), bytes(10), bytes(16), quota)
-    await _amend(store, bytes(95))
-    assert await store.create_clock(clock(2), user(1), bytes(10), bytes(16), quota) == QuotaExceeded("bytes", key(1))
 
 
 async def test_concurrent_amendments_respect_the_quota(store: Store) -> None:
@@ -144,18 +100,6 @@ async def test_concurrent_amendments_respect_the_quota(store: Store) -> None:
 
 
 # Idempotency
-
-
-async def test_repeated_amendment_returns_the_clock_as_it_is_now(store: Store) -> None:
-    await add_clock(store, clock(1), user(1))
-    assert await _amend(store, record=make_record(1)) == Amended(_revision(1))
-    await store.advance_clock(key(1), user(1), START + DAY)
-    await _amend(store, b"later", revision=1)
-    now = StoredClock(_revision(2, Clock(key(1), START, START + DAY, END)), b"later")
-    for revision in (0, 2):
-        outcome = await _amend(store, b"lost", revision, record=make_record(1, b"others"))
-        assert outcome == ExistingClock(b"parameters", now)
-    assert await store.find_creation(digest(1), user(1), first_live_key(NOW)) == ExistingClock(b"parameters", now)
 
 
 async def test_deletion_frees_all_keys_of_the_clock(store: Store, rows_of: RowsOf) -> None:

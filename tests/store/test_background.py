@@ -74,17 +74,6 @@ async def is_swept(world: World) -> bool:
 
 
 @both_databases
-async def test_sweep_deletes_rows_of_every_kind(world: World) -> None:
-    logged = LogCapture()
-    await leave_rows_of_every_kind(world)
-    async with running(world.store, logged):
-        await wait_for(lambda: "swept" in logged.events())
-    assert await is_swept(world)
-    assert logged.lines[0][2]["rows"] > 0
-    assert set(logged.events()) == {"swept"}
-
-
-@both_databases
 async def test_one_sweep_deletes_all_expired_rows_in_steps(world: World) -> None:
     """A step deletes 200 emails."""
     emails = [code(number, email=f"user-{number}@example.test") for number in range(401)]

@@ -67,16 +67,6 @@ async def test_clock_of_another_owner_is_not_found(store: Store, known_revision:
     assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), b"schedule")
 
 
-async def test_expired_clock_is_found_until_swept(store: Store) -> None:
-    """The caller checks expiry from the ID."""
-    created_at = NOW - 8 * DAY
-    await add_clock(store, clock(1, created_at), user(1))
-    assert await store.find_clock(key(1, created_at), user(1)) is not None
-    while await store.sweep(NOW, 100):
-        pass
-    assert await store.find_clock(key(1, created_at), user(1)) is None
-
-
 async def test_clock_of_any_day_is_found_and_deleted(store: Store) -> None:
     """PostgreSQL has ten partitions, one for each of ten days."""
     for other in range(12):
@@ -140,19 +130,6 @@ async def test_concurrent_advances_return_what_each_requested(store: Store) -> N
 # Deleting
 
 
-async def test_deleted_clock_is_gone_for_every_method(store: Store) -> None:
-    for number in (1, 2, 3):
-        await add_clock(store, clock(number), user(1), b"schedule %d" % number)
-    assert await store.delete_clock(key(2), user(1)) is True
-    for known_revision in (None, 0):
-        assert await store.find_clock(key(2), user(1), known_revision=known_revision) is None
-        assert await store.advance_clock(key(2), user(1), START + DAY, known_revision=known_revision) is None
-    for absent in (key(2), key(1, NOW + DAY), bytes(16), b"\xff" * 16):
-        assert await store.delete_clock(absent, user(1)) is False
-    assert await store.list_clocks(user(1), bytes(16), None, 10) == [clock(3), clock(1)]
-    assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), b"schedule 1")
-
-
 async def test_only_the_owner_deletes_a_clock(store: Store) -> None:
     assert await add_clock_once(store, make_record(1), clock(1), user(1)) is None
     assert await store.delete_clock(key(1), user(2)) is False
@@ -168,15 +145,6 @@ async def test_deletion_leaves_no_rows(store: Store, rows_of: RowsOf) -> None:
     for deleted, left in ((1, (2, 2, 1)), (3, (1, 1, 1)), (2, (0, 0, 0))):
         assert await store.delete_clock(key(deleted), user(1))
         assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [*left]
-
-
-async def test_key_of_a_deleted_clock_can_be_stored_again(store: Store) -> None:
-    await add_clock(store, clock(1), user(1), b"before")
-    await advance(store, key(1), user(1), END)
-    assert await store.delete_clock(key(1), user(1))
-    await add_clock(store, clock(1), user(2), b"after")
-    assert await store.find_clock(key(1), user(2)) == StoredClock(clock(1), b"after")
-    assert await store.find_clock(key(1), user(1)) is None
 
 
 async def test_of_concurrent_deletions_one_succeeds(store: Store) -> None:

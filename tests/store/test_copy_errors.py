@@ -145,15 +145,6 @@ async def test_missing_source_is_rejected_and_nothing_is_created(
         assert execute(target, RELATIONS) == []
 
 
-async def test_missing_postgres_source_is_rejected_without_its_password(
-    tmp_path: Path, postgres: PostgresServer
-) -> None:
-    with pytest.raises(SettingError, match="nowhere") as error:
-        await copy(postgres.url("nowhere"), f"sqlite:///{tmp_path / 'target.db'}", ignore_progress)
-    assert postgres.password not in str(error.value)
-    assert names_in(tmp_path) == []
-
-
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
@@ -175,24 +166,6 @@ async def test_old_source_is_rejected_and_not_upgraded(urls: tuple[str, str], ex
     with pytest.raises(SettingError, match="Run `tickover migrate`"):
         await copy(source, target, ignore_progress)
     assert execute(source, "pragma user_version") == [(1,)]
-
-
-async def test_postgres_source_without_a_schema_is_rejected_and_gets_none(
-    tmp_path: Path, postgres: PostgresServer, execute: Execute
-) -> None:
-    source = postgres.create_database()
-    with pytest.raises(SettingError, match="Run `tickover migrate`"):
-        await copy(source, f"sqlite:///{tmp_path / 'target.db'}", ignore_progress)
-    assert execute(source, RELATIONS) == []
-    assert names_in(tmp_path) == []
-
-
-async def test_source_of_a_newer_version_is_rejected(urls: tuple[str, str], execute: Execute) -> None:
-    source, target = urls
-    await make_empty(source)
-    execute(source, "pragma user_version = 99")
-    with pytest.raises(SettingError, match="newer Tickover"):
-        await copy(source, target, ignore_progress)
 
 
 @pytest.mark.parametrize("wrong", ["", "tickover.db", "sqlite:tickover.db", "mysql://root:secret@host/db"])

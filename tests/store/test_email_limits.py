@@ -24,8 +24,6 @@ from tests.store.values import (
     redeem,
     sent,
     session,
-    tries_left,
-    user,
 )
 from tickover.api.limits import RESEND_INTERVAL
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
@@ -50,24 +48,12 @@ async def test_email_holds_the_slot_of_its_address_for_a_minute(store: Store, fi
     assert await claim(store, second(4, NOW + RESEND_INTERVAL + SECOND)) == NOW + RESEND_INTERVAL
 
 
-async def test_email_that_comes_too_soon_changes_nothing(store: Store) -> None:
-    await sent(store, code(1))
-    assert await claim(store, code(2, NOW + SECOND)) == NOW
-    assert await store.count_attempt(ANA, code_limits(), NOW + SECOND) == CountedAttempt(digest(1), NOW)
-
-
 async def test_slot_is_compared_by_exact_address(store: Store) -> None:
     odd = ["ana@x.test", "Ana@x.test", '"ana"@x.test', "a%@x.test", "a_@x.test", "änä@x.test", '"ana "@x.test']
     for number, email in enumerate(odd):
         await sent(store, code(number, email=email))
     for number, email in enumerate(odd):
         assert await store.count_attempt(email, code_limits(), NOW) == CountedAttempt(digest(number), NOW)
-
-
-@_codes_and_links
-async def test_sign_in_does_not_release_the_slot(store: Store, kind: Kind) -> None:
-    await redeem(store, await sent(store, kind(1)), session(7))
-    assert await claim(store, code(2, NOW + MINUTE - MICROSECOND)) == NOW
 
 
 @pytest.mark.parametrize("allow_resend", [False, True])
@@ -92,31 +78,6 @@ async def test_undone_email_holds_no_slot_and_its_secret_is_invalid(store: Store
     await sent(store, code(3))
     assert await claim(store, code(4, NOW + SECOND, email=BEN)) == NOW
     assert await store.count_attempt(BEN, code_limits(), NOW) == CountedAttempt(digest(2), NOW)
-
-
-async def test_undo_makes_the_earlier_code_valid_again(store: Store) -> None:
-    await sent(store, code(1))
-    for _ in range(3):
-        await store.count_attempt(ANA, code_limits(), NOW)
-    await store.undo_send(await sent(store, code(2, NOW + MINUTE)))
-    assert await tries_left(store, ANA, 5, NOW + MINUTE) == 2
-    assert await store.redeem_code(ANA, digest(1), session(7)) == user(7)
-    # But not a code that was used.
-    await store.undo_send(await sent(store, code(3, NOW + 2 * MINUTE)))
-    assert await store.redeem_code(ANA, digest(1), session(8)) is None
-
-
-@_codes_and_links
-async def test_email_with_unknown_delivery_releases_the_slot_and_stays_valid(store: Store, kind: Kind) -> None:
-    await sent(store, code(1))
-    resent = await sent(store, kind(2, NOW + MINUTE))
-    await store.allow_resend(resent)
-    if kind is code:
-        counted = await store.count_attempt(ANA, code_limits(), NOW + MINUTE)
-        assert counted == CountedAttempt(digest(2), NOW + MINUTE), "it is newer than the first one"
-    assert await redeem(store, resent, session(7, NOW + MINUTE)) == user(7)
-    await sent(store, code(3, NOW + MINUTE + MICROSECOND))
-    assert await claim(store, code(4, NOW + MINUTE + SECOND)) == NOW + MINUTE + MICROSECOND
 
 
 # Hourly limits

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.store.values import ANA, BEN, DAY, HOUR, MINUTE, NOW, code, code_limits, link, sent, session, user
+from tests.store.values import ANA, BEN, DAY, HOUR, MINUTE, NOW, code, code_limits, sent, session, user
 from tickover.api.timestamps import Instant
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, TooSoon
 from tickover.server.storage.store import Store
@@ -24,21 +24,6 @@ async def test_last_code_is_the_newest_after_the_wall_clock_was_set_back(store: 
     assert await store.count_attempt(ANA, code_limits(), then) == CountedAttempt(newer.digest, then)
     assert await store.redeem_code(ANA, older.digest, session(1, then)) is None
     assert await store.redeem_code(ANA, newer.digest, session(1, then)) == user(1)
-
-
-async def test_previous_code_is_the_newest_after_an_undone_one(store: Store) -> None:
-    older, newer = await sent(store, code(1, NOW - HOUR + MINUTE)), await sent(store, code(2, NOW - HOUR - HOUR))
-    await store.undo_send(newer)
-    assert await _newest_code(store, NOW - HOUR + MINUTE) == older.digest
-    newest = await sent(store, code(3, NOW - 3 * HOUR))
-    assert await _newest_code(store, NOW - 3 * HOUR) == newest.digest
-
-
-async def test_links_between_codes_do_not_change_their_order(store: Store) -> None:
-    await sent(store, code(1))
-    newest = await sent(store, code(2, NOW - HOUR))
-    await sent(store, link(3, NOW - 2 * HOUR))
-    assert await _newest_code(store, NOW - 2 * HOUR) == newest.digest
 
 
 async def test_sweep_never_makes_an_older_code_the_newest(store: Store) -> None:

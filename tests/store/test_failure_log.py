@@ -84,23 +84,10 @@ def test_line_after_ten_seconds_counts_suppressed_failures() -> None:
     assert after_that["suppressed"] == 0
 
 
-def test_other_causes_and_methods_are_logged_separately() -> None:
-    clock = _Clock()
-    assert len(clock.fail(100, OSError("no route"))) == 1
-    assert len(clock.fail(100, TimeoutError("too slow"))) == 1
-    assert len(clock.fail(100, OSError("no route"), "createTestClock")) == 1
-
-
 def test_only_the_first_line_of_a_database_error_is_logged() -> None:
     """Further lines of PostgreSQL, such as DETAIL, may contain values."""
     failure = OSError("could not extend file\nDETAIL:  ana@example.test")
     assert _Clock().fail(100, failure)[0]["error"] == "could not extend file"
-
-
-def test_error_without_message_is_logged_by_type() -> None:
-    (line,) = _Clock().fail(100, ConnectionResetError())
-    assert line["cause"] == "ConnectionResetError"
-    assert "error" not in line
 
 
 def test_mail_server_message_is_not_logged() -> None:

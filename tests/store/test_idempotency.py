@@ -16,7 +16,6 @@ from tests.store.values import (
     NOW,
     START,
     WEEK,
-    add_clock,
     add_clock_once,
     advance,
     clock,
@@ -63,41 +62,12 @@ async def test_repeated_call_returns_the_first_clock_and_stores_nothing(
     assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [1, 1, 1]
 
 
-async def test_another_digest_creates_another_clock(store: Store) -> None:
-    await add_clock(store, clock(3), user(1))
-    for number in (1, 2):
-        assert await add_clock_once(store, make_record(number), clock(number), user(1)) is None
-    for number in (1, 2):
-        assert await add_clock_once(store, make_record(number), clock(9), user(1)) == _existing(clock(number))
-    for unknown in (digest(3), digest(1)[:-1], digest(1) + b"\0", b""):
-        assert await store.find_creation(unknown, user(1), bytes(16)) is None
-
-
-async def test_clock_of_another_owner_is_not_returned(store: Store) -> None:
-    """Even with an equal digest, which can't happen, because a digest includes the owner."""
-    await add_clock_once(store, make_record(1), clock(1), user(1))
-    assert await store.find_creation(digest(1), user(2), bytes(16)) is None
-    assert not isinstance(await add_clock_once(store, make_record(1), clock(2), user(2)), ExistingClock)
-
-
 async def test_clock_of_any_day_of_the_week_is_returned(store: Store) -> None:
     for age in range(7):
         there = clock(age, NOW - age * DAY)
         assert await add_clock_once(store, make_record(age), there, user(1)) is None
         assert await add_clock_once(store, make_record(age), clock(99), user(1)) == _existing(there), age
         assert await store.find_creation(digest(age), user(1), first_live_key(NOW)) == _existing(there), age
-
-
-async def test_rejected_creation_does_not_use_the_key(store: Store, rows_of: RowsOf) -> None:
-    await add_clock(store, clock(1), user(1))
-    for _ in range(3):
-        rejected = await create_once(store, make_record(1, b"rejected"), clock(3), user(1), b"", bytes(16), limit=1)
-        assert rejected == key(1)
-    assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [1, 1, 0]
-    assert await add_clock_once(store, make_record(1, b"stored"), clock(4), user(1)) is None
-    # It is returned above the quota too.
-    repeated = await create_once(store, make_record(1), clock(5), user(1), b"", bytes(16), limit=1)
-    assert repeated == _existing(clock(4), b"stored")
 
 
 # Lifetime of the record
@@ -127,22 +97,6 @@ async def test_key_is_free_after_its_clock_expired(
     assert await rows_of("creations") == 1
     found = found or _existing(clock(2), b"after")
     assert await add_clock_once(store, make_record(1, b"again"), clock(3), user(1), live_from) == found
-
-
-async def test_min_live_key_is_inclusive(store: Store) -> None:
-    await add_clock_once(store, make_record(5), clock(5), user(1))
-    for min_live_key, expected in ((key(5), _existing(clock(5))), (key(6), None)):
-        assert await store.find_creation(digest(5), user(1), min_live_key) == expected
-        assert await add_clock_once(store, make_record(5), clock(7), user(1), min_live_key) == expected
-
-
-async def test_key_is_free_after_its_clock_was_deleted(store: Store) -> None:
-    for number in range(3):
-        assert await add_clock_once(store, make_record(1, b"of %d" % number), clock(number), user(1)) is None
-        repeated = await add_clock_once(store, make_record(1, b"others"), clock(9), user(1))
-        assert repeated == _existing(clock(number), b"of %d" % number)
-        assert await store.delete_clock(key(number), user(1))
-        assert await store.find_creation(digest(1), user(1), bytes(16)) is None
 
 
 @pytest.mark.parametrize("swept", [False, True], ids=["deleted", "swept"])

@@ -28,16 +28,6 @@ from tickover.server.storage.store import Store
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-async def test_clocks_are_listed_newest_first(store: Store) -> None:
-    """Clocks of the same millisecond are sorted by the rest of their keys."""
-    made = [clock(number, NOW - age * HOUR) for number, age in enumerate((30, 3, 70, 0, 0, 100, 51, 2, 0))]
-    for each in made:
-        await add_clock(store, each, user(1))
-    found = await store.list_clocks(user(1), bytes(16), None, 100)
-    assert found == sorted(made, key=lambda each: each.key, reverse=True)
-    assert [each.key for each in found[:3]] == [key(8), key(4), key(3)]
-
-
 @pytest.mark.parametrize(
     ("age", "lives"),
     [
@@ -56,27 +46,6 @@ async def test_only_live_clocks_are_listed_to_the_millisecond(store: Store, age:
     await add_clock(store, clock(1), user(1))
     expected = [key(1), large, small] if lives else [key(1)]
     assert await listed(store, user(1), first_live_key(NOW)) == expected
-
-
-@pytest.mark.parametrize(
-    ("before", "found"),
-    [
-        pytest.param(bytes(16), [], id="the lowest key"),
-        pytest.param(b"\xff" * 16, [4, 2, 0], id="the highest key"),
-        pytest.param(key(4), [2, 0], id="of a clock"),
-        pytest.param(key(3), [2, 0], id="of another owner's clock"),
-        pytest.param(key(1, NOW + DAY), [4, 2, 0], id="of a future clock"),
-        pytest.param(key(9, NOW - DAY), [], id="of an earlier clock"),
-    ],
-)
-async def test_page_ends_before_any_cursor(store: Store, before: bytes, found: list[int]) -> None:
-    for number in range(5):
-        await add_clock(store, clock(number), user(number % 2))
-    expected = [key(number) for number in found]
-    assert await listed(store, user(0), before=before) == expected
-    assert await listed(store, user(0), min_live_key=key(2), before=before) == [
-        each for each in expected if each >= key(2)
-    ]
 
 
 async def _pages(store: Store, owner: bytes, min_live_key: bytes, size: int) -> list[list[bytes]]:

@@ -35,15 +35,6 @@ _codes_and_links = pytest.mark.parametrize("kind", [code, link])
 # Tries
 
 
-@pytest.mark.parametrize("limit", [1, 5, 6])
-async def test_tries_are_counted_up_to_the_limit(store: Store, limit: int) -> None:
-    await sent(store, code(1))
-    for _ in range(limit):
-        assert await store.count_attempt(ANA, code_limits(limit), NOW) == CountedAttempt(digest(1), NOW)
-    for _ in range(3):
-        assert await store.count_attempt(ANA, code_limits(limit), NOW) is None
-
-
 @pytest.mark.parametrize(
     ("after", "lives"),
     [
@@ -58,33 +49,6 @@ async def test_try_counts_while_the_code_is_live(store: Store, after: timedelta,
     counted = await store.count_attempt(ANA, code_limits(), NOW + after)
     assert counted == (CountedAttempt(digest(1), NOW) if lives else None)
     assert await tries_left(store, ANA, 5, NOW) == 5 - lives
-
-
-async def test_only_the_newest_code_is_tried(store: Store) -> None:
-    await sent(store, code(1))
-    assert await store.count_attempt(ANA, code_limits(2), NOW) is not None
-    await sent(store, code(2, NOW + MINUTE))
-    for _ in range(2):
-        assert await store.count_attempt(ANA, code_limits(2), NOW + MINUTE) == CountedAttempt(digest(2), NOW + MINUTE)
-    # The newest code has no tries left, and the previous one doesn't replace it.
-    assert await store.count_attempt(ANA, code_limits(2), NOW + MINUTE) is None
-
-
-async def test_newer_link_does_not_replace_the_code(store: Store) -> None:
-    await sent(store, code(1))
-    await sent(store, link(2, NOW + MINUTE))
-    assert await store.count_attempt(ANA, code_limits(), NOW + MINUTE) == CountedAttempt(digest(1), NOW)
-    assert await store.redeem_code(ANA, digest(1), session(7)) == user(7)
-
-
-async def test_tries_are_counted_for_each_address(store: Store) -> None:
-    await sent(store, code(2, email=BEN))
-    for _ in range(3):
-        assert await store.count_attempt(ANA, code_limits(), NOW) is None
-    # Tries without a code don't count against the next one.
-    await sent(store, code(1))
-    assert await tries_left(store, ANA, 5, NOW) == 5
-    assert await store.count_attempt(BEN, code_limits(), NOW) == CountedAttempt(digest(2), NOW)
 
 
 # Redeeming

@@ -8,7 +8,7 @@ import pytest
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tests.store.values import NOW, START, add_clock, add_clock_once, clock, key, listed, make_record, user
+from tests.store.values import NOW, START, add_clock, clock, key, listed, user
 from tickover.server.schedule.clocks import Clock, encode_label, encode_labels
 from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
@@ -16,7 +16,6 @@ from tickover.server.storage.store import (
     Amendment,
     ClockScan,
     Created,
-    ExistingClock,
     LabelSearch,
     NameChanges,
     Quota,
@@ -46,14 +45,6 @@ async def test_names_are_returned_by_every_method(store: Store) -> None:
     assert await store.advance_clock(new.key, user(1), START) == StoredClock(new, b"schedule")
     assert await store.advance_clock(new.key, user(1), START, known_revision=0) == StoredClock(new, b"")
     assert await store.list_clocks(user(1), bytes(16), None, 10) == [new]
-
-
-async def test_names_are_returned_by_a_repeated_creation(store: Store) -> None:
-    new, record = named(1), make_record(1)
-    assert await add_clock_once(store, record, new, user(1)) is None
-    existing = ExistingClock(record.params_digest, StoredClock(new, b"schedule"))
-    assert await add_clock_once(store, record, named(2, "other"), user(1)) == existing
-    assert await store.find_creation(record.key_digest, user(1), bytes(16)) == existing
 
 
 @pytest.mark.parametrize(
@@ -137,12 +128,6 @@ async def test_search_looks_at_a_limited_number_of_clocks(store: Store) -> None:
     assert pages == [[keys[7]], [keys[4]], [], [keys[1]]]
     limited = await search(store, encode_label("n", "1"), limit=2)
     assert [each.key for each in limited.clocks] == [keys[7], keys[4]]
-
-
-async def test_search_that_looks_at_every_clock_may_have_to_go_on(store: Store) -> None:
-    await add_clock(store, named(1), user(1))
-    assert await search(store, max_scanned=1) == ClockScan([named(1)], named(1).key)
-    assert await search(store, max_scanned=2) == ClockScan([named(1)], None)
 
 
 async def test_names_and_labels_count_towards_the_bytes(store: Store) -> None:

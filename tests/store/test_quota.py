@@ -103,41 +103,6 @@ async def test_expired_clocks_do_not_count(store: Store, quota: Quota) -> None:
     assert await store.create_clock(*new, key(3, NOW - WEEK + MINUTE), quota) == Created()
 
 
-@_with_and_without_key
-async def test_clock_created_without_a_limit_counts_later(store: Store, with_key: bool) -> None:
-    assert await _create(store, 1, 60, Quota(bytes=100)) == Created()
-    assert await _create(store, 2, 60, Quota(), with_key=with_key) == Created()
-    assert await _create(store, 4, 1, Quota(bytes=120)) == QuotaExceeded("bytes", key(1))
-    assert await _create(store, 4, 1, Quota(bytes=121)) == Created()
-
-
-# Deletion
-
-
-@_both_limits
-async def test_each_deletion_frees_quota_for_one_clock(store: Store, quota: Quota) -> None:
-    for number in range(4):
-        assert await _create(store, number, 1_000, quota) == Created()
-    for number in range(4, 9):
-        # The owner stays at the limit, however often they try.
-        for _ in range(3):
-            assert await _create(store, 99, 1_000, quota) == _exceeded(quota, key(number - 4))
-        assert await store.delete_clock(key(number - 4), user(1))
-        assert await _create(store, number, 1_000, quota) == Created()
-    assert await _create(store, 99, 1_000, quota) == _exceeded(quota, key(5))
-    assert await listed(store, user(1)) == [key(number) for number in (8, 7, 6, 5)]
-
-
-async def test_deletion_of_what_does_not_count_frees_no_quota(store: Store) -> None:
-    await add_clock(store, clock(1, NOW - WEEK), user(1))
-    await add_clock(store, clock(3), user(2))
-    assert await _create(store, 2, 1, Quota(clocks=1)) == Created()
-    assert await _create(store, 4, 1, Quota(clocks=1)) == QuotaExceeded("clocks", key(2))
-    deleted = [(key(9), 1), (key(2), 2), (key(3), 2), (key(1, NOW - WEEK), 1)]
-    assert [await store.delete_clock(which, user(owner)) for which, owner in deleted] == [False, False, True, True]
-    assert await _create(store, 4, 1, Quota(clocks=1)) == QuotaExceeded("clocks", key(2))
-
-
 # Concurrency
 
 

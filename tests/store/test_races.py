@@ -24,20 +24,18 @@ from tests.store.values import (
     clock,
     code,
     code_limits,
-    create,
     key,
     link,
     redeem,
     schedule_of,
     sent,
     session,
-    tries_left,
     user,
     user_of_token,
 )
 from tests.support.stores import open_checked_store
 from tickover.api.timestamps import Instant
-from tickover.server.sign_in.logins import Claimed, CountedAttempt, LoginEmail, SecretKind, TooSoon
+from tickover.server.sign_in.logins import Claimed, CountedAttempt, SecretKind, TooSoon
 from tickover.server.storage.store import Store
 
 _CONCURRENT = 50
@@ -99,28 +97,6 @@ async def test_of_concurrent_advances_the_latest_time_wins(store: Store) -> None
         stands = await advance(store, key(1), user(1), START)
         assert stands is not None
         assert stands.frozen_time == max(targets)
-
-
-async def test_clock_with_a_used_key_is_rejected_and_others_succeed(store: Store) -> None:
-    """This would be a bug, because keys are random."""
-    for number in range(5):
-        numbers = [*range(number * _CONCURRENT, (number + 1) * _CONCURRENT), number * _CONCURRENT + 7]
-        calls = (create(store, clock(n), user(1), b"schedule", min_live_key=bytes(16), limit=0) for n in numbers)
-        results = await asyncio.gather(*calls, return_exceptions=True)
-        rejected = [n for n, result in zip(numbers, results, strict=True) if result is not None]
-        assert rejected == [number * _CONCURRENT + 7]
-        assert [n for n in numbers if await schedule_of(store, key(n), user(1)) is None] == []
-
-
-async def test_only_tries_of_the_earlier_code_count_against_it(store: Store) -> None:
-    for number in range(_ROUNDS):
-        now = NOW + 2 * number * MINUTE
-        older = await sent(store, code(2 * number, now))
-        newer = await sent(store, code(2 * number + 1, now + MINUTE))
-        tries = [store.count_attempt(ANA, code_limits(), now + MINUTE) for _ in range(4)]
-        results = await asyncio.gather(*tries[:2], store.undo_send(newer), *tries[2:])
-        counted = results.count(CountedAttempt(older.digest, older.sent_at))
-        assert await tries_left(store, ANA, 5, now + MINUTE) == 5 - counted
 
 
 async def test_concurrent_sweeps_delete_exactly_the_expired_rows(store: Store) -> None:
@@ -218,27 +194,6 @@ async def test_concurrent_emails_respect_the_hourly_limits(
         results = await asyncio.gather(*calls)
         assert results.count(Claimed(codes_stopped=False)) == limit
         assert results.count(TooSoon(NOW, HOUR, by_last_email=False)) == _CONCURRENT - limit
-
-
-async def test_emails_undone_concurrently_free_exactly_their_number(store: Store) -> None:
-    async def send(message: LoginEmail, and_undo: bool) -> bool:
-        """Return whether the email stays recorded."""
-        if isinstance(await store.claim_send(message, HOURLY_LIMITS_ONLY), TooSoon):
-            return False
-        if and_undo:
-            await store.undo_send(message)
-        return not and_undo
-
-    numbers = count()
-    for number in range(_ROUNDS):
-        email = f"user-{number}@example.test"
-        stored = sum(
-            await asyncio.gather(
-                *(send(code(next(numbers), email=email), racer % 2 == 1) for racer in range(_CONCURRENT))
-            )
-        )
-        afterwards = [await send(code(next(numbers), email=email), and_undo=False) for _ in range(11)]
-        assert stored + sum(afterwards) == 10
 
 
 async def test_concurrent_tries_are_compared_up_to_the_limit_on_failures(store: Store, other_store: Store) -> None:

@@ -8,7 +8,6 @@ import pytest
 from tests.store.values import (
     ANA,
     MICROSECOND,
-    MINUTE,
     NOW,
     START,
     WEEK,
@@ -91,20 +90,6 @@ def test_methods_table_contains_all_methods_that_use_the_database() -> None:
     assert {*METHODS, "share_key", "load", "close"} == {name for name in vars(Store) if not name.startswith("_")}
 
 
-# Secret keys
-
-
-async def test_servers_with_the_same_key_share_a_store(store: Store, database_url: str) -> None:
-    """Stores differ for servers with another key: one SQLite file has only one key."""
-    other = await open_store(database_url)
-    try:
-        for minute in range(10):
-            for server in (store, other):
-                assert await server.share_key(b"a fingerprint", NOW + minute * MINUTE)
-    finally:
-        await other.close()
-
-
 # Readiness and closing
 
 
@@ -123,11 +108,6 @@ async def test_closed_store_is_unavailable(own_store: Store) -> None:
             await method(own_store)
         assert error.value.reason is Reason.UNAVAILABLE, name
         assert error.value.details["retryAfterSeconds"] >= 1, name
-
-
-async def test_closing_twice_succeeds(own_store: Store) -> None:
-    await asyncio.gather(own_store.close(), own_store.close())
-    await own_store.close()
 
 
 async def test_close_finishes_accepted_calls(own_store: Store, database_url: str) -> None:

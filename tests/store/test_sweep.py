@@ -19,14 +19,12 @@ from tests.store.values import (
     MINUTE,
     NOW,
     START,
-    WEEK,
     add_clock,
     add_clock_once,
     advance,
     claim,
     clock,
     code,
-    code_limits,
     digest,
     key,
     link,
@@ -34,14 +32,12 @@ from tests.store.values import (
     schedule_of,
     sent,
     session,
-    tries_left,
     user,
     user_of_token,
 )
 from tests.support.stores import open_checked_store
 from tickover.api.limits import CLOCK_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
 from tickover.api.timestamps import Instant
-from tickover.server.sign_in.logins import CountedAttempt
 from tickover.server.storage import is_postgres
 from tickover.server.storage.store import ExistingClock, Store
 
@@ -133,10 +129,6 @@ async def _sweep_all(store: Store, now: Instant, limit: int) -> int:
     raise AssertionError("sweeping doesn't come to an end")
 
 
-async def test_empty_store_has_nothing_to_sweep(store: Store) -> None:
-    assert await store.sweep(NOW, 100) == 0
-
-
 @_every_kind
 async def test_expired_data_is_swept_at_its_expiry(store: Store, kind: _Kind) -> None:
     await kind.create(store, 1, NOW)
@@ -216,33 +208,6 @@ async def test_data_expired_for_a_day_is_gone_and_live_data_stays(store: Store, 
     there = {created_at: await _clock_exists(store, number, created_at) for number, created_at in enumerate(births)}
     assert [created_at for created_at in births if created_at > now - CLOCK_LIFETIME and not there[created_at]] == []
     assert [created_at for created_at in births if created_at <= now - CLOCK_LIFETIME - DAY and there[created_at]] == []
-
-
-async def test_each_kind_is_swept_up_to_the_limit(store: Store) -> None:
-    expired = NOW - TOKEN_LIFETIME
-    for name, kind in _KINDS.items():
-        for number in range(4):
-            await kind.create(store, 10 * [*_KINDS].index(name) + number, expired)
-    assert await _sweep_all(store, NOW, 4) == 2, "at most eight of a kind"
-    for name, kind in _KINDS.items():
-        for number in range(4):
-            assert not await kind.exists(store, 10 * [*_KINDS].index(name) + number, expired)
-
-
-async def test_live_data_is_unchanged(store: Store) -> None:
-    await add_clock(store, clock(1, NOW - DAY), user(1), b"live")
-    await advance(store, key(1, NOW - DAY), user(1), START + DAY)
-    await add_clock(store, clock(2, NOW - WEEK), user(1), b"expired")
-    await sent(store, code(3, NOW - 2 * HOUR))
-    await sent(store, code(4, NOW - MINUTE))
-    await store.count_attempt(ANA, code_limits(), NOW)
-    await _sweep_all(store, NOW, 100)
-    assert await schedule_of(store, key(1, NOW - DAY), user(1)) == b"live"
-    moved = await advance(store, key(1, NOW - DAY), user(1), START)
-    assert moved is not None
-    assert moved.frozen_time == START + DAY
-    assert await store.count_attempt(ANA, code_limits(), NOW) == CountedAttempt(digest(4), NOW - MINUTE)
-    assert await tries_left(store, ANA, 5, NOW) == 3
 
 
 async def test_user_outlives_tokens_and_emails(store: Store) -> None:

@@ -131,15 +131,3 @@ async def test_key_that_another_server_reuses_stays(
     assert await task
     found = await store.find_creation(digest(1), user(1), first_live_key(NOW))
     assert found == ExistingClock(b"changed", StoredClock(clock(2), b"schedule"))
-
-
-async def test_key_being_swept_is_reused_afterwards(store: Store, other: asyncpg.Connection) -> None:
-    assert await add_clock_once(store, make_record(1), clock(1, _EXPIRED), user(1)) is None
-    async with other.transaction():
-        await other.execute("delete from creations")
-        creating = asyncio.create_task(add_clock_once(store, make_record(1), clock(3), user(1), first_live_key(NOW)))
-        while not creating.done() and not await _is_waiting(other):
-            pass
-    assert await creating is None
-    found = await store.find_creation(digest(1), user(1), first_live_key(NOW))
-    assert found == ExistingClock(b"parameters", StoredClock(clock(3), b"schedule"))

@@ -388,12 +388,6 @@ async def test_plans_made_for_an_empty_slot_are_good_for_a_full_one(server: Post
     assert {method: found for method, found in problems.items() if found} == {}
 
 
-# Sensitivity of the tests
-
-
-# In this order, no missing index hides another.
-
-
 # HOT updates
 
 

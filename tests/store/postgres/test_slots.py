@@ -138,19 +138,6 @@ async def test_locked_slot_is_swept_later(postgres_url: str, other: asyncpg.Conn
     await store.close()
 
 
-async def test_calls_get_a_response_while_a_sweep_waits_for_their_slot(store: Store, other: asyncpg.Connection) -> None:
-    await insert_clocks(other, _EXPIRED, 100)
-    await add_clock(store, clock(1), user(1))
-    async with other.transaction():
-        await other.execute(f"lock table clocks_{_slot(_EXPIRED)} in access share mode")
-        sweeping = asyncio.create_task(store.sweep(NOW, 200))
-        for minute in range(20):
-            to = START + minute * MINUTE
-            assert await advance(store, key(1), user(1), to) == Clock(key(1), START, to, END)
-            assert await create(store, clock(100 + minute), user(1), b"", bytes(16), limit=1_000) is None
-        assert await sweeping == 0
-
-
 async def test_uncommitted_clock_in_an_expired_slot_is_not_lost(
     store: Store, postgres_url: str, other: asyncpg.Connection
 ) -> None:

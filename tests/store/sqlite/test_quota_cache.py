@@ -244,32 +244,6 @@ async def test_rejection_by_a_count_during_a_deletion_does_not_last(store: Sqlit
 # Rare counts
 
 
-async def test_failed_deletion_causes_no_count(full: SqliteStore) -> None:
-    await add_clock(full, clock(1_000_003), user(2))
-    with _record_counts(full) as counted:
-        for nothing_of_theirs in (key(5), key(1_000_003)):
-            assert not await full.delete_clock(nothing_of_theirs, user(1))
-            assert (await _create(full, 1, 2))[1] == key(1_000_001)
-    assert counted == []
-
-
-async def test_deletion_causes_one_count(full: SqliteStore) -> None:
-    await full.delete_clock(key(1_000_001), user(1))
-    with _record_counts(full) as counted:
-        assert (await _create(full, 1, 2))[1] is None
-        assert len(counted) == 1
-        for _ in range(5):
-            assert (await _create(full, 1, 2))[1] is not None
-    assert len(counted) == 2
-
-
-async def test_clocks_below_the_limit_are_counted_once(store: SqliteStore) -> None:
-    with _record_counts(store) as counted:
-        for _ in range(50):
-            assert (await _create(store, 1, 50))[1] is None
-    assert len(counted) == 1
-
-
 async def test_owner_at_the_limit_is_rejected_without_a_count_until_the_oldest_clock_expires(
     store: SqliteStore,
 ) -> None:
@@ -284,16 +258,3 @@ async def test_owner_at_the_limit_is_rejected_without_a_count_until_the_oldest_c
         assert len(counted) == 2
         assert (await _create(store, 1, 2, NOW + WEEK))[1] == key(1_000_002, NOW + DAY)
     assert len(counted) == 3
-
-
-async def test_owners_evicted_from_the_cache_are_counted_again(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_MAX_OWNERS", 5)
-    for limit in (1, 2, 3):
-        for owner in range(20):
-            assert (await _create(store, owner, limit))[1] is None
-    for owner in range(20):
-        assert (await _create(store, owner, 3))[1] is not None
-    assert len(store._quota._upper_bounds) <= 5
-    assert len(store._quota._lower_bounds) <= 5

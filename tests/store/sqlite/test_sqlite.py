@@ -37,7 +37,7 @@ from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import to_micros
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
-from tickover.server.storage.migrations import Migration, migrations, pending
+from tickover.server.storage.migrations import migrations
 from tickover.server.storage.sqlite.store import _MAX_INLINE_SCHEDULE, SqliteStore
 from tickover.server.storage.store import Amended, Amendment, Quota
 
@@ -166,14 +166,6 @@ def _tables(path: Path) -> set[str]:
         return {str(name) for (name,) in connection.execute("select name from sqlite_schema where type = 'table'")}
 
 
-async def test_new_file_is_up_to_date(path: Path) -> None:
-    await (await SqliteStore.open(path)).close()
-    assert _version(path) == migrations("sqlite")[-1].number
-    before = _tables(path)
-    await (await SqliteStore.open(path)).close()
-    assert _tables(path) == before
-
-
 async def test_database_of_a_newer_version_is_rejected_and_not_changed(path: Path) -> None:
     await (await SqliteStore.open(path)).close()
     newer = migrations("sqlite")[-1].number + 1
@@ -192,23 +184,6 @@ async def test_failed_migration_leaves_nothing(path: Path) -> None:
         await SqliteStore.open(path)
     assert _tables(path) == {"schedules"}
     assert _version(path) == 0
-
-
-def test_migrations_are_numbered_without_gaps() -> None:
-    assert [migration.number for migration in migrations("sqlite")] == [
-        *range(1, len(migrations("sqlite")) + 1),
-    ]
-
-
-_THREE = [Migration(number, f"{number:04}_step", "") for number in (1, 2, 3)]
-
-
-@pytest.mark.parametrize(
-    ("version", "missing"),
-    [pytest.param(0, [1, 2, 3], id="new"), (1, [2, 3]), (2, [3]), pytest.param(3, [], id="up to date")],
-)
-def test_pending_migrations_are_in_order(version: int, missing: list[int]) -> None:
-    assert [migration.number for migration in pending(_THREE, version)] == missing
 
 
 # Shared use

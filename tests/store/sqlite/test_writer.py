@@ -4,7 +4,6 @@ import asyncio
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import apsw
@@ -45,17 +44,6 @@ async def test_waiting_jobs_are_committed_together(
     assert await outcomes_of(futures) == [f"thing {number}" for number in range(100)]
     assert len(commits) == 2, "one for the job that kept the writer busy, and one for all waiting jobs"
     assert len(names(witness)) == 100
-
-
-async def test_jobs_run_in_order(writer: Writer, witness: apsw.Connection) -> None:
-    results: list[str] = []
-    futures = [writer.submit(insert(f"thing {number}")) for number in range(50)]
-    async with busy_writer(writer):
-        futures += [writer.submit(insert(f"thing {number}")) for number in range(50, 100)]
-    for future in futures:
-        future.add_done_callback(lambda done: results.append(done.result()))
-    await outcomes_of(futures)
-    assert results == names(witness) == [f"thing {number}" for number in range(100)]
 
 
 async def test_result_comes_only_after_the_commit(
@@ -107,15 +95,6 @@ async def test_failing_job_does_not_affect_others(writer: Writer, witness: apsw.
     assert names(witness) == good
 
 
-async def test_statement_rejected_by_the_database_fails_only_its_job(writer: Writer, witness: apsw.Connection) -> None:
-    async with busy_writer(writer):
-        futures = [writer.submit(insert(name)) for name in ("a", "a", "b")]
-    first, second, third = await outcomes_of(futures)
-    assert (first, third) == ("a", "b")
-    assert isinstance(second, apsw.ConstraintError)
-    assert names(witness) == ["a", "b"]
-
-
 async def test_failure_at_the_commit_fails_only_its_job(connection: apsw.Connection, witness: apsw.Connection) -> None:
     connection.execute(
         "create table parts (thing text not null references things (name) deferrable initially deferred)"
@@ -136,18 +115,6 @@ async def test_failure_at_the_commit_fails_only_its_job(connection: apsw.Connect
 
 
 # Unavailable databases
-
-
-async def test_jobs_are_unavailable_while_another_process_holds_the_write_lock(
-    writer: Writer, witness: apsw.Connection
-) -> None:
-    witness.execute("begin immediate")
-    outcomes = await outcomes_of([writer.submit(insert(f"thing {number}")) for number in range(3)])
-    assert all(map(is_unavailable, outcomes)), outcomes
-    witness.execute("rollback")
-    assert names(witness) == []
-    # When the lock is free, jobs succeed again.
-    assert await writer.submit(insert("another")) == "another"
 
 
 async def test_full_disk_is_unavailable_and_leaves_no_partial_data(
@@ -193,15 +160,6 @@ async def test_failed_commit_is_unavailable_and_leaves_nothing(
     assert all(map(is_unavailable, outcomes)), outcomes
     assert names(witness) == []
     assert await writer.submit(insert("later")) == "later"
-
-
-async def test_read_only_database_is_unavailable(path: Path, connection: apsw.Connection) -> None:
-    read_only = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-    writer = Writer(read_only, 0.02)
-    outcomes = await outcomes_of([writer.submit(insert("thing"))])
-    await writer.close()
-    read_only.close()
-    assert is_unavailable(outcomes[0]), outcomes
 
 
 @pytest.mark.parametrize("used", [False, True], ids=["at first", "after the thread has run a batch"])

@@ -11,7 +11,6 @@ from tests.store.sqlite.writer_jobs import (
     CONTINUE,
     Job,
     JobError,
-    busy_writer,
     insert,
     insert_and_fail,
     names,
@@ -98,15 +97,6 @@ async def test_long_job_runs_alone_and_not_on_the_loop(writer: Writer, connectio
     ]
     assert await outcomes_of(futures) == [("a", True), ("b", True), ("long", False), ("c", True), ("d", True)]
     assert statements == ["begin immediate", "commit"] * 3
-
-
-async def test_loop_runs_during_a_long_job(writer: Writer) -> None:
-    async with busy_writer(writer):
-        # The job waits for this test.
-        waiting = writer.submit(_current_thread("next"))
-        await asyncio.sleep(0)
-        assert not waiting.done()
-    assert await waiting == ("next", True)
 
 
 async def test_job_that_fails_on_the_loop_is_identified_in_the_thread(writer: Writer, witness: apsw.Connection) -> None:
