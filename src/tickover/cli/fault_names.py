@@ -12,12 +12,6 @@ from tickover.api.errors import Fault
 _KEY: Final = "tickover.inputs"
 _PARAMETERS: Final = {"frozenTime": "start", "openingBalances": "opening"}
 """Parameters of the API that have another name in the commands."""
-_TERMS: Final = {
-    "its maxTime": "its maximum time",
-    "maxTime": "its maximum time",
-    "frozenTime": "the clock's time",
-    "start and until": "start and --until",
-}
 _BOUNDARY: Final = re.compile(r"[.\[]|$")
 _WORD: Final = re.compile("(?<=[a-z])[A-Z]")
 
@@ -38,7 +32,7 @@ def _name_fault(fault: Fault, context: click.Context) -> Fault:
     for end in reversed([match.start() for match in _BOUNDARY.finditer(fault.path)]):
         if name := _name(fault.path[:end], context):
             field = _spaced(fault.path[end:].rpartition(".")[2])
-            return replace(fault, path=f"{name}: {field}" if field else name, message=_plain(fault.message))
+            return replace(fault, path=f"{name}: {field}" if field else name)
     return fault
 
 
@@ -55,9 +49,3 @@ def _name(path: str, context: click.Context) -> str:
 def _spaced(name: str) -> str:
     """Return `target amount` for `targetAmount`."""
     return _WORD.sub(lambda match: f" {match[0].lower()}", name)
-
-
-def _plain(message: str) -> str:
-    for term, words in _TERMS.items():
-        message = message.replace(term, words)
-    return message

@@ -8,11 +8,12 @@ from typing import IO
 from msgspec import DecodeError, ValidationError, json, structs
 
 from tickover.api.clocks import ContributionEntry, GoalEntry, NewClock, ScheduleEntry, Snapshot
+from tickover.api.errors import invalid_params
 from tickover.api.expectations import Expectation
 from tickover.api.explain import explain
 from tickover.api.nesting import is_nested_too_deeply
 from tickover.api.plans import Plan, PlannedTransaction
-from tickover.cli import formatting
+from tickover.cli.call_errors import from_rejection
 from tickover.cli.errors import CliError, Exit
 from tickover.scenarios import Scenario, ScenarioError, load
 
@@ -76,5 +77,4 @@ def plan_from_json(file: IO[bytes]) -> Plan:
         raise CliError(Exit.REFUSED, f"Invalid parameters: {error}.", reason="INVALID_PARAMS") from None
     except (DecodeError, UnicodeDecodeError) as error:
         raise CliError(Exit.WRONG_COMMAND, f"The parameters aren't valid JSON: {error}.") from None
-    message = f"{formatting.count(len(faults), 'parameter')} {'is' if len(faults) == 1 else 'are'} invalid."
-    raise CliError(Exit.REFUSED, message, reason="INVALID_PARAMS", faults=faults)
+    raise from_rejection(invalid_params("createTestClock", faults))

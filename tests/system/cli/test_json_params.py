@@ -13,7 +13,7 @@ from tests.support.shells import Shell
         (b"{", 2, "The parameters aren't valid JSON"),
         (b"\xff", 2, "The parameters aren't valid JSON"),
         (b'{"goals": ' + b"[" * 5_000 + b"]" * 5_000 + b"}", 2, "The parameters aren't valid JSON: nested too deeply."),
-        (b"[]", 4, "  params must be an object"),
+        (b"[]", 4, "  --params must be an object"),
         (b'{"goals": [{"name": 5}]}', 4, "  goals[0].name must be a string\n  goals[0].targetAmount is required"),
         (b'{"goals": [{"name": "Trip", "targetAmount": "10"}]}', 4, "  goals[0].targetAmount must be a number"),
         (b'{"goals": [{"name": "Trip", "targetAmount": 1e400}]}', 4, "Number out of range"),

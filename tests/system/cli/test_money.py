@@ -105,10 +105,10 @@ def test_long_violation_is_shown_completely_on_a_narrow_terminal(shell: Shell, c
         (["check", "--posted", f"Rent={YEAR + 90}-02-01"], "--posted Rent: by must be"),
         (["check", "--scenario", "trip"], "trip, expectation 2: goal must be"),
         (["check", "--never-below", "EUR=0", "--until", f"{YEAR + 90}-01-01"], "--until must be"),
-        (["balance", "--at", f"{YEAR + 90}-01-01"], "--at must be between the clock's start and its maximum time ("),
+        (["balance", "--at", f"{YEAR + 90}-01-01"], "--at must be between the clock's start and its maxTime ("),
         (["balance", "--opening", "EUR=999999999999999"], "--opening: EUR must be"),
         (["events", "--after", f"{YEAR}-02-01"], f"clock's time, {YEAR}-01-01.\n  For scheduled events, add --until"),
-        (["events", "--after", f"{YEAR}-02-02", "--until", f"{YEAR}-02-01"], "the clock's start and --until ("),
+        (["events", "--after", f"{YEAR}-02-02", "--until", f"{YEAR}-02-01"], "the clock's start and until ("),
         (["rename", "n" * 201], "NAME must have"),
     ],
 )

@@ -42,8 +42,8 @@ def test_last_used_clock_is_the_default(shell: Shell, clock: str) -> None:
     [
         ("abc", 2, "None of your clocks has the name 'abc', and it is too short for an ID."),
         ("zzzz", 5, "None of your clocks has the name 'zzzz', or an ID that starts or ends with it."),
-        ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1", 5, "You have no clock with this ID on this server."),
-        ("clock_00000000-0200-7129-903a-c1d45597fdf1", 5, "This clock has expired. Clocks live for seven days."),
+        ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1", 5, "You have no clock with this ID."),
+        ("clock_00000000-0200-7129-903a-c1d45597fdf1", 5, "This clock has expired; clocks live for seven days."),
     ],
 )
 def test_unknown_clock_is_reported(shell: Shell, clock: str, id: str, exit: int, message: str) -> None:
