@@ -97,4 +97,4 @@ def test_node_job_of_the_ci_page_passes_with_the_packed_client(tmp_path: Path) -
         (modules / name).symlink_to(TOOLS / "node_modules" / name)
     output = run_job("node", example, CHROMIUM=require_chromium(), NO_COLOR="1")
     assert re.search("pass 2$", output, re.MULTILINE), output
-    assert re.search("2 passed", output), output
+    assert re.search("3 passed", output), output

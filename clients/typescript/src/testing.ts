@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Email, Tickover } from "./client.js";
 import { Rejection } from "./errors.js";
-import { TEST_SETTINGS } from "./generated.js";
+import { type Snapshot, TEST_SETTINGS } from "./generated.js";
 
 const START_SECONDS = 30;
 const STOP_SECONDS = 20;
@@ -108,6 +108,23 @@ export class Server {
   async stop(): Promise<void> {
     await this.#stop();
   }
+}
+
+/**
+ * Sets the time of the app under test to the clock's time. Returns a function that advances the clock, and then the app.
+ * `setTime` is, for example, `(at) => page.clock.setFixedTime(at)` of Playwright.
+ */
+export async function followClock(
+  client: Tickover,
+  id: string,
+  setTime: (at: Date) => unknown,
+): Promise<(frozenTime: string | Date) => Promise<Snapshot>> {
+  await setTime(new Date((await client.getTestClock({ id })).clock.frozenTime));
+  return async (frozenTime) => {
+    const { clock } = await client.advanceTestClock({ id, frozenTime });
+    await setTime(new Date(clock.frozenTime));
+    return clock;
+  };
 }
 
 function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

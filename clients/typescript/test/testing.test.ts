@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 import { Rejection } from "tickover";
-import { start } from "tickover/testing";
+import { followClock, start } from "tickover/testing";
 
 test("a server has its settings, can be used by others, and is gone when it is stopped", async () => {
   const server = await start({ settings: { TICKOVER_MAX_CLOCKS_PER_USER: "1" } });
@@ -38,6 +38,24 @@ test("an address may need escaping", async () => {
     const tickover = await server.client("ana+1&b@example.test");
     assert.equal((await tickover.getCurrentUser()).email, "ana+1&b@example.test");
   } finally {
+    await server.stop();
+  }
+});
+
+test("the app's time follows a clock", async () => {
+  const server = await start();
+  const client = await server.client();
+  const { clock } = await client.createTestClock({ frozenTime: "2027-01-01T00:00:00Z" });
+  mock.timers.enable({ apis: ["Date"] });
+  try {
+    const advance = await followClock(client, clock.id, (at) => mock.timers.setTime(at.getTime()));
+    assert.equal(new Date().toISOString(), "2027-01-01T00:00:00.000Z");
+    assert.equal((await advance("2027-02-01T09:30:00+01:00")).frozenTime, "2027-02-01T08:30:00Z");
+    assert.equal(new Date().toISOString(), "2027-02-01T08:30:00.000Z");
+    await assert.rejects(advance("2027-01-01T00:00:00Z"), Rejection);
+    assert.equal(new Date().toISOString(), "2027-02-01T08:30:00.000Z");
+  } finally {
+    mock.timers.reset();
     await server.stop();
   }
 });

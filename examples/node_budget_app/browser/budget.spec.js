@@ -1,5 +1,5 @@
 import { expect, test } from "@playwright/test";
-import { start } from "tickover/testing";
+import { followClock, start } from "tickover/testing";
 import { startApp } from "../server.js";
 
 let app;
@@ -44,6 +44,16 @@ test("the page warns a signed-in user before the account is overdrawn", async ({
   });
   await page.getByRole("button", { name: "Check my account" }).click();
   await expect(page.getByRole("status")).toHaveText("Your account will be at -1150 EUR on 2027-01-03.");
+});
+
+test("the page's time is that of the clock", async ({ page }) => {
+  const client = await tickover.client();
+  const { clock } = await client.createTestClock({ frozenTime: "2027-01-01T00:00:00Z" });
+  const advance = await followClock(client, clock.id, (at) => page.clock.setFixedTime(at));
+  await page.goto(app.url);
+  expect(await page.evaluate(() => new Date().toISOString())).toBe("2027-01-01T00:00:00.000Z");
+  await advance("2027-03-01T00:00:00Z");
+  expect(await page.evaluate(() => new Date().toISOString())).toBe("2027-03-01T00:00:00.000Z");
 });
 
 test("the page shows why a code was rejected", async ({ page }) => {

@@ -156,6 +156,8 @@ class AsyncClock(ClockView):
     def _update(self, snapshot: Snapshot) -> AdvanceResult:
         """Replace the snapshot, and return the difference."""
         before, self._state.snapshot = self.snapshot, snapshot
+        for move_to in self._state.on_move:
+            move_to(self.frozen_time)
         return diff_snapshots(before, snapshot, self.opening)
 
     async def _advance(self, to: datetime) -> AdvanceResult:

@@ -1,6 +1,7 @@
 """The local state of a clock, and the result of an advance."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 
@@ -9,6 +10,7 @@ from msgspec import Struct
 from tickover.api.arguments import Amount
 from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
 from tickover.api.expectations import Expectation
+from tickover.client.app_time import frozen_at
 from tickover.client.balances import balances_after
 
 
@@ -30,6 +32,8 @@ class ClockState(Struct):
     snapshot: Snapshot
     opening: Mapping[str, Amount] = {}
     expectations: Sequence[Expectation] = ()
+    on_move: list[Callable[[datetime], object]] = []
+    """Called with the clock's time after each response."""
 
 
 class ClockView:
@@ -40,6 +44,19 @@ class ClockView:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.id!r}, frozen_time={self.frozen_time.isoformat()!r})"
+
+    @contextmanager
+    def freeze(self) -> Iterator[None]:
+        """Make `now()` of this process the clock's time, which moves when this object advances the clock.
+
+        It needs time-machine or freezegun.
+        """
+        with frozen_at(self.frozen_time) as move_to:
+            self._state.on_move.append(move_to)
+            try:
+                yield
+            finally:
+                self._state.on_move.remove(move_to)
 
     @property
     def snapshot(self) -> Snapshot:

@@ -6,6 +6,8 @@ from contextlib import redirect_stdout
 from itertools import count
 from typing import Any
 
+import pytest
+
 from tests.support.program import Program
 from tests.support.repository import ROOT
 
@@ -44,8 +46,9 @@ def test_examples_of_the_client_print_what_they_show(program: Program) -> None:
     run_examples(PAGE, program.url)
 
 
-def test_examples_of_amendments_print_what_they_show(program: Program) -> None:
-    run_examples((ROOT / "docs" / "amend.md").read_text("utf-8"), program.url)
+@pytest.mark.parametrize("name", ["amend.md", "app-time.md"])
+def test_examples_of_other_pages_print_what_they_show(program: Program, name: str) -> None:
+    run_examples((ROOT / "docs" / name).read_text("utf-8"), program.url)
 
 
 def test_examples_of_balances_print_what_they_show(program: Program) -> None:
