@@ -56,7 +56,7 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await console.goals.first.get_by_text("1 contribution").click()
     yield "clock"
     await console.button("View as table").click()
-    await page.get_by_text("Request inspector").click()
+    await console.button("Requests").click()
     await page.get_by_role("tab", name="JSON").click()
     await expect(page.get_by_role("group", name="Request")).to_be_visible()
     yield "timeline table and request as JSON"
@@ -81,7 +81,7 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await expect(page.locator(".posted")).to_have_count(2)
     await expect(page.get_by_role("group", name="Request as curl")).to_be_visible()
     yield "clocks and request as curl"
-    await page.get_by_text("Request inspector").click()
+    await console.button("Requests").click()
     console.call("createAccessToken", name=HOSTILE_TEXTS[1], readOnly=True)
     await console.open("#/account")
     await page.get_by_label("Name", exact=True).fill("W" * 100)

@@ -71,13 +71,13 @@ _RESET = """async () => {
     location.hash = "#/nowhere";
     await left;
   }
+  document.querySelector("#request-inspector:not([hidden]) [aria-label=Close]")?.click();
   // The end of a session clears requests and drafts, so let there be one.
   sessionStorage.setItem("tickover", '{ "token": "ended" }');
   dispatchEvent(new StorageEvent("storage", { key: null }));
   sessionStorage.clear();
   localStorage.clear();
   dispatchEvent(new StorageEvent("storage", { key: null }));
-  document.querySelector("#request-inspector details").open = false;
   document.documentElement.removeAttribute("style");
   document.getElementById("notification").textContent = "";
   return matchMedia("(prefers-reduced-motion)").matches;

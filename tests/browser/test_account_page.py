@@ -32,7 +32,7 @@ async def test_token_is_created_copied_and_revoked(browser: Browser, program: Pr
         assert program.result("listTestClocks", {}, token) == {"clocks": []}
 
         # The request inspector hides the token, and another visit doesn't show it again.
-        await page.get_by_text("Request inspector").click()
+        await console.button("Requests").click()
         await page.get_by_role("tab", name="JSON").click()
         response = page.get_by_role("group", name="Response")
         await expect(response).to_contain_text(HOSTILE_NAME)

@@ -104,17 +104,33 @@ async def test_expectation_shows_its_progress_in_the_preview(browser: Browser, p
         await expect(expectations(console)).not_to_contain_text("→")
 
 
-async def test_advance_moves_neither_the_chart_nor_the_button(browser: Browser, program: Program) -> None:
+# Returns the sizes and bottoms of the lines of the figures, and where the chart is.
+_LINES = """() => {
+  const styles = [...document.querySelectorAll(".figure-value")].map((value) =>
+    [getComputedStyle(value).fontSize, value.getBoundingClientRect().bottom]);
+  return [styles, document.querySelector("tick-timeline").getBoundingClientRect().top];
+}"""
+
+
+async def test_figures_have_one_size_and_move_nothing(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         rent, *others = JANUARY["transactions"]
         long = {**rent, "name": "Invoice of the theatre for three evenings"}
-        await console.open_clock(console.create({**JANUARY, "transactions": [long, *others]}))
-        await expect(figure(console, "Next event")).to_contain_text("Invoice")
-        places = [console.page.locator("tick-timeline"), console.advance]
-        before = [await place.bounding_box() for place in places]
+        clock = console.create({**JANUARY, "transactions": [long, *others]})
+        rules = [
+            {"balance": {"currency": "EUR", "atLeast": 0}},
+            {"posted": {"name": "No", "by": "2027-02-01T00:00:00Z"}},
+        ]
+        await open_with_checks(console, clock, {"opening": {}, "expectations": rules})
+        await expect(figure(console, "Expectations")).to_contain_text("2 of 2 will break")
+        before = await console.tab.evaluate(_LINES)
+        assert before[0] == [before[0][0]] * 5
+        await console.page.keyboard.press("m")
+        await expect(figure(console, "EUR balance")).to_contain_text("→")
+        assert await console.tab.evaluate(_LINES) == before
         await console.advance.click()
-        await expect(figure(console, "Next event")).to_contain_text("Salary")
-        assert [await place.bounding_box() for place in places] == before
+        await expect(figure(console, "Expectations")).to_contain_text("broken")
+        assert await console.tab.evaluate(_LINES) == before
 
 
 async def test_broken_expectation_is_marked_and_explained(browser: Browser, program: Program) -> None:
@@ -123,7 +139,7 @@ async def test_broken_expectation_is_marked_and_explained(browser: Browser, prog
         await open_with_checks(console, clock, {"expectations": [NEVER_BELOW_ZERO]})
         await expect(figure(console, "Expectations")).to_contain_text("Will break3 Jan: balance below €0.00")
         legend = console.page.get_by_role("list", name="Legend").get_by_role("listitem")
-        await expect(legend).to_have_text(["posted", "scheduled", "not allowed", "breaks an expectation"])
+        await expect(legend).to_have_text(["posted", "scheduled", "not allowed", "violation"])
         await expect(console.page.locator(".strip title")).to_have_text("EUR balance never below €0.00")
         await expect(expectations(console)).to_contain_text("EUR balance never below €0.00: will break")
         await expect(expectations(console)).to_contain_text("with “Rent”. The EUR balance is −€1,150.00, below €0.00.")
@@ -506,19 +522,36 @@ async def test_several_currencies_have_a_plot_each(browser: Browser, program: Pr
         )
 
 
-async def test_axis_of_two_currencies_is_visible_above_the_slider(browser: Browser, program: Program) -> None:
+# Returns the texts of the chart and the controls that are covered or outside the window, and the height of the curve.
+_HIDDEN_PARTS = """async () => {
+  for (let frames = 0; frames < 5; frames++) await new Promise(requestAnimationFrame);
+  const timeline = document.querySelector("tick-timeline");
+  const parts = timeline.querySelectorAll(".plot text, .scrubber, .advance-bar button");
+  const isHidden = (part) => {
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    if (left === right) return false;
+    const front = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    return bottom > innerHeight || !(part.contains(front) || (front?.closest(".plot") && part.closest(".plot")));
+  };
+  const { height } = timeline.querySelector(".balance-plot").getBoundingClientRect();
+  return [[...parts].filter(isHidden).map((part) => part.textContent || part.className), height];
+}"""
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1280, 800), (1366, 768), (1440, 900), (1920, 1080)])
+async def test_whole_chart_is_visible_on_a_laptop(browser: Browser, program: Program, size: tuple[int, int]) -> None:
     async with open_console(browser, program) as console:
-        await console.page.set_viewport_size({"width": 1280, "height": 900})
-        clock = console.create({**JANUARY, "transactions": [*JANUARY["transactions"], SWISS_RENT]})
-        rent_is_posted = {"posted": {"name": "Rent", "by": "2027-03-01T00:00:00Z"}}
-        await open_with_checks(console, clock, {"opening": {}, "expectations": [rent_is_posted] * 4})
-        await expect(console.page.locator("svg.plot .strip")).to_have_count(4)
-        await expect(console.page.locator("svg.plot .balance-plot")).to_have_count(2)
-        # The page can draw the plot again between two steps of a test, so measure in one.
-        texts, slider = await console.tab.evaluate("""() => ['.axis-texts text', 'input.scrubber'].map(
-            (selector) => document.querySelector(selector).getBoundingClientRect().toJSON())""")
-        assert texts["height"] > 0
-        assert texts["bottom"] <= slider["top"]
+        await console.page.set_viewport_size({"width": size[0], "height": size[1]})
+        never_below_zero = {"balance": {"currency": "EUR", "atLeast": 0}}
+        await open_with_checks(console, console.create(), {"opening": {}, "expectations": [never_below_zero] * 2})
+        await expect(console.page.locator("svg.plot .strip .breaks")).to_have_count(2)
+        await console.page.keyboard.press("w")
+        await expect(console.button("Back to now")).to_be_visible()
+        for _ in ("closed", "open"):
+            hidden, height = await console.tab.evaluate(_HIDDEN_PARTS)
+            assert hidden == []
+            assert height >= 80
+            await console.button("Requests").click()
 
 
 # Transactions

@@ -47,7 +47,7 @@ async def test_console_works_below_the_path(behind_nginx: tuple[Program, str], t
     await console.open("")
     await expect(console.heading("Sign in")).to_be_visible()
     await console.request_code(email)
-    await page.get_by_text("Request inspector").click()
+    await console.button("Requests").click()
     await page.get_by_role("tab", name="curl").click()
     await expect(page.locator("#request-inspector")).to_contain_text(f"{console.url}/rpc")
     await console.button("Fill in").click()

@@ -51,7 +51,7 @@ async def revoke_on_the_server(console: Console) -> None:
 
 
 async def methods_in_history(console: Console) -> list[str]:
-    await console.page.locator("summary").filter(has_text="Request inspector").click()
+    await console.button("Requests").click()
     calls = console.page.get_by_role("list", name="Latest requests")
     await expect(calls).to_be_visible()
     return [str(method) for method in await calls.locator(".method").all_inner_texts()]

@@ -2,9 +2,9 @@
 
 import re
 
-from playwright.async_api import Locator, expect
+from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.console import HTTP_ERROR, Console, new_address
+from tests.browser.console import HTTP_ERROR, Console, new_address, open_console
 from tests.browser.tabs import Tab
 from tests.support.program import Program
 
@@ -96,6 +96,32 @@ async def move_time(console: Console) -> None:
     await expect(console.advance).to_be_focused()
 
 
+async def test_shortcuts_work_on_the_whole_page_but_not_in_fields_and_dialogs(
+    browser: Browser, program: Program
+) -> None:
+    async with open_console(browser, program) as console:
+        page, keyboard = console.page, console.page.keyboard
+        await console.open_clock(console.create())
+        for key, label in (("d", "2 Jan"), ("w", "9 Jan"), ("m", "9 Feb"), ("Escape", "next event"), ("n", "3 Jan")):
+            await keyboard.press(key)
+            await expect(console.advance).to_contain_text(f"Advance to {label}")
+        await page.get_by_label("Filter by name or category").press("d")
+        await console.button("Fork…").click()
+        await keyboard.press("d")
+        await keyboard.press("Escape")
+        await expect(page.get_by_role("dialog")).to_be_hidden()
+        await console.button("More actions").click()
+        await keyboard.press("Escape")
+        await expect(console.advance).to_contain_text("Advance to 3 Jan")
+        # Enter presses a button that has the focus.
+        await keyboard.press("Enter")
+        await expect(page.get_by_role("menu")).to_be_visible()
+        await keyboard.press("Escape")
+        await page.evaluate("() => document.activeElement.blur()")
+        await keyboard.press("Enter")
+        await expect(console.notification).to_contain_text("Rent −€1,150.00. Balance")
+
+
 async def confirm_dialogs(console: Console) -> None:
     """A dialog takes the focus and returns it. Escape closes it."""
     tab, page, keyboard = console.tab, console.page, console.page.keyboard
@@ -135,8 +161,9 @@ async def read_and_sign_out(console: Console) -> None:
     await press(tab, console.button("View as table"))
     await tab_to(tab, page.get_by_role("region", name="Timeline as a table"))
     await tab_to(tab, page.get_by_label("Filter by name or category"))
-    await tab_to(tab, page.locator("summary").filter(has_text="Request inspector"))
+    await tab_to(tab, console.button("Requests"))
     await keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="Request inspector")).to_be_focused()
     await press(tab, page.get_by_role("tab", name="curl"), "ArrowRight")
     await expect(page.get_by_role("group", name="Request as CLI")).to_be_visible()
     await page.evaluate("() => document.activeElement.blur()")

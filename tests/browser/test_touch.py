@@ -25,8 +25,8 @@ _SCROLL_END = """async () => {
 
 # Returns the space between the end of the page and the bar with the main action, which has at most two lines of text.
 _SPACE_AT_THE_END = """() => {
-  const [inspector, bar] = ["#request-inspector", ".main-actions"].map((name) => document.querySelector(name));
-  const [summary, margin] = [bar.querySelector("p"), parseFloat(getComputedStyle(inspector).marginBottom)];
+  const bar = document.querySelector(".main-actions");
+  const [summary, margin] = [bar.querySelector("p"), parseFloat(getComputedStyle(document.body).paddingBottom)];
   const text = summary.textContent;
   summary.textContent = "many words ".repeat(99);
   const { height } = bar.getBoundingClientRect();

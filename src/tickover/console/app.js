@@ -8,9 +8,9 @@ import { h, notify, render } from "./lib/dom.js";
 import { clocksLink, showFailure } from "./lib/failure.js";
 import { logo } from "./lib/icons.js";
 import "./pages/mailbox-page.js";
-import "./pages/request-inspector.js";
 import { CallError, ServerUnavailable, serverFeatures, signOut } from "./lib/rpc.js";
 import { currentSession, onSessionChange } from "./lib/session.js";
+import { inspectorButton } from "./pages/request-inspector.js";
 import "./pages/sign-in-page.js";
 
 // Each page is a custom element. In `#/clock/ID?t=TIME`, its property `argument` is ID and `query` has the search
@@ -151,6 +151,7 @@ render(
   document.getElementById("header"),
   h("a", { class: "brand", href: "#/" }, logo(), "Tickover"),
   h("nav", { "aria-label": "Pages" }, Object.values(links), h("a", { href: "docs" }, "API")),
+  inspectorButton,
   account,
   signOutButton,
 );

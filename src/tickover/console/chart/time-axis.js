@@ -1,6 +1,6 @@
 // The time axis of the timeline: the visible window and its ticks.
 
-import { render, s } from "../lib/dom.js";
+import { s } from "../lib/dom.js";
 import { formatMonth, formatShortDay, formatTime, formatYear, isMidnight } from "../lib/format.js";
 import { addMonths, DAY, endOfDay, HOUR, MINUTE, startOfDay } from "../lib/instants.js";
 import { scale, textWidth } from "./chart-paths.js";
@@ -183,14 +183,4 @@ export function drawAxis(ticks, x, { right, top, bottom }) {
       s("text", { x: start, y: bottom + 15, class: strong ? "strong" : undefined }, text),
     ),
   );
-}
-
-/** Move the texts of the axis from the plot into an SVG of their own, which covers the end of the plot. */
-export function moveAxisTexts(plot, target, { bottom, height, fontScale }) {
-  const top = bottom + 4; // below the lines
-  const width = plot.getAttribute("width");
-  target.setAttribute("width", width);
-  target.setAttribute("height", (height - top) * fontScale);
-  target.setAttribute("viewBox", `0 ${top} ${width / fontScale} ${height - top}`);
-  render(target, ...plot.querySelectorAll(".axis text"));
 }

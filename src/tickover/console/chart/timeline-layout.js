@@ -17,23 +17,21 @@ const LABEL_SPACE = 34; // below the lowest point, for its label
 const TOP_SPACE = 12;
 const [BARS_GAP, LANES_GAP, PLOT_GAP] = [4, 4, 8]; // above the bars, above the other lanes and the axis, between plots
 
-// A window of 900 pixels shows the axis and the slider of a chart of this height. On a phone, the page scrolls.
-const MAX_HEIGHT = 424;
-const [MIN_PLOT, MAX_PLOT] = [76, 208];
-const NARROW_PLOTS = [168, 104, 92];
+const DEFAULT_HEIGHT = 424;
+const [MIN_PLOT, MAX_PLOT] = [112, 288];
+const NARROW_PLOTS = [168, 112, 112];
 
-/** Return the height of each of the plots, if all else has a height of `others`. */
-function plotHeight(count, others, isNarrow) {
+/** Return the height of each of the plots that share the `space` of the window. If it is too small, the page scrolls. */
+function plotHeight(count, space, isNarrow) {
   if (isNarrow) return NARROW_PLOTS[Math.min(count, MAX_PLOTS) - 1];
-  const height = Math.floor((MAX_HEIGHT - others) / Math.min(count, MAX_PLOTS));
-  return Math.min(Math.max(height, MIN_PLOT), MAX_PLOT);
+  return Math.min(Math.max(Math.floor(space / count), MIN_PLOT), MAX_PLOT);
 }
 
 /** Return the scale and ticks of the values that a plot shows. They include zero and the bounds of the rules. */
 function plotScale(balance, rules, { from, to, top, bottom }) {
   const bounds = rules.flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
   const range = valueRange([balance], { from, to }, bounds);
-  return valueScale(range, bottom - top > 140 ? 4 : 3, bottom - LABEL_SPACE, top + TOP_SPACE);
+  return valueScale(range, 4, bottom - LABEL_SPACE, top + TOP_SPACE);
 }
 
 const axisLabels = (plots) =>
@@ -47,8 +45,8 @@ function sharedLabel(income, expense, width) {
   return textWidth(scales) < width ? scales : "Income and expenses";
 }
 
-/** Place the plots, lanes and strips below each other. */
-export function layOut({ model, expectations, window, width, showsAll }) {
+/** Place the plots, lanes and strips below each other, if possible in `space` pixels. */
+export function layOut({ model, expectations, window, width, space = DEFAULT_HEIGHT, showsAll }) {
   const isNarrow = width < NARROW;
   const balances = showsAll ? model.balances : model.balances.slice(0, MAX_PLOTS);
   const isSingle = model.balances.length === 1;
@@ -60,7 +58,7 @@ export function layOut({ model, expectations, window, width, showsAll }) {
   const barsHeight = bars.reduce((sum, { income, expense }) => sum + BARS_GAP + income.height + expense.height, 0);
   const gaps = 3 * LANES_GAP + Math.max(0, balances.length - 1) * PLOT_GAP;
   const others = TOP + barsHeight + gaps + goalHeight + strips.length * STRIP_HEIGHT + AXIS;
-  const height = plotHeight(balances.length, others, isNarrow);
+  const height = plotHeight(balances.length, space - others, isNarrow);
   const lanes = [];
   let [bottom, left] = [TOP, 0];
   const below = (height, label, detail, title) => {

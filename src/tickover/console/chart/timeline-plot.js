@@ -209,10 +209,10 @@ function setSize(svg, pixels, height, fontScale) {
  */
 export function drawTimeline(
   svg,
-  { model, expectations, results, window, width: pixels, fontScale = rootFontScale(), showsAll, axis },
+  { model, expectations, results, window, width: pixels, space, fontScale = rootFontScale(), showsAll, axis },
 ) {
   const width = pixels / fontScale;
-  const layout = layOut({ model, expectations, window, width, showsAll });
+  const layout = layOut({ model, expectations, window, width, space: space && space / fontScale, showsAll });
   const { left, bottom, isNarrow } = layout;
   const right = width - (isNarrow ? 4 : RIGHT);
   const x = scale(window.from, window.to, left, right);

@@ -6,6 +6,7 @@ import { plural } from "../clock/clock-text.js";
 import { h, render, s } from "../lib/dom.js";
 import { formatDay, formatInstant } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
+import { listenToShortcuts } from "../lib/shortcuts.js";
 import { segmentedButtons } from "../lib/tabs.js";
 import { legendItem } from "./chart-paths.js";
 import { monthlyTable } from "./monthly-table.js";
@@ -16,7 +17,6 @@ import {
   axisTicks,
   clampWindow,
   drawAxis,
-  moveAxisTexts,
   panWindow,
   windowAround,
   ZOOMS,
@@ -28,6 +28,7 @@ import { drawTimeline, rootFontScale } from "./timeline-plot.js";
 
 const ALL = ZOOMS.length - 1;
 const ZOOM_KEYS = { "+": 1 / 1.5, "=": 1 / 1.5, "-": 1.5 };
+const BOTTOM_MARGIN = 8;
 const PAN_KEYS = { ArrowLeft: -0.2, ArrowRight: 0.2 };
 
 export class Timeline extends HTMLElement {
@@ -37,6 +38,7 @@ export class Timeline extends HTMLElement {
   #window = null;
   #zoom = ALL;
   #width = 0;
+  #space = 0;
   #allPlots = false;
   #animation = null;
   #fontScale = 1;
@@ -49,26 +51,39 @@ export class Timeline extends HTMLElement {
       onAdvance: (instant) => this.dispatchEvent(new CustomEvent("advance", { detail: instant })),
       onEdge: (direction) => this.#moveWindow(direction),
     });
-    this.observer = new ResizeObserver(([entry]) => {
-      this.#fontScale = rootFontScale();
-      const width = Math.floor(entry.contentRect.width);
-      if (width === this.#width || width === 0) return;
-      this.#width = width;
-      // On a phone, the chart comes first.
-      (width < NARROW ? this : this.legend.parentElement).append(this.controls);
-      this.#draw();
-    });
+    this.measure = () => this.#measure();
+    this.observer = new ResizeObserver(this.measure);
   }
 
   connectedCallback() {
-    if (this.plot) return this.observer.observe(this.plot);
+    if (!this.plot) this.#build();
+    this.observer.observe(this.plot);
+    addEventListener("resize", this.measure);
+    this.stopShortcuts = listenToShortcuts((event) => this.#runShortcut(event));
+  }
+
+  /** Read the width of the plot, and the height that the window has for it. */
+  #measure() {
+    const width = this.plot.clientWidth;
+    if (!width) return;
+    const [plot, card] = [this.plot, this].map((element) => element.getBoundingClientRect());
+    // A phone has no height to spare, and its chart comes before the controls.
+    const isNarrow = width < NARROW;
+    const space = isNarrow ? 0 : innerHeight - (plot.top + scrollY) - (card.bottom - plot.bottom) - BOTTOM_MARGIN;
+    if (width === this.#width && space === this.#space) return;
+    [this.#width, this.#space, this.#fontScale] = [width, space, rootFontScale()];
+    const parent = isNarrow ? this : this.legend.parentElement;
+    if (this.controls.parentElement !== parent) parent.append(this.controls);
+    this.#draw();
+  }
+
+  #build() {
     this.zooms = segmentedButtons(
       "Zoom",
       ZOOMS.map(({ name, label }) => ({ text: label, title: name })),
       (index) => this.#zoomTo(index),
     );
     this.svg = s("svg", { class: "plot", role: "img", focusable: "false" });
-    this.axis = s("svg", { class: "axis-texts", "aria-hidden": "true" });
     this.tooltip = new PlotTooltip();
     this.addButton = h(
       "button",
@@ -92,11 +107,8 @@ export class Timeline extends HTMLElement {
       role: "region",
       "aria-label": "Timeline as a table",
     });
-    this.tableButton = h(
-      "button",
-      { class: "quiet table-toggle", "aria-pressed": "false", onclick: () => this.#toggleTable() },
-      "View as table",
-    );
+    this.tableButton = h("button", { class: "quiet icon-button table-toggle", onclick: () => this.#toggleTable() });
+    this.#labelTableButton();
     this.legend = h("ul", { class: "legend", "aria-label": "Legend" });
     render(
       this,
@@ -109,11 +121,9 @@ export class Timeline extends HTMLElement {
         (this.controls = h("div", { class: "row controls" }, this.scrubber.goTo, this.zooms.element, this.tableButton)),
       ),
       this.plot,
-      this.axis,
       this.table,
       this.scrubber.slider,
     );
-    this.addEventListener("keydown", (event) => this.#handleKey(event));
     listenToGestures(this.svg, {
       toInstant: (offsetX) => this.#toInstant(offsetX),
       onPreview: (instant) => {
@@ -126,11 +136,12 @@ export class Timeline extends HTMLElement {
     });
     this.svg.addEventListener("pointerleave", () => this.tooltip.hide());
     this.svg.addEventListener("dblclick", () => this.#requestItem(this.#instant));
-    this.observer.observe(this.plot);
   }
 
   disconnectedCallback() {
     this.observer.disconnect();
+    removeEventListener("resize", this.measure);
+    this.stopShortcuts();
     this.#animation?.stop();
   }
 
@@ -229,12 +240,12 @@ export class Timeline extends HTMLElement {
       ...this.#checks,
       window: this.#window,
       width: this.#width,
+      space: this.#space,
       fontScale: this.#fontScale,
       showsAll: this.#allPlots,
       axis: (x, box) => drawAxis(axisTicks(this.#window, box.right - box.left), x, box),
     });
     const { left, right, fontScale } = this.drawing.box;
-    moveAxisTexts(this.svg, this.axis, this.drawing.box);
     this.svg.setAttribute("aria-label", this.#summary());
     this.zooms.press(this.#zoom);
     this.scrubber.align(this.#window, left * fontScale, !this.plot.hidden && (right - left) * fontScale);
@@ -266,7 +277,7 @@ export class Timeline extends HTMLElement {
       legendItem("past", "posted"),
       legendItem("scheduled"),
       expectations.some(({ balance }) => balance) && legendItem("forbidden", "not allowed"),
-      results?.some(({ ok }) => !ok) && legendItem("breaks", "breaks an expectation"),
+      results?.some(({ ok }) => !ok) && legendItem("breaks", "violation"),
       (this.previewKey = legendItem("preview")),
     );
   }
@@ -285,9 +296,7 @@ export class Timeline extends HTMLElement {
     const asTable = this.table.hidden;
     this.table.hidden = !asTable;
     this.plot.hidden = asTable;
-    this.axis.toggleAttribute("hidden", asTable);
-    this.tableButton.setAttribute("aria-pressed", String(asTable));
-    this.tableButton.textContent = asTable ? "View as chart" : "View as table";
+    this.#labelTableButton();
     this.#months = null;
     if (asTable) this.#fillTable();
     else this.table.replaceChildren();
@@ -296,16 +305,16 @@ export class Timeline extends HTMLElement {
     this.#draw();
   }
 
+  #labelTableButton() {
+    const other = this.table.hidden ? "table" : "chart";
+    this.tableButton.title = this.tableButton.ariaLabel = `View as ${other}`;
+    render(this.tableButton, icon(other));
+  }
+
   #fillTable() {
     this.#months = monthlyTable(this.#model, this.#checks.expectations);
     this.#months.preview(this.#instant);
     render(this.table, this.#months.element);
-  }
-
-  #handleKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target === this.scrubber.field) return;
-    if (!this.#runShortcut(event)) return;
-    event.preventDefault();
   }
 
   /** Run the shortcut of a key. Return whether there is one. */
@@ -314,11 +323,10 @@ export class Timeline extends HTMLElement {
     if (step) this.scrubber.move(step, { advances: shiftKey });
     else if (key === "0" || key === "Escape") this.#requestPreview(this.#model.now);
     else if (key in ZOOM_KEYS) this.#animateBy(ZOOM_KEYS[key], 0);
-    else if (shiftKey && key in PAN_KEYS) this.#animateBy(1, PAN_KEYS[key]);
+    else if (shiftKey && key in PAN_KEYS && this.contains(target)) this.#animateBy(1, PAN_KEYS[key]);
     else if (key === "g") this.scrubber.field.focus();
     else if (key === "a") this.#requestItem(this.#instant);
-    else if (key === "Enter" && target === this.scrubber.slider)
-      this.dispatchEvent(new CustomEvent("advance", { detail: null }));
+    else if (key === "Enter") this.dispatchEvent(new CustomEvent("advance", { detail: null }));
     else return false;
     return true;
   }

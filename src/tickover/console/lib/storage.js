@@ -6,6 +6,7 @@ export const [TAB, DEVICE] = ["sessionStorage", "localStorage"];
 const BASE_PATH = new URL(".", document.baseURI).pathname.slice(0, -1);
 export const SESSION_KEY = `tickover${BASE_PATH}`;
 export const CHECKS_KEY = `tickover-checks${BASE_PATH}`;
+export const INSPECTOR_KEY = `tickover-inspector${BASE_PATH}`;
 export const SCENARIOS_KEY = `tickover-scenarios${BASE_PATH}`;
 
 /** Return the stored value, or null if it is missing or invalid, or if the browser blocks storage. */

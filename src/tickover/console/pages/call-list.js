@@ -9,8 +9,6 @@ const outcome = ({ response }) =>
 export const duration = ({ milliseconds }) =>
   `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
 
-export const describeCall = (call) => `${duration(call)} · ${outcome(call)}`;
-
 /** Create the time of day at which a call was sent: `09:30:07Z`. */
 function sentAt({ at }) {
   const datetime = new Date(at).toISOString();

@@ -17,19 +17,18 @@ export class Figure {
   #note = h("dd", { class: "figure-note" });
   #others = h("dd", { class: "figure-others", hidden: true });
 
-  constructor(label, className) {
+  constructor(label) {
     this.label = h("dt", {}, label);
-    this.element = h("div", { class: `figure ${className}` }, this.label, this.#value, this.#note, this.#others);
+    this.element = h("div", { class: "figure" }, this.label, this.#value, this.#note, this.#others);
   }
 
   show(value, note, { broken = false, others } = {}) {
     this.element.classList.toggle("broken", broken);
-    // Long amounts get a smaller font.
-    this.#value.dataset.length =
-      typeof value !== "string" || value.length < 11 ? "short" : value.length < 15 ? "long" : "longest";
+    // A long amount makes all values of the row smaller.
+    this.#value.dataset.length = value.length > 14 ? "long" : "short";
     if (this.#value.textContent !== value) render(this.#value, value);
     render(this.#note, note);
-    this.element.classList.toggle("several", Boolean(others));
+    this.#note.title = this.#note.textContent;
     this.#others.hidden = !others;
     render(this.#others, others);
   }
@@ -71,11 +70,11 @@ function distance(from, to) {
 }
 
 export class ClockFigures {
-  #date = new Figure("Simulated date", "headline");
-  #balance = new Figure("Balance", "headline");
-  #next = new Figure("Next event", "");
-  #lowest = new Figure("Lowest ahead", "");
-  #checks = new Figure("Expectations", "");
+  #date = new Figure("Simulated date");
+  #balance = new Figure("Balance");
+  #next = new Figure("Next event");
+  #lowest = new Figure("Lowest ahead");
+  #checks = new Figure("Expectations");
   #drawnView = null;
   #expectations = [];
   #onShow;

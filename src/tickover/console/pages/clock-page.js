@@ -24,7 +24,7 @@ import "../chart/timeline.js";
 
 const SCRUB_PAUSE_MS = 400; // polling waits this long after a move of the scrubber
 const RELOAD_MS = 3_000;
-const TWO_COLUMNS = 1168; // pixels, as in clock.css
+const TWO_COLUMNS = 1088; // pixels, as in clock.css
 const URL_UPDATE_MS = 300; // browsers limit how often a page changes its URL
 
 class ClockPage extends HTMLElement {
@@ -193,7 +193,7 @@ class ClockPage extends HTMLElement {
       h(
         "div",
         { class: "clock-columns" },
-        innerWidth < TWO_COLUMNS ? [aside, this.transactions] : [this.transactions, aside],
+        this.clientWidth < TWO_COLUMNS ? [aside, this.transactions] : [this.transactions, aside],
       ),
     );
     this.timeline.append(this.bar.element);

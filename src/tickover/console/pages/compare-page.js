@@ -173,8 +173,8 @@ class ComparePage extends HTMLElement {
     this.comparison = compareBalances(this.#models, this.#currency);
     this.rules = this.#models.map((model) => balanceRules(readChecks(model.id).expectations, this.#currency, model));
     this.#instant = instant ?? this.comparison.largestAt;
-    this.delta = new Figure("Difference", "headline");
-    this.values = this.#models.map((_model, index) => new Figure(this.#clockLink(index), ""));
+    this.delta = new Figure("Difference");
+    this.values = this.#models.map((_model, index) => new Figure(this.#clockLink(index)));
     const figures = [this.delta, ...this.values].map(({ element }) => element);
     const label = (index) => this.#clockLabel(index);
     const about = { window: this.#window, currency: this.#currency, rules: this.rules };
@@ -238,7 +238,7 @@ class ComparePage extends HTMLElement {
       differsFrom > from && legendItem("scheduled", "same in both"),
       differsFrom < Infinity && legendItem("preview", "difference"),
       this.rules.flat().length > 0 && legendItem("forbidden", "not allowed"),
-      breaks && legendItem("breaks", "breaks an expectation"),
+      breaks && legendItem("breaks", "violation"),
     );
   }
 

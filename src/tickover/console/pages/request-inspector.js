@@ -1,4 +1,4 @@
-// The request inspector at the bottom of every page: the latest calls as JSON and as code.
+// The request inspector, a panel beside every page: the latest calls as JSON and as code.
 
 import { writeSnippet } from "../clock/call-snippets.js";
 import { codeBlock, toJson } from "../lib/code-block.js";
@@ -6,8 +6,10 @@ import { copyText, h, render } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { callHistory, onCall } from "../lib/rpc.js";
 import { currentSession, onSessionChange, onSessionEnd } from "../lib/session.js";
+import { listenToShortcuts } from "../lib/shortcuts.js";
+import { DEVICE, INSPECTOR_KEY, readStored, writeStored } from "../lib/storage.js";
 import { tabList } from "../lib/tabs.js";
-import { callList, describeCall, maskRequest, maskResponse, SECRETS } from "./call-list.js";
+import { callList, maskRequest, maskResponse, SECRETS } from "./call-list.js";
 
 const VIEWS = [
   ["curl", "curl"],
@@ -16,24 +18,38 @@ const VIEWS = [
   ["json", "JSON"],
 ];
 
-// The command for the main button of the page.
-const nextCommand = h("code", { class: "next-command", "aria-hidden": "true" });
-const copyCommand = h(
+const panel = document.getElementById("request-inspector");
+const isBeside = matchMedia("(min-width: 64rem)"); // as in request-inspector.css
+
+/** The button in the header that opens and closes the panel. */
+export const inspectorButton = h(
   "button",
   {
-    class: "quiet icon-button copy-command",
-    "aria-label": "Copy the command",
-    title: "Copy the command",
-    hidden: true,
-    onclick: () => copyText(nextCommand.textContent, "the command"),
+    class: "quiet requests",
+    title: "Request inspector",
+    "aria-controls": panel.id,
+    "aria-keyshortcuts": "r",
+    onclick: () => inspector.toggle(),
   },
-  icon("copy"),
+  icon("code"),
+  "Requests",
+  h("kbd", { "aria-hidden": "true" }, "R"),
+);
+
+// The command for the main button of the page.
+const nextCommand = h("code");
+const nextCommandRow = h(
+  "div",
+  { class: "row next-command", hidden: true },
+  h("h3", {}, "To advance"),
+  h("button", { onclick: () => copyText(nextCommand.textContent, "the command") }, "Copy the command"),
+  h("pre", {}, nextCommand),
 );
 
 /** Show the command that the main button of the page will run, or an empty text. */
 export function showNextCommand(command) {
   nextCommand.textContent = command;
-  copyCommand.hidden = !command;
+  nextCommandRow.hidden = !command;
 }
 
 // A page reads again after a change. The inspector keeps showing the change.
@@ -41,45 +57,41 @@ const READ_METHODS = ["getTestClock", "listTestClocks", "listAccessTokens"];
 const FOLLOW_UP_MS = 2000;
 
 class RequestInspector {
-  #container;
   #selected = null;
   #changedAt = -FOLLOW_UP_MS;
-  #view = 0;
-  #title = h("span", { class: "muted" });
+  #state = { isOpen: false, view: 0, ...readStored(DEVICE, INSPECTOR_KEY) };
+  #heading = h("h2", { tabIndex: -1, id: "inspector-title" }, "Request inspector");
   #body = h("div", { class: "inspector-content" });
-  #lastUsed = null;
-  #details = h(
-    "details",
-    {
-      ontoggle: () => {
-        this.#draw();
-        this.#showElementInUse();
-      },
-    },
-    h("summary", {}, h("span", {}, "Request inspector"), this.#title, nextCommand),
-    this.#body,
-  );
 
-  constructor(container) {
-    this.#container = container;
-    render(container, this.#details, copyCommand);
-    document.getElementById("main").addEventListener("focusin", ({ target }) => (this.#lastUsed = target));
+  constructor() {
+    const close = h(
+      "button",
+      { class: "quiet icon-button", "aria-label": "Close", title: "Close", onclick: () => this.toggle() },
+      icon("close"),
+    );
+    render(panel, h("div", { class: "row" }, this.#heading, close), nextCommandRow, this.#body);
+    listenToShortcuts(({ key }) => key === "r" && !inspectorButton.hidden && this.toggle());
     onCall(() => this.#follow(callHistory()[0]));
     onSessionEnd(() => {
-      this.#view = 0;
+      this.#state.view = 0;
       this.#select(null);
     });
     onSessionChange(() => this.#draw());
     this.#draw();
   }
 
-  /** Scroll the page so that the element in use stays visible. */
-  #showElementInUse() {
-    if (!this.#details.open) return;
-    // On phones, the inspector is at the end of the page.
-    const isFixed = getComputedStyle(this.#container).position === "sticky";
-    const visible = isFixed ? this.#lastUsed : this.#details;
-    if (visible?.isConnected) visible.scrollIntoView({ block: "nearest" });
+  /** Open or close the panel, and move the focus into it or out of it. Return true. */
+  toggle() {
+    this.#store({ isOpen: panel.hidden });
+    this.#draw();
+    if (panel.hidden) inspectorButton.focus();
+    else this.#heading.focus({ preventScroll: isBeside.matches });
+    return true;
+  }
+
+  #store(change) {
+    this.#state = { ...this.#state, ...change };
+    writeStored(DEVICE, INSPECTOR_KEY, this.#state);
   }
 
   #follow(newest) {
@@ -99,11 +111,11 @@ class RequestInspector {
   #draw() {
     const call = this.#selected;
     // A new user has nothing to inspect before the first request.
-    this.#container.hidden = !call && !currentSession();
-    // The open inspector lists the calls with their durations.
-    this.#title.textContent = call && !this.#details.open ? `${call.method} · ${describeCall(call)}` : "";
+    inspectorButton.hidden = !call && !currentSession();
+    panel.hidden = inspectorButton.hidden || !this.#state.isOpen;
+    inspectorButton.setAttribute("aria-expanded", String(!panel.hidden));
     // A response can be long, so draw it only while the inspector is open.
-    if (!this.#details.open) return;
+    if (panel.hidden) return;
     if (!call) render(this.#body, h("p", { class: "muted" }, "The console calls POST /rpc. Its requests appear here."));
     else render(this.#body, this.#callList(call), this.#callTabs(call));
   }
@@ -121,11 +133,11 @@ class RequestInspector {
     const views = VIEWS.map(([kind, title], index) => ({
       title,
       build: () => {
-        this.#view = index;
+        this.#store({ view: index });
         return kind === "json" ? this.#json(call) : this.#code(kind, title, call);
       },
     }));
-    return tabList("Request formats", views, { selected: this.#view });
+    return tabList("Request formats", views, { selected: this.#state.view });
   }
 
   #json(call) {
@@ -136,7 +148,7 @@ class RequestInspector {
         h(
           "div",
           { class: "row" },
-          h("h2", {}, title),
+          h("h3", {}, title),
           text && this.#copyButton("Copy", () => text, `the ${title.toLowerCase()}`),
         ),
         text ? codeBlock(title, text) : h("p", { class: "error" }, "No response."),
@@ -179,4 +191,4 @@ class RequestInspector {
   }
 }
 
-new RequestInspector(document.getElementById("request-inspector"));
+const inspector = new RequestInspector();
