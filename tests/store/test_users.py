@@ -11,7 +11,6 @@ from tests.store.values import (
     ANA,
     BEN,
     DAY,
-    HOUR,
     NOW,
     WEEK,
     access_token,
@@ -32,7 +31,7 @@ from tickover.server.storage import open_store, schema_version
 from tickover.server.storage.admin import connection as connection_module
 from tickover.server.storage.admin import users as users_module
 from tickover.server.storage.admin.connection import Row
-from tickover.server.storage.admin.users import Deleted, Totals, User, UserDetails, Users, open_users
+from tickover.server.storage.admin.users import Deleted, User, UserDetails, Users, open_users
 from tickover.server.storage.store import Quota, Store
 
 RowsOf = Callable[[str], Awaitable[int]]
@@ -82,18 +81,12 @@ async def test_user_is_found_by_address_or_key(store: Store, users: Users) -> No
     assert [await users.find(email=BEN), await users.find_by_key(user(2))] == [None, None]
 
 
-async def test_details_and_totals_count_live_rows(store: Store, users: Users) -> None:
+async def test_details_count_live_rows(store: Store, users: Users) -> None:
     ana = await add_user(store, 1, ANA)
     await add_user(store, 2, BEN)
     size = len(b"schedule")
     assert await users.describe(ana, NOW) == UserDetails(clocks=1, bytes=size, sessions=1, access_tokens=1)
-    assert await users.count(NOW) == Totals(
-        users=2, clocks=2, bytes=2 * size, clocks_of_last_day=2, sessions=2, access_tokens=2, emails_of_last_hour=6
-    )
     assert await users.describe(ana, NOW + 100 * DAY) == UserDetails(0, 0, 0, 0)
-    later = await users.count(NOW + DAY)
-    assert (later.clocks, later.clocks_of_last_day, later.emails_of_last_hour) == (2, 0, 0)
-    assert (await users.count(NOW + HOUR)).emails_of_last_hour == 0
 
 
 @pytest.mark.parametrize("and_access_tokens", [False, True])

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support.program import Program
-from tickover.server.web.mailbox import Mailbox
-from tickover.server.web.pages import Site, load_pages
+from tickover.server.web import pages
+from tickover.server.web.pages import load_pages
 
 _EMAIL = "host@example.test"
 
@@ -16,11 +16,12 @@ _EMAIL = "host@example.test"
 def paths(program: Program) -> list[str]:
     """Every path except the health checks. Each returns 200."""
     program.send_code(_EMAIL)
-    site = Site(load_pages(program.request("GET", "/openrpc.json").body), Mailbox(program.data / "outbox"))
     emails = program.request("GET", "/mailbox/emails.json").json["emails"]
     [email] = [email for email in emails if email["to"] == _EMAIL]
     queries = {"/mailbox/latest": f"?to={_EMAIL}"}
-    return [route.replace("{id}", email["id"]) + queries.get(route, "") for route in site.routes()]
+    static = load_pages(program.request("GET", "/openrpc.json").body)
+    files = [f"/mailbox/emails/{email['id']}.{extension}" for extension in pages._EMAIL_EXTENSIONS]
+    return [*static, *pages._GENERATED, *(path + queries.get(path, "") for path in pages._MAILBOX_PATHS), *files]
 
 
 def test_every_route_allows_the_right_host(program: Program, paths: list[str]) -> None:

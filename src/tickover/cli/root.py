@@ -38,7 +38,6 @@ _CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
             "migrate": ("commands.serve:migrate", "Migrate the database to the current schema."),
             "doctor": ("commands.doctor:doctor", "Check everything that the server needs."),
             "users": ("root:users", "List, show and delete users in the database."),
-            "stats": ("commands.users:stats", "Count users, clocks and tokens."),
             "copy": ("commands.serve:copy", "Copy all data from one database to another."),
         },
         "Other": {

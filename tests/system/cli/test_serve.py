@@ -61,7 +61,7 @@ def test_database_commands_name_the_database(offline_shell: Shell, tmp_path: Pat
         return offline_shell(*arguments, "--database-url", url)
 
     url = f"sqlite:///{tmp_path}/new/tickover.db"
-    assert run_text("stats") == (
+    assert run_text("users", "list") == (
         2, "", f"tickover: The database {url} doesn't exist.\n  Pass --database-url URL.\n"
     )  # fmt: skip
     assert not (tmp_path / "new").exists()

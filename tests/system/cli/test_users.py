@@ -1,4 +1,4 @@
-"""`tickover users` and `tickover stats`: operators manage users beside the database of a running server."""
+"""`tickover users`: operators manage users beside the database of a running server."""
 
 import json
 import signal
@@ -71,18 +71,9 @@ def test_ctrl_c_ends_the_confirmation_at_once(
     assert shell("users", "show", email, **data).code == 0
 
 
-def test_stats_count_what_users_have(shell: Shell, data: dict[str, Any]) -> None:
-    before = shell("stats", "--json", **data).json
-    shell("clock", "create")
-    after = shell("stats", "--json", **data).json
-    assert after["clocks"] == before["clocks"] + 1
-    assert after["databaseBytes"] > 0
-    assert f"Clocks                    {after['clocks']} (" in shell("stats", **data).out
-
-
 def test_bad_input_is_reported(signed_out_shell: Shell, tmp_path: Path) -> None:
     missing: dict[str, Any] = {"TICKOVER_DATA_DIR": str(tmp_path / "none")}
-    for command in (["users", "list"], ["users", "show", "ana@example.test"], ["stats"]):
+    for command in (["users", "list"], ["users", "show", "ana@example.test"]):
         result = signed_out_shell(*command, **missing)
         assert (result.code, result.out) == (2, "")
         assert "doesn't exist" in result.err

@@ -1,4 +1,4 @@
-"""The commands `tickover users list`, `show`, `revoke-sessions` and `delete`, and `tickover stats`."""
+"""The commands `tickover users list`, `show`, `revoke-sessions` and `delete`."""
 
 import asyncio
 import sys
@@ -123,49 +123,6 @@ def delete(session: Session, user: str, yes: bool, database_url: str | None) -> 
         # Outside of an event loop, so that Ctrl-C ends it.
         click.confirm(f"Delete {found.email} and {clocks} permanently?", abort=True, err=True)
     _use_database(url, delete_user)
-
-
-@click.command()
-@database_url_option
-@json_option
-@pass_session
-def stats(session: Session, database_url: str | None) -> None:
-    """Count users, live clocks, tokens and emails, and show the size of the database.
-
-    It counts rows, which takes seconds in a large database.
-    """
-
-    async def count(users: "Users") -> None:
-        from tickover.server.storage import redact_url
-        from tickover.server.storage.admin.statistics import read_statistics
-
-        statistics = await read_statistics(users.url, session.now)
-        totals = await users.count(session.now())
-        name = redact_url(users.url)
-        document = {
-            "database": name,
-            "schemaVersion": statistics.schema_version,
-            "databaseBytes": statistics.bytes,
-            "users": totals.users,
-            "clocks": totals.clocks,
-            "clockBytes": totals.bytes,
-            "clocksOfLastDay": totals.clocks_of_last_day,
-            "sessions": totals.sessions,
-            "accessTokens": totals.access_tokens,
-            "emailsOfLastHour": totals.emails_of_last_hour,
-        }
-        session.output.write(
-            document,
-            f"{name}  schema version {statistics.schema_version}, {_megabytes(statistics.bytes)}",
-            f"  Users                     {totals.users}",
-            f"  Clocks                    {totals.clocks} ({_megabytes(totals.bytes)})",
-            f"  Clocks, last 24 hours     {totals.clocks_of_last_day}",
-            f"  Sessions                  {totals.sessions}",
-            f"  Access tokens             {totals.access_tokens}",
-            f"  Emails, last hour         {totals.emails_of_last_hour}",
-        )
-
-    _use_database(_read_url(session, database_url), count)
 
 
 def _read_url(session: Session, database_url: str | None) -> str:

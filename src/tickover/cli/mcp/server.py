@@ -6,16 +6,14 @@ from importlib.resources import files
 from typing import Any, Final
 
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from tickover import __version__
 from tickover.api.suggestions import suggest
-from tickover.cli.errors import CliError
 from tickover.cli.mcp.tools import Tools, argument_error
-from tickover.cli.output import to_json
 from tickover.cli.session import Session
 from tickover.scenarios import load, names
 
@@ -74,25 +72,6 @@ def build_server(make_session: Callable[[], Session]) -> MCPServer:
         (tools.delete_clock, "Delete a clock", _DELETES),
     ):
         server.add_tool(tool, title=title, annotations=annotations)
-    _add_resources(server, make_session)
-    return server
-
-
-def _add_resources(server: MCPServer, make_session: Callable[[], Session]) -> None:
-    @server.resource("tickover://guide", title="How to use Tickover", mime_type="text/markdown")
-    def guide() -> str:
-        """Explain clocks, time and money."""
-        return _GUIDE.read_text("utf-8")
-
-    @server.resource("tickover://openrpc.json", title="The API of the server", mime_type="application/json")
-    def openrpc() -> str:
-        """Describe every operation with its parameters, results and errors, for code that calls the server."""
-        try:
-            with make_session().client() as client:
-                return to_json(client.discover())
-        except CliError as error:
-            raise ResourceError(" ".join(filter(None, [error.message, error.hint]))) from None
-
     for name in names():
         scenario = load(name)
         register = server.resource(
@@ -103,6 +82,7 @@ def _add_resources(server: MCPServer, make_session: Callable[[], Session]) -> No
             mime_type="application/toml",
         )
         register(partial(_read_scenario, name))
+    return server
 
 
 def _read_scenario(name: str) -> str:

@@ -80,11 +80,6 @@ class Site(Struct, frozen=True):
     gallery: ScenarioGallery = field(default_factory=ScenarioGallery)
     resend_seconds: int = int(RESEND_INTERVAL.total_seconds())
 
-    def routes(self) -> list[str]:
-        """Return all paths, with `{id}` in place of an email's ID."""
-        emails = [f"/mailbox/emails/{{id}}.{extension}" for extension in _EMAIL_EXTENSIONS]
-        return [*_GENERATED, *self.pages, *([*_MAILBOX_PATHS, *emails] if self.mailbox is not None else [])]
-
     def has(self, path: str) -> bool:
         """Return whether the path is a route. An email with this ID may still be missing."""
         if path in _GENERATED or (self.mailbox is not None and _is_mailbox_path(path)):

@@ -5,10 +5,9 @@ database. Parameters of statements are $1, $2 and so on.
 """
 
 import asyncio
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -24,28 +23,7 @@ _T = TypeVar("_T")
 _LOCK_WAIT_MILLISECONDS: Final = 5000
 
 
-class AdminConnection(ABC):
-    is_postgres: bool
-
-    @abstractmethod
-    async def read_version(self) -> int:
-        """Return the version of the schema, or 0."""
-
-    @abstractmethod
-    async def fetch(self, statement: str, *values: object) -> list[Row]: ...
-
-    @abstractmethod
-    async def execute_many(self, statement: str, rows: Sequence[Row]) -> None: ...
-
-    @abstractmethod
-    async def insert(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None: ...
-
-    @abstractmethod
-    def transaction(self) -> AbstractAsyncContextManager[None]:
-        """Commit at the end, or roll back after an error. Statements take as long as they need."""
-
-
-class _PostgresConnection(AdminConnection):
+class _PostgresConnection:
     is_postgres = True
 
     def __init__(self, connection: asyncpg.Connection) -> None:
@@ -72,12 +50,13 @@ class _PostgresConnection(AdminConnection):
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
+        """Commit at the end, or roll back after an error. Statements take as long as they need."""
         async with self._connection.transaction():
             await self._connection.execute("set local statement_timeout = 0")
             yield
 
 
-class _SqliteConnection(AdminConnection):
+class _SqliteConnection:
     """Uses its own thread, so that a started statement ends before the next one, even if the caller is cancelled."""
 
     is_postgres = False
@@ -120,6 +99,9 @@ class _SqliteConnection(AdminConnection):
 
     async def _run(self, job: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, job)
+
+
+AdminConnection = _PostgresConnection | _SqliteConnection
 
 
 @asynccontextmanager

@@ -2,14 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from typing import Final
 
 import asyncpg
 from msgspec import Struct
 
 from tickover.api.ids import first_live_key
-from tickover.api.limits import CLOCK_LIFETIME
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.settings import SettingError
 from tickover.server.storage import translate_errors
@@ -17,8 +15,6 @@ from tickover.server.storage.admin.connection import AdminConnection, Row, open_
 from tickover.server.storage.rows import MAX_KEY
 
 _PAGE_SIZE: Final = 1000
-_HOUR: Final = timedelta(hours=1)
-_DAY: Final = timedelta(days=1)
 
 _COLUMNS: Final = "select key, email, created_at from users"
 _TOKENS: Final = "select count(*) from tokens where expires_at > $2 and token_key"
@@ -28,15 +24,6 @@ _DETAILS: Final = f"""
       (select coalesce(sum(bytes), 0) from clocks where owner = $1 and key >= $3),
       ({_TOKENS} is null and user_key = $1),
       ({_TOKENS} is not null and user_key = $1)"""
-_TOTALS: Final = f"""
-    select
-      (select count(*) from users),
-      (select count(*) from clocks where key >= $1),
-      (select coalesce(sum(bytes), 0) from clocks where key >= $1),
-      (select count(*) from clocks where key >= $3),
-      ({_TOKENS} is null),
-      ({_TOKENS} is not null),
-      (select count(*) from login_sends where sent_at > $4 and email <> '')"""
 _DELETE_RECORDS: Final = (
     "delete from creations where clock_key in (select key from clocks where owner = $1) returning 1"
 )
@@ -67,18 +54,6 @@ class UserDetails(Struct, frozen=True, rename="camel"):
     bytes: int
     sessions: int
     access_tokens: int
-
-
-class Totals(Struct, frozen=True):
-    """Counts of all rows that have not expired."""
-
-    users: int
-    clocks: int
-    bytes: int
-    clocks_of_last_day: int
-    sessions: int
-    access_tokens: int
-    emails_of_last_hour: int
 
 
 class Deleted(Struct, frozen=True, rename="camel"):
@@ -113,11 +88,6 @@ class Users:
     async def describe(self, user: User, now: Instant) -> UserDetails:
         [row] = await self._read(_DETAILS, user.key, to_micros(now), first_live_key(now))
         return UserDetails(*row)
-
-    async def count(self, now: Instant) -> Totals:
-        last_day = first_live_key(now + CLOCK_LIFETIME - _DAY)
-        [row] = await self._read(_TOTALS, first_live_key(now), to_micros(now), last_day, to_micros(now - _HOUR))
-        return Totals(*row)
 
     async def revoke_sessions(self, user: User, *, and_access_tokens: bool) -> int:
         """Make the tokens of the user invalid, and return their number."""
