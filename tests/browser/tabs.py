@@ -28,11 +28,6 @@ _DRAW_NOTHING = """{
   document.adoptedStyleSheets.push(sheet);
 }"""
 
-# Imports a module of the console by its name, such as "lib/dom.js".
-_IMPORT_MODULES = """
-window.importModule = (name) => import(new URL(name, document.scripts[0].src));
-"""
-
 # A response counts as handled when all its promise callbacks have run. Responses to calls are recorded by operation,
 # others by path.
 _RECORD_TIMERS_AND_RESPONSES = """{
@@ -216,7 +211,7 @@ async def _create_profile(browser: Browser, **options: Any) -> BrowserContext:
     context = await browser.new_context(**{"reduced_motion": "reduce", "viewport": _VIEWPORT, **options})
     context.set_default_timeout(TIMEOUT_MS)
     drawing = "" if Tab.is_drawn else _DRAW_NOTHING
-    await context.add_init_script(_REPORT_VIOLATIONS + _IMPORT_MODULES + _RECORD_TIMERS_AND_RESPONSES + drawing)
+    await context.add_init_script(_REPORT_VIOLATIONS + _RECORD_TIMERS_AND_RESPONSES + drawing)
     return context
 
 

@@ -3,9 +3,12 @@ import { test } from "node:test";
 import { parseParams } from "./clock-model.js";
 import {
   describeExpectation,
+  describeViolation,
   expectationState,
   lowestBalances,
   progressText,
+  shortLabel,
+  smallestAllowed,
   summarizeChecks,
 } from "./expectations.js";
 
@@ -106,4 +109,88 @@ test("a fourth currency is shown only if it is too low, and the lowest of severa
   const others = [["EUR", false], ["CHF", false], ["USD", false]]; // biome-ignore format: one line
   assert.deepEqual(shown(items), [...others, ["SEK", true]]);
   assert.deepEqual(shown(items.map((item) => ({ ...item, type: "INCOME" }))), others);
+});
+
+test("the labels of expectations are short", () => {
+  const labels = [
+    [{ balance: { currency: "EUR", atLeast: -500 } }, "≥ −€500.00"],
+    [{ balance: { currency: "EUR", atMost: 0.5 } }, "≤ €0.50"],
+    [{ total: { type: "EXPENSE", currency: "USD", atMost: 1500 } }, "Spent ≤ $1,500.00"],
+    [
+      { total: { type: "EXPENSE", currency: "EUR", category: "Staff", per: "MONTH", atMost: 2780 } },
+      "Staff ≤ €2,780.00",
+    ],
+    [{ posted: { name: "Rent" } }, "Rent"],
+    [{ posted: { name: "Rent", count: 6 } }, "Rent ×6"],
+    [{ goalReached: { goal: "Trip" } }, "Trip"],
+  ];
+  for (const [expectation, label] of labels) assert.equal(shortLabel(expectation).join(""), label);
+});
+
+test("a violation is explained with amounts of money", () => {
+  const spent = { type: "EXPENSE", currency: "USD", per: "MONTH", atMost: 1000, category: "$&, a 1" };
+  const violations = [
+    [
+      { balance: { currency: "EUR", atLeast: -500, atMost: 9 } },
+      { actual: -1150, message: "The EUR balance is -1150, below -500." },
+      "The EUR balance is −€1,150.00, below −€500.00.",
+    ],
+    [
+      { total: spent },
+      { actual: 1200.5, message: 'Expenses in USD for "$&, a 1" in 2027-01: 1200.5, above 1000.' },
+      'Expenses in USD for "$&, a 1" in 2027-01: $1,200.50, above $1,000.00.',
+    ],
+    [{ goalReached: { goal: "Trip" } }, { actual: 2100, message: "" }, "The goal has 2,100.00."],
+    [{ posted: { name: "Rent" } }, { actual: 1, message: "" }, "It posts once."],
+    [{ posted: { name: "Rent" } }, { actual: 0, message: "" }, "It posts 0 times."],
+  ];
+  for (const [expectation, violation, text] of violations)
+    assert.equal(describeViolation(expectation, violation), text);
+});
+
+test("a scheduled violation is not a violation yet", () => {
+  const at = (days) => new Date(days * DAY).toISOString();
+  const violation = (days, actual) => ({ ok: false, violation: { at: at(days), actual } });
+  // The last item is on day 15.
+  const start = {
+    start: 0,
+    maxTime: Infinity,
+    items: [],
+    goals: [],
+    balances: [{ currency: "EUR", times: [15 * DAY] }],
+  };
+  const summary = (checks, days) => {
+    const [expectations, results] = [0, 1].map((index) => checks.map((check) => check[index]));
+    const { state, text, at, detail } = summarizeChecks(expectations, results, { ...start, now: days * DAY });
+    return [state, text, at, detail, smallestAllowed(expectations, "EUR", start, days * DAY)];
+  };
+  const overdraft = { balance: { currency: "EUR", atLeast: -500, until: at(20) } };
+  const posted = [{ posted: { name: "Rent", count: 6 } }, violation(20, 2)];
+  const checks = [
+    posted,
+    [overdraft, violation(10, -550.5)],
+    [{ balance: { currency: "EUR", atMost: 100 } }, { ok: true }],
+  ];
+  // The first violation decides.
+  const first = [10 * DAY, "balance below −€500.00", -500];
+  assert.deepEqual(summary(checks, 9), ["will break", "2 of 3 will break", ...first]);
+  assert.deepEqual(summary(checks, 10), ["broken", "1 of 3 broken", ...first]);
+  assert.deepEqual(summary(checks, 20), ["broken", "2 of 3 broken", ...first]);
+  const counted = [20 * DAY, "“Rent” posts 2 of 6 times", 0];
+  assert.deepEqual(summary([posted], 19), ["will break", "Will break", ...counted]);
+  assert.deepEqual(summary([posted], 20), ["broken", "Broken", ...counted]);
+  // Outside its time, an expectation allows everything.
+  const kept = [overdraft, { ok: true }];
+  const none = [undefined, undefined];
+  assert.deepEqual(summary([kept], 1), ["will hold", "All will hold", ...none, -500]);
+  assert.deepEqual(summary([kept], 15), ["held", "All held", ...none, -500]);
+  assert.deepEqual(summary([kept], 21), ["held", "All held", ...none, -Infinity]);
+  assert.equal(summary([kept, [{ posted: { name: "Rent" } }, { ok: true }]], 15)[0], "will hold");
+  const spent = { total: { type: "EXPENSE", currency: "USD", per: "MONTH", atMost: 9 } };
+  for (const [expectation, detail] of [
+    [spent, "expenses above $9.00"],
+    [{ goalReached: { goal: "Trip" } }, "“Trip” not reached"],
+    [{ posted: { name: "Rent" } }, "“Rent” doesn't post"],
+  ])
+    assert.equal(summary([[expectation, violation(1, 10)]], 0)[3], detail);
 });

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { randomNumbers } from "../lib/fake-dom.test.js";
+import { DAY } from "../lib/instants.js";
+import { scale } from "./chart-paths.js";
+import { barLane, barLanes, idleMarks } from "./event-lanes.js";
+
+const income = (at, amount, more = {}) => ({ at, amount, kind: "income", currency: "EUR", ...more });
+
+/** Return the marks of the lane of income in a window. */
+function marksOf(model, from, to, width) {
+  const box = { ...barLanes(model, "EUR", { from, to }, width).income, kind: "income", from, to, top: 0, bottom: 28 };
+  return barLane(model, scale(from, to, 0, width), box).marks;
+}
+
+test("marks keep their items while the plot moves", () => {
+  const random = randomNumbers(1);
+  const times = [...new Set(Array.from({ length: 1_100 }, () => random(10_000)))].sort((a, b) => a - b);
+  const now = times[500];
+  const items = times.map((at, id) => income(at, 1, { id }));
+  const ids = (from, to) => marksOf({ items, now }, from, to, 500).map(({ items }) => items.map(({ id }) => id));
+  const whole = ids(0, 10_000);
+  assert.deepEqual(whole.flat(), [...times.keys()]);
+  assert.ok(whole.every((mark) => mark.at(-1) <= 500 || mark[0] > 500));
+  assert.ok(whole.length < 100);
+  // Only marks at the edges appear and disappear.
+  const inBoth = ids(2_000, 5_000).filter(([first]) => times[first] >= 2_003);
+  assert.deepEqual(ids(2_003, 5_003).slice(0, inBoth.length), inBoth);
+});
+
+test("a mark is at the time of its largest item", () => {
+  for (const [entries, places] of [
+    [
+      [
+        [10, 5],
+        [14, 900],
+        [40, 1],
+      ],
+      [14, 40],
+    ],
+    [
+      [
+        [10, 900],
+        [14, 5],
+      ],
+      [10],
+    ],
+    // The mark after it gives way, so that no bar covers another one.
+    [
+      [
+        [10, 5],
+        [16, 900],
+        [18, 7],
+      ],
+      [16, 23],
+    ],
+  ]) /* biome-ignore format: one line each */ {
+    const items = entries.map(([at, amount]) => income(at, amount));
+    const marks = marksOf({ items, now: 0 }, 0, 100, 100);
+    assert.deepEqual(
+      marks.map(({ x }) => x),
+      places,
+    );
+  }
+});
+
+test("a long time without items is marked", () => {
+  for (const [days, shown, texts] of [
+    [[1, 61], 100, []],
+    [[1, 63], 100, ["idle 2 months"]],
+    [[70, 71], 100, ["idle 2 months"]],
+    [[1, 154, 155, 308], 400, ["idle 5 months", "idle 5 months"]],
+    [[1, 1_000], 1_000, ["idle 3 years"]],
+    [[1, 63], 2_000, []], // too narrow for the text
+  ]) {
+    const to = shown * DAY;
+    const model = { start: 0, times: days.map((day) => day * DAY) };
+    const marks = idleMarks(model, scale(0, to, 0, 1000), { left: 0, right: 1000, from: 0, to }, 0);
+    const found = marks.querySelectorAll("text").map((text) => text.textContent);
+    assert.deepEqual(found, texts, `${days}`);
+  }
+});
+
+test("the texts of lanes are amounts of money", () => {
+  // The opening balance is not income. The other payments are one bar, whose total depends on the width of the plot.
+  const payments = [income(0, 5000, { isOpening: true }), income(0, 0.1), income(0, 2800.2)];
+  const rents = [income(0, 300, { kind: "expense" }), income(0, 900, { kind: "expense", currency: "CHF" })];
+  const lanes = barLanes({ items: [...payments, ...rents], now: 0 }, "EUR", { from: 0, to: 1000 }, 1000);
+  assert.deepEqual([lanes.income.text, lanes.expense.text], ["largest €2,800.20", "largest €300.00"]);
+  assert.deepEqual(lanes.income.amounts, ["max +€2,800.20", "+€2,800.20", "+2,800.20"]);
+  assert.deepEqual(lanes.expense.amounts, ["max −€300.00", "−€300.00", "−300.00"]);
+});
