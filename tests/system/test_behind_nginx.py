@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.nginx import program_behind_nginx
 from tests.support.program import Program
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 from tickover.client import Tickover
 
 pytest_plugins = ["pytester"]

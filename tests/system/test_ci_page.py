@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
-from tests.support.ci_page import FILES, PAGE, run_job
 from tests.support.npm_packages import install_project
 from tests.support.program import Program
 from tests.support.repository import ROOT
+from tests.system.ci_page import FILES, PAGE, run_job
 from tickover.server.settings import CLIENT_VARIABLES, SETTINGS, read_settings
 from tickover.server.web.host_check import HostCheck
 

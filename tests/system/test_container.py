@@ -17,8 +17,8 @@ import pytest
 from docker.errors import APIError
 from docker.types import Mount
 
-from tests.support.ci_page import PAGE
 from tests.support.repository import ROOT
+from tests.system.ci_page import PAGE
 from tickover.client import Rejection, Tickover
 from tickover.testing import TickoverContainer
 from tickover.testing.container import IMAGE

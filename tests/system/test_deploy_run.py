@@ -14,11 +14,11 @@ import trustme
 
 from tests.support.debian_packages import require_program
 from tests.support.deploy import DEPLOY, configure, run_haproxy, running, servers_behind_proxy
-from tests.support.pgbouncer import find_pgbouncer
 from tests.support.ports import free_port
 from tests.support.postgres import PostgresServer
 from tests.support.postgres_programs import unprivileged
 from tests.support.replicas import Replicas
+from tests.system.pgbouncer import find_pgbouncer
 from tickover.api.limits import MAX_BODY
 from tickover.server.storage import open_store
 

@@ -10,9 +10,9 @@ import pytest
 
 from tests.store.test_store import METHODS
 from tests.store.values import START, WEEK, add_clock, advance, clock, key, make_record, user
-from tests.support.pgbouncer import PgBouncer
 from tests.support.postgres import PostgresServer
 from tests.support.repository import ROOT
+from tests.system.pgbouncer import PgBouncer
 from tickover.api.errors import Reason, Rejection
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store

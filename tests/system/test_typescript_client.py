@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.chromium import require_chromium
-from tests.support.ci_page import run_job
 from tests.support.npm_packages import install_project, npm_lock, require_program
 from tests.support.program import Program
 from tests.support.repository import ROOT
+from tests.system.ci_page import run_job
 
 CLIENT = ROOT / "clients" / "typescript"
 TOOLS = ROOT / "tests" / "node"

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.mail_servers import MailServer, mail_server
 from tests.support.program import Program, wait_until
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 
 _USER_NUMBERS = count(1)
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from tests.support.program import Program
 from tests.support.repository import ROOT
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 
 PAGE: Final = ROOT / "docs" / "command-line.md"
 _SESSION: Final = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)

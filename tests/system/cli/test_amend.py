@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.repository import ROOT
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 
 AT = "2027-02-01T00:00:00Z"
 

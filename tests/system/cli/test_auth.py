@@ -6,8 +6,8 @@ import stat
 import pytest
 
 from tests.support.program import Program
-from tests.support.shells import Shell
 from tests.system.cli.conftest import SmtpServer
+from tests.system.shells import Shell
 
 
 def stored_credentials(shell: Shell) -> object:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.program import Program
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 
 YEAR = datetime.now(UTC).year + 1
 PARAMS = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.debian_packages import require_program
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 from tickover.cli.root import COMPLETE_VARIABLE
 from tickover.scenarios import names
 

@@ -14,7 +14,7 @@ from aiosmtpd.smtp import LoginPassword
 from tests.support.mail_servers import mail_server, reply_with
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program, run_tickover
-from tests.support.shells import Result, Shell
+from tests.system.shells import Result, Shell
 from tickover.server.doctor import (
     Status,
     _check_public_url,

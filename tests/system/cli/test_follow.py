@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.debian_packages import require
 from tests.support.program import Program, wait_until
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 
 
 def libfaketime() -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 from tickover import __version__
 from tickover.cli.root import root
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.program import Program
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from tests.support.forked_programs import ForkedProcess, open_nothing
 from tests.support.program import Program, wait_until
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 START = "2027-01-01T00:00:00Z"

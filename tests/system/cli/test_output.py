@@ -11,8 +11,8 @@ import pytest
 from rich.text import Text
 
 from tests.support.program import Program
-from tests.support.shells import Shell
 from tests.system.client.servers import CLOCK, RESULTS, Handler, scripted_server
+from tests.system.shells import Shell
 from tickover.cli.output import Output, to_json
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J [bold]日本語[/bold] 🎉"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 
 
 @pytest.mark.parametrize("name", ["salary-and-rent", "limits"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.support.shells import Pipes, Result, Shell
+from tests.system.shells import Pipes, Result, Shell
 from tickover.server.storage.migrations import migrations
 
 

@@ -11,7 +11,7 @@ from typing import IO
 import pytest
 
 from tests.support.forked_programs import ForkedProcess, open_nothing
-from tests.support.shells import Result, Shell
+from tests.system.shells import Result, Shell
 
 FULL = Path("/dev/full")
 

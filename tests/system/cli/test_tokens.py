@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.program import Program
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 
 
 def test_token_is_created_listed_used_and_revoked(shell: Shell) -> None:

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from tests.support.program import Program
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 
 
 @pytest.fixture

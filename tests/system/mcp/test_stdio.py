@@ -12,7 +12,7 @@ from typing import Any
 from tests.support.npm_packages import install_project
 from tests.support.program import Program, run_tickover
 from tests.support.repository import ROOT
-from tests.support.shells import Shell
+from tests.system.shells import Shell
 
 TOOLS = ROOT / "tests" / "node"
 # mcp-inspector-cli starts it in a second process.
