@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-_DRAWING: Final = "●○│─▁▂▃▄▅▆▇█▒░→…✓✗−\N{REPLACEMENT CHARACTER}"
-_TO_ASCII: Final = str.maketrans(_DRAWING, "*o|-_.-:=+*#=.>~+x-?")
 _C1_CONTROLS: Final = re.compile("[\x7f-\x9f]")
 
 
@@ -57,20 +55,20 @@ class Output:
             self.write_json(document)
             return
         for line in lines:
-            click.echo(_encodable(sanitize(line), sys.stdout))
+            click.echo(sanitize(line))
 
     def draw(self, lines: Iterable["Text"]) -> None:
         """Write styled lines without wrapping them."""
         for line in lines:
             # Renderers sanitize text before they measure it. This catches text that they missed.
-            line.plain = _encodable(sanitize(line.plain), sys.stdout)
+            line.plain = sanitize(line.plain)
             self.console.print(line, soft_wrap=True)
 
     def note(self, *lines: str) -> None:
         """Write to standard error, unless the user wants JSON."""
         if not self.wants_json:
             for line in lines:
-                _echo_error(_encodable(sanitize(line), sys.stderr))
+                _echo_error(sanitize(line))
 
 
 def report_error(error: CliError, *, as_json: bool) -> None:
@@ -79,7 +77,7 @@ def report_error(error: CliError, *, as_json: bool) -> None:
         _echo_error(to_json(error.document).encode())
         return
     for line in error.lines:
-        _echo_error(_encodable(line, sys.stderr))
+        _echo_error(line)
 
 
 def _echo_error(text: str | bytes) -> None:
@@ -122,14 +120,3 @@ def _open_null(mode: Literal["r", "w"]) -> TextIO:
 def discard_output(stream: TextIO) -> None:
     """Redirect a broken stream to /dev/null, so that flushing it at exit doesn't fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def _encodable(text: str, stream: TextIO) -> str:
-    """Replace drawing characters with ASCII if the stream can't show them."""
-    # In the C locale Python still writes UTF-8, but the terminal doesn't expect it.
-    locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "")
-    try:
-        _DRAWING.encode(stream.encoding or "ascii")
-    except UnicodeEncodeError:
-        locale = "C"
-    return text.translate(_TO_ASCII) if locale in ("C", "POSIX") else text

@@ -119,11 +119,6 @@ def _parse_date(value: object) -> date | None:
     return None if isinstance(day, datetime) else day
 
 
-def _parse_chance(value: object) -> Decimal | None:
-    number = _finite_number(value)
-    return Decimal(number) if number is not None and 0 <= number <= 1 else None
-
-
 def _parse_duration(value: object) -> Duration | None:
     try:
         duration = durations.parse(value if isinstance(value, str) else "")
@@ -164,6 +159,6 @@ ZONE: Final = Reader('must be the name of a time zone such as "Europe/Berlin"', 
 WEEKEND: Final = _choice_reader(_WEEKENDS)
 HOLIDAY: Final = Reader('must be a date such as "2027-01-31"', _parse_date)
 JITTER_DAYS: Final = _whole_number_reader(1, 15)
-CHANCE: Final = Reader("must be a number from 0 to 1, such as 0.3", _parse_chance)
+CHANCE: Final = _amount_reader(0, 1)
 SEED: Final = _whole_number_reader(0, 1_000_000_000)
 DELAY: Final = Reader('must be a duration such as "3 days"', _parse_duration)

@@ -1,7 +1,6 @@
 """Tests of output: pipes, terminals, colours, encodings and interruptions."""
 
 import json
-import re
 import signal
 import socket
 import unicodedata
@@ -90,20 +89,10 @@ def test_json_escapes_c1_controls(control: str) -> None:
     assert json.loads(to_json({"name": control})) == {"name": control}
 
 
-@pytest.mark.parametrize(
-    ("encoding", "variables"),
-    [("ascii", {}), ("utf-8", {"LC_ALL": "C"}), ("utf-8", {"LANG": "POSIX"})],
-)
-def test_drawing_falls_back_to_ascii(shell: Shell, clock: str, encoding: str, variables: dict[str, Any]) -> None:
-    result = shell("clock", "show", encoding=encoding, **variables)
+def test_characters_that_the_stream_cannot_encode_are_replaced(shell: Shell, clock: str) -> None:
+    result = shell("clock", "show", encoding="ascii")
     assert result.code == 0
-    assert f"  clock_~{clock[-8:]}  READY  now 2027-01-03 08:00 UTC" in result.out
-    drawn = [line for line in result.out.splitlines() if "red" not in line]
-    assert all(line.isascii() for line in drawn)
-    assert re.search(r"^  out     \* +o +o", result.out, re.MULTILINE)
-    assert re.search(r"^  EUR    #\|[#*+=:.-]+__*$", result.out, re.MULTILINE)
-    assert "-1 150.00 EUR" in result.out
-    assert "         * happened  o scheduled  | now" in result.out
+    assert f"  clock_?{clock[-8:]}  READY  now 2027-01-03 08:00 UTC" in result.out
 
 
 @pytest.mark.parametrize("arguments", [["clock", "show"], ["--help"]])

@@ -82,7 +82,7 @@ def test_public_holidays_of_a_country() -> None:
         ({"timezone": "Europe/Berlin" * 5_000}, "timezone must be the name of a time zone"),
         ({"timezone": "../etc/passwd"}, "timezone must be the name of a time zone"),
         ({"jitter_days": 16}, "jitter_days must be a whole number from 1 to 15, not 16."),
-        ({"chance": 1.01}, "chance must be a number from 0 to 1, such as 0.3, not 1.01."),
+        ({"chance": 1.01}, "chance must be a number from 0 to 1, not 1.01."),
         ({"late_by": "soon"}, 'late_by must be a duration such as "3 days", not "soon".'),
         ({"late_by": {"x": "3d"}}, 'the key "x" of late_by must be a date such as "2027-01-31".'),
         ({"late_by": {"2027-01-25": "0d"}}, '2027-01-25 must be a duration such as "3 days", not "0d".'),
