@@ -43,8 +43,8 @@ def pytest_configure() -> None:
     No test needs a disk: data in memory survives a killed process too.
     """
     Program.is_forked = True
-    # Node.js and the programs of packages.
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    # Node.js and the programs of packages. The PATH of many users lacks the folders of servers, and dpkg needs them.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/local/sbin:/usr/sbin:/sbin"
     # A job in the background ignores Ctrl-C, and so would all programs that tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not _MEMORY.is_dir() or os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC:

@@ -1,13 +1,12 @@
 """PgBouncer in front of a test's PostgreSQL server."""
 
-import os
 import shutil
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
-from tests.support.debian_packages import require
+from tests.support.debian_packages import require_program
 from tests.support.deploy import running
 from tests.support.ports import free_port
 from tests.support.postgres import PostgresServer
@@ -18,7 +17,7 @@ class PgBouncer:
     """Connects to every database of the server as the role tickover. It runs inside the context."""
 
     def __init__(self, server: PostgresServer, **settings: str) -> None:
-        self._program = find_pgbouncer()
+        self._program = require_program("pgbouncer")
         self._server = server
         self._settings = settings
         self._folder = Path(tempfile.mkdtemp(prefix="tickover-pgbouncer-"))
@@ -52,9 +51,3 @@ class PgBouncer:
         """Return the URL of a database through PgBouncer."""
         direct, pooled = f"127.0.0.1:{self._server.port}", f"127.0.0.1:{self.port}"
         return url.replace(direct, pooled) + query
-
-
-def find_pgbouncer() -> str:
-    """Return the path of the program. Install it if possible, or else skip the test."""
-    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
-    return require(lambda: shutil.which("pgbouncer", path=path), "pgbouncer")

@@ -18,7 +18,6 @@ from tests.support.ports import free_port
 from tests.support.postgres import PostgresServer
 from tests.support.postgres_programs import unprivileged
 from tests.support.replicas import Replicas
-from tests.system.pgbouncer import find_pgbouncer
 from tickover.api.limits import MAX_BODY
 from tickover.server.storage import open_store
 
@@ -85,7 +84,7 @@ def test_haproxy_forwards_requests_and_closes_unfinished_ones(replicas: Replicas
 
 
 async def test_pgbouncer_forwards_statements(replicas: Replicas, postgres: PostgresServer, tmp_path: Path) -> None:
-    pgbouncer, port = find_pgbouncer(), free_port()
+    pgbouncer, port = require_program("pgbouncer"), free_port()
     # Not in tmp_path, which an unprivileged user can't read.
     folder = Path(tempfile.mkdtemp(prefix="tickover-pgbouncer-"))
     (folder / "users.txt").write_text(f'"tickover" "{postgres.password}"\n')
