@@ -2,20 +2,31 @@
 
 import re
 from collections.abc import AsyncIterator, Mapping
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from tickover.api.arguments import Amount, InstantLike
 from tickover.api.clocks import Event
+from tickover.api.errors import Reason, Rejection
 from tickover.client import calls
 from tickover.client.calls import Call
-from tickover.client.retries import Transport, send_with_retries
+from tickover.client.errors import ClientError, Unreachable
+from tickover.client.messages import NoResponse, Request, Response
 
 T = TypeVar("T")
 
 DEFAULT_URL: Final = "http://127.0.0.1:8000"
 DEFAULT_TIMEOUT: Final = 15.0
 DEFAULT_RETRIES: Final = 2
+_FIRST_DELAY: Final = 0.1
+_MAX_DELAY: Final = 3.0
 _TOKEN: Final = re.compile("[!-~]+")
+
+
+class Transport(Protocol):
+    """Sends requests to one server, and waits between them."""
+
+    async def send(self, request: Request, token: str | None) -> Response | NoResponse: ...
+    async def sleep(self, seconds: float) -> None: ...
 
 
 class Session:
@@ -40,7 +51,34 @@ class Session:
         self._token = token
 
     async def send(self, call: Call[T]) -> T:
-        return await send_with_retries(call, self._token if call.needs_token else None, self._transport, self._retries)
+        """Return the result of the call. Retry it if that is safe, and raise the error of the last attempt."""
+        token = self._token if call.needs_token else None
+        retries = 0
+        may_be_done = False
+        """Whether the server may have completed an earlier attempt."""
+        while True:
+            outcome = await self._transport.send(call.request, token)
+            error: ClientError | Rejection
+            if isinstance(outcome, NoResponse):
+                may_have_arrived = outcome.may_have_arrived
+                unknown = may_have_arrived and not call.idempotent
+                suffix = " The server may or may not have processed the call." if unknown else ""
+                error = Unreachable(outcome.message + suffix)
+            else:
+                try:
+                    return call.decode(outcome)
+                except Rejection as rejection:
+                    if may_be_done and rejection.reason in call.already_done:
+                        return call.already_done[rejection.reason]
+                    if rejection.reason is not Reason.UNAVAILABLE:
+                        raise
+                    may_have_arrived = True
+                    error = rejection
+            if retries == self._retries or (may_have_arrived and not call.idempotent):
+                raise error
+            await self._transport.sleep(min(_requested_delay(error) or _FIRST_DELAY * 2**retries, _MAX_DELAY))
+            retries += 1
+            may_be_done = may_be_done or may_have_arrived
 
     async def list_events(
         self,
@@ -58,6 +96,12 @@ class Session:
             cursor = page.next_cursor
             if cursor is None:
                 return
+
+
+def _requested_delay(error: ClientError | Rejection) -> float:
+    """Return the delay that the server asks for, or 0."""
+    seconds = error.details.get("retryAfterSeconds") if isinstance(error, Rejection) else None
+    return max(seconds, 0) if isinstance(seconds, int | float) else 0
 
 
 class BaseClient:

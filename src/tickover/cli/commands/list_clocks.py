@@ -45,7 +45,7 @@ def list_(session: Session, limit: int | None, list_all: bool, labels: Sequence[
         which = " with these labels" if labels else ""
         session.output.write({}, f"You have no clocks{which}. Create one: tickover clock create salary-and-rent")
     else:
-        from tickover.cli.render.clock_list import render_clock_list
+        from tickover.cli.render.clock import render_clock_list
 
         last_used, now = session.profile.clock, session.now()
         session.output.draw(render_clock_list(clocks, last_used, session.output.width, now))
