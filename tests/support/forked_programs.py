@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -60,8 +61,10 @@ class ForkedProcess:
         return self._process.exitcode
 
     def send_signal(self, number: int) -> None:
+        # The process may end at any moment, and its parent is the fork server.
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)

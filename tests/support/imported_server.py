@@ -20,7 +20,7 @@ import tickover.cli.render.clock
 import tickover.cli.render.money
 import tickover.cli.root
 import tickover.cli.run_server
-import tickover.cli.webhooks
+import tickover.client.webhooks
 import tickover.server.storage.postgres.store  # noqa: F401
 from tickover.client import Tickover
 from tickover.server.rpc.openrpc import describe

@@ -1,13 +1,13 @@
 /** A private server for tests, for Node.js. `await start()` runs `tickover serve` until `stop()`. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { createHash, createHmac, randomUUID } from "node:crypto";
 import { mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Email, Tickover } from "./client.js";
 import { Rejection } from "./errors.js";
-import { type Snapshot, TEST_SETTINGS } from "./generated.js";
+import { type Event, type Snapshot, TEST_SETTINGS } from "./generated.js";
 
 const START_SECONDS = 30;
 const STOP_SECONDS = 20;
@@ -125,6 +125,108 @@ export async function followClock(
     await setTime(new Date(clock.frozenTime));
     return clock;
   };
+}
+
+export interface WebhooksOptions {
+  /** The URL of the handler, or a function like those of web frameworks. */
+  to: string | ((request: Request) => Response | Promise<Response>);
+  /** The signing secret: whsec_ and 24 to 64 bytes in base64. */
+  secret: string;
+  /** The probability that an event arrives twice. */
+  duplicate?: number;
+  /** The probability that an event overtakes those before it. */
+  reorder?: number;
+  /** The probability that an event arrives with the next delivery. */
+  delay?: number;
+  /** The same seed makes the same faults. */
+  seed?: number;
+}
+
+/** Delivers the events of a clock as webhooks, signed as in Standard Webhooks. */
+export class Webhooks {
+  readonly #client: Tickover;
+  readonly #id: string;
+  readonly #options: WebhooksOptions;
+  readonly #key: Buffer;
+  readonly #random: () => number;
+  #after: string | undefined;
+  #seen = new Set<string>();
+  #delayed: Event[] = [];
+
+  constructor(client: Tickover, id: string, options: WebhooksOptions) {
+    this.#client = client;
+    this.#id = id;
+    this.#options = options;
+    this.#key = decodeSecret(options.secret);
+    this.#random = randomOf(options.seed ?? 0);
+  }
+
+  /** Sends the events since the last delivery, in order, and returns the responses. */
+  async deliver(): Promise<{ event: Event; response: Response }[]> {
+    const events = this.#arrange(await this.#newEvents());
+    const deliveries = [];
+    try {
+      for (const event of events) deliveries.push({ event, response: await this.#post(event) });
+    } finally {
+      // If the handler fails, the next delivery starts with this event.
+      this.#delayed.unshift(...events.slice(deliveries.length));
+    }
+    return deliveries;
+  }
+
+  async #newEvents(): Promise<Event[]> {
+    const found: Event[] = [];
+    const params = this.#after === undefined ? { id: this.#id } : { id: this.#id, after: this.#after };
+    for await (const page of this.#client.pages("listTestClockEvents", params)) found.push(...page.events);
+    const events = found.filter((event) => !this.#seen.has(event.id));
+    this.#seen = new Set(found.map((event) => event.id));
+    // An amendment may still add events at the newest instant.
+    this.#after = [...new Set(found.map((event) => event.at))].at(-2) ?? this.#after;
+    return events;
+  }
+
+  #arrange(events: Event[]): Event[] {
+    const { duplicate = 0, reorder = 0, delay = 0 } = this.#options;
+    const arranged = this.#delayed.splice(0);
+    for (const event of events) {
+      if (this.#random() < delay) {
+        this.#delayed.push(event);
+        continue;
+      }
+      const place = this.#random() < reorder ? 0 : arranged.length;
+      arranged.splice(place, 0, ...(this.#random() < duplicate ? [event, event] : [event]));
+    }
+    return arranged;
+  }
+
+  async #post(event: Event): Promise<Response> {
+    const { to } = this.#options;
+    const data = { clockId: this.#id, event };
+    const body = JSON.stringify({ type: event.type, timestamp: event.at, data });
+    const timestamp = Math.floor(Date.now() / 1000);
+    const signature = createHmac("sha256", this.#key).update(`${event.id}.${timestamp}.${body}`).digest("base64");
+    const headers = {
+      "Content-Type": "application/json",
+      "webhook-id": event.id,
+      "webhook-timestamp": String(timestamp),
+      "webhook-signature": `v1,${signature}`,
+    };
+    const init = { method: "POST", headers, body };
+    return typeof to === "string" ? fetch(to, init) : to(new Request("http://app.test/", init));
+  }
+}
+
+function decodeSecret(secret: string): Buffer {
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  if (!secret.startsWith("whsec_") || key.length < 24 || key.length > 64)
+    throw new TypeError("invalid signing secret; use whsec_ and 24 to 64 random bytes in base64");
+  return key;
+}
+
+/** Returns a generator of numbers from 0 to 1 that depend only on the seed. */
+function randomOf(seed: number): () => number {
+  let count = 0;
+  return () => createHash("sha256").update(`${seed}:${count++}`).digest().readUInt32BE() / 2 ** 32;
 }
 
 function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { mock, test } from "node:test";
 import { Rejection } from "tickover";
-import { followClock, start } from "tickover/testing";
+import { followClock, start, Webhooks } from "tickover/testing";
 
 test("a server has its settings, can be used by others, and is gone when it is stopped", async () => {
   const server = await start({ settings: { TICKOVER_MAX_CLOCKS_PER_USER: "1" } });
@@ -56,6 +57,48 @@ test("the app's time follows a clock", async () => {
     assert.equal(new Date().toISOString(), "2027-02-01T08:30:00.000Z");
   } finally {
     mock.timers.reset();
+    await server.stop();
+  }
+});
+
+test("webhooks are signed, arrive in order, and repeat their faults", async () => {
+  const server = await start();
+  const client = await server.client();
+  const names = ["Rent", "Gym", "Food", "Phone"];
+  const secret = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
+  const run = async (options = {}) => {
+    const transactions = names.map((name, day) => {
+      return { at: `2027-01-0${day + 1}T08:00:00Z`, name, amount: 1, currency: "EUR", type: "EXPENSE" as const };
+    });
+    const { clock } = await client.createTestClock({ frozenTime: "2027-01-01T00:00:00Z", transactions });
+    const received: string[] = [];
+    const to = async (request: Request) => {
+      const body = await request.text();
+      const header = (name: string) => request.headers.get(name);
+      const signed = `${header("webhook-id")}.${header("webhook-timestamp")}.${body}`;
+      const signature = createHmac("sha256", Buffer.alloc(24, 7)).update(signed).digest("base64");
+      assert.equal(header("webhook-signature"), `v1,${signature}`);
+      received.push(JSON.parse(body).data.event.transaction.name);
+      return new Response(null, { status: 202 });
+    };
+    const webhooks = new Webhooks(client, clock.id, { to, secret, ...options });
+    for (const day of [1, 3, 9]) {
+      await client.advanceTestClock({ id: clock.id, frozenTime: `2027-01-0${day}T12:00:00Z` });
+      for (const { response } of await webhooks.deliver()) assert.equal(response.status, 202);
+    }
+    return received;
+  };
+  try {
+    assert.deepEqual(await run(), names);
+    const faults = { duplicate: 0.5, reorder: 0.5, delay: 0.5 };
+    assert.deepEqual(await run({ ...faults, seed: 1 }), await run({ ...faults, seed: 1 }));
+    assert.notDeepEqual(await run({ ...faults, seed: 1 }), await run({ ...faults, seed: 5 }));
+    assert.deepEqual(
+      await run({ duplicate: 1 }),
+      names.flatMap((name) => [name, name]),
+    );
+    await assert.rejects(run({ secret: "whsec_AAAA" }), /24 to 64/);
+  } finally {
     await server.stop();
   }
 });

@@ -5,12 +5,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from tickover.client.webhooks import EventQueue
+
 if TYPE_CHECKING:
     from tickover.client import Event, Tickover
 
 
 class EventFollower:
-    """Finds the new events of a clock, also those that an amendment added at the clock's current time."""
+    """Finds the new events of a clock."""
 
     def __init__(
         self,
@@ -22,17 +24,11 @@ class EventFollower:
     ) -> None:
         self._client = client
         self.id = id
-        self._after = after
-        """Before the newest event's instant, because later events may still be added at that instant."""
+        self.queue = EventQueue(after)
         self._opening = opening
-        self._seen: set[str] = set()
 
     def new_events(self) -> "Sequence[Event]":
         """Return the events since the last call. The first call returns all events."""
-        found = list(self._client.list_events(self.id, after=self._after, opening=self._opening))
-        new = [event for event in found if event.id not in self._seen]
-        self._seen = {event.id for event in found}
-        instants = sorted({event.at for event in found})
-        if len(instants) > 1:
-            self._after = instants[-2]
-        return new
+        return self.queue.find_new(
+            list(self._client.list_events(self.id, after=self.queue.after, opening=self._opening))
+        )

@@ -34,10 +34,12 @@ from tickover.client.async_clock import AsyncClock
 from tickover.client.clocks import AdvanceResult
 from tickover.client.errors import ClientError, ExpectationFailed, InvalidResponse, NoCode, NothingLeft, Unreachable
 from tickover.client.sync_client import Clock, Tickover
+from tickover.client.webhooks import Answer, Delivery, Webhook
 
 __all__ = [
     "AccessToken",
     "AdvanceResult",
+    "Answer",
     "AsyncClock",
     "AsyncTickover",
     "Balance",
@@ -50,6 +52,7 @@ __all__ = [
     "Contribution",
     "CreatedAccessToken",
     "CurrentUser",
+    "Delivery",
     "Duration",
     "Email",
     "Event",
@@ -72,6 +75,7 @@ __all__ = [
     "Transaction",
     "Unreachable",
     "Violation",
+    "Webhook",
     "contribution",
     "expense",
     "goal",

@@ -18,6 +18,7 @@ from tickover.client.clocks import AdvanceResult, ClockState, ClockView, diff_sn
 from tickover.client.errors import ExpectationFailed, NothingLeft
 from tickover.client.session import Session
 from tickover.client.timeline import format_violations
+from tickover.client.webhooks import Delivery, Handler, decode_secret, post, sign_event
 
 
 class AsyncClock(ClockView):
@@ -123,6 +124,36 @@ class AsyncClock(ClockView):
         """Iterate over the events after `after` and until `until`, which is the frozen time by default."""
         async for event in self._session.list_events(self.id, after, until, self._opening_or(opening)):
             yield event
+
+    async def deliver(  # noqa: PLR0913 - one parameter for each fault
+        self,
+        to: str | Handler,
+        *,
+        secret: str,
+        path: str = "/",
+        duplicate: float = 0,
+        reorder: float = 0,
+        delay: float = 0,
+        seed: int = 0,
+    ) -> list[Delivery]:
+        """Send the events since the last delivery as webhooks, in order, and return the answers.
+
+        `to` is a URL, a WSGI or ASGI application with the `path` of its handler, or a function of a `Webhook`.
+        `duplicate`, `reorder` and `delay` are probabilities from 0 to 1. The same seed makes the same faults. A delayed
+        event waits for the next call. If the handler raises an error, the next call starts with that event.
+        """
+        key, queue = decode_secret(secret), self._state.events
+        found = [event async for event in self.events(after=queue.after)]
+        events = queue.arrange(queue.find_new(found), duplicate=duplicate, reorder=reorder, delay=delay, seed=seed)
+        deliveries: list[Delivery] = []
+        try:
+            for event in events:
+                webhook = sign_event(self.id, event, key)
+                answer = await post(to, path, webhook, blocking=self._session.is_blocking)
+                deliveries.append(Delivery(event, answer))
+        finally:
+            queue.put_back(events[len(deliveries) :])
+        return deliveries
 
     async def balance(
         self, currency: str, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None

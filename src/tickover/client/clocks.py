@@ -5,13 +5,14 @@ from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from tickover.api.arguments import Amount
 from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
 from tickover.api.expectations import Expectation
 from tickover.client.app_time import frozen_at
 from tickover.client.balances import balances_after
+from tickover.client.webhooks import EventQueue
 
 
 class AdvanceResult(Struct, frozen=True):
@@ -32,6 +33,7 @@ class ClockState(Struct):
     snapshot: Snapshot
     opening: Mapping[str, Amount] = {}
     expectations: Sequence[Expectation] = ()
+    events: EventQueue = field(default_factory=EventQueue)
     on_move: list[Callable[[datetime], object]] = []
     """Called with the clock's time after each response."""
 

@@ -123,6 +123,8 @@ class Connections(_BaseConnections):
 class AsyncConnections(_BaseConnections):
     """Asyncio connections. Until `reuse` is called, each connection is closed after its call."""
 
+    is_blocking = False
+
     def __init__(self, url: str, timeout: float) -> None:
         super().__init__(url, timeout)
         self._http = self._open(max_idle=0)

@@ -25,6 +25,9 @@ _TOKEN: Final = re.compile("[!-~]+")
 class Transport(Protocol):
     """Sends requests to one server, and waits between them."""
 
+    is_blocking: bool
+    """Whether its coroutines never suspend."""
+
     async def send(self, request: Request, token: str | None) -> Response | NoResponse: ...
     async def sleep(self, seconds: float) -> None: ...
 
@@ -39,6 +42,10 @@ class Session:
         self.token = token
         self._transport = transport
         self._retries = retries
+
+    @property
+    def is_blocking(self) -> bool:
+        return self._transport.is_blocking
 
     @property
     def token(self) -> str | None:

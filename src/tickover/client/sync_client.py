@@ -24,6 +24,8 @@ T = TypeVar("T")
 class BlockingTransport:
     """Blocking connections as coroutines that never suspend."""
 
+    is_blocking = True
+
     def __init__(self, url: str, timeout: float) -> None:
         # Imported here because httpx2 takes long to import, and `tickover --help` doesn't need it.
         from tickover.client.connections import Connections  # noqa: PLC0415
@@ -120,6 +122,7 @@ class Clock(ClockView, _Blocking[AsyncClock]):
     update = _method(AsyncClock.update)
     delete = _method(AsyncClock.delete)
     events = _iterator(AsyncClock.events)
+    deliver = _method(AsyncClock.deliver)
     balance = _method(AsyncClock.balance)
     balances = _method(AsyncClock.balances)
     check = _method(AsyncClock.check)

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
     from tickover.client import Tickover
     from tickover.pytest_plugin.clocks import ClockFactory
+    from tickover.pytest_plugin.deliveries import Webhooks
     from tickover.pytest_plugin.emails import Mailbox
     from tickover.pytest_plugin.server import Server
 
-__all__ = ["ClockFactory", "Mailbox", "Server"]
+__all__ = ["ClockFactory", "Mailbox", "Server", "Webhooks"]
 
 # No module here may have the name of a fixture: importing it would replace the fixture in this namespace.
-_MODULES = {"ClockFactory": "clocks", "Mailbox": "emails", "Server": "server"}
+_MODULES = {"ClockFactory": "clocks", "Mailbox": "emails", "Server": "server", "Webhooks": "deliveries"}
 _SERVER = pytest.StashKey["Server"]()
 _EXPECT = "tickover_expect"
 _CHECKS_CLOCKS = pytest.StashKey[bool]()
@@ -125,6 +126,14 @@ def tickover_mailbox(tickover: Server) -> Mailbox:
 
 
 @pytest.fixture
+def tickover_webhooks() -> Webhooks:
+    """Delivers the events of clocks to a handler: .secret signs them, .deliver(clock, to) returns the answers."""
+    from tickover.pytest_plugin.deliveries import Webhooks  # noqa: PLC0415 - see the module docstring
+
+    return Webhooks()
+
+
+@pytest.fixture
 def client(request: pytest.FixtureRequest) -> Any:
     """Alias of tickover_client."""
     return _resolve_alias(request, "tickover_client")
@@ -134,6 +143,12 @@ def client(request: pytest.FixtureRequest) -> Any:
 def clock(request: pytest.FixtureRequest) -> Any:
     """Alias of tickover_clock."""
     return _resolve_alias(request, "tickover_clock")
+
+
+@pytest.fixture
+def webhooks(request: pytest.FixtureRequest) -> Any:
+    """Alias of tickover_webhooks."""
+    return _resolve_alias(request, "tickover_webhooks")
 
 
 @pytest.fixture

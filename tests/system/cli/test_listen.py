@@ -197,8 +197,8 @@ def test_deleted_clock_ends_the_command(
 @pytest.mark.parametrize(
     ("options", "secret", "message"),
     [
-        (["--forward-to", "ftp://localhost"], SECRET, "Invalid server URL"),
-        (["--forward-to", "localhost:port"], SECRET, "Invalid server URL"),
+        (["--forward-to", "ftp://localhost"], SECRET, "Invalid URL"),
+        (["--forward-to", "localhost:port"], SECRET, "Invalid URL"),
         (["--forward-to", "localhost:9"], "secret", "whsec_"),
         (["--forward-to", "localhost:9"], "whsec_AAAA", "24 to 64"),
         (["--forward-to", "localhost:9", "--secret-file", "/dev/null"], SECRET, "whsec_"),

@@ -46,7 +46,7 @@ def test_examples_of_the_client_print_what_they_show(program: Program) -> None:
     run_examples(PAGE, program.url)
 
 
-@pytest.mark.parametrize("name", ["amend.md", "app-time.md"])
+@pytest.mark.parametrize("name", ["amend.md", "app-time.md", "webhooks.md"])
 def test_examples_of_other_pages_print_what_they_show(program: Program, name: str) -> None:
     run_examples((ROOT / "docs" / name).read_text("utf-8"), program.url)
 

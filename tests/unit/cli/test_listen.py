@@ -9,6 +9,8 @@ import pytest
 
 from tickover.api.clocks import Event
 from tickover.cli.commands import listen
+from tickover.cli.follow_events import EventFollower
+from tickover.client import Answer, Unreachable, Webhook, webhooks
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 EVENTS = [Event(id=id, at=NOW, type="goal.reached", goal_id="goal_1") for id in ("evt_1", "evt_2")]
@@ -37,15 +39,20 @@ def test_deliveries_and_the_delays_between_them(
 ) -> None:
     happened: list[Any] = []
 
-    def post(id: str, body: str, now: datetime) -> int | str:
-        happened.append(id)
-        return responses.pop(0)
+    def post(url: str, webhook: Webhook) -> Answer:
+        happened.append(webhook.headers["webhook-id"])
+        response = responses.pop(0)
+        if isinstance(response, str):
+            raise Unreachable(response)
+        return Answer(response, b"")
 
     ignore: Any = lambda *_: None  # noqa: E731 - shorter than a function
-    session: Any = SimpleNamespace(output=SimpleNamespace(note=ignore, write=ignore, wants_json=False), now=lambda: NOW)
-    endpoint: Any = SimpleNamespace(post=post)
+    session: Any = SimpleNamespace(output=SimpleNamespace(note=ignore, write=ignore, wants_json=False))
+    client: Any = None
+    monkeypatch.setattr(webhooks, "post_to_url", post)
     monkeypatch.setattr(time, "sleep", happened.append)
     defaults = {"retries": 3, "retry_delay": 0.5, "duplicate": False, "reorder": False, "fail_first": False}
-    listen._Deliveries(session, endpoint, print_json=False, **{**defaults, **options}).deliver_all("clock_1", EVENTS)
+    deliveries = listen._Deliveries(session, "localhost", b"key", print_json=False, **{**defaults, **options})
+    deliveries.deliver_all(EventFollower(client, "clock_1"), EVENTS)
     assert happened == expected
     assert responses == []

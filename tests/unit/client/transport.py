@@ -15,6 +15,8 @@ Outcome = Callable[[Request], Response | NoResponse]
 class ScriptedTransport:
     """Uses one outcome for each request. The last one repeats."""
 
+    is_blocking = False
+
     def __init__(self, *outcomes: Outcome) -> None:
         self.requests: list[Request] = []
         self.tokens: list[str | None] = []

@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,11 +18,9 @@ from tickover.cli.session import Session, pass_session
 
 if TYPE_CHECKING:
     from tickover.cli.follow_events import EventFollower
-    from tickover.cli.webhooks import Endpoint
     from tickover.client import Event
 
 SECRET_VARIABLE: Final = "TICKOVER_WEBHOOK_SECRET"  # noqa: S105 - the name isn't secret
-_TIMEOUT_SECONDS: Final = 10.0
 _GONE: Final = {Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED}
 _SECONDS: Final = click.FloatRange(min=0.05)
 
@@ -82,15 +79,16 @@ def listen(session: Session, /, target: str, ids: Sequence[str], secret_file: Pa
     tickover listen --forward-to localhost:3000/hook --duplicate
     """
     from tickover.cli.follow_events import EventFollower
-    from tickover.cli.webhooks import decode_secret, new_secret
+    from tickover.client.webhooks import decode_secret, new_secret, parse_url
 
     given = _read_secret(secret_file)
     secret = new_secret() if given is None else given
     try:
-        endpoint = _open_endpoint(target, decode_secret(secret))
+        key = decode_secret(secret)
+        parse_url(target)
     except ValueError as error:
         raise click.UsageError(formatting.sentence(error), click.get_current_context()) from None
-    with session.signed_in_client(retries=0) as client, closing(endpoint):
+    with session.signed_in_client(retries=0) as client:
         found = [resolve_clock_id(session, client, id) for id in ids or (None,)]
         followers = [EventFollower(client, id) for id in dict.fromkeys(found)]
         for follower in followers:
@@ -100,7 +98,7 @@ def listen(session: Session, /, target: str, ids: Sequence[str], secret_file: Pa
         session.output.note(
             f"Ready. Forwarding events of {', '.join(one.id for one in followers)}. Press Ctrl-C to stop."
         )
-        deliveries = _Deliveries(session, endpoint, **{key: options[key] for key in options if key != "every"})
+        deliveries = _Deliveries(session, target, key, **{key: options[key] for key in options if key != "every"})
         while followers:
             time.sleep(options["every"])
             followers = [one for one in followers if _forward(session, one, deliveries)]
@@ -119,12 +117,6 @@ def _read_secret(file: Path | None) -> str | None:
         raise click.UsageError(f"Can't read a secret from '{file}'.", click.get_current_context()) from None
 
 
-def _open_endpoint(url: str, key: bytes) -> "Endpoint":
-    from tickover.cli.webhooks import Endpoint
-
-    return Endpoint(url if "://" in url else f"http://{url}", key, _TIMEOUT_SECONDS)
-
-
 def _forward(session: Session, follower: "EventFollower", deliveries: "_Deliveries") -> bool:
     """Deliver the new events of a clock. Return whether to follow it further."""
     try:
@@ -138,7 +130,7 @@ def _forward(session: Session, follower: "EventFollower", deliveries: "_Deliveri
             raise
         session.output.note(f"{error.message} Retrying.")
         return True
-    deliveries.deliver_all(follower.id, events)
+    deliveries.deliver_all(follower, events)
     return True
 
 
@@ -148,7 +140,8 @@ class _Deliveries:
     def __init__(  # noqa: PLR0913 - one parameter for each option
         self,
         session: Session,
-        endpoint: "Endpoint",
+        target: str,
+        key: bytes,
         *,
         print_json: bool,
         retries: int,
@@ -157,31 +150,39 @@ class _Deliveries:
         reorder: bool,
         fail_first: bool,
     ) -> None:
-        self._session, self._endpoint = session, endpoint
+        self._session, self._target, self._key = session, target, key
         self._print_json, self._retries, self._retry_delay = print_json, retries, retry_delay
-        self._copies, self._reorder, self._fail_first = 2 if duplicate else 1, reorder, fail_first
+        self._duplicate, self._reorder, self._fail_first = duplicate, reorder, fail_first
 
-    def deliver_all(self, clock_id: str, events: "Sequence[Event]") -> None:
-        for event in reversed(events) if self._reorder else events:
-            for _ in range(self._copies):
-                self._deliver(clock_id, event)
+    def deliver_all(self, follower: "EventFollower", events: "Sequence[Event]") -> None:
+        for event in follower.queue.arrange(events, duplicate=self._duplicate, reorder=self._reorder):
+            self._deliver(follower.id, event)
 
     def _deliver(self, clock_id: str, event: "Event") -> None:
-        from tickover.cli.webhooks import payload_of
+        from tickover.client.webhooks import sign_event
 
-        body = payload_of(clock_id, event)
         if self._print_json:
-            click.echo(body)
+            click.echo(sign_event(clock_id, event, self._key).body)
         for attempt in range(1 + self._fail_first + self._retries):
             if attempt > self._fail_first:
                 time.sleep(self._retry_delay * 2 ** (attempt - 1 - self._fail_first))
-            status = self._endpoint.post(event.id, body, self._session.now())
+            status = self._post(clock_id, event)
             is_lost = self._fail_first and attempt == 0
             is_delivered = isinstance(status, int) and 200 <= status < 300 and not is_lost
             self._report(event, f"{status}, ignored" if is_lost else str(status))
             if is_delivered:
                 return
         self._session.output.note(f"Gave up on {event.id}. Continuing with the next event.")
+
+    def _post(self, clock_id: str, event: "Event") -> int | str:
+        """Return the HTTP status, or the reason why there is none."""
+        from tickover.client import Unreachable
+        from tickover.client.webhooks import post_to_url, sign_event
+
+        try:
+            return post_to_url(self._target, sign_event(clock_id, event, self._key)).status
+        except Unreachable:
+            return "no response"
 
     def _report(self, event: "Event", status: str) -> None:
         line = f"{timestamps.write(event.at)}  {event.type}  {event.id}  [{status}]"
