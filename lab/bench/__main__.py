@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -21,31 +21,9 @@ from lab.bench.growth import ManyClocks, measure_sizes
 from lab.bench.ledger_block import measure_ledger
 from lab.bench.load import require_wrk
 from lab.bench.observation import measure_observation
-from lab.bench.plan import (
-    ALL_OVER,
-    AMENDMENTS,
-    CLOCKS,
-    CREATES,
-    DELAY,
-    FULL,
-    LARGEST,
-    LEDGER,
-    OBSERVATION,
-    POSTGRES,
-    QUICK,
-    ROUNDS,
-    SHARES,
-    SIGN_INS,
-    SIZES,
-    STARTS,
-    TYPICAL,
-    Plan,
-    fit_into_time,
-    parts_of,
-)
+from lab.bench.plan import FULL, QUICK, ROUNDS, Plan
 from lab.bench.postgres_block import measure_postgres
 from lab.bench.programs import measure_programs
-from lab.bench.progress import Progress
 from lab.bench.report import table_of_targets, tables_of_rates
 from lab.bench.results import Results
 from lab.bench.rounds import Run
@@ -53,6 +31,7 @@ from lab.bench.sides import ROOT
 from lab.bench.signin import measure_sign_ins
 from lab.bench.sqlite_block import measure_sqlite
 from lab.bench.targets import Judge
+from lab.progress import Progress
 from lab.run_folder import open_run_folder
 
 BENCH = ROOT / ".bench"
@@ -60,23 +39,19 @@ _BUSY = 0.7
 """Processes that use a core before the benchmark starts."""
 
 
-class Block(NamedTuple):
-    """Parts of the plan that are measured together, on their own servers."""
-
-    parts: tuple[str, ...]
-    measure: Callable[[Run], None]
-
+Block = Callable[[Run], None]
+"""Measures with its own servers."""
 
 BLOCKS: Mapping[str, Block] = {
-    "sqlite": Block((TYPICAL, LARGEST), measure_sqlite),
-    "postgres": Block((POSTGRES, SHARES, DELAY), measure_postgres),
-    "sign-ins": Block((SIGN_INS,), measure_sign_ins),
-    "programs": Block((STARTS,), measure_programs),
-    "money": Block((LEDGER,), measure_ledger),
-    "amendments": Block((AMENDMENTS,), measure_amendments),
-    "observation": Block((OBSERVATION,), measure_observation),
-    "sizes": Block((SIZES,), measure_sizes),
-    "clocks": Block((CREATES, CLOCKS, ALL_OVER), lambda run: ManyClocks(run).measure()),
+    "sqlite": measure_sqlite,
+    "postgres": measure_postgres,
+    "sign-ins": measure_sign_ins,
+    "programs": measure_programs,
+    "money": measure_ledger,
+    "amendments": measure_amendments,
+    "observation": measure_observation,
+    "sizes": measure_sizes,
+    "clocks": lambda run: ManyClocks(run).measure(),
 }
 
 
@@ -84,29 +59,22 @@ class Bench:
     """One run over some blocks."""
 
     def __init__(self, plan: Plan, blocks: Mapping[str, Block], folder: Path) -> None:
-        every = parts_of(plan)
-        parts = {name: every[name] for block in blocks.values() for name in block.parts}
-        self.plan = fit_into_time(plan, parts)
+        self.plan = plan
         self.results = Results()
         self.progress = Progress()
         self.failures: list[str] = []
         self._blocks = blocks
         self._folder = folder
-        for name, part in parts.items():
-            self.progress.plan(name, part.steps, part.seconds(self.plan))
 
     def run(self) -> None:
         if (load := os.getloadavg()[0]) > _BUSY:
             self.progress.print_line(f"The machine is busy (load {load:.1f}), so the rounds will differ widely.")
-        self.progress.print_line(
-            f"Plan: {self.progress.steps} slots of {self.plan.slot_seconds:.2f} s in {ROUNDS} rounds, "
-            f"about {self.progress.minutes_left:.1f} minutes. Ctrl-C ends it and prints the results so far."
-        )
-        for name, block in self._blocks.items():
+        self.progress.print_line("Ctrl-C ends it and prints the results so far.")
+        for name, measure in self._blocks.items():
             try:
                 # Servers end with their block, so that they don't affect the next one.
                 with ExitStack() as stack:
-                    block.measure(Run(self.plan, self.results, self.progress, self._folder, stack))
+                    measure(Run(self.plan, self.results, self.progress, self._folder, stack))
             except Exception as error:
                 self.failures.append(f"{name} failed: {type(error).__name__}: {error}")
                 self.progress.print_line(self.failures[-1])

@@ -4,7 +4,6 @@ Clocks of 100, 1,000 and 5,000 items take turns on one connection. Each amendmen
 one before, so that a clock keeps its size.
 """
 
-import http.client
 import json
 import secrets
 import time
@@ -12,8 +11,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from statistics import median
 from typing import Any, Final
-from urllib.parse import urlsplit
 
+from lab.bench.calls import Caller
 from lab.bench.plan import AMENDMENTS, ROUNDS
 from lab.bench.rounds import Run
 from lab.bench.sides import Side, durable_postgres, tickover
@@ -33,12 +32,12 @@ def millis_of(method: str, store: str, size: int) -> str:
 
 def measure_amendments(run: Run) -> None:
     sides = _start(run)
-    callers = {store: Caller(side.url, side.sign_in(1)[0].token) for store, side in sides.items()}
+    callers = {store: Calls(side.url, side.sign_in(1)[0].token) for store, side in sides.items()}
     run.progress.show_step(f"{AMENDMENTS}: growing clocks to {SIZES[-1]:,} items")
     clocks = {(store, size): grow(call, size) for store, call in callers.items() for size in SIZES}
     amenders = {key: Amender(callers[key[0]], clock) for key, clock in clocks.items()}
     for number in range(ROUNDS):
-        run.progress.show_step(f"{AMENDMENTS}: round {number + 1} of {ROUNDS}", AMENDMENTS, number / ROUNDS)
+        run.progress.show_step(f"{AMENDMENTS}: round {number + 1} of {ROUNDS}")
         for (store, size), clock in clocks.items():
             call = callers[store]
             calls: Mapping[str, Callable[[], object]] = {
@@ -47,7 +46,6 @@ def measure_amendments(run: Run) -> None:
             }
             for method, act in calls.items():
                 run.results.figure(millis_of(method, store, size), _measure(act))
-    run.progress.end_of(AMENDMENTS)
 
 
 def _start(run: Run) -> dict[str, Side]:
@@ -61,17 +59,15 @@ def _start(run: Run) -> dict[str, Side]:
     }
 
 
-class Caller:
-    """Sends calls of one user on one connection."""
+class Calls:
+    """Calls of one user on one connection."""
 
     def __init__(self, url: str, token: str) -> None:
-        self._connection = http.client.HTTPConnection(urlsplit(url).netloc)
-        self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+        self._caller = Caller(url)
+        self._token = token
 
     def __call__(self, method: str, **params: Any) -> bytes:
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-        self._connection.request("POST", "/rpc", body, self._headers)
-        response = self._connection.getresponse().read()
+        _, response = self._caller.call(method, params, self._token)
         assert response.startswith(b'{"jsonrpc":"2.0","result"'), response[:300]
         return response
 
@@ -79,7 +75,7 @@ class Caller:
         return json.loads(self(method, **params))["result"]["clock"]
 
 
-def grow(call: Caller, size: int) -> Any:
+def grow(call: Calls, size: int) -> Any:
     """Return a clock with this many items, at most 1,500 of them transactions."""
     transactions = min(size, 1_500)
     clock = call.clock("createTestClock", frozenTime=_START)
@@ -95,7 +91,7 @@ def grow(call: Caller, size: int) -> Any:
 class Amender:
     """Replaces the last transaction of a clock again and again."""
 
-    def __init__(self, call: Caller, clock: Any) -> None:
+    def __init__(self, call: Calls, clock: Any) -> None:
         self._call = call
         self._id = clock["id"]
         self._key = self._id.removeprefix("clock_").replace("-", "")

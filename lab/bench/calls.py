@@ -7,12 +7,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from lab.bench.load import Clocks
+from tests.support.program import code_params, verify_params
 
 _TIMEOUT_SECONDS = 60.0
 _GOLDEN_RATIO = (5**0.5 - 1) / 2
@@ -26,16 +28,28 @@ class User(NamedTuple):
     id: str
 
 
+class Caller:
+    """Sends calls on one connection."""
+
+    def __init__(self, url: str) -> None:
+        self._connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=_TIMEOUT_SECONDS)
+
+    def call(self, method: str, params: Any, token: str = "") -> tuple[int, bytes]:
+        """Return the status and the body of the response."""
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        body = json.dumps({"jsonrpc": "2.0", "id": 1000, "method": method, "params": params})
+        self._connection.request("POST", "/rpc", body.encode(), headers)
+        response = self._connection.getresponse()
+        return response.status, response.read()
+
+    def close(self) -> None:
+        self._connection.close()
+
+
 def post(url: str, method: str, params: Any, token: str = "") -> bytes:
     """Return the body of the response."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=_TIMEOUT_SECONDS)
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
-    body = json.dumps({"jsonrpc": "2.0", "id": 1000, "method": method, "params": params})
-    try:
-        connection.request("POST", "/rpc", body.encode(), headers)
-        return connection.getresponse().read()
-    finally:
-        connection.close()
+    with closing(Caller(url)) as caller:
+        return caller.call(method, params, token)[1]
 
 
 def result(url: str, method: str, params: Any, token: str = "") -> Any:
@@ -57,10 +71,8 @@ def is_ready(url: str) -> bool:
 
 def sign_in(url: str, read_code: ReadCode, email: str) -> User:
     """Sign in with a code, and return the user."""
-    sending = {"email": email, "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
-    result(url, "sendLoginCodeEmail", sending)
-    code = {"email": email, "code": read_code(email), "authenticationMethod": "EMAIL_CODE"}
-    login = result(url, "loginByEmailVerification", code)
+    result(url, "sendLoginCodeEmail", code_params(email))
+    login = result(url, "loginByEmailVerification", verify_params(email, read_code(email)))
     return User(login["token"], login["userId"])
 
 

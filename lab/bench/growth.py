@@ -11,10 +11,10 @@ import apsw
 
 from lab.bench import bodies
 from lab.bench.calls import clocks_of
-from lab.bench.plan import ALL_OVER, CLOCKS, CREATES, MAX_CONNECTIONS, SIZES, Plan
+from lab.bench.plan import ALL_OVER, CLOCKS, MAX_CONNECTIONS, SIZES, Plan
 from lab.bench.rounds import Contender, Run, alternate
 from lab.bench.sides import Side, Work, tickover
-from lab.bench.sqlite_block import check_side, prepare
+from lab.bench.sqlite_block import prepare
 
 MEMORY_AFTER_CREATES = "MiB after many creates"
 SIZE_CONNECTIONS = 16
@@ -46,7 +46,6 @@ class ManyClocks:
         _, middle, many = self.counts
         enter = self._run.stack.enter_context
         large = enter(tickover(self._folder / "large"))
-        check_side(large)
         tokens = [user.token for user in large.sign_in(self._run.plan.users)]
         every = many // self._run.plan.advanced_all_over
         created_of_middle = self._fill(large, tokens, 0, middle, every)
@@ -54,7 +53,6 @@ class ManyClocks:
         _copy(self._folder / "large" / "data", self._folder / "medium" / "data")
         created_of_many = created_of_middle + self._fill(large, tokens, middle, many - middle, every)
         self._run.results.figure(MEMORY_AFTER_CREATES, large.process.mebibytes())
-        self._run.progress.end_of(CREATES)
         medium, small = enter(tickover(self._folder / "medium")), enter(tickover(self._folder / "small"))
         own_tokens = [user.token for user in small.sign_in(self._run.plan.users)]
         created_of_few = small.filler(own_tokens, self._params).fill(_ADVANCED)
@@ -75,7 +73,7 @@ class ManyClocks:
         def report(done: int) -> None:
             total = self._run.plan.creates
             step = f"creating clocks over HTTP, {before + done:,} of {total:,}"
-            self._run.progress.show_step(step, CREATES, (before + done) / total)
+            self._run.progress.show_step(step)
 
         return side.filler(tokens, self._params).fill(count, every, MAX_CONNECTIONS, report)
 

@@ -61,8 +61,6 @@ def measure_observation(run: Run) -> None:
             slot = loads[side.name].run(MAX_CONNECTIONS, run.plan.slot_seconds)
             spent = _cpu_seconds(side.process.pid) - began
             run.results.figure(micros_of(side.name), spent / slot.requests * 1e6)
-            run.progress.count_steps(OBSERVATION)
-    run.progress.end_of(OBSERVATION)
 
 
 def measure_recording() -> float:

@@ -9,6 +9,7 @@ import asyncpg
 
 from lab.bench import bodies
 from lab.bench.calls import Sink, User
+from lab.bench.checks import check_same_responses
 from lab.bench.delay import ROUND_TRIPS, DelayProxy
 from lab.bench.load import Load
 from lab.bench.pgbench import PgbenchLoad
@@ -26,7 +27,7 @@ from lab.bench.sides import (
     durable_postgres,
     tickover,
 )
-from lab.bench.sqlite_block import check_side, prepare
+from lab.bench.sqlite_block import prepare
 from lab.processes import children_of
 
 SHARE = 0.25
@@ -56,8 +57,6 @@ class _PostgresBlocks:
         enter = run.stack.enter_context
         self._one = enter(tickover(folder / "one", TICKOVER, TICKOVER_WORKERS="1", **settings))
         self._two = enter(tickover(folder / "two", TICKOVER_TWO, TICKOVER_WORKERS="2", **settings))
-        for side in (self._one, self._two):
-            check_side(side)
         self._users = self._one.sign_in(run.plan.users)
         # Each load has its own clocks, so that no advance goes back because another load was faster.
         self._loads = {
@@ -90,7 +89,6 @@ class _PostgresBlocks:
                 alternate(self._run, SHARES, contenders, shortest=self._run.plan.share_seconds)
         except SharesUnavailable as why:
             self._run.results.notes[SHARES] = str(why)
-            self._run.progress.end_of(SHARES)
 
     def with_added_latency(self) -> None:
         """Count the round trips of an advance: the latency that it gains, in units of what `select 1` gains."""
@@ -104,7 +102,6 @@ class _PostgresBlocks:
             near, delayed = (load.run(1, self._run.plan.slot_seconds).median_micros for load in advances)
             near_select, delayed_select = (asyncio.run(_micros_of_a_select(url)) for url in (self._url, far_url))
             self._run.results.figure(ROUND_TRIPS, (delayed - near) / (delayed_select - near_select))
-        self._run.progress.end_of(DELAY)
 
     def _work(self, side: Side, users: list[User], clocks: int) -> Work:
         self._run.progress.show_step(f"{POSTGRES}: creating {clocks:,} clocks on {side.name}")
@@ -114,7 +111,7 @@ class _PostgresBlocks:
         sink = self._run.stack.enter_context(Sink())
         url = self._server.create_database("default")
         side = self._run.stack.enter_context(default(self._folder / "default", sink, url))
-        check_side(side)
+        check_same_responses(self._one, side)
         work = self._work(side, side.sign_in(_DEFAULT_USERS), self._run.plan.default_clocks)
         return Contender(DEFAULT, side.loads(work), self._run.plan.default_connections)
 

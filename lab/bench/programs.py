@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lab.bench import bodies
 from lab.bench.calls import result
-from lab.bench.plan import ROUNDS, STARTS
+from lab.bench.plan import ROUNDS
 from lab.bench.rounds import Run
 from lab.bench.sides import ROOT, Side, tickover
 
@@ -70,7 +70,6 @@ def measure_programs(run: Run) -> None:
         first, *others = measure_fixtures(run.folder / f"fixtures-{number}")
         run.results.figure(FIRST_FIXTURE_SECONDS, first)
         run.results.figure(NEXT_FIXTURE_MILLIS, statistics.median(others) * 1000)
-    run.progress.end_of(STARTS)
 
 
 def measure_fixtures(folder: Path) -> list[float]:

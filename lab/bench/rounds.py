@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from lab.bench.load import Load
 from lab.bench.plan import ROUNDS, Plan
-from lab.bench.progress import Progress
 from lab.bench.results import Case, Results
+from lab.progress import Progress
 
 _WARM_UP_CONNECTIONS = 16
 
@@ -48,11 +48,9 @@ def alternate(run: Run, block: str, contenders: Sequence[Contender], shortest: f
                 slot = one.loads[operation].run(connections, seconds)
                 run.results.add(Case(block, operation, connections), one.name, round, slot)
                 rates[one.name, operation] = slot.rate
-                run.progress.count_steps(block)
     for one in contenders:
         for operation, load in one.loads.items():
             run.results.repeated += [f"{block}: {operation} on {one.name}, {why}" for why in load.retries]
-    run.progress.end_of(block)
 
 
 def _work(contenders: Sequence[Contender]) -> list[tuple[str, int]]:

@@ -120,10 +120,9 @@ def measure_sign_ins(run: Run) -> None:
         first = number % max(1, len(measured))
         for one in measured[first:] + measured[:first]:
             step = f"{SIGN_INS}: {one.side.name}, round {number + 1} of {ROUNDS}"
-            run.progress.show_step(step, SIGN_INS, number / ROUNDS)
+            run.progress.show_step(step)
             try:
                 run.results.figure(name_of(one.side.name), one.turn(sign_ins))
             except (NotMeasured, OSError, HTTPException) as error:
                 run.results.notes[name_of(one.side.name)] = str(error) or type(error).__name__
                 measured.remove(one)
-    run.progress.end_of(SIGN_INS)

@@ -5,7 +5,7 @@ from typing import Any
 from lab.bench import bodies
 from lab.bench.bare_sqlite import BATCHES, BareSqlite
 from lab.bench.calls import Sink, clocks_of, post
-from lab.bench.checks import check
+from lab.bench.checks import check_same_responses
 from lab.bench.load import Load
 from lab.bench.plan import LARGEST, MAX_CONNECTIONS, TYPICAL
 from lab.bench.results import Slot
@@ -36,8 +36,7 @@ class _SqliteBlocks:
         sink = run.stack.enter_context(Sink())
         self._tickover = run.stack.enter_context(tickover(self._folder / "tickover"))
         self._default = run.stack.enter_context(default(self._folder / "default", sink))
-        for side in (self._tickover, self._default):
-            check_side(side)
+        check_same_responses(self._tickover, self._default)
         self._tokens = {
             TICKOVER: [user.token for user in self._tickover.sign_in(run.plan.users)],
             DEFAULT: [user.token for user in self._default.sign_in(_DEFAULT_USERS)],
@@ -111,9 +110,3 @@ def prepare(name: str, side: Side, tokens: list[str], params: Any, clocks: int) 
     connections = 4 if side.name == DEFAULT else 16
     created = side.filler(tokens, params).fill(clocks, connections=connections)
     return Work(name, clocks_of(created, tokens, params), params)
-
-
-def check_side(side: Side) -> None:
-    """Check that the side works correctly before it is timed."""
-    assert side.read_code is not None
-    check(side.url, side.read_code)

@@ -39,9 +39,6 @@ _TEXTS: Final = [
     "clock_" + "z" * 300, "constructor", "jsonrpc", "id", "2.0",
 ]  # fmt: skip
 _INSERTIONS: Final = [b",", b'"', b"}", b"]", b"\\", b"\xff", b"\0", b"\xed\xa0\x80"]
-_PIECES: Final = [
-    b"[", b"1,", b"{},", b'"a",', b'{"a":', b"\\u0000", b" ", json.dumps(_GOAL).encode() + b",",
-]  # fmt: skip
 
 
 def generate(seed: int, count: int) -> Iterator[bytes]:
@@ -154,11 +151,7 @@ class _Grammar:
             return body[:place] + body[place + 1 :]
         if kind == 2:
             return body[:place] + self._random.randbytes(self._random.choice([1, 4])) + body[place:]
-        return (
-            body[:place]
-            + self._random.choice([b",", b'"', b"}", b"]", b"\\", b"\xff", b"\0", b"\xed\xa0\x80"])
-            + body[place:]
-        )
+        return body[:place] + self._random.choice(_INSERTIONS) + body[place:]
 
 
 _VALUES: Final[list[Callable[[_Grammar], Any]]] = [

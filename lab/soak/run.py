@@ -10,7 +10,7 @@ from typing import TextIO
 
 import pytest
 
-from lab.bench.progress import Progress
+from lab.progress import Progress
 from lab.soak import results
 from lab.soak.report import terminal_lines
 from lab.soak.results import Result, State
@@ -33,7 +33,7 @@ class Soak:
 
     def run(self) -> None:
         for row, store in self._parts:
-            self.progress.plan(f"{row.name} {store}", 1, row.planned_seconds(self._is_quick))
+            self.progress.plan(f"{row.name} {store}", row.planned_seconds(self._is_quick))
         self.progress.print_line(
             f"Parts: {len(self._parts)}. Planned minutes: {self.progress.minutes_left:.1f}. "
             "Ctrl-C ends the run and writes a report of the results so far."
@@ -74,8 +74,7 @@ class Soak:
         finally:
             minutes = (time.monotonic() - started) / 60
             self._add(Result(row.name, store, state, figures, note, minutes, results.timestamp()), folder)
-        self.progress.count_steps(part)
-        self.progress.end_of(part)
+        self.progress.show_step(part, part, 1)
 
     def _add(self, result: Result, folder: Path) -> None:
         self.results.append(result)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lab.bench import bodies
-from lab.bench.__main__ import Bench, Block
+from lab.bench.__main__ import Bench
 from lab.bench.calls import clocks_of
 from lab.bench.plan import QUICK, TYPICAL
 from lab.bench.results import Case
@@ -32,7 +32,7 @@ def test_benchmark_measures_a_server_and_reports_a_part_that_fails(tmp_path: Pat
     def fail(_: Run) -> None:
         raise OSError("no space left")
 
-    bench = Bench(QUICK, {"first": Block((), fail), "second": Block((), measure)}, tmp_path)
+    bench = Bench(QUICK, {"first": fail, "second": measure}, tmp_path)
     bench.run()
     assert bench.failures == ["first failed: OSError: no space left"]
     report = bench.report("; ".join(bench.failures))

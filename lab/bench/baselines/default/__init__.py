@@ -1,7 +1,7 @@
 """A conventional program for the same operations: FastAPI, pydantic and SQLAlchemy's asynchronous ORM.
 
-It follows the documentation of these three, with sensible settings and without special optimizations. It passes
-`bench.checks` on SQLite and on PostgreSQL, as Tickover does.
+It follows the documentation of these three, with sensible settings and without special optimizations. Before it
+is timed, its responses are compared with those of Tickover.
 
 It does less than Tickover, which makes it faster:
 
@@ -13,5 +13,5 @@ It does less than Tickover, which makes it faster:
 - of faults between fields, such as a time out of range, only the first is reported.
 
 The `mypy:` comments of the modules are for environments without these packages, such as the program's own. To check
-everything: .venv/bin/mypy --python-executable .venv-lab/bench/bin/python lab/bench/baselines/default
+everything: .venv/bin/mypy --python-executable .venv-bench/bin/python lab/bench/baselines/default
 """
