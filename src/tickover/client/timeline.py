@@ -11,7 +11,7 @@ from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import is_opening_balance
 from tickover.api.terminal import sanitize
-from tickover.client.balances import running_balances
+from tickover.client.clocks import running_balances
 
 HAPPENED_MARK: Final = "●"
 SCHEDULED_MARK: Final = "○"

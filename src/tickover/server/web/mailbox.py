@@ -41,9 +41,8 @@ class EmailSummary(Result, frozen=True, kw_only=True):
 
 
 class EmailDetails(StoredEmail, frozen=True, kw_only=True):
-    """An email with its headers and its source."""
+    """An email with its source."""
 
-    headers: list[tuple[str, str]]
     source: str
 
 
@@ -142,7 +141,6 @@ def _to_details(id: str, source: bytes) -> EmailDetails:
     return EmailDetails(
         **_fields(id, message),
         text=_part(message, "text/plain") or "",
-        headers=[(_decode(name), _unfold(value)) for name, value in message.raw_items()],
         source=source.decode("utf-8", "replace").replace("\r\n", "\n"),
     )
 
@@ -157,19 +155,14 @@ def _to_html(id: str, source: bytes) -> bytes:
 
 
 def _header(message: Message, name: str) -> str | None:
-    """Return the first header with this name, on one line."""
-    values = (value for key, value in message.raw_items() if key.lower() == name.lower())
-    first = next(values, None)
-    return None if first is None else _unfold(first)
+    """Return the first header with this name, on one line.
 
-
-def _unfold(value: str) -> str:
-    return re.sub(r"\r?\n", "", _decode(value))
-
-
-def _decode(raw: str) -> str:
-    """Decode UTF-8 in a header. The library returns bytes that are not ASCII as surrogates."""
-    return raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    The library returns bytes that are not ASCII as surrogates.
+    """
+    first = next((value for key, value in message.raw_items() if key.lower() == name.lower()), None)
+    if first is None:
+        return None
+    return re.sub(r"\r?\n", "", first.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
 
 
 def _part(message: Message, content_type: str) -> str | None:
