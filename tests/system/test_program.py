@@ -2,14 +2,12 @@
 
 import signal
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import apsw
 import pytest
 
-from tests.support.program import LAST_BANNER_LINE, Program, link_params, run_tickover, verify_params, wait_until
+from tests.support.program import LAST_BANNER_LINE, Program, run_tickover, verify_params, wait_until
 from tickover import __version__
 
 # Output
@@ -34,20 +32,6 @@ def test_command_in_the_banner_works(program: Program, tmp_path: Path) -> None:
     ran = run_tickover(tmp_path, *arguments, XDG_CONFIG_HOME=str(tmp_path))
     assert ran.returncode == 0, ran.stderr
     assert "Signed in as you@example.test" in ran.stdout
-
-
-def test_each_email_is_one_line_on_the_terminal(program: Program) -> None:
-    before = len(program.output)
-    code = program.send_code("line1@example.test")
-    link = program.result("sendLoginCodeEmail", link_params("line2@example.test"))["loginUrl"]
-    assert link.startswith(f"{program.url}/login#token=")
-    # The server also writes a summary of rejected calls from time to time, as JSON.
-    lines = [line for line in program.output[before:].split("\n") if not line.startswith("{")]
-    assert lines == [
-        f"  ✉ line1@example.test  code  {code}",
-        f"  ✉ line2@example.test  link  {link}",
-        "",
-    ]
 
 
 def test_flags_override_variables_and_unencodable_characters_are_printed_as_question_marks(tmp_path: Path) -> None:
@@ -145,14 +129,3 @@ def _link_target(file: Path) -> Path:
         return file.readlink()
     except FileNotFoundError:
         return Path()
-
-
-# Commands
-
-
-def test_module_runs_the_command(tmp_path: Path) -> None:
-    command = Path(sys.executable).with_name("tickover")
-    ran = subprocess.run([command, "serve", "--help"], capture_output=True, text=True, timeout=120, check=True)
-    as_module = run_tickover(tmp_path, "serve", "--help").stdout
-    assert ran.stdout.startswith("Usage: tickover serve")
-    assert ran.stdout.removeprefix("Usage: tickover") == as_module.removeprefix("Usage: python -m tickover")

@@ -109,9 +109,3 @@ def test_readme_test_passes_and_can_fail_in_a_checkout_without_other_plugins(
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     result = pytester.runpytest_inprocess("-p", "tickover.pytest_plugin")
     result.assert_outcomes(passed=3, failed=1)
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/curl.md"])
-def test_commands_can_be_pasted_into_a_prompt(page: str) -> None:
-    """An interactive zsh doesn't support # comments, and both shells expand !."""
-    assert not [step.commands for step in steps(page) if re.search(r"(^|\s)#|!", step.commands)]
