@@ -105,33 +105,10 @@ async def test_access_token_allows_exactly_its_operations(
         assert (response.status, reason_of(response)) == (403, "FORBIDDEN")
 
 
-async def test_read_only_token_changes_nothing(world: World, token: str) -> None:
-    calls = await calls_with_token(world, token)
-    access = (await create(world, token, readOnly=True))["token"]
-
-    async def state() -> Any:
-        clocks = (await world.result("listTestClocks", {}, token))["clocks"]
-        items = [await world.result("getTestClock", {"id": clock["id"]}, token) for clock in clocks]
-        return clocks, items, [each["id"] for each in await tokens(world, token)]
-
-    before = await state()
-    for method, params in calls.items():
-        await world.call(method, params, access)
-    assert await state() == before
-
-
 async def test_permission_is_checked_before_the_parameters(world: World, token: str) -> None:
     access = (await create(world, token, readOnly=True))["token"]
     assert (await world.error("createTestClock", {"x": 1}, access))["data"] == {"reason": "FORBIDDEN"}
     assert (await world.error("getTestClock", {"x": 1}, access))["data"]["reason"] == "INVALID_PARAMS"
-
-
-async def test_access_token_acts_for_its_user(world: World, token: str) -> None:
-    access = (await create(world, token))["token"]
-    clock = await world.create(access)
-    assert (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"] == clock
-    bens = (await create(world, await world.sign_in(BEN)))["token"]
-    assert (await world.error("getTestClock", {"id": clock["id"]}, bens))["data"]["reason"] == "CLOCK_NOT_FOUND"
 
 
 async def test_current_user_of_an_access_token(world: World, token: str) -> None:

@@ -60,19 +60,6 @@ async def test_items_at_the_frozen_time_happen_at_once_and_later_ones_are_pendin
     assert (await world.result("getTestClock", {"id": id}, token))["clock"] == clock
 
 
-async def test_contributions_are_added_to_goals_of_the_clock(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    goal_id = clock["goals"][0]["id"]
-    added = [contribution(at=JANUARY, amount=0.1, goalId=goal_id), contribution(at=START, amount=0.2, goalId=goal_id)]
-    amended = await amend(world, token, clock["id"], add={"contributions": added})
-    [one] = amended["goals"]
-    assert (one["currentAmount"], [item["amount"] for item in one["contributions"]]) == (0.3, [0.2])
-    assert [item["at"] for item in one["upcomingContributions"]] == [JANUARY, FEBRUARY]
-    assert "goalId" not in one["contributions"][0]
-    [one] = (await world.advance(token, clock["id"], MARCH))["goals"]
-    assert one["currentAmount"] == 0.6
-
-
 async def test_cancelled_items_are_gone(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     cancel = [clock["pendingTransactions"][1]["id"], clock["goals"][0]["upcomingContributions"][0]["id"]]

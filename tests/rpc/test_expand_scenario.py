@@ -1,7 +1,6 @@
 """expandScenario: its result, its errors with lines, and what a hostile scenario can cost."""
 
 import asyncio
-import json
 import os
 import sys
 from pathlib import Path
@@ -12,11 +11,9 @@ import pytest
 
 from tests.support.program import until
 from tests.support.world import World
-from tickover import scenarios
 from tickover.api.limits import MAX_EXPECTATIONS, MAX_NAME, MAX_SCENARIO_TEXT
-from tickover.scenarios import names
 from tickover.server.fair_queue import MAX_CALLS_PER_USER
-from tickover.server.isolated_calls import ExpandRequest, expand_scenario
+from tickover.server.isolated_calls import ExpandRequest
 from tickover.server.operations.expand_scenario import OPERATION
 from tickover.server.rpc.batch_limits import MAX_ENVELOPE
 
@@ -96,22 +93,6 @@ async def test_fault_of_an_invalid_scenario_has_its_line(
     error = await world.error("expandScenario", {"text": text}, token)
     fault = {"path": "text", "rule": "scenario", "message": message}
     assert error["data"]["errors"] == [fault if line is None else {**fault, "line": line}]
-
-
-async def test_every_mistake_has_its_own_fault(world: World, token: str) -> None:
-    text = RENT.replace("840.50", "-1").replace('"expense"', '"outgoing"')
-    errors = (await world.error("expandScenario", {"text": text}, token))["data"]["errors"]
-    assert [(fault["rule"], fault["line"]) for fault in errors] == [("scenario", 7), ("scenario", 8)]
-
-
-async def test_included_scenarios_are_the_same_as_in_the_module(world: World, token: str) -> None:
-    world.token = token
-    shipped = Path(scenarios.__file__).parent / "shipped"
-    for name in names():
-        text = (shipped / f"{name}.toml").read_text("utf-8")
-        expected = expand_scenario(ExpandRequest(text, None, world.now.replace(day=1, hour=0, minute=0)))
-        assert expected.result, name
-        assert await expand(world, text, None) == json.loads(bytes(expected.result)), name
 
 
 async def test_largest_result_is_within_its_maximum_size(world: World, token: str) -> None:

@@ -39,11 +39,6 @@ async def walk(world: World, token: str, limit: int) -> list[list[str]]:
 # Listed clocks
 
 
-async def test_list_without_clocks_is_empty(world: World, token: str) -> None:
-    assert await world.result(LIST, {}, token) == {"clocks": []}
-    assert await world.result(LIST, None, token) == {"clocks": []}
-
-
 @pytest.mark.parametrize("labels", [{}, {"team": "a"}])
 async def test_details_add_the_start(world: World, token: str, labels: dict[str, str]) -> None:
     clock = await world.create(token, frozenTime=START, labels={"team": "a"})

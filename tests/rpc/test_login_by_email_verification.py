@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, call, login, reason_of, send_link, value_id, wrong
+from tests.rpc.builders import BEN, call, login, reason_of, send_link, wrong
 from tests.support.world import ANA, HttpResponse, World
 
 LOGIN = "loginByEmailVerification"
@@ -21,14 +20,6 @@ async def rejected(world: World, code: str, email: str = ANA) -> bool:
 
 
 # Parameters
-
-
-@pytest.mark.parametrize("code", [12345, "12345", "1234567", "123456\n"], ids=value_id)
-async def test_malformed_code_is_not_repeated(world: World, code: Any) -> None:
-    error = await world.error(LOGIN, login(code))
-    (fault,) = error["data"]["errors"]
-    assert fault.keys() == {"path", "rule", "message"}
-    assert str(code).strip() not in str(error)
 
 
 async def test_invalid_parameters_are_not_counted_as_try(world: World) -> None:

@@ -40,16 +40,6 @@ async def test_revoked_token_is_rejected_before_an_idempotency_key(world: World,
         assert reason_of(await world.post(envelope, token, **idempotency_header(key))) == "UNAUTHENTICATED"
 
 
-async def test_revoked_token_changes_nothing(world: World, token: str) -> None:
-    calls = await calls_with_token(world, token)
-    other = await world.sign_in()
-    before = await world.result("listTestClocks", {}, other)
-    await revoke(world, token)
-    for method, params in calls.items():
-        await world.error(method, params, token)
-    assert await world.result("listTestClocks", {}, other) == before
-
-
 async def test_store_that_fails_after_a_rejection_makes_the_call_unavailable(world: World, token: str) -> None:
     """Whether the token is valid is unknown, and the token comes before the parameters."""
     await world.create(token)

@@ -1,23 +1,24 @@
 """The development outbox: files, permissions, order, printing and failures."""
 
 import asyncio
-import json
+import io
 import os
-import subprocess
+import resource
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
 from datetime import timedelta
 from email import message_from_bytes, policy
 from pathlib import Path
 from threading import Thread
+from typing import TextIO
 
 import pytest
 
 from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
-from tests.support.repository import ROOT
 from tickover.server.settings import SettingError
 from tickover.server.sign_in.mail.compose import Composer
-from tickover.server.sign_in.mail.mailer import Email, EmailKind
+from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailRejected
 from tickover.server.sign_in.mail.outbox import SEQUENCE_FILE, Outbox
 
 
@@ -120,63 +121,49 @@ def test_file_instead_of_the_folder_is_a_setting_error(folder: Path) -> None:
         Outbox(folder, Composer(SENDER))
 
 
-# Each runs in its own process before an email is delivered.
-_OUTPUTS = {
-    "closed": "os.close(1)",
-    "closed by Python": "sys.stdout.close()",
-    "never there": "sys.stdout = None",
-    "left by its reader": "reader, writer = os.pipe(); os.close(reader); os.dup2(writer, 1)",
-    "on a full disk": "os.dup2(os.open('/dev/full', os.O_WRONLY), 1)",
-}
-_FULL_DISK = "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"  # It simulates a full disk.
+def _closed() -> TextIO:
+    stream = io.StringIO()
+    stream.close()
+    return stream
 
-_DELIVER = """
-import asyncio, json, os, resource, sys
-from pathlib import Path
-from tests.support.emails import SENDER, make_email
-from tickover.server.sign_in.mail.compose import Composer
-from tickover.server.sign_in.mail.outbox import Outbox
-from tickover.server.sign_in.mail.mailer import MailRejected
 
-def deliver(folder, preparation):
-    outbox = Outbox(folder, Composer(SENDER))
-    exec(preparation)
+def _on_a_full_disk() -> TextIO:
+    return os.fdopen(os.open("/dev/full", os.O_WRONLY), "w")
+
+
+def _without_reader() -> TextIO:
+    reading, writing = os.pipe()
+    os.close(reading)
+    return os.fdopen(writing, "w")
+
+
+@pytest.mark.parametrize(
+    "open_output",
+    [lambda: None, _closed, _without_reader, _on_a_full_disk],
+    ids=["never there", "closed", "left by its reader", "on a full disk"],
+)
+def test_failing_stdout_does_not_reject_the_email(
+    folder: Path, outbox: Outbox, monkeypatch: pytest.MonkeyPatch, open_output: Callable[[], TextIO | None]
+) -> None:
+    stdout = open_output()
+    monkeypatch.setattr(sys, "stdout", stdout)
+    asyncio.run(outbox.deliver(make_email()))
+    monkeypatch.undo()
+    if stdout is not None:
+        with suppress(OSError):
+            stdout.close()
+    assert _codes(folder) == ["012345"]
+
+
+def test_full_disk_rejects_the_email(folder: Path, outbox: Outbox) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
-        asyncio.run(outbox.deliver(make_email()))
-    except MailRejected:
-        return 3
-    return 0
-
-outcomes = {}
-for name, preparation in json.loads(sys.argv[2]).items():
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            code = deliver(Path(sys.argv[1]) / name, preparation)
-        finally:
-            os._exit(code)
-    outcomes[name] = {0: "kept", 3: "refused"}.get(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), "failed")
-sys.stderr.write(json.dumps(outcomes))
-"""
-
-
-def _deliver_in_processes(folder: Path, preparations: dict[str, str]) -> dict[str, str]:
-    """Return the result of a delivery after each preparation."""
-    command = [sys.executable, "-c", _DELIVER, str(folder), json.dumps(preparations)]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, timeout=60)
-    outcomes: dict[str, str] = json.loads(ended.stderr.splitlines()[-1])
-    return outcomes
-
-
-def test_failing_stdout_does_not_reject_the_email(tmp_path: Path) -> None:
-    assert _deliver_in_processes(tmp_path, _OUTPUTS) == dict.fromkeys(_OUTPUTS, "kept")
-    assert [_codes(tmp_path / name) for name in _OUTPUTS] == [["012345"]] * len(_OUTPUTS)
-
-
-def test_full_disk_rejects_the_email(tmp_path: Path) -> None:
-    assert _deliver_in_processes(tmp_path, {"full": _FULL_DISK}) == {"full": "refused"}
-    assert list((tmp_path / "full").glob("*.eml")) == []
+        with pytest.raises(MailRejected):
+            asyncio.run(outbox.deliver(make_email()))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(folder.glob("*.eml")) == []
 
 
 def test_full_pipe_does_not_block(tmp_path: Path) -> None:
