@@ -65,7 +65,7 @@ class Pictures:
         session = {"token": self._token, "email": "ana@example.test", "userId": ""}
         stored = {"tickover": session, "tickover-checks": self._checks}
         return "".join(
-            f"sessionStorage.setItem({json.dumps(key)}, {json.dumps(json.dumps(value))});"
+            f"localStorage.setItem({json.dumps(key)}, {json.dumps(json.dumps(value))});"
             for key, value in stored.items()
         )
 

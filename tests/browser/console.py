@@ -74,14 +74,14 @@ NETWORK_ERROR = "Failed to load resource: net::ERR_"
 _STORE_SESSION = """
 if (window === top && !window.name) {
   window.name = "signed in by a test";
-  sessionStorage.setItem("tickover", SESSION);
+  localStorage.setItem("tickover", SESSION);
 }
 """
 
-# Tells a loaded console that the session of its tab has changed. An earlier session ends first.
+# Tells a loaded console that the session has changed. An earlier session ends first.
 _START_SESSION = """(session) => {
   dispatchEvent(new StorageEvent("storage", { key: null }));
-  sessionStorage.setItem("tickover", session);
+  localStorage.setItem("tickover", session);
   dispatchEvent(new StorageEvent("storage", { key: null }));
 }"""
 
@@ -168,7 +168,7 @@ class Console:
         await self.request_code(email)
         await self.button("Fill in").click()
         await expect(self.button("Sign out")).to_be_visible()
-        self.token = (await self.session("sessionStorage"))["token"]
+        self.token = (await self.session())["token"]
 
     async def store_session(self) -> None:
         """Sign in as a new user, unless there is a token, and let the next document store the session."""
@@ -183,8 +183,8 @@ class Console:
         self.token = self.token or self.program.sign_in(email)
         return json.dumps({"token": self.token, "email": email, "userId": ""})
 
-    async def session(self, storage: str) -> Any:
-        return json.loads(await self.tab.evaluate(f"() => {storage}.getItem('tickover')") or "null")
+    async def session(self) -> Any:
+        return json.loads(await self.tab.evaluate("() => localStorage.getItem('tickover')") or "null")
 
     async def open_clock(self, id: str, query: str = "") -> None:
         await self.open(f"#/clock/{id}{query}")

@@ -68,9 +68,8 @@ _RESET = """async () => {
   }
   document.querySelector("#request-inspector:not([hidden]) [aria-label=Close]")?.click();
   // The end of a session clears requests and drafts, so let there be one.
-  sessionStorage.setItem("tickover", '{ "token": "ended" }');
+  localStorage.setItem("tickover", '{ "token": "ended" }');
   dispatchEvent(new StorageEvent("storage", { key: null }));
-  sessionStorage.clear();
   localStorage.clear();
   dispatchEvent(new StorageEvent("storage", { key: null }));
   document.documentElement.removeAttribute("style");

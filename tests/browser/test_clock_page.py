@@ -29,7 +29,7 @@ OVERDRAFT = {"balance": {"currency": "EUR", "atLeast": -2000}}
 async def open_with_checks(console: Console, clock: str, checks: dict[str, Any]) -> None:
     """Open a clock with opening balances and expectations that the tab has stored."""
     stored = json.dumps(json.dumps({clock: checks}))
-    await console.tab.evaluate(f"() => sessionStorage.setItem('tickover-checks', {stored})")
+    await console.tab.evaluate(f"() => localStorage.setItem('tickover-checks', {stored})")
     await console.open_clock(clock)
 
 
@@ -805,7 +805,7 @@ async def test_list_shows_which_clocks_need_attention(browser: Browser, program:
             clocks[0]: {"opening": {}, "expectations": [NEVER_BELOW_ZERO]},
             clocks[1]: {"opening": {"EUR": 5000}, "expectations": [NEVER_BELOW_ZERO]},
         }
-        await page.evaluate("(checks) => sessionStorage.setItem('tickover-checks', checks)", json.dumps(checks))
+        await page.evaluate("(checks) => localStorage.setItem('tickover-checks', checks)", json.dumps(checks))
         await console.open("#/clocks")
         plan, rich = (rows.filter(has=page.get_by_role("link", name=name, exact=True)) for name in ("Plan", "Rich"))
         await expect(plan).to_contain_text("Will break 3 Jan")

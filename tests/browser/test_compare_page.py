@@ -112,7 +112,7 @@ async def test_each_clock_shows_its_own_breaches(browser: Browser, program: Prog
         console.call("amendTestClock", id=fork, add={"transactions": [fine]})
         checks = {"opening": {}, "expectations": [{"balance": {"currency": "EUR", "atLeast": 0}}]}
         stored = json.dumps({clock: checks, fork: checks})
-        await page.evaluate("(checks) => sessionStorage.setItem('tickover-checks', checks)", stored)
+        await page.evaluate("(checks) => localStorage.setItem('tickover-checks', checks)", stored)
         await console.open(f"#/compare/{clock}?with={fork}")
         await expect(page.locator(".lowest.first")).to_have_text("Lowest of Plan A, 3 Jan 2027−€1,150.00")
         await expect(page.locator(".lowest.second")).to_have_text("Lowest of Plan B, 3 Jan 2027−€1,200.00")

@@ -77,7 +77,7 @@ async def test_late_401_neither_ends_nor_enters_the_next_session(browser: Browse
             await sign_out(console)
             await sign_in_as_another(console)
             await held.release()
-        assert (await console.session("sessionStorage"))["token"] == console.token
+        assert (await console.session())["token"] == console.token
         await expect(console.button("Sign out")).to_be_visible()
         assert "getTestClock" not in await methods_in_history(console)
 
@@ -108,7 +108,7 @@ async def test_late_sign_out_does_not_end_the_next_session(browser: Browser, pro
             await revoke_on_the_server(console)
             email = await sign_in_as_another(console)
             await held.release()
-        assert (await console.session("sessionStorage"))["token"] == console.token
+        assert (await console.session())["token"] == console.token
         await expect(console.notification).to_have_text(f"You are signed in as {email}.")
 
 
@@ -131,7 +131,7 @@ async def test_late_response_stores_no_checks_for_the_next_session(
     async with open_console_with_errors(browser, program) as console:
         clock = console.create()
         checks = json.dumps(json.dumps({clock: {"opening": {"EUR": 1}, "expectations": []}}))
-        await console.tab.evaluate(f"() => sessionStorage.setItem('tickover-checks', {checks})")
+        await console.tab.evaluate(f"() => localStorage.setItem('tickover-checks', {checks})")
         await console.open_clock(clock)
         async with HeldRequests(console.page, method) as held:
             await act(console)
@@ -141,7 +141,7 @@ async def test_late_response_stores_no_checks_for_the_next_session(
             await sign_out(console)
             await sign_in_as_another(console)
             await held.release()
-        assert "tickover-checks" not in await console.tab.evaluate("() => Object.keys(sessionStorage)")
+        assert "tickover-checks" not in await console.tab.evaluate("() => Object.keys(localStorage)")
 
 
 # Pages

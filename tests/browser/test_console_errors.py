@@ -52,7 +52,7 @@ async def test_sign_out_without_a_server_says_the_token_stays_valid(browser: Bro
             "You are signed out here. Can't reach the server, so your token was not revoked."
         )
         await expect(console.heading("Sign in")).to_be_visible()
-        assert await console.session("sessionStorage") is None
+        assert await console.session() is None
 
 
 # Session ended
@@ -68,7 +68,7 @@ async def test_session_ended_elsewhere_leads_to_sign_in(browser: Browser, progra
         await expect(console.notification).to_have_text(SESSION_ENDED)
         await expect(console.heading("Sign in")).to_be_visible()
         await expect(console.page.get_by_label("Email")).to_be_focused()
-        assert await console.session("sessionStorage") is None
+        assert await console.session() is None
         assert console.page.url.endswith(f"#/clock/{clock}"), "the URL stays for the next sign-in"
         # A page that doesn't poll shows the error after the next action.
         await console.sign_in(new_address())

@@ -67,7 +67,7 @@ async def test_header_shows_the_user_and_signs_out(program: Program, browser: Br
         await console.button("Sign out").click()
         await expect(account).to_have_accessible_name("Account")
         await expect(console.button("Sign out")).to_be_hidden()
-        assert await console.session("sessionStorage") is None
+        assert await console.session() is None
         assert program.call("listTestClocks", {}, console.token)["error"]["data"]["reason"] == "UNAUTHENTICATED"
 
 
@@ -196,4 +196,4 @@ async def test_logout_ends_the_session(program: Program, browser: Browser) -> No
         section = await open_form(console, "logout")
         await section.get_by_role("button", name="Send").click()
         await expect(console.page.locator("#header .account")).to_have_accessible_name("Account")
-        assert await console.session("sessionStorage") is None
+        assert await console.session() is None

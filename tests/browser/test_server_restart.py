@@ -32,8 +32,8 @@ async def pause_timers(tab: Tab) -> None:
 async def test_every_page_recovers_when_the_server_restarts(browser: Browser, tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
         program = stack.enter_context(Program(tmp_path))
-        login = await stack.enter_async_context(open_tab(browser))
-        visitor = Console(await stack.enter_async_context(open_tab(browser)), program)
+        login = await stack.enter_async_context(open_tab(browser, new_profile=True))
+        visitor = Console(await stack.enter_async_context(open_tab(browser, new_profile=True)), program)
         creator = await stack.enter_async_context(open_console(browser, program))
         watcher = await stack.enter_async_context(open_console(browser, program, new_profile=True))
         await watcher.page.clock.install()

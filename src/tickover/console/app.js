@@ -109,12 +109,11 @@ async function signOutHere() {
   const { error, superseded } = await signOut();
   if (superseded) return;
   if (error && !(error instanceof CallError)) throw error;
-  const message =
+  notify(
     error instanceof ServerUnavailable
       ? "You are signed out here. Can't reach the server, so your token was not revoked."
-      : "You are signed out.";
-  const remaining = currentSession();
-  notify(remaining ? `${message} This device is still signed in as ${remaining.email || remaining.userId}.` : message);
+      : "You are signed out.",
+  );
 }
 
 addEventListener("hashchange", () => {
@@ -131,7 +130,6 @@ document.querySelector(".skip-link").addEventListener("click", (event) => {
 });
 
 onSessionChange((message) => {
-  // A change in another tab doesn't always change the session of this tab.
   const token = currentSession()?.token ?? null;
   if (token === current.token) return;
   if (PAGES[parseRoute().name]?.isPublic) {

@@ -26,7 +26,6 @@ function showStatus(message) {
 function rejectLink(message) {
   history.replaceState(null, "", location.pathname);
   signInButton.hidden = true;
-  byId("stay-signed-in").hidden = true;
   newLink.hidden = false;
   newLink.focus();
   document.querySelector("h1").textContent = "This link doesn't work";
@@ -42,8 +41,8 @@ function showError(error) {
 /** Return whether the browser can store a session. Without storage, redeeming the link would waste it. */
 function canStoreSession() {
   try {
-    sessionStorage.setItem("try", "");
-    sessionStorage.removeItem("try");
+    localStorage.setItem("try", "");
+    localStorage.removeItem("try");
     return true;
   } catch {
     return false;
@@ -52,7 +51,7 @@ function canStoreSession() {
 
 /** Store the session and open the console, which replaces this page in the history. */
 function openConsole({ token, userId }) {
-  startSession({ token, email: "", userId }, { stay: byId("stay").checked });
+  startSession({ token, email: "", userId });
   showStatus("You are signed in.");
   location.replace("./");
 }
@@ -81,7 +80,6 @@ document.querySelector(".brand").prepend(logo());
 if (linkToken) {
   showStatus("Press the button to sign in. The link works once.");
   signInButton.hidden = false;
-  byId("stay-signed-in").hidden = false;
   signInButton.focus();
 } else {
   showStatus("This page needs a complete login link. Open the link in your email.");

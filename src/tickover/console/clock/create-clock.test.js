@@ -20,7 +20,6 @@ const node = () => ({ classList: { toggle() {} }, replaceChildren() {}, append()
 const main = { firstElementChild: node() };
 const window = new EventTarget();
 Object.assign(globalThis, {
-  sessionStorage: new FakeStorage(),
   localStorage: new FakeStorage(),
   location: { hash: "#/clocks" },
   addEventListener: window.addEventListener.bind(window),
@@ -42,7 +41,7 @@ globalThis.fetch = (_url, { headers, body, signal }) =>
   });
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const CREATED = { result: { clock: { id: "clock_1" } } };
-const signIn = (token) => startSession({ token, email: `${token}@example.test`, userId: token }, { stay: false });
+const signIn = (token) => startSession({ token, email: `${token}@example.test`, userId: token });
 
 beforeEach(() => {
   requests = [];
@@ -125,11 +124,11 @@ test("an invalid token ends only its own session", async () => {
   signIn("ben");
   request.answer(invalid);
   assert.equal(await late, "UNAUTHENTICATED");
-  assert.match(sessionStorage.getItem("tickover"), /ben/);
+  assert.match(localStorage.getItem("tickover"), /ben/);
   const own = call("getCurrentUser").catch((error) => error.reason);
   requests.at(-1).answer(invalid);
   await own;
-  assert.equal(sessionStorage.getItem("tickover"), null);
+  assert.equal(localStorage.getItem("tickover"), null);
 });
 
 test("the history keeps the latest 30 calls, without quiet ones", async () => {

@@ -1,6 +1,6 @@
-// The session of the signed-in user. The tab stores it, or the device if the user stays signed in.
+// The session of the signed-in user, which all tabs of the browser share.
 
-import { CHECKS_KEY, DEVICE, readStored, removeStored, SESSION_KEY, TAB, writeStored } from "./storage.js";
+import { CHECKS_KEY, readStored, removeStored, SESSION_KEY, writeStored } from "./storage.js";
 
 const changes = new EventTarget();
 // Used until the page closes if the browser blocks storage.
@@ -8,7 +8,7 @@ let unstoredSession = null;
 
 /** Return `{ token, email, userId }` of the signed-in user, or null. */
 export function currentSession() {
-  return readStored(TAB, SESSION_KEY) ?? readStored(DEVICE, SESSION_KEY) ?? unstoredSession;
+  return readStored(SESSION_KEY) ?? unstoredSession;
 }
 
 /** Return a function that tells whether the current session is still the same. */
@@ -19,35 +19,19 @@ export function captureSession() {
 
 let knownToken = currentSession()?.token;
 
-export function startSession(session, { stay }) {
-  clearTabStorage();
-  if (!writeStored(stay ? DEVICE : TAB, SESSION_KEY, session)) unstoredSession = session;
+export function startSession(session) {
+  removeStored(CHECKS_KEY);
+  if (!writeStored(SESSION_KEY, session)) unstoredSession = session;
   knownToken = session.token;
   emit("change", "");
 }
 
-/**
- * Remove the session from this browser and report why. The token stays valid; `signOut` revokes it.
- * A session of this device with another token stays.
- */
+/** Remove everything of the user from this browser and report why. The token stays valid; `signOut` revokes it. */
 export function endSession(message = "") {
-  const token = currentSession()?.token;
-  if (readStored(DEVICE, SESSION_KEY)?.token === token) removeStored(DEVICE, SESSION_KEY);
-  unstoredSession = null;
-  clearTab();
-  emit("change", message);
-}
-
-function clearTabStorage() {
-  removeStored(TAB, SESSION_KEY);
-  removeStored(TAB, CHECKS_KEY);
-}
-
-/** Remove everything in this tab that belongs to the user who signed out. */
-function clearTab() {
-  clearTabStorage();
-  knownToken = currentSession()?.token;
+  for (const key of [SESSION_KEY, CHECKS_KEY]) removeStored(key);
+  unstoredSession = knownToken = null;
   emit("end");
+  emit("change", message);
 }
 
 /** Call back when a session ends, for any reason. */
@@ -62,7 +46,8 @@ function emit(name, detail) {
 
 addEventListener("storage", ({ key }) => {
   if (key !== SESSION_KEY && key !== null) return;
-  if (knownToken && knownToken !== currentSession()?.token) clearTab();
-  knownToken = currentSession()?.token;
-  emit("change", knownToken ? "" : "Your session ended in another tab.");
+  const token = currentSession()?.token;
+  if (knownToken && knownToken !== token) emit("end");
+  knownToken = token;
+  emit("change", token ? "" : "Your session ended in another tab.");
 });

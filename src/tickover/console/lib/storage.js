@@ -1,6 +1,4 @@
-// Values in sessionStorage and localStorage. The browser can block both.
-
-export const [TAB, DEVICE] = ["sessionStorage", "localStorage"];
+// Values in localStorage, which the browser can block.
 
 // A proxy can serve the console below a path, and all sites of a host share its storage. The keys include the path.
 const BASE_PATH = new URL(".", document.baseURI).pathname.slice(0, -1);
@@ -10,27 +8,27 @@ export const INSPECTOR_KEY = `tickover-inspector${BASE_PATH}`;
 export const SCENARIOS_KEY = `tickover-scenarios${BASE_PATH}`;
 
 /** Return the stored value, or null if it is missing or invalid, or if the browser blocks storage. */
-export function readStored(storage, key) {
+export function readStored(key) {
   try {
-    return JSON.parse(globalThis[storage].getItem(key));
+    return JSON.parse(localStorage.getItem(key));
   } catch {
     return null;
   }
 }
 
 /** Store a value. Return whether the browser allows it. */
-export function writeStored(storage, key, value) {
+export function writeStored(key, value) {
   try {
-    globalThis[storage].setItem(key, JSON.stringify(value));
+    localStorage.setItem(key, JSON.stringify(value));
     return true;
   } catch {
     return false;
   }
 }
 
-export function removeStored(storage, key) {
+export function removeStored(key) {
   try {
-    globalThis[storage].removeItem(key);
+    localStorage.removeItem(key);
   } catch {
     // The browser blocks storage, so nothing is stored.
   }

@@ -7,7 +7,7 @@ import { icon } from "../lib/icons.js";
 import { callHistory, onCall } from "../lib/rpc.js";
 import { currentSession, onSessionChange, onSessionEnd } from "../lib/session.js";
 import { listenToShortcuts } from "../lib/shortcuts.js";
-import { DEVICE, INSPECTOR_KEY, readStored, writeStored } from "../lib/storage.js";
+import { INSPECTOR_KEY, readStored, writeStored } from "../lib/storage.js";
 import { tabList } from "../lib/tabs.js";
 import { callList, maskRequest, maskResponse, SECRETS } from "./call-list.js";
 
@@ -59,7 +59,7 @@ const FOLLOW_UP_MS = 2000;
 class RequestInspector {
   #selected = null;
   #changedAt = -FOLLOW_UP_MS;
-  #state = { isOpen: false, view: 0, ...readStored(DEVICE, INSPECTOR_KEY) };
+  #state = { isOpen: false, view: 0, ...readStored(INSPECTOR_KEY) };
   #heading = h("h2", { tabIndex: -1, id: "inspector-title" }, "Request inspector");
   #body = h("div", { class: "inspector-content" });
 
@@ -91,7 +91,7 @@ class RequestInspector {
 
   #store(change) {
     this.#state = { ...this.#state, ...change };
-    writeStored(DEVICE, INSPECTOR_KEY, this.#state);
+    writeStored(INSPECTOR_KEY, this.#state);
   }
 
   #follow(newest) {

@@ -11,7 +11,7 @@ import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
 import { DAY } from "../lib/instants.js";
 import { call, loadScenarios } from "../lib/rpc.js";
 import { currentSession } from "../lib/session.js";
-import { DEVICE, readStored, SCENARIOS_KEY, writeStored } from "../lib/storage.js";
+import { readStored, SCENARIOS_KEY, writeStored } from "../lib/storage.js";
 import { confirmAction } from "./clock-dialogs.js";
 import { filterBar } from "./filter-bar.js";
 
@@ -19,11 +19,10 @@ import { filterBar } from "./filter-bar.js";
 export const MAX_SCENARIOS = 20;
 
 const owner = () => currentSession()?.userId ?? "";
-const store = (scenarios) =>
-  writeStored(DEVICE, SCENARIOS_KEY, { ...readStored(DEVICE, SCENARIOS_KEY), [owner()]: scenarios });
+const store = (scenarios) => writeStored(SCENARIOS_KEY, { ...readStored(SCENARIOS_KEY), [owner()]: scenarios });
 
 /** Return the scenarios of the signed-in user, newest first: `{ id, text }`. */
-const ownScenarios = () => readStored(DEVICE, SCENARIOS_KEY)?.[owner()] ?? [];
+const ownScenarios = () => readStored(SCENARIOS_KEY)?.[owner()] ?? [];
 
 /** Store a scenario, or replace the one with this id. Return its id, or undefined if the browser can't store it. */
 export function saveScenario(text, id = `${Date.now()}`) {

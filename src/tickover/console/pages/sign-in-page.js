@@ -12,7 +12,7 @@ const EMAIL_PARAMS = {
 };
 
 // The progress outlives the page, so a visit to the mailbox loses nothing.
-const NOTHING_DONE = { typedEmail: "", email: "", stay: false, sent: null, loginUrl: null, resendAt: 0 };
+const NOTHING_DONE = { typedEmail: "", email: "", sent: null, loginUrl: null, resendAt: 0 };
 const progress = { ...NOTHING_DONE };
 
 const waitText = (seconds) => (seconds < 120 ? `${seconds} s` : formatDuration(seconds * 1000));
@@ -40,9 +40,11 @@ function errorMessage(error) {
 class SignIn extends HTMLElement {
   #error = h("p", { class: "error", role: "alert", id: newId() });
   #timer = 0;
+  #features = null;
 
-  connectedCallback() {
-    this.#draw();
+  async connectedCallback() {
+    this.#features = await serverFeatures();
+    if (this.isConnected) this.#draw();
   }
 
   disconnectedCallback() {
@@ -96,22 +98,25 @@ class SignIn extends HTMLElement {
       autocapitalize: "none",
       placeholder: "ana@example.test",
     });
-    const button = h("button", { class: "primary" }, "Send me a code");
+    const { mailbox } = this.#features;
+    const main = h("button", { class: "primary" }, mailbox ? "Sign in" : "Send me a code");
+    const code = h("button", { class: "plain", onclick: () => ask("code", code) }, "Send me a code");
     const link = h("button", { class: "plain", onclick: () => ask("link", link) }, "Send me a link instead");
-    const ask = (kind, pressed) => {
+    const ask = (kind, button) => {
       progress.email = email.input.value.trim();
-      return this.#send(kind, pressed, email.input);
+      return this.#send(kind, button, email.input);
     };
+    const submit = () => (mailbox ? this.#signInAtOnce(email.input, main) : ask("code", main));
     this.#show(
       "Sign in",
       h(
         "form",
-        { noValidate: true, onsubmit: onSubmit(() => ask("code", button)) },
+        { noValidate: true, onsubmit: onSubmit(submit) },
         h("p", { class: "muted" }, "No password. Your first sign-in creates your account."),
         email,
         this.#error,
-        button,
-        h("div", { class: "row alternatives" }, this.#stayCheckbox(), link),
+        main,
+        h("div", { class: "row alternatives" }, mailbox && code, link),
       ),
     );
     email.input.focus();
@@ -185,29 +190,17 @@ class SignIn extends HTMLElement {
     return Object.assign(h("div", {}, h("label", { for: input.id }, label), input), { input });
   }
 
-  #stayCheckbox() {
-    const checkbox = h("input", {
-      type: "checkbox",
-      checked: progress.stay,
-      onchange: () => (progress.stay = checkbox.checked),
-    });
-    return h("label", { class: "checkbox" }, checkbox, "Stay signed in on this device");
-  }
-
   #mailboxHint(field, button) {
-    const hint = h("div", { class: "row note", hidden: true });
-    serverFeatures().then(({ mailbox }) => {
-      if (!mailbox) return;
-      const fill = () => withBusyState(fillIn, () => this.#fillIn(field, button));
-      const fillIn = field && h("button", { onclick: fill }, "Fill in");
-      render(
-        hint,
-        h("span", {}, `Your ${field ? "code" : "link"} is in the `, h("a", { href: "#/mailbox" }, "mailbox"), "."),
-        fillIn,
-      );
-      hint.hidden = false;
-    });
-    return hint;
+    if (!this.#features.mailbox) return null;
+    const fill = () => withBusyState(fillIn, () => this.#fillIn(field, button));
+    const fillIn = field && h("button", { onclick: fill }, "Fill in");
+    const mailbox = h("a", { href: "#/mailbox" }, "mailbox");
+    return h(
+      "div",
+      { class: "row note" },
+      h("span", {}, `Your ${field ? "code" : "link"} is in the `, mailbox, "."),
+      fillIn,
+    );
   }
 
   async #fillIn(field, button) {
@@ -251,9 +244,8 @@ class SignIn extends HTMLElement {
       const { loginUrl } = await withBusyState(button, () =>
         call("sendLoginCodeEmail", { email: progress.email, ...EMAIL_PARAMS[kind] }),
       );
-      const { resendSeconds } = await serverFeatures();
       const wasSent = progress.sent;
-      const resendAt = Date.now() + resendSeconds * 1000;
+      const resendAt = Date.now() + this.#features.resendSeconds * 1000;
       Object.assign(progress, { sent: kind, loginUrl: loginUrl ?? null, resendAt });
       notify(wasSent ? `We sent a new ${kind} to ${progress.email}.` : "");
       SignIn.#current(this).#draw();
@@ -290,20 +282,44 @@ class SignIn extends HTMLElement {
     // Don't use up an attempt.
     if (field.value === field.refused) return this.#showError(errorMessage({ reason: "LOGIN_REFUSED" }), field);
     this.#showError("");
-    const { email, stay } = progress;
     field.readOnly = true;
     try {
-      const params = { email, code: field.value, authenticationMethod: "EMAIL_CODE" };
-      const { token, userId } = await withBusyState(button, () => call("loginByEmailVerification", params));
-      Object.assign(progress, NOTHING_DONE);
-      startSession({ token, email, userId }, { stay });
-      notify(`You are signed in as ${email}.`);
+      await withBusyState(button, () => this.#logIn(field.value));
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       if (error.reason === "LOGIN_REFUSED") field.refused = field.value;
       field.readOnly = false;
       this.#showError(errorMessage(error), field);
       field.select();
+    }
+  }
+
+  async #logIn(code) {
+    const { email } = progress;
+    const params = { email, code, authenticationMethod: "EMAIL_CODE" };
+    const { token, userId } = await call("loginByEmailVerification", params);
+    Object.assign(progress, NOTHING_DONE);
+    startSession({ token, email, userId });
+    notify(`You are signed in as ${email}.`);
+  }
+
+  /** Sign in with the code in the mailbox of a development server. If it is too soon for another, use the last one. */
+  async #signInAtOnce(field, button) {
+    if (button.disabled) return;
+    this.#showError("");
+    progress.email = field.value.trim();
+    try {
+      await withBusyState(button, async () => {
+        await call("sendLoginCodeEmail", { email: progress.email, ...EMAIL_PARAMS.code }).catch((error) => {
+          if (error.reason !== "RESEND_TOO_SOON") throw error;
+        });
+        const email = await latestEmail(progress.email).catch(() => null);
+        if (!email?.code) throw new CallError("The mailbox has no code for this address. Try again in a minute.");
+        await this.#logIn(email.code);
+      });
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      this.#showError(errorMessage(error), field);
     }
   }
 
