@@ -1,5 +1,6 @@
 // Shows every component of the console in each of its states. A test evaluates this function in the console.
 async () => {
+  const importModule = (name) => import(new URL(name, document.scripts[0].src));
   const { buttonRow } = await importModule("pages/clock-dialogs.js");
   const { callList } = await importModule("pages/call-list.js");
   const { cancelButton, stateMark } = await importModule("chart/row-states.js");

@@ -1,6 +1,5 @@
 """Fixtures for browser tests. They use Debian's Chromium and install it if that is possible."""
 
-import os
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -41,7 +40,6 @@ def program(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 @pytest.fixture(scope="session")
 async def browser(chromium: str) -> AsyncIterator[Browser]:
     expect.set_options(timeout=TIMEOUT_MS)
-    Tab.is_drawn = "COMPONENT_PICTURES" in os.environ
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=_ARGUMENTS)
         yield browser

@@ -2,19 +2,15 @@
 
 import asyncio
 import json
-import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Dialog, Locator, Page, Request, ViewportSize
 
 # Long enough for a busy machine.
 TIMEOUT_MS = 60_000
-
-# Slows down the pages by this factor, to find races.
-_CPU_SLOWDOWN = float(os.environ.get("BROWSER_CPU_SLOWDOWN", "1"))
 
 _REPORT_VIOLATIONS = """
 addEventListener("securitypolicyviolation", (violation) =>
@@ -89,9 +85,6 @@ class Tab:
 
     A test fails on console messages that are not `expected_messages` and don't start with `ignored_prefixes`.
     """
-
-    is_drawn: ClassVar[bool] = True
-    """Draw the pages. Only pictures need that."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -209,8 +202,7 @@ async def _create_profile(browser: Browser, **options: Any) -> BrowserContext:
     # Motion is the subject of few tests, which emulate it.
     context = await browser.new_context(**{"reduced_motion": "reduce", "viewport": _VIEWPORT, **options})
     context.set_default_timeout(TIMEOUT_MS)
-    drawing = "" if Tab.is_drawn else _DRAW_NOTHING
-    await context.add_init_script(_REPORT_VIOLATIONS + _RECORD_TIMERS_AND_RESPONSES + drawing)
+    await context.add_init_script(_REPORT_VIOLATIONS + _RECORD_TIMERS_AND_RESPONSES + _DRAW_NOTHING)
     return context
 
 
@@ -226,7 +218,7 @@ async def open_tab(
     context = await create(browser, **options)
     other_pages = set(context.pages)
     await _grant(context, permissions)
-    tab = Tab(await _new_page(context))
+    tab = Tab(await context.new_page())
     try:
         yield tab
         tab.check()
@@ -236,14 +228,6 @@ async def open_tab(
         else:
             await _close_pages(context, set(context.pages) - other_pages - set(_loaded_pages), tab.hosts)
             await _revoke(context, permissions)
-
-
-async def _new_page(context: BrowserContext) -> Page:
-    page = await context.new_page()
-    if _CPU_SLOWDOWN > 1:
-        devtools = await context.new_cdp_session(page)
-        await devtools.send("Emulation.setCPUThrottlingRate", {"rate": _CPU_SLOWDOWN})
-    return page
 
 
 @asynccontextmanager
@@ -279,7 +263,7 @@ async def _take_loaded_page(context: BrowserContext, url: str) -> Page:
         if page.context == context and page.url.startswith(f"{url}/#/"):
             return page
         await page.close()
-    page = await _new_page(context)
+    page = await context.new_page()
     await page.goto(f"{url}/#/nowhere")
     await page.get_by_role("heading", name="Page not found").wait_for()
     return page

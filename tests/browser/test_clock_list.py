@@ -98,5 +98,7 @@ async def test_more_clocks_keep_the_order(browser: Browser, program: Program) ->
         await expect(names).to_have_text([str(amount) for amount in ordered if amount not in amounts[:OLD_CLOCKS]])
         await console.button("Load more").click()
         await expect(names).to_have_text([str(amount) for amount in ordered])
+        await expect(console.notification).to_have_text("Loaded 2 more clocks.")
+        await expect(console.button("Load more")).to_be_hidden()
         # The focus is on the first clock of the second page.
         await expect(page.get_by_role("link", name="10", exact=True)).to_be_focused()

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -311,33 +310,6 @@ async def test_actions_stay_on_one_line_in_a_preview(browser: Browser, program: 
         await expect(console.advance).to_contain_text("Advance to next event")
 
 
-async def rename(console: Console) -> None:
-    await console.choose("Rename")
-    await console.page.get_by_label("Clock name").fill("Summer")
-    await console.button("Save").click()
-    await expect(console.heading("Summer")).to_be_visible()
-
-
-async def advance(console: Console) -> None:
-    await console.advance.click()
-    await expect(figure(console, "Simulated date")).to_contain_text("3 Jan 2027")
-
-
-@pytest.mark.parametrize("act", [rename, advance])
-async def test_poll_sent_before_an_action_does_not_revert_it(
-    browser: Browser, program: Program, act: Callable[[Console], Awaitable[None]]
-) -> None:
-    async with open_console(browser, program) as console:
-        await console.open_clock(console.create())
-        async with HeldResponse(console.page, "getTestClock") as poll:
-            await console.poll()
-            await poll.arrived()
-            await act(console)
-            shown = await console.page.get_by_role("main").inner_text()
-            await poll.release()
-            assert await console.page.get_by_role("main").inner_text() == shown
-
-
 async def test_late_results_of_an_earlier_schedule_are_not_shown(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         clock = console.create()
@@ -600,16 +572,6 @@ async def test_chart_calls_out_the_lowest_balance_of_a_past_break(browser: Brows
             await expect(callouts).to_have_text(texts[:1])
             await console.page.set_viewport_size({"width": 1280, "height": 720})
             await console.open("#/clocks")
-
-
-async def test_break_in_an_earlier_year_has_its_year(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        rents = [{**JANUARY["transactions"][0], "at": f"{day}T08:00:00Z"} for day in ("2026-12-03", "2027-01-20")]
-        clock = console.create({"frozenTime": "2026-12-01T00:00:00Z", "transactions": rents})
-        console.call("advanceTestClock", id=clock, frozenTime="2027-01-10T00:00:00Z")
-        await open_with_checks(console, clock, {"expectations": [NEVER_BELOW_ZERO]})
-        await expect(figure(console, "Expectations")).to_contain_text("3 Dec 2026: balance below €0.00")
-        await expect(console.page.locator("svg.plot .lowest").first).to_contain_text("Lowest, 3 Dec 2026")
 
 
 async def test_opening_balance_is_a_neutral_row(browser: Browser, program: Program) -> None:

@@ -1,6 +1,5 @@
-"""All components of the console in all states, on one page. COMPONENT_PICTURES=FOLDER saves pictures of them."""
+"""All components of the console in all states, on one page."""
 
-import os
 import re
 from pathlib import Path
 
@@ -61,8 +60,6 @@ async def test_components_are_complete_distinct_and_accessible_in_every_state(
         await tab.page.set_viewport_size({"width": 1280, "height": 900})
         for scheme in SCHEMES:
             await tab.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-            if folder := os.environ.get("COMPONENT_PICTURES"):
-                await tab.page.screenshot(path=f"{folder}/components-{scheme}.png", full_page=True)
             with subtests.test(f"in {scheme} colours"):
                 # Only the contrast depends on the colours.
                 options = {"runOnly": ["color-contrast"]} if scheme == "dark" else {}

@@ -69,36 +69,6 @@ async def test_call_history_ends_with_the_session(
         assert await methods_in_history(console) == expected
 
 
-async def test_late_401_neither_ends_nor_enters_the_next_session(browser: Browser, program: Program) -> None:
-    async with open_console_with_errors(browser, program) as console:
-        async with HeldRequests(console.page, "getTestClock") as held:
-            await console.open(f"#/clock/{console.create()}")
-            await held.arrived()
-            await sign_out(console)
-            await sign_in_as_another(console)
-            await held.release()
-        assert (await console.session())["token"] == console.token
-        await expect(console.button("Sign out")).to_be_visible()
-        assert "getTestClock" not in await methods_in_history(console)
-
-
-async def test_late_error_is_not_shown_to_the_next_session(browser: Browser, program: Program) -> None:
-    async with open_console_with_errors(browser, program) as console:
-        async with HeldRequests(console.page, "createTestClock") as held:
-            await console.open("#/clocks/new")
-            await console.button("Create Salary and rent").click()
-            await held.arrived()
-            await sign_out(console)
-            other_token = program.sign_in(new_address())
-            # Another tab signs in and stays signed in on this device.
-            stored = json.dumps(json.dumps({"token": other_token, "email": "", "userId": "user"}))
-            await console.tab.evaluate(f"() => localStorage.setItem('tickover', {stored})")
-            await console.tab.evaluate("() => dispatchEvent(new StorageEvent('storage', { key: 'tickover' }))")
-            await expect(console.button("Sign out")).to_be_visible()
-            await held.release()
-        await expect(console.notification).not_to_contain_text("session has ended")
-
-
 async def test_late_sign_out_does_not_end_the_next_session(browser: Browser, program: Program) -> None:
     async with open_console_with_errors(browser, program) as console:
         await console.open_clock(console.create())

@@ -29,19 +29,6 @@ async def drop_response(route: Route) -> None:
 # Lost responses
 
 
-async def test_retry_after_a_lost_response_creates_one_clock(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (NETWORK_ERROR,)
-        await console.open("#/clocks/new")
-        await console.page.route("**/rpc", drop_response, times=1)
-        await console.button("Create Salary and rent").click()
-        await expect(console.notification).to_contain_text("doesn't create a second clock")
-        await console.button("Create Salary and rent").click()
-        await expect(console.heading("Salary and rent")).to_be_visible()
-        assert console.tab.methods.count("createTestClock") == 2
-        assert len(console.call("listTestClocks")["clocks"]) == 1
-
-
 async def test_sign_out_without_a_server_says_the_token_stays_valid(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         console.tab.ignored_prefixes = (NETWORK_ERROR,)

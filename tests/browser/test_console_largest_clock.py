@@ -102,16 +102,3 @@ async def test_many_currencies_are_shown_on_demand(browser: Browser, program: Pr
         assert await console.tab.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
         await console.open("#/clocks")
         await expect(console.page.get_by_role("listitem")).to_contain_text("0 of 2,600 events posted")
-
-
-async def test_list_of_clocks_loads_more(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        program.batch("createTestClock", [{}] * 23, console.token)
-        await console.open("#/clocks")
-        cards = console.page.get_by_role("listitem").filter(has=console.page.get_by_role("heading"))
-        await expect(cards).to_have_count(20)
-        await console.button("Load more").click()
-        await expect(cards).to_have_count(23)
-        await expect(console.notification).to_have_text("Loaded 3 more clocks.")
-        await expect(cards.nth(20).get_by_role("link")).to_be_focused()
-        await expect(console.button("Load more")).to_be_hidden()
