@@ -61,17 +61,6 @@ async def test_connection_over_the_limit_serves_only_health_checks() -> None:
             assert (await client.request(HELLO)).status == 200
 
 
-async def test_silent_connections_over_the_limit_do_not_block_health_checks() -> None:
-    async with run_echo_server(connections=1, reserved_connections=2) as server, AsyncExitStack() as stack:
-        busy = await stack.enter_async_context(Client.connect(server.port))
-        await busy.send(_call(b"busy"))
-        await server.is_busy.wait()
-        silent = [await stack.enter_async_context(Client.connect(server.port)) for _ in range(3)]
-        assert (await silent[0].response()).status == 503
-        async with Client.connect(server.port) as client:
-            assert (await client.request(_HEALTH)).status == 200
-
-
 async def test_all_reserved_connections_serve_health_checks() -> None:
     async with run_echo_server(connections=1, reserved_connections=2) as server, AsyncExitStack() as stack:
         busy = await stack.enter_async_context(Client.connect(server.port))

@@ -23,10 +23,8 @@ from tickover.server.doctor import (
     check_mail,
     check_permissions,
     check_proxies,
-    check_schema,
 )
 from tickover.server.settings import read_settings
-from tickover.server.storage import schema_version
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 CHECKS = ["settings", "database", "schema", "disk", "mail", "clock", "public URL", "proxies", "permissions"]
@@ -193,20 +191,6 @@ async def test_outbox_of_a_server_that_others_can_reach_is_a_warning(settings: d
 
 
 @pytest.mark.parametrize(
-    ("settings", "status"),
-    [
-        ({"TICKOVER_HOST": "0.0.0.0"}, Status.WARNING),
-        ({"TICKOVER_PUBLIC_URL": "http://clocks.example.com"}, Status.WARNING),
-        ({"TICKOVER_PUBLIC_URL": "http://127.0.0.1:9"}, Status.WARNING),
-        ({}, Status.OK),
-    ],
-)
-async def test_public_url_is_checked(settings: dict[str, str], status: Status) -> None:
-    check = await _check_public_url(read_settings({"TICKOVER_MAIL_URL": "outbox:", **settings}, {}))
-    assert check.status is status
-
-
-@pytest.mark.parametrize(
     ("status_line", "body", "status"),
     [
         (b"200 OK", b"alive\n", Status.OK),
@@ -227,12 +211,6 @@ async def test_public_url_must_reach_a_tickover_server(status_line: bytes, body:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/below"
         check = await _check_public_url(read_settings({"TICKOVER_PUBLIC_URL": url}, {}))
     assert (check.status, requested) == (status, [b"GET /below/healthz"])
-
-
-@pytest.mark.parametrize(("found", "status"), [(5, Status.WARNING), (6, Status.OK), (7, Status.ERROR)])
-def test_schema_version_is_compared(found: int, status: Status) -> None:
-    assert check_schema(found, 6).status is status
-    assert schema_version("sqlite:///x") >= 6
 
 
 @pytest.mark.parametrize(

@@ -55,12 +55,6 @@ def test_items_and_ids_are_cancelled(client: Tickover, clock: Clock) -> None:
     assert [fault.path for fault in caught.value.faults] == ["cancel[0]"]
 
 
-def test_client_amends_a_clock_by_its_id(client: Tickover, clock: Clock) -> None:
-    payment = contribution(5, "2027-03-01", goal=clock.goals[0].id)
-    amended = client.amend_clock(clock.id, add=[payment], cancel=clock.pending_transactions)
-    assert (len(amended.pending_transactions), len(amended.goals[0].upcoming_contributions)) == (0, 2)
-
-
 def test_fork_is_amended_with_items_of_the_original(client: Tickover, clock: Clock) -> None:
     clock.advance("2027-01-10")
     fork = clock.fork("2027-01-10", add=[income("Bonus", 1, "EUR", "2027-03-01")], cancel=clock.pending_transactions)
@@ -89,8 +83,3 @@ def test_contribution_needs_one_goal(client: Tickover, clock: Clock, item: Any, 
         clock.add(goal("Trip", 1))
     with pytest.raises(ValueError, match=message):
         clock.add(item)
-
-
-def test_contributions_of_a_new_goal_have_no_goal() -> None:
-    with pytest.raises(ValueError, match="have no goal"):
-        goal("Trip", 1, contributions=[contribution(1, START, goal="Trip")])

@@ -68,26 +68,15 @@ async def respond(connect: Connect, url: str) -> Response:
     [
         "",
         "localhost:8000",
-        "127.0.0.1",
-        "//127.0.0.1:8000",
-        "http:/127.0.0.1",
         "ftp://127.0.0.1",
-        "http://",
         "http://:8000",
-        "http://.",
         "http://a..b",
         f"http://{'a' * 64}",
-        "http://[",
         "http://[::1",
-        "http://two words",
-        " http://127.0.0.1",
         "http://127.0.0.1\n",
-        "http://127.0.0.999",
-        "http://127.0.0.1:http",
         "http://127.0.0.1:0",
         "http://127.0.0.1:65536",
         "http://127.0.0.1/?a=1",
-        "http://127.0.0.1/#there",
     ],
 )
 def test_an_invalid_url_is_rejected(url: str) -> None:
@@ -102,7 +91,7 @@ def test_a_url_with_a_password_is_rejected_without_repeating_it(url: str) -> Non
         Tickover(url)
 
 
-@pytest.mark.parametrize("path", ["", "/", "/behind/a/proxy", "/behind/a/proxy/"])
+@pytest.mark.parametrize("path", ["", "/behind/a/proxy/"])
 async def test_a_server_url_may_have_a_path(connect: Connect, path: str) -> None:
     with scripted_server(respond_normally) as server:
         async with connect(server.url + path) as transport:
@@ -228,7 +217,7 @@ async def test_ssl_cert_file_adds_a_trusted_certificate(
 # Redirects, proxies and large responses
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("status", [302, 308])
 @pytest.mark.parametrize(("path", "base_path"), [("/tickover/rpc?x=1", "/tickover"), ("/elsewhere?secret=1", "")])
 async def test_a_redirect_is_not_followed(connect: Connect, status: int, path: str, base_path: str) -> None:
     with (

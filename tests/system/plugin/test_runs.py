@@ -4,7 +4,6 @@ They run in this process where possible, and use the private server of this sess
 """
 
 import json
-import pkgutil
 import socket
 import subprocess
 import sys
@@ -326,35 +325,6 @@ def test_fixtures_of_the_project_override_the_plugin(pytester: pytest.Pytester) 
     pytester.runpytest_inprocess().assert_outcomes(passed=3)
 
 
-@pytest.mark.usefixtures("_use_server_of_this_session")
-def test_fixtures_of_another_plugin_win_even_if_it_is_loaded_first(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(
-        another="""
-        import pytest
-
-        @pytest.fixture
-        def client(clock):
-            return f"other client with {clock}"
-
-        @pytest.fixture(scope="session")
-        def clock():
-            return "other clock"
-        """
-    )
-    pytester.makepyfile(
-        """
-        def test_it(client, clock, mailbox, tickover_clock):
-            assert client == "other client with other clock"
-            assert clock == "other clock"
-            assert tickover_clock().id
-            assert "@" in mailbox.address()
-        """
-    )
-    pytester.syspathinsert()
-    pytester.makeini(SETTINGS.replace("-p tickover", "-p another -p tickover"))
-    pytester.runpytest_inprocess().assert_outcomes(passed=1)
-
-
 def test_the_plugin_imports_nothing_until_it_is_used() -> None:
     lines = [
         "import sys, pytest",
@@ -365,13 +335,3 @@ def test_the_plugin_imports_nothing_until_it_is_used() -> None:
     ]
     process = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
     assert process.stdout == "['tickover', 'tickover.pytest_plugin']\n"
-
-
-def test_no_module_has_the_name_of_a_fixture() -> None:
-    """Importing such a module would replace the fixture in the namespace of the package."""
-    fixtures = {
-        "tickover",
-        *(f"{long}{short}" for long in ("", "tickover_") for short in ("client", "clock", "mailbox")),
-    }
-    assert not {module.name for module in pkgutil.iter_modules(plugin.__path__)} & fixtures
-    assert {type(getattr(plugin, name)) for name in fixtures} == {type(plugin.tickover)}
