@@ -33,6 +33,7 @@ CHANGES = {
     "schedules": "body = cast('another' as {bytes})",
     "clocks": "frozen_time = frozen_time + 1",
     "creations": "params = cast('another' as {bytes})",
+    "connections": "login_required = not login_required",
     "login_failures": "count = count + 1",
     "login_sends": "holds_slot = not holds_slot",
 }
