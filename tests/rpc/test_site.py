@@ -66,25 +66,6 @@ async def test_gallery_is_refreshed_every_month(world: World) -> None:
     assert second["limits"] == first["limits"]
 
 
-@pytest.mark.parametrize(
-    ("now", "has_limits"),
-    [
-        ("2018-01-31T23:00:00", False),
-        ("2018-02-01T00:00:00", True),
-        ("2038-01-31T23:59:59", True),
-        ("2038-02-01T00:00:00", False),
-    ],
-)
-async def test_scenario_of_another_decade_is_omitted(now: str, has_limits: bool) -> None:
-    found = json.loads(await ScenarioGallery().to_json(datetime.fromisoformat(now).replace(tzinfo=UTC)))
-    assert [one["name"] for one in found] == [name for name in NAMES if has_limits or name != "limits"]
-
-
-@pytest.mark.parametrize("year", [1, 5, 9995, 9999])
-async def test_scenarios_are_omitted_at_extreme_dates(year: int) -> None:
-    assert json.loads(await ScenarioGallery().to_json(datetime(year, 12, 31, tzinfo=UTC))) == []
-
-
 # HTTP
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from msgspec import Raw, json
 
 from tickover import scenarios
-from tickover.api import plans, timestamps
+from tickover.api import plans
 from tickover.api.timestamps import Instant
-from tickover.scenarios import Scenario, ScenarioError
 
 
 class ScenarioGallery:
@@ -36,11 +35,7 @@ def _encode(month: Instant) -> bytes:
 def _items(month: Instant) -> Iterator[dict[str, str | Raw]]:
     for name in scenarios.names():
         scenario = scenarios.load(name)
-        try:
-            plan = scenario.plan(_start(scenario, month))
-        except ScenarioError:
-            # It can't start in this month.
-            continue
+        plan = scenario.plan(scenario.start or month)
         yield {
             "name": name,
             "title": scenario.title,
@@ -52,13 +47,3 @@ def _items(month: Instant) -> Iterator[dict[str, str | Raw]]:
             "opening": Raw(plans.encode_json(plan.opening)),
             "expectations": Raw(plans.encode_json(plan.expectations)),
         }
-
-
-def _start(scenario: Scenario, month: Instant) -> Instant:
-    """Return the scenario's start, or `month` if it has none. Raise ScenarioError if it is over ten years away."""
-    if scenario.start is None:
-        return month
-    earlier, later = sorted([scenario.start, month])
-    if later > timestamps.years_after(earlier):
-        raise scenario.location.error("its start is more than ten years away")
-    return scenario.start
