@@ -1,18 +1,15 @@
 """The block of metrics and traces: the CPU time that they add to an advance.
 
-Recording a call takes one or two microseconds, which is less than the differences between slots. So it's also measured
+Recording a call takes one or two microseconds, which is less than the differences between slots. So it's measured
 alone, and compared with the CPU time of an advance in the same round.
 """
 
-import sys
 import time
 import timeit
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 from typing import Final
 
 from lab.bench import bodies
@@ -21,14 +18,10 @@ from lab.bench.plan import MAX_CONNECTIONS, OBSERVATION, OBSERVATION_ROUNDS
 from lab.bench.rounds import Run
 from lab.bench.sides import Side, tickover
 from lab.bench.sqlite_block import prepare
-from tests.support.ports import reusable_port
 from tickover.server.metrics.numbers import SharedNumbers
 
 RECORDING: Final = "µs of recording a call"
-WITHOUT: Final = "without metrics"
-METRICS: Final = "with metrics"
-TRACES: Final = "with metrics and traces"
-_SCRAPE_SECONDS: Final = 1.0
+TRACES: Final = "with traces"
 _RECORDED_CALLS: Final = 10_000
 
 
@@ -40,15 +33,9 @@ def micros_of(side: str) -> str:
 def measure_observation(run: Run) -> None:
     """The sides take turns slot by slot. Each round starts with another one."""
     run.progress.show_step(f"{OBSERVATION}: starting the sides")
-    enter, port = run.stack.enter_context, reusable_port()
-    sides = [
-        without_metrics(run.folder / "without-metrics"),
-        _with_metrics(run, port),
-        _with_traces(run, enter(_collector())),
-    ]
-    for side in sides:
-        enter(side)
-    enter(_scraping(f"http://127.0.0.1:{port}/metrics"))
+    enter = run.stack.enter_context
+    collector = enter(_collector())
+    sides = [enter(tickover(run.folder / "metrics")), enter(_with_traces(run, collector))]
     loads = {side.name: _advancing(run, side) for side in sides}
     for load in loads.values():
         load.run(MAX_CONNECTIONS, run.plan.warm_up_seconds)
@@ -71,19 +58,9 @@ def measure_recording() -> float:
     )
 
 
-def without_metrics(folder: Path, **settings: str) -> Side:
-    side = tickover(folder, WITHOUT, **settings)
-    side.process.command[:] = [sys.executable, "-m", "lab.bench.without_metrics", "serve"]
-    return side
-
-
-def _with_metrics(run: Run, port: int) -> Side:
-    return tickover(run.folder / "metrics", METRICS, TICKOVER_METRICS_PORT=str(port))
-
-
 def _with_traces(run: Run, collector: str) -> Side:
     settings = {"TICKOVER_TRACING": "on", "OTEL_EXPORTER_OTLP_ENDPOINT": collector}
-    return tickover(run.folder / "traces", TRACES, TICKOVER_METRICS_PORT=str(reusable_port()), **settings)
+    return tickover(run.folder / "traces", TRACES, **settings)
 
 
 def _advancing(run: Run, side: Side) -> HttpLoad:
@@ -94,25 +71,6 @@ def _advancing(run: Run, side: Side) -> HttpLoad:
 def _cpu_seconds(pid: int) -> float:
     """Return the CPU time of all threads of a process, from the clock that Linux has for it."""
     return time.clock_gettime((~pid << 3) | 2)
-
-
-@contextmanager
-def _scraping(url: str) -> Iterator[None]:
-    """Read the metrics regularly, as Prometheus does."""
-    is_ended = Event()
-
-    def scrape() -> None:
-        while not is_ended.wait(_SCRAPE_SECONDS):
-            with urllib.request.urlopen(url, timeout=60) as response:  # noqa: S310 - a constant address
-                response.read()
-
-    thread = Thread(target=scrape)
-    thread.start()
-    try:
-        yield
-    finally:
-        is_ended.set()
-        thread.join()
 
 
 class _Collector(BaseHTTPRequestHandler):

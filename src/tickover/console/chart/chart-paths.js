@@ -22,7 +22,7 @@ export function textWidth(text) {
 }
 
 /** Round to a tenth of a pixel to keep paths short. */
-export const pixel = (number) => Math.round(number * 10) / 10;
+const pixel = (number) => Math.round(number * 10) / 10;
 
 /** Return a function that converts a time or a value to pixels. */
 export function scale(from, to, first, last) {

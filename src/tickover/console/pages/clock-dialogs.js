@@ -13,7 +13,7 @@ import { toTimestamp } from "../lib/instants.js";
 import { CallError, ServerUnavailable } from "../lib/rpc.js";
 
 /** Show a dialog and return the value of the pressed button, or null if it was cancelled. */
-export function openDialog(label, content, { onsubmit } = {}) {
+function openDialog(label, content, { onsubmit } = {}) {
   return new Promise((resolve) => {
     const dialog = h(
       "dialog",
@@ -36,8 +36,7 @@ export function openDialog(label, content, { onsubmit } = {}) {
 export const buttonRow = (...buttons) => h("div", { class: "row dialog-actions" }, buttons);
 const dismissButton = (text = "Cancel") => h("button", { value: "", autofocus: true }, text);
 /** A cancel button that doesn't submit, so that Enter runs the action. */
-export const closeButton = () =>
-  h("button", { onclick: (event) => event.target.closest("dialog").close("") }, "Cancel");
+const closeButton = () => h("button", { onclick: (event) => event.target.closest("dialog").close("") }, "Cancel");
 
 /** Create a choice between `[value, text]`. `onChoose(value)` is called for each change. */
 const radioButtons = (legend, options, selected, onChoose) =>
