@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import OMITTED, call, login, reason_of, send, wrong
+from tests.rpc.builders import OMITTED, call, login, reason_of, send
 from tests.support.world import World
 from tickover.server.operations.services import Policy
 from tickover.server.sign_in.mail.mailer import Email
@@ -74,14 +74,6 @@ async def test_calls_of_a_batch_run_in_order(world: World, token: str) -> None:
     assert third["error"]["data"] == {"reason": "TIME_BEFORE_CURRENT", "currentFrozenTime": times[1]}
 
 
-async def test_batch_has_status_200_without_error_headers(world: World) -> None:
-    await world.send_code()
-    response = await world.post([call("createTestClock", {}, 1), call("sendLoginCodeEmail", send(), 2)])
-    assert response.status == 200
-    assert not {"www-authenticate", "retry-after"} & response.headers.keys()
-    assert [member["error"]["code"] for member in response.json] == [-32001, -32005]
-
-
 REJECTED_NOTIFICATIONS = {
     "unknown method": call(UNKNOWN, {}, OMITTED),
     "no token": call("createTestClock", {}, OMITTED),
@@ -99,12 +91,6 @@ async def test_rejected_notification_has_no_response(world: World, notification:
     response = await world.post(notification)
     assert (response.status, response.body) == (204, b"")
     assert not {"www-authenticate", "retry-after", "content-type"} & response.headers.keys()
-
-
-async def test_login_try_as_notification_counts(world: World) -> None:
-    code = await world.send_code()
-    await world.post([call("loginByEmailVerification", login(wrong(code)), OMITTED)] * 5)
-    assert reason_of(await world.call("loginByEmailVerification", login(code))) == "LOGIN_REFUSED"
 
 
 class _SlowMailer:

@@ -83,16 +83,6 @@ async def test_fork_and_original_move_independently(world: World, token: str) ->
     assert await get(world, token, forked) == further
 
 
-async def test_fork_and_original_are_deleted_independently(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    forked, other = await fork(world, token, clock), await fork(world, token, clock)
-    await world.result("deleteTestClock", {"id": clock["id"]}, token)
-    assert await get(world, token, forked) == forked
-    await world.result("deleteTestClock", {"id": forked["id"]}, token)
-    assert await get(world, token, other) == other
-    assert without_ids(await fork(world, token, other)) == without_ids(clock)
-
-
 # Range of `at`
 
 

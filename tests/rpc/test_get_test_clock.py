@@ -32,17 +32,6 @@ async def get(world: World, token: str, clock: Any, **params: Any) -> Any:
     return (await world.result(GET, {"id": clock["id"], **params}, token))["clock"]
 
 
-# Without `at`
-
-
-async def test_get_returns_the_current_clock(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    assert await get(world, token, clock) == clock
-    for time in TIMES:
-        advanced = await world.advance(token, clock["id"], time)
-        assert await get(world, token, clock) == advanced
-
-
 # Details
 
 
@@ -72,14 +61,6 @@ async def test_fork_has_the_start_of_its_original(world: World, token: str) -> N
 
 
 # Previews
-
-
-async def test_preview_equals_a_later_advance(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    previews = [await get(world, token, clock, at=time) for time in TIMES]
-    assert [len(preview["transactions"]) for preview in previews] == [1, 2, 3, 4]
-    assert [preview["frozenTime"] for preview in previews] == TIMES
-    assert previews == [await world.advance(token, clock["id"], time) for time in TIMES]
 
 
 async def test_preview_does_not_move_the_clock(world: World, token: str) -> None:

@@ -1,10 +1,8 @@
 """HTTP: methods, content types, body size, headers and health checks."""
 
-from typing import Any
-
 import pytest
 
-from tests.rpc.builders import OMITTED, call, post_with, raw_call, reason_of, send
+from tests.rpc.builders import OMITTED, call, post_with, raw_call, reason_of
 from tests.support.world import World, run_concurrently, send_request
 from tickover.api.errors import Reason
 from tickover.server.http1.messages import BAD_REQUEST, OVERLOADED, Request, RequestError
@@ -124,22 +122,6 @@ async def test_server_without_store_is_alive_but_not_ready(world: World) -> None
     assert (await world.request("GET", "/healthz")).status == 200
     response = await world.request("GET", "/readyz")
     assert (response.status, response.headers["retry-after"]) == (503, "1")
-
-
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("sendLoginCodeEmail", send()),
-        ("loginByEmailLink", {"token": "x"}),
-        ("createTestClock", {}),
-    ],
-)
-async def test_operation_is_unavailable_without_the_store(world: World, token: str, method: str, params: Any) -> None:
-    await world.store.close()
-    response = await world.call(method, params, token)
-    assert (response.status, response.headers.get("retry-after")) == (503, "1")
-    assert response.json["error"]["code"] == -32050
-    assert response.json["error"]["data"] == {"reason": "UNAVAILABLE", "retryAfterSeconds": 1}
 
 
 @pytest.mark.parametrize("path", ["/rpc/", "/RPC", "//rpc", "/healthz/"])

@@ -32,11 +32,6 @@ CONTENT_TYPES = {
     "/openrpc.json": "application/json",
     "/docs": "text/html; charset=utf-8",
 }
-SCRIPTS = {
-    "/": [f"{ASSETS_PATH[1:]}app.js"],
-    "/login": [f"{ASSETS_PATH[1:]}login.js"],
-    "/docs": [f"{ASSETS_PATH[1:]}docs.js"],
-}
 POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -222,24 +217,6 @@ class Document(HTMLParser):
 
 
 @every_document
-def test_scripts_are_own_files(path: str) -> None:
-    scripts = Document(path).tagged("script")
-    assert [script.text.strip() for script in scripts] == [""] * len(scripts)
-    assert [script.attributes["src"] for script in scripts] == SCRIPTS[path]
-    assert {CONTENT_TYPES[urljoin(path, source)].partition(";")[0] for source in SCRIPTS[path]} <= {"text/javascript"}
-
-
-@every_document
-def test_no_inline_scripts_or_styles(path: str) -> None:
-    document = Document(path)
-    assert document.tagged("style") == []
-    names = {name for element in document.elements for name in element.attributes}
-    assert {name for name in names if name == "style" or name.startswith("on") or name in ("srcdoc", "nonce")} == set()
-    values = [value for element in document.elements for value in element.attributes.values()]
-    assert [value for value in values if value.strip().lower().startswith(("javascript:", "vbscript:"))] == []
-
-
-@every_document
 def test_pages_load_only_own_resources(path: str) -> None:
     references = [
         (element, value)
@@ -256,16 +233,6 @@ def test_pages_load_only_own_resources(path: str) -> None:
     assert {urldefrag(urljoin(path, value)).url for value in loaded} <= set(CONTENT_TYPES)
 
 
-@every_document
-def test_pages_have_no_frames_forms_or_redirects(path: str) -> None:
-    document = Document(path)
-    tags = {element.tag for element in document.elements}
-    # The reference has no script that could draw the logo.
-    logo = {"svg"} if path == "/docs" else set()
-    assert tags & {"base", "iframe", "frame", "object", "embed", "form", "img", "svg", "template"} == logo
-    assert [meta.attributes for meta in document.tagged("meta") if "http-equiv" in meta.attributes] == []
-
-
 def test_no_other_host_is_named() -> None:
     for path in CONTENT_TYPES:
         text = TEXTS[path].replace(PUBLIC_URL, "").replace(SVG, "")
@@ -274,22 +241,10 @@ def test_no_other_host_is_named() -> None:
         assert re.findall(r"""["'(=]\s*//[^\s"')]+""", text) == [], path
 
 
-def test_stylesheets_load_nothing() -> None:
-    for path in CONTENT_TYPES:
-        if PurePosixPath(path).suffix == ".css":
-            assert re.findall(r"@import|url\(|expression\(", TEXTS[path]) == [], path
-
-
 def test_scripts_fetch_relative_urls() -> None:
     for path in SCRIPT_PATHS:
         fetched = re.findall(r"""fetch\(["'`]([^"'`]*)""", TEXTS[path])
         assert [place for place in fetched if not re.match(r"[a-z]+[./?]|rpc$", place)] == [], path
-
-
-def test_scripts_do_not_turn_text_into_markup_or_code() -> None:
-    for path in SCRIPT_PATHS:
-        made = r"innerHTML|outerHTML|insertAdjacentHTML|srcdoc|document\.write|document\.cookie|\beval\(|new Function"
-        assert re.findall(made, TEXTS[path]) == [], path
 
 
 # Files

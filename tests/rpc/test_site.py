@@ -50,12 +50,6 @@ async def test_every_scenario_creates_a_clock_that_meets_its_expectations(world:
             assert (await world.result("checkTestClock", check, token))["ok"], name
 
 
-async def test_scenario_starts_on_the_first_day_of_the_month(world: World) -> None:
-    found = {name: one["params"] for name, one in (await shown(world)).items()}
-    starts = {name: params["frozenTime"] for name, params in found.items() if isinstance(params, dict)}
-    assert starts == dict.fromkeys(NAMES, "2027-01-01T00:00:00Z") | {"limits": "2028-01-31T09:30:00Z"}
-
-
 async def test_gallery_is_refreshed_every_month(world: World) -> None:
     first = await shown(world)
     world.pass_time(days=30, hours=11, minutes=59, seconds=59)

@@ -122,8 +122,3 @@ async def test_page_with_large_labels_ends_early(world: World, token: str) -> No
     assert [len(page) for page in pages] == [2, 2, 2]
     assert [id for page in pages for id in page] == ids[::-1]
     assert "nextCursor" not in last
-
-
-async def test_null_is_accepted_beside_an_invalid_label(world: World, token: str) -> None:
-    error = await world.error(UPDATE, {"id": "x", "name": None, "labels": {"a b": ""}}, token)
-    assert [fault["path"] for fault in error["data"]["errors"]] == ["labels.a b"]
