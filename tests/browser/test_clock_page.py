@@ -354,6 +354,11 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
         await page.get_by_role("button", name=re.compile(r"^Add event on \d+ Jan")).click()
         dialog = page.get_by_role("dialog", name="Add event")
         await expect(dialog.get_by_label("Time (UTC)")).to_have_value(re.compile("^2027-01-1"))
+        await dialog.get_by_label("Time (UTC)").fill("2027-02-30 12:00")
+        await dialog.get_by_role("button", name="Add event").click()
+        await expect(dialog.get_by_label("Time (UTC)")).to_have_accessible_description(
+            "Time (UTC) must be a time, for example 2027-01-31 09:00."
+        )
         await dialog.get_by_label("Time (UTC)").fill("2027-01-10 12:00")
         await dialog.get_by_label("Amount").fill("1,000.50")
         await dialog.get_by_role("button", name="Add event").click()
@@ -388,6 +393,20 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
         await expect(console.button("Add event")).to_be_focused()
         assert [entry["name"] for entry in console.clock(clock)["pendingTransactions"]] == ["Bike", "Salary"]
         assert len(console.clock(clock)["goals"][0]["upcomingContributions"]) == 2
+
+
+async def test_invalid_preview_time_stays_and_is_explained(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        await console.open_clock(console.create())
+        field = console.page.get_by_label("Preview time (UTC)")
+        await field.fill("tomorrow")
+        await field.press("Enter")
+        await expect(console.notification).to_have_text("The preview must be a time, for example 2027-01-31 09:00.")
+        await expect(field).to_have_value("tomorrow")
+        await field.fill("2027-01-09")
+        await field.press("Enter")
+        await expect(console.advance).to_contain_text("Advance to 9 Jan")
+        await expect(field).to_have_attribute("aria-invalid", "false")
 
 
 async def test_item_can_be_added_after_a_running_action(browser: Browser, program: Program) -> None:
@@ -817,6 +836,7 @@ async def test_scenarios_can_be_searched(browser: Browser, program: Program) -> 
         await console.open("#/clocks/new")
         cards = console.page.locator(".scenario:not([hidden])")
         await expect(cards.first).to_contain_text(re.compile("Lowest, [0-9]+ [A-Z][a-z]+€[0-9.]+"))
+        await expect(cards.filter(has_text="A tight month")).to_contain_text("1 of 2 will break")
         # A scenario of a year names the year.
         debt = cards.filter(has_text="Paying off a debt")
         await expect(debt).to_contain_text(re.compile(r"Lowest, [0-9]+ [A-Z][a-z]+ 20[0-9]{2}\$[0-9.]+"))

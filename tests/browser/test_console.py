@@ -73,7 +73,7 @@ async def create_from_gallery(console: Console) -> None:
     await expect(console.heading("Start with a scenario")).to_be_visible()
     cards = page.get_by_role("listitem").filter(has=page.get_by_role("button", name=re.compile("^Create ")))
     await expect(cards.first).to_contain_text("Salary and rent")
-    assert await cards.count() == await cards.locator("svg").count() >= 5
+    assert await cards.count() == await cards.locator(".sparkline").count() >= 5
     await console.button("Create Salary and rent").click()
     await expect(console.heading("Salary and rent")).to_be_visible()
 
@@ -182,6 +182,8 @@ async def test_demo_on_the_sign_in_page_moves_and_can_be_paused(program: Program
     balance = demo.locator("dd").nth(1)
     await expect(balance).to_have_text(re.compile("^€"))
     await expect(balance).not_to_have_text(await balance.inner_text())
+    await expect(demo.get_by_role("heading")).to_have_text("A tight month")
+    await expect(demo.locator("dd.below-zero")).to_have_text(re.compile("^−€"))
     await console.button("Pause").click()
     await expect(console.button("Play")).to_be_visible()
     assert tab.methods == []

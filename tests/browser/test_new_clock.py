@@ -129,7 +129,16 @@ async def test_edited_scenario_shows_an_error_beside_its_line_and_is_kept_in_the
             re.compile('^line [0-9]+, transaction 1 .*unknown key "evry"; did you mean "every"')
         )
         line = text[: text.index("every =")].count("\n") + 1
-        await expect(page.locator(".gutter .faulty")).to_have_text(str(line))
+        number = page.locator(".gutter .faulty")
+        await expect(number).to_have_text(str(line))
+        await editor.evaluate("""async (editor) => {
+          editor.scrollTo(0, 100);
+          for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame);
+        }""")
+        places = [await part.bounding_box() for part in (number, console.alert)]
+        middles = [place["y"] + place["height"] / 2 for place in places if place]
+        assert abs(middles[0] - middles[1]) < 10
+        await expect(page.get_by_role("link", name="Scenario reference")).to_be_visible()
         await console.button("Save to my scenarios").click()
         await page.reload()
         await expect(console.button("Edit My scenario")).to_be_visible()

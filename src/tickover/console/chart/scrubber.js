@@ -1,8 +1,8 @@
 // The controls of the preview time: a slider, buttons and a date field. With Shift, a button advances the clock.
 
 import { countUntil } from "../clock/clock-model.js";
-import { h } from "../lib/dom.js";
-import { readTime, timeInput, toTimeText } from "../lib/form-fields.js";
+import { h, notify } from "../lib/dom.js";
+import { parseTimeText, TIME_FAULT, timeInput, toTimeText } from "../lib/form-fields.js";
 import { addMonths, DAY, HOUR, MINUTE, toTimestamp } from "../lib/instants.js";
 
 const THUMB_WIDTH = 22; // as in scrubber.css
@@ -185,12 +185,15 @@ export class Scrubber {
   }
 
   #readField() {
-    const instant = Date.parse(readTime(this.field.value));
-    if (Number.isNaN(instant)) this.#writeField();
+    const instant = parseTimeText(this.field.value);
+    const isInvalid = Number.isNaN(instant);
+    this.field.setAttribute("aria-invalid", String(isInvalid));
+    if (isInvalid) notify(`The preview ${TIME_FAULT}.`, { error: true });
     else this.#setInstant(instant);
   }
 
   #writeField() {
+    this.field.removeAttribute("aria-invalid");
     this.field.value = toTimeText(toTimestamp(this.#instant));
   }
 }

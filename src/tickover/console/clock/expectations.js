@@ -187,6 +187,14 @@ export const balanceRules = (expectations, currency, { start, maxTime }) =>
       to: until ? parseInstant(until) : maxTime,
     }));
 
+/** Return when a balance first breaks an expectation. Return undefined if none does, or if it is about something else. */
+export function firstBreach(model, { balance: rule }) {
+  const balance = rule && model.balances.find(({ currency }) => currency === rule.currency);
+  if (!balance) return undefined;
+  const [range] = balanceRules([{ balance: rule }], rule.currency, model);
+  return breachRanges(balance, range)[0]?.[0];
+}
+
 /** Return the ranges `[from, to]` in which a balance breaks a rule. */
 export function breachRanges({ times, values, start }, { atLeast = -Infinity, atMost = Infinity, from, to }) {
   const ranges = [];

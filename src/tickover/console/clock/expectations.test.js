@@ -5,6 +5,7 @@ import {
   describeExpectation,
   describeViolation,
   expectationState,
+  firstBreach,
   lowestBalances,
   progressText,
   shortLabel,
@@ -146,6 +147,15 @@ test("a violation is explained with amounts of money", () => {
   ];
   for (const [expectation, violation, text] of violations)
     assert.equal(describeViolation(expectation, violation), text);
+});
+
+test("the first time at which a balance breaks an expectation", () => {
+  const breach = (rule) => firstBreach(model, { balance: { currency: "EUR", ...rule } });
+  assert.equal(breach({ atLeast: -10 }), Date.parse(day(5)));
+  assert.equal(breach({ atLeast: -15, from: day(6) }), Date.parse(day(6)));
+  assert.equal(breach({ atLeast: -20 }), undefined);
+  assert.equal(breach({ currency: "JPY", atLeast: 1 }), undefined);
+  assert.equal(firstBreach(model, { posted: { name: "Rent", count: 9, by } }), undefined);
 });
 
 test("a scheduled violation is not a violation yet", () => {

@@ -5,8 +5,7 @@ import { MAX_NAME_LENGTH } from "../clock/clock-text.js";
 import { faultList, sameParams, tryToCreate } from "../clock/create-clock.js";
 import { amountFormat } from "../lib/amounts.js";
 import { h, onSubmit, render, withBusyState } from "../lib/dom.js";
-import { field, readTime, textInput, timeInput, toTimeText } from "../lib/form-fields.js";
-import { parseInstant } from "../lib/instants.js";
+import { field, parseTimeText, readTime, TIME_FAULT, textInput, timeInput, toTimeText } from "../lib/form-fields.js";
 import { defaultUntil, entriesOf, goalRow, readRow, repeatEntry, rowList, transactionRow } from "./clock-form-rows.js";
 import { draftPreview } from "./draft-preview.js";
 import { expectationRows } from "./expectation-form.js";
@@ -25,9 +24,7 @@ const HINT =
 function textFault(path, value) {
   if (typeof value !== "string") return null;
   if (/amount$/i.test(path)) return `must be a number, for example ${amountFormat.format(1234.5)}`;
-  return /(\.at|Time|Until)$/.test(path) && Number.isNaN(parseInstant(value))
-    ? "must be a time, for example 2027-01-31 09:00"
-    : null;
+  return /(\.at|Time|Until)$/.test(path) && Number.isNaN(parseTimeText(value)) ? TIME_FAULT : null;
 }
 
 export class ClockForm {

@@ -20,10 +20,10 @@ export function formProblem(draft) {
   try {
     params = parseParamsObject(draft.text);
   } catch (error) {
-    return `The form can't read this JSON: ${error.message}.`;
+    return `The form can't open, because this JSON is invalid: ${error.message}.`;
   }
   if (!sameParams(new ClockForm({ params, rows: params }).params(), params))
-    return "The form can't show all of this JSON. You can create the clock from here.";
+    return "The form can't open, because it can't show all of this JSON. You can create the clock from here.";
   if (!sameParams(params, draft.params)) Object.assign(draft, { params, rows: undefined });
   return "";
 }

@@ -4,16 +4,9 @@ import { errorDetails } from "../clock/create-clock.js";
 import { describeExpectation } from "../clock/expectations.js";
 import { amountFormat, parseAmount } from "../lib/amounts.js";
 import { h, render, withAmounts, withBusyState } from "../lib/dom.js";
-import { field, readTime, withPicker } from "../lib/form-fields.js";
+import { field, parseTimeText, readTime, withPicker } from "../lib/form-fields.js";
 import { icon } from "../lib/icons.js";
-import { parseInstant, toTimestamp } from "../lib/instants.js";
 import { CallError } from "../lib/rpc.js";
-
-/** Return whether a text is a timestamp of a day that exists. */
-const isTimestamp = (text) => {
-  const instant = parseInstant(text);
-  return !Number.isNaN(instant) && toTimestamp(instant) === text;
-};
 
 const PERIODS = [
   ["MONTH", "month"],
@@ -112,7 +105,7 @@ export function expectationForm(clock, { onAdd, onCancel }) {
     error.textContent = "";
     if (!Object.values(controls).every((control) => control.reportValidity())) return;
     const by = controls["By (UTC)"];
-    if (by && !isTimestamp(readTime(by.value))) {
+    if (by && Number.isNaN(parseTimeText(by.value))) {
       error.textContent = "The date must be a day, for example 2027-01-31.";
       by.focus();
       return;

@@ -3,6 +3,7 @@
 import { formatAmount } from "./amounts.js";
 import { h, newId } from "./dom.js";
 import { icon } from "./icons.js";
+import { parseInstant } from "./instants.js";
 
 /** Write a timestamp in UTC for a field: `2027-01-31 09:00`. */
 export const toTimeText = (timestamp) => {
@@ -16,6 +17,16 @@ export const toTimeText = (timestamp) => {
 export function readTime(text) {
   const [, day, time, seconds] = /^([\d-]{10})(?:[T ](\d\d:\d\d)(:[\d.]+)?)?Z?$/.exec(text.trim()) ?? [];
   return day ? `${day}T${time ?? "00:00"}${seconds ?? ":00"}Z` : text;
+}
+
+export const TIME_FAULT = "must be a time, for example 2027-01-31 09:00";
+
+/** Return the instant that a text in a field means, or NaN. 30 February is no day. */
+export function parseTimeText(text) {
+  const timestamp = readTime(text);
+  const instant = parseInstant(timestamp);
+  const isRealDay = !timestamp.endsWith("Z") || new Date(instant).toJSON()?.slice(0, 10) === timestamp.slice(0, 10);
+  return isRealDay ? instant : NaN;
 }
 
 /**

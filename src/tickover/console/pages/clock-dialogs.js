@@ -6,7 +6,7 @@ import { faultsIn, newIdempotencyKey } from "../clock/create-clock.js";
 import { parseAmount } from "../lib/amounts.js";
 import { difference, exactSum } from "../lib/decimals.js";
 import { copyText, h, onSubmit, withAmounts, withBusyState } from "../lib/dom.js";
-import { amountInput, field, readTime, textInput, timeInput } from "../lib/form-fields.js";
+import { amountInput, field, parseTimeText, readTime, TIME_FAULT, textInput, timeInput } from "../lib/form-fields.js";
 import { formatDay, formatInstant, formatMoney, formatTime } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { toTimestamp } from "../lib/instants.js";
@@ -203,6 +203,14 @@ export async function askFork(model, instant) {
 
 const GOAL = "goal:";
 
+/** Show the faults of fields below a path, and focus the first of them. Return the other faults. */
+function showFaults(fields, faults, path) {
+  const faultOf = ({ key }) => faults.find((fault) => fault.path === path + key);
+  for (const element of fields) element.setFault(faultOf(element)?.message ?? "");
+  fields.find(faultOf)?.focusControl();
+  return faults.filter((fault) => !fields.some((element) => faultOf(element) === fault));
+}
+
 /**
  * Ask for an item at an instant. `onAdd(add, headers)` sends the parameter `add` of amendTestClock and rejects with the
  * server's error. A retry sends the same idempotency key, so the server adds one item.
@@ -249,17 +257,16 @@ export function askItem(model, instant, onAdd) {
   function showError(caught, path) {
     if (!(caught instanceof CallError)) throw caught;
     const faults = faultsIn(caught);
-    for (const element of fields)
-      element.setFault(faults.find((fault) => fault.path === path + element.key)?.message ?? "");
-    const others = faults.filter((fault) => !fields.some(({ key }) => fault.path === path + key));
+    const others = showFaults(fields, faults, path);
     const messages = faults.length ? others.map((fault) => `${fault.path}: ${fault.message}`) : [caught.message];
     if (caught instanceof ServerUnavailable) messages.push("A retry doesn't add a second event.");
     error.textContent = messages.join(" ");
-    fields.find((element) => element.querySelector("[aria-invalid]"))?.focusControl();
   }
 
   async function add(dialog) {
     const { add, path } = readItem();
+    if (Number.isNaN(parseTimeText(time.value)))
+      return showFaults(fields, [{ path: `${path}at`, message: TIME_FAULT }], path);
     const text = JSON.stringify(add);
     if (attempt.text !== text) attempt = { text, key: newIdempotencyKey() };
     try {

@@ -4,7 +4,7 @@ import { legendItem } from "../chart/chart-paths.js";
 import { axisTicks, drawAxis, windowAround } from "../chart/time-axis.js";
 import { drawTimeline } from "../chart/timeline-plot.js";
 import { balanceAt, parseParams } from "../clock/clock-model.js";
-import { breachRanges } from "../clock/expectations.js";
+import { firstBreach } from "../clock/expectations.js";
 import { h, render, s } from "../lib/dom.js";
 import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
@@ -12,10 +12,7 @@ import { DAY, startOfDay } from "../lib/instants.js";
 import { loadScenarios } from "../lib/rpc.js";
 import { stateBadge } from "./expectations-panel.js";
 
-const SCENARIO = "tight-month"; // its balance is below zero in the second month
-// The expectations of the scenario allow an overdraft.
-const TITLE = "A tight month without overdraft";
-const MIN_BALANCE = 0;
+const SCENARIO = "tight-month"; // its first expectation breaks in the second month
 const DAY_MS = 110; // time on the screen for each simulated day
 const HEAD_START = 0.1; // the part of the schedule that has happened at the start
 
@@ -41,13 +38,12 @@ class DemoClock extends HTMLElement {
     if (!scenario || !this.isConnected) return;
     const model = parseParams(scenario.params, scenario.opening);
     this.#model = model;
-    this.expectations = [{ balance: { currency: model.currencies[0], atLeast: MIN_BALANCE } }];
+    this.scenario = scenario;
     this.end = model.times.at(-1);
     // The start of the model stays at the start of the scenario.
     model.now = startOfDay(model.start + (this.end - model.start) * HEAD_START);
     this.#instant = startOfDay((model.now + this.end) / 2);
-    const rule = { atLeast: MIN_BALANCE, from: model.now, to: this.end };
-    this.brokenAt = breachRanges(model.balances[0], rule)[0]?.[0] ?? Infinity;
+    this.brokenAt = firstBreach(model, scenario.expectations[0]);
     this.#build();
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     this.#instant = model.now;
@@ -61,7 +57,7 @@ class DemoClock extends HTMLElement {
 
   #build() {
     this.date = h("dd", { class: "figure-value preview-text" });
-    this.balance = h("dd", { class: "figure-value preview-text" });
+    this.balance = h("dd");
     this.result = h("dd", { class: "figure-value" });
     const label = "A chart of the demo's balance";
     this.svg = s("svg", { class: "plot", role: "img", focusable: "false", "aria-label": label });
@@ -71,13 +67,19 @@ class DemoClock extends HTMLElement {
     const figure = (label, value) => h("div", { class: "figure headline" }, h("dt", {}, label), value);
     render(
       this,
-      h("div", { class: "demo-header" }, h("span", { class: "chip" }, "Demo"), h("h2", {}, TITLE), this.button),
+      h(
+        "div",
+        { class: "demo-header" },
+        h("span", { class: "chip" }, "Demo"),
+        h("h2", {}, this.scenario.title),
+        this.button,
+      ),
       h(
         "dl",
         {},
         figure("Preview date", this.date),
         figure(`${currency} balance`, this.balance),
-        figure(`Never below ${formatMoney(MIN_BALANCE, currency)}`, this.result),
+        figure(`Never below ${formatMoney(0, currency)}`, this.result),
       ),
       h(
         "ul",
@@ -85,7 +87,7 @@ class DemoClock extends HTMLElement {
         legendItem("past", "posted"),
         legendItem("scheduled"),
         legendItem("forbidden", "not allowed"),
-        legendItem("breaks"),
+        legendItem("breaks", "violation"),
         legendItem("preview"),
       ),
       plot,
@@ -104,7 +106,7 @@ class DemoClock extends HTMLElement {
     const window = windowAround(this.#model, this.#model.now, 0);
     this.#drawing = drawTimeline(this.svg, {
       model: this.#model,
-      expectations: this.expectations,
+      expectations: this.scenario.expectations.slice(0, 1),
       results: null,
       window,
       width: this.#width,
@@ -117,7 +119,9 @@ class DemoClock extends HTMLElement {
     this.#drawing?.preview(this.#instant);
     const [balance] = this.#model.balances;
     this.date.textContent = formatDay(this.#instant);
-    this.balance.textContent = formatMoney(balanceAt(balance, this.#instant), balance.currency);
+    const value = balanceAt(balance, this.#instant);
+    this.balance.className = `figure-value ${value < 0 ? "below-zero" : "preview-text"}`;
+    this.balance.textContent = formatMoney(value, balance.currency);
     this.#showResult(this.#instant >= this.brokenAt);
   }
 

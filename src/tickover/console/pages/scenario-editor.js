@@ -83,6 +83,7 @@ export class ScenarioEditor {
         { class: "row submit-row" },
         this.#button,
         h("button", { onclick: () => this.#save() }, "Save to my scenarios"),
+        h("a", { href: "docs#expandScenario", target: "_blank" }, "Scenario reference"),
       ),
     );
   }
@@ -94,12 +95,12 @@ export class ScenarioEditor {
     this.#timer = setTimeout(() => this.#check(), CHECK_DELAY_MS);
   }
 
-  /** Place the fault below its line. */
+  /** Place the fault beside its line. */
   #place() {
     const { scrollTop, clientHeight } = this.#text;
     this.#gutter.scrollTop = scrollTop;
     const { lineHeight, paddingTop } = getComputedStyle(this.#text);
-    const top = this.#faultLine * parseFloat(lineHeight) + parseFloat(paddingTop) - scrollTop;
+    const top = (this.#faultLine - 1) * parseFloat(lineHeight) + parseFloat(paddingTop) - scrollTop;
     this.#fault.style.top = `${Math.max(0, Math.min(top, clientHeight))}px`;
   }
 

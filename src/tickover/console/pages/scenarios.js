@@ -4,7 +4,7 @@ import { labelledSparkline } from "../chart/sparkline.js";
 import { lowestOfAll, parseParams } from "../clock/clock-model.js";
 import { plural, summaryParts } from "../clock/clock-text.js";
 import { createClock, creationErrorMessage, withName } from "../clock/create-clock.js";
-import { lowestBalances } from "../clock/expectations.js";
+import { firstBreach, lowestBalances } from "../clock/expectations.js";
 import { h, notify, render, withBusyState } from "../lib/dom.js";
 import { showFailure } from "../lib/failure.js";
 import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
@@ -13,6 +13,7 @@ import { call, loadScenarios } from "../lib/rpc.js";
 import { currentSession } from "../lib/session.js";
 import { readStored, SCENARIOS_KEY, writeStored } from "../lib/storage.js";
 import { confirmAction } from "./clock-dialogs.js";
+import { stateBadge } from "./expectations-panel.js";
 import { filterBar } from "./filter-bar.js";
 
 // The server doesn't store the scenarios of the user, so the browser does.
@@ -75,6 +76,7 @@ function scenarioCard(
   const button = h("button", { class: "soft", onclick: create }, "Create", hiddenTitle());
   const parts = summaryParts(model);
   const counts = [parts.pop(), ...(expectations.length ? [plural(expectations.length, "expectation")] : [])];
+  const broken = expectations.filter((expectation) => firstBreach(model, expectation) !== undefined);
   return h(
     "li",
     { class: "card scenario" },
@@ -89,7 +91,14 @@ function scenarioCard(
     h(
       "div",
       { class: "row card-actions" },
-      h("p", { class: "count" }, counts.join(" · ")),
+      broken.length
+        ? h(
+            "p",
+            { class: "count error" },
+            stateBadge("will break"),
+            `${broken.length} of ${expectations.length} will break`,
+          )
+        : h("p", { class: "count" }, counts.join(" · ")),
       id && h("button", { class: "quiet", onclick: () => remove(id, title) }, "Delete", hiddenTitle()),
       h("button", { class: "quiet", onclick: () => edit(text, id) }, "Edit", hiddenTitle()),
       !isInvalid && button,
