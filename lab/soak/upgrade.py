@@ -20,11 +20,12 @@ from tickover.server.storage.migrations import migrations
 _CALLERS = 8
 _ROUNDS_PER_CLOCK = 3
 _PREVIOUS_VERSION = "0.0.1"
-_NEWEST_MIGRATION = "0011_connections"
-# The newest migration added connections, which the callers don't use.
+_NEWEST_MIGRATION = "0012_names_of_amendments"
+# The previous release called the function for amendments that can't change names.
 _CHANGES = {
     "__init__.py": {f'"{__version__}"': f'"{_PREVIOUS_VERSION}"'},
-    "server/storage/postgres/store.py": {" + sweep_connections($1, $5)": ""},
+    "server/storage/postgres/statements.py": {"amend_clock_v3": "amend_clock_v2", ", $14, $15, $16, $17": ""},
+    "server/storage/postgres/rows.py": {"        *name_values(amendment.names),\n": ""},
 }
 
 

@@ -19,7 +19,7 @@ from tests.rpc.builders import (
     transaction,
 )
 from tests.support.world import World, run_concurrently
-from tickover.server.operations import amend_test_clock, clocks, sizes
+from tickover.server.operations import clocks, sizes
 from tickover.server.rpc.batch_limits import MAX_ENVELOPE
 from tickover.server.storage.store import Amended, Amendment, Conflict, ExistingClock, Quota, QuotaExceeded
 
@@ -289,12 +289,12 @@ class _Conflicts:
 
 async def test_amendment_is_computed_again_after_a_conflict(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
-    store: Any = _Conflicts(world, amend_test_clock._MAX_ATTEMPTS - 1)
+    store: Any = _Conflicts(world, clocks._MAX_ATTEMPTS - 1)
     world.services.clocks._store = store
     amended = await amend(world, token, clock["id"], add={"transactions": [transaction(name="Tea")]})
     assert store.count == 0
     assert "Tea" in names(amended["pendingTransactions"])
-    store.count = amend_test_clock._MAX_ATTEMPTS
+    store.count = clocks._MAX_ATTEMPTS
     params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
     assert reason_of(await world.call(AMEND, params, token)) == "UNAVAILABLE"
     assert (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"] == amended
@@ -322,7 +322,7 @@ async def test_amendment_gives_up_if_others_take_too_long(
 ) -> None:
     clock = await world.create(token, **SCHEDULE)
     monkeypatch.setattr(clocks, "_MAX_WAIT_SECONDS", 0.0)
-    async with world.services.clocks.lock(clock["id"]):
+    async with world.services.clocks._lock(clock["id"]):
         params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
         assert reason_of(await world.call(AMEND, params, token)) == "UNAVAILABLE"
         response = await world.post(call(AMEND, params), token, **idempotency_header("k"))

@@ -11,15 +11,18 @@ from tests.rpc.token_calls import calls_with_token
 from tests.support.world import HttpResponse, World
 from tickover.api.limits import (
     MAX_ACCESS_TOKENS,
+    MAX_ACCOUNTS,
     MAX_BATCH,
     MAX_BATCH_BYTES,
     MAX_CATEGORY,
     MAX_CLOCK_NAME,
+    MAX_EXPECTATIONS,
     MAX_LABEL_VALUE,
     MAX_LABELS,
     MAX_NAME,
     MAX_PAGE,
     MAX_TOKEN_NAME,
+    MAX_TRANSFERS,
 )
 from tickover.server.operations import OPERATIONS, sizes
 from tickover.server.rpc.batch_limits import MAX_ENVELOPE, MAX_ERROR, BatchLimits
@@ -29,14 +32,38 @@ LATER = "2027-03-01T09:00:00.123456Z"
 DAYS = [f"2027-01-02T00:00:{second:02}Z" for second in range(MAX_BATCH)]
 
 
-def largest(character: str = "x", amount: float = 1.2345678901234567e-300) -> dict[str, Any]:
+def largest(
+    character: str = "x", amount: float = 1.2345678901234567e-300, *, has_accounts: bool = True
+) -> dict[str, Any]:
     """Return the parameters of the largest clock."""
     name, category = character * MAX_NAME, character * MAX_CATEGORY
-    pay = transaction(at=LATE, name=name, category=category, amount=amount, type="EXPENSE")
+    pay = transaction(
+        at=LATE,
+        name=name,
+        category=category,
+        amount=amount,
+        type="EXPENSE",
+        account=f"{0:040}" if has_accounts else OMITTED,
+        authorizedAt="2027-01-01T00:00:00.123456Z",
+        authorizedAmount=amount,
+        authorizedName=name,
+    )
+    accounts = [
+        {"key": f"{number:040}", "name": name, "currency": "EUR", "type": "CREDIT_CARD", "openingBalance": -amount}
+        for number in range(MAX_ACCOUNTS)
+    ]
+    move = {"at": LATE, "name": name, "from": f"{0:040}", "to": f"{1:040}", "amount": amount}
+    bounds = {"atLeast": amount, "atMost": amount}
+    total = {"type": "EXPENSE", "currency": "EUR", "per": "MONTH", "category": category, **bounds}
     save = [contribution(at=LATE, amount=amount)] * 100
     aim = goal(name=name, targetAmount=amount, contributions=save)
     items = {"frozenTime": "2027-01-01T00:00:00.123456Z", "transactions": [pay] * 100, "goals": [aim] * 25}
-    return items | largest_names(character)
+    story = {
+        "accounts": accounts,
+        "transfers": [move] * MAX_TRANSFERS,
+        "expectations": [{"total": total}] * (MAX_EXPECTATIONS - 1) + [{"posted": {"name": name, "by": LATE}}],
+    }
+    return items | (story if has_accounts else {}) | largest_names(character)
 
 
 def largest_names(character: str) -> dict[str, Any]:
@@ -88,7 +115,7 @@ async def test_notifications_need_no_space(world: World, token: str) -> None:
 
 async def test_unfinished_batches_of_the_process_are_limited(world: World, token: str) -> None:
     id = (await world.create(token, **largest()))["id"]
-    limits = world.rpc._batch_limits = BatchLimits(max_unfinished=3 * sizes.CLOCK)
+    limits = world.rpc._batch_limits = BatchLimits(max_unfinished=sizes.CLOCK * 11 // 10)
     batch = [call("getTestClock", {"id": id}), call("getTestClock", {"id": id})]
     responses = await asyncio.gather(*(world.post(batch, token) for _ in range(20)))
     found = [outcome for response in responses for outcome in outcomes(response)]
@@ -155,7 +182,7 @@ async def test_no_other_result_exceeds_its_maximum_size(world: World, token: str
 @pytest.mark.parametrize("amount", [1.2345678901234567e-300, 1_000_000_000])
 async def test_no_result_about_a_ledger_exceeds_its_maximum_size(world: World, token: str, amount: Any) -> None:
     # Every transaction has its own currency, and all expectations are violated by all transactions.
-    many = largest("\x01", amount)
+    many = largest("\x01", amount, has_accounts=False)
     codes = [f"A{chr(65 + number // 26)}{chr(65 + number % 26)}" for number in range(100)]
     many["transactions"] = [{**each, "currency": code} for each, code in zip(many["transactions"], codes, strict=True)]
     id = (await world.create(token, **many))["id"]

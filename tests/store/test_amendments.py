@@ -77,6 +77,37 @@ async def test_schedule_is_returned_unless_its_revision_is_known(store: Store, k
     )
 
 
+@pytest.mark.parametrize(
+    ("changes", "name", "labels"),
+    [
+        (NameChanges(), "Old", '{"a":"1"}'),
+        (NameChanges(name="New"), "New", '{"a":"1"}'),
+        (NameChanges(name=None, labels="{}"), None, "{}"),
+    ],
+)
+async def test_amendment_changes_names_too(
+    store: Store, changes: NameChanges, name: str | None, labels: str | None
+) -> None:
+    named = replace(clock(1), name="Old", labels='{"a":"1"}')
+    await store.create_clock(named, user(1), b"schedule", bytes(16), _NO_QUOTA)
+    amendment = Amendment(0, END, b"amended", names=changes)
+    expected = replace(named, name=name, labels=labels, revision=1)
+    assert await store.amend_clock(key(1), user(1), amendment, bytes(16), _NO_QUOTA) == Amended(expected)
+    assert await store.find_clock(key(1), user(1)) == StoredClock(expected, b"amended")
+    conflict = Amendment(0, END, b"late", names=NameChanges(name="late"))
+    outcome = await store.amend_clock(key(1), user(1), conflict, bytes(16), _NO_QUOTA)
+    assert outcome == Conflict(StoredClock(expected, b"amended"))
+
+
+async def test_names_of_an_amendment_count_for_the_quota(store: Store) -> None:
+    await add_clock(store, clock(1), user(1))
+    amendment = Amendment(0, END, b"", names=NameChanges(name="n" * 200, labels="l" * 1000))
+    used = AMENDMENT_BYTES + 1200
+    refused = await store.amend_clock(key(1), user(1), amendment, bytes(16), Quota(bytes=used - 1))
+    assert refused == QuotaExceeded("bytes", key(1))
+    assert isinstance(await store.amend_clock(key(1), user(1), amendment, bytes(16), Quota(bytes=used)), Amended)
+
+
 async def test_amendment_of_a_clock_that_was_advanced_too_far_is_a_conflict(store: Store) -> None:
     await add_clock(store, clock(1), user(1))
     await store.advance_clock(key(1), user(1), START + DAY)

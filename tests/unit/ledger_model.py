@@ -11,11 +11,20 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import UNSET
 
-from tickover.api.clocks import NewClock, TransactionEntry
+from tickover.api.clocks import NewClock, TransactionEntry, TransferEntry
 from tickover.api.expectations import BalanceExpectationEntry, TotalExpectationEntry
 
 Json: TypeAlias = Any
 MICROSECOND = timedelta(microseconds=1)
+
+
+class Change(NamedTuple):
+    """What an item does to one currency or account. `amount` is signed."""
+
+    at: datetime
+    id: str
+    kind: str
+    amount: Fraction
 
 
 class Model(NamedTuple):
@@ -28,66 +37,115 @@ class Model(NamedTuple):
         numbered = [(f"txn_{self.key}_{index}", item) for index, item in enumerate(self.params.transactions)]
         return sorted(numbered, key=lambda pair: pair[1].at)
 
+    def transfers(self) -> list[tuple[str, TransferEntry[Any]]]:
+        numbered = [(f"tfr_{self.key}_{index}", item) for index, item in enumerate(self.params.transfers)]
+        return sorted(numbered, key=lambda pair: pair[1].at)
+
     def is_opening(self, item: TransactionEntry[Any]) -> bool:
         return bool(item.at == self.start) and item.category == "Opening balance"
 
-    def opening_of(self, currency: str) -> Fraction:
-        return Fraction(repr(self.opening.get(currency, 0)))
+    def account_of(self, item: TransactionEntry[Any]) -> str:
+        mine = [account.key for account in self.params.accounts if account.currency == item.currency]
+        return mine[0] if item.account is UNSET else item.account
 
-    def balance(self, currency: str, at: datetime) -> Fraction:
-        mine = [item for _, item in self.transactions() if item.currency == currency and item.at <= at]
-        return self.opening_of(currency) + sum(map(signed, mine))
+    def currency_of(self, key: str) -> str:
+        [currency] = [account.currency for account in self.params.accounts if account.key == key]
+        return currency
 
-    def balances(self, at: datetime) -> list[Json]:
-        currencies = {item.currency for item in self.params.transactions} | set(self.opening)
-        return [self._balances_of(currency, at) for currency in sorted(currencies)]
+    def opening_of(self, book: str) -> Fraction:
+        """Return the opening balance of a currency or an account."""
+        accounts = [account for account in self.params.accounts if book in {account.key, account.currency}]
+        given = [] if self.params.accounts else [self.opening.get(book, 0)]
+        return sum((exact(amount) for amount in (*given, *(each.opening_balance for each in accounts))), Fraction(0))
 
-    def _balances_of(self, currency: str, at: datetime) -> Json:
-        mine = [item for _, item in self.transactions() if item.currency == currency and item.at <= at]
-        opening = self.opening_of(currency) + sum(signed(item) for item in mine if self.is_opening(item))
-        others = [item for item in mine if not self.is_opening(item)]
+    def changes(self, book: str) -> list[Change]:
+        """Return what items do to a currency or an account, in their order."""
+        found = []
+        for id, item in self.transactions():
+            if book == item.currency or (self.params.accounts and book == self.account_of(item)):
+                kind = "opening" if self.is_opening(item) else item.type.lower()
+                found.append(Change(item.at, id, kind, signed(item)))
+        for id, transfer in self.transfers():
+            received = transfer.amount if transfer.received is UNSET else transfer.received
+            if book in {transfer.from_, self.currency_of(transfer.from_)}:
+                found.append(Change(transfer.at, id, "transferredOut", -exact(transfer.amount)))
+            if book in {transfer.to, self.currency_of(transfer.to)}:
+                found.append(Change(transfer.at, id, "transferredIn", exact(received)))
+        return sorted(found, key=lambda change: change.at)
+
+    def balance(self, book: str, at: datetime) -> Fraction:
+        return self.opening_of(book) + sum(change.amount for change in self.changes(book) if change.at <= at)
+
+    def balances(self, at: datetime) -> Json:
+        currencies = {item.currency for item in self.params.transactions}
+        if not self.params.accounts:
+            every = sorted(currencies | set(self.opening))
+            return {"balances": [{"currency": currency, **self._balances_of(currency, at)} for currency in every]}
+        currencies |= {account.currency for account in self.params.accounts}
+        return {
+            "balances": [{"currency": each, **self._balances_of(each, at)} for each in sorted(currencies)],
+            "accounts": [
+                {"account": each.key, "currency": each.currency, **self._balances_of(each.key, at)}
+                for each in self.params.accounts
+            ],
+        }
+
+    def _balances_of(self, book: str, at: datetime) -> Json:
+        mine = [change for change in self.changes(book) if change.at <= at]
+        opening = self.opening_of(book) + sum(change.amount for change in mine if change.kind == "opening")
         points = [(self.start, opening)]
-        points += [(instant, self.balance(currency, instant)) for instant in sorted({item.at for item in mine})]
+        points += [(instant, self.balance(book, instant)) for instant in sorted({change.at for change in mine})]
         lowest = min(points, key=lambda point: point[1])
         highest = max(points, key=lambda point: point[1])
+        kinds = ("income", "expense", "transferredIn", "transferredOut")[: 4 if self.params.accounts else 2]
         return {
-            "currency": currency,
             "opening": float(opening),
-            "income": float(sum((exact(item.amount) for item in others if item.type == "INCOME"), Fraction(0))),
-            "expense": float(sum((exact(item.amount) for item in others if item.type == "EXPENSE"), Fraction(0))),
-            "balance": float(self.balance(currency, at)),
+            **{kind: float(sum(abs(one.amount) for one in mine if one.kind == kind)) for kind in kinds},
+            "balance": float(self.balance(book, at)),
             "lowest": {"at": lowest[0], "balance": float(lowest[1])},
             "highest": {"at": highest[0], "balance": float(highest[1])},
         }
 
-    def events(self) -> list[tuple[datetime, str, str, float | None]]:
-        """Return the instant, type and id of each event, and its balance or current amount."""
-        found: list[tuple[datetime, int, str, str, float | None]] = []
-        running: dict[str, Fraction] = {}
+    def balance_after(self, book: str, id: str) -> float:
+        """Return the balance after an item, and all items before it."""
+        changes = self.changes(book)
+        last = max(index for index, change in enumerate(changes) if change.id == id)
+        return float(self.opening_of(book) + sum(change.amount for change in changes[: last + 1]))
+
+    def events(self) -> list[tuple[datetime, str, str, list[float]]]:
+        """Return the instant, type and id of each event, and its balances or current amount."""
+        found: list[tuple[datetime, int, str, str, list[float]]] = []
         for id, item in self.transactions():
-            running[item.currency] = running.get(item.currency, self.opening_of(item.currency)) + signed(item)
-            found.append((item.at, 0, "transaction.posted", f"evt_{id}", float(running[item.currency])))
+            books = [item.currency, *([self.account_of(item)] if self.params.accounts else [])]
+            after = [self.balance_after(book, id) for book in books]
+            found.append((item.at, -1, "transaction.posted", f"evt_{id}", after))
+        for id, transfer in self.transfers():
+            after = [self.balance_after(book, id) for book in (transfer.from_, transfer.to)]
+            found.append((transfer.at, 0, "transfer.posted", f"evt_{id}", after))
         for index, goal in enumerate(self.params.goals):
             current = exact(goal.initial_amount)
             for number, paid in sorted(enumerate(goal.contributions), key=lambda pair: pair[1].at):
                 before, current = current, current + exact(paid.amount)
                 id = f"evt_ctb_{self.key}_{index}_{number}"
-                found.append((paid.at, index + 1, "contribution.posted", id, float(current)))
+                found.append((paid.at, index + 1, "contribution.posted", id, [float(current)]))
                 if before < exact(goal.target_amount) <= current:
-                    found.append((paid.at, index + 1, "goal.reached", f"evt_goal_{self.key}_{index}", None))
+                    found.append((paid.at, index + 1, "goal.reached", f"evt_goal_{self.key}_{index}", []))
         found.sort(key=lambda event: event[:2])
-        return [(at, type, id, amount) for at, _, type, id, amount in found]
+        return [(at, type, id, amounts) for at, _, type, id, amounts in found]
 
     def check_balance(
         self, expected: BalanceExpectationEntry[Any], until: datetime
     ) -> tuple[datetime, float, list[str]] | None:
         low = self.start if expected.from_ is UNSET else expected.from_
         high = until if expected.until is UNSET else expected.until
-        mine = [(id, item) for id, item in self.transactions() if item.currency == expected.currency]
-        for at in sorted({low, *(item.at for _, item in mine if low < item.at <= high)}):
-            balance = self.balance(expected.currency, at)
+        book = str(expected.account or expected.currency)
+        mine = self.changes(book)
+        for at in sorted({low, *(change.at for change in mine if low < change.at <= high)}):
+            balance = self.balance(book, at)
             if is_outside(balance, expected):
-                return at, float(balance), [id for id, item in mine if item.at == at]
+                now = [change.id for change in mine if change.at == at]
+                # A transfer inside a currency is there twice, and changes nothing.
+                return at, float(balance), [id for id in now if now.count(id) == 1]
         return None
 
     def check_total(

@@ -47,7 +47,8 @@ def write_instant(moment: datetime) -> str:
 def view(params: Json, key: bytes, now: datetime, frozen_time: datetime) -> Json:
     start = read_instant(params["frozenTime"]) if "frozenTime" in params else now
     birth = now - timedelta(microseconds=now.microsecond % 1000)
-    visible, pending = _items(params.get("transactions", []), f"txn_{key.hex()}", frozen_time)
+    transactions = [_with_account(item, params) for item in params.get("transactions", [])]
+    visible, pending = _items(transactions, f"txn_{key.hex()}", frozen_time)
     goals = enumerate(params.get("goals", []))
     return {
         "id": f"clock_{UUID(bytes=key)}",
@@ -58,7 +59,55 @@ def view(params: Json, key: bytes, now: datetime, frozen_time: datetime) -> Json
         "transactions": [item | {"source": "SIMULATED_TEST_CLOCK"} for item in visible],
         "pendingTransactions": [item | {"source": "SIMULATED_TEST_CLOCK"} for item in pending],
         "goals": [_goal(goal, f"{key.hex()}_{index}", frozen_time) for index, goal in goals],
+        **_extensions(params, key, frozen_time),
     }
+
+
+def _with_account(item: Json, params: Json) -> Json:
+    item = dict(item)
+    if "accounts" in params:
+        first = next(each["key"] for each in params["accounts"] if each["currency"] == item["currency"])
+        item.setdefault("account", first)
+    if "authorizedAt" in item:
+        item["authorizedAt"] = write_instant(read_instant(item["authorizedAt"]))
+    if "authorizedAmount" in item:
+        item["authorizedAmount"] = _to_double(item["authorizedAmount"])
+    return item
+
+
+def _extensions(params: Json, key: bytes, frozen_time: datetime) -> Json:
+    if "openingBalances" in params:
+        return {"openingBalances": {code: _to_double(amount) for code, amount in params["openingBalances"].items()}}
+    if "accounts" not in params:
+        return {}
+    currencies = {each["key"]: each["currency"] for each in params["accounts"]}
+    transfers = [_transfer(item, currencies) for item in params["transfers"]]
+    posted, pending = _items(transfers, f"tfr_{key.hex()}", frozen_time)
+    return {
+        "accounts": [_account(each, params, frozen_time) for each in params["accounts"]],
+        "transfers": posted,
+        "pendingTransfers": pending,
+    }
+
+
+def _transfer(item: Json, currencies: Json) -> Json:
+    item = item | {"currency": currencies[item["from"]], "source": "SIMULATED_TEST_CLOCK"}
+    if "received" not in item:
+        return item
+    return item | {"received": _to_double(item["received"]), "receivedCurrency": currencies[item["to"]]}
+
+
+def _account(account: Json, params: Json, frozen_time: datetime) -> Json:
+    opening = account.get("openingBalance", Decimal(0))
+    balance = Fraction(opening)
+    for item in params.get("transactions", []):
+        if _with_account(item, params)["account"] == account["key"] and read_instant(item["at"]) <= frozen_time:
+            balance += Fraction(item["amount"]) * (1 if item["type"] == "INCOME" else -1)
+    for item in params["transfers"]:
+        if read_instant(item["at"]) <= frozen_time:
+            balance -= Fraction(item["amount"]) if item["from"] == account["key"] else 0
+            balance += Fraction(item.get("received", item["amount"])) if item["to"] == account["key"] else 0
+    return {"type": "CHECKING", **account, "openingBalance": _to_double(opening), "balance": _to_double(balance)}
 
 
 def _ten_years_after(moment: datetime) -> datetime:

@@ -82,6 +82,11 @@ def objects(required: dict[str, SearchStrategy[Json]], **optional: SearchStrateg
     return st.fixed_dictionaries(required, optional=optional)
 
 
+OPENINGS = st.dictionaries(
+    st.text("ABCXYZ", min_size=3, max_size=3), written_amounts(0) | st.sampled_from([-(10**12), 1e12]), max_size=3
+)
+
+
 @st.composite
 def schedules(draw: DrawFn, now: datetime, amounts: Amounts = written_amounts) -> Json:
     """Parameters of createTestClock. Items share a few instants."""
@@ -108,7 +113,37 @@ def schedules(draw: DrawFn, now: datetime, amounts: Amounts = written_amounts) -
             each["initialAmount"] = draw(parts_of(each["targetAmount"], amounts))
     if start != now or draw(st.booleans()):
         params["frozenTime"] = draw(written_instants(st.just(start)))
+    for each in params.get("transactions", ()):
+        if draw(st.booleans()):
+            each["authorizedAt"] = draw(written_instants(st.just(start)))
+            each.update(draw(objects({}, authorizedAmount=amounts(1), authorizedName=written_names(120))))
+    extensions = draw(st.sampled_from(["none", "accounts", "opening balances"]))
+    if extensions == "opening balances":
+        params["openingBalances"] = draw(OPENINGS)
+    if extensions == "accounts":
+        _add_accounts(draw, params, at, amounts)
     return params
+
+
+def _add_accounts(draw: DrawFn, params: Json, at: SearchStrategy[Json], amounts: Amounts) -> None:
+    """Add accounts for the currencies of all transactions, and transfers between them."""
+    currencies = ["EUR", "EUR", "USD", *sorted({each["currency"] for each in params.get("transactions", ())})]
+    params["accounts"] = [
+        {"key": f"a-{index}", "name": draw(written_names(120)), "currency": currency}
+        | draw(objects({}, type=st.sampled_from(["CASH", "LOAN"]), openingBalance=written_amounts(0)))
+        for index, currency in enumerate(currencies)
+    ]
+    keys = st.sampled_from(range(len(currencies)))
+    for each in params.get("transactions", ()):
+        if draw(st.booleans()):
+            each["account"] = f"a-{len(currencies) - 1 - currencies[::-1].index(each['currency'])}"
+    params["transfers"] = []
+    for source, target in draw(st.lists(st.tuples(keys, keys), max_size=4)):
+        if source != target:
+            transfer = {"at": draw(at), "name": draw(written_names(120)), "amount": draw(amounts(1))}
+            if currencies[source] != currencies[target]:
+                transfer["received"] = draw(amounts(1))
+            params["transfers"].append({"from": f"a-{source}", "to": f"a-{target}", **transfer})
 
 
 ADDRESSES = st.sampled_from(["ana@example.test", "Ána@Bücher.test", '"a b"@localhost', "a@localhost"])
@@ -122,9 +157,6 @@ INSTANTS = written_instants(st.sampled_from(NOWS))
 LIMITS = st.integers(1, 100).flatmap(lambda limit: st.sampled_from([limit, float(limit), Raw(b"%de0" % limit)]))
 CURSORS = st.binary(min_size=16, max_size=16).map(lambda key: f"cursor_{key.hex()}")
 
-OPENINGS = st.dictionaries(
-    st.text("ABCXYZ", min_size=3, max_size=3), written_amounts(0) | st.sampled_from([-(10**12), 1e12]), max_size=3
-)
 EXPECTATIONS = st.one_of(
     objects({"currency": st.just("EUR"), "atLeast": written_amounts(0)}, **{"from": INSTANTS, "until": INSTANTS}).map(
         lambda balance: {"balance": balance}

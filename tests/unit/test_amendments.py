@@ -31,7 +31,8 @@ from tickover.api.limits import (
 from tickover.api.timestamps import Instant, years_after
 from tickover.server.schedule.amendments import NextSchedule, amend
 from tickover.server.schedule.clocks import Clock
-from tickover.server.schedule.schedule import Schedule, ScheduledItems, encode_schedule, fork_schedule, view
+from tickover.server.schedule.items import ScheduledItems
+from tickover.server.schedule.schedule import Schedule, encode_schedule, fork_schedule, view
 
 _NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 _START = datetime(2027, 3, 1, tzinfo=UTC)

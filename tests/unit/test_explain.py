@@ -31,6 +31,13 @@ TRANSACTION = {"at": "2027-01-31T09:00:00Z", "name": "Rent", "amount": 900, "cur
 CONTRIBUTION = {"at": "2027-01-31T09:00:00Z", "amount": 50}
 GOAL = {"name": "Bike", "targetAmount": 1000, "initialAmount": 100, "contributions": [CONTRIBUTION]}
 
+OF_A_TRANSACTION = (
+    "available: at, name, amount, currency, type, category, account, authorizedAt, authorizedAmount, authorizedName"
+)
+AVAILABLE = (
+    "available: frozenTime, transactions, goals, name, labels, accounts, transfers, openingBalances, expectations"
+)
+
 
 def faults_of(kind: type[Params], params: Any) -> list[Fault]:
     """Return all faults of these parameters."""
@@ -142,9 +149,9 @@ def test_null_for_optional_parameter_gets_a_hint(kind: type[Params], params: Any
         (
             {"transactions": [TRANSACTION | {"when": ""}]},
             "transactions[0].when",
-            "available: at, name, amount, currency, type, category",
+            OF_A_TRANSACTION,
         ),
-        ({"zeit\0": 1}, "zeit\0", "available: frozenTime, transactions, goals, name, labels"),
+        ({"zeit\0": 1}, "zeit\0", AVAILABLE),
     ],
 )
 def test_unknown_name_gets_a_suggestion_and_its_value_is_omitted(params: Any, path: str, hint: str) -> None:

@@ -83,7 +83,7 @@ def test_long_string_is_truncated_to_200_characters() -> None:
 
 def test_long_unknown_name_is_truncated_and_gets_no_hint() -> None:
     hinted, silent, cut = faults_of(NewClock, {"x" * 40: 1, "x" * 41: 1, "x" * 201: 1})
-    assert hinted.message == "is not a known parameter; available: frozenTime, transactions, goals, name, labels"
+    assert hinted.message.startswith("is not a known parameter; available: frozenTime, transactions, goals, ")
     assert (silent.path, silent.message) == ("x" * 41, "is not a known parameter")
     assert (cut.path, cut.message) == ("x" * 199 + "…", "is not a known parameter")
 

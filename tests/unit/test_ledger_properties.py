@@ -10,14 +10,21 @@ from msgspec import UNSET
 
 from tests.unit.ledger_model import Model
 from tickover.api import ids, timestamps
-from tickover.api.clocks import ContributionEntry, GoalEntry, NewClock, TransactionEntry
+from tickover.api.clocks import (
+    AccountEntry,
+    ContributionEntry,
+    GoalEntry,
+    NewClock,
+    TransactionEntry,
+    TransferEntry,
+)
 from tickover.api.expectations import BalanceExpectationEntry, TotalExpectationEntry
 from tickover.api.timestamps import Instant
 from tickover.server.schedule import clocks
 from tickover.server.schedule.events import EventQuery, events, index_events, read_cursor
-from tickover.server.schedule.expectations import Expectation, Scope, check
+from tickover.server.schedule.expectations import Scope, check
 from tickover.server.schedule.ledger import Ledger, balances
-from tickover.server.schedule.schedule import Schedule, encode_schedule
+from tickover.server.schedule.schedule import Expectation, decode_stored, encode_schedule, encode_stored
 from tickover.server.schedule.totals import Totals
 
 START = datetime(2027, 1, 30, 23, 59, 59, 999_999, tzinfo=UTC)
@@ -27,6 +34,9 @@ DAY = timedelta(days=1)
 AMOUNTS = (1, 2, 3, 40, 40, 0.1, 0.2, 0.3, 12.34, 1e-7, 5e-324, 1_000_000_000, 0.001)
 BOUNDS = (-50, -3, 0, -0.0, 2, 40, 0.3, -0.1, 1e-9, 12.345, 1e12, -1e12)
 ROUNDS = 150
+AMOUNT_MEMBERS = ("balance", "accountBalance", "fromBalance", "toBalance", "currentAmount")
+ACCOUNTS = {"main": "EUR", "savings": "EUR", "card": "EUR", "dollars": "USD"}
+KEYS = {currency: [key for key, its in ACCOUNTS.items() if its == currency] for currency in ("EUR", "USD")}
 
 
 class Dice(Random):
@@ -60,15 +70,36 @@ class Dice(Random):
         contributions = [ContributionEntry(self.instant(), self.choice(AMOUNTS)) for _ in range(self.randrange(6))]
         return GoalEntry("g", self.randint(5, 60), self.randint(0, 5), contributions)
 
+    def transfer(self) -> TransferEntry[Any]:
+        from_, to = self.sample(list(ACCOUNTS), 2)
+        received = UNSET if ACCOUNTS[from_] == ACCOUNTS[to] else self.choice(self.amounts)
+        return TransferEntry(self.instant(), "t", from_, to, self.choice(self.amounts), received)
+
+    def with_accounts(self, params: NewClock) -> NewClock:
+        """Return the same clock with accounts, some of them named by its transactions, and with transfers."""
+        return msgspec.structs.replace(
+            params,
+            accounts=[
+                AccountEntry(key, key, currency, opening_balance=self.choice(BOUNDS))
+                for key, currency in ACCOUNTS.items()
+            ],
+            transactions=[
+                msgspec.structs.replace(item, account=self.choice((UNSET, *KEYS[item.currency])))
+                for item in params.transactions
+            ],
+            transfers=[self.transfer() for _ in range(self.randrange(9))],
+        )
+
     def ledger(self) -> tuple[Model, Ledger]:
         # Equal amounts lead to equal balances.
         self.amounts = self.choice((AMOUNTS, (40,)))
         transactions = [self.transaction() for _ in range(self.randrange(12))]
         params = NewClock(START, transactions, [self.goal() for _ in range(self.randrange(3))])
+        if self.random() < 0.5:
+            params = self.with_accounts(params)
         clock = clocks.new_clock(KEY, params, START)
-        stored = msgspec.msgpack.encode(encode_schedule(clock, params))
         opening = {currency: self.choice(BOUNDS) for currency in ("EUR", "CHF") if self.random() < 0.5}
-        ledger = Ledger(msgspec.msgpack.decode(stored, type=Schedule), START)
+        ledger = Ledger(decode_stored(encode_stored(encode_schedule(clock, params))), START)
         assert not list(ledger.build()), "few items take one step"
         return Model(KEY.hex(), START, params, opening), ledger
 
@@ -78,7 +109,7 @@ def test_balances_equal_the_model() -> None:
         dice = Dice(seed)
         model, ledger = dice.ledger()
         at = dice.instant()
-        assert balances(ledger, START, at, model.opening) == model.balances(at), seed
+        assert balances(ledger, START, at, ledger.opening_balances(model.opening)) == model.balances(at), seed
 
 
 def test_pages_of_events_equal_the_model() -> None:
@@ -89,7 +120,7 @@ def test_pages_of_events_equal_the_model() -> None:
         limit, cursor = dice.randint(1, 4), None
         seen: list[Any] = []
         while True:
-            query = EventQuery(frozen_time, until, limit, after, cursor, model.opening)
+            query = EventQuery(frozen_time, until, limit, after, cursor, ledger.opening_balances(model.opening))
             page = msgspec.json.decode(events(ledger, index_events(ledger), query))
             seen += page["events"]
             if "nextCursor" not in page:
@@ -102,7 +133,7 @@ def test_pages_of_events_equal_the_model() -> None:
                 timestamps.parse(event["at"]),
                 event["type"],
                 event["id"],
-                event.get("balance", event.get("currentAmount")),
+                [event[name] for name in AMOUNT_MEMBERS if name in event],
             )
             for event in seen
         ] == expected, seed
@@ -114,10 +145,11 @@ def test_balance_expectations_equal_the_model() -> None:
         dice = Dice(seed)
         model, ledger = dice.ledger()
         low, high, until = sorted(dice.instant() for _ in range(3))
-        expected = BalanceExpectationEntry(
-            dice.currency(), dice.bound(*BOUNDS), dice.bound(*BOUNDS), dice.bound(low), dice.bound(high)
-        )
-        violation = check(Expectation(balance=expected), ledger, Totals(ledger), Scope(START, until, model.opening))
+        bounds = dice.bound(*BOUNDS), dice.bound(*BOUNDS), dice.bound(low), dice.bound(high)
+        account: Any = dice.choice((UNSET, *ACCOUNTS)) if ledger.accounts else UNSET
+        expected = BalanceExpectationEntry(dice.currency() if account is UNSET else UNSET, *bounds, account)
+        scope = Scope(START, until, ledger.opening_balances(model.opening))
+        violation = check(Expectation(balance=expected), ledger, Totals(ledger), scope)
         outcome = violation and (violation.at, violation.actual, violation.item_ids)
         assert outcome == model.check_balance(expected, until), seed
 
@@ -130,7 +162,7 @@ def test_total_expectations_equal_the_model() -> None:
         per: Any = dice.choice(("DAY", "WEEK", "MONTH", "ALL"))
         bounds = dice.bound(0, 1e-9, 0.3, 12, 40), dice.bound(0, 0.3, 12.34, 40, 1e13)
         expected = TotalExpectationEntry(dice.type(), dice.currency(), per, dice.category(), *bounds)
-        violation = check(Expectation(total=expected), ledger, Totals(ledger), Scope(START, until, model.opening))
+        violation = check(Expectation(total=expected), ledger, Totals(ledger), Scope(START, until, {}))
         outcome = violation and (violation.at, violation.actual, violation.item_ids)
         assert outcome == model.check_total(expected, until), seed
 

@@ -79,9 +79,7 @@ def stories(draw: DrawFn, stops: int = 1, amounts: Amounts = written_amounts) ->
     key = ids.uuid7(now, bytes(range(10)))
     clock = clocks.new_clock(key, params, now)
     # Encode and decode the schedule as a database does.
-    schedule = msgspec.msgpack.decode(
-        msgspec.msgpack.encode(schedule_json.encode_schedule(clock, params)), type=Schedule
-    )
+    schedule = schedule_json.decode_stored(schedule_json.encode_stored(schedule_json.encode_schedule(clock, params)))
     around = {at + step for at in ats_in(read_sent(written)) for step in (-MICROSECOND, timedelta(0), MICROSECOND)}
     close = [instant for instant in sorted(around) if clock.start_time <= instant <= clock.max_time]
     stop = st.one_of(
@@ -91,13 +89,15 @@ def stories(draw: DrawFn, stops: int = 1, amounts: Amounts = written_amounts) ->
 
 
 def ats_in(params: Json) -> Iterator[datetime]:
-    for items in [params.get("transactions", []), *(goal.get("contributions", []) for goal in params.get("goals", []))]:
+    lists = params.get("transactions", []), params.get("transfers", [])
+    for items in [*lists, *(goal.get("contributions", []) for goal in params.get("goals", []))]:
         yield from (read_instant(item["at"]) for item in items)
 
 
 def lists_of(params: Json, seen: Json) -> Iterator[tuple[list[Json], list[Json], list[Json]]]:
     """Yield every list of items in the parameters, with its past and future items in the view."""
     yield params.get("transactions", []), seen["transactions"], seen["pendingTransactions"]
+    yield params.get("transfers", []), seen.get("transfers", []), seen.get("pendingTransfers", [])
     for given_goal, goal in zip(params.get("goals", []), seen["goals"], strict=True):
         yield given_goal.get("contributions", []), goal["contributions"], goal["upcomingContributions"]
 

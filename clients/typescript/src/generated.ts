@@ -12,7 +12,7 @@ export interface CallOptions {
 }
 
 /** The parameters of createTestClock. */
-export interface ScheduleEntry {
+export interface NewClock {
   /** The start of the clock, at most 10 years before or after the current real time. Default: the current real time. */
   frozenTime?: InstantInput;
   /** Income and expenses, in any order. */
@@ -23,6 +23,14 @@ export interface ScheduleEntry {
   name?: string;
   /** Your own labels. A name has 1 to 64 characters of `A-Z a-z 0-9 . _ - /`. A value is a string of at most 200 characters. */
   labels?: Record<string, string>;
+  /** The accounts of the clock. They can't change later. */
+  accounts?: Array<AccountEntry>;
+  /** Transfers between the accounts, in any order. */
+  transfers?: Array<TransferEntry>;
+  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. A clock with accounts has none. */
+  openingBalances?: Record<string, number>;
+  /** What you expect of the clock until its `maxTime`. `checkTestClock` checks it. */
+  expectations?: Array<ExpectationEntry>;
 }
 
 /** Income or an expense at an instant. */
@@ -39,6 +47,14 @@ export interface TransactionEntry {
   type: "EXPENSE" | "INCOME";
   /** Your own label. It may be empty. At the clock's start, `Opening balance` makes the transaction neither income nor expense. */
   category?: string;
+  /** The key of an account. Default: the first account with this currency. */
+  account?: string;
+  /** When a card payment was authorized, from the clock's start to `at`. Only a bank connection uses it. */
+  authorizedAt?: InstantInput;
+  /** The amount that was authorized. Default: `amount`. It needs `authorizedAt`. */
+  authorizedAmount?: number;
+  /** The name at the authorization. Default: `name`. It needs `authorizedAt`. */
+  authorizedName?: string;
 }
 
 /** A savings goal. */
@@ -59,6 +75,94 @@ export interface ContributionEntry {
   at: InstantInput;
   /** The amount of money. */
   amount: number;
+}
+
+/** An account, such as a bank account or a credit card. */
+export interface AccountEntry {
+  /** Your own key. No other account of the clock has it. */
+  key: string;
+  /** The name of the transaction or goal. */
+  name: string;
+  /** Three uppercase letters, such as `EUR`. */
+  currency: string;
+  /** What kind of account it is. */
+  type?: "CASH" | "CHECKING" | "CREDIT_CARD" | "LOAN" | "SAVINGS";
+  /** The balance before the clock's start. What you owe is negative. */
+  openingBalance?: number;
+}
+
+/** Money that moves from one account to another: neither income nor an expense. */
+export interface TransferEntry {
+  /** The instant of the transfer, from `frozenTime` to `maxTime` inclusive. */
+  at: InstantInput;
+  /** The name of the transaction or goal. */
+  name: string;
+  /** The key of the account that the money leaves. */
+  from: string;
+  /** The key of the account that gets the money. */
+  to: string;
+  /** The amount that leaves, in the currency of `from`. */
+  amount: number;
+  /** The amount that arrives. It is required if the accounts have different currencies, and not allowed else. */
+  received?: number;
+}
+
+/** One expectation. It has exactly one member. */
+export interface ExpectationEntry {
+  balance?: BalanceExpectationEntry;
+  goalReached?: GoalReachedExpectationEntry;
+  total?: TotalExpectationEntry;
+  posted?: PostedExpectationEntry;
+}
+
+/** The balance stays within bounds at every instant from `from` to `until`. */
+export interface BalanceExpectationEntry {
+  /** Three uppercase letters, such as `EUR`. */
+  currency?: string;
+  /** The smallest value that is allowed. */
+  atLeast?: number;
+  /** The largest value that is allowed. */
+  atMost?: number;
+  /** The start of the range. Default: the clock's start. */
+  from?: InstantInput;
+  /** The end of the range. Default: `until` of the call. */
+  until?: InstantInput;
+  /** The key of an account, instead of a currency. */
+  account?: string;
+}
+
+/** A goal is reached at or before `by`. */
+export interface GoalReachedExpectationEntry {
+  /** The ID of a goal, or a name that only one goal has. */
+  goal: string;
+  /** An instant from the clock's start to `until` of the call. */
+  by: InstantInput;
+}
+
+/** The total of transactions stays within bounds in every period. */
+export interface TotalExpectationEntry {
+  /** Whether money comes in or goes out. */
+  type: "EXPENSE" | "INCOME";
+  /** Three uppercase letters, such as `EUR`. */
+  currency: string;
+  /** The calendar period in UTC. Weeks start on Monday. Incomplete periods at both ends count only for `atMost`. `ALL` means one total for the whole range. */
+  per: "ALL" | "DAY" | "MONTH" | "WEEK";
+  /** Counts only transactions with this category. Default: all transactions. */
+  category?: string;
+  /** The smallest value that is allowed. */
+  atLeast?: number;
+  /** The largest value that is allowed. */
+  atMost?: number;
+}
+
+/** At least `count` transactions with this name are posted at or before `by`. */
+export interface PostedExpectationEntry {
+  /** The name of the transactions. */
+  name: string;
+  /** An instant from the clock's start to `until` of the call. */
+  by: InstantInput;
+  /** The smallest number of transactions. Default: 1. */
+  count?: number;
 }
 
 /** The parameters of advanceTestClock. */
@@ -128,6 +232,10 @@ export interface UpdateEntry {
   name?: string | null;
   /** The new labels, which replace all old ones, or null to remove them. */
   labels?: Record<string, string> | null;
+  /** The new opening balances, which replace all old ones, or null to remove them. */
+  openingBalances?: Record<string, number> | null;
+  /** The new expectations, which replace all old ones, or null to remove them. */
+  expectations?: Array<ExpectationEntry> | null;
 }
 
 /** The parameters of deleteTestClock. */
@@ -146,6 +254,10 @@ export interface ForkEntry {
   name?: string;
   /** The labels of the fork. Default: those of the original. */
   labels?: Record<string, string>;
+  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. A clock with accounts has none. */
+  openingBalances?: Record<string, number>;
+  /** The expectations of the fork. Default: those of the original. A goal's ID is that of the original. */
+  expectations?: Array<ExpectationEntry>;
 }
 
 /** The parameters of amendTestClock. */
@@ -153,7 +265,7 @@ export interface AmendEntry {
   /** The clock's ID. It starts with `clock_`. */
   id: string;
   add?: AddEntry;
-  /** The IDs of pending transactions and upcoming contributions. */
+  /** The IDs of transactions, transfers and contributions after `frozenTime`. */
   cancel?: Array<string>;
 }
 
@@ -165,6 +277,8 @@ export interface AddEntry {
   goals?: Array<GoalEntry>;
   /** Payments towards goals that the clock already has, in any order. */
   contributions?: Array<AddedContributionEntry>;
+  /** Transfers between accounts of the clock, in any order. */
+  transfers?: Array<TransferEntry>;
 }
 
 /** A payment towards a goal that the clock already has. */
@@ -185,7 +299,7 @@ export interface EventsEntry {
   after?: InstantInput;
   /** Returns events up to this instant, from the clock's start to its `maxTime`. Default: its `frozenTime`. */
   until?: InstantInput;
-  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. */
+  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. A clock with accounts has none. */
   openingBalances?: Record<string, number>;
   /** The maximum number of events. */
   limit?: number;
@@ -199,7 +313,7 @@ export interface BalancesEntry {
   id: string;
   /** An instant from the clock's start to its `maxTime`. Default: its `frozenTime`. */
   at?: InstantInput;
-  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. */
+  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. A clock with accounts has none. */
   openingBalances?: Record<string, number>;
 }
 
@@ -207,68 +321,12 @@ export interface BalancesEntry {
 export interface CheckEntry {
   /** The clock's ID. It starts with `clock_`. */
   id: string;
-  /** Each has exactly one member. */
-  expectations: Array<ExpectationEntry>;
+  /** Each has exactly one member. Default: the expectations of the clock. */
+  expectations?: Array<ExpectationEntry>;
   /** The end of the check, from the clock's start to its `maxTime`. Default: its `maxTime`, so that the whole schedule is checked. */
   until?: InstantInput;
-  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. */
+  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. A clock with accounts has none. */
   openingBalances?: Record<string, number>;
-}
-
-/** One expectation. It has exactly one member. */
-export interface ExpectationEntry {
-  balance?: BalanceExpectationEntry;
-  goalReached?: GoalReachedExpectationEntry;
-  total?: TotalExpectationEntry;
-  posted?: PostedExpectationEntry;
-}
-
-/** The balance stays within bounds at every instant from `from` to `until`. */
-export interface BalanceExpectationEntry {
-  /** Three uppercase letters, such as `EUR`. */
-  currency: string;
-  /** The smallest value that is allowed. */
-  atLeast?: number;
-  /** The largest value that is allowed. */
-  atMost?: number;
-  /** The start of the range. Default: the clock's start. */
-  from?: InstantInput;
-  /** The end of the range. Default: `until` of the call. */
-  until?: InstantInput;
-}
-
-/** A goal is reached at or before `by`. */
-export interface GoalReachedExpectationEntry {
-  /** The ID of a goal, or a name that only one goal has. */
-  goal: string;
-  /** An instant from the clock's start to `until` of the call. */
-  by: InstantInput;
-}
-
-/** The total of transactions stays within bounds in every period. */
-export interface TotalExpectationEntry {
-  /** Whether money comes in or goes out. */
-  type: "EXPENSE" | "INCOME";
-  /** Three uppercase letters, such as `EUR`. */
-  currency: string;
-  /** The calendar period in UTC. Weeks start on Monday. Incomplete periods at both ends count only for `atMost`. `ALL` means one total for the whole range. */
-  per: "ALL" | "DAY" | "MONTH" | "WEEK";
-  /** Counts only transactions with this category. Default: all transactions. */
-  category?: string;
-  /** The smallest value that is allowed. */
-  atLeast?: number;
-  /** The largest value that is allowed. */
-  atMost?: number;
-}
-
-/** At least `count` transactions with this name are posted at or before `by`. */
-export interface PostedExpectationEntry {
-  /** The name of the transactions. */
-  name: string;
-  /** An instant from the clock's start to `until` of the call. */
-  by: InstantInput;
-  /** The smallest number of transactions. */
-  count?: number;
 }
 
 /** The parameters of expandScenario. */
@@ -287,7 +345,7 @@ export interface ExportEntry {
   format: "beancount" | "camt053" | "csv" | "hledger" | "json" | "ofx";
   /** Whether to include transactions after the clock's `frozenTime`. */
   pending?: boolean;
-  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. */
+  /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. A clock with accounts has none. */
   openingBalances?: Record<string, number>;
 }
 
@@ -372,6 +430,16 @@ export interface Snapshot {
   pendingTransactions: Array<Transaction>;
   /** Goals, in the order in which they were added. */
   goals: Array<Goal>;
+  /** The balance of each currency before the clock's start, if it was given. */
+  openingBalances?: Record<string, number>;
+  /** The expectations of the clock, if it has any. */
+  expectations?: Array<ExpectationEntry>;
+  /** The accounts, if the clock has any. */
+  accounts?: Array<Account>;
+  /** Transfers at or before `frozenTime`. Only if the clock has accounts. */
+  transfers?: Array<Transfer>;
+  /** Transfers after `frozenTime`. Only if the clock has accounts. */
+  pendingTransfers?: Array<Transfer>;
   /** The first `frozenTime` of the clock, or of the original if the clock is a fork. Only with `details`. */
   startTime?: string;
   /** The name of the clock, if it has one. */
@@ -396,6 +464,14 @@ export interface Transaction {
   type: "EXPENSE" | "INCOME";
   /** The category of the request, if it had one. */
   category?: string;
+  /** The key of its account, if the clock has accounts. */
+  account?: string;
+  /** As in the request, if it had one. */
+  authorizedAt?: string;
+  /** As in the request, if it had one. */
+  authorizedAmount?: number;
+  /** As in the request, if it had one. */
+  authorizedName?: string;
   /** Distinguishes simulated money from real money. */
   source: "SIMULATED_TEST_CLOCK";
 }
@@ -430,6 +506,46 @@ export interface Contribution {
   at: string;
   /** The amount of money. */
   amount: number;
+}
+
+/** An account with its balance. */
+export interface Account {
+  /** The key of the request. */
+  key: string;
+  /** The name of the account. */
+  name: string;
+  /** Three uppercase letters, such as `EUR`. */
+  currency: string;
+  /** What kind of account it is. */
+  type: "CASH" | "CHECKING" | "CREDIT_CARD" | "LOAN" | "SAVINGS";
+  /** The balance before the clock's start. */
+  openingBalance: number;
+  /** The balance at `frozenTime`. */
+  balance: number;
+}
+
+/** A simulated transfer from one account to another at an instant. */
+export interface Transfer {
+  /** Opaque; starts with `tfr_`. */
+  id: string;
+  /** The instant at which the item takes effect. */
+  at: string;
+  /** The name of the transfer. */
+  name: string;
+  /** The key of the account that the money leaves. */
+  from: string;
+  /** The key of the account that gets the money. */
+  to: string;
+  /** The amount that leaves. */
+  amount: number;
+  /** The currency of `from`. */
+  currency: string;
+  /** The amount that arrives, if the accounts' currencies differ. */
+  received?: number;
+  /** The currency of `to`, if the accounts' currencies differ. */
+  receivedCurrency?: string;
+  /** Distinguishes simulated money from real money. */
+  source: "SIMULATED_TEST_CLOCK";
 }
 
 /** The mail server accepted the email. */
@@ -497,12 +613,19 @@ export interface Event {
   /** The instant of the event. */
   at: string;
   /** What happened. */
-  type: "contribution.posted" | "goal.reached" | "transaction.posted";
+  type: "contribution.posted" | "goal.reached" | "transaction.posted" | "transfer.posted";
   /** True if the event is after the clock's `frozenTime`; omitted otherwise. */
   pending?: boolean;
   transaction?: Transaction;
-  /** For `transaction.posted`: the balance of its currency after it and all transactions before it. */
+  /** For `transaction.posted`: the balance of its currency after it and all items before it. */
   balance?: number;
+  /** For `transaction.posted`: the balance of its account, if the clock has accounts. */
+  accountBalance?: number;
+  transfer?: Transfer;
+  /** For `transfer.posted`: the balance of the account that the money left. */
+  fromBalance?: number;
+  /** For `transfer.posted`: the balance of the account that got the money. */
+  toBalance?: number;
   /** For `contribution.posted` and `goal.reached`: the goal's ID. */
   goalId?: string;
   contribution?: Contribution;
@@ -516,6 +639,8 @@ export interface Balances {
   at: string;
   /** One for each currency, sorted by currency. */
   balances: Array<Balance>;
+  /** One for each account of the clock, if it has any, in their order. */
+  accounts?: Array<AccountBalance>;
 }
 
 /** The balance of one currency, and what led to it. */
@@ -528,10 +653,14 @@ export interface Balance {
   income: number;
   /** The sum of all expenses up to the instant. */
   expense: number;
-  /** The opening balance plus income minus expenses. */
+  /** The opening balance plus income minus expenses, and what transfers add to it. */
   balance: number;
   lowest: BalancePoint;
   highest: BalancePoint;
+  /** The sum of all transfers that arrived. Only if the clock has accounts. */
+  transferredIn?: number;
+  /** The sum of all transfers that left. Only if the clock has accounts. */
+  transferredOut?: number;
 }
 
 /** A balance at an instant. */
@@ -542,6 +671,28 @@ export interface BalancePoint {
   balance: number;
 }
 
+/** The balance of one account, and what led to it. */
+export interface AccountBalance {
+  /** Three uppercase letters, such as `EUR`. */
+  currency: string;
+  /** The opening balance, with the transactions that are opening balances. */
+  opening: number;
+  /** The sum of all income up to the instant. */
+  income: number;
+  /** The sum of all expenses up to the instant. */
+  expense: number;
+  /** The opening balance plus income minus expenses, and what transfers add to it. */
+  balance: number;
+  lowest: BalancePoint;
+  highest: BalancePoint;
+  /** The sum of all transfers that arrived. Only if the clock has accounts. */
+  transferredIn?: number;
+  /** The sum of all transfers that left. Only if the clock has accounts. */
+  transferredOut?: number;
+  /** The key of the account. */
+  account: string;
+}
+
 /** The results of all expectations. */
 export interface CheckResult {
   /** Whether all expectations hold. */
@@ -550,6 +701,8 @@ export interface CheckResult {
   until: string;
   /** One for each expectation, in the order of the request. */
   results: Array<ExpectationResult>;
+  /** The expectations of the clock, if the call had none of its own. */
+  expectations?: Array<ExpectationEntry>;
 }
 
 /** Whether one expectation holds. */
@@ -573,7 +726,7 @@ export interface Violation {
 
 /** The parameters of a clock, and its expectations. */
 export interface ExpandedScenario {
-  params: ScheduleEntry;
+  params: NewClock;
   /** The expectations of the scenario, as in `checkTestClock`. */
   expectations: Array<ExpectationEntry>;
 }
@@ -757,7 +910,7 @@ export type Reason = keyof ReasonDetails;
 
 /** The parameters and the result of each operation. */
 export interface Operations {
-  createTestClock: { params: ScheduleEntry; result: OneClock };
+  createTestClock: { params: NewClock; result: OneClock };
   advanceTestClock: { params: AdvanceEntry; result: OneClock };
   sendLoginCodeEmail: { params: SendEntry; result: Sent };
   loginByEmailVerification: { params: VerificationEntry; result: SignedIn };
@@ -825,7 +978,7 @@ export abstract class OperationMethods {
   ): Promise<Operations[M]["result"]>;
 
   /** Create a clock with its schedule. You own the clock, and it expires seven days after its creation. All parameters are optional. Items dated exactly at `frozenTime` have already happened. */
-  createTestClock(params: ScheduleEntry = {}, options?: CallOptions): Promise<OneClock> {
+  createTestClock(params: NewClock = {}, options?: CallOptions): Promise<OneClock> {
     return this.call("createTestClock", params, options);
   }
 
@@ -864,7 +1017,7 @@ export abstract class OperationMethods {
     return this.call("listTestClocks", params, options);
   }
 
-  /** Change the name and the labels of a clock. Changes only the parameters that you pass. `labels` replaces all labels. `null` removes the name or all labels. This never moves the clock, and its schedule stays the same. */
+  /** Change a clock's name, labels, opening balances and expectations. Changes only the parameters that you pass. Each replaces the old value as a whole, and `null` removes it. This never moves the clock, and its items stay the same. */
   updateTestClock(params: UpdateEntry, options?: CallOptions): Promise<OneClock> {
     return this.call("updateTestClock", params, options);
   }
@@ -874,27 +1027,27 @@ export abstract class OperationMethods {
     return this.call("deleteTestClock", params, options);
   }
 
-  /** Create a clock with the same schedule, at any instant of it. To rewind, fork at an earlier instant. The original doesn't change. The fork has all items of the original, including those that amendments added, and the same `maxTime`. It has its own IDs and expires seven days from now. */
+  /** Create a clock with the same schedule, at any instant of it. To rewind, fork at an earlier instant. The original doesn't change. The fork has all items of the original, including those that amendments added, its accounts, opening balances and expectations, and the same `maxTime`. It has its own IDs and expires seven days from now. */
   forkTestClock(params: ForkEntry, options?: CallOptions): Promise<OneClock> {
     return this.call("forkTestClock", params, options);
   }
 
-  /** Add items to a clock, and cancel items that haven't happened yet. The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the clock's `frozenTime` happens immediately. The call changes all or nothing. A clock holds at most 2,000 transactions, 100 goals, 500 contributions to one goal, 5,000 transactions and contributions in total, and 100 different currencies. The server never reuses the IDs of cancelled items. */
+  /** Add items to a clock, and cancel items that haven't happened yet. The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the clock's `frozenTime` happens immediately. The call changes all or nothing. A clock holds at most 2,000 transactions and transfers, 100 goals, 500 contributions to one goal, 5,000 items in total, and 100 different currencies. The server never reuses the IDs of cancelled items. */
   amendTestClock(params: AmendEntry, options?: CallOptions): Promise<OneClock> {
     return this.call("amendTestClock", params, options);
   }
 
-  /** List what happened to a clock, and what will happen. Returns events after `after`, up to and including `until`, in order of time. Among events of one instant, transactions come first, then goals in the order of the request. An event after the clock's `frozenTime` is pending. The ID of an event never changes. Pass `nextCursor` as `cursor` to get the next page. */
+  /** List what happened to a clock, and what will happen. Returns events after `after`, up to and including `until`, in order of time. Among events of one instant, transactions come first, then transfers, then goals in the order of the request. An event after the clock's `frozenTime` is pending. The ID of an event never changes. Pass `nextCursor` as `cursor` to get the next page. */
   listTestClockEvents(params: EventsEntry, options?: CallOptions): Promise<EventPage> {
     return this.call("listTestClockEvents", params, options);
   }
 
-  /** Return the balance of each currency at an instant, with its lowest and highest point. Returns one balance for each currency of the clock or of `openingBalances`, sorted by currency. Sums are exact. Transactions of one instant count together: the lowest and the highest balance are taken after all of them. This never moves the clock. */
+  /** Return the balance of each currency and account at an instant, with its lowest and highest point. Returns one balance for each currency of the clock or of its opening balances, sorted by currency, and one for each account. Sums are exact. Items of one instant count together: the lowest and the highest balance are taken after all of them. `openingBalances` replaces those of the clock. This never moves the clock. */
   getTestClockBalances(params: BalancesEntry, options?: CallOptions): Promise<Balances> {
     return this.call("getTestClockBalances", params, options);
   }
 
-  /** Check expectations about balances, goals, totals and transactions. Checks expectations from the clock's start to `until`, and returns a result for each, in the order of the request. A violation names the first instant at which the expectation doesn't hold. A currency, category or goal that the clock doesn't have is rejected. This never moves the clock. */
+  /** Check expectations about balances, goals, totals and transactions. Checks expectations, by default those of the clock, from its start to `until`, and returns a result for each, in their order. A violation names the first instant at which the expectation doesn't hold. A currency, account, category or goal that the clock doesn't have is rejected. This never moves the clock. */
   checkTestClock(params: CheckEntry, options?: CallOptions): Promise<CheckResult> {
     return this.call("checkTestClock", params, options);
   }

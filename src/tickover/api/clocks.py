@@ -6,37 +6,59 @@ types of parameters are generic, so that each is declared once.
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, UnsetType, field
 
 from tickover.api import timestamps
 from tickover.api.arguments import int_if_whole
-from tickover.api.errors import Fault
+from tickover.api.errors import Fault, truncate
+from tickover.api.expectations import Bound_co, Expectation, ExpectationEntry, Total_co, form_faults
 from tickover.api.fields import (
     CURRENCY,
     CURRENCY_TEXT,
+    OPENING_BALANCES,
+    AccountKey,
+    AccountType,
+    Bound,
     Category,
     ClockId,
     ClockName,
+    Currency,
     CurrencyOfTransaction,
     InitialAmount,
     Labels,
     Name,
     Number,
+    OpeningBalance,
     Params,
     PositiveAmount,
     Result,
     Text,
     Timestamp,
+    TotalBound,
     TransactionType,
     doc,
 )
-from tickover.api.limits import MAX_ADDED, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_TRANSACTIONS, SPAN_YEARS
+from tickover.api.limits import (
+    MAX_ACCOUNTS,
+    MAX_ADDED,
+    MAX_CONTRIBUTIONS,
+    MAX_EXPECTATIONS,
+    MAX_GOALS,
+    MAX_TRANSACTIONS,
+    MAX_TRANSFERS,
+    SPAN_YEARS,
+)
+from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
 
+OPENING_WITH_ACCOUNTS: Final = "must not be there, because the clock has accounts with their own opening balances"
+_EXPECTATIONS: Final = Meta(min_length=1, max_length=MAX_EXPECTATIONS)
+Expectations = Annotated[Sequence[ExpectationEntry[Bound, TotalBound]], _EXPECTATIONS]
 Amount_co = TypeVar("Amount_co", covariant=True)
 Initial_co = TypeVar("Initial_co", covariant=True)
+Opening_co = TypeVar("Opening_co", covariant=True)
 
 
 class TransactionEntry(Params, Generic[Amount_co], frozen=True):
@@ -53,6 +75,43 @@ class TransactionEntry(Params, Generic[Amount_co], frozen=True):
             "Your own label. It may be empty. At the clock's start, `Opening balance` makes the transaction neither "
             "income nor expense."
         ),
+    ] = UNSET
+    account: Annotated[
+        AccountKey | UnsetType, doc("The key of an account. Default: the first account with this currency.")
+    ] = UNSET
+    authorized_at: Annotated[
+        Instant | UnsetType,
+        doc("When a card payment was authorized, from the clock's start to `at`. Only a bank connection uses it."),
+    ] = UNSET
+    authorized_amount: Annotated[
+        Amount_co | UnsetType, doc("The amount that was authorized. Default: `amount`. It needs `authorizedAt`.")
+    ] = UNSET
+    authorized_name: Annotated[
+        Name | UnsetType, doc("The name at the authorization. Default: `name`. It needs `authorizedAt`.")
+    ] = UNSET
+
+
+class AccountEntry(Params, Generic[Opening_co], frozen=True):
+    """An account, such as a bank account or a credit card."""
+
+    key: Annotated[AccountKey, doc("Your own key. No other account of the clock has it.")]
+    name: Name
+    currency: Currency
+    type: Annotated[AccountType, doc("What kind of account it is.")] = "CHECKING"
+    opening_balance: Annotated[Opening_co, doc("The balance before the clock's start. What you owe is negative.")] = 0  # type: ignore[assignment]
+
+
+class TransferEntry(Params, Generic[Amount_co], frozen=True):
+    """Money that moves from one account to another: neither income nor an expense."""
+
+    at: Annotated[Instant, doc("The instant of the transfer, from `frozenTime` to `maxTime` inclusive.")]
+    name: Name
+    from_: Annotated[AccountKey, doc("The key of the account that the money leaves.")] = field(name="from")
+    to: Annotated[AccountKey, doc("The key of the account that gets the money.")]
+    amount: Annotated[Amount_co, doc("The amount that leaves, in the currency of `from`.")]
+    received: Annotated[
+        Amount_co | UnsetType,
+        doc("The amount that arrives. It is required if the accounts have different currencies, and not allowed else."),
     ] = UNSET
 
 
@@ -82,8 +141,12 @@ class GoalEntry(Params, Generic[Amount_co, Initial_co], frozen=True):
     ] = ()
 
 
-class ScheduleEntry(Params, Generic[Amount_co, Initial_co], frozen=True):
+class ScheduleEntry(Params, Generic[Amount_co, Initial_co, Opening_co, Bound_co, Total_co], frozen=True):
     """The parameters of createTestClock."""
+
+    combinations: ClassVar[dict[str, Any]] = {
+        "not": {"required": ["accounts", "openingBalances"], "properties": {"accounts": {"minItems": 1}}}
+    }
 
     frozen_time: Annotated[
         Instant | UnsetType,
@@ -100,9 +163,33 @@ class ScheduleEntry(Params, Generic[Amount_co, Initial_co], frozen=True):
     goals: Annotated[Sequence[GoalEntry[Amount_co, Initial_co]], Meta(max_length=MAX_GOALS), doc("Savings goals.")] = ()
     name: Annotated[ClockName | UnsetType, doc("Your own name for the clock.")] = UNSET
     labels: Labels | UnsetType = UNSET
+    accounts: Annotated[
+        Sequence[AccountEntry[Opening_co]],
+        Meta(max_length=MAX_ACCOUNTS),
+        doc("The accounts of the clock. They can't change later."),
+    ] = ()
+    transfers: Annotated[
+        Sequence[TransferEntry[Amount_co]],
+        Meta(max_length=MAX_TRANSFERS),
+        doc("Transfers between the accounts, in any order."),
+    ] = ()
+    opening_balances: Annotated[dict[Currency, Opening_co], OPENING_BALANCES] | UnsetType = UNSET
+    expectations: Annotated[
+        Annotated[Sequence[ExpectationEntry[Bound_co, Total_co]], _EXPECTATIONS] | UnsetType,
+        doc("What you expect of the clock until its `maxTime`. `checkTestClock` checks it."),
+    ] = UNSET
 
-    def passes_fast_checks(self: "ScheduleEntry[Number, Number]", now: Instant) -> bool:
+    @property
+    def has_story(self) -> bool:
+        """Whether the clock has more than a schedule of the interface."""
+        return bool(
+            self.accounts or self.transfers or self.opening_balances is not UNSET or self.expectations is not UNSET
+        )
+
+    def passes_fast_checks(self: "NumericSchedule", now: Instant) -> bool:
         """Return what the base class would, but faster. The number of items makes that worthwhile."""
+        if self.has_story or _with_options(self.transactions):
+            return not list(self.faults(now))
         start = now if self.frozen_time is UNSET else self.frozen_time
         ats = [item.at for item in self.transactions]
         for goal in self.goals:
@@ -116,10 +203,19 @@ class ScheduleEntry(Params, Generic[Amount_co, Initial_co], frozen=True):
             and (not currencies or (currencies.isascii() and currencies.isalpha() and currencies.isupper()))
         )
 
-    def faults(self: "ScheduleEntry[Number, Number]", now: Instant) -> Iterator[Fault]:
+    def faults(self: "NumericSchedule", now: Instant) -> Iterator[Fault]:
         start = now if self.frozen_time is UNSET else self.frozen_time
         yield from currency_faults("transactions", self.transactions)
         yield from initial_amount_faults("goals", self.goals)
+        yield from form_faults(self.expectations)
+        if self.accounts and self.opening_balances is not UNSET:
+            yield Fault("openingBalances", "accounts", OPENING_WITH_ACCOUNTS)
+        yield from _account_key_faults(self.accounts)
+        yield from authorization_faults("transactions", self.transactions)
+        if self.accounts is not None and all(each and each.key and each.currency for each in self.accounts):
+            currencies = {account.key: account.currency for account in self.accounts}
+            yield from account_faults("transactions", self.transactions, currencies)
+            yield from transfer_faults("transfers", self.transfers, currencies)
         if start is None:
             return
         earliest, latest = timestamps.years_after(now, -SPAN_YEARS), timestamps.years_after(now)
@@ -130,6 +226,8 @@ class ScheduleEntry(Params, Generic[Amount_co, Initial_co], frozen=True):
             return
         end = timestamps.years_after(start)
         yield from range_faults("transactions", self.transactions, start, end)
+        yield from authorized_range_faults("transactions", self.transactions, start, "the clock's start")
+        yield from range_faults("transfers", self.transfers, start, end)
         for index, goal in enumerate(self.goals or ()):
             if goal is not None:
                 yield from range_faults(f"goals[{index}].contributions", goal.contributions, start, end)
@@ -142,6 +240,100 @@ def currency_faults(path: str, transactions: Sequence[TransactionEntry[Amount_co
             yield Fault(f"{path}[{index}].currency", "format", f"must be {CURRENCY_TEXT}", item.currency)
 
 
+def _with_options(transactions: Sequence[TransactionEntry[Amount_co]]) -> bool:
+    """Return whether a transaction has a member that the interface doesn't."""
+    return bool(
+        [
+            item
+            for item in transactions
+            if item.account is not UNSET
+            or item.authorized_at is not UNSET
+            or item.authorized_amount is not UNSET
+            or item.authorized_name is not UNSET
+        ]
+    )
+
+
+def _account_key_faults(accounts: Sequence[AccountEntry[Opening_co]]) -> Iterator[Fault]:
+    keys = [None if account is None else account.key for account in accounts or ()]
+    for index, key in enumerate(keys):
+        if key is not None and key in keys[:index]:
+            yield Fault(f"accounts[{index}].key", "unique", "is the key of another account", key)
+
+
+def account_faults(
+    path: str, transactions: Sequence[TransactionEntry[Amount_co]], currencies: Mapping[str, str]
+) -> Iterator[Fault]:
+    """Check the accounts of transactions. `currencies` has the currency of each account of the clock, by its key."""
+    known = {*currencies.values()}
+    for index, item in enumerate(transactions or ()):
+        if item is None or item.account is None or item.currency is None:
+            continue
+        if item.account is UNSET:
+            if known and item.currency not in known:
+                message = f"must be the currency of an account ({', '.join(sorted(known))})"
+                yield Fault(f"{path}[{index}].currency", "account", message, item.currency)
+        elif item.account not in currencies:
+            yield _unknown_account(f"{path}[{index}].account", item.account, currencies)
+        elif currencies[item.account] != item.currency:
+            message = f"must be an account in {truncate(item.currency)}; this one is in {currencies[item.account]}"
+            yield Fault(f"{path}[{index}].account", "currency", message, item.account)
+
+
+def transfer_faults(
+    path: str, transfers: Sequence[TransferEntry[Amount_co]], currencies: Mapping[str, str]
+) -> Iterator[Fault]:
+    """Check the accounts of transfers, and that those between currencies say how much arrives."""
+    for index, item in enumerate(transfers or ()):
+        if item is None or item.from_ is None or item.to is None:
+            continue
+        ends = {"from": item.from_, "to": item.to}
+        unknown = [name for name, key in ends.items() if key not in currencies]
+        for name in unknown:
+            yield _unknown_account(f"{path}[{index}].{name}", ends[name], currencies)
+        if item.from_ == item.to:
+            yield Fault(f"{path}[{index}].to", "different", "must be another account than from", item.to)
+        elif not unknown and item.received is not None:
+            yield from _received_faults(f"{path}[{index}].received", item, currencies)
+
+
+def _received_faults(path: str, item: TransferEntry[Amount_co], currencies: Mapping[str, str]) -> Iterator[Fault]:
+    is_needed = currencies[item.from_] != currencies[item.to]
+    if is_needed and item.received is UNSET:
+        yield Fault(path, "currency", f"is required, because the money arrives in {currencies[item.to]}")
+    if not is_needed and item.received is not UNSET:
+        yield Fault(path, "currency", "must not be there, because both accounts have the same currency")
+
+
+def _unknown_account(path: str, key: str, currencies: Mapping[str, str]) -> Fault:
+    listed = f" ({', '.join(currencies)})" if currencies else "; it has none"
+    hint = suggest(key, currencies, '"{}"')
+    return Fault(path, "account", f"must be the key of an account of this clock{listed}{hint}", key)
+
+
+def authorization_faults(path: str, transactions: Sequence[TransactionEntry[Amount_co]]) -> Iterator[Fault]:
+    for index, item in enumerate(transactions or ()):
+        if item is None or item.authorized_at is None:
+            continue
+        if item.authorized_at is UNSET:
+            for name, value in (("Amount", item.authorized_amount), ("Name", item.authorized_name)):
+                if value is not UNSET:
+                    yield Fault(f"{path}[{index}].authorized{name}", "authorizedAt", "needs authorizedAt")
+        elif item.at is not None and item.authorized_at > item.at:
+            message = f"must not be later than at ({timestamps.write(item.at)})"
+            yield Fault(f"{path}[{index}].authorizedAt", "range", message, timestamps.write(item.authorized_at))
+
+
+def authorized_range_faults(
+    path: str, transactions: Sequence[TransactionEntry[Amount_co]], start: Instant, limit: str
+) -> Iterator[Fault]:
+    for index, item in enumerate(transactions or ()):
+        if item is None or item.authorized_at is None or item.authorized_at is UNSET or start <= item.authorized_at:
+            continue
+        message = f"must not be before {limit} ({timestamps.write(start)})"
+        yield Fault(f"{path}[{index}].authorizedAt", "range", message, timestamps.write(item.authorized_at))
+
+
 def initial_amount_faults(path: str, goals: Sequence[GoalEntry[Number, Number]]) -> Iterator[Fault]:
     for index, goal in enumerate(goals or ()):
         if goal is None or goal.target_amount is None or goal.initial_amount is None:
@@ -152,7 +344,10 @@ def initial_amount_faults(path: str, goals: Sequence[GoalEntry[Number, Number]])
 
 
 def range_faults(
-    path: str, items: Sequence[TransactionEntry[Number] | ContributionEntry[Number]], start: Instant, end: Instant
+    path: str,
+    items: Sequence[TransactionEntry[Number] | TransferEntry[Number] | ContributionEntry[Number]],
+    start: Instant,
+    end: Instant,
 ) -> Iterator[Fault]:
     for index, item in enumerate(items or ()):
         if item is None or item.at is None or start <= item.at <= end:
@@ -161,8 +356,11 @@ def range_faults(
         yield Fault(f"{path}[{index}].at", "range", message, timestamps.write(item.at))
 
 
-NewClock = ScheduleEntry[PositiveAmount, InitialAmount]
-"""The parameters of createTestClock in the server."""
+NumericSchedule = ScheduleEntry[Number, Number, Number, Number, Number]
+
+
+class NewClock(ScheduleEntry[PositiveAmount, InitialAmount, OpeningBalance, Bound, TotalBound], frozen=True):
+    """The parameters of createTestClock."""
 
 
 class AddEntry(Params, frozen=True):
@@ -183,6 +381,11 @@ class AddEntry(Params, frozen=True):
         Meta(max_length=MAX_ADDED),
         doc("Payments towards goals that the clock already has, in any order."),
     ] = ()
+    transfers: Annotated[
+        Sequence[TransferEntry[PositiveAmount]],
+        Meta(max_length=MAX_ADDED),
+        doc("Transfers between accounts of the clock, in any order."),
+    ] = ()
 
 
 class Transaction(Result, frozen=True, kw_only=True):
@@ -195,7 +398,37 @@ class Transaction(Result, frozen=True, kw_only=True):
     currency: Annotated[str, doc("Three uppercase letters, such as `EUR`.")]
     type: Annotated[TransactionType, doc("Whether money comes in or goes out.")]
     category: Annotated[str | None, doc("The category of the request, if it had one.")] = None
+    account: Annotated[str | None, doc("The key of its account, if the clock has accounts.")] = None
+    authorized_at: Annotated[Timestamp | None, doc("As in the request, if it had one.")] = None
+    authorized_amount: Annotated[Decimal | None, doc("As in the request, if it had one.")] = None
+    authorized_name: Annotated[str | None, doc("As in the request, if it had one.")] = None
     source: Annotated[Literal["SIMULATED_TEST_CLOCK"], doc("Distinguishes simulated money from real money.")]
+
+
+class Transfer(Result, frozen=True, kw_only=True):
+    """A simulated transfer from one account to another at an instant."""
+
+    id: Annotated[str, doc("Opaque; starts with `tfr_`.")]
+    at: Annotated[Timestamp, doc("The instant at which the item takes effect.")]
+    name: Annotated[str, doc("The name of the transfer.")]
+    from_: Annotated[str, doc("The key of the account that the money leaves.")] = field(name="from")
+    to: Annotated[str, doc("The key of the account that gets the money.")]
+    amount: Annotated[Decimal, doc("The amount that leaves.")]
+    currency: Annotated[str, doc("The currency of `from`.")]
+    received: Annotated[Decimal | None, doc("The amount that arrives, if the accounts' currencies differ.")] = None
+    received_currency: Annotated[str | None, doc("The currency of `to`, if the accounts' currencies differ.")] = None
+    source: Annotated[Literal["SIMULATED_TEST_CLOCK"], doc("Distinguishes simulated money from real money.")]
+
+
+class Account(Result, frozen=True):
+    """An account with its balance."""
+
+    key: Annotated[str, doc("The key of the request.")]
+    name: Annotated[str, doc("The name of the account.")]
+    currency: Annotated[str, doc("Three uppercase letters, such as `EUR`.")]
+    type: Annotated[AccountType, doc("What kind of account it is.")]
+    opening_balance: Annotated[Decimal, doc("The balance before the clock's start.")]
+    balance: Annotated[Decimal, doc("The balance at `frozenTime`.")]
 
 
 class Contribution(Result, frozen=True):
@@ -267,6 +500,17 @@ class Snapshot(Summary, frozen=True):
     transactions: Annotated[Sequence[Transaction], doc("Transactions at or before `frozenTime`, in order of time.")]
     pending_transactions: Annotated[Sequence[Transaction], doc("Transactions after `frozenTime`, in order of time.")]
     goals: Annotated[Sequence[Goal], doc("Goals, in the order in which they were added.")]
+    opening_balances: Annotated[
+        Mapping[str, Decimal] | None, doc("The balance of each currency before the clock's start, if it was given.")
+    ] = None
+    expectations: Annotated[Sequence[Expectation] | None, doc("The expectations of the clock, if it has any.")] = None
+    accounts: Annotated[Sequence[Account] | None, doc("The accounts, if the clock has any.")] = None
+    transfers: Annotated[
+        Sequence[Transfer] | None, doc("Transfers at or before `frozenTime`. Only if the clock has accounts.")
+    ] = None
+    pending_transfers: Annotated[
+        Sequence[Transfer] | None, doc("Transfers after `frozenTime`. Only if the clock has accounts.")
+    ] = None
 
 
 class OneClock(Result, frozen=True):
@@ -285,7 +529,7 @@ class ClockPage(Result, frozen=True):
     next_cursor: NextCursor = None
 
 
-EventType = Literal["transaction.posted", "contribution.posted", "goal.reached"]
+EventType = Literal["transaction.posted", "transfer.posted", "contribution.posted", "goal.reached"]
 
 
 class Event(Result, frozen=True, kw_only=True):
@@ -298,7 +542,17 @@ class Event(Result, frozen=True, kw_only=True):
     transaction: Transaction | None = None
     balance: Annotated[
         Decimal | None,
-        doc("For `transaction.posted`: the balance of its currency after it and all transactions before it."),
+        doc("For `transaction.posted`: the balance of its currency after it and all items before it."),
+    ] = None
+    account_balance: Annotated[
+        Decimal | None, doc("For `transaction.posted`: the balance of its account, if the clock has accounts.")
+    ] = None
+    transfer: Transfer | None = None
+    from_balance: Annotated[
+        Decimal | None, doc("For `transfer.posted`: the balance of the account that the money left.")
+    ] = None
+    to_balance: Annotated[
+        Decimal | None, doc("For `transfer.posted`: the balance of the account that got the money.")
     ] = None
     goal_id: Annotated[str | None, doc("For `contribution.posted` and `goal.reached`: the goal's ID.")] = None
     contribution: Contribution | None = None
@@ -328,9 +582,21 @@ class Balance(Result, frozen=True):
     opening: Annotated[Decimal, doc("The opening balance, with the transactions that are opening balances.")]
     income: Annotated[Decimal, doc("The sum of all income up to the instant.")]
     expense: Annotated[Decimal, doc("The sum of all expenses up to the instant.")]
-    balance: Annotated[Decimal, doc("The opening balance plus income minus expenses.")]
+    balance: Annotated[Decimal, doc("The opening balance plus income minus expenses, and what transfers add to it.")]
     lowest: BalancePoint
     highest: BalancePoint
+    transferred_in: Annotated[
+        Decimal | None, doc("The sum of all transfers that arrived. Only if the clock has accounts.")
+    ] = None
+    transferred_out: Annotated[
+        Decimal | None, doc("The sum of all transfers that left. Only if the clock has accounts.")
+    ] = None
+
+
+class AccountBalance(Balance, frozen=True, kw_only=True):
+    """The balance of one account, and what led to it."""
+
+    account: Annotated[str, doc("The key of the account.")]
 
 
 class Balances(Result, frozen=True):
@@ -338,6 +604,9 @@ class Balances(Result, frozen=True):
 
     at: Annotated[Timestamp, doc("The instant of the balances.")]
     balances: Annotated[Sequence[Balance], doc("One for each currency, sorted by currency.")]
+    accounts: Annotated[
+        Sequence[AccountBalance] | None, doc("One for each account of the clock, if it has any, in their order.")
+    ] = None
 
 
 class ExportedClock(Result, frozen=True):

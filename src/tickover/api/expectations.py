@@ -13,7 +13,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from tickover.api import timestamps
 from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
 from tickover.api.errors import Fault
-from tickover.api.fields import Category, Currency, Name, Params, Result, Timestamp, TransactionType, doc
+from tickover.api.fields import AccountKey, Category, Currency, Name, Params, Result, Timestamp, TransactionType, doc
 from tickover.api.limits import MAX_POSTED_COUNT
 from tickover.api.timestamps import Instant
 
@@ -30,20 +30,25 @@ _By = Annotated[Instant, doc("An instant from the clock's start to `until` of th
 class BalanceExpectationEntry(Params, Generic[Bound_co], frozen=True):
     """The balance stays within bounds at every instant from `from` to `until`."""
 
-    combinations: ClassVar[dict[str, Any]] = _HAS_BOUND
+    combinations: ClassVar[dict[str, Any]] = {
+        **_HAS_BOUND,
+        "oneOf": [{"required": ["currency"]}, {"required": ["account"]}],
+    }
 
-    currency: Currency
+    currency: Currency | UnsetType = UNSET
     at_least: Annotated[Bound_co | UnsetType, _AT_LEAST] = UNSET
     at_most: Annotated[Bound_co | UnsetType, _AT_MOST] = UNSET
     from_: Annotated[Instant | UnsetType, doc("The start of the range. Default: the clock's start.")] = field(
         default=UNSET, name="from"
     )
     until: Annotated[Instant | UnsetType, doc("The end of the range. Default: `until` of the call.")] = UNSET
+    account: Annotated[AccountKey | UnsetType, doc("The key of an account, instead of a currency.")] = UNSET
 
     def __str__(self) -> str:
         since = "" if self.from_ is UNSET else f" from {timestamps.write(self.from_)}"
         until = "" if self.until is UNSET else f" until {timestamps.write(self.until)}"
-        return f"the {self.currency} balance is {_bounds(self.at_least, self.at_most)}{since}{until}"
+        what = f"balance of {self.account}" if self.currency is UNSET else f"{self.currency} balance"
+        return f"the {what} is {_bounds(self.at_least, self.at_most)}{since}{until}"
 
 
 class GoalReachedExpectationEntry(Params, frozen=True):
@@ -88,10 +93,13 @@ class PostedExpectationEntry(Params, frozen=True):
 
     name: Annotated[Name, doc("The name of the transactions.")]
     by: _By
-    count: Annotated[int, Meta(ge=1, le=MAX_POSTED_COUNT), doc("The smallest number of transactions.")] = 1
+    count: Annotated[
+        Annotated[int, Meta(ge=1, le=MAX_POSTED_COUNT)] | UnsetType,
+        doc("The smallest number of transactions. Default: 1."),
+    ] = UNSET
 
     def __str__(self) -> str:
-        times = "" if self.count == 1 else f" {self.count} times"
+        times = "" if self.count is UNSET or self.count == 1 else f" {self.count} times"
         return f'"{self.name}" is posted{times} by {timestamps.write(self.by)}'
 
 
@@ -110,6 +118,14 @@ class ExpectationEntry(Params, Generic[Bound_co, Total_co], frozen=True):
         text = "".join(str(rule) for rule in (self.balance, self.goal_reached, self.total, self.posted) if rule)
         return f"{text[0].upper()}{text[1:]}."
 
+    def instants(self) -> Iterator[Instant]:
+        """Return the instants that the expectation names."""
+        rules = self.balance, self.goal_reached, self.posted
+        for name in ("from_", "until", "by"):
+            for at in (getattr(rule, name, UNSET) for rule in rules):
+                if at is not UNSET:
+                    yield at
+
     def faults_at(self, path: str) -> Iterator[Fault]:
         given = [self.balance, self.goal_reached, self.total, self.posted]
         if sum(member is not UNSET for member in given) != 1:
@@ -119,6 +135,18 @@ class ExpectationEntry(Params, Generic[Bound_co, Total_co], frozen=True):
                 member.at_least is UNSET and member.at_most is UNSET
             ):
                 yield Fault(f"{path}.{name}", "bound", "must have atLeast, atMost or both")
+        balance = self.balance
+        if isinstance(balance, BalanceExpectationEntry) and (balance.currency is UNSET) == (balance.account is UNSET):
+            yield Fault(f"{path}.balance", "oneOf", "must have either currency or account")
+
+
+def form_faults(
+    expectations: "Sequence[ExpectationEntry[Bound_co, Total_co]] | UnsetType | None",
+) -> Iterator[Fault]:
+    """Return the faults of expectations that don't depend on a clock."""
+    for index, expectation in enumerate(expectations or ()):
+        if expectation is not None:
+            yield from expectation.faults_at(f"expectations[{index}]")
 
 
 Expectation = ExpectationEntry[Decimal, Decimal]
@@ -155,6 +183,9 @@ class CheckResult(Result, frozen=True):
     ok: Annotated[bool, doc("Whether all expectations hold.")]
     until: Annotated[Timestamp, doc("The end of the check.")]
     results: Annotated[Sequence[ExpectationResult], doc("One for each expectation, in the order of the request.")]
+    expectations: Annotated[
+        Sequence[Expectation] | None, doc("The expectations of the clock, if the call had none of its own.")
+    ] = None
 
     def __bool__(self) -> bool:
         return self.ok
@@ -210,7 +241,7 @@ def total(
 
 def posted(name: str, by: InstantLike, count: int = 1) -> Expectation:
     """Expect that at least `count` transactions with this name are posted at or before `by`."""
-    return ExpectationEntry(posted=PostedExpectationEntry(name, to_instant(by), count))
+    return ExpectationEntry(posted=PostedExpectationEntry(name, to_instant(by), UNSET if count == 1 else count))
 
 
 def _optional(value: InstantLike | None) -> datetime | UnsetType:

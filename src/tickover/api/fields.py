@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 
 from tickover.api.errors import Fault
 from tickover.api.limits import (
+    MAX_ACCOUNT_KEY,
     MAX_AMOUNT,
     MAX_BOUND,
     MAX_CATEGORY,
@@ -67,10 +68,17 @@ Text = Annotated[str, expected("text without U+0000 and lone surrogates")]
 Timestamp = Annotated[datetime, Meta(tz=True)]
 Number = int | float
 TransactionType = Literal["INCOME", "EXPENSE"]
+AccountType = Literal["CHECKING", "SAVINGS", "CREDIT_CARD", "CASH", "LOAN"]
 
 ClockId = Annotated[Text, doc("The clock's ID. It starts with `clock_`.")]
 Name = Annotated[Text, Meta(min_length=1, max_length=MAX_NAME), doc("The name of the transaction or goal.")]
 Category = Annotated[Text, Meta(max_length=MAX_CATEGORY)]
+# The pattern excludes a line break at the end, which `$` would allow.
+AccountKey = Annotated[
+    str,
+    Meta(min_length=1, max_length=MAX_ACCOUNT_KEY, pattern=r"^[a-z0-9][a-z0-9-]*(?!\n)$"),
+    expected(f"1 to {MAX_ACCOUNT_KEY} characters of a-z, 0-9 and '-', starting with a letter or a digit"),
+]
 
 CURRENCY: Final = re.compile("[A-Z]{3}")
 CURRENCY_TEXT: Final = "three uppercase letters"
@@ -91,14 +99,14 @@ InitialAmount = Annotated[int, _NOT_NEGATIVE] | Annotated[float, _NOT_NEGATIVE]
 OpeningBalance = Annotated[int, _OPENING] | Annotated[float, _OPENING]
 Bound = Annotated[int, _BOUND] | Annotated[float, _BOUND]
 TotalBound = Annotated[int, _TOTAL] | Annotated[float, _TOTAL]
-OpeningBalances = Annotated[
-    dict[Currency, OpeningBalance],
-    Meta(max_length=MAX_OPENING_BALANCES),
-    doc(
+OPENING_BALANCES: Final = Meta(
+    max_length=MAX_OPENING_BALANCES,
+    description=(
         "The balance of each currency before the clock's start, "
-        f"from -{MAX_OPENING_BALANCE:,} to {MAX_OPENING_BALANCE:,}. A missing one is 0."
+        f"from -{MAX_OPENING_BALANCE:,} to {MAX_OPENING_BALANCE:,}. A missing one is 0. A clock with accounts has none."
     ),
-]
+)
+OpeningBalances = Annotated[dict[Currency, OpeningBalance], OPENING_BALANCES]
 
 ClockName = Annotated[Text, Meta(min_length=1, max_length=MAX_CLOCK_NAME)]
 # The pattern excludes a line break at the end, which `$` would allow.

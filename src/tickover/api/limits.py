@@ -8,6 +8,7 @@ CLOCK_LIFETIME: Final = timedelta(days=7)
 SPAN_YEARS: Final = 10
 """Calendar years: how far from now a clock may start, and how far it may advance from its start."""
 MAX_TRANSACTIONS: Final = 100
+MAX_TRANSFERS: Final = 100
 MAX_GOALS: Final = 25
 MAX_CONTRIBUTIONS: Final = 100
 """Contributions of one goal in one call."""
@@ -15,12 +16,15 @@ MAX_ADDED: Final = 100
 MAX_CANCELLED: Final = 100
 """Entries of each list of amendTestClock."""
 MAX_CLOCK_TRANSACTIONS: Final = 2_000
+"""Transactions and transfers of a clock."""
 MAX_CLOCK_GOALS: Final = 100
 MAX_GOAL_CONTRIBUTIONS: Final = 500
 MAX_CLOCK_ITEMS: Final = 5_000
-"""Transactions and contributions of a clock."""
+"""Transactions, transfers and contributions of a clock."""
 MAX_CLOCK_CURRENCIES: Final = 100
 """Different currencies of a clock. These five limit what a clock can hold after amendments."""
+MAX_ACCOUNTS: Final = 20
+MAX_ACCOUNT_KEY: Final = 40
 MAX_NAME: Final = 120
 MAX_CATEGORY: Final = 80
 MAX_AMOUNT: Final = 1_000_000_000

@@ -28,10 +28,10 @@ class PlannedContribution(ContributionEntry[Decimal], frozen=True):
 
 PlannedItem = PlannedTransaction | PlannedGoal | PlannedContribution
 """An item that can be added to a clock."""
-CreateClockParams = ScheduleEntry[Decimal, Decimal]
+CreateClockParams = ScheduleEntry[Decimal, Decimal, Decimal, Decimal, Decimal]
 
 
-class Plan(ScheduleEntry[Decimal, Decimal], frozen=True):
+class Plan(ScheduleEntry[Decimal, Decimal, Decimal, Decimal, Decimal], frozen=True):
     """A clock to create, with the opening balances and expectations to check it with. The server stores neither."""
 
     opening: Mapping[str, Amount] = {}
@@ -45,7 +45,8 @@ class Plan(ScheduleEntry[Decimal, Decimal], frozen=True):
     @property
     def params(self) -> CreateClockParams:
         """The parameters of createTestClock."""
-        return ScheduleEntry(*(getattr(self, name) for name in ScheduleEntry.__struct_fields__))
+        stored = [name for name in ScheduleEntry.__struct_fields__ if name != "expectations"]
+        return ScheduleEntry(**{name: getattr(self, name) for name in stored})
 
 
 ScheduleT = TypeVar("ScheduleT")
@@ -63,7 +64,7 @@ ExpandedPlan = ExpandedScenario[CreateClockParams, Expectation]
 
 
 def plan_of(expanded: ExpandedPlan) -> Plan:
-    return Plan(**structs.asdict(expanded.params), expectations=expanded.expectations)
+    return Plan(**(structs.asdict(expanded.params) | {"expectations": expanded.expectations}))
 
 
 def is_opening_balance(transaction: PlannedTransaction | Transaction) -> bool:

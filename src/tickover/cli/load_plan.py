@@ -22,11 +22,12 @@ class _LargeGoal(GoalEntry[Decimal, Decimal], frozen=True):
     contributions: Sequence[ContributionEntry[Decimal]] = ()
 
 
-class _LargeSchedule(ScheduleEntry[Decimal, Decimal], frozen=True):
+class _LargeSchedule(ScheduleEntry[Decimal, Decimal, Decimal, Decimal, Decimal], frozen=True):
     """Parameters of createTestClock with any number of items. The client adds in parts what one call doesn't accept."""
 
     transactions: Sequence[PlannedTransaction] = ()
     goals: Sequence[_LargeGoal] = ()
+    expectations: Sequence[Expectation] = ()
 
 
 def load_scenario(name: str) -> Scenario:

@@ -1,16 +1,11 @@
-"""amendTestClock: add items to a clock, and cancel items that haven't happened yet.
-
-An amendment is computed from the clock as it was read. It is stored only if the clock still has the same revision, and
-a frozen time at which the amendment is valid. Otherwise it is computed again. Amendments of one clock wait for each
-other in a process, so only another process can make the operation compute one again.
-"""
+"""amendTestClock: add items to a clock, and cancel items that haven't happened yet."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, UnsetType
 
-from tickover.api.clocks import AddEntry, OneClock, currency_faults, initial_amount_faults
+from tickover.api.clocks import AddEntry, OneClock, authorization_faults, currency_faults, initial_amount_faults
 from tickover.api.errors import Fault, Reason
 from tickover.api.fields import ClockId, Params, Text, doc
 from tickover.api.limits import (
@@ -23,11 +18,11 @@ from tickover.api.limits import (
 )
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
-from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, too_many_amendments
+from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
 from tickover.server.operations.operation import COPY, Caller, Example, Operation, Permission, Services
-from tickover.server.schedule.amendments import amend
-
-_MAX_ATTEMPTS: Final = 20
+from tickover.server.schedule.amendments import NextSchedule, amend
+from tickover.server.schedule.clocks import Clock
+from tickover.server.schedule.schedule import Schedule
 
 
 def _with_items(name: str) -> dict[str, Any]:
@@ -42,7 +37,7 @@ class AmendEntry(Params, frozen=True):
         "anyOf": [
             {
                 "required": ["add"],
-                "properties": {"add": {"anyOf": [*map(_with_items, ("transactions", "goals", "contributions"))]}},
+                "properties": {"add": {"anyOf": [*map(_with_items, AddEntry.__struct_fields__)]}},
             },
             _with_items("cancel"),
         ]
@@ -52,17 +47,18 @@ class AmendEntry(Params, frozen=True):
     add: AddEntry | UnsetType = UNSET
     cancel: Annotated[
         Annotated[Sequence[Text], Meta(max_length=MAX_CANCELLED)] | UnsetType,
-        doc("The IDs of pending transactions and upcoming contributions."),
+        doc("The IDs of transactions, transfers and contributions after `frozenTime`."),
     ] = UNSET
 
     def faults(self, now: Instant) -> Iterator[Fault]:
         add = self.add if isinstance(self.add, AddEntry) else AddEntry()
         # Invalid members are None. They have faults of their own.
-        lists = (self.cancel, add.transactions, add.goals, add.contributions)
+        lists = (self.cancel, add.transactions, add.goals, add.contributions, add.transfers)
         if self.add is not None and all(each is not None and not each for each in lists):
             yield Fault("add", "required", "add or cancel at least one item")
         yield from currency_faults("add.transactions", add.transactions)
         yield from initial_amount_faults("add.goals", add.goals)
+        yield from authorization_faults("add.transactions", add.transactions)
 
 
 async def amend_test_clock(params: AmendEntry, caller: Caller, services: Services) -> bytes:
@@ -70,15 +66,11 @@ async def amend_test_clock(params: AmendEntry, caller: Caller, services: Service
     if existing is not None:
         return existing
     add = AddEntry() if params.add is UNSET else params.add
-    async with services.clocks.lock(params.id):
-        clock, schedule = await services.clocks.find(params.id, caller)
-        for _ in range(_MAX_ATTEMPTS):
-            amended = amend(clock, schedule, add, params.cancel or ())
-            outcome = await services.clocks.amend(clock, amended, caller)
-            if isinstance(outcome, bytes):
-                return outcome
-            clock, schedule = services.clocks.decode(outcome.stored)
-    raise too_many_amendments()
+
+    async def compute(clock: Clock, schedule: Schedule) -> NextSchedule:
+        return amend(clock, schedule, add, params.cancel or ())
+
+    return await services.clocks.amend(params.id, caller, compute)
 
 
 OPERATION = Operation(
@@ -87,8 +79,8 @@ OPERATION = Operation(
     description=(
         "The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the "
         "clock's `frozenTime` happens immediately. The call changes all or nothing. A clock holds at most "
-        f"{MAX_CLOCK_TRANSACTIONS:,} transactions, {MAX_CLOCK_GOALS} goals, {MAX_GOAL_CONTRIBUTIONS} contributions to "
-        f"one goal, {MAX_CLOCK_ITEMS:,} transactions and contributions in total, and {MAX_CLOCK_CURRENCIES} different "
+        f"{MAX_CLOCK_TRANSACTIONS:,} transactions and transfers, {MAX_CLOCK_GOALS} goals, {MAX_GOAL_CONTRIBUTIONS} "
+        f"contributions to one goal, {MAX_CLOCK_ITEMS:,} items in total, and {MAX_CLOCK_CURRENCIES} different "
         "currencies. The server never reuses the IDs of cancelled items."
     ),
     params=AmendEntry,

@@ -1,24 +1,28 @@
 """checkTestClock: check expectations about balances, goals, totals and transactions."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Final
 
-from msgspec import UNSET, Meta, UnsetType, json
+from msgspec import UNSET, UnsetType, json
 
+from tickover.api import timestamps
+from tickover.api.clocks import Expectations
 from tickover.api.errors import Fault
-from tickover.api.expectations import CheckResult, ExpectationEntry
-from tickover.api.fields import Bound, ClockId, OpeningBalances, Params, TotalBound, doc
+from tickover.api.expectations import CheckResult, form_faults
+from tickover.api.fields import ClockId, OpeningBalances, Params, doc
 from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_EXPECTATIONS, MAX_GOAL_CONTRIBUTIONS
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
 from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
-from tickover.server.operations.ledgers import CLOCK_RANGE, reject
+from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults, reject
 from tickover.server.operations.operation import LEDGER, Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.expectations import Scope, check, scope_faults, time_faults
+from tickover.server.schedule.schedule import Expectation
 
 _MANY_ITEMS: Final = 100
 _HOLDS: Final = b'{"ok":true}'
+_decode_expectations: Final = json.Decoder(list[Expectation]).decode
 
 
 class CheckEntry(Params, frozen=True):
@@ -26,10 +30,8 @@ class CheckEntry(Params, frozen=True):
 
     id: ClockId
     expectations: Annotated[
-        Sequence[ExpectationEntry[Bound, TotalBound]],
-        Meta(min_length=1, max_length=MAX_EXPECTATIONS),
-        doc("Each has exactly one member."),
-    ]
+        Expectations | UnsetType, doc("Each has exactly one member. Default: the expectations of the clock.")
+    ] = UNSET
     until: Annotated[
         Instant | UnsetType,
         doc(
@@ -37,12 +39,10 @@ class CheckEntry(Params, frozen=True):
             "schedule is checked."
         ),
     ] = UNSET
-    opening_balances: OpeningBalances = {}
+    opening_balances: OpeningBalances | UnsetType = UNSET
 
-    def faults(self, now: Instant) -> Iterator[Fault]:
-        for index, expectation in enumerate(self.expectations or ()):
-            if expectation is not None:
-                yield from expectation.faults_at(f"expectations[{index}]")
+    def faults(self, now: Instant) -> Iterable[Fault]:
+        return form_faults(self.expectations)
 
 
 async def check_test_clock(params: CheckEntry, caller: Caller, services: Services) -> bytes:
@@ -50,27 +50,46 @@ async def check_test_clock(params: CheckEntry, caller: Caller, services: Service
     cached = await services.ledgers.get(clock, schedule)
     until = clock.max_time if params.until is UNSET else params.until
     faults = list(time_faults("until", until, clock.start_time, clock.max_time, CLOCK_RANGE))
-    scope = Scope(clock.start_time, clock.max_time if faults else until, params.opening_balances)
-    faults += scope_faults(params.expectations, cached.ledger, cached.totals, scope)
+    faults += opening_faults(schedule, params.opening_balances)
+    opening = cached.ledger.opening_balances(params.opening_balances)
+    scope = Scope(clock.start_time, clock.max_time if faults else until, opening)
+    expectations: Sequence[Expectation]
+    if isinstance(params.expectations, UnsetType):
+        expectations = _decode_expectations(schedule.expectations or b"[]")
+        faults += _stored_faults(expectations, scope)
+    else:
+        expectations = params.expectations
+        faults += scope_faults(expectations, cached.ledger, cached.totals, scope)
     reject(OPERATION.name, faults)
     results: list[bytes] = []
-    for each in params.expectations:
+    for each in expectations:
         found = check(each, cached.ledger, cached.totals, scope)
         results.append(_HOLDS if found is None else json.encode({"ok": False, "violation": found}))
         if found is not None and len(found.item_ids) > _MANY_ITEMS:
             # The next one can take as long.
             await asyncio.sleep(0)
     ok = b"true" if results.count(_HOLDS) == len(results) else b"false"
-    return b'{"ok":%b,"until":%b,"results":[%b]}' % (ok, json.encode(until), b",".join(results))
+    stored = b',"expectations":%b' % schedule.expectations if schedule.expectations and not params.expectations else b""
+    return b'{"ok":%b,"until":%b,"results":[%b]%b}' % (ok, json.encode(until), b",".join(results), stored)
+
+
+def _stored_faults(expectations: Sequence[Expectation], scope: Scope) -> Iterator[Fault]:
+    """Return the faults of a check of stored expectations, which were valid when they were stored."""
+    if not expectations:
+        yield Fault("expectations", "required", "is required, because the clock has no expectations of its own")
+    latest = max([at for expectation in expectations for at in expectation.instants()], default=scope.until)
+    if latest > scope.until:
+        message = f"must not be before the last instant of the clock's expectations ({timestamps.write(latest)})"
+        yield Fault("until", "range", message, timestamps.write(scope.until))
 
 
 OPERATION = Operation(
     name="checkTestClock",
     summary="Check expectations about balances, goals, totals and transactions",
     description=(
-        "Checks expectations from the clock's start to `until`, and returns a result for each, in the order of the "
-        "request. A violation names the first instant at which the expectation doesn't hold. A currency, category or "
-        "goal that the clock doesn't have is rejected. This never moves the clock."
+        "Checks expectations, by default those of the clock, from its start to `until`, and returns a result for each, "
+        "in their order. A violation names the first instant at which the expectation doesn't hold. A currency, "
+        "account, category or goal that the clock doesn't have is rejected. This never moves the clock."
     ),
     params=CheckEntry,
     result=CheckResult,
@@ -79,6 +98,7 @@ OPERATION = Operation(
     is_idempotent=True,
     cost=LEDGER,
     max_result=1024
+    + sizes.EXPECTATIONS
     + MAX_EXPECTATIONS * (512 + sizes.NAME_AND_CATEGORY + max(MAX_CLOCK_TRANSACTIONS, MAX_GOAL_CONTRIBUTIONS) * 64),
     reasons=CLOCK_REASONS,
     examples=(

@@ -7,7 +7,7 @@ from math import ceil
 from typing import Final
 from weakref import WeakValueDictionary
 
-from msgspec import DecodeError, Struct, json, msgpack
+from msgspec import DecodeError, Struct, json
 
 from tickover.api import ids, timestamps
 from tickover.api.errors import Reason, Rejection, unavailable
@@ -16,7 +16,7 @@ from tickover.server.lru_cache import LruCache
 from tickover.server.operations.caller import Caller
 from tickover.server.schedule.amendments import NextSchedule
 from tickover.server.schedule.clocks import Clock, encode_names, encode_start
-from tickover.server.schedule.schedule import Schedule, view
+from tickover.server.schedule.schedule import Schedule, decode_stored, encode_stored, view
 from tickover.server.storage.store import (
     Amended,
     Amendment,
@@ -30,12 +30,11 @@ from tickover.server.storage.store import (
     StoredClock,
 )
 
-_decode_stored: Final = msgpack.Decoder(Schedule).decode
-_encode_stored: Final = msgpack.Encoder().encode
-
 _MAX_CACHED_BYTES: Final = 8_000_000
 """Total size of cached schedules. Clocks tend to be advanced several times in a row."""
 _MAX_WAIT_SECONDS: Final = 3.0
+_MAX_ATTEMPTS: Final = 20
+_NO_NAMES: Final = NameChanges()
 _MAX_SMALL_SCHEDULE: Final = 16 * 1024
 _MAX_LARGE_CLOCKS: Final = 10_000
 """Large clocks whose sizes are cached. The limit of stored bytes allows a user about as many."""
@@ -64,6 +63,9 @@ EXAMPLE_CLOCK: Final = "clock_01a2d11f-0200-7129-903a-c1d45597fdf1"
 
 class KeyReused(Exception):
     """An earlier call with the same idempotency key had other parameters, and its clock is live."""
+
+
+ComputeNext = Callable[[Clock, Schedule], Awaitable[NextSchedule]]
 
 
 class Clocks:
@@ -106,7 +108,7 @@ class Clocks:
 
     async def create(self, clock: Clock, schedule: Schedule, caller: Caller) -> bytes:
         """Store a new clock and return it, or the clock of an earlier call with the same key and parameters."""
-        body, min_live_key, record = _encode_stored(schedule), ids.first_live_key(caller.now), caller.idempotency_record
+        body, min_live_key, record = encode_stored(schedule), ids.first_live_key(caller.now), caller.idempotency_record
         outcome: Created | ExistingClock | QuotaExceeded
         if record is None:
             outcome = await self._store.create_clock(clock, caller.token, body, min_live_key, self._quota)
@@ -120,10 +122,25 @@ class Clocks:
         self._note_size(clock.key, len(body))
         return clock_result(clock, schedule)
 
-    async def amend(self, clock: Clock, amended: NextSchedule, caller: Caller) -> bytes | Conflict:
-        """Replace the schedule of the clock. Return the clock, or the conflict if it changed since it was read."""
-        body = _encode_stored(amended.schedule)
-        amendment = Amendment(clock.revision, amended.valid_until, body, caller.idempotency_record)
+    async def amend(self, id: str, caller: Caller, compute: ComputeNext, names: NameChanges = _NO_NAMES) -> bytes:
+        """Replace the schedule of a clock, change its names, and return the clock.
+
+        The next schedule is computed from the clock as it was read. It is stored only if the clock still has the same
+        revision, and a frozen time at which it is valid. Otherwise it is computed again. Amendments of one clock wait
+        for each other in a process, so only another process can make this compute one again.
+        """
+        async with self._lock(id):
+            clock, schedule = await self.find(id, caller)
+            for _ in range(_MAX_ATTEMPTS):
+                outcome = await self._amend(clock, await compute(clock, schedule), names, caller)
+                if isinstance(outcome, bytes):
+                    return outcome
+                clock, schedule = self.decode(outcome.stored)
+        raise _too_many_amendments()
+
+    async def _amend(self, clock: Clock, amended: NextSchedule, names: NameChanges, caller: Caller) -> bytes | Conflict:
+        body = encode_stored(amended.schedule)
+        amendment = Amendment(clock.revision, amended.valid_until, body, caller.idempotency_record, names)
         min_live_key = ids.first_live_key(caller.now)
         outcome = await self._store.amend_clock(clock.key, caller.token, amendment, min_live_key, self._quota)
         match outcome:
@@ -158,14 +175,14 @@ class Clocks:
         return clock_result(*self.decode(existing.stored))
 
     @asynccontextmanager
-    async def lock(self, id: str) -> AsyncIterator[None]:
+    async def _lock(self, id: str) -> AsyncIterator[None]:
         """Wait until no other call of this process amends the clock."""
         lock = self._locks.setdefault(id, asyncio.Lock())
         try:
             async with asyncio.timeout(_MAX_WAIT_SECONDS):
                 await lock.acquire()
         except TimeoutError:
-            raise too_many_amendments() from None
+            raise _too_many_amendments() from None
         try:
             yield
         finally:
@@ -173,7 +190,7 @@ class Clocks:
 
     def decode(self, stored: StoredClock) -> tuple[Clock, Schedule]:
         """Return the stored clock and its decoded schedule, and add that to the cache."""
-        schedule = _decode_stored(stored.schedule)
+        schedule = decode_stored(stored.schedule)
         cached = CachedSchedule(stored.clock.revision, schedule)
         self._schedules.put(stored.clock.key, cached, len(stored.schedule))
         self._note_size(stored.clock.key, len(stored.schedule), stored.clock.revision)
@@ -218,7 +235,7 @@ def live_key(id: str, now: Instant) -> bytes:
     return key
 
 
-def too_many_amendments() -> Rejection:
+def _too_many_amendments() -> Rejection:
     return unavailable("Too many calls amend this clock at the same time. Try again in a moment.")
 
 

@@ -1,8 +1,11 @@
 """createTestClock: create a clock with its schedule."""
 
+from msgspec import UNSET
+
 from tickover.api.clocks import NewClock, OneClock
 from tickover.api.errors import Reason
 from tickover.server.operations import sizes
+from tickover.server.operations.ledgers import reject
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.clocks import new_clock
 from tickover.server.schedule.schedule import encode_schedule
@@ -10,7 +13,10 @@ from tickover.server.schedule.schedule import encode_schedule
 
 async def create_test_clock(params: NewClock, caller: Caller, services: Services) -> bytes:
     clock = new_clock(services.mint.new_key(caller.now), params, caller.now)
-    return await services.clocks.create(clock, encode_schedule(clock, params), caller)
+    schedule = encode_schedule(clock, params)
+    if params.expectations is not UNSET:
+        reject(OPERATION.name, await services.ledgers.expectation_faults(clock, schedule, params))
+    return await services.clocks.create(clock, schedule, caller)
 
 
 OPERATION = Operation(

@@ -1,19 +1,22 @@
 """forkTestClock: create a clock with the same schedule, at any instant of it."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
-from tickover.api import timestamps
-from tickover.api.clocks import OneClock
-from tickover.api.errors import Fault, Reason, invalid_params
-from tickover.api.fields import ClockId, ClockName, Labels, Params, doc
+from tickover.api.clocks import Expectations, OneClock
+from tickover.api.errors import Fault, Reason
+from tickover.api.expectations import form_faults
+from tickover.api.fields import ClockId, ClockName, Labels, OpeningBalances, Params, doc
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
 from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
+from tickover.server.operations.ledgers import CLOCK_RANGE, reject
 from tickover.server.operations.operation import COPY, Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.clocks import Clock, encode_labels
-from tickover.server.schedule.schedule import fork_schedule
+from tickover.server.schedule.expectations import time_faults
+from tickover.server.schedule.schedule import fork_schedule, update_schedule
 
 
 class ForkEntry(Params, frozen=True):
@@ -29,6 +32,14 @@ class ForkEntry(Params, frozen=True):
     ] = UNSET
     name: Annotated[ClockName | UnsetType, doc("The name of the fork. Default: that of the original.")] = UNSET
     labels: Annotated[Labels | UnsetType, doc("The labels of the fork. Default: those of the original.")] = UNSET
+    opening_balances: OpeningBalances | UnsetType = UNSET
+    expectations: Annotated[
+        Expectations | UnsetType,
+        doc("The expectations of the fork. Default: those of the original. A goal's ID is that of the original."),
+    ] = UNSET
+
+    def faults(self, now: Instant) -> Iterable[Fault]:
+        return form_faults(self.expectations)
 
 
 async def fork_test_clock(params: ForkEntry, caller: Caller, services: Services) -> bytes:
@@ -37,13 +48,13 @@ async def fork_test_clock(params: ForkEntry, caller: Caller, services: Services)
         return existing
     original, schedule = await services.clocks.find(params.id, caller)
     at = original.start_time if params.at is UNSET else params.at
-    if not original.start_time <= at <= original.max_time:
-        limits = f"{timestamps.write(original.start_time)} to {timestamps.write(original.max_time)}"
-        message = f"must be between the clock's start and its maxTime ({limits})"
-        raise invalid_params(OPERATION.name, [Fault("at", "range", message, timestamps.write(at))])
+    faults = list(time_faults("at", at, original.start_time, original.max_time, CLOCK_RANGE))
+    faults += await services.ledgers.expectation_faults(original, schedule, params)
+    reject(OPERATION.name, faults)
     name = original.name if params.name is UNSET else params.name
     labels = original.labels if params.labels is UNSET else encode_labels(params.labels)
     fork = Clock(services.mint.new_key(caller.now), original.start_time, at, original.max_time, name, labels)
+    schedule = update_schedule(schedule, params.opening_balances, params.expectations)
     return await services.clocks.create(fork, fork_schedule(schedule, original.key, fork), caller)
 
 
@@ -52,8 +63,8 @@ OPERATION = Operation(
     summary="Create a clock with the same schedule, at any instant of it",
     description=(
         "To rewind, fork at an earlier instant. The original doesn't change. The fork has all items of the original, "
-        "including those that amendments added, and the same `maxTime`. It has its own IDs and expires seven days from "
-        "now."
+        "including those that amendments added, its accounts, opening balances and expectations, and the same "
+        "`maxTime`. It has its own IDs and expires seven days from now."
     ),
     params=ForkEntry,
     result=OneClock,

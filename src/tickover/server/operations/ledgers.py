@@ -1,14 +1,21 @@
 """Ledgers of clocks, cached for operations on balances, events and expectations."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, Protocol
 
+from msgspec import UNSET, UnsetType
+
+from tickover.api.clocks import OPENING_WITH_ACCOUNTS
 from tickover.api.errors import Fault, invalid_params
+from tickover.api.expectations import ExpectationEntry
+from tickover.api.fields import Number
 from tickover.api.timestamps import Instant
 from tickover.server.lru_cache import LruCache
 from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.events import EventIndex, index_events
+from tickover.server.schedule.expectations import Scope, scope_faults
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.schedule import Schedule
 from tickover.server.schedule.totals import Totals
@@ -35,6 +42,15 @@ class CachedLedger:
         return Totals(self.ledger)
 
 
+class ExpectedParams(Protocol):
+    """Parameters with opening balances and expectations."""
+
+    @property
+    def opening_balances(self) -> Mapping[str, Number] | UnsetType | None: ...
+    @property
+    def expectations(self) -> Sequence[ExpectationEntry[Number, Number]] | UnsetType | None: ...
+
+
 class Ledgers:
     def __init__(self) -> None:
         self._ledgers: LruCache[tuple[bytes, int], CachedLedger] = LruCache(_MAX_CACHED_BYTES)
@@ -48,8 +64,26 @@ class Ledgers:
             for _ in cached.ledger.build():
                 await asyncio.sleep(0)
             items = len(schedule.transactions.instants) + sum(len(goal.savings.sums) for goal in schedule.goals)
+            items += 2 * len(schedule.transfers.instants)
             self._ledgers.put(key, cached, _BYTES_PER_LEDGER + _BYTES_PER_ITEM * items)
         return cached
+
+    async def expectation_faults(self, clock: Clock, schedule: Schedule, params: ExpectedParams) -> list[Fault]:
+        """Return the faults of new opening balances and expectations that depend on the clock."""
+        faults = opening_faults(schedule, params.opening_balances)
+        if params.expectations is UNSET or params.expectations is None:
+            return faults
+        cached = await self.get(clock, schedule)
+        opening = cached.ledger.opening_balances({} if params.opening_balances is None else params.opening_balances)
+        scope = Scope(clock.start_time, clock.max_time, opening)
+        return faults + list(scope_faults(params.expectations, cached.ledger, cached.totals, scope))
+
+
+def opening_faults(schedule: Schedule, given: Mapping[str, Number] | UnsetType | None) -> list[Fault]:
+    """Return a fault if the accounts of a clock have opening balances already."""
+    if given is UNSET or not schedule.accounts:
+        return []
+    return [Fault("openingBalances", "accounts", OPENING_WITH_ACCOUNTS)]
 
 
 def reject(operation: str, faults: list[Fault]) -> None:

@@ -12,7 +12,7 @@ from tickover.api.limits import DEFAULT_EVENTS, MAX_EVENTS
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
 from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
-from tickover.server.operations.ledgers import CLOCK_RANGE, reject
+from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults, reject
 from tickover.server.operations.operation import LEDGER, Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.events import EventQuery, events, read_cursor
 from tickover.server.schedule.expectations import time_faults
@@ -29,7 +29,7 @@ class EventsEntry(Params, frozen=True):
         Instant | UnsetType,
         doc("Returns events up to this instant, from the clock's start to its `maxTime`. Default: its `frozenTime`."),
     ] = UNSET
-    opening_balances: OpeningBalances = {}
+    opening_balances: OpeningBalances | UnsetType = UNSET
     limit: Annotated[int, Meta(ge=1, le=MAX_EVENTS), doc("The maximum number of events.")] = DEFAULT_EVENTS
     cursor: Annotated[
         Text | UnsetType,
@@ -49,10 +49,11 @@ async def list_test_clock_events(params: EventsEntry, caller: Caller, services: 
     faults = list(time_faults("until", params.until, clock.start_time, clock.max_time, CLOCK_RANGE))
     latest = clock.max_time if faults else until
     faults += time_faults("after", params.after, clock.start_time, latest, "the clock's start and until")
-    reject(OPERATION.name, faults)
+    reject(OPERATION.name, faults + opening_faults(schedule, params.opening_balances))
     cursor = None if isinstance(params.cursor, UnsetType) else read_cursor(params.cursor)
-    query = EventQuery(clock.frozen_time, until, int(params.limit), after, cursor, params.opening_balances)
     cached = await services.ledgers.get(clock, schedule)
+    opening = cached.ledger.opening_balances(params.opening_balances)
+    query = EventQuery(clock.frozen_time, until, int(params.limit), after, cursor, opening)
     return events(cached.ledger, cached.events, query)
 
 
@@ -61,8 +62,8 @@ OPERATION = Operation(
     summary="List what happened to a clock, and what will happen",
     description=(
         "Returns events after `after`, up to and including `until`, in order of time. Among events of one instant, "
-        "transactions come first, then goals in the order of the request. An event after the clock's `frozenTime` is "
-        "pending. The ID of an event never changes. Pass `nextCursor` as `cursor` to get the next page."
+        "transactions come first, then transfers, then goals in the order of the request. An event after the clock's "
+        "`frozenTime` is pending. The ID of an event never changes. Pass `nextCursor` as `cursor` to get the next page."
     ),
     params=EventsEntry,
     result=EventPage,

@@ -1,16 +1,22 @@
-"""updateTestClock: change the name and the labels of a clock."""
+"""updateTestClock: change a clock's name, labels, opening balances and expectations."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
-from tickover.api.clocks import OneClock
-from tickover.api.errors import Reason
-from tickover.api.fields import ClockId, ClockName, Labels, Params, doc
+from tickover.api.clocks import Expectations, OneClock
+from tickover.api.errors import Fault, Reason
+from tickover.api.expectations import form_faults
+from tickover.api.fields import ClockId, ClockName, Labels, OpeningBalances, Params, doc
+from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
 from tickover.server.operations.clocks import CLOCK_REASONS, clock_result
-from tickover.server.operations.operation import VIEW, Caller, Example, Operation, Permission, Services
-from tickover.server.schedule.clocks import encode_labels
+from tickover.server.operations.ledgers import reject
+from tickover.server.operations.operation import COPY, Caller, Example, Operation, Permission, Services
+from tickover.server.schedule.amendments import NextSchedule
+from tickover.server.schedule.clocks import Clock, encode_labels
+from tickover.server.schedule.schedule import Schedule, update_schedule
 from tickover.server.storage.store import NameChanges
 
 
@@ -22,27 +28,47 @@ class UpdateEntry(Params, frozen=True):
     labels: Annotated[
         Labels | None | UnsetType, doc("The new labels, which replace all old ones, or null to remove them.")
     ] = UNSET
+    opening_balances: Annotated[
+        OpeningBalances | None | UnsetType,
+        doc("The new opening balances, which replace all old ones, or null to remove them."),
+    ] = UNSET
+    expectations: Annotated[
+        Expectations | None | UnsetType,
+        doc("The new expectations, which replace all old ones, or null to remove them."),
+    ] = UNSET
+
+    def faults(self, now: Instant) -> Iterable[Fault]:
+        return form_faults(self.expectations)
 
 
 async def update_test_clock(params: UpdateEntry, caller: Caller, services: Services) -> bytes:
     labels = params.labels if params.labels is UNSET else encode_labels(params.labels)
-    changes = NameChanges(params.name, labels)
-    return clock_result(*await services.clocks.rename(params.id, changes, caller))
+    names = NameChanges(params.name, labels)
+    if params.opening_balances is UNSET and params.expectations is UNSET:
+        return clock_result(*await services.clocks.rename(params.id, names, caller))
+
+    async def compute(clock: Clock, schedule: Schedule) -> NextSchedule:
+        reject(OPERATION.name, await services.ledgers.expectation_faults(clock, schedule, params))
+        return NextSchedule(
+            update_schedule(schedule, params.opening_balances, params.expectations), valid_until=clock.max_time
+        )
+
+    return await services.clocks.amend(params.id, caller, compute, names)
 
 
 OPERATION = Operation(
     name="updateTestClock",
-    summary="Change the name and the labels of a clock",
+    summary="Change a clock's name, labels, opening balances and expectations",
     description=(
-        "Changes only the parameters that you pass. `labels` replaces all labels. `null` removes the name or all "
-        "labels. This never moves the clock, and its schedule stays the same."
+        "Changes only the parameters that you pass. Each replaces the old value as a whole, and `null` removes it. "
+        "This never moves the clock, and its items stay the same."
     ),
     params=UpdateEntry,
     result=OneClock,
     handler=update_test_clock,
     needs=Permission.WRITE,
     is_idempotent=True,
-    cost=VIEW,
+    cost=COPY,
     max_result=sizes.CLOCK,
     reasons=(*CLOCK_REASONS, Reason.RATE_LIMITED),
     examples=(

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
-from tickover.api.clocks import AddEntry, range_faults
+from tickover.api.clocks import AddEntry, account_faults, authorized_range_faults, range_faults, transfer_faults
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params, truncate
 from tickover.api.limits import (
     MAX_CLOCK_CURRENCIES,
@@ -21,14 +21,8 @@ from tickover.api.limits import (
 )
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clocks import Clock
-from tickover.server.schedule.schedule import (
-    TRANSACTIONS,
-    Schedule,
-    ScheduledItems,
-    amend_schedule,
-    find_currencies,
-    item_id,
-)
+from tickover.server.schedule.items import ScheduledItems, find_currencies, item_id
+from tickover.server.schedule.schedule import TRANSACTIONS, TRANSFERS, Schedule, amend_schedule, goal_ids
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -56,26 +50,24 @@ def amend(clock: Clock, schedule: Schedule, add: AddEntry, cancel: Sequence[str]
         *_added_faults(clock, schedule, add),
         *_total_faults(schedule, add, {group: len(positions) for group, positions in cancelled.items()}),
         *_currency_faults(schedule, add, cancelled.get(TRANSACTIONS, set())),
-        *_cancel_faults(cancel, found, _goal_ids(schedule)),
+        *_cancel_faults(cancel, found, goal_ids(schedule)),
     ]
     if faults:
         posted = [_not_pending_fault(index, id) for index, id in enumerate(cancel) if id in not_pending]
         raise invalid_params("amendTestClock", [*faults, *posted])
     if not_pending:
-        message = "You can cancel only pending transactions and upcoming contributions. These have already happened."
+        message = "You can cancel only items that are still to come. These have already happened."
         raise Rejection(Reason.ITEM_NOT_PENDING, message, {"itemIds": not_pending})
-    added = [item.at for item in add.transactions] + [item.at for item in add.contributions]
+    added = [item.at if item.authorized_at is UNSET else item.authorized_at for item in add.transactions]
+    added += [item.at for item in add.transfers] + [item.at for item in add.contributions]
     added += [item.at for goal in add.goals for item in goal.contributions]
     valid_until = min([*added, *(item.at - _MICROSECOND for item in found.values())], default=clock.max_time)
     return NextSchedule(amend_schedule(schedule, clock.key, add, cancelled), valid_until)
 
 
-def _groups(schedule: Schedule) -> list[ScheduledItems]:
-    return [schedule.transactions, *(goal.contributions for goal in schedule.goals)]
-
-
-def _goal_ids(schedule: Schedule) -> list[str]:
-    return [item_id(b"{%b}" % goal.head) for goal in schedule.goals]
+def _groups(schedule: Schedule) -> dict[int, ScheduledItems]:
+    contributions = {group: goal.contributions for group, goal in enumerate(schedule.goals, start=TRANSACTIONS + 1)}
+    return {TRANSFERS: schedule.transfers, TRANSACTIONS: schedule.transactions, **contributions}
 
 
 def _find_items(schedule: Schedule, ids: Sequence[str]) -> dict[str, _Item]:
@@ -83,7 +75,7 @@ def _find_items(schedule: Schedule, ids: Sequence[str]) -> dict[str, _Item]:
     wanted = set(ids)
     return {
         id: _Item(group, position, items.instants[position])
-        for group, items in enumerate(_groups(schedule) if wanted else ())
+        for group, items in (_groups(schedule).items() if wanted else ())
         for position, encoded in enumerate(items.encoded)
         if (id := item_id(encoded)) in wanted
     }
@@ -92,33 +84,40 @@ def _find_items(schedule: Schedule, ids: Sequence[str]) -> dict[str, _Item]:
 def _added_faults(clock: Clock, schedule: Schedule, add: AddEntry) -> Iterator[Fault]:
     bounds = clock.frozen_time, clock.max_time
     yield from range_faults("add.transactions", add.transactions, *bounds)
+    yield from authorized_range_faults("add.transactions", add.transactions, clock.frozen_time, "frozenTime")
+    yield from range_faults("add.transfers", add.transfers, *bounds)
+    currencies = {head.key: head.currency for head in (account.head for account in schedule.accounts)}
+    yield from account_faults("add.transactions", add.transactions, currencies)
+    yield from transfer_faults("add.transfers", add.transfers, currencies)
     for index, goal in enumerate(add.goals):
         yield from range_faults(f"add.goals[{index}].contributions", goal.contributions, *bounds)
     yield from range_faults("add.contributions", add.contributions, *bounds)
-    goal_ids = set(_goal_ids(schedule))
+    known_goals = set(goal_ids(schedule))
     for index, item in enumerate(add.contributions):
-        if item.goal_id not in goal_ids:
+        if item.goal_id not in known_goals:
             message = "is not a goal of this clock"
             yield Fault(f"add.contributions[{index}].goalId", "unknown", message, truncate(item.goal_id))
 
 
 def _total_faults(schedule: Schedule, add: AddEntry, cancelled: Mapping[int, int]) -> Iterator[Fault]:
     """Check what the clock would hold."""
-    counts = [len(items.instants) - cancelled.get(group, 0) for group, items in enumerate(_groups(schedule))]
+    counts = {group: len(items.instants) - cancelled.get(group, 0) for group, items in _groups(schedule).items()}
     counts[TRANSACTIONS] += len(add.transactions)
-    if counts[TRANSACTIONS] > MAX_CLOCK_TRANSACTIONS:
-        yield _total_fault("add.transactions", MAX_CLOCK_TRANSACTIONS, "transactions", counts[TRANSACTIONS])
+    counts[TRANSFERS] += len(add.transfers)
+    if (money := counts[TRANSACTIONS] + counts[TRANSFERS]) > MAX_CLOCK_TRANSACTIONS:
+        path = "add.transactions" if add.transactions or not add.transfers else "add.transfers"
+        yield _total_fault(path, MAX_CLOCK_TRANSACTIONS, "transactions and transfers", money)
     goals = len(schedule.goals) + len(add.goals)
     if goals > MAX_CLOCK_GOALS:
         yield _total_fault("add.goals", MAX_CLOCK_GOALS, "goals", goals)
     added = Counter(item.goal_id for item in add.contributions)
-    for group, id in enumerate(_goal_ids(schedule), start=TRANSACTIONS + 1):
+    for group, id in enumerate(goal_ids(schedule), start=TRANSACTIONS + 1):
         counts[group] += added[id]
         if counts[group] > MAX_GOAL_CONTRIBUTIONS:
             yield _total_fault("add.contributions", MAX_GOAL_CONTRIBUTIONS, f"contributions to {id}", counts[group])
-    total = sum(counts) + sum(len(goal.contributions) for goal in add.goals)
+    total = sum(counts.values()) + sum(len(goal.contributions) for goal in add.goals)
     if total > MAX_CLOCK_ITEMS:
-        yield _total_fault("add", MAX_CLOCK_ITEMS, "transactions and contributions in total", total)
+        yield _total_fault("add", MAX_CLOCK_ITEMS, "items in total", total)
 
 
 def _currency_faults(schedule: Schedule, add: AddEntry, cancelled: set[int]) -> Iterator[Fault]:
@@ -140,7 +139,7 @@ def _cancel_faults(ids: Sequence[str], found: Mapping[str, _Item], goal_ids: Seq
     for index, id in enumerate(ids):
         path = f"cancel[{index}]"
         if id in goal_ids:
-            yield Fault(path, "goal", "is a goal; only transactions and contributions can be cancelled", id)
+            yield Fault(path, "goal", "is a goal; only transactions, transfers and contributions can be cancelled", id)
         elif id not in found:
             message = "is not an item of this clock, or is already cancelled"
             yield Fault(path, "unknown", message, truncate(id))

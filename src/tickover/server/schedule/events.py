@@ -6,18 +6,22 @@ An event's ID is derived from the ID of its item, so it stays the same in every 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Final, NamedTuple
 
 from msgspec import Struct, json
 
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.schedule.ledger import Ledger, LedgerGoal
-from tickover.server.schedule.money import Amount, to_fraction, to_number
-from tickover.server.schedule.schedule import TRANSACTIONS, ScheduledItems, item_id
+from tickover.server.schedule.items import item_id
+from tickover.server.schedule.ledger import Book, Ledger, LedgerGoal
+from tickover.server.schedule.money import Amount, to_number
+from tickover.server.schedule.schedule import TRANSACTIONS
 
 _POSTED: Final = 0
 _REACHED: Final = 1
 _CURSOR: Final = re.compile(r"cursor_([0-9a-f]{16})_([0-9a-f]{4})_([0-9a-f]{8})_([01])")
+_TRANSFERS_OFFSET: Final = 2**31
+"""Sorts transfers after transactions, whose group they share."""
 _MICROS_OFFSET: Final = 2**63
 """Makes instants before 1970 positive."""
 _encode: Final = json.Encoder().encode
@@ -29,7 +33,7 @@ class EventKey(NamedTuple):
     at: Instant
     group: int
     number: int
-    """The last number of the item's ID."""
+    """The last number of the item's ID, so that transfers follow transactions."""
     step: int
     """0: the item is posted. 1: it reached the goal."""
 
@@ -37,7 +41,7 @@ class EventKey(NamedTuple):
 class Event(NamedTuple):
     group: int
     position: int
-    """The position of the item in its group."""
+    """The position of the item in its group. Transfers follow transactions."""
     step: int
 
 
@@ -56,13 +60,13 @@ class EventQuery(Struct, frozen=True):
     limit: int
     after: Instant | None = None
     cursor: EventKey | None = None
-    opening: Mapping[str, Amount] = {}
+    opening: Mapping[str, Fraction] = {}
 
 
 def index_events(ledger: Ledger) -> EventIndex:
-    """Return the events in order: by instant, then transactions, then goals in their order."""
+    """Return the events in order: by instant, then transactions, transfers, and goals in their order."""
     schedule = ledger.schedule
-    instants = [*schedule.transactions.instants]
+    instants = [*schedule.transactions.instants, *schedule.transfers.instants]
     events = [Event(TRANSACTIONS, position, _POSTED) for position in range(len(instants))]
     for group, (goal, savings) in enumerate(zip(schedule.goals, ledger.goals, strict=True), start=1):
         contributions = goal.contributions.instants
@@ -79,15 +83,20 @@ def index_events(ledger: Ledger) -> EventIndex:
     return EventIndex([instants[index] for index in order], [events[index] for index in order])
 
 
-def _items_of(ledger: Ledger, group: int) -> ScheduledItems:
+def _encoded(ledger: Ledger, group: int, position: int) -> bytes:
     schedule = ledger.schedule
-    return schedule.transactions if group == TRANSACTIONS else schedule.goals[group - 1].contributions
+    if group != TRANSACTIONS:
+        return schedule.goals[group - 1].contributions.encoded[position]
+    count = len(ledger.transactions)
+    return schedule.transactions.encoded[position] if position < count else schedule.transfers.encoded[position - count]
 
 
 def _key(ledger: Ledger, index: EventIndex, i: int) -> EventKey:
     group, position, step = index.events[i]
-    id = item_id(_items_of(ledger, group).encoded[position])
-    return EventKey(index.instants[i], group, int(id[id.rindex("_") + 1 :]), step)
+    id = item_id(_encoded(ledger, group, position))
+    number = int(id[id.rindex("_") + 1 :])
+    is_transfer = group == TRANSACTIONS and position >= len(ledger.transactions)
+    return EventKey(index.instants[i], group, number + (_TRANSFERS_OFFSET if is_transfer else 0), step)
 
 
 def write_cursor(key: EventKey) -> str:
@@ -130,32 +139,50 @@ class _EventWriter:
 
     def write(self, at: Instant, group: int, position: int, step: int) -> bytes:
         pending = b',"pending":true' if at > self._query.frozen_time else b""
-        encoded_at = _encode(at)
+        encoded_at, encoded = _encode(at), _encoded(self._ledger, group, position)
+        if group == TRANSACTIONS and position >= len(self._ledger.transactions):
+            return self._transfer_posted(encoded_at, pending, encoded, position)
         if group == TRANSACTIONS:
-            return self._transaction_posted(encoded_at, pending, position)
+            return self._transaction_posted(encoded_at, pending, encoded, position)
         goal = self._ledger.goals[group - 1]
         if step == _REACHED:
             id = goal.id.encode()
             return b'{"id":"evt_%b","at":%b,"type":"goal.reached"%b,"goalId":"%b"}' % (id, encoded_at, pending, id)
-        encoded = _items_of(self._ledger, group).encoded[position]
         return _contribution_posted(encoded_at, pending, goal, encoded, to_number(goal.sums[position + 1], goal.unit))
 
-    def _transaction_posted(self, at: bytes, pending: bytes, position: int) -> bytes:
-        encoded = self._ledger.schedule.transactions.encoded[position]
+    def _transaction_posted(self, at: bytes, pending: bytes, encoded: bytes, position: int) -> bytes:
         transaction = self._ledger.transactions[position]
-        offset, factor, unit = self._opening(transaction.currency)
-        balance = to_number(self._ledger.running_balances[position] * factor + offset, unit)
+        book = self._ledger.currency_book(transaction.currency)
+        offset, factor, unit = self._opening(transaction.currency, book)
+        balance = _encode(to_number(book.running_balances[position] * factor + offset, unit))
+        if transaction.account is not None:
+            balance += b',"accountBalance":%b' % self._account_balance(transaction.account, position)
         return b'{"id":"evt_%b","at":%b,"type":"transaction.posted"%b,"transaction":%b,"balance":%b}' % (
-            transaction.id.encode(), at, pending, encoded, _encode(balance),
+            transaction.id.encode(), at, pending, encoded, balance,
         )  # fmt: skip
 
-    def _opening(self, currency: str) -> tuple[int, int, int]:
-        """Return the opening balance in a unit that is a multiple of the account's, the factor, and the unit."""
+    def _transfer_posted(self, at: bytes, pending: bytes, encoded: bytes, position: int) -> bytes:
+        transfer = self._ledger.transfers[position - len(self._ledger.transactions)]
+        ends = [self._account_balance(key, position) for key in (transfer.from_, transfer.to)]
+        return b'{"id":"evt_%b","at":%b,"type":"transfer.posted"%b,"transfer":%b,"fromBalance":%b,"toBalance":%b}' % (
+            transfer.id.encode(),
+            at,
+            pending,
+            encoded,
+            *ends,
+        )
+
+    def _account_balance(self, key: str, position: int) -> bytes:
+        book = self._ledger.account_book(key)
+        return _encode(to_number(book.running_balances[position], book.unit))
+
+    def _opening(self, currency: str, book: Book) -> tuple[int, int, int]:
+        """Return the opening balance in a unit that is a multiple of the book's, the factor, and the unit."""
         found = self._openings.get(currency)
         if found is None:
-            opening = to_fraction(self._query.opening.get(currency, 0))
-            factor, unit = opening.denominator, self._ledger.account(currency).unit
-            found = self._openings[currency] = (opening.numerator * unit, factor, factor * unit)
+            opening = self._query.opening.get(currency, Fraction(0))
+            factor = opening.denominator
+            found = self._openings[currency] = (opening.numerator * book.unit, factor, factor * book.unit)
         return found
 
 

@@ -13,19 +13,17 @@ from tickover.api import timestamps
 from tickover.api.errors import Fault, truncate
 from tickover.api.expectations import (
     BalanceExpectationEntry,
-    ExpectationEntry,
     GoalReachedExpectationEntry,
     PostedExpectationEntry,
     TotalExpectationEntry,
 )
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
+from tickover.server.schedule.items import item_id
 from tickover.server.schedule.ledger import Ledger, LedgerGoal, fraction_to_number
 from tickover.server.schedule.money import Amount, to_fraction, to_number
-from tickover.server.schedule.schedule import item_id
+from tickover.server.schedule.schedule import Expectation
 from tickover.server.schedule.totals import Series, Totals, TotalViolation, first_above, first_below, first_beyond
-
-Expectation = ExpectationEntry[Amount, Amount]
 
 _NOUNS: Final = {"INCOME": "Income", "EXPENSE": "Expenses"}
 _MAX_LISTED: Final = 10
@@ -67,7 +65,7 @@ class Scope(Struct, frozen=True):
 
     start: Instant
     until: Instant
-    opening: Mapping[str, Amount]
+    opening: Mapping[str, Fraction]
     hints: Hints = field(default_factory=Hints)
 
 
@@ -76,7 +74,7 @@ def scope_faults(expectations: Sequence[Expectation], ledger: Ledger, totals: To
     for index, expectation in enumerate(expectations):
         path = f"expectations[{index}]"
         if isinstance(balance := expectation.balance, BalanceExpectationEntry):
-            yield from _currency_faults(f"{path}.balance", balance.currency, ledger, scope)
+            yield from _book_faults(f"{path}.balance", balance, ledger, scope)
             yield from _range_faults(f"{path}.balance", balance, scope)
         if isinstance(goal_reached := expectation.goal_reached, GoalReachedExpectationEntry):
             yield from time_faults(f"{path}.goalReached.by", goal_reached.by, scope.start, scope.until)
@@ -107,6 +105,16 @@ def _range_faults(path: str, balance: BalanceExpectationEntry[Amount], scope: Sc
     if not faults and balance.from_ is not UNSET and balance.until is not UNSET and balance.from_ > balance.until:
         message = f"must not be later than until ({timestamps.write(balance.until)})"
         yield Fault(f"{path}.from", "range", message, timestamps.write(balance.from_))
+
+
+def _book_faults(path: str, balance: BalanceExpectationEntry[Amount], ledger: Ledger, scope: Scope) -> Iterator[Fault]:
+    if isinstance(balance.currency, str):
+        yield from _currency_faults(path, balance.currency, ledger, scope)
+    elif isinstance(balance.account, str) and balance.account not in ledger.accounts:
+        names = scope.hints.available(balance.account, ledger.accounts)
+        yield Fault(
+            f"{path}.account", "account", f"must be the key of an account of this clock{names}", balance.account
+        )
 
 
 def _currency_faults(path: str, currency: str, ledger: Ledger, scope: Scope) -> Iterator[Fault]:
@@ -152,33 +160,49 @@ def check(expectation: Expectation, ledger: Ledger, totals: Totals, scope: Scope
 
 
 def _check_balance(expected: BalanceExpectationEntry[Amount], ledger: Ledger, scope: Scope) -> Violation | None:
-    account = ledger.account(expected.currency)
-    opening = to_fraction(scope.opening.get(expected.currency, 0))
+    if isinstance(expected.currency, str):
+        name, book = f"{expected.currency} balance", ledger.currency_book(expected.currency)
+        opening = scope.opening.get(expected.currency, Fraction(0))
+    else:
+        assert isinstance(expected.account, str), "an expectation has a currency or an account"
+        name, book = f"balance of {expected.account}", ledger.account_book(expected.account)
+        opening = Fraction(0)
     start = _default(expected.from_, scope.start)
-    low, high = account.index_at(start), account.index_at(_default(expected.until, scope.until)) + 1
+    low, high = book.index_at(start), book.index_at(_default(expected.until, scope.until)) + 1
     violations: list[tuple[int, str]] = []
     if not isinstance(expected.at_least, UnsetType):
-        minimum = ceil((to_fraction(expected.at_least) - opening) * account.unit)
-        index = first_beyond(account.balances, low, high, minimum, min, int.__lt__)
+        minimum = ceil((to_fraction(expected.at_least) - opening) * book.unit)
+        index = first_beyond(book.balances, low, high, minimum, min, int.__lt__)
         violations += [] if index is None else [(index, f"below {_text(expected.at_least)}")]
     if not isinstance(expected.at_most, UnsetType):
-        maximum = floor((to_fraction(expected.at_most) - opening) * account.unit)
-        index = first_beyond(account.balances, low, high, maximum, max, int.__gt__)
+        maximum = floor((to_fraction(expected.at_most) - opening) * book.unit)
+        index = first_beyond(book.balances, low, high, maximum, max, int.__gt__)
         violations += [] if index is None else [(index, f"above {_text(expected.at_most)}")]
     if not violations:
         return None
     index, bound = min(violations)
-    at = start if index == low else account.instants[index - 1]
-    actual = fraction_to_number(opening + Fraction(account.balances[index], account.unit))
+    at = start if index == low else book.instants[index - 1]
+    actual = fraction_to_number(opening + Fraction(book.balances[index], book.unit))
     # The balance at the start of the range can be older than the range.
-    is_new = index > 0 and account.instants[index - 1] == at
-    positions = account.positions[account.ends[index - 1] : account.ends[index]] if is_new else []
-    message = f"The {expected.currency} balance is {_text(actual)}, {bound}."
-    return Violation(at, message, actual, _transaction_ids(ledger, positions))
+    is_new = index > 0 and book.instants[index - 1] == at
+    positions = book.positions[book.ends[index - 1] : book.ends[index]] if is_new else []
+    message = f"The {name} is {_text(actual)}, {bound}."
+    return Violation(at, message, actual, _balance_ids(ledger, expected, positions))
+
+
+def _balance_ids(ledger: Ledger, expected: BalanceExpectationEntry[Amount], positions: Sequence[int]) -> list[str]:
+    """Return the items that change the balance. A transfer inside a currency doesn't change that currency's balance."""
+    count = len(ledger.transactions)
+    return ledger.item_ids(
+        position
+        for position in positions
+        if position < count or expected.currency is UNSET or ledger.transfers[position - count].received is not None
+    )
 
 
 def _check_goal(expected: GoalReachedExpectationEntry, ledger: Ledger) -> Violation | None:
-    [index] = _find_goals(ledger, expected.goal)
+    # A goal that was added later may have the same name as that of a stored expectation.
+    index = _find_goals(ledger, expected.goal)[0]
     goal: LedgerGoal = ledger.goals[index]
     contributions = ledger.schedule.goals[index].contributions
     count = contributions.count_until(expected.by)
@@ -213,22 +237,19 @@ def _check_total(
 
 
 def _ids_of(ledger: Ledger, series: Series, violation: TotalViolation) -> list[str]:
-    return _transaction_ids(ledger, series.positions[violation.first : violation.end])
+    return ledger.item_ids(series.positions[violation.first : violation.end])
 
 
 def _check_posted(expected: PostedExpectationEntry, ledger: Ledger, hints: Hints) -> Violation | None:
     positions = ledger.positions_by_name.get(expected.name, ())
     count = bisect_left(positions, ledger.schedule.transactions.count_until(expected.by))
-    if count >= expected.count:
+    needed = _default(expected.count, 1)
+    if count >= needed:
         return None
     named = f'Transactions named "{expected.name}" at {timestamps.write(expected.by)}'
     hint = "" if positions else hints.closest(expected.name, ledger.positions_by_name)
-    message = f"{named}: {count}, below {expected.count}{hint or '.'}"
-    return Violation(expected.by, message, count, _transaction_ids(ledger, positions[:count]))
-
-
-def _transaction_ids(ledger: Ledger, positions: Sequence[int]) -> list[str]:
-    return [ledger.transactions[position].id for position in positions]
+    message = f"{named}: {count}, below {needed}{hint or '.'}"
+    return Violation(expected.by, message, count, ledger.item_ids(positions[:count]))
 
 
 def _default(value: _T | UnsetType, default: Any) -> Any:

@@ -2,22 +2,24 @@
 
 `events`, `expectations` and `totals` are computed from a ledger.
 
-Sums are integers of a common unit for each currency, computed once for each schedule. An opening balance only shifts
-them, so a query looks up a few numbers.
+Sums are integers of a common unit for each currency and account, computed once for each schedule. The opening balance
+of a currency only shifts them, so a query looks up a few numbers.
 """
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
-from msgspec import Struct, json
+from msgspec import Struct, UnsetType, json
 
 from tickover.api.plans import OPENING_BALANCE
 from tickover.api.timestamps import Instant
+from tickover.server.schedule.items import StoredTransaction, StoredTransfer, decode_items
 from tickover.server.schedule.money import Amount, Savings, to_common_unit, to_fraction, to_number
-from tickover.server.schedule.schedule import GoalHead, Schedule, StoredTransaction
+from tickover.server.schedule.schedule import GoalHead, Schedule
 
 
 class LedgerGoal(Struct, frozen=True):
@@ -30,35 +32,73 @@ class LedgerGoal(Struct, frozen=True):
     sums: Sequence[int]
 
 
-class Account(Struct, frozen=True):
-    """The balance of one currency, without the opening balance of a call, as integers of 1/unit.
+class Turnover(NamedTuple):
+    """What has changed a balance so far, as integers of 1/unit."""
 
-    The lists start with the state before the first transaction, but after those that are opening balances. After that,
-    they have the state after all transactions of each instant.
+    income: int = 0
+    expense: int = 0
+    transferred_in: int = 0
+    transferred_out: int = 0
+
+    @property
+    def change(self) -> int:
+        return self.income - self.expense + self.transferred_in - self.transferred_out
+
+
+_INCOME, _EXPENSE, _IN, _OUT = range(len(Turnover._fields))
+_DECREASES: Final = {_EXPENSE, _OUT}
+
+
+_Change = tuple[Instant, int, int, Amount]
+"""What an item changes in a book: its instant, its position, the member of the turnover, and the amount."""
+
+
+class Book(Struct, frozen=True):
+    """The balance of a currency or an account, as integers of 1/unit. A currency's is without its opening balance.
+
+    The lists of states start with the one before the first item, but after transactions that are opening balances.
+    After that, they have the state after all items of each instant.
     """
 
     unit: int
     positions: list[int]
-    """The currency's transactions, as positions among all transactions."""
+    """The items that change the book: positions among all transactions, followed by all transfers."""
+    running_balances: dict[int, int]
+    """The balance after each of them, by position."""
     instants: list[Instant]
-    """The distinct instants. They have no entry for the state before the first transaction."""
+    """The distinct instants. They have no entry for the state before the first item."""
     ends: list[int]
-    """The number of the currency's transactions up to each instant."""
-    incomes: list[int]
-    expenses: list[int]
+    """The number of items up to each instant."""
+    turnovers: list[Turnover]
     balances: list[int]
     lowest: list[int]
     """The index of the earliest lowest balance so far."""
     highest: list[int]
 
     def index_at(self, at: Instant) -> int:
-        """Return the index of the state at `at`, after all transactions of that instant."""
+        """Return the index of the state at `at`, after all items of that instant."""
         return bisect_right(self.instants, at)
+
+    def add_state(self, at: Instant, turnover: Turnover) -> None:
+        """Append the state after the last item."""
+        balance, index = self.balances[0] + turnover.change, len(self.balances)
+        self.instants.append(at)
+        self.ends.append(len(self.positions))
+        self.turnovers.append(turnover)
+        self.balances.append(balance)
+        lowest, highest = self.lowest[-1], self.highest[-1]
+        self.lowest.append(index if balance < self.balances[lowest] else lowest)
+        self.highest.append(index if balance > self.balances[highest] else highest)
+
+
+def _new_book(unit: int = 1, opening: int = 0) -> Book:
+    return Book(unit, [], {}, [], [0], [Turnover()], [opening], [0], [0])
 
 
 _ITEMS_PER_STEP: Final = 250
-_EMPTY_ACCOUNT: Final = Account(1, [], [], [0], [0], [0], [0], [0], [0])
-_decode_transactions: Final = json.Decoder(list[StoredTransaction]).decode
+_EMPTY_BOOK: Final = _new_book()
+_ZERO: Final = Fraction(0)
+_decode_balances: Final = json.Decoder(dict[str, Amount]).decode
 _decode_goal_head: Final = json.Decoder(GoalHead).decode
 
 
@@ -69,17 +109,17 @@ class Ledger:
     """
 
     def __init__(self, schedule: Schedule, start: Instant) -> None:
-        count = len(schedule.transactions.encoded)
         self.schedule = schedule
+        self.accounts = {head.key: head for head in (account.head for account in schedule.accounts)}
         self.transactions: list[StoredTransaction] = []
-        self.counts = [0] * count
+        self.transfers: list[StoredTransfer] = []
+        self.counts = [0] * len(schedule.transactions.encoded)
         """The amount of each transaction, in the unit of its currency."""
-        self.running_balances = [0] * count
-        """The balance after each transaction, in the unit of its currency, without an opening balance."""
         self.openings: set[int] = set()
         """The transactions that are opening balances, as positions among all transactions."""
         self._start = start
-        self._accounts: dict[str, Account] = {}
+        self._currency_books: dict[str, Book] = {}
+        self._account_books: dict[str, Book] = {}
 
     def build(self) -> Iterator[None]:
         """Compute the sums. Pause after every few hundred items, so that other work can run in between."""
@@ -87,27 +127,72 @@ class Ledger:
         for first in range(0, len(encoded), _ITEMS_PER_STEP):
             if first:
                 yield
-            some = encoded[first : first + _ITEMS_PER_STEP]
-            self.transactions += _decode_transactions(b"[%b]" % b",".join(some))
+            self.transactions += decode_items(StoredTransaction, encoded[first : first + _ITEMS_PER_STEP])
+        self.transfers = decode_items(StoredTransfer, self.schedule.transfers.encoded)
         at_start = range(self.schedule.transactions.count_until(self._start))
         self.openings = {index for index in at_start if self.transactions[index].category == OPENING_BALANCE}
-        positions: dict[str, list[int]] = {}
-        for position, transaction in enumerate(self.transactions):
-            positions.setdefault(transaction.currency, []).append(position)
+        by_currency, by_account = self._changes()
         left = _ITEMS_PER_STEP
-        for currency in sorted(positions):
-            left -= len(positions[currency])
+        for key, changes in (*sorted(by_currency.items()), *by_account.items()):
+            left -= len(changes)
             if left < 0:
                 yield
                 left = _ITEMS_PER_STEP
-            self._accounts[currency] = self._open_account(positions[currency])
+            if key in by_account:
+                self._account_books[key] = self._open_book(changes, self.accounts[key].opening_balance)
+            else:
+                self._currency_books[key] = self._open_book(changes, 0, self.counts)
+
+    def _changes(self) -> tuple[dict[str, list[_Change]], dict[str, list[_Change]]]:
+        """Return what items change in the book of each currency, and of each account."""
+        by_currency: dict[str, list[_Change]] = {head.currency: [] for head in self.accounts.values()}
+        by_account: dict[str, list[_Change]] = {key: [] for key in self.accounts}
+        for position, (at, item) in enumerate(zip(self.schedule.transactions.instants, self.transactions, strict=True)):
+            change = at, position, _INCOME if item.type == "INCOME" else _EXPENSE, item.amount
+            by_currency.setdefault(item.currency, []).append(change)
+            if item.account is not None:
+                by_account[item.account].append(change)
+        for position, transfer in enumerate(self.transfers, start=len(self.transactions)):
+            sent = transfer.at, position, _OUT, transfer.amount
+            received = transfer.at, position, _IN, transfer.arriving
+            by_account[transfer.from_].append(sent)
+            by_account[transfer.to].append(received)
+            by_currency[transfer.currency].append(sent)
+            by_currency[transfer.received_currency or transfer.currency].append(received)
+        if self.transfers:
+            for changes in (*by_currency.values(), *by_account.values()):
+                changes.sort(key=itemgetter(0, 1))
+        return by_currency, by_account
 
     @property
     def currencies(self) -> Collection[str]:
-        return self._accounts
+        return self._currency_books
 
-    def account(self, currency: str) -> Account:
-        return self._accounts.get(currency, _EMPTY_ACCOUNT)
+    def currency_book(self, currency: str) -> Book:
+        return self._currency_books.get(currency, _EMPTY_BOOK)
+
+    def account_book(self, key: str) -> Book:
+        return self._account_books.get(key, _EMPTY_BOOK)
+
+    def opening_balances(self, given: Mapping[str, Amount] | UnsetType) -> dict[str, Fraction]:
+        """Return the opening balance of each currency: those that are given, or else those of the clock."""
+        if self.accounts:
+            balances: dict[str, Fraction] = {}
+            for head in self.accounts.values():
+                opening = balances.get(head.currency, _ZERO)
+                balances[head.currency] = opening + to_fraction(head.opening_balance)
+            return balances
+        if isinstance(given, UnsetType):
+            given = _decode_balances(self.schedule.opening_balances or b"{}")
+        return {currency: to_fraction(amount) for currency, amount in given.items()}
+
+    def item_ids(self, positions: Iterable[int]) -> list[str]:
+        """Return the IDs of transactions and transfers."""
+        count = len(self.transactions)
+        return [
+            self.transactions[position].id if position < count else self.transfers[position - count].id
+            for position in positions
+        ]
 
     @cached_property
     def goals(self) -> Sequence[LedgerGoal]:
@@ -121,39 +206,25 @@ class Ledger:
             positions.setdefault(transaction.name, []).append(position)
         return positions
 
-    def _open_account(self, positions: list[int]) -> Account:
-        """Fill `counts` and `running_balances` for one currency, and return its account."""
-        counts, unit = to_common_unit([self.transactions[position].amount for position in positions])
-        account = Account(unit, positions, [], [0], [0], [0], [0], [0], [0])
-        at = [self.schedule.transactions.instants[position] for position in positions]
-        income = expense = balance = 0
-        for index, (position, count) in enumerate(zip(positions, counts, strict=True)):
-            is_income = self.transactions[position].type == "INCOME"
-            change = count if is_income else -count
+    def _open_book(self, changes: Sequence[_Change], opening: Amount, amounts: list[int] | None = None) -> Book:
+        """Return the book of these changes. Fill `amounts` with those of transactions, by position."""
+        (balance, *counts), unit = to_common_unit([opening, *(amount for *_, amount in changes)])
+        book = _new_book(unit, balance)
+        sums = [0, 0, 0, 0]
+        for index, ((at, position, kind, _), count) in enumerate(zip(changes, counts, strict=True)):
+            change = -count if kind in _DECREASES else count
             balance += change
             if position in self.openings:
-                account.balances[0] += change
-            elif is_income:
-                income += count
+                book.balances[0] += change
             else:
-                expense += count
-            self.counts[position] = count
-            self.running_balances[position] = balance
-            if index + 1 == len(at) or at[index + 1] != at[index]:
-                _add_state(account, at[index], index + 1, income, expense)
-        return account
-
-
-def _add_state(account: Account, at: Instant, end: int, income: int, expense: int) -> None:
-    balance, index = account.balances[0] + income - expense, len(account.balances)
-    account.instants.append(at)
-    account.ends.append(end)
-    account.incomes.append(income)
-    account.expenses.append(expense)
-    account.balances.append(balance)
-    lowest, highest = account.lowest[-1], account.highest[-1]
-    account.lowest.append(index if balance < account.balances[lowest] else lowest)
-    account.highest.append(index if balance > account.balances[highest] else highest)
+                sums[kind] += count
+            book.positions.append(position)
+            book.running_balances[position] = balance
+            if amounts is not None and position < len(amounts):
+                amounts[position] = count
+            if index + 1 == len(changes) or changes[index + 1][0] != at:
+                book.add_state(at, Turnover(*sums))
+        return book
 
 
 def _ledger_goal(head: GoalHead, savings: Savings) -> LedgerGoal:
@@ -161,33 +232,46 @@ def _ledger_goal(head: GoalHead, savings: Savings) -> LedgerGoal:
     return LedgerGoal(head.id, head.name, int(savings.unit), int(savings.target), [*map(int, savings.sums)])
 
 
-def balances(ledger: Ledger, start: Instant, at: Instant, opening: Mapping[str, Amount]) -> list[dict[str, Any]]:
-    """Return the balance of each currency at `at`, with its lowest and highest point since the start."""
-    currencies = sorted({*ledger.currencies, *opening})
-    return [
-        {"currency": currency, **_balance(ledger.account(currency), start, at, to_fraction(opening.get(currency, 0)))}
-        for currency in currencies
+def balances(ledger: Ledger, start: Instant, at: Instant, opening: Mapping[str, Fraction]) -> dict[str, Any]:
+    """Return the balance of each currency and account at `at`, with its lowest and highest point since the start."""
+
+    def describe(book: Book, opening: Fraction) -> dict[str, Any]:
+        return _describe(book, start, at, opening, has_transfers=bool(ledger.accounts))
+
+    currencies = [
+        {"currency": currency, **describe(ledger.currency_book(currency), opening.get(currency, _ZERO))}
+        for currency in sorted({*ledger.currencies, *opening})
     ]
+    if not ledger.accounts:
+        return {"balances": currencies}
+    accounts = [
+        {"account": key, "currency": head.currency, **describe(ledger.account_book(key), _ZERO)}
+        for key, head in ledger.accounts.items()
+    ]
+    return {"balances": currencies, "accounts": accounts}
 
 
-def _balance(account: Account, start: Instant, at: Instant, opening: Fraction) -> dict[str, Any]:
-    index = account.index_at(at)
+def _describe(book: Book, start: Instant, at: Instant, opening: Fraction, *, has_transfers: bool) -> dict[str, Any]:
+    index = book.index_at(at)
+    turnover = book.turnovers[index]
 
     def balance(index: int) -> Amount:
-        return fraction_to_number(opening + Fraction(account.balances[index], account.unit))
+        return fraction_to_number(opening + Fraction(book.balances[index], book.unit))
 
     def point(index: int) -> dict[str, Any]:
         # The opening balance is the state before the other items of the start.
-        return {"at": account.instants[index - 1] if index else start, "balance": balance(index)}
+        return {"at": book.instants[index - 1] if index else start, "balance": balance(index)}
 
-    return {
+    members = {
         "opening": balance(0),
-        "income": to_number(account.incomes[index], account.unit),
-        "expense": to_number(account.expenses[index], account.unit),
-        "balance": balance(index),
-        "lowest": point(account.lowest[index]),
-        "highest": point(account.highest[index]),
+        "income": to_number(turnover.income, book.unit),
+        "expense": to_number(turnover.expense, book.unit),
     }
+    if has_transfers:
+        members["transferredIn"] = to_number(turnover.transferred_in, book.unit)
+        members["transferredOut"] = to_number(turnover.transferred_out, book.unit)
+    extremes = {"lowest": point(book.lowest[index]), "highest": point(book.highest[index])}
+    return {**members, "balance": balance(index), **extremes}
 
 
 def fraction_to_number(amount: Fraction) -> Amount:

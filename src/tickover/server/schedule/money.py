@@ -51,6 +51,25 @@ class Savings(Struct, frozen=True, array_like=True, gc=False):
         return Progress(to_number(current, unit), to_number(target - current, unit), _percent(current, target))
 
 
+class Sums(Struct, frozen=True, array_like=True, gc=False):
+    """The sums of amounts, after the first one and after each further one, as integers of 1/unit."""
+
+    unit: int | str
+    counts: list[int | str]
+
+    def number(self, index: int) -> Amount:
+        return to_number(int(self.counts[index]), int(self.unit))
+
+
+def compute_sums(amounts: list[Amount]) -> Sums:
+    """Return exact sums. Amounts can be negative."""
+    counts, unit = to_common_unit(amounts)
+    sums = list(accumulate(counts))
+    if max(unit, *map(abs, sums)) > _MAX_STORED_INT:
+        return Sums(str(unit), [str(sum) for sum in sums])
+    return Sums(unit, [*sums])
+
+
 def compute_savings(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> Savings:
     """Return a goal's savings. The sums are exact for all amounts."""
     (goal, *steps), unit = to_common_unit([target, initial, *contributions])

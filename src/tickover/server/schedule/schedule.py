@@ -5,24 +5,41 @@ pieces without decoding them. This is the hot path of the server, and measuremen
 faster here. `reference_view` computes the same result in a simple way. A property test compares the two, byte for byte.
 """
 
-import re
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from msgspec import Struct, json, to_builtins
+from msgspec import UNSET, Struct, UnsetType, msgpack, to_builtins
+from msgspec.structs import replace
 
 from tickover.api import ids
 from tickover.api.arguments import int_if_whole
 from tickover.api.clocks import AddEntry, ContributionEntry, GoalEntry, NewClock, TransactionEntry
-from tickover.api.fields import TransactionType
+from tickover.api.expectations import ExpectationEntry
 from tickover.api.timestamps import Instant
+from tickover.server.schedule.accounts import (
+    AccountHead,
+    ScheduledAccount,
+    encode_transfers,
+    head_of,
+    members_of,
+    schedule_accounts,
+    with_accounts,
+)
 from tickover.server.schedule.clocks import Clock
-from tickover.server.schedule.money import Amount, Savings, compute_savings
+from tickover.server.schedule.items import (
+    ENCODER,
+    NO_ITEMS,
+    SOURCE,
+    ScheduledItems,
+    TransferMembers,
+    encode_items,
+    item_id,
+    sort_by,
+    without_braces,
+)
+from tickover.server.schedule.money import Amount, Savings, compute_savings, to_fraction
 
-_T = TypeVar("_T")
-ItemEntry = TransactionEntry[Amount] | ContributionEntry[Amount]
+Expectation = ExpectationEntry[Amount, Amount]
 
 
 class GoalHead(Struct, frozen=True, rename="camel"):
@@ -31,40 +48,6 @@ class GoalHead(Struct, frozen=True, rename="camel"):
     id: str
     name: str
     target_amount: Amount
-
-
-class StoredTransaction(Struct, frozen=True, gc=False):
-    """An encoded transaction, without the members that a ledger doesn't need."""
-
-    id: str
-    name: str
-    amount: Amount
-    currency: str
-    type: TransactionType
-    category: str | None = None
-
-
-class ScheduledItems(Struct, frozen=True, array_like=True, gc=False):
-    """Transactions or contributions, sorted by instant; those of one instant keep the caller's order."""
-
-    instants: list[Instant]
-    encoded: list[bytes]
-    """Each item as a JSON object."""
-    cancelled: int = 0
-    """The number of items that were cancelled. It keeps their IDs from being used again."""
-
-    @property
-    def next_number(self) -> int:
-        """The last number of the next item's ID."""
-        return len(self.instants) + self.cancelled
-
-    def count_until(self, frozen_time: Instant) -> int:
-        """Return the number of items at or before `frozen_time`."""
-        return bisect_right(self.instants, frozen_time)
-
-    def split(self, count: int) -> tuple[bytes, bytes]:
-        """Return the first `count` items and the rest, each joined by commas."""
-        return b",".join(self.encoded[:count]), b",".join(self.encoded[count:])
 
 
 class ScheduledGoal(Struct, frozen=True, array_like=True, gc=False):
@@ -83,33 +66,84 @@ class Schedule(Struct, frozen=True, array_like=True, gc=False):
     """The members `maxTime` and `expiresAt`."""
     transactions: ScheduledItems
     goals: list[ScheduledGoal]
+    accounts: list[ScheduledAccount] = []
+    transfers: ScheduledItems = NO_ITEMS
+    opening_balances: bytes | None = None
+    """A JSON object."""
+    expectations: bytes | None = None
+    """A JSON array."""
+
+    @property
+    def has_extensions(self) -> bool:
+        """Whether the clock has more than the interface knows."""
+        return bool(self.accounts or self.opening_balances is not None or self.expectations is not None)
 
 
-_SOURCE: Final = ',"source":"SIMULATED_TEST_CLOCK"'
 TRANSACTIONS: Final = 0
 """The group of transactions. The group of a goal's contributions is the goal's index plus 1."""
+TRANSFERS: Final = -1
+
+_EXTENDED: Final = b"\x01"
+"""Precedes a stored schedule with extensions. Earlier releases can't decode it, so they can't amend it without them."""
+_encode_stored: Final = msgpack.Encoder().encode
+_decode_stored: Final = msgpack.Decoder(Schedule).decode
 
 
-def item_id(encoded: bytes) -> str:
-    """Return the ID of an encoded item, or of a goal's head in braces, which is its first member."""
-    return encoded[7 : encoded.index(b'"', 7)].decode()
+def encode_stored(schedule: Schedule) -> bytes:
+    """Return the bytes to store."""
+    return _EXTENDED + _encode_stored(schedule) if schedule.has_extensions else _encode_stored(schedule)
 
 
-# Text can't match, because JSON escapes quotes.
-_CURRENCY: Final = re.compile(rb',"currency":"([A-Z]{3})"')
-
-
-def find_currencies(encoded: Sequence[bytes]) -> set[bytes]:
-    """Return the currencies of encoded transactions."""
-    return set(_CURRENCY.findall(b"".join(encoded)))
+def decode_stored(body: bytes) -> Schedule:
+    return _decode_stored(memoryview(body)[1:] if body.startswith(_EXTENDED) else body)
 
 
 def encode_schedule(clock: Clock, params: NewClock) -> Schedule:
     """Assign IDs to all items, sort them and encode them."""
     key = clock.key.hex()
-    transactions = _encode_items("txn", key, params.transactions, _SOURCE)
+    heads = [head_of(account) for account in params.accounts]
+    transactions = encode_items("txn", key, with_accounts(params.transactions, heads))
     goals = [_encode_goal(f"{key}_{index}", goal) for index, goal in enumerate(params.goals)]
-    return Schedule(_encode_head(clock.key), _encode_bounds(clock), transactions, goals)
+    schedule = Schedule(_encode_head(clock.key), _encode_bounds(clock), transactions, goals)
+    if heads:
+        transfers = encode_transfers(key, params.transfers, heads)
+        accounts = schedule_accounts(heads, transactions, transfers)
+        schedule = replace(schedule, accounts=accounts, transfers=transfers)
+    return update_schedule(schedule, params.opening_balances, params.expectations)
+
+
+def update_schedule(
+    schedule: Schedule,
+    opening_balances: Mapping[str, Amount] | UnsetType | None,
+    expectations: Sequence[Expectation] | UnsetType | None,
+) -> Schedule:
+    """Return a schedule with other opening balances and expectations. UNSET keeps the old ones, None removes them."""
+    if not isinstance(opening_balances, UnsetType):
+        schedule = replace(schedule, opening_balances=_encode_opening_balances(opening_balances))
+    if not isinstance(expectations, UnsetType):
+        schedule = replace(schedule, expectations=_encode_expectations(expectations))
+    return schedule
+
+
+def _encode_opening_balances(balances: Mapping[str, Amount] | None) -> bytes | None:
+    if balances is None:
+        return None
+    return ENCODER.encode({currency: int_if_whole(amount) for currency, amount in balances.items()})
+
+
+def _encode_expectations(expectations: Sequence[Expectation] | None) -> bytes | None:
+    """Return the expectations as they were sent, except that times are in UTC, and whole numbers have no fraction."""
+    return None if expectations is None else ENCODER.encode([_with_whole_numbers(each) for each in expectations])
+
+
+def _with_whole_numbers(expectation: Expectation) -> Expectation:
+    for name in ("balance", "total"):
+        rule = getattr(expectation, name)
+        if rule is not UNSET:
+            given = {bound: getattr(rule, bound) for bound in ("at_least", "at_most")}
+            whole = {bound: int_if_whole(amount) for bound, amount in given.items() if amount is not UNSET}
+            return replace(expectation, **{name: replace(rule, **whole)})
+    return expectation
 
 
 def fork_schedule(schedule: Schedule, original_key: bytes, fork: Clock) -> Schedule:
@@ -124,7 +158,28 @@ def fork_schedule(schedule: Schedule, original_key: bytes, fork: Clock) -> Sched
         ScheduledGoal(goal.head.replace(old, new, 1), goal.savings, replace_keys(goal.contributions))
         for goal in schedule.goals
     ]
-    return Schedule(_encode_head(fork.key), _encode_bounds(fork), replace_keys(schedule.transactions), goals)
+    expectations = schedule.expectations
+    if expectations is not None:
+        for goal in schedule.goals:
+            named = b'"goal":"%b"' % _goal_id(goal).encode()
+            expectations = expectations.replace(named, named.replace(old, new))
+    return replace(
+        schedule,
+        head=_encode_head(fork.key),
+        bounds=_encode_bounds(fork),
+        transactions=replace_keys(schedule.transactions),
+        goals=goals,
+        transfers=replace_keys(schedule.transfers),
+        expectations=expectations,
+    )
+
+
+def goal_ids(schedule: Schedule) -> list[str]:
+    return [_goal_id(goal) for goal in schedule.goals]
+
+
+def _goal_id(goal: ScheduledGoal) -> str:
+    return item_id(b"{%b}" % goal.head)
 
 
 def amend_schedule(schedule: Schedule, key: bytes, add: AddEntry, cancelled: Mapping[int, set[int]]) -> Schedule:
@@ -133,15 +188,20 @@ def amend_schedule(schedule: Schedule, key: bytes, add: AddEntry, cancelled: Map
     contributions: dict[str, list[ContributionEntry[Amount]]] = {}
     for item in add.contributions:
         contributions.setdefault(item.goal_id, []).append(ContributionEntry(item.at, item.amount))
-    kept = _remove(schedule.transactions, cancelled.get(TRANSACTIONS, set()))
-    added = _encode_items("txn", suffix, add.transactions, _SOURCE, kept.next_number)
+    heads = [account.head for account in schedule.accounts]
+    kept = schedule.transactions.without(cancelled.get(TRANSACTIONS, set()))
+    added = encode_items("txn", suffix, with_accounts(add.transactions, heads), kept.next_number)
+    transactions = kept.merge(added)
+    kept = schedule.transfers.without(cancelled.get(TRANSFERS, set()))
+    transfers = kept.merge(encode_transfers(suffix, add.transfers, heads, kept.next_number))
     goals = [
         _amend_goal(f"{suffix}_{index}", goal, contributions, cancelled.get(index + 1, set()))
         for index, goal in enumerate(schedule.goals)
     ]
     for index, goal in enumerate(add.goals, start=len(goals)):
         goals.append(_encode_goal(f"{suffix}_{index}", goal))
-    return Schedule(schedule.head, schedule.bounds, _merge(kept, added), goals)
+    accounts = schedule_accounts(heads, transactions, transfers)
+    return replace(schedule, transactions=transactions, goals=goals, accounts=accounts, transfers=transfers)
 
 
 def _amend_goal(
@@ -153,26 +213,12 @@ def _amend_goal(
     new = contributions.get(f"goal_{suffix}", ())
     if not new and not cancelled:
         return goal
-    kept = _remove(goal.contributions, cancelled)
+    kept = goal.contributions.without(cancelled)
     target, initial, old_amounts = goal.savings.amounts()
     amounts = [amount for position, amount in enumerate(old_amounts) if position not in cancelled]
-    amounts = _sort([*amounts, *(item.amount for item in new)], [*kept.instants, *(item.at for item in new)])
-    added = _encode_items("ctb", suffix, new, first=kept.next_number)
-    return ScheduledGoal(goal.head, compute_savings(target, initial, amounts), _merge(kept, added))
-
-
-def _remove(items: ScheduledItems, positions: set[int]) -> ScheduledItems:
-    kept = [position for position in range(len(items.instants)) if position not in positions]
-    return ScheduledItems(
-        [items.instants[position] for position in kept],
-        [items.encoded[position] for position in kept],
-        items.cancelled + len(positions),
-    )
-
-
-def _merge(items: ScheduledItems, added: ScheduledItems) -> ScheduledItems:
-    instants = items.instants + added.instants
-    return ScheduledItems(sorted(instants), _sort(items.encoded + added.encoded, instants), items.cancelled)
+    amounts = sort_by([*kept.instants, *(item.at for item in new)], [*amounts, *(item.amount for item in new)])
+    added = encode_items("ctb", suffix, new, kept.next_number)
+    return ScheduledGoal(goal.head, compute_savings(target, initial, amounts), kept.merge(added))
 
 
 def view(frozen_time: Instant, schedule: Schedule, names: bytes = b"", *, details: bool = False) -> bytes:
@@ -182,26 +228,36 @@ def view(frozen_time: Instant, schedule: Schedule, names: bytes = b"", *, detail
     """
     visible, pending = schedule.transactions.split(schedule.transactions.count_until(frozen_time))
     # One join of all pieces is faster than formatting each goal.
-    pieces = [b"{", schedule.head, b',"frozenTime":', _ENCODER.encode(frozen_time), b",", schedule.bounds, names]
+    pieces = [b"{", schedule.head, b',"frozenTime":', ENCODER.encode(frozen_time), b",", schedule.bounds, names]
+    if schedule.accounts or schedule.opening_balances is not None or schedule.expectations is not None:
+        pieces += _encode_extensions(schedule, frozen_time)
     pieces += (b',"transactions":[', visible, b'],"pendingTransactions":[', pending, b'],"goals":[')
     before = b"{"
     for goal in schedule.goals:
         count = goal.contributions.count_until(frozen_time)
         posted, upcoming = goal.contributions.split(count)
-        progress = _without_braces(_ENCODER.encode(goal.savings.progress(count)))
+        progress = without_braces(ENCODER.encode(goal.savings.progress(count)))
         pieces += (before, goal.head, b",", progress)
         pieces += (b',"contributions":[', posted, b'],"upcomingContributions":[', upcoming, b"]")
         if details:
-            pieces += (b',"initialAmount":', _ENCODER.encode(goal.savings.initial_amount))
+            pieces += (b',"initialAmount":', ENCODER.encode(goal.savings.initial_amount))
         before = b"},{"
     pieces.append(b"}]}" if schedule.goals else b"]}")
     return b"".join(pieces)
 
 
-_ENCODER: Final = json.Encoder()
-# An amount is followed by `currency` in a transaction, and ends a contribution. Text can't match, because JSON escapes
-# quotes and line breaks.
-_WHOLE_AMOUNT_FRACTION: Final = re.compile(rb'\.0(?=,"currency":|}\n)')
+def _encode_extensions(schedule: Schedule, frozen_time: Instant) -> list[bytes]:
+    """Return the members that the interface doesn't know, with a comma before each."""
+    pieces: list[bytes] = []
+    if schedule.opening_balances is not None:
+        pieces += (b',"openingBalances":', schedule.opening_balances)
+    if schedule.expectations is not None:
+        pieces += (b',"expectations":', schedule.expectations)
+    if schedule.accounts:
+        posted, pending = schedule.transfers.split(schedule.transfers.count_until(frozen_time))
+        pieces += (b',"accounts":[', b",".join([account.encode_at(frozen_time) for account in schedule.accounts]))
+        pieces += (b'],"transfers":[', posted, b'],"pendingTransfers":[', pending, b"]")
+    return pieces
 
 
 def _encode_head(key: bytes) -> bytes:
@@ -209,81 +265,67 @@ def _encode_head(key: bytes) -> bytes:
 
 
 def _encode_bounds(clock: Clock) -> bytes:
-    expires_at = _ENCODER.encode(ids.expires_at(clock.key))
-    return b'"maxTime":%b,"expiresAt":%b' % (_ENCODER.encode(clock.max_time), expires_at)
+    expires_at = ENCODER.encode(ids.expires_at(clock.key))
+    return b'"maxTime":%b,"expiresAt":%b' % (ENCODER.encode(clock.max_time), expires_at)
 
 
 def _encode_goal(suffix: str, goal: GoalEntry[Amount, Amount]) -> ScheduledGoal:
     head = GoalHead(f"goal_{suffix}", goal.name, int_if_whole(goal.target_amount))
-    amounts = _sort([item.amount for item in goal.contributions], [item.at for item in goal.contributions])
+    amounts = sort_by([item.at for item in goal.contributions], [item.amount for item in goal.contributions])
     savings = compute_savings(goal.target_amount, goal.initial_amount, amounts)
-    return ScheduledGoal(
-        _without_braces(_ENCODER.encode(head)), savings, _encode_items("ctb", suffix, goal.contributions)
-    )
-
-
-def _encode_items(
-    prefix: str, suffix: str, items: Sequence[ItemEntry], last_members: str = "", first: int = 0
-) -> ScheduledItems:
-    """Encode all items in one call. Add `id` before the members of each item, and `last_members` after them.
-
-    The IDs have consecutive numbers from `first` on.
-    """
-    if not items:
-        return ScheduledItems([], [])
-    lines = _ENCODER.encode_lines(items)
-    # JSON escapes line breaks and U+0000, so the text of an item contains neither.
-    members = _WHOLE_AMOUNT_FRACTION.sub(b"", lines)[1:-2].split(b"}\n{")
-    # Numbers of amendments rarely repeat, so their templates are not cached.
-    template = (
-        _new_template(first, prefix, last_members, len(members))
-        if first
-        else _template(prefix, last_members, len(members))
-    )
-    objects = template % tuple(members)
-    encoded = objects.replace(b"\0", suffix.encode()).split(b"\n")
-    instants = [item.at for item in items]
-    return ScheduledItems(sorted(instants), _sort(encoded, instants))
-
-
-@lru_cache(maxsize=256)
-def _template(prefix: str, last_members: str, count: int) -> bytes:
-    return _new_template(0, prefix, last_members, count)
-
-
-def _new_template(first: int, prefix: str, last_members: str, count: int) -> bytes:
-    """Return `count` lines, each with a placeholder for an item's members. U+0000 stands for the suffix of the IDs."""
-    numbers = range(first, first + count)
-    return "\n".join([f'{{"id":"{prefix}_\0_{number}",%b{last_members}}}' for number in numbers]).encode()
-
-
-def _sort(items: list[_T], instants: list[Instant]) -> list[_T]:
-    """Sort items by their instants, stably."""
-    if sorted(instants) == instants:
-        return items
-    return [items[index] for index in sorted(range(len(instants)), key=instants.__getitem__)]
-
-
-def _without_braces(encoded: bytes) -> bytes:
-    return encoded[1:-1]
+    return ScheduledGoal(without_braces(ENCODER.encode(head)), savings, encode_items("ctb", suffix, goal.contributions))
 
 
 def reference_view(clock: Clock, params: NewClock, frozen_time: Instant) -> bytes:
     """Return what `view(frozen_time, encode_schedule(clock, params))` must return."""
     key = clock.key.hex()
-    visible, pending = _reference_items("txn", key, params.transactions, frozen_time, source="SIMULATED_TEST_CLOCK")
-    return json.encode(
-        {
-            "id": ids.write("clock", clock.key),
-            "status": "READY",
-            "frozenTime": frozen_time,
-            "maxTime": clock.max_time,
-            "expiresAt": ids.expires_at(clock.key),
-            "transactions": visible,
-            "pendingTransactions": pending,
-            "goals": [_reference_goal(f"{key}_{i}", goal, frozen_time) for i, goal in enumerate(params.goals)],
-        }
-    )
+    heads = [head_of(account) for account in params.accounts]
+    visible, pending = _reference_items("txn", key, with_accounts(params.transactions, heads), frozen_time)
+    members: dict[str, Any] = {
+        "id": ids.write("clock", clock.key),
+        "status": "READY",
+        "frozenTime": frozen_time,
+        "maxTime": clock.max_time,
+        "expiresAt": ids.expires_at(clock.key),
+    }
+    if params.opening_balances is not UNSET:
+        members["openingBalances"] = _whole(params.opening_balances)
+    if params.expectations is not UNSET:
+        members["expectations"] = _whole(to_builtins(params.expectations))
+    if heads:
+        currencies = {head.key: head.currency for head in heads}
+        transfers = [members_of(transfer, currencies) for transfer in params.transfers]
+        members["accounts"] = [
+            to_builtins(head) | {"balance": _reference_balance(head, visible, transfers, frozen_time)} for head in heads
+        ]
+        posted, upcoming = _reference_items("tfr", key, transfers, frozen_time)
+        members |= {"transfers": posted, "pendingTransfers": upcoming}
+    goals = [_reference_goal(f"{key}_{index}", goal, frozen_time) for index, goal in enumerate(params.goals)]
+    return ENCODER.encode(members | {"transactions": visible, "pendingTransactions": pending, "goals": goals})
+
+
+def _reference_balance(
+    head: AccountHead, visible: Sequence[Mapping[str, Any]], transfers: Sequence[TransferMembers], at: Instant
+) -> Amount:
+    """Add up the decimal texts of all amounts."""
+    balance = to_fraction(head.opening_balance)
+    for item in visible:
+        if item["account"] == head.key:
+            balance += to_fraction(item["amount"]) * (1 if item["type"] == "INCOME" else -1)
+    for transfer in transfers:
+        if transfer.at <= at:
+            balance -= to_fraction(transfer.amount) if transfer.from_ == head.key else 0
+            balance += to_fraction(transfer.arriving) if transfer.to == head.key else 0
+    return int_if_whole(float(balance))
+
+
+def _whole(value: Any) -> Any:
+    """Return the JSON value with whole numbers as ints."""
+    if isinstance(value, dict):
+        return {name: _whole(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_whole(member) for member in value]
+    return int_if_whole(value)
 
 
 def _reference_goal(suffix: str, goal: GoalEntry[Amount, Amount], frozen_time: Instant) -> dict[str, Any]:
@@ -300,12 +342,16 @@ def _reference_goal(suffix: str, goal: GoalEntry[Amount, Amount], frozen_time: I
 
 
 def _reference_items(
-    prefix: str, suffix: str, items: Sequence[ItemEntry], frozen_time: Instant, **last_members: str
+    prefix: str,
+    suffix: str,
+    items: Sequence[TransactionEntry[Amount] | ContributionEntry[Amount] | TransferMembers],
+    frozen_time: Instant,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the items at or before `frozen_time`, and the items after it."""
     passed: list[dict[str, Any]] = []
     remaining: list[dict[str, Any]] = []
+    source = {} if prefix == "ctb" else {"source": SOURCE}
     for index, item in sorted(enumerate(items), key=lambda numbered: numbered[1].at):
-        members = to_builtins(item) | {"amount": int_if_whole(item.amount)} | last_members
-        (passed if item.at <= frozen_time else remaining).append({"id": f"{prefix}_{suffix}_{index}", **members})
+        members = {"id": f"{prefix}_{suffix}_{index}", **_whole(to_builtins(item)), **source}
+        (passed if item.at <= frozen_time else remaining).append(members)
     return passed, remaining

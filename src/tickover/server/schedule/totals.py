@@ -117,7 +117,7 @@ class Totals:
             positions = self._positions.get(key, ())
             instants = [self._ledger.schedule.transactions.instants[position] for position in positions]
             counts = [self._ledger.counts[position] for position in positions]
-            found = Series(self._ledger.account(currency).unit, positions, instants, counts)
+            found = Series(self._ledger.currency_book(currency).unit, positions, instants, counts)
             if positions:
                 self._series[key] = found
         return found

@@ -80,7 +80,7 @@ class ExistingClock(Struct, frozen=True):
 
 
 class Amendment(Struct, frozen=True):
-    """The next schedule of a clock."""
+    """The next schedule of a clock, and its new names."""
 
     revision: int
     """The revision that it replaces."""
@@ -88,6 +88,7 @@ class Amendment(Struct, frozen=True):
     """The latest frozen time of the clock at which the amendment is valid."""
     schedule: bytes
     record: IdempotencyRecord | None = None
+    names: NameChanges = NameChanges()
 
 
 class Amended(Struct, frozen=True):
@@ -290,7 +291,7 @@ class Store(Protocol):
     async def amend_clock(
         self, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota
     ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
-        """Replace the schedule if the clock has the expected revision and was not advanced too far.
+        """Replace the schedule, and change names, if the clock has the expected revision and was not advanced too far.
 
         Return ExistingClock if a live clock was created or amended with the same record, and None if the owner has no
         such clock. Only the limit on bytes counts, and only if the schedule grows.

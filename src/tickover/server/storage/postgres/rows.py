@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from asyncpg.pgproto.pgproto import UUID
+from msgspec import UnsetType
 
 from tickover.api.ids import creation_day
 from tickover.api.timestamps import Instant, to_micros
@@ -15,6 +16,7 @@ from tickover.server.storage.store import (
     Amendment,
     Conflict,
     ExistingClock,
+    NameChanges,
     NewSession,
     Owner,
     Quota,
@@ -72,6 +74,7 @@ def amendment_values(
         amendment.revision,
         to_micros(amendment.valid_until),
         amendment.schedule,
+        *name_values(amendment.names),
         record and record.key_digest,
         record and record.params_digest,
         UUID(min_live_key),
@@ -79,6 +82,14 @@ def amendment_values(
         AMENDMENT_BYTES,
         MAX_AMENDMENT_BYTES,
     )
+
+
+def name_values(changes: NameChanges) -> Sequence[object]:
+    """Return whether there is a new name, the name, and the same for labels."""
+    name, labels = [
+        (False, None) if isinstance(change, UnsetType) else (True, change) for change in (changes.name, changes.labels)
+    ]
+    return *name, *labels
 
 
 def amend_outcome(

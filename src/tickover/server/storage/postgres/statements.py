@@ -155,7 +155,8 @@ CREATE_CLOCK_ONCE = f"""
       keep_clock_once_v4($3, $4, $5, $6, owner.key, $7, $8, $9, $10, $11, $12, $13, $14, $15) as result"""
 FIND_CREATION = f"select * from find_creation_v3($3, {OWNER}, $4)"
 # Returns a row of nulls if the clock doesn't exist or the token was revoked.
-AMEND_CLOCK = f"select * from amend_clock_v2($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+AMEND_CLOCK = f"""
+    select * from amend_clock_v3($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"""
 
 # Returns null if the clock doesn't exist or the token was revoked.
 CREATE_CONNECTION = f"select create_connection_v1($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11)"

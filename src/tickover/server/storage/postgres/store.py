@@ -10,7 +10,6 @@ from typing import Any
 
 from asyncpg import PostgresError
 from asyncpg.pgproto.pgproto import UUID
-from msgspec import UnsetType
 
 from tickover.api.connections import BankProtocol
 from tickover.api.errors import unauthenticated
@@ -28,6 +27,7 @@ from tickover.server.storage.postgres.rows import (
     amend_outcome,
     amendment_values,
     existing_clock,
+    name_values,
     new_clock_values,
     owner_lists,
     owner_values,
@@ -234,11 +234,7 @@ class PostgresStore:
         *,
         known_revision: int | None = None,
     ) -> StoredClock | QuotaExceeded | None:
-        name, labels = [
-            (False, None) if isinstance(change, UnsetType) else (True, change)
-            for change in (changes.name, changes.labels)
-        ]
-        values = (*owner_values(owner), slot_of(key), UUID(key), *name, *labels)
+        values = (*owner_values(owner), slot_of(key), UUID(key), *name_values(changes))
         limits = known_revision, UUID(min_live_key), quota.bytes
         [row] = await self._fetch_with_lock(statements.UPDATE_CLOCK, *values, *limits)
         return update_outcome(key, *row)

@@ -21,7 +21,7 @@ FIND_CLOCK_AND_BYTES = FIND_CLOCK.replace(" from clocks", ", bytes from clocks")
 INSERT_CLOCK = """
     insert into clocks (key, owner, start_time, frozen_time, max_time, bytes, name, labels)
     values (?, ?, ?, ?, ?, ?, ?, ?)"""
-AMEND_CLOCK = "update clocks set revision = revision + 1, bytes = ? where key = ?"
+AMEND_CLOCK = "update clocks set revision = revision + 1, bytes = ?, name = ?, labels = ? where key = ?"
 AMEND_SCHEDULE = "update schedules set body = ? where clock_key = ?"
 INSERT_CREATION = "insert or replace into creations values (?, ?, ?)"
 UPDATE_NAMES = "update clocks set name = ?, labels = ?, bytes = bytes + ? where key = ?"

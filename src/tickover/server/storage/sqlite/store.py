@@ -269,13 +269,13 @@ class SqliteStore:
         clock = stored_clock(key, *columns).clock
         if clock.revision != amendment.revision or clock.frozen_time > amendment.valid_until:
             return Conflict(StoredClock(clock, read_schedule(db, key)))
-        amended = replace(clock, revision=clock.revision + 1)
+        amended = replace(rename(clock, amendment.names), revision=clock.revision + 1)
         size = stored_bytes(amended, amendment.schedule)
         if over := self._quota.reserve_growth(
             db, user_of(owner), key, size - old_size, min_live_key, quota, AMENDMENT_BYTES
         ):
             return over
-        db.execute(statements.AMEND_CLOCK, (size, key))
+        db.execute(statements.AMEND_CLOCK, (size, amended.name, amended.labels, key))
         db.execute(statements.AMEND_SCHEDULE, (amendment.schedule, key))
         if record is not None:
             db.execute(statements.INSERT_CREATION, (record.key_digest, record.params_digest, key))

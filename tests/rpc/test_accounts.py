@@ -1,0 +1,322 @@
+"""Accounts and transfers: given at creation, amended, forked, and part of every view."""
+
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import MICROSECOND, START, goal, shift, transaction, without_ids
+from tests.support.world import World
+
+AT = "2027-02-01T09:00:00Z"
+LATER = "2027-03-01T09:00:00Z"
+ACCOUNTS: list[dict[str, Any]] = [
+    {"key": "main", "name": "Main account", "currency": "EUR", "openingBalance": 1000.5},
+    {"key": "card", "name": "Card", "currency": "EUR", "type": "CREDIT_CARD", "openingBalance": -20.0},
+    {"key": "usd", "name": "Dollars", "currency": "USD", "type": "CASH"},
+]
+
+
+def transfer(**changes: Any) -> dict[str, Any]:
+    return {"at": AT, "name": "Pay the card", "from": "main", "to": "card", "amount": 100} | changes
+
+
+def expense(**changes: Any) -> dict[str, Any]:
+    return transaction(type="EXPENSE", name="Groceries", amount=74.2, **changes)
+
+
+STORY: dict[str, Any] = {
+    "frozenTime": START,
+    "accounts": ACCOUNTS,
+    "transactions": [transaction(), expense(account="card", category="food", at=LATER)],
+    "transfers": [transfer(), transfer(at=LATER, to="usd", amount=50.0, received=55.0)],
+}
+
+
+def balances_of(clock: Any) -> dict[str, float]:
+    return {account["key"]: account["balance"] for account in clock["accounts"]}
+
+
+async def faults_of(world: World, token: str, **changes: Any) -> dict[str, str]:
+    found = await world.faults("createTestClock", STORY | changes, token)
+    assert (await world.result("listTestClocks", {}, token))["clocks"] == [], "nothing is stored"
+    return found
+
+
+async def test_clock_shows_accounts_with_balances_and_transfers(world: World, token: str) -> None:
+    clock = await world.create(token, **STORY)
+    assert clock["accounts"] == [
+        {
+            "key": "main",
+            "name": "Main account",
+            "currency": "EUR",
+            "type": "CHECKING",
+            "openingBalance": 1000.5,
+            "balance": 1000.5,
+        },
+        {
+            "key": "card",
+            "name": "Card",
+            "currency": "EUR",
+            "type": "CREDIT_CARD",
+            "openingBalance": -20,
+            "balance": -20,
+        },
+        {"key": "usd", "name": "Dollars", "currency": "USD", "type": "CASH", "openingBalance": 0, "balance": 0},
+    ]
+    assert [item["account"] for item in clock["pendingTransactions"]] == ["main", "card"]
+    assert (clock["transfers"], len(clock["pendingTransfers"])) == ([], 2)
+    moved = await world.advance(token, clock["id"], AT)
+    assert balances_of(moved) == {"main": 3700.5, "card": 80, "usd": 0}
+    key = clock["id"].removeprefix("clock_").replace("-", "")
+    assert moved["transfers"] == [
+        {
+            "id": f"tfr_{key}_0",
+            "at": AT,
+            "name": "Pay the card",
+            "from": "main",
+            "to": "card",
+            "amount": 100,
+            "currency": "EUR",
+            "source": "SIMULATED_TEST_CLOCK",
+        }
+    ]
+    [other] = moved["pendingTransfers"]
+    members = ("amount", "currency", "received", "receivedCurrency")
+    assert [other[name] for name in members] == [50, "EUR", 55, "USD"]
+    last = await world.advance(token, clock["id"], LATER)
+    assert balances_of(last) == {"main": 3650.5, "card": 5.8, "usd": 55}
+    assert last["pendingTransfers"] == []
+
+
+async def test_clock_without_accounts_has_no_members_for_them(world: World, token: str) -> None:
+    given: dict[str, Any] = {"frozenTime": START, "transactions": [transaction()]}
+    plain, empty = await world.create(token, **given), await world.create(token, **given, accounts=[], transfers=[])
+    assert without_ids(empty) == without_ids(plain)
+    assert not {"accounts", "transfers", "pendingTransfers"} & plain.keys()
+    money = await world.result("getTestClockBalances", {"id": plain["id"]}, token)
+    assert money.keys() == {"at", "balances"}
+    assert not {"transferredIn", "transferredOut"} & money["balances"][0].keys()
+    [event] = (await world.result("listTestClockEvents", {"id": plain["id"], "until": AT}, token))["events"]
+    assert "accountBalance" not in event
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "rule"),
+    [
+        ({"accounts": [ACCOUNTS[0], ACCOUNTS[0]]}, "accounts[1].key", "unique"),
+        ({"accounts": [{**ACCOUNTS[0], "key": "Main"}]}, "accounts[0].key", "format"),
+        ({"accounts": [ACCOUNTS[0]] * 21}, "accounts", "count"),
+        ({"transactions": [transaction(account="mian")]}, "transactions[0].account", "account"),
+        ({"transactions": [transaction(account="usd")]}, "transactions[0].account", "currency"),
+        ({"transactions": [transaction(currency="CHF")]}, "transactions[0].currency", "account"),
+        ({"transfers": [transfer(to="crad")]}, "transfers[0].to", "account"),
+        ({"transfers": [{**transfer(), "from": "x"}]}, "transfers[0].from", "account"),
+        ({"transfers": [transfer(to="main")]}, "transfers[0].to", "different"),
+        ({"transfers": [transfer(received=1)]}, "transfers[0].received", "currency"),
+        ({"transfers": [transfer(to="usd")]}, "transfers[0].received", "currency"),
+        ({"transfers": [transfer(at=shift(START, -MICROSECOND))]}, "transfers[0].at", "range"),
+        ({"transfers": [transfer()] * 101}, "transfers", "count"),
+        ({"openingBalances": {}}, "openingBalances", "accounts"),
+        (
+            {"expectations": [{"balance": {"account": "crad", "atLeast": 0}}]},
+            "expectations[0].balance.account",
+            "account",
+        ),
+        ({"expectations": [{"balance": {"atLeast": 0}}]}, "expectations[0].balance", "oneOf"),
+        (
+            {"expectations": [{"balance": {"account": "card", "currency": "EUR", "atLeast": 0}}]},
+            "expectations[0].balance",
+            "oneOf",
+        ),
+    ],
+)
+async def test_invalid_accounts_and_transfers_are_rejected_with_their_path(
+    world: World, token: str, changes: Any, path: str, rule: str
+) -> None:
+    assert (await faults_of(world, token, **changes)).get(path) == rule
+
+
+async def test_transactions_and_transfers_need_an_account_of_the_clock(world: World, token: str) -> None:
+    given = {"frozenTime": START, "transactions": [transaction(account="main")], "transfers": [transfer()]}
+    assert await world.faults("createTestClock", given, token) == {
+        "transactions[0].account": "account",
+        "transfers[0].from": "account",
+        "transfers[0].to": "account",
+    }
+
+
+async def test_closest_account_is_suggested(world: World, token: str) -> None:
+    given = STORY | {"transactions": [transaction(account="crad")]}
+    [fault] = (await world.error("createTestClock", given, token))["data"]["errors"]
+    assert fault["message"].endswith('(main, card, usd); did you mean "card"?')
+
+
+async def test_balances_of_accounts_and_currencies_add_up(world: World, token: str) -> None:
+    clock = await world.create(token, **STORY)
+    params = {"id": clock["id"], "at": LATER}
+    found = await world.result("getTestClockBalances", params, token)
+    totals = ("opening", "income", "expense", "transferredIn", "transferredOut", "balance")
+    assert [[each["account"], each["currency"], *(each[name] for name in totals)] for each in found["accounts"]] == [
+        ["main", "EUR", 1000.5, 2800, 0, 0, 150, 3650.5],
+        ["card", "EUR", -20, 0, 74.2, 100, 0, 5.8],
+        ["usd", "USD", 0, 0, 0, 55, 0, 55],
+    ]
+    assert [[each["currency"], *(each[name] for name in totals)] for each in found["balances"]] == [
+        ["EUR", 980.5, 2800, 74.2, 100, 150, 3656.3],
+        ["USD", 0, 0, 0, 55, 0, 55],
+    ]
+    assert found["accounts"][1]["lowest"] == {"at": START, "balance": -20}
+    assert found["accounts"][1]["highest"] == {"at": AT, "balance": 80}
+
+
+@pytest.mark.parametrize("method", ["getTestClockBalances", "listTestClockEvents", "checkTestClock", "forkTestClock"])
+async def test_accounts_exclude_opening_balances_of_a_call(world: World, token: str, method: str) -> None:
+    clock = await world.create(token, **STORY)
+    more = {"expectations": [{"posted": {"name": "x", "by": AT}}]} if method == "checkTestClock" else {}
+    params = {"id": clock["id"], "openingBalances": {"EUR": 1}, **more}
+    assert await world.faults(method, params, token) == {"openingBalances": "accounts"}
+
+
+async def test_events_have_balances_of_accounts(world: World, token: str) -> None:
+    clock = await world.create(token, **STORY, goals=[goal(contributions=[{"at": AT, "amount": 1}])])
+    found = (await world.result("listTestClockEvents", {"id": clock["id"], "until": LATER}, token))["events"]
+    assert [event["type"] for event in found] == [
+        "transaction.posted",
+        "transfer.posted",
+        "contribution.posted",
+        "transaction.posted",
+        "transfer.posted",
+    ]
+    salary, paid, _, food, exchanged = found
+    assert (salary["balance"], salary["accountBalance"]) == (3780.5, 3800.5)
+    assert (paid["fromBalance"], paid["toBalance"]) == (3700.5, 80)
+    assert paid["transfer"] == clock["pendingTransfers"][0]
+    assert paid["id"] == f"evt_{paid['transfer']['id']}"
+    assert (food["balance"], food["accountBalance"]) == (3706.3, 5.8)
+    assert (exchanged["fromBalance"], exchanged["toBalance"]) == (3650.5, 55)
+
+
+async def test_expectations_see_accounts_and_never_count_transfers(world: World, token: str) -> None:
+    clock = await world.create(token, **STORY)
+    paid, exchanged = (item["id"] for item in clock["pendingTransfers"])
+    salary, _ = (item["id"] for item in clock["pendingTransactions"])
+    expectations = [
+        {"balance": {"account": "card", "atLeast": -20}},
+        {"balance": {"account": "card", "atMost": 0}},
+        {"balance": {"currency": "EUR", "atMost": 3700}},
+        {"balance": {"currency": "USD", "atMost": 54}},
+        {"total": {"type": "EXPENSE", "currency": "EUR", "per": "ALL", "atMost": 74.2}},
+        {"posted": {"name": "Pay the card", "by": LATER}},
+    ]
+    params = {"id": clock["id"], "expectations": expectations}
+    results = (await world.result("checkTestClock", params, token))["results"]
+    assert [result["ok"] for result in results] == [True, False, False, False, True, False]
+    assert [result["violation"]["itemIds"] for result in results if not result["ok"]] == [
+        [paid],
+        [salary],
+        [exchanged],
+        [],
+    ]
+    assert results[1]["violation"]["message"] == "The balance of card is 80, above 0."
+
+
+async def test_transfers_are_added_and_cancelled(world: World, token: str) -> None:
+    clock = await world.create(token, **STORY)
+    first, second = (item["id"] for item in clock["pendingTransfers"])
+    add = {"transactions": [expense(at=AT)], "transfers": [transfer(amount=1)]}
+    amended = (await world.result("amendTestClock", {"id": clock["id"], "add": add, "cancel": [second]}, token))[
+        "clock"
+    ]
+    assert [item["id"] for item in amended["pendingTransfers"]] == [first, f"{first[:-1]}2"]
+    assert [item["account"] for item in amended["pendingTransactions"]] == ["main", "main", "card"]
+    moved = await world.advance(token, clock["id"], LATER)
+    assert balances_of(moved) == {"main": 3625.3, "card": 6.8, "usd": 0}
+    late = {"id": clock["id"], "cancel": [first]}
+    error = await world.error("amendTestClock", late, token)
+    assert error["data"] == {"reason": "ITEM_NOT_PENDING", "itemIds": [first]}
+    wrong = {
+        "transactions": [transaction(at=LATER, account="x"), transaction(at=LATER, currency="CHF")],
+        "transfers": [transfer(at=AT), transfer(at=LATER, to="x")],
+    }
+    assert await world.faults("amendTestClock", {"id": clock["id"], "add": wrong}, token) == {
+        "add.transactions[0].account": "account",
+        "add.transactions[1].currency": "account",
+        "add.transfers[0].at": "range",
+        "add.transfers[1].to": "account",
+    }
+
+
+async def test_transfers_count_with_transactions(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime=START, accounts=ACCOUNTS, transfers=[transfer()] * 100)
+    add = {"transactions": [transaction()] * 100, "transfers": [transfer()] * 100}
+    for _ in range(9):
+        await world.result("amendTestClock", {"id": clock["id"], "add": add}, token)
+    one = {"transfers": [transfer()]}
+    last = {"transactions": [transaction()] * 100}
+    faults = await world.faults("amendTestClock", {"id": clock["id"], "add": last | one}, token)
+    assert faults == {"add.transactions": "count"}
+    assert "clock" in await world.result("amendTestClock", {"id": clock["id"], "add": last}, token)
+    assert await world.faults("amendTestClock", {"id": clock["id"], "add": one}, token) == {"add.transfers": "count"}
+
+
+async def test_transfers_need_accounts_in_an_amendment(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    faults = await world.faults("amendTestClock", {"id": clock["id"], "add": {"transfers": [transfer()]}}, token)
+    assert faults == {"add.transfers[0].from": "account", "add.transfers[0].to": "account"}
+
+
+async def test_fork_has_the_same_accounts_and_transfers(world: World, token: str) -> None:
+    clock = await world.create(token, **STORY)
+    await world.advance(token, clock["id"], LATER)
+    fork = (await world.result("forkTestClock", {"id": clock["id"]}, token))["clock"]
+    assert without_ids(fork) == without_ids(clock)
+    key = fork["id"].removeprefix("clock_").replace("-", "")
+    assert [item["id"] for item in fork["pendingTransfers"]] == [f"tfr_{key}_0", f"tfr_{key}_1"]
+
+
+# Authorized card payments
+
+AUTHORIZED = {"authorizedAt": "2027-01-30T12:00:00+01:00", "authorizedAmount": 70.0, "authorizedName": "HOLD *SHOP"}
+
+
+async def test_authorization_is_returned_and_changes_nothing_else(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime=START, transactions=[expense(**AUTHORIZED), expense()])
+    authorized, plain = clock["pendingTransactions"]
+    assert authorized["authorizedAt"] == "2027-01-30T11:00:00Z"
+    assert (authorized["authorizedAmount"], authorized["authorizedName"]) == (70, "HOLD *SHOP")
+    assert authorized["amount"] == plain["amount"]
+    assert not any(name.startswith("authorized") for name in plain)
+    moved = await world.advance(token, clock["id"], "2027-01-31T00:00:00Z")
+    assert moved["transactions"] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "faults"),
+    [
+        ({"authorizedAt": START}, {}),
+        ({"authorizedAt": AT}, {}),
+        ({"authorizedAt": shift(START, -MICROSECOND)}, {"authorizedAt": "range"}),
+        ({"authorizedAt": shift(AT, MICROSECOND)}, {"authorizedAt": "range"}),
+        ({"authorizedAmount": 1}, {"authorizedAmount": "authorizedAt"}),
+        ({"authorizedName": "x"}, {"authorizedName": "authorizedAt"}),
+    ],
+)
+async def test_authorization_is_between_the_start_and_the_item(
+    world: World, token: str, changes: Any, faults: dict[str, str]
+) -> None:
+    params = {"frozenTime": START, "transactions": [expense(at=AT, **changes)]}
+    expected = {f"transactions[0].{name}": rule for name, rule in faults.items()}
+    if expected:
+        assert await world.faults("createTestClock", params, token) == expected
+    else:
+        assert "clock" in await world.result("createTestClock", params, token)
+
+
+async def test_amendment_is_not_authorized_in_the_past(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime=START)
+    await world.advance(token, clock["id"], AT)
+    add = {"transactions": [expense(at=LATER, authorizedAt=shift(AT, -MICROSECOND))]}
+    faults = await world.faults("amendTestClock", {"id": clock["id"], "add": add}, token)
+    assert faults == {"add.transactions[0].authorizedAt": "range"}
+    add = {"transactions": [expense(at=LATER, authorizedAt=AT)]}
+    assert "clock" in await world.result("amendTestClock", {"id": clock["id"], "add": add}, token)
