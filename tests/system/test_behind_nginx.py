@@ -14,8 +14,6 @@ from tests.support.program import Program
 from tests.system.shells import Shell
 from tickover.client import Tickover
 
-pytest_plugins = ["pytester"]
-
 
 @pytest.fixture(scope="module")
 def behind_nginx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Program, str]]:
@@ -65,23 +63,6 @@ def test_command_line_works_with_the_public_url(behind_nginx: tuple[Program, str
     elsewhere = shell("clock", "list", "--url", url.removesuffix("/tickover"))
     assert elsewhere.code != 0
     assert "signed in at" in elsewhere.err
-
-
-def test_pytest_plugin_works_with_the_public_url(
-    behind_nginx: tuple[Program, str], pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, url = behind_nginx
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    pytester.makepyfile(
-        """
-        def test_it(tickover, client, clock, mailbox):
-            assert client.get_clock(clock("trip").id)
-            with tickover.client(mailbox.address()) as other:
-                assert other.token
-        """
-    )
-    options = ("-p", "tickover.pytest_plugin", "--tickover-url", f"{url}/")
-    pytester.runpytest_inprocess(*options).assert_outcomes(passed=1)
 
 
 def test_each_client_has_its_own_rate_limit(tmp_path: Path) -> None:

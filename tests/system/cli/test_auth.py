@@ -122,12 +122,6 @@ def test_logout_revokes_and_deletes_the_token(shell: Shell, email: str, program:
     assert shell("login", email).code == 0
 
 
-def test_logout_deletes_a_revoked_token(shell: Shell, program: Program) -> None:
-    program.result("logout", {}, shell.token)
-    assert shell("logout", "--json").json == {"signedOut": True}
-    assert "token" not in shell.credentials_file.read_text()
-
-
 def test_logout_keeps_the_token_if_the_server_is_unavailable(shell: Shell, program: Program) -> None:
     token = shell.token
     stored = json.loads(shell.credentials_file.read_text())
@@ -152,9 +146,3 @@ def test_environment_token_overrides_the_stored_token(signed_out_shell: Shell, s
         "  The token comes from TICKOVER_TOKEN. Unset the variable or change it.",
     )
     assert shell("clock", "list").code == 0
-
-
-def test_revoked_token_asks_to_sign_in_again(shell: Shell, email: str, program: Program) -> None:
-    program.result("logout", {}, shell.token)
-    result = shell("clock", "list")
-    assert (result.code, result.err.splitlines()[1]) == (3, f"  Sign in again: tickover login {email}")

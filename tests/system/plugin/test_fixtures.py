@@ -142,14 +142,6 @@ def test_an_email_is_returned_once_regardless_of_case(tickover: Server, mailbox:
             mailbox.wait_for(spelling, timeout=0)
 
 
-def test_clients_consume_the_emails_they_sign_in_with(tickover: Server, mailbox: Mailbox) -> None:
-    address = mailbox.address()
-    tickover.client(address).close()
-    tickover.client(address).close()
-    with pytest.raises(TimeoutError):
-        mailbox.wait_for(address, timeout=0)
-
-
 async def test_wait_for_waits_for_an_email(tickover: Server, mailbox: Mailbox) -> None:
     address = mailbox.address()
     waiting = asyncio.create_task(asyncio.to_thread(mailbox.wait_for, address))
