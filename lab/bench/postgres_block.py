@@ -10,7 +10,6 @@ import asyncpg
 from lab.bench import bodies
 from lab.bench.calls import Sink, User
 from lab.bench.checks import check_same_responses
-from lab.bench.delay import ROUND_TRIPS, DelayProxy
 from lab.bench.load import Load
 from lab.bench.pgbench import PgbenchLoad
 from lab.bench.plan import DELAY, MAX_CONNECTIONS, POSTGRES, ROUNDS, SHARES
@@ -28,9 +27,12 @@ from lab.bench.sides import (
     tickover,
 )
 from lab.bench.sqlite_block import prepare
+from lab.links import Link
 from lab.processes import children_of
 
 SHARE = 0.25
+ROUND_TRIPS = "round trips of an advance"
+_DELAY_SECONDS = 0.001
 _DEFAULT_USERS = 10
 _SELECTS = 100
 
@@ -92,7 +94,7 @@ class _PostgresBlocks:
 
     def with_added_latency(self) -> None:
         """Count the round trips of an advance: the latency that it gains, in units of what `select 1` gains."""
-        proxy = self._run.stack.enter_context(DelayProxy(self._server.port))
+        proxy = self._run.stack.enter_context(Link(self._server.port, _DELAY_SECONDS))
         far_url = self._url.replace(f":{self._server.port}/", f":{proxy.port}/")
         settings = {"TICKOVER_DATABASE_URL": far_url, "TICKOVER_SECRET_KEY": self._key, "TICKOVER_WORKERS": "1"}
         far = self._run.stack.enter_context(tickover(self._folder / "far", "Tickover, far", **settings))

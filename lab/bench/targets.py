@@ -9,11 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from lab.bench import amendments, bodies, growth, observation
-from lab.bench.delay import ROUND_TRIPS
 from lab.bench.growth import MEMORY_AFTER_CREATES
 from lab.bench.ledger_block import QUESTIONS, READ_CLOCK
 from lab.bench.plan import ALL_OVER, CLOCKS, FULL, LARGEST, LEDGER, POSTGRES, SHARES, TYPICAL, Plan
-from lab.bench.postgres_block import SHARE
+from lab.bench.postgres_block import ROUND_TRIPS, SHARE
 from lab.bench.programs import (
     FIRST_FIXTURE_SECONDS,
     MEMORY_IDLE,

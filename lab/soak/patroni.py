@@ -7,20 +7,19 @@ import re
 import signal
 import subprocess
 import tempfile
-from asyncio import StreamReader, StreamWriter
 from base64 import b64encode
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 from urllib.request import urlopen
 
+from lab.links import Link
 from lab.soak.processes_in_folder import kill_processes, removed_at_end, signal_processes
 from tests.support.debian_packages import require, require_program, skip_or_fail
 from tests.support.ports import reusable_port
 from tests.support.postgres import PostgresServer
 from tests.support.postgres_programs import give_to_postgres, program_folder, unprivileged
 from tests.support.program import wait_until
-from tests.support.proxy import Proxy
 from tests.support.repository import ROOT
 
 CONFIGURATION = ROOT / "deploy" / "patroni" / "patroni.yml"
@@ -35,19 +34,6 @@ _SHARED_MEMORY = Path("/dev/shm")
 def patroni_version() -> tuple[int, ...]:
     written = subprocess.run([require_program("patroni"), "--version"], capture_output=True, text=True, check=True)
     return tuple(map(int, re.findall(r"\d+", written.stdout)))
-
-
-class Link(Proxy):
-    """A connection to a port that can be interrupted, for any protocol."""
-
-    async def _forth(self, reader: StreamReader, writer: StreamWriter, _: object) -> None:
-        while data := await reader.read(65_536):
-            await self._open.wait()
-            writer.write(data)
-            await writer.drain()
-
-    async def _back(self, reader: StreamReader, writer: StreamWriter, _: object) -> None:
-        await self._forth(reader, writer, _)
 
 
 class Node:
