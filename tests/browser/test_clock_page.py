@@ -325,6 +325,18 @@ async def test_late_results_of_an_earlier_schedule_are_not_shown(browser: Browse
             await expect(expectations(console)).to_contain_text("will break")
 
 
+async def test_clock_without_a_name_is_offered_one(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        await console.open_clock(console.create())
+        await expect(console.heading("Untitled clock")).to_be_visible()
+        await console.button("Add a name").click()
+        await expect(console.page.get_by_label("Clock name")).to_have_value("")
+        await console.page.get_by_label("Clock name").fill("Summer")
+        await console.button("Save").click()
+        await expect(console.heading("Summer")).to_be_visible()
+        await expect(console.button("Add a name")).to_be_hidden()
+
+
 async def test_name_changed_elsewhere_is_shown(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         clock = console.create()

@@ -47,7 +47,7 @@ def test_page_describes_the_whole_method(method: Any) -> None:
         assert re.search(rf"\b{param['name']} [a-z -]+{'' if param['required'] else ', optional'}\n", described), param
         assert param["description"].replace("`", "") in described
     # The badges of the API page.
-    badges = ["core"] * (not method["x-extension"]) + ["no token"] * (not method["x-needs-token"])
+    badges = ["no token"] * (not method["x-needs-token"])
     assert re.findall(r'<span class="chip">(.*?)</span>', shown) == badges
     assert re.findall(r'<a href="#([A-Z_]+)">', shown) == method["x-reasons"]
 

@@ -177,8 +177,7 @@ export const MAX_NAME_LENGTH = 200;
 /** Cut a name to the length that the server allows. */
 export const truncate = (name) => [...name].slice(0, MAX_NAME_LENGTH).join("");
 
-/** Return the name of a clock, or the end of its id if it has no name. */
-export const clockName = ({ id, name }) => name || `clock …${id.slice(-6)}`;
+export const clockName = ({ name }) => name || "Untitled clock";
 
 /** Return the name for a fork of a clock. */
 export const forkName = (clock) => truncate(`Fork of ${clockName(clock)}`);

@@ -86,7 +86,7 @@ test("an amendment is described by what it added and cancelled", () => {
 });
 
 test("names of clocks", () => {
-  assert.equal(clockName({ id: "clock_0123456789", name: undefined }), "clock …456789");
+  assert.equal(clockName({ id: "clock_0", name: undefined }), "Untitled clock");
   assert.equal(clockName({ id: "clock_0", name: "Summer" }), "Summer");
   assert.equal(forkName({ name: "Summer" }), "Fork of Summer");
   assert.equal(forkName({ name: "x".repeat(200) }), `Fork of ${"x".repeat(192)}`);

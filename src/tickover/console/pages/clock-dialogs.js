@@ -88,7 +88,7 @@ export async function confirmCancellation(model, item) {
   let selected = "one";
   const choice = await openDialog("Cancel event", [
     h("h2", {}, `Cancel “${item.name}”?`),
-    h("p", {}, withAmounts(`${signedAmount(item)} on ${formatInstant(item.at)}. What has posted stays.`)),
+    h("p", {}, withAmounts(`${signedAmount(item)} on ${formatInstant(item.at)}. Posted events don't change.`)),
     sameName.length > 1 &&
       sameName.length <= MAX_CANCELLED &&
       radioButtons(

@@ -115,6 +115,7 @@ export class ClockHeader {
     render(
       this.#name,
       h("h1", {}, name),
+      !this.#model.name && h("button", { class: "plain", onclick: () => this.#editName() }, "Add a name"),
       Object.entries(this.#model.labels).map(([key, value]) => h("span", { class: "chip" }, `${key}=${value}`)),
     );
   }

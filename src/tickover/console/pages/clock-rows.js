@@ -10,7 +10,7 @@ import { DAY } from "../lib/instants.js";
 import { onSessionEnd } from "../lib/session.js";
 import { stateBadge } from "./expectations-panel.js";
 
-const COLUMNS = ["Clock", "Balance", "Lowest ahead", "Curve, own scale", "Next event", "Expectations", "Expires in"];
+const COLUMNS = ["Clock", "Balance", "Lowest ahead", "Trend", "Next event", "Expectations", "Expires in"];
 
 export const CLOCK_FILTERS = [
   ["All", () => true],

@@ -255,7 +255,7 @@ class ClocksPage extends HTMLElement {
   #editName(container, clock) {
     const rename = async (name) => {
       try {
-        if (name !== clockName(clock)) clock.name = (await renameClock(clock.id, name)).name;
+        if (name !== (clock.name ?? "")) clock.name = (await renameClock(clock.id, name)).name;
         this.#sort();
         return true;
       } catch (error) {

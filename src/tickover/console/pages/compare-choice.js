@@ -1,6 +1,5 @@
 // The choice of the two clocks to compare.
 
-import { clockName } from "../clock/clock-text.js";
 import { h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 
@@ -17,7 +16,9 @@ export function clockChoice(clocks, ids, onChoose) {
         "aria-label": index ? "Second clock" : "First clock",
         onchange: ({ target }) => onChoose(ids.with(index, target.value)),
       },
-      clocks.map((clock) => h("option", { value: clock.id, selected: clock.id === ids[index] }, clockName(clock))),
+      clocks.map((clock) =>
+        h("option", { value: clock.id, selected: clock.id === ids[index] }, clock.name || clock.id),
+      ),
     );
   const field = (index) => h("div", { class: "clock-choice" }, curveMark(index), list(index));
   const swap = h(

@@ -1,6 +1,6 @@
 // The form that replaces the name of a clock while the user edits it.
 
-import { clockName, MAX_NAME_LENGTH } from "../clock/clock-text.js";
+import { MAX_NAME_LENGTH } from "../clock/clock-text.js";
 import { h, onSubmit, render, withBusyState } from "../lib/dom.js";
 
 /** Show the form. `rename(name)` renames the clock and reports errors; it returns whether to call `close()`. */
@@ -8,7 +8,7 @@ export function showRenameForm(container, clock, { rename, close }) {
   const field = h("input", {
     type: "text",
     "aria-label": "Clock name",
-    value: clockName(clock),
+    value: clock.name ?? "",
     maxLength: MAX_NAME_LENGTH,
     autocomplete: "off",
   });

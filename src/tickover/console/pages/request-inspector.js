@@ -126,7 +126,7 @@ class RequestInspector {
       this.#body.querySelector('[aria-current="true"]').focus();
     };
     const textOf = ({ method }) => method;
-    return callList("Latest requests, newest first", callHistory(), { selected, textOf, onSelect });
+    return callList("Latest requests", callHistory(), { selected, textOf, onSelect });
   }
 
   #callTabs(call) {

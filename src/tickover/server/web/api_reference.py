@@ -133,7 +133,7 @@ def _params(example: Mapping[str, Any]) -> dict[str, Any]:
 
 def _badges(method: Mapping[str, Any]) -> list[str]:
     """Return the badges of a method. Most have none."""
-    return ["core"] * (not method["x-extension"]) + ["no token"] * (not method["x-needs-token"])
+    return [] if method["x-needs-token"] else ["no token"]
 
 
 def kind_of(schema: Schema) -> str:
