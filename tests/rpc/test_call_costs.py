@@ -28,7 +28,7 @@ async def occupy(world: World, token: str) -> tuple[bytes, int]:
     cost = MAX_RUNNING_COST_PER_USER - CALL_COST - ROOM
     # The cost of earlier calls is free in the next iteration of the event loop.
     await asyncio.sleep(0)
-    assert world.rpc._admission.try_enter(user, cost)
+    assert world.rpc.admission.try_enter(user, cost)
     return user, cost
 
 
@@ -60,7 +60,7 @@ async def test_calls_on_large_clocks_wait_for_other_calls(world: World, token: s
     occupied = await occupy(world, token)
     call = await start(world, method, {"id": id, **ON_CLOCK[method]}, token)
     assert call.done() == (size == 1)
-    world.rpc._admission.leave(*occupied)
+    world.rpc.admission.leave(*occupied)
     assert (await call).status == 200
 
 
@@ -80,7 +80,7 @@ async def test_other_calls_wait_if_they_are_expensive(
     occupied = await occupy(world, token)
     call = await start(world, method, params, token)
     assert call.done() != waits
-    world.rpc._admission.leave(*occupied)
+    world.rpc.admission.leave(*occupied)
     assert (await call).status == 200
 
 
@@ -107,7 +107,7 @@ async def test_size_of_a_clock_is_known_after_every_change(world: World, token: 
     occupied = await occupy(world, token)
     call = await start(world, "getTestClock", {"id": clock["id"]}, token)
     assert call.done() == (how == "shrunk")
-    world.rpc._admission.leave(*occupied)
+    world.rpc.admission.leave(*occupied)
     await call
 
 
@@ -116,12 +116,12 @@ async def test_user_with_an_expensive_call_does_not_delay_others(world: World, t
     other = await world.sign_in("other@example.test")
     id = (await world.create(other, transactions=[transaction()] * 100))["id"]
     assert (await world.call("checkTestClock", {"id": id, **ON_CLOCK["checkTestClock"]}, other)).status == 200
-    world.rpc._admission.leave(*occupied)
+    world.rpc.admission.leave(*occupied)
 
 
 async def test_call_that_waited_until_the_server_stops_is_rejected(world: World, token: str) -> None:
     occupied = await occupy(world, token)
     call = await start(world, "listTestClocks", {}, token)
     world.rpc.stop(0)
-    world.rpc._admission.leave(*occupied)
+    world.rpc.admission.leave(*occupied)
     assert (await call).json["error"]["data"]["reason"] == "UNAVAILABLE"

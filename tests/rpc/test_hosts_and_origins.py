@@ -117,7 +117,7 @@ class ConfiguredHandler:
     def __init__(self, world: World, **settings: str) -> None:
         found = read(settings)
         self._handler = Handler(
-            world.rpc, world.store.ping, HostCheck(found), world.handler._site,
+            world.rpc, world.handler._bank, world.store.ping, HostCheck(found), world.handler._site,
             cors_origins=found.cors_origins, now=lambda: world.now,
         )  # fmt: skip
 

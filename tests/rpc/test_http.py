@@ -135,7 +135,7 @@ async def test_unknown_path_is_not_found(world: World, path: str) -> None:
 async def test_calls_over_the_limit_are_rejected_but_not_health_checks(world: World) -> None:
     counted: list[Reason] = []
     handler = Handler(
-        world.rpc, world.store.ping, world.handler._host_check, world.handler._site,
+        world.rpc, world.handler._bank, world.store.ping, world.handler._host_check, world.handler._site,
         now=lambda: world.now, max_in_flight=1, count_rejection=counted.append,
     )  # fmt: skip
     request = Request("POST", "/rpc", b"", {b"content-type": b"application/json"}, world.client, raw_call("x", "{}"))
@@ -155,7 +155,12 @@ async def test_calls_over_the_limit_are_rejected_but_not_health_checks(world: Wo
 async def test_overload_is_counted(world: World, error: RequestError, reasons: list[Reason]) -> None:
     counted: list[Reason] = []
     handler = Handler(
-        world.rpc, world.store.ping, world.handler._host_check, world.handler._site, count_rejection=counted.append
+        world.rpc,
+        world.handler._bank,
+        world.store.ping,
+        world.handler._host_check,
+        world.handler._site,
+        count_rejection=counted.append,
     )
     assert handler.reject(error)[0] == error.status
     assert counted == reasons
@@ -168,9 +173,8 @@ async def test_bug_in_a_page_is_an_internal_error_and_logged(world: World, caplo
     async def fail() -> None:
         raise RuntimeError("a detail that is nobody's business")
 
-    response = await send_request(
-        Handler(world.rpc, fail, world.handler._host_check, world.handler._site), Request("GET", "/readyz")
-    )
+    handler = Handler(world.rpc, world.handler._bank, fail, world.handler._host_check, world.handler._site)
+    response = await send_request(handler, Request("GET", "/readyz"))
     assert (response.status, reason_of(response)) == (500, "INTERNAL")
     assert "detail" not in response.body.decode()
     assert response.json["error"]["data"]["requestId"] == response.headers["x-request-id"]

@@ -23,6 +23,7 @@ from structlog.stdlib import BoundLogger
 from tests.support.sqlite_files import create_database
 from tests.support.stores import open_checked_store
 from tickover.api.limits import MAX_BODY
+from tickover.server.bank.routes import BankRoutes
 from tickover.server.http1.messages import Request, merge
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.metrics.numbers import SharedNumbers
@@ -131,7 +132,8 @@ class World:
         self.numbers = SharedNumbers()
         self.rpc = Dispatcher(self.services, log, observe=self.numbers.recorder().record_call)
         site = Site(pages, Mailbox(outbox))
-        self.handler = Handler(self.rpc, store.ping, _HOST_CHECK, site, now=lambda: self.now)
+        bank = BankRoutes(self.services, self.rpc)
+        self.handler = Handler(self.rpc, bank, store.ping, _HOST_CHECK, site, now=lambda: self.now)
 
     def pass_time(self, **amount: float) -> None:
         self.now += timedelta(**amount)

@@ -90,6 +90,7 @@ def catches_all_exceptions(node: ast.AST) -> bool:
             catches_all_exceptions,
             {
                 "server/rpc/dispatch.py",
+                "server/bank/routes.py",
                 "server/web/handler.py",
                 "server/background.py",
                 "server/storage/sqlite/writer.py",

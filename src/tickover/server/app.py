@@ -15,6 +15,7 @@ from tickover import __version__
 from tickover.api.errors import Reason
 from tickover.api.limits import MAIL_TIMEOUT, MAX_BODY, MAX_HEAD, REQUEST_DEADLINE
 from tickover.server.background import Background
+from tickover.server.bank.routes import BankRoutes
 from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import RequestHandler
 from tickover.server.http1.server import Server, raise_file_limit
@@ -87,7 +88,7 @@ class TickoverServer:
         site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
         trusted = settings.trusted_proxies
         self._handler = Handler(
-            self._rpc, self._background.ping, HostCheck(settings), site,
+            self._rpc, BankRoutes(services, self._rpc), self._background.ping, HostCheck(settings), site,
             trusted_proxies=trusted, cors_origins=settings.cors_origins, max_in_flight=settings.max_in_flight,
             count_rejection=self._count_rejected_request,
         )  # fmt: skip

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 from msgspec import DecodeError, Struct, json
 
 from tickover.api import ids, timestamps
+from tickover.api.connections import BankProtocol
 from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.api.timestamps import Instant
 from tickover.server.lru_cache import LruCache
@@ -21,6 +22,7 @@ from tickover.server.storage.store import (
     Amended,
     Amendment,
     Conflict,
+    ConnectedClock,
     Created,
     ExistingClock,
     NameChanges,
@@ -105,6 +107,19 @@ class Clocks:
         if cached is None or cached.revision != stored.clock.revision:
             return self.decode(stored)
         return stored.clock, cached.schedule
+
+    async def find_connected(
+        self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes, key: bytes | None
+    ) -> tuple[ConnectedClock, Schedule] | None:
+        """Return the clock that a connection's secret opens. With the clock's key, its schedule may be cached."""
+        cached = None if key is None else self._schedules.get(key)
+        known = None if cached is None else cached.revision
+        found = await self._store.find_connection(access_digest, protocol, min_live_key, known_revision=known)
+        if found is None:
+            return None
+        if cached is None or cached.revision != found.stored.clock.revision:
+            return found, self.decode(found.stored)[1]
+        return found, cached.schedule
 
     async def create(self, clock: Clock, schedule: Schedule, caller: Caller) -> bytes:
         """Store a new clock and return it, or the clock of an earlier call with the same key and parameters."""
@@ -207,6 +222,10 @@ class Clocks:
             return self._large_sizes.get(_decode_id(params).id) or 0
         except DecodeError:
             return 0
+
+    def size_of_key(self, key: bytes) -> int:
+        """Return the bytes of the clock's schedule, or 0 if it is small or unknown."""
+        return self._large_sizes.get(ids.write("clock", key)) or 0
 
     def _note_size(self, key: bytes, size: int, revision: int = 0) -> None:
         if size > _MAX_SMALL_SCHEDULE:

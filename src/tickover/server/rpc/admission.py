@@ -5,7 +5,8 @@ A cost is the approximate number of bytes that a call reads, computes and writes
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from math import inf
 from time import monotonic
 from typing import Final
@@ -76,6 +77,16 @@ class Admission:
             if not turn.cancelled():
                 self.leave(user, cost)
             raise
+
+    @asynccontextmanager
+    async def turn(self, user: User, cost: int) -> AsyncIterator[None]:
+        """Wait until a call can begin, and end it at the end of the block."""
+        if not self.try_enter(user, cost):
+            await self.wait(user, cost)
+        try:
+            yield
+        finally:
+            self.leave(user, cost)
 
     def leave(self, user: User, cost: int) -> None:
         """End a call. Its cost is free in the next iteration of the event loop, or now if it is cheap and others idle.

@@ -64,7 +64,7 @@ class Dispatcher:
         self._failures = FailureLog(log)
         self._last_call_at = inf
         self._batch_limits = BatchLimits()
-        self._admission = Admission()
+        self.admission = Admission()
 
     def stop(self, seconds: float) -> None:
         """Reject calls that start more than `seconds` from now with UNAVAILABLE, also those of a running batch."""
@@ -124,7 +124,7 @@ class Dispatcher:
         caller = Caller(now, context.network)
         began = asyncio.get_running_loop().time()
         try:
-            self._check_running()
+            self.check_running()
             if not timestamps.EARLIEST_NOW <= now < timestamps.LATEST_NOW:
                 raise unavailable(f"The server's clock is wrong: it says {timestamps.write(now)}.")
             operation = _find_operation(call.operation)
@@ -136,10 +136,7 @@ class Dispatcher:
             response = await self._run_in_turn(operation, call, context.idempotency_key, caller, check_fits)
         except Rejection as first:
             rejection = await access.check_again(caller, first)
-            self._count_rejection(rejection.reason)
-            if rejection.__cause__ is not None:
-                ended = asyncio.get_running_loop().time()
-                self._failures.note(call.operation, rejection, began, ended, context.request_id)
+            self.note_rejection(call.operation, rejection, began, context.request_id)
             response = error_response(rejection, call.id)
         except Exception:
             response = self.report_bug(context.request_id, call.id)
@@ -159,10 +156,10 @@ class Dispatcher:
         """Run a call when its cost fits beside the running calls of its user and of the process."""
         user = caller.token.user or caller.network
         cost = CALL_COST + len(call.params) + operation.cost(self._services, call.params)
-        if not self._admission.try_enter(user, cost):
-            await self._admission.wait(user, cost)
+        if not self.admission.try_enter(user, cost):
+            await self.admission.wait(user, cost)
         try:
-            self._check_running()
+            self.check_running()
             if check_fits is not None:
                 check_fits()
             decode = partial(envelope.decode_params, operation.params, operation.name, call.params, caller.now)
@@ -172,7 +169,13 @@ class Dispatcher:
                 result = await operation.handler(decode(), caller, self._services)
             return CallResponse(envelope.encode_result(call.id, result))
         finally:
-            self._admission.leave(user, cost)
+            self.admission.leave(user, cost)
+
+    def note_rejection(self, name: str, rejection: Rejection, began: float, request_id: str) -> None:
+        """Count a rejected call, and log the failure that caused it, if any."""
+        self._count_rejection(rejection.reason)
+        if rejection.__cause__ is not None:
+            self._failures.note(name, rejection, began, asyncio.get_running_loop().time(), request_id)
 
     def report_bug(self, request_id: str, id: bytes = envelope.NULL) -> CallResponse:
         """Log the exception that is being handled, and return an INTERNAL error."""
@@ -180,7 +183,7 @@ class Dispatcher:
         message = "The server failed because of a bug. Report the request ID to its operator."
         return error_response(Rejection(Reason.INTERNAL, message, {"requestId": request_id}), id)
 
-    def _check_running(self) -> None:
+    def check_running(self) -> None:
         """Raise UNAVAILABLE if the server is stopping."""
         if self._last_call_at < inf and asyncio.get_running_loop().time() >= self._last_call_at:
             raise unavailable("The server is shutting down.")

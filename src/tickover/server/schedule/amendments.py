@@ -21,8 +21,22 @@ from tickover.api.limits import (
 )
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clocks import Clock
-from tickover.server.schedule.items import ScheduledItems, find_currencies, item_id
-from tickover.server.schedule.schedule import TRANSACTIONS, TRANSFERS, Schedule, amend_schedule, goal_ids
+from tickover.server.schedule.items import (
+    ScheduledItems,
+    StoredTransaction,
+    authorization_of,
+    decode_items,
+    find_currencies,
+    item_id,
+)
+from tickover.server.schedule.schedule import (
+    TRANSACTIONS,
+    TRANSFERS,
+    Schedule,
+    WithdrawnPayment,
+    amend_schedule,
+    goal_ids,
+)
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -46,9 +60,11 @@ def amend(clock: Clock, schedule: Schedule, add: AddEntry, cancel: Sequence[str]
     cancelled: dict[int, set[int]] = {}
     for item in found.values():
         cancelled.setdefault(item.group, set()).add(item.position)
+    shown, unseen = _cancelled_payments(clock, schedule, cancelled.get(TRANSACTIONS, set()))
+    counts = {group: len(positions) for group, positions in cancelled.items()}
     faults = [
         *_added_faults(clock, schedule, add),
-        *_total_faults(schedule, add, {group: len(positions) for group, positions in cancelled.items()}),
+        *_total_faults(schedule, add, counts, len(schedule.withdrawn) + len(shown)),
         *_currency_faults(schedule, add, cancelled.get(TRANSACTIONS, set())),
         *_cancel_faults(cancel, found, goal_ids(schedule)),
     ]
@@ -61,8 +77,28 @@ def amend(clock: Clock, schedule: Schedule, add: AddEntry, cancel: Sequence[str]
     added = [item.at if item.authorized_at is UNSET else item.authorized_at for item in add.transactions]
     added += [item.at for item in add.transfers] + [item.at for item in add.contributions]
     added += [item.at for goal in add.goals for item in goal.contributions]
-    valid_until = min([*added, *(item.at - _MICROSECOND for item in found.values())], default=clock.max_time)
-    return NextSchedule(amend_schedule(schedule, clock.key, add, cancelled), valid_until)
+    happening = [*(item.at for item in found.values()), *unseen]
+    valid_until = min([*added, *(at - _MICROSECOND for at in happening)], default=clock.max_time)
+    return NextSchedule(amend_schedule(schedule, clock.key, add, cancelled, shown), valid_until)
+
+
+def _cancelled_payments(
+    clock: Clock, schedule: Schedule, positions: set[int]
+) -> tuple[list[WithdrawnPayment], list[Instant]]:
+    """Return the cancelled payments that are authorized already, and the instants at which others would be."""
+    shown: list[WithdrawnPayment] = []
+    unseen: list[Instant] = []
+    for position in sorted(positions):
+        encoded = schedule.transactions.encoded[position]
+        authorization = authorization_of(encoded)
+        if authorization is None:
+            continue
+        if authorization.authorized_at > clock.frozen_time:
+            unseen.append(authorization.authorized_at)
+            continue
+        [item] = decode_items(StoredTransaction, [encoded])
+        shown.append(WithdrawnPayment(item.id, authorization.authorized_at, item.account or item.currency))
+    return shown, unseen
 
 
 def _groups(schedule: Schedule) -> dict[int, ScheduledItems]:
@@ -99,10 +135,10 @@ def _added_faults(clock: Clock, schedule: Schedule, add: AddEntry) -> Iterator[F
             yield Fault(f"add.contributions[{index}].goalId", "unknown", message, truncate(item.goal_id))
 
 
-def _total_faults(schedule: Schedule, add: AddEntry, cancelled: Mapping[int, int]) -> Iterator[Fault]:
-    """Check what the clock would hold."""
+def _total_faults(schedule: Schedule, add: AddEntry, cancelled: Mapping[int, int], withdrawn: int) -> Iterator[Fault]:
+    """Check what the clock would hold. Withdrawn payments are stored, so they count."""
     counts = {group: len(items.instants) - cancelled.get(group, 0) for group, items in _groups(schedule).items()}
-    counts[TRANSACTIONS] += len(add.transactions)
+    counts[TRANSACTIONS] += len(add.transactions) + withdrawn
     counts[TRANSFERS] += len(add.transfers)
     if (money := counts[TRANSACTIONS] + counts[TRANSFERS]) > MAX_CLOCK_TRANSACTIONS:
         path = "add.transactions" if add.transactions or not add.transfers else "add.transfers"

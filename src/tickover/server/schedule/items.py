@@ -111,6 +111,23 @@ def item_id(encoded: bytes) -> str:
     return encoded[7 : encoded.index(b'"', 7)].decode()
 
 
+class Authorization(Struct, frozen=True, rename="camel"):
+    """The members of an encoded card payment that only a bank shows."""
+
+    authorized_at: Instant
+    authorized_amount: Amount | None = None
+    authorized_name: str | None = None
+
+
+_decode_authorization: Final = json.Decoder(Authorization).decode
+
+
+def authorization_of(encoded: bytes) -> Authorization | None:
+    """Return the authorization of an encoded transaction, if it has one."""
+    # Text can't match, because JSON escapes quotes.
+    return _decode_authorization(encoded) if b',"authorizedAt":"' in encoded else None
+
+
 # Text can't match, because JSON escapes quotes.
 _CURRENCY: Final = re.compile(rb',"currency":"([A-Z]{3})"')
 

@@ -57,6 +57,15 @@ class ScheduledGoal(Struct, frozen=True, array_like=True, gc=False):
     contributions: ScheduledItems
 
 
+class WithdrawnPayment(Struct, frozen=True, array_like=True, gc=False):
+    """A card payment that was cancelled after its authorization. A bank has shown it, and has to take it back."""
+
+    id: str
+    authorized_at: Instant
+    account: str
+    """The key of its account, or its currency if the clock has no accounts."""
+
+
 class Schedule(Struct, frozen=True, array_like=True, gc=False):
     """The stored form. The names of its fields are not stored."""
 
@@ -72,11 +81,14 @@ class Schedule(Struct, frozen=True, array_like=True, gc=False):
     """A JSON object."""
     expectations: bytes | None = None
     """A JSON array."""
+    withdrawn: list[WithdrawnPayment] = []
+    """In the order of their cancellations."""
 
     @property
     def has_extensions(self) -> bool:
         """Whether the clock has more than the interface knows."""
-        return bool(self.accounts or self.opening_balances is not None or self.expectations is not None)
+        is_extended = self.opening_balances is not None or self.expectations is not None
+        return bool(self.accounts or self.withdrawn or is_extended)
 
 
 TRANSACTIONS: Final = 0
@@ -171,6 +183,8 @@ def fork_schedule(schedule: Schedule, original_key: bytes, fork: Clock) -> Sched
         goals=goals,
         transfers=replace_keys(schedule.transfers),
         expectations=expectations,
+        # A fork has no connections, so nobody has seen them.
+        withdrawn=[],
     )
 
 
@@ -182,8 +196,17 @@ def _goal_id(goal: ScheduledGoal) -> str:
     return item_id(b"{%b}" % goal.head)
 
 
-def amend_schedule(schedule: Schedule, key: bytes, add: AddEntry, cancelled: Mapping[int, set[int]]) -> Schedule:
-    """Return the next schedule of the clock with this key. `cancelled` has the positions of items in their groups."""
+def amend_schedule(
+    schedule: Schedule,
+    key: bytes,
+    add: AddEntry,
+    cancelled: Mapping[int, set[int]],
+    withdrawn: Sequence[WithdrawnPayment] = (),
+) -> Schedule:
+    """Return the next schedule of the clock with this key.
+
+    `cancelled` has the positions of items in their groups, and `withdrawn` those of them that a bank has shown.
+    """
     suffix = key.hex()
     contributions: dict[str, list[ContributionEntry[Amount]]] = {}
     for item in add.contributions:
@@ -201,7 +224,14 @@ def amend_schedule(schedule: Schedule, key: bytes, add: AddEntry, cancelled: Map
     for index, goal in enumerate(add.goals, start=len(goals)):
         goals.append(_encode_goal(f"{suffix}_{index}", goal))
     accounts = schedule_accounts(heads, transactions, transfers)
-    return replace(schedule, transactions=transactions, goals=goals, accounts=accounts, transfers=transfers)
+    return replace(
+        schedule,
+        transactions=transactions,
+        goals=goals,
+        accounts=accounts,
+        transfers=transfers,
+        withdrawn=[*schedule.withdrawn, *withdrawn],
+    )
 
 
 def _amend_goal(

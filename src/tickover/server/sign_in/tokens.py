@@ -69,6 +69,10 @@ class Mint:
         """Return the stored digest of a client's network, which hides the address."""
         return hmac.digest(self._secret_key, f"network\n{network}".encode(), "sha256")[:16]
 
+    def sign(self, purpose: bytes, message: bytes) -> bytes:
+        """Return a digest that only servers with the same secret key can compute."""
+        return hmac.digest(self._secret_key, purpose + b"\n" + message, "sha256")
+
     def key_fingerprint(self) -> bytes:
         """Return a digest that identifies the secret key without revealing it."""
         return hmac.digest(self._secret_key, b"fingerprint", "sha256")[:16]

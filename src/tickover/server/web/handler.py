@@ -1,4 +1,4 @@
-"""The HTTP handler: `POST /rpc`, the pages and the health checks.
+"""The HTTP handler: `POST /rpc`, the bank, the pages and the health checks.
 
 Only this module of the server reads the wall clock.
 """
@@ -14,6 +14,8 @@ from typing import Any, Final
 from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.api.limits import MAX_BODY
 from tickover.api.timestamps import Instant
+from tickover.server.bank.bank import BankRequest
+from tickover.server.bank.routes import BankRoutes
 from tickover.server.http1.messages import Header, Request, RequestError, Response
 from tickover.server.networks import ClientNetworks, Network
 from tickover.server.rpc.dispatch import CallResponse, Context, Dispatcher, error_response
@@ -40,6 +42,7 @@ class Handler:
     def __init__(  # noqa: PLR0913 - one argument for each part
         self,
         rpc: Dispatcher,
+        bank: BankRoutes,
         ping: Callable[[], Awaitable[None]],
         host_check: HostCheck,
         site: Site,
@@ -51,6 +54,7 @@ class Handler:
         count_rejection: Callable[[Reason], object] = lambda _: None,
     ) -> None:
         self._rpc = rpc
+        self._bank = bank
         self._ping = ping
         self._host_check = host_check
         self._cors = CorsPolicy(cors_origins)
@@ -78,6 +82,8 @@ class Handler:
             return self._handle_call(request, next(self._request_ids))
         if request.path == "/healthz":
             return self._finish(_health(request, 200, b"alive\n"), request, next(self._request_ids))
+        if self._bank.has(request.path):
+            return self._handle_bank(request, next(self._request_ids))
         return self._handle_page(request, next(self._request_ids))
 
     def is_health_check(self, request: Request) -> bool:
@@ -85,6 +91,8 @@ class Handler:
 
     def route(self, path: str) -> str:
         """Return the path for logs, or "unknown" if nothing is there: then it is text of the client."""
+        if self._bank.has(path):
+            return self._bank.route(path) or "unknown"
         is_known = path == "/rpc" or path in HEALTH_CHECKS or self._site.has(path)
         return path if is_known else "unknown"
 
@@ -110,6 +118,25 @@ class Handler:
         finally:
             self.in_flight -= 1
         return self._finish(response, request, request_id)
+
+    async def _handle_bank(self, request: Request, request_id: str) -> Response:
+        """Handle a request of a program that speaks the protocol of a bank. It counts as a call."""
+        fields = request.fields
+        try:
+            self._host_check.check(fields.get(b"host"))
+        except Rejection as rejection:
+            return self._finish(_to_http(error_response(rejection)), request, request_id)
+        network = self._networks.find(request.client, fields.get(b"x-forwarded-for", b""))
+        call = BankRequest(
+            request.method, request.path, request.query, fields, request.body, self._now(), network, request_id
+        )
+        if self.in_flight >= self._max_in_flight:
+            return self._finish(self._bank.reject(call, unavailable(_BUSY)), request, request_id)
+        self.in_flight += 1
+        try:
+            return self._finish(await self._bank.handle(call), request, request_id)
+        finally:
+            self.in_flight -= 1
 
     async def _handle_page(self, request: Request, request_id: str) -> Response:
         try:
@@ -225,5 +252,6 @@ def _retry_after(rejection: Rejection) -> list[Header]:
 
 _CALL_HEADERS: Final = (_JSON, *_SAFE)
 _USE_GET: Final[Response] = (405, [_TEXT, *_SAFE, (b"allow", b"GET, HEAD")], b"Use GET.\n")
-_TOO_MANY_CALLS: Final = error_response(unavailable("The server has too many calls in progress. Try again."))
+_BUSY: Final = "The server has too many calls in progress. Try again."
+_TOO_MANY_CALLS: Final = error_response(unavailable(_BUSY))
 _NO_REQUEST: Final = Request("GET", "*")

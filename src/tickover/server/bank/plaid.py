@@ -1,0 +1,284 @@
+"""Plaid's API for one clock, as its OpenAPI document describes it."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import date
+from typing import Annotated, Any, Final, TypeVar
+
+from msgspec import DecodeError, Meta, Raw, Struct, ValidationError, json
+
+from tickover.api import ids
+from tickover.api.errors import Reason, Rejection
+from tickover.api.nesting import is_nested_too_deeply
+from tickover.server.bank import plaid_errors
+from tickover.server.bank.bank import Bank, BankRequest, OpenClock, UnknownSecret
+from tickover.server.bank.plaid_errors import PlaidError, invalid_field, invalid_input
+from tickover.server.bank.plaid_objects import encode_row, to_account, to_institution, to_item
+from tickover.server.bank.sync import (
+    Cursor,
+    MutationDuringPagination,
+    read_cursor,
+    read_page,
+    state_of,
+    write_cursor,
+)
+from tickover.server.bank.view import BankAccount
+from tickover.server.http1.messages import Response
+from tickover.server.sign_in import tokens
+
+_HEADERS: Final = (
+    (b"content-type", b"application/json"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+)
+_T = TypeVar("_T")
+_encode: Final = json.Encoder().encode
+
+Members = Mapping[str, Any]
+"""The members of a response, without `request_id`."""
+Count = Annotated[int, Meta(ge=1, le=500)]
+
+
+class _Options(Struct, frozen=True):
+    account_id: str | None = None
+    account_ids: Sequence[str] | None = None
+    count: Count | None = None
+    offset: Annotated[int, Meta(ge=0)] | None = None
+    include_original_description: bool | None = None
+
+
+_NO_OPTIONS: Final = _Options()
+
+
+class _Call(Struct, frozen=True):
+    """The body of a request: the members that some endpoint needs. Others are ignored."""
+
+    client_id: str | None = None
+    secret: str | None = None
+    access_token: str | None = None
+    public_token: str | None = None
+    institution_id: str | None = None
+    cursor: str | None = None
+    count: Count | None = None
+    start_date: date | None = None
+    end_date: date | None = None
+    options: _Options | None = None
+
+    @property
+    def selected(self) -> _Options:
+        return self.options or _NO_OPTIONS
+
+
+_decode_call: Final = json.Decoder(_Call).decode
+
+
+class Plaid:
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
+        self._services = bank.services
+        self._endpoints: dict[str, Callable[[_Call, BankRequest], Awaitable[Members]]] = {
+            "/item/public_token/exchange": self._exchange,
+            "/item/get": self._get_item,
+            "/item/remove": self._remove_item,
+            "/accounts/get": self._get_accounts,
+            "/accounts/balance/get": self._get_accounts,
+            "/transactions/sync": self._sync,
+            "/transactions/get": self._get_transactions,
+            "/transactions/refresh": self._refresh,
+            "/institutions/get_by_id": self._get_institution,
+            "/sandbox/item/reset_login": self._reset_login,
+        }
+
+    def route(self, path: str) -> str | None:
+        return path if path in self._endpoints else None
+
+    async def run(self, request: BankRequest) -> Response:
+        try:
+            members = await self._run(request)
+        except PlaidError as error:
+            return _error_response(error, request)
+        except UnknownSecret:
+            unknown = invalid_input("INVALID_ACCESS_TOKEN", "could not find matching access token")
+            return _error_response(unknown, request)
+        return 200, _HEADERS, _encode({**members, "request_id": request.request_id})
+
+    def reject(self, request: BankRequest, rejection: Rejection | None) -> Response:
+        is_limit = rejection is not None and rejection.reason is Reason.RATE_LIMITED
+        error = plaid_errors.rate_limited(request.path) if is_limit else plaid_errors.internal_error()
+        return _error_response(error, request)
+
+    async def _run(self, request: BankRequest) -> Members:
+        endpoint = self._endpoints.get(request.path)
+        if endpoint is None or request.method != "POST":
+            message = f"not found. Send POST requests to one of these endpoints: {', '.join(self._endpoints)}"
+            raise PlaidError("INVALID_REQUEST", "NOT_FOUND", message)
+        return await endpoint(_read_call(request), request)
+
+    async def _exchange(self, call: _Call, request: BankRequest) -> Members:
+        public_token = _require(call.public_token, "public_token")
+        access_token = f"access-sandbox-{self._services.mint.new_connection_secret()}"
+        try:
+            key = await self._bank.claim(public_token, access_token, "PLAID", request)
+        except UnknownSecret:
+            message = "provided public token is invalid, or was already exchanged"
+            raise invalid_input("INVALID_PUBLIC_TOKEN", message) from None
+        return {"access_token": access_token, "item_id": ids.write("conn", key)}
+
+    async def _get_item(self, call: _Call, request: BankRequest) -> Members:
+        async with self._bank.open(_access_token(call), "PLAID", request) as clock:
+            updates = {"last_successful_update": clock.at, "last_failed_update": None}
+            return {"item": self._item(clock), "status": {"transactions": updates, "last_webhook": None}}
+
+    async def _remove_item(self, call: _Call, request: BankRequest) -> Members:
+        digest, min_live_key = tokens.digest(_access_token(call)), ids.first_live_key(request.now)
+        if not await self._services.store.end_connection(digest, "PLAID", min_live_key):
+            raise UnknownSecret
+        return {}
+
+    async def _reset_login(self, call: _Call, request: BankRequest) -> Members:
+        digest, min_live_key = tokens.digest(_access_token(call)), ids.first_live_key(request.now)
+        if not await self._services.store.require_login(digest, "PLAID", min_live_key):
+            raise UnknownSecret
+        return {"reset_login": True}
+
+    async def _get_accounts(self, call: _Call, request: BankRequest) -> Members:
+        async with self._open(call, request) as clock:
+            accounts = _find_accounts(clock, call.selected.account_ids)
+            return {"accounts": [to_account(clock, account) for account in accounts], "item": self._item(clock)}
+
+    async def _refresh(self, call: _Call, request: BankRequest) -> Members:
+        # The bank is always up to date.
+        async with self._open(call, request):
+            return {}
+
+    async def _get_institution(self, call: _Call, request: BankRequest) -> Members:
+        id = _require(call.institution_id, "institution_id")
+        key = ids.read_connection_id(f"conn_{id[4:40]}") if id.startswith("ins_") else None
+        name = None
+        if key is not None and id == self._institution_id(key):
+            name = await self._services.store.find_institution(key, ids.first_live_key(request.now))
+        if name is None:
+            raise invalid_input("INVALID_INSTITUTION", "invalid institution_id provided")
+        return {"institution": to_institution(id, name)}
+
+    async def _get_transactions(self, call: _Call, request: BankRequest) -> Members:
+        start, end = _require(call.start_date, "start_date"), _require(call.end_date, "end_date")
+        if end < start:
+            raise invalid_field("end_date must not be before start_date")
+        async with self._open(call, request) as clock:
+            accounts = _find_accounts(clock, call.selected.account_ids)
+            rows, wanted = clock.view.rows, {account.id for account in accounts}
+            found = [
+                position
+                for position in range(len(rows) - 1, -1, -1)
+                if rows[position].is_shown(clock.at)
+                and start <= rows[position].shown_from.date() <= end
+                and rows[position].account.id in wanted
+            ]
+            offset = call.selected.offset or 0
+            page = found[offset : offset + (call.selected.count or 100)]
+            return {
+                "accounts": [to_account(clock, account) for account in accounts],
+                "item": self._item(clock),
+                "total_transactions": len(found),
+                "transactions": _encode_rows(clock, page, call.selected),
+            }
+
+    async def _sync(self, call: _Call, request: BankRequest) -> Members:
+        async with self._open(call, request) as clock:
+            account_id = call.selected.account_id
+            accounts = _find_accounts(clock, account_id and [account_id])
+            now = state_of(clock.schedule, clock.view, clock.at)
+
+            def sign(payload: bytes) -> bytes:
+                bound = b"%b\n%b\n%b" % (clock.connection.key, (account_id or "").encode(), payload)
+                return self._services.mint.sign(b"cursor", bound)
+
+            cursor = Cursor(now, now) if call.cursor == "now" else read_cursor(call.cursor or "", sign)
+            if cursor is None:
+                raise invalid_field("cursor is not one of this item and account")
+            try:
+                page = read_page(clock.view, now, cursor, call.count or 100, account_id)
+            except MutationDuringPagination:
+                message = "the underlying data changed during pagination; start again with the first cursor of the loop"
+                code = "TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION"
+                raise PlaidError("TRANSACTIONS_ERROR", code, message) from None
+            return {
+                "accounts": [to_account(clock, account) for account in accounts],
+                "added": _encode_rows(clock, page.added, call.selected),
+                "has_more": page.has_more,
+                "modified": [],
+                "next_cursor": write_cursor(page.next, sign),
+                "removed": [{"account_id": row.account.id, "transaction_id": row.id} for row in page.removed],
+                "transactions_update_status": "HISTORICAL_UPDATE_COMPLETE",
+            }
+
+    @asynccontextmanager
+    async def _open(self, call: _Call, request: BankRequest) -> AsyncIterator[OpenClock]:
+        """Open the clock for a call that reads data. Raise the error of a fault that holds."""
+        async with self._bank.open(_access_token(call), "PLAID", request) as clock:
+            if clock.fault is not None:
+                raise plaid_errors.fault_error(clock.fault, request.path)
+            yield clock
+
+    def _item(self, clock: OpenClock) -> Members:
+        error = plaid_errors.login_required().members if clock.fault == "LOGIN_REQUIRED" else None
+        return to_item(clock.connection, self._institution_id(clock.connection.key), error)
+
+    def _institution_id(self, key: bytes) -> str:
+        """Return an ID that leads to the connection, and can't be guessed."""
+        return f"{ids.write('ins', key)}-{self._services.mint.sign(b'institution', key).hex()[:32]}"
+
+
+def _read_call(request: BankRequest) -> _Call:
+    if request.body is None:
+        raise PlaidError("INVALID_REQUEST", "INVALID_BODY", "body is too large")
+    if is_nested_too_deeply(request.body):
+        raise PlaidError("INVALID_REQUEST", "INVALID_BODY", "body is nested too deeply")
+    try:
+        call = _decode_call(request.body)
+    except ValidationError as error:
+        raise invalid_field(str(error)) from None
+    except (DecodeError, UnicodeDecodeError):
+        raise PlaidError("INVALID_REQUEST", "INVALID_BODY", "body could not be parsed as JSON") from None
+    for name in ("client_id", "secret"):
+        if not getattr(call, name) and not request.headers.get(f"plaid-{name.replace('_', '-')}".encode()):
+            raise _missing(name)
+    return call
+
+
+def _access_token(call: _Call) -> str:
+    return _require(call.access_token, "access_token")
+
+
+def _require(value: _T | None, name: str) -> _T:
+    if value is None:
+        raise _missing(name)
+    return value
+
+
+def _missing(name: str) -> PlaidError:
+    return PlaidError("INVALID_REQUEST", "MISSING_FIELDS", f"the following required fields are missing: {name}")
+
+
+def _find_accounts(clock: OpenClock, account_ids: Sequence[str] | str | None) -> list[BankAccount]:
+    """Return the accounts with these IDs, or all."""
+    accounts = list(clock.view.accounts.values())
+    if not account_ids:
+        return accounts
+    found = [account for account in accounts if account.id in account_ids]
+    if len(found) != len(set(account_ids)):
+        raise invalid_input("INVALID_ACCOUNT_ID", "one of the account IDs is not an account of this item")
+    return found
+
+
+def _encode_rows(clock: OpenClock, positions: Sequence[int], options: _Options) -> list[Raw]:
+    if options.include_original_description:
+        rows = clock.view.rows
+        return [Raw(encode_row(rows[position], with_description=True)) for position in positions]
+    encoded = clock.encode_rows(encode_row)
+    return [encoded[position] for position in positions]
+
+
+def _error_response(error: PlaidError, request: BankRequest) -> Response:
+    return error.status, _HEADERS, _encode({**error.members, "request_id": request.request_id})

@@ -1,0 +1,70 @@
+"""The paths of the bank's protocols, and what they do if a call is rejected or fails."""
+
+import asyncio
+from typing import Final, Protocol
+
+from tickover.api.errors import Rejection
+from tickover.server.bank.bank import Bank, BankRequest
+from tickover.server.bank.plaid import Plaid
+from tickover.server.bank.simplefin import Simplefin
+from tickover.server.http1.messages import Response
+from tickover.server.operations.services import Services
+from tickover.server.rpc.dispatch import Dispatcher
+
+_PREFIXES: Final = ("/plaid/", "/simplefin/")
+
+
+class BankProtocolHandler(Protocol):
+    async def run(self, request: BankRequest) -> Response:
+        """Return the response. Raise a Rejection if the server can't handle the call."""
+        ...
+
+    def reject(self, request: BankRequest, rejection: Rejection | None) -> Response:
+        """Return the response to a call that was rejected, or that failed because of a bug."""
+        ...
+
+    def route(self, path: str) -> str | None:
+        """Return a path without secrets, or None if nothing is there."""
+        ...
+
+
+class BankRoutes:
+    def __init__(self, services: Services, rpc: Dispatcher) -> None:
+        bank = Bank(services, rpc.admission)
+        self._rpc = rpc
+        self._protocols: dict[str, BankProtocolHandler] = {"/plaid": Plaid(bank), "/simplefin": Simplefin(bank)}
+
+    def has(self, path: str) -> bool:
+        return path.startswith(_PREFIXES)
+
+    def route(self, path: str) -> str | None:
+        """Return the path for logs, without text of the client, or None if nothing is there."""
+        prefix, path = _split(path)
+        found = self._protocols[prefix].route(path)
+        return None if found is None else prefix + found
+
+    def reject(self, request: BankRequest, rejection: Rejection) -> Response:
+        """Count and reject a call that can't begin."""
+        prefix, path = _split(request.path)
+        self._rpc.note_rejection(prefix, rejection, 0, request.request_id)
+        return self._protocols[prefix].reject(request.with_path(path), rejection)
+
+    async def handle(self, request: BankRequest) -> Response:
+        prefix, path = _split(request.path)
+        protocol, request = self._protocols[prefix], request.with_path(path)
+        began = asyncio.get_running_loop().time()
+        try:
+            self._rpc.check_running()
+            return await protocol.run(request)
+        except Rejection as rejection:
+            self._rpc.note_rejection(prefix, rejection, began, request.request_id)
+            return protocol.reject(request, rejection.with_traceback(None))
+        except Exception:
+            self._rpc.report_bug(request.request_id)
+            return protocol.reject(request, None)
+
+
+def _split(path: str) -> tuple[str, str]:
+    """Return the prefix of a protocol, and the path after it."""
+    end = path.index("/", 1)
+    return path[:end], path[end:]

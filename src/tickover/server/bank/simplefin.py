@@ -1,0 +1,240 @@
+"""The SimpleFIN protocol for one clock, in versions 1 and 2."""
+
+import re
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import MAX_PREC, MIN_EMIN, Context, Decimal
+from fractions import Fraction
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+from msgspec import Raw, Struct, json
+
+from tickover.api import ids
+from tickover.api.errors import Reason, Rejection
+from tickover.api.timestamps import Instant
+from tickover.server.bank.bank import Bank, BankRequest, OpenClock, UnknownSecret
+from tickover.server.bank.view import BankAccount, Row
+from tickover.server.http1.messages import Header, Response
+from tickover.server.schedule.money import to_fraction
+
+_SAFE: Final[tuple[Header, ...]] = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+_JSON: Final = ((b"content-type", b"application/json"), *_SAFE)
+_TEXT: Final = ((b"content-type", b"text/plain; charset=utf-8"), *_SAFE)
+_CLAIM: Final = "/claim/"
+_DATE: Final = re.compile(r"-?[0-9]{1,12}(\.[0-9]{1,9})?")
+_FIRST: Final = datetime.min.replace(tzinfo=UTC)
+_LAST: Final = datetime.max.replace(tzinfo=UTC)
+_EXACT: Final = Context(prec=MAX_PREC, Emin=MIN_EMIN)
+_encode: Final = json.Encoder().encode
+
+_CREATE: Final = (
+    "A setup token connects an app to a test clock. Create one with connectTestClock and the protocol SIMPLEFIN, "
+    "or with the command `tickover clock connect --simplefin`, and paste it into the app.\n"
+)
+_FAULTS: Final = {
+    "LOGIN_REQUIRED": ("con.auth", "Sign in to {} again."),
+    "INSTITUTION_DOWN": ("con.", "{} is not responding. Try again later."),
+}
+"""By kind: the code of version 2, and the message. The others are HTTP statuses."""
+
+
+class SimplefinError(Exception):
+    def __init__(self, status: int, message: str, *headers: Header) -> None:
+        super().__init__(message)
+        self.response: Response = (status, (*_TEXT, *headers), message.encode() + b"\n")
+
+
+class _Query(Struct, frozen=True):
+    version: str
+    start: Instant
+    end: Instant
+    """Exclusive."""
+    pending: bool
+    accounts: Sequence[str]
+    balances_only: bool
+
+
+class Simplefin:
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
+        self._url = f"{bank.services.policy.public_url}/simplefin"
+
+    def route(self, path: str) -> str | None:
+        """Return the path without the secret of a setup token, or None if nothing is there."""
+        if path.startswith(_CLAIM):
+            return "/claim"
+        return path if path in ("/info", "/create", "/accounts") else None
+
+    async def run(self, request: BankRequest) -> Response:
+        try:
+            return await self._run(request)
+        except SimplefinError as error:
+            return error.response
+        except UnknownSecret:
+            return SimplefinError(403, "The token or the credentials are unknown, used or ended.").response
+
+    def reject(self, request: BankRequest, rejection: Rejection | None) -> Response:
+        if rejection is None:
+            return SimplefinError(500, "The server failed because of a bug.").response
+        status = 429 if rejection.reason is Reason.RATE_LIMITED else 503
+        retry_after = b"retry-after", b"%d" % rejection.details.get("retryAfterSeconds", 1)
+        return SimplefinError(status, str(rejection), retry_after).response
+
+    async def _run(self, request: BankRequest) -> Response:
+        if self.route(request.path) is None:
+            raise SimplefinError(404, "Not found. Resources: /info, /create, /claim and /accounts.")
+        method = "POST" if request.path.startswith(_CLAIM) else "GET"
+        if request.method != method and not (request.method == "HEAD" and method == "GET"):
+            raise SimplefinError(405, f"Use {method}.", (b"allow", method.encode()))
+        if request.body is None:
+            raise SimplefinError(413, "The body is too large.")
+        match request.path:
+            case "/info":
+                return 200, _JSON, _encode({"versions": ["1.0", "2.0"]})
+            case "/create":
+                return 200, _TEXT, _CREATE.encode()
+            case "/accounts":
+                return await self._accounts(request)
+        return await self._claim(request)
+
+    async def _claim(self, request: BankRequest) -> Response:
+        setup, password = request.path.removeprefix(_CLAIM), self._bank.services.mint.new_connection_secret()
+        key = await self._bank.claim(setup, password, "SIMPLEFIN", request)
+        scheme, rest = self._url.split("://", 1)
+        return 200, _TEXT, f"{scheme}://{ids.write('conn', key)}:{password}@{rest}".encode()
+
+    async def _accounts(self, request: BankRequest) -> Response:
+        user, password = _read_credentials(request.headers.get(b"authorization", b""))
+        query = _read_query(request.query)
+        async with self._bank.open(password, "SIMPLEFIN", request) as clock:
+            if user != ids.write("conn", clock.connection.key):
+                raise UnknownSecret
+            match clock.fault:
+                case "RATE_LIMITED":
+                    raise SimplefinError(429, "Too many requests. Try again later.")
+                case "INTERNAL_ERROR":
+                    raise SimplefinError(500, "The bank failed. Try again later.")
+            return 200, _JSON, _encode(self._account_set(clock, query))
+
+    def _account_set(self, clock: OpenClock, query: _Query) -> Mapping[str, Any]:
+        connection, faults = clock.connection, []
+        if clock.fault is not None:
+            code, message = _FAULTS[clock.fault]
+            faults = [{"code": code, "msg": message.format(connection.institution)}]
+        accounts = [] if faults else self._find_accounts(clock, query)
+        messages = [fault["msg"] for fault in faults]
+        if query.version == "1":
+            return {"errors": messages, "accounts": accounts}
+        id = ids.write("conn", connection.key)
+        errors = [{**fault, "conn_id": id} for fault in faults]
+        connected = {
+            "conn_id": id,
+            "name": connection.institution,
+            "org_id": id,
+            "org_name": connection.institution,
+            "org_url": self._bank.services.policy.public_url,
+            "sfin_url": self._url,
+        }
+        return {"errlist": errors, "errors": messages, "connections": [connected], "accounts": accounts}
+
+    def _find_accounts(self, clock: OpenClock, query: _Query) -> list[Mapping[str, Any]]:
+        rows: dict[str, list[Raw]] = {account.id: [] for account in clock.view.accounts.values()}
+        encoded = clock.encode_rows(_encode_row)
+        for position in _select_rows(clock, query):
+            rows[clock.view.rows[position].account.id].append(encoded[position])
+        return [
+            self._to_account(clock, account, rows[account.id], query)
+            for account in clock.view.accounts.values()
+            if not query.accounts or account.id in query.accounts
+        ]
+
+    def _to_account(
+        self, clock: OpenClock, account: BankAccount, rows: Sequence[Raw], query: _Query
+    ) -> Mapping[str, Any]:
+        institution = clock.connection.institution
+        org = {"domain": urlsplit(self._url).hostname, "sfin-url": self._url, "name": institution}
+        owner = {"org": org} if query.version == "1" else {"conn_id": ids.write("conn", clock.connection.key)}
+        return {
+            **owner,
+            "id": account.id,
+            "name": account.name,
+            "currency": account.currency,
+            "balance": _write_amount(account.balance(clock.at)),
+            "available-balance": _write_amount(clock.view.available(account, clock.at)),
+            "balance-date": int(clock.at.timestamp()),
+            "transactions": rows,
+        }
+
+
+def _encode_row(row: Row) -> bytes:
+    members = {
+        "id": row.id,
+        "posted": 0 if row.is_pending else int(row.shown_from.timestamp()),
+        "amount": _write_amount(to_fraction(row.amount)),
+        "description": row.name,
+        "payee": row.name,
+        "memo": row.category or "",
+        "transacted_at": int(row.authorized_at.timestamp()),
+    }
+    return _encode({**members, "pending": True} if row.is_pending else members)
+
+
+def _write_amount(amount: Fraction) -> str:
+    """Return an exact decimal with at least two places."""
+    places = 2
+    while (count := amount * 10**places).denominator != 1:
+        places += 1
+    return format(Decimal(count.numerator).scaleb(-places, _EXACT), "f")
+
+
+def _select_rows(clock: OpenClock, query: _Query) -> Iterator[int]:
+    """Yield the positions of the rows that the query asks for."""
+    if query.balances_only:
+        return
+    view, shown = clock.view, clock.view.between(query.start, clock.at)
+    hidden = view.ended(clock.at) if query.pending else set(view.pending_rows)
+    for position in range(shown.start, min(shown.stop, view.position_of(query.end))):
+        if position not in hidden:
+            yield position
+
+
+def _read_query(query: bytes) -> _Query:
+    try:
+        given = parse_qs(query.decode("ascii"), keep_blank_values=True, max_num_fields=100)
+        version = given.get("version", ["1"])[-1]
+        if version not in ("1", "2"):
+            raise SimplefinError(400, "version must be 1 or 2.")
+        return _Query(
+            version,
+            _read_date(given.get("start-date", [""])[-1], _FIRST),
+            _read_date(given.get("end-date", [""])[-1], _LAST),
+            given.get("pending") == ["1"],
+            given.get("account", []),
+            given.get("balances-only") == ["1"],
+        )
+    except (ValueError, OverflowError):
+        raise SimplefinError(400, "The query is invalid. Dates are Unix timestamps, in seconds.") from None
+
+
+def _read_date(text: str, default: Instant) -> Instant:
+    """Return the instant of a Unix timestamp. Raise ValueError if it is invalid."""
+    if not text:
+        return default
+    if not _DATE.fullmatch(text):
+        raise ValueError
+    return datetime.fromtimestamp(float(text), UTC)
+
+
+def _read_credentials(authorization: bytes) -> tuple[str, str]:
+    """Return the user and password of Basic authentication. Raise UnknownSecret if there are none."""
+    scheme, _, credentials = authorization.strip().partition(b" ")
+    if scheme.lower() != b"basic":
+        raise UnknownSecret
+    try:
+        user, _, password = b64decode(credentials.strip(), validate=True).decode().partition(":")
+    except (Base64Error, UnicodeDecodeError):
+        raise UnknownSecret from None
+    return user, password

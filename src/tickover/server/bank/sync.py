@@ -1,0 +1,144 @@
+"""What has changed in a bank's rows since a client was there, and the cursors that say when that was.
+
+A cursor has no list of rows. What has happened to a clock never changes, and the numbers of items are never used again.
+So the instant of the clock, and the numbers that its schedule had given out, tell which rows the client has.
+"""
+
+import hmac
+import struct
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as Base64Error
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from tickover.api.timestamps import Instant, from_micros, to_micros
+from tickover.server.bank.view import BankView, Row, Withdrawn
+from tickover.server.schedule.schedule import Schedule
+
+_STATE: Final = struct.Struct(">qIII")
+_OFFSET: Final = struct.Struct(">I")
+_SIGNATURE_BYTES: Final = 16
+
+Sign = Callable[[bytes], bytes]
+"""Returns a digest that only this server can compute."""
+
+
+class State(NamedTuple):
+    """When a client was there. All rows that were shown then follow from it."""
+
+    at: Instant
+    transactions: int = 0
+    """The numbers that the schedule had given to transactions."""
+    transfers: int = 0
+    withdrawn: int = 0
+    """The number of rows that had been withdrawn."""
+
+    def had(self, row: Row) -> bool:
+        return row.is_shown(self.at) and row.number < (self.transfers if row.is_transfer else self.transactions)
+
+
+START: Final = State(datetime.min.replace(tzinfo=UTC))
+"""Before everything."""
+
+
+class Cursor(NamedTuple):
+    """The place of a client in the changes from `seen` to `target`. Both are the same after the last page."""
+
+    seen: State
+    target: State
+    offset: int = 0
+
+
+class Changes(NamedTuple):
+    """The net change of the rows. Rows never change otherwise."""
+
+    added: Sequence[int]
+    """Positions of rows."""
+    removed: list[Row | Withdrawn]
+
+
+def state_of(schedule: Schedule, view: BankView, at: Instant) -> State:
+    return State(at, schedule.transactions.next_number, schedule.transfers.next_number, len(view.withdrawn))
+
+
+def changes(view: BankView, seen: State, at: Instant, account_id: str | None = None) -> Changes:
+    """Return what a client that was there at `seen` doesn't know at `at`, of one account or of all."""
+    rows = view.rows
+    # The client has all rows that begin before `seen.at`, because new items are never in the past.
+    known = {position for position in view.between(seen.at, seen.at) if seen.had(rows[position])}
+    ended = view.ended(at)
+    hidden = known | ended
+    added: Sequence[int] = view.between(seen.at, at)
+    if hidden:
+        added = [position for position in added if position not in hidden]
+    removed: list[Row | Withdrawn] = [rows[position] for position in sorted(ended) if seen.had(rows[position])]
+    withdrawn = view.withdrawn[seen.withdrawn :]
+    removed += [row for row in withdrawn if row.shown_from <= seen.at and row.number < seen.transactions]
+    if account_id is not None:
+        added = [position for position in added if rows[position].account.id == account_id]
+        removed = [row for row in removed if row.account.id == account_id]
+    return Changes(added, removed)
+
+
+class Page(NamedTuple):
+    """A part of the changes."""
+
+    added: Sequence[int]
+    """Positions of rows."""
+    removed: list[Row | Withdrawn]
+    next: Cursor
+    has_more: bool
+
+
+class MutationDuringPagination(Exception):
+    """What is shown has changed since the first page, so the client has to begin again."""
+
+
+def read_page(view: BankView, now: State, cursor: Cursor, count: int, account_id: str | None = None) -> Page:
+    """Return the next changes for a client with this cursor. The pages of a cursor add up to all changes."""
+    if cursor.offset and any(changes(view, cursor.target, now.at, account_id)):
+        raise MutationDuringPagination
+    found = changes(view, cursor.seen, now.at, account_id)
+    end = cursor.offset + count
+    has_more = end < len(found.added) + len(found.removed)
+    return Page(
+        found.added[cursor.offset : end],
+        found.removed[max(cursor.offset - len(found.added), 0) : max(end - len(found.added), 0)],
+        Cursor(cursor.seen, now, end) if has_more else Cursor(now, now),
+        has_more,
+    )
+
+
+def write_cursor(cursor: Cursor, sign: Sign) -> str:
+    payload = _write_state(cursor.seen)
+    if cursor.target != cursor.seen:
+        payload += _write_state(cursor.target) + _OFFSET.pack(cursor.offset)
+    return urlsafe_b64encode(payload + sign(payload)[:_SIGNATURE_BYTES]).rstrip(b"=").decode()
+
+
+def read_cursor(text: str, sign: Sign) -> Cursor | None:
+    """Return the cursor, or None if it isn't one of these."""
+    if not text:
+        return Cursor(START, START)
+    try:
+        decoded = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
+    except (Base64Error, ValueError):
+        return None
+    payload, signature = decoded[:-_SIGNATURE_BYTES], decoded[-_SIGNATURE_BYTES:]
+    if not hmac.compare_digest(signature, sign(payload)[:_SIGNATURE_BYTES]):
+        return None
+    seen = _read_state(payload)
+    if len(payload) == _STATE.size:
+        return Cursor(seen, seen)
+    [offset] = _OFFSET.unpack(payload[2 * _STATE.size :])
+    return Cursor(seen, _read_state(payload[_STATE.size :]), offset)
+
+
+def _write_state(state: State) -> bytes:
+    return _STATE.pack(to_micros(state.at), *state[1:])
+
+
+def _read_state(payload: bytes) -> State:
+    micros, *numbers = _STATE.unpack_from(payload)
+    return State(from_micros(micros), *numbers)

@@ -1,0 +1,381 @@
+"""The bank with Plaid's API."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.rpc.bank_client import connect_plaid, error_of, send_plaid
+from tests.support.world import World
+
+START = "2027-01-01T00:00:00Z"
+INVALID_TOKEN = (400, "INVALID_INPUT", "INVALID_ACCESS_TOKEN")
+ACCOUNTS = [
+    {"key": "main", "name": "Main", "currency": "EUR", "openingBalance": 100},
+    {"key": "card", "name": "Card", "currency": "EUR", "type": "CREDIT_CARD"},
+    {"key": "loan", "name": "Loan", "currency": "EUR", "type": "LOAN", "openingBalance": -5000},
+    {"key": "cash", "name": "Purse", "currency": "USD", "type": "CASH"},
+    {"key": "save", "name": "Nest egg", "currency": "USD", "type": "SAVINGS", "openingBalance": 0.1},
+]
+
+
+def day(number: int) -> str:
+    return f"2027-01-{number:02}T00:00:00Z"
+
+
+def payment(number: int, amount: float, **members: Any) -> dict[str, Any]:
+    entry = {"at": day(number), "name": f"Payment {number}", "amount": amount, "currency": "EUR", "type": "EXPENSE"}
+    return {**entry, **members}
+
+
+async def create(world: World, token: str, **params: Any) -> str:
+    id: str = (await world.create(token, frozenTime=START, **params))["id"]
+    return id
+
+
+async def amend(world: World, token: str, clock: str, **params: Any) -> Any:
+    return (await world.result("amendTestClock", {"id": clock, **params}, token))["clock"]
+
+
+def number_of(id: str) -> str:
+    """Return the part of an item's ID after the clock's key."""
+    return id.split("_", 2)[2]
+
+
+def rows(transactions: Any) -> list[tuple[str, float, bool]]:
+    return [(number_of(each["transaction_id"]), each["amount"], each["pending"]) for each in transactions]
+
+
+# Items and accounts
+
+
+async def test_public_token_works_once(world: World, token: str) -> None:
+    clock = await create(world, token)
+    connected = await world.result("connectTestClock", {"id": clock, "protocol": "PLAID"}, token)
+    call = {"client_id": "id", "secret": "secret", "public_token": connected["publicToken"]}
+    first, second = [await send_plaid(world, "/item/public_token/exchange", call) for _ in range(2)]
+    assert first.json["item_id"] == connected["connection"]["id"]
+    assert error_of(second) == (400, "INVALID_INPUT", "INVALID_PUBLIC_TOKEN")
+
+
+async def test_accounts_have_the_types_and_signs_of_plaid(world: World, token: str) -> None:
+    transactions = [payment(1, 30, account="card"), payment(1, 12.5)]
+    clock = await create(world, token, accounts=ACCOUNTS, transactions=transactions)
+    item = await connect_plaid(world, token, clock, institution="First Bank")
+    for path in ("/accounts/get", "/accounts/balance/get"):
+        accounts = (await item.call(path))["accounts"]
+        found = [
+            (
+                each["name"],
+                each["type"],
+                each["subtype"],
+                *(each["balances"][name] for name in ("current", "available")),
+            )
+            for each in accounts
+        ]
+        assert found == [
+            ("Main", "depository", "checking", 87.5, 87.5),
+            ("Card", "credit", "credit card", 30, None),
+            ("Loan", "loan", "loan", 5000, None),
+            ("Purse", "depository", "cash management", 0, 0),
+            ("Nest egg", "depository", "savings", 0.1, 0.1),
+        ]
+    some = [accounts[3]["account_id"], accounts[0]["account_id"]]
+    selected = await item.call("/accounts/get", options={"account_ids": some})
+    assert [each["name"] for each in selected["accounts"]] == ["Main", "Purse"]
+    unknown = await item.error("/accounts/get", options={"account_ids": ["acct_x"]})
+    assert unknown == (400, "INVALID_INPUT", "INVALID_ACCOUNT_ID")
+
+
+async def test_clock_without_accounts_has_one_for_each_currency(world: World, token: str) -> None:
+    clock = await create(
+        world,
+        token,
+        openingBalances={"USD": 7, "EUR": 100},
+        transactions=[payment(1, 1), payment(9, 1, currency="CHF")],
+    )
+    accounts = (await (await connect_plaid(world, token, clock)).call("/accounts/get"))["accounts"]
+    assert [(each["name"], each["balances"]["current"], each["subtype"]) for each in accounts] == [
+        ("CHF", 0, "checking"),
+        ("EUR", 99, "checking"),
+        ("USD", 7, "checking"),
+    ]
+    assert [each["account_id"].rpartition("_")[2] for each in accounts] == ["chf", "eur", "usd"]
+
+
+async def test_item_names_its_institution(world: World, token: str) -> None:
+    item = await connect_plaid(world, token, await create(world, token), institution="First Bank")
+    found = (await item.call("/item/get"))["item"]
+    assert (found["item_id"], found["institution_name"], found["error"]) == (item.id, "First Bank", None)
+    id = found["institution_id"]
+    institution = (await item.call("/institutions/get_by_id", institution_id=id, country_codes=["US"]))["institution"]
+    assert (institution["institution_id"], institution["name"]) == (id, "First Bank")
+    guess = "ins_" + item.id.removeprefix("conn_")
+    for wrong in (guess, f"{guess}-{'0' * 32}", "ins_1", ""):
+        error = await item.error("/institutions/get_by_id", institution_id=wrong, country_codes=["US"])
+        assert error == (400, "INVALID_INPUT", "INVALID_INSTITUTION")
+
+
+@pytest.mark.parametrize("path", ["/item/get", "/item/remove", "/sandbox/item/reset_login", "/transactions/sync"])
+async def test_removed_item_is_unknown(world: World, token: str, path: str) -> None:
+    clock = await create(world, token)
+    item = await connect_plaid(world, token, clock)
+    await item.call("/item/get")
+    await item.call("/item/remove")
+    assert await item.error(path) == INVALID_TOKEN
+    assert (await world.result("listTestClockConnections", {"id": clock}, token))["connections"] == []
+
+
+async def test_secret_ends_with_the_clock(world: World, token: str) -> None:
+    deleted, expired = [await connect_plaid(world, token, await create(world, token)) for _ in range(2)]
+    for item in (deleted, expired):
+        await item.call("/accounts/get")
+    clocks = (await world.result("listTestClocks", {}, token))["clocks"]
+    await world.result("deleteTestClock", {"id": clocks[1]["id"]}, token)
+    assert await deleted.error("/accounts/get") == INVALID_TOKEN
+    world.pass_time(days=6)
+    await expired.call("/accounts/get")
+    world.pass_time(days=1)
+    assert await expired.error("/accounts/get") == INVALID_TOKEN
+
+
+# Transactions
+
+
+async def test_sync_brings_what_happened_since(world: World, token: str) -> None:
+    clock = await create(world, token, transactions=[payment(1, 10), payment(2, 20.5, type="INCOME"), payment(3, 30)])
+    item, cursor = await connect_plaid(world, token, clock), ""
+    for number, expected in [(1, [("0", 10, False)]), (1, []), (3, [("1", -20.5, False), ("2", 30, False)])]:
+        await world.advance(token, clock, day(number))
+        synced = await item.call("/transactions/sync", cursor=cursor)
+        assert (rows(synced["added"]), synced["modified"], synced["removed"]) == (expected, [], [])
+        assert not synced["has_more"]
+        cursor = synced["next_cursor"]
+    assert len(cursor) <= 256
+    whole = [await item.call("/transactions/sync", cursor=start) for start in ("", None)]
+    assert [len(each["added"]) for each in whole] == [3, 3]
+
+
+async def test_transaction_has_simulated_dates(world: World, token: str) -> None:
+    clock = await create(world, token, transactions=[payment(1, 10, category="Food")])
+    item = await connect_plaid(world, token, clock)
+    [found] = (await item.call("/transactions/sync"))["added"]
+    assert found["transaction_id"].startswith("txn_")
+    names = ("date", "authorized_date", "datetime", "iso_currency_code", "name", "category", "original_description")
+    assert [found[name] for name in names] == [
+        "2027-01-01", "2027-01-01", "2027-01-01T00:00:00Z", "EUR", "Payment 1", ["Food"], None,
+    ]  # fmt: skip
+    [described] = (await item.call("/transactions/sync", options={"include_original_description": True}))["added"]
+    assert described == {**found, "original_description": "Payment 1"}
+
+
+async def test_pending_payment_is_replaced_by_the_booked_one(world: World, token: str) -> None:
+    authorized = {"authorizedAt": day(2), "authorizedAmount": 1, "authorizedName": "HOLD"}
+    clock = await create(world, token, transactions=[payment(4, 30, **authorized)], openingBalances={"EUR": 100})
+    item = await connect_plaid(world, token, clock)
+    await world.advance(token, clock, day(2))
+    held = await item.call("/transactions/sync")
+    assert rows(held["added"]) == [("0_p", 1, True)]
+    assert (held["added"][0]["name"], held["added"][0]["date"]) == ("HOLD", "2027-01-02")
+    balances = held["accounts"][0]["balances"]
+    assert (balances["current"], balances["available"]) == (100, 99)
+    await world.advance(token, clock, day(4))
+    booked = await item.call("/transactions/sync", cursor=held["next_cursor"])
+    assert rows(booked["added"]) == [("0", 30, False)]
+    assert booked["added"][0]["pending_transaction_id"] == held["added"][0]["transaction_id"]
+    assert (booked["added"][0]["date"], booked["added"][0]["authorized_date"]) == ("2027-01-04", "2027-01-02")
+    account = booked["accounts"][0]
+    removed = {"account_id": account["account_id"], "transaction_id": held["added"][0]["transaction_id"]}
+    assert booked["removed"] == [removed]
+    assert account["balances"]["available"] == 70
+
+
+@pytest.mark.parametrize(("seen_on", "removed"), [(1, []), (2, ["0_p"])])
+async def test_withdrawn_payment_is_removed_if_it_was_seen(
+    world: World, token: str, seen_on: int, removed: list[str]
+) -> None:
+    clock = await create(world, token, transactions=[payment(4, 30, authorizedAt=day(2))])
+    item = await connect_plaid(world, token, clock)
+    await world.advance(token, clock, day(seen_on))
+    cursor = (await item.call("/transactions/sync"))["next_cursor"]
+    shown = await world.advance(token, clock, day(3))
+    await amend(world, token, clock, cancel=[shown["pendingTransactions"][0]["id"]])
+    synced = await item.call("/transactions/sync", cursor=cursor)
+    assert [number_of(each["transaction_id"]) for each in synced["removed"]] == removed
+    assert synced["added"] == []
+    again = await item.call("/transactions/sync", cursor=synced["next_cursor"])
+    assert (again["removed"], (await item.call("/transactions/sync"))["removed"]) == ([], [])
+
+
+async def test_transfer_is_two_rows(world: World, token: str) -> None:
+    transfer = {"at": day(1), "name": "Pay card", "from": "main", "to": "card", "amount": 20}
+    clock = await create(world, token, accounts=ACCOUNTS, transfers=[transfer])
+    item = await connect_plaid(world, token, clock)
+    added = (await item.call("/transactions/sync"))["added"]
+    assert rows(added) == [("0_out", 20, False), ("0_in", -20, False)]
+    assert [each["account_id"].rpartition("_")[2] for each in added] == ["main", "card"]
+    account = added[1]["account_id"]
+    [only] = (await item.call("/transactions/sync", options={"account_id": account}))["added"]
+    assert only == added[1]
+
+
+async def test_now_is_a_cursor_without_history(world: World, token: str) -> None:
+    clock = await create(world, token, transactions=[payment(1, 10), payment(2, 20)])
+    item = await connect_plaid(world, token, clock)
+    first = await item.call("/transactions/sync", cursor="now")
+    assert (first["added"], first["has_more"]) == ([], False)
+    await world.advance(token, clock, day(2))
+    assert rows((await item.call("/transactions/sync", cursor=first["next_cursor"]))["added"]) == [("1", 20, False)]
+
+
+async def test_change_during_pagination_starts_the_loop_again(world: World, token: str) -> None:
+    clock = await create(world, token, transactions=[payment(1, n) for n in range(1, 6)] + [payment(2, 6)])
+    item = await connect_plaid(world, token, clock)
+    first = await item.call("/transactions/sync", count=2)
+    assert first["has_more"]
+    # What is still to come isn't shown, so it changes nothing.
+    await amend(world, token, clock, add={"transactions": [payment(9, 9)]})
+    second = await item.call("/transactions/sync", count=2, cursor=first["next_cursor"])
+    assert rows(second["added"]) == [("2", 3, False), ("3", 4, False)]
+    await world.advance(token, clock, day(2))
+    error = await item.error("/transactions/sync", count=2, cursor=second["next_cursor"])
+    assert error == (400, "TRANSACTIONS_ERROR", "TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION")
+    again = await item.call("/transactions/sync", count=500)
+    assert len(again["added"]) == 6
+
+
+async def test_get_is_newest_first_with_both_dates(world: World, token: str) -> None:
+    transactions = [payment(number, number) for number in range(1, 6)]
+    transactions.append(payment(9, 9, authorizedAt=day(3)))
+    clock = await create(world, token, transactions=transactions)
+    item = await connect_plaid(world, token, clock)
+    await world.advance(token, clock, day(4))
+    dates = {"start_date": "2027-01-02", "end_date": "2027-01-04"}
+    found = await item.call("/transactions/get", **dates)
+    assert rows(found["transactions"]) == [("3", 4, False), ("5_p", 9, True), ("2", 3, False), ("1", 2, False)]
+    page = await item.call("/transactions/get", **dates, options={"offset": 1, "count": 2})
+    assert (page["transactions"], page["total_transactions"]) == (found["transactions"][1:3], 4)
+    invalid = (400, "INVALID_REQUEST", "INVALID_FIELD")
+    assert await item.error("/transactions/get", start_date="2027-01-04", end_date="2027-01-03") == invalid
+    assert await item.error("/transactions/get", start_date="4 January", end_date="2027-01-03") == invalid
+    assert (await item.error("/transactions/get"))[2] == "MISSING_FIELDS"
+
+
+# Cursors
+
+
+async def test_forged_and_foreign_cursors_are_invalid(world: World, token: str) -> None:
+    clock = await create(world, token, transactions=[payment(1, 1), payment(1, 2)])
+    item, other = [await connect_plaid(world, token, clock) for _ in range(2)]
+    cursor = (await item.call("/transactions/sync", count=1))["next_cursor"]
+    account = (await item.call("/accounts/get"))["accounts"][0]["account_id"]
+    changed = ("B" if cursor[3] == "A" else "A").join((cursor[:3], cursor[4:]))
+    invalid = (400, "INVALID_REQUEST", "INVALID_FIELD")
+    for wrong in (changed, cursor[:-3], cursor + "AAAA", "x", "ä", "=" * 40, "A" * 10_000, "\0"):
+        assert await item.error("/transactions/sync", cursor=wrong) == invalid, wrong
+    assert await other.error("/transactions/sync", cursor=cursor) == invalid
+    assert await item.error("/transactions/sync", cursor=cursor, options={"account_id": account}) == invalid
+    assert rows((await item.call("/transactions/sync", cursor=cursor))["added"]) == [("1", 2, False)]
+
+
+# Faults
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "error"),
+    [
+        ("LOGIN_REQUIRED", "/accounts/get", (400, "ITEM_ERROR", "ITEM_LOGIN_REQUIRED")),
+        ("INSTITUTION_DOWN", "/transactions/sync", (400, "INSTITUTION_ERROR", "INSTITUTION_DOWN")),
+        ("INTERNAL_ERROR", "/transactions/refresh", (500, "API_ERROR", "INTERNAL_SERVER_ERROR")),
+        ("RATE_LIMITED", "/accounts/get", (429, "RATE_LIMIT_EXCEEDED", "ACCOUNTS_LIMIT")),
+        ("RATE_LIMITED", "/accounts/balance/get", (429, "RATE_LIMIT_EXCEEDED", "BALANCE_LIMIT")),
+        ("RATE_LIMITED", "/transactions/sync", (429, "RATE_LIMIT_EXCEEDED", "TRANSACTIONS_SYNC_LIMIT")),
+        ("RATE_LIMITED", "/transactions/get", (429, "RATE_LIMIT_EXCEEDED", "TRANSACTIONS_LIMIT")),
+    ],
+)
+async def test_fault_holds_in_simulated_time(
+    world: World, token: str, kind: str, path: str, error: tuple[int, str, str]
+) -> None:
+    clock = await create(world, token)
+    faults = [{"kind": kind, "from": day(2), "until": day(3)}, {"kind": "LOGIN_REQUIRED", "from": day(2)}]
+    item = await connect_plaid(world, token, clock, faults=faults[: 1 if kind == "LOGIN_REQUIRED" else 2])
+    members = {"start_date": "2027-01-01", "end_date": "2027-02-01"}
+    await item.call(path, **members)
+    await world.advance(token, clock, day(2))
+    assert await item.error(path, **members) == error
+    found = (await item.call("/item/get"))["item"]["error"]
+    assert (found and found["error_code"]) == ("ITEM_LOGIN_REQUIRED" if kind == "LOGIN_REQUIRED" else None)
+    await world.advance(token, clock, day(3))
+    if kind == "LOGIN_REQUIRED":
+        await item.call(path, **members)
+    else:
+        assert (await item.error(path, **members))[2] == "ITEM_LOGIN_REQUIRED"
+
+
+async def test_reset_login_holds_until_the_item_is_removed(world: World, token: str) -> None:
+    clock = await create(world, token)
+    item, other = [await connect_plaid(world, token, clock) for _ in range(2)]
+    assert (await item.call("/sandbox/item/reset_login"))["reset_login"] is True
+    assert (await item.error("/transactions/sync"))[2] == "ITEM_LOGIN_REQUIRED"
+    await other.call("/transactions/sync")
+    await item.call("/item/remove")
+
+
+# Security
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", "INVALID_BODY"),
+        (b"\xff", "INVALID_BODY"),
+        (b"[" * 100_000, "INVALID_BODY"),
+        (b"[]", "INVALID_FIELD"),
+        (b'{"access_token": 7}', "INVALID_FIELD"),
+        (b'{"client_id": "a", "secret": ""}', "MISSING_FIELDS"),
+        (b'{"client_id": "a", "secret": "b"}', "MISSING_FIELDS"),
+        (b'{"client_id": "a", "secret": "b", "access_token": "\\ud800"}', "INVALID_BODY"),
+        (b'{"client_id": "a", "secret": "b", "access_token": "x", "count": 501}', "INVALID_FIELD"),
+        (b'{"client_id": "a", "secret": "b", "access_token": "x", "count": 0}', "INVALID_FIELD"),
+    ],
+)
+async def test_invalid_requests_get_error_objects(world: World, body: bytes, code: str) -> None:
+    assert error_of(await send_plaid(world, "/transactions/sync", body)) == (400, "INVALID_REQUEST", code)
+
+
+async def test_too_large_body_gets_an_error_object(world: World) -> None:
+    response = await send_plaid(world, "/transactions/sync", b" " * (1024 * 1024 + 1))
+    assert error_of(response) == (400, "INVALID_REQUEST", "INVALID_BODY")
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", "/auth/get"), ("GET", "/accounts/get"), ("POST", "/")])
+async def test_unsupported_endpoint_names_the_supported_ones(world: World, method: str, path: str) -> None:
+    response = await world.request(method, f"/plaid{path}", b"{}")
+    assert error_of(response) == (400, "INVALID_REQUEST", "NOT_FOUND")
+    assert "/transactions/sync" in response.json["error_message"]
+
+
+async def test_secrets_open_nothing_else(world: World, token: str) -> None:
+    clock = await create(world, token)
+    item = await connect_plaid(world, token, clock)
+    for wrong in (token, item.id, item.access_token[:-1], "", "access-sandbox-x"):
+        assert await item._replace(access_token=wrong).error("/accounts/get") == INVALID_TOKEN
+    error = await world.error("getTestClock", {"id": clock}, item.access_token)
+    assert error["data"]["reason"] == "UNAUTHENTICATED"
+
+
+async def test_credentials_may_be_headers(world: World, token: str) -> None:
+    item = await connect_plaid(world, token, await create(world, token))
+    headers = {"PLAID-CLIENT-ID": "id", "PLAID-SECRET": "secret"}
+    body = json.dumps({"access_token": item.access_token}).encode()
+    assert (await world.request("POST", "/plaid/accounts/get", body, headers)).status == 200
+
+
+async def test_secrets_are_not_logged(world: World, token: str, caplog: pytest.LogCaptureFixture) -> None:
+    item = await connect_plaid(world, token, await create(world, token))
+    with world.logging_calls():
+        await item.call("/accounts/get")
+        await item.error("/transactions/sync", cursor="x")
+    assert item.access_token not in caplog.text
+    assert world.handler.route("/plaid/accounts/get") == "/plaid/accounts/get"
+    assert world.handler.route(f"/plaid/{item.access_token}") == "unknown"

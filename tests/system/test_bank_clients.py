@@ -1,0 +1,155 @@
+"""Public clients of SimpleFIN and Plaid read a clock, unmodified, over HTTP."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import plaid
+import pytest
+from plaid.api import plaid_api
+from plaid.model.accounts_balance_get_request import AccountsBalanceGetRequest
+from plaid.model.accounts_get_request import AccountsGetRequest
+from plaid.model.country_code import CountryCode
+from plaid.model.institutions_get_by_id_request import InstitutionsGetByIdRequest
+from plaid.model.item_get_request import ItemGetRequest
+from plaid.model.item_public_token_exchange_request import ItemPublicTokenExchangeRequest
+from plaid.model.item_remove_request import ItemRemoveRequest
+from plaid.model.sandbox_item_reset_login_request import SandboxItemResetLoginRequest
+from plaid.model.transactions_get_request import TransactionsGetRequest
+from plaid.model.transactions_refresh_request import TransactionsRefreshRequest
+from plaid.model.transactions_sync_request import TransactionsSyncRequest
+from simplefin4py import SimpleFin
+from simplefin4py.exceptions import SimpleFinAuthError, SimpleFinClaimError
+
+from tests.support.npm_packages import install_project
+from tests.support.program import Program
+from tests.support.repository import ROOT
+
+ACCOUNTS = [
+    {"key": "main", "name": "Main", "currency": "EUR", "openingBalance": 100},
+    {"key": "card", "name": "Card", "currency": "EUR", "type": "CREDIT_CARD"},
+    {"key": "loan", "name": "Loan", "currency": "USD", "type": "LOAN", "openingBalance": -10},
+    {"key": "cash", "name": "Cash", "currency": "USD", "type": "CASH"},
+]
+TOOLS = ROOT / "tests" / "node"
+
+
+def at(day: int) -> str:
+    return f"2027-01-{day:02}T00:00:00Z"
+
+
+class Owner:
+    """The owner of a connected clock."""
+
+    def __init__(self, program: Program, email: str) -> None:
+        self.program = program
+        self.token = program.sign_in(email)
+        entry = {"currency": "EUR", "type": "EXPENSE"}
+        params = {
+            "frozenTime": at(1),
+            "accounts": ACCOUNTS,
+            "transfers": [{"at": at(1), "name": "To card", "from": "main", "to": "card", "amount": 20}],
+            "transactions": [
+                {**entry, "at": at(1), "name": "Tea", "amount": 2.5, "category": "Food"},
+                {**entry, "at": at(4), "name": "Hotel", "amount": 80, "authorizedAt": at(2), "account": "card"},
+            ],
+        }
+        self.clock = program.result("createTestClock", params, self.token)["clock"]["id"]
+
+    def connect(self, protocol: str) -> Any:
+        return self.program.result("connectTestClock", {"id": self.clock, "protocol": protocol}, self.token)
+
+    def advance(self, day: int) -> None:
+        self.program.result("advanceTestClock", {"id": self.clock, "frozenTime": at(day)}, self.token)
+
+
+@pytest.fixture
+def owner(program: Program, request: pytest.FixtureRequest) -> Owner:
+    return Owner(program, f"{request.node.name.replace('_', '-')}@example.test")
+
+
+@pytest.fixture
+def client(program: Program) -> Iterator[Any]:
+    keys = {"clientId": "any", "secret": "any"}
+    with plaid.ApiClient(plaid.Configuration(host=f"{program.url}/plaid", api_key=keys)) as opened:
+        yield plaid_api.PlaidApi(opened)
+
+
+def test_plaid_for_python(owner: Owner, client: Any) -> None:
+    public_token = owner.connect("PLAID")["publicToken"]
+    exchanged = client.item_public_token_exchange(ItemPublicTokenExchangeRequest(public_token=public_token))
+    access = {"access_token": exchanged.access_token}
+    rows, cursor = {}, ""
+    for day in (1, 2, 4):
+        owner.advance(day)
+        has_more = True
+        while has_more:
+            page = client.transactions_sync(TransactionsSyncRequest(**access, cursor=cursor, count=1))
+            rows.update({each.transaction_id: (each.name, each.amount, each.pending, each.date) for each in page.added})
+            for each in page.removed:
+                del rows[each.transaction_id]
+            cursor, has_more = page.next_cursor, page.has_more
+        assert ("Hotel", 80, True, date(2027, 1, 2)) in rows.values() or day != 2
+    assert sorted(rows.values()) == [
+        ("Hotel", 80, False, date(2027, 1, 4)),
+        ("Tea", 2.5, False, date(2027, 1, 1)),
+        ("To card", -20, False, date(2027, 1, 1)),
+        ("To card", 20, False, date(2027, 1, 1)),
+    ]
+    accounts = client.accounts_get(AccountsGetRequest(**access)).accounts
+    assert [(each.name, str(each.subtype), each.balances.current) for each in accounts] == [
+        ("Main", "checking", 77.5),
+        ("Card", "credit card", 60),
+        ("Loan", "loan", 10),
+        ("Cash", "cash management", 0),
+    ]
+    assert len(client.accounts_balance_get(AccountsBalanceGetRequest(**access)).accounts) == 4
+    dates = {"start_date": date(2027, 1, 1), "end_date": date(2027, 1, 31)}
+    found = client.transactions_get(TransactionsGetRequest(**access, **dates))
+    assert (found.total_transactions, found.transactions[0].name) == (4, "Hotel")
+    client.transactions_refresh(TransactionsRefreshRequest(**access))
+    item = client.item_get(ItemGetRequest(**access)).item
+    institution = InstitutionsGetByIdRequest(institution_id=item.institution_id, country_codes=[CountryCode("US")])
+    assert client.institutions_get_by_id(institution).institution.name == "Tickover Bank"
+    assert client.sandbox_item_reset_login(SandboxItemResetLoginRequest(**access)).reset_login
+    assert client.item_get(ItemGetRequest(**access)).item.error.error_code == "ITEM_LOGIN_REQUIRED"
+    client.item_remove(ItemRemoveRequest(**access))
+    with pytest.raises(plaid.ApiException) as failed:
+        client.accounts_get(AccountsGetRequest(**access))
+    assert (failed.value.status, json.loads(failed.value.body)["error_code"]) == (400, "INVALID_ACCESS_TOKEN")
+
+
+def test_plaid_for_node(owner: Owner) -> None:
+    install_project(TOOLS)
+    owner.advance(4)
+    command = ["node", str(TOOLS / "plaid_client.mjs"), owner.program.url, owner.connect("PLAID")["publicToken"]]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == {
+        "added": [["Tea", 2.5, False], ["To card", 20, False], ["To card", -20, False], ["Hotel", 80, False]],
+        "balances": [["Main", 77.5], ["Card", 60], ["Loan", 10], ["Cash", 0]],
+        "institution": "Tickover Bank",
+        "error": "INVALID_FIELD",
+    }
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+async def test_simplefin4py(owner: Owner) -> None:
+    connected = owner.connect("SIMPLEFIN")
+    access_url = await SimpleFin.claim_setup_token(connected["setupToken"])
+    with pytest.raises(SimpleFinClaimError):
+        await SimpleFin.claim_setup_token(connected["setupToken"])
+    app = SimpleFin(access_url)
+    before = await app.fetch_data()
+    owner.advance(4)
+    after = await app.fetch_data()
+    balances = [[str(account.balance) for account in data.accounts] for data in (before, after)]
+    assert balances == [["77.50", "20.00", "-10.00", "0.00"], ["77.50", "-60.00", "-10.00", "0.00"]]
+    assert [each.description for each in after.accounts[1].transactions] == ["To card", "Hotel"]
+    owner.program.result(
+        "disconnectTestClock", {"id": owner.clock, "connectionId": connected["connection"]["id"]}, owner.token
+    )
+    with pytest.raises(SimpleFinAuthError):
+        await app.fetch_data()
