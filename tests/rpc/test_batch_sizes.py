@@ -25,6 +25,7 @@ from tickover.api.limits import (
     MAX_TRANSFERS,
 )
 from tickover.server.operations import OPERATIONS, sizes
+from tickover.server.rpc import batch_limits
 from tickover.server.rpc.batch_limits import MAX_ENVELOPE, MAX_ERROR, BatchLimits
 
 LATE = "2027-02-01T09:00:00.123456Z"
@@ -103,6 +104,21 @@ async def test_50_typical_clocks_fit_in_a_batch(world: World, token: str, method
     params = {"createTestClock": typical(), "advanceTestClock": {"id": id, "frozenTime": LATE}}
     response = await world.post([call(method, params.get(method, {"id": id}))] * MAX_BATCH, token)
     assert outcomes(response) == ["ok"] * MAX_BATCH
+
+
+async def test_errors_with_thousands_of_faults_are_limited(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = {"goals": [{"contributions": [{"a": 1, "b": 1}] * 100}] * 25}
+    alone = await world.call("createTestClock", wrong, token)
+    assert len(alone.body) > sizes.NEW_CLOCK, "such a rejection is larger than any result"
+    monkeypatch.setattr(batch_limits, "MAX_BATCH_BYTES", 5 * len(alone.body) // 2)
+    found = outcomes(await world.post([call("createTestClock", wrong, number) for number in range(3)], token))
+    assert found == ["INVALID_PARAMS", "INVALID_PARAMS", "INVALID_REQUEST"]
+    monkeypatch.undo()
+    world.rpc._batch_limits = BatchLimits(max_unfinished=sizes.NEW_CLOCK)
+    found = outcomes(await world.post([call("createTestClock", wrong), call("createTestClock", {})], token))
+    assert found == ["UNAVAILABLE", "ok"], "a result would have fitted"
 
 
 async def test_notifications_need_no_space(world: World, token: str) -> None:

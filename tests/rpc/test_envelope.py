@@ -174,6 +174,14 @@ async def test_lone_surrogate_and_nul_are_faults_of_their_field(
     assert [fault["path"] for fault in response.json["error"]["data"]["errors"]] == [path]
 
 
+async def test_surrogate_pair_is_valid_next_to_a_lone_surrogate(world: World, token: str) -> None:
+    params = r'{"goals": [{"name": "\ud83d\ude00", "targetAmount": 1}], "\\\ud800": 1}'
+    faults = (await world.post(raw_call("createTestClock", params), token)).json["error"]["data"]["errors"]
+    assert [(fault["path"], fault["rule"]) for fault in faults] == [("\\\0", "unknown")]
+    clock = await world.create(token, goals=[goal(name="😀")])
+    assert clock["goals"][0]["name"] == "😀"
+
+
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "1" + "0" * 5000], ids=["1e999", "-1e999", "5001 digits"])
 @pytest.mark.parametrize(
     "params",

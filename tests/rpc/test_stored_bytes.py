@@ -66,6 +66,19 @@ async def test_stored_bytes_of_a_user_are_limited(world: World, size: int) -> No
     await world.create(ben, **SCHEDULE)
 
 
+async def test_new_names_are_limited(world: World, size: int) -> None:
+    token = await world.sign_in()
+    for _ in range(3):
+        clock = await world.create(token, **SCHEDULE)
+    name = "x" * 200
+    labels = {f"label{number}": name for number in range(20)}
+    assert size < 20 * 200, "the labels are larger than what is left"
+    _check_error(
+        await world.call("updateTestClock", {"id": clock["id"], "labels": labels}, token), 4 * size - 1, 7 * DAY
+    )
+    assert "labels" not in (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"]
+
+
 async def test_each_amendment_counts_bytes_for_its_idempotency_record(tmp_path: Path, size: int) -> None:
     limit = size + 3 * AMENDMENT_BYTES
     async with open_world(tmp_path, max_bytes_per_user=limit) as world:

@@ -210,6 +210,12 @@ async def test_unreachable_server_raises_mail_rejected(logged: LogCapture) -> No
 _LOCAL = ("localhost", "127.0.0.1")
 
 
+async def test_starttls_is_used_if_offered(trusted: trustme.CA, logged: LogCapture) -> None:
+    async with mail_server(tls_context=server_side(trusted, *_LOCAL)) as server:
+        await SmtpMailer(f"smtp://{server.address}", Composer(SENDER), logged.log).deliver(make_email())
+        assert [arrived.over_tls for arrived in server.emails] == [True]
+
+
 async def test_smtps_uses_implicit_tls(trusted: trustme.CA, logged: LogCapture) -> None:
     async with mail_server(tls=server_side(trusted, *_LOCAL), auth_require_tls=False) as server:
         server.login = LoginPassword(b"ana", b"secret")
