@@ -19,6 +19,7 @@ from msgspec import Raw
 
 from tests.unit import model
 from tests.unit.model import read_instant, read_seen, read_sent
+from tests.unit.reference_view import reference_view
 from tests.unit.strategies import (
     CHARACTERS,
     MICROSECOND,
@@ -109,7 +110,7 @@ def test_view_equals_model_and_reference_view(story: Story) -> None:
     params = read_sent(story.written)
     for frozen_time in (story.clock.start_time, *story.stops, story.clock.max_time):
         view = schedule_json.view(frozen_time, story.schedule)
-        assert view == schedule_json.reference_view(story.clock, story.params, frozen_time)
+        assert view == reference_view(story.clock, story.params, frozen_time)
         assert read_seen(view) == model.view(params, story.clock.key, story.now, frozen_time)
         read = msgspec.json.decode(view, type=Snapshot)
         assert msgspec.to_builtins(read, builtin_types=(Decimal,)) == read_seen(view)
@@ -155,7 +156,7 @@ def test_view_of_fork_differs_only_in_ids_and_expiry(story: Story, random: bytes
     params = read_sent(story.written) | {"frozenTime": model.write_instant(original.start_time)}
     for frozen_time in (original.start_time, *story.stops, original.max_time):
         view = schedule_json.view(frozen_time, schedule)
-        assert view == schedule_json.reference_view(fork, story.params, frozen_time)
+        assert view == reference_view(fork, story.params, frozen_time)
         seen = read_seen(view)
         assert seen == model.view(params, fork.key, later, frozen_time)
         assert without_ids(seen) == without_ids(story.seen_at(frozen_time))
