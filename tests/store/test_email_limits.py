@@ -88,11 +88,9 @@ async def test_undone_email_holds_no_slot_and_its_secret_is_invalid(store: Store
     [
         pytest.param(Limits(), 1, 10, id="ten from one network"),
         pytest.param(Limits(), 3, 30, id="thirty from three networks"),
-        pytest.param(Limits(), 40, 30, id="thirty from forty networks"),
         pytest.param(Limits(sends_an_hour_from_one_network=1), 7, 7, id="one from each of seven networks"),
         pytest.param(Limits(sends_an_hour=4), 40, 4, id="four in total"),
         pytest.param(Limits(sends_an_hour_from_one_network=0), 1, 30, id="no limit for a network"),
-        pytest.param(Limits(sends_an_hour=0), 1, 10, id="no limit in total, from one network"),
         pytest.param(Limits(sends_an_hour=0), 40, 40, id="no limit in total"),
     ],
 )

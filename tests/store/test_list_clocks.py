@@ -1,77 +1,22 @@
 """Every store: an owner's live clocks are listed newest first, in pages, each exactly once."""
 
-import random
-from datetime import timedelta
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.store.values import (
-    DAY,
     END,
     HOUR,
     NOW,
     START,
-    WEEK,
     add_clock,
-    clock,
     key,
     listed,
     user,
 )
-from tickover.api.ids import first_live_key
 from tickover.server.schedule.clocks import Clock
 from tickover.server.storage.store import Store
-
-_MILLISECOND = timedelta(milliseconds=1)
-
-
-@pytest.mark.parametrize(
-    ("age", "lives"),
-    [
-        pytest.param(WEEK - _MILLISECOND, True, id="in its last millisecond"),
-        pytest.param(WEEK, False, id="when it expires"),
-        pytest.param(WEEK + _MILLISECOND, False, id="a millisecond after"),
-        pytest.param(9 * DAY, False, id="long after"),
-    ],
-)
-async def test_only_live_clocks_are_listed_to_the_millisecond(store: Store, age: timedelta, lives: bool) -> None:
-    # The random part of a key is at its minimum and its maximum.
-    small, large = clock(0, NOW - age).key, clock(2**74 - 1, NOW - age).key
-    assert small[:6] == large[:6]
-    for each in (small, large):
-        await add_clock(store, Clock(each, START, START, END), user(1))
-    await add_clock(store, clock(1), user(1))
-    expected = [key(1), large, small] if lives else [key(1)]
-    assert await listed(store, user(1), first_live_key(NOW)) == expected
-
-
-async def _pages(store: Store, owner: bytes, min_live_key: bytes, size: int) -> list[list[bytes]]:
-    """Yield page after page."""
-    pages: list[list[bytes]] = []
-    before: bytes | None = None
-    while page := await listed(store, owner, min_live_key, before, size):
-        pages.append(page)
-        before = page[-1]
-    return pages
-
-
-async def test_pages_cover_a_week_with_each_clock_once(store: Store) -> None:
-    """Clocks of ten days, one partition each in PostgreSQL. Only those of the last seven days are live."""
-    lot = random.Random(1)
-    made = [clock(number, NOW - lot.random() * 10 * DAY) for number in range(200)]
-    for number, each in enumerate(made):
-        await add_clock(store, each, user(number % 2))
-    min_live_key = first_live_key(NOW)
-    live = sorted((each.key for each in made[::2] if each.key >= min_live_key), reverse=True)
-    assert 50 < len(live) < 100
-    for size in (1, 7, 20, 100, 101):
-        pages = await _pages(store, user(0), min_live_key, size)
-        assert [each for page in pages for each in page] == live
-        assert {len(page) for page in pages[:-1]} <= {size}
-
 
 _acts = st.lists(
     st.one_of(

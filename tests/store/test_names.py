@@ -56,7 +56,6 @@ async def test_names_are_returned_by_every_method(store: Store) -> None:
         (NameChanges(labels="{}"), "old", "{}"),
         (NameChanges(labels=None), "old", None),
         (NameChanges("new", LABELS), "new", LABELS),
-        (NameChanges(None, None), None, None),
     ],
 )
 @pytest.mark.parametrize("with_schedule", [True, False])

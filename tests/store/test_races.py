@@ -34,7 +34,6 @@ from tests.store.values import (
     user_of_token,
 )
 from tests.support.stores import open_checked_store
-from tickover.api.timestamps import Instant
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, SecretKind, TooSoon
 from tickover.server.storage.store import Store
 
@@ -134,50 +133,6 @@ async def test_of_a_concurrent_link_and_code_one_creates_a_session(store: Store,
         assert [await user_of_token(store, new.token_digest, now) for new in sessions] == results
         assert await store.count_attempt(ANA, code_limits(), now) is None
     assert set(won_by) == {SecretKind.CODE, SecretKind.LINK}, "one of the two didn't take part in the race"
-
-
-async def test_token_is_invalid_for_calls_after_its_revocation(store: Store, other_store: Store) -> None:
-    for number in range(_ROUNDS):
-        now = NOW + number * HOUR
-        message = await sent(store, link(number, now))
-        new = session(1_000 + number, now)
-        assert await store.redeem_link(message.digest, new) is not None
-        race = Revocation(new.token_digest, now)
-        await asyncio.gather(
-            *(race.use((store, other_store)[racer % 2]) for racer in range(_CONCURRENT)), race.revoke(store)
-        )
-        assert {(False, True), (True, False)} <= race.uses
-        assert (True, True) not in race.uses
-
-
-class Revocation:
-    """A race between the revocation of a token and its uses.
-
-    It records whether each use came after it and succeeded.
-    """
-
-    def __init__(self, token_digest: bytes, now: Instant) -> None:
-        self.uses: set[tuple[bool, bool]] = set()
-        self._used = asyncio.Event()
-        self._token_digest = token_digest
-        self._now = now
-        self._revoked = False
-
-    async def revoke(self, store: Store) -> None:
-        """Revoke the token after its first use."""
-        await self._used.wait()
-        await store.revoke_token(self._token_digest)
-        self._revoked = True
-
-    async def use(self, store: Store) -> None:
-        """Use the token until a use starts after the revocation."""
-        was_revoked = False
-        while not was_revoked:
-            was_revoked = self._revoked
-            lets_in = await user_of_token(store, self._token_digest, self._now) is not None
-            self.uses.add((was_revoked, lets_in))
-            self._used.set()
-            await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize(("networks", "limit"), [(1, 10), (2, 20), (_CONCURRENT, 30)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, POLICY, contribution, goal, transaction
+from tests.rpc.builders import POLICY, contribution, goal, transaction
 from tests.support.stores import open_checked_store
 from tests.support.world import COMPOSER, World
 from tickover.api.timestamps import Instant
@@ -134,15 +134,6 @@ async def _reasons(worlds: list[World], token: str, clock_id: str, instant: str)
     return {(await world.error("advanceTestClock", params, token))["data"]["reason"] for world in worlds}
 
 
-async def test_cached_schedule_is_not_shown_to_other_users(servers: Servers) -> None:
-    worlds, _, clock = await _clock_of_ana(servers)
-    stranger = await worlds[0].sign_in(BEN)
-    assert await _reasons(worlds, stranger, clock["id"], clock["frozenTime"]) == {"CLOCK_NOT_FOUND"}
-    for world in worlds:
-        for method in ("getTestClock", "forkTestClock"):
-            assert (await world.error(method, {"id": clock["id"]}, stranger))["data"]["reason"] == "CLOCK_NOT_FOUND"
-
-
 class WatchedStore(SqliteStore):
     """A store that records the size of each schedule that it returns."""
 
@@ -187,19 +178,3 @@ async def test_schedule_is_loaded_only_if_not_cached(tmp_path: Path, monkeypatch
         assert given == [size] * 7 + [0] * 2, "there is room for one"
         assert await _advances(servers, tmp_path / "two.db", 2 * size, monkeypatch) == [size] * 2 + [0] * 7
         assert await _advances(servers, tmp_path / "real.db", None, monkeypatch) == [size] * 2 + [0] * 7
-
-
-async def test_get_fork_and_advance_share_the_cache(tmp_path: Path) -> None:
-    async with AsyncExitStack() as opened:
-        store = WatchedStore(tmp_path / "tickover.db")
-        world = await Servers(tmp_path, "", opened).start(store)
-        token = await world.sign_in()
-        ways = ("getTestClock", "forkTestClock", "advanceTestClock")
-        for first in ways:
-            id = (await world.create(token, **SCHEDULE))["id"]
-            store.given.clear()
-            for method in (first, *ways):
-                more = {"frozenTime": INSTANTS[0]} if method == "advanceTestClock" else {}
-                await world.result(method, {"id": id} | more, token)
-            assert store.given[0] > 0
-            assert store.given[1:] == [0, 0, 0]

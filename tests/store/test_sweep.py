@@ -178,19 +178,6 @@ async def test_oldest_data_is_swept_first(store_without_indexes: Store, kind: _K
     assert left == [set(in_order[number:]) for number in range(1, 6)]
 
 
-@_every_kind
-async def test_only_expired_data_is_swept(store: Store, kind: _Kind) -> None:
-    end = NOW - kind.lifetime
-    latest_swept = end - DAY if kind.by_the_day else end
-    expired = [latest_swept - age * MINUTE for age in (2, 1, 0)]
-    live = [end + age * MINUTE for age in (1, 2, 30)]
-    for number, created_at in enumerate((*expired, *live)):
-        await kind.create(store, number, created_at)
-    await _sweep_all(store, NOW, 2)
-    assert [await kind.exists(store, number, created_at) for number, created_at in enumerate(expired)] == [False] * 3
-    assert [await kind.exists(store, number, created_at) for number, created_at in enumerate(live, 3)] == [True] * 3
-
-
 @pytest.mark.parametrize(
     "now",
     [
