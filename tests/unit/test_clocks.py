@@ -22,7 +22,6 @@ NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
 START = datetime(2027, 3, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 KEY = ids.uuid7(NOW, bytes(range(10)))
-HEX = KEY.hex()
 
 
 def create_params(**params: Any) -> NewClock:
@@ -81,22 +80,6 @@ def test_fields_have_the_order_of_the_interface_with_source_last() -> None:
     assert " ".join(saving) == (
         "id name targetAmount currentAmount remainingAmount progressPercent contributions upcomingContributions"
     )
-
-
-def test_goal_starts_at_initial_amount() -> None:
-    view = seen(goals=[goal(initialAmount=250.0, contributions=[{"at": "2027-03-02T00:00:00Z", "amount": 1.0}])])
-    assert view["goals"] == [
-        {
-            "id": f"goal_{HEX}_0",
-            "name": "Bike",
-            "targetAmount": 1000,
-            "currentAmount": 250,
-            "remainingAmount": 750,
-            "progressPercent": 25,
-            "contributions": [],
-            "upcomingContributions": [{"id": f"ctb_{HEX}_0_0", "at": "2027-03-02T00:00:00Z", "amount": 1}],
-        }
-    ]
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,7 @@ def _to_inline(value: Any) -> str:
         return "{" + ", ".join(f"{json.dumps(key)} = {_to_inline(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_to_inline, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+    return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
 
 
 def plan(start: datetime | str, *transactions: dict[str, Any], **top: Any) -> Plan:
