@@ -4,12 +4,14 @@ One store serves all examples. Each example has its own addresses, owners and ke
 tests also prove that sweeps don't change results.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import count
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -136,8 +138,8 @@ _set_back = st.tuples(st.just("set back"), _steps)
 
 @_one_store_for_all
 @given(
-    acts=st.lists(st.one_of(*_login_acts, _sweep), max_size=40)
-    | st.lists(st.one_of(*_login_acts, _set_back), max_size=40)
+    acts=st.lists(st.one_of(*_login_acts, _sweep), min_size=20, max_size=60)
+    | st.lists(st.one_of(*_login_acts, _set_back), min_size=20, max_size=60)
 )
 async def test_logins_match_the_model(store: Store, acts: list[tuple[Any, ...]]) -> None:
     model, now, example = _ModelLogins(), NOW, next(_fresh)
@@ -192,10 +194,14 @@ _targets: list[Callable[[Clock], Instant]] = [
 
 _pauses = st.sampled_from([timedelta(milliseconds=1), HOUR, DAY, 3 * DAY, WEEK - timedelta(milliseconds=1), WEEK])
 _AMENDED_BYTES = AMENDMENT_BYTES + 10, AMENDMENT_BYTES + 40, 2 * AMENDMENT_BYTES + 30
-_quotas = st.builds(Quota, clocks=st.integers(0, 3), bytes=st.sampled_from([0, 0, 10, 30, 40, *_AMENDED_BYTES]))
+# Mostly the same limits, so that owners often reach them.
+_quotas = st.sampled_from([*[Quota(clocks=2)] * 3, *[Quota(bytes=30)] * 3, Quota(), Quota(3, 40)]) | st.builds(
+    Quota, clocks=st.integers(0, 3), bytes=st.sampled_from([0, 10, *_AMENDED_BYTES])
+)
 _clock_acts = st.lists(
     st.one_of(
-        st.tuples(st.just("create"), _of_two, _quotas, st.binary(max_size=20)),
+        # Several creations are concurrent.
+        st.tuples(st.just("create"), _of_two, _quotas, st.lists(st.binary(max_size=20), min_size=1, max_size=3)),
         st.tuples(st.just("create once"), _of_two, _quotas, _of_two, st.binary(max_size=1)),
         st.tuples(st.just("find creation"), _of_two, _of_two),
         st.tuples(st.just("advance"), _of_two, _which, st.sampled_from(_targets)),
@@ -215,7 +221,8 @@ _clock_acts = st.lists(
         st.tuples(st.just("wait"), _pauses),
         st.tuples(st.just("sweep"), st.integers(1, 3)),
     ),
-    max_size=40,
+    min_size=20,
+    max_size=60,
 )
 
 
@@ -322,9 +329,10 @@ class _Example:
                 self._now += pause
             case "sweep", limit:
                 await self._store.sweep(self._now, limit)
-            case "create", who, quota, schedule:
-                args = self._new(), self._owners[who], schedule, self._min_live_key, quota
-                assert await self._store.create_clock(*args) == self._model.create(*args)
+            case "create", who, quota, schedules:
+                new = [(self._new(), self._owners[who], each, self._min_live_key, quota) for each in schedules]
+                outcomes = await asyncio.gather(*(self._store.create_clock(*args) for args in new))
+                assert outcomes == [self._model.create(*args) for args in new]
             case "create once", who, quota, which, params:
                 record = IdempotencyRecord(self._digests[who][which], params)
                 keyed = record, self._new(), self._owners[who], b"schedule of " + params, self._min_live_key, quota
@@ -381,8 +389,11 @@ class _Example:
 
 
 @_one_store_for_all
-@given(acts=_clock_acts)
-async def test_clocks_match_the_model(store: Store, acts: list[tuple[Any, ...]]) -> None:
+@given(acts=_clock_acts, cached_owners=st.sampled_from([1, 10_000]))
+async def test_clocks_match_the_model(
+    store: Store, monkeypatch: pytest.MonkeyPatch, acts: list[tuple[Any, ...]], cached_owners: int
+) -> None:
+    monkeypatch.setattr("tickover.server.storage.sqlite.quota._MAX_OWNERS", cached_owners)
     play = _Example(store)
     for act in acts:
         await play.act(*act)

@@ -1,4 +1,4 @@
-"""Cached quotas on SQLite: exact in any order of calls, and rarely counted."""
+"""Cached quotas on SQLite: exact after failures and deletions, and rarely counted."""
 
 import asyncio
 import threading
@@ -11,14 +11,11 @@ from typing import Any
 
 import apsw
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tests.store.values import DAY, NOW, WEEK, add_clock, clock, create, create_once, key, make_record, user
 from tickover.api.errors import Reason, Rejection
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
-from tickover.server.storage.sqlite import quota as module
 from tickover.server.storage.sqlite.store import SqliteStore
 from tickover.server.storage.store import ExistingClock
 
@@ -53,94 +50,6 @@ def _record_counts(store: SqliteStore) -> Iterator[list[str]]:
     store._writing.set_exec_trace(just_before_a_statement)
     yield counted
     store._writing.set_exec_trace(None)
-
-
-# Exact limits
-
-
-class _Model:
-    """A model that counts all clocks each time."""
-
-    def __init__(self) -> None:
-        self._clocks: list[tuple[int, bytes]] = []
-
-    def create(self, owner: int, new: bytes, min_live_key: bytes, limit: int) -> bytes | None:
-        live = sorted(clock_key for whose, clock_key in self._clocks if whose == owner and clock_key >= min_live_key)
-        if limit and len(live) >= limit:
-            return live[0]
-        self._clocks.append((owner, new))
-        return None
-
-    def expire(self, min_live_key: bytes) -> None:
-        self._clocks = [(whose, clock_key) for whose, clock_key in self._clocks if clock_key >= min_live_key]
-
-    def delete(self, owner: int, which: int) -> bytes | None:
-        """Return the key of one of the owner's clocks, if any."""
-        owned = [clock_key for whose, clock_key in self._clocks if whose == owner]
-        if not owned:
-            return None
-        deleted = owned[which % len(owned)]
-        self._clocks.remove((owner, deleted))
-        return deleted
-
-
-_acts = st.one_of(
-    # Usually the limit is the same. It can change, and 0 means no limit.
-    st.tuples(st.just("create"), st.integers(1, 4), st.sampled_from([2, 2, 2, 3, 1, 0])),
-    st.tuples(st.just("create concurrently"), st.integers(1, 4), st.integers(2, 4)),
-    st.tuples(st.just("create once"), st.integers(1, 4), st.sampled_from([2, 2, 3])),
-    st.tuples(st.just("delete"), st.integers(1, 4), st.integers(0, 9)),
-    st.tuples(st.just("delete nothing"), st.integers(1, 4)),
-    st.tuples(st.just("wait"), st.sampled_from([DAY, 2 * DAY, WEEK - DAY, WEEK, timedelta(milliseconds=1)])),
-    st.tuples(st.just("sweep")),
-    st.tuples(st.just("restart")),
-)
-
-
-async def _act(store: SqliteStore, plain: _Model, now: Instant, act: str, *how: Any) -> None:
-    """Do the same in both, and compare the results."""
-    min_live_key = first_live_key(now)
-    match act, *how:
-        case "create", owner, limit:
-            new, oldest = await _create(store, owner, limit, now)
-            assert oldest == plain.create(owner, new, min_live_key, limit)
-        case "create once", owner, limit:
-            new, known = await _create_once(store, owner, limit, now)
-            assert known == plain.create(owner, new, min_live_key, limit)
-        case "create concurrently", owner, many:
-            created = await asyncio.gather(*(_create(store, owner, 2, now) for _ in range(many)))
-            expected = [plain.create(owner, new, min_live_key, 2) for new, _ in created]
-            assert [oldest for _, oldest in created] == expected
-        case "delete", owner, which:
-            deleted = plain.delete(owner, which)
-            assert deleted is None or await store.delete_clock(deleted, user(owner))
-        case "delete nothing", owner:
-            assert not await store.delete_clock(key(0), user(owner))
-
-
-@settings(
-    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
-@given(acts=st.lists(_acts, min_size=5, max_size=60), owners=st.sampled_from([1, 2, 3, 10_000]))
-async def test_limit_is_exact_after_any_calls(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, acts: list[tuple[Any, ...]], owners: int
-) -> None:
-    monkeypatch.setattr(module, "_MAX_OWNERS", owners)
-    path = tmp_path / f"{next(_numbers)}.db"
-    store, plain, now = await SqliteStore.open(path), _Model(), NOW
-    for act, *how in acts:
-        match act, *how:
-            case "wait", time:
-                now += time
-            case ("sweep",):
-                await store.sweep(now, 1000)
-                plain.expire(first_live_key(now))
-            case ("restart",):
-                await store.close()
-                store = await SqliteStore.open(path)
-            case _:
-                await _act(store, plain, now, act, *how)
-    await store.close()
 
 
 def _fail(db: apsw.Connection) -> None:
