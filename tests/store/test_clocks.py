@@ -9,7 +9,6 @@ import pytest
 from tests.store.values import (
     DAY,
     END,
-    MICROSECOND,
     NOW,
     START,
     add_clock,
@@ -78,31 +77,6 @@ async def test_clock_of_any_day_is_found_and_deleted(store: Store) -> None:
 
 
 # Advancing
-
-
-@pytest.mark.parametrize(
-    ("to", "then"),
-    [
-        pytest.param(START + DAY + MICROSECOND, START + DAY + MICROSECOND, id="a microsecond forward"),
-        pytest.param(END, END, id="to the max time"),
-        pytest.param(START + DAY, START + DAY, id="to the same time"),
-        pytest.param(START + DAY - MICROSECOND, START + DAY, id="a microsecond back"),
-        pytest.param(END + MICROSECOND, START + DAY, id="a microsecond after the max time"),
-    ],
-)
-@_with_and_without_schedule
-async def test_clock_advances_up_to_its_max_time(
-    store: Store, to: Instant, then: Instant, known_revision: int | None
-) -> None:
-    await add_clock(store, clock(1), user(1), _LARGE_SCHEDULE)
-    await add_clock(store, clock(2), user(1))
-    await advance(store, key(1), user(1), START + DAY)
-    moved = await store.advance_clock(key(1), user(1), to, known_revision=known_revision)
-    expected = Clock(key(1), START, then, END)
-    assert moved == StoredClock(expected, _LARGE_SCHEDULE if known_revision is None else b"")
-    # The clock keeps this time, and no other clock has moved.
-    assert await store.find_clock(key(1), user(1)) == StoredClock(expected, _LARGE_SCHEDULE)
-    assert await store.list_clocks(user(1), bytes(16), None, 10) == [clock(2), expected]
 
 
 async def test_concurrent_advances_return_what_each_requested(store: Store) -> None:

@@ -62,41 +62,7 @@ async def test_repeated_call_returns_the_first_clock_and_stores_nothing(
     assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [1, 1, 1]
 
 
-async def test_clock_of_any_day_of_the_week_is_returned(store: Store) -> None:
-    for age in range(7):
-        there = clock(age, NOW - age * DAY)
-        assert await add_clock_once(store, make_record(age), there, user(1)) is None
-        assert await add_clock_once(store, make_record(age), clock(99), user(1)) == _existing(there), age
-        assert await store.find_creation(digest(age), user(1), first_live_key(NOW)) == _existing(there), age
-
-
 # Lifetime of the record
-
-
-@pytest.mark.parametrize(
-    ("age", "lives"),
-    [
-        pytest.param(CLOCK_LIFETIME - _MILLISECOND, True, id="in the last millisecond of its clock"),
-        pytest.param(CLOCK_LIFETIME, False, id="when its clock expires"),
-        pytest.param(CLOCK_LIFETIME + DAY, False, id="long after"),
-    ],
-)
-@pytest.mark.parametrize("swept", [False, True], ids=["not swept", "swept"])
-async def test_key_is_free_after_its_clock_expired(
-    store: Store, rows_of: RowsOf, age: timedelta, lives: bool, swept: bool
-) -> None:
-    old, live_from = clock(1, NOW - age), first_live_key(NOW)
-    await add_clock_once(store, make_record(1, b"before"), old, user(1))
-    while swept and await store.sweep(NOW, 100):
-        pass
-    assert await rows_of("creations") == (lives or not swept)
-    found = _existing(old, b"before") if lives else None
-    assert await store.find_creation(digest(1), user(1), live_from) == found
-    assert await add_clock_once(store, make_record(1, b"after"), clock(2), user(1), live_from) == found
-    # A key identifies one clock at a time.
-    assert await rows_of("creations") == 1
-    found = found or _existing(clock(2), b"after")
-    assert await add_clock_once(store, make_record(1, b"again"), clock(3), user(1), live_from) == found
 
 
 @pytest.mark.parametrize("swept", [False, True], ids=["deleted", "swept"])
