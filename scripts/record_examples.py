@@ -31,7 +31,13 @@ _LAST: Final = ("amendTestClock", "forkTestClock", "listTestClocks", "deleteTest
 _BY_BO: Final = ("getCurrentUser", "createAccessToken", "listAccessTokens", "revokeAccessToken", "logout")
 """Ana makes all other calls."""
 
-_CONNECTIONS: Final = ("connectTestClock", "listTestClockConnections", "disconnectTestClock")
+_NEWEST: Final = (
+    "connectTestClock",
+    "listTestClockConnections",
+    "disconnectTestClock",
+    "createTestClockFromScenario",
+)
+"""They run last, so that the IDs in the other examples stay the same."""
 
 _INVALID_PARAMS: Final = {
     "frozenTime": "2027-01-01T00:00:00Z",
@@ -65,10 +71,10 @@ def _create_folder(folder: Path) -> Path:
 
 
 async def _results(world: World) -> dict[str, dict[str, Any]]:
-    listed = (*_FIRST, *_LAST, *_BY_BO, *_CONNECTIONS, "rpc.discover")
+    listed = (*_FIRST, *_LAST, *_BY_BO, *_NEWEST, "rpc.discover")
     others = [name for name in OPERATIONS if name not in listed]
     results: dict[str, dict[str, Any]] = {}
-    for name in (*_FIRST, *others, *_LAST, *_BY_BO, *_CONNECTIONS):
+    for name in (*_FIRST, *others, *_LAST, *_BY_BO, *_NEWEST):
         login = "loginByEmailLink" if name in _BY_BO else "loginByEmailVerification"
         token = None if OPERATIONS[name].needs is None else next(iter(results[login].values()))["token"]
         for example in OPERATIONS[name].examples:

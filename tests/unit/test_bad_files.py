@@ -9,8 +9,8 @@ from typing import Final
 
 import pytest
 
+from tickover.api.limits import MAX_SCENARIO_BYTES
 from tickover.scenarios import ScenarioError, read
-from tickover.scenarios.files import MAX_FILE_BYTES
 from tickover.scenarios.from_payments import write_scenario
 from tickover.scenarios.statements.read import MAX_STATEMENT_BYTES, StatementError, read_statement
 
@@ -124,7 +124,7 @@ def test_generated_bad_files_give_clear_errors() -> None:
 @pytest.mark.parametrize(
     ("act", "content"),
     [
-        (read_scenario, b"#" * (MAX_FILE_BYTES + 1)),
+        (read_scenario, b"#" * (MAX_SCENARIO_BYTES + 1)),
         (read_scenario, b"a = " + b"[" * 200_000),
         (read_scenario, b"a = " + b"{a=" * 80_000),
         (read_scenario, b"a" * 250_000 + b" = 1"),

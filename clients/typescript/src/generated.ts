@@ -329,6 +329,20 @@ export interface CheckEntry {
   openingBalances?: Record<string, number>;
 }
 
+/** The parameters of createTestClockFromScenario. */
+export interface FromScenarioEntry {
+  /** The name of an included scenario, instead of a text. */
+  scenario?: string;
+  /** A scenario in TOML, with at most 262,144 bytes in UTF-8. */
+  text?: string;
+  /** The start of the clock. Default: the start of the scenario, or else the first day of this month. */
+  start?: InstantInput;
+  /** Your own name for the clock. Default: the scenario's title. */
+  name?: string;
+  /** Your own labels. A name has 1 to 64 characters of `A-Z a-z 0-9 . _ - /`. A value is a string of at most 200 characters. */
+  labels?: Record<string, string>;
+}
+
 /** The parameters of expandScenario. */
 export interface ExpandEntry {
   /** The scenario in TOML. The page Scenarios of the documentation describes the format. */
@@ -925,6 +939,7 @@ export interface Operations {
   listTestClockEvents: { params: EventsEntry; result: EventPage };
   getTestClockBalances: { params: BalancesEntry; result: Balances };
   checkTestClock: { params: CheckEntry; result: CheckResult };
+  createTestClockFromScenario: { params: FromScenarioEntry; result: OneClock };
   expandScenario: { params: ExpandEntry; result: ExpandedScenario };
   exportTestClock: { params: ExportEntry; result: ExportedClock };
   connectTestClock: { params: ConnectEntry; result: Connected };
@@ -957,6 +972,7 @@ export const CALL_RULES: Readonly<
   listTestClockEvents: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   getTestClockBalances: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   checkTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  createTestClockFromScenario: { needsToken: true, isIdempotent: false, takesIdempotencyKey: true },
   expandScenario: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   exportTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   connectTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
@@ -1050,6 +1066,11 @@ export abstract class OperationMethods {
   /** Check expectations about balances, goals, totals and transactions. Checks expectations, by default those of the clock, from its start to `until`, and returns a result for each, in their order. A violation names the first instant at which the expectation doesn't hold. A currency, account, category or goal that the clock doesn't have is rejected. This never moves the clock. */
   checkTestClock(params: CheckEntry, options?: CallOptions): Promise<CheckResult> {
     return this.call("checkTestClock", params, options);
+  }
+
+  /** Create a clock from a scenario. Expands an included scenario or your own in TOML, and creates a clock with as many items as a clock can hold. The clock keeps the scenario's title as its name, its opening balances and its expectations. Each fault of an invalid scenario has its `line`. */
+  createTestClockFromScenario(params: FromScenarioEntry = {}, options?: CallOptions): Promise<OneClock> {
+    return this.call("createTestClockFromScenario", params, options);
   }
 
   /** Turn a scenario into the parameters of a clock. Reads a scenario in TOML, as the command `tickover clock create` does, and creates nothing. Pass `params` to `createTestClock`, and `expectations` to `checkTestClock`. Each fault of an invalid scenario has its `line`. */

@@ -62,6 +62,8 @@ MAX_INSTITUTION: Final = 120
 MAX_BANK_FAULTS: Final = 20
 
 # Scenarios
+MAX_SCENARIO_BYTES: Final = 256 * 1024
+"""The largest file, and the largest text of createTestClockFromScenario, in UTF-8."""
 MAX_SCENARIO_TEXT: Final = 64 * 1024
 """Characters. The included scenarios have up to 4,000."""
 

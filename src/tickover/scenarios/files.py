@@ -7,13 +7,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from tickover.api.limits import MAX_SCENARIO_BYTES
 from tickover.api.suggestions import closest_match
 from tickover.scenarios.errors import Location, Source, quote
 from tickover.scenarios.parser import parse_scenario
 from tickover.scenarios.scenario import Scenario
 
-MAX_FILE_BYTES: Final = 256 * 1024
-"""Scenarios are small, and the parser is slow on very large files."""
 MAX_DOTS_PER_LINE: Final = 100
 """A dotted key takes time quadratic in the number of its parts."""
 
@@ -32,11 +31,16 @@ def names() -> list[str]:
     return sorted(file.name.removesuffix(".toml") for file in _SHIPPED.iterdir() if file.name.endswith(".toml"))
 
 
+def included_text(name: str) -> str:
+    """Return the content of an included scenario."""
+    return (_SHIPPED / f"{name}.toml").read_text("utf-8")
+
+
 def load(name_or_path: str | Path) -> Scenario:
     """Load an included scenario by name, or else a file by path. Raise ScenarioError if it doesn't exist."""
     name = str(name_or_path)
     if name in names():
-        return read((_SHIPPED / f"{name}.toml").read_bytes(), name)
+        return read(included_text(name), name)
     path, location = Path(name), Location(Source(name or quote(name)))
     try:
         content = _read_file(path) if name else None
@@ -53,8 +57,8 @@ def load(name_or_path: str | Path) -> Scenario:
 def read(text: str | bytes, name: str = "scenario", title: str = "") -> Scenario:
     """Parse a scenario in TOML. Errors contain `name`, and `title` is the default title."""
     location = Location(Source(name))
-    if len(text) > MAX_FILE_BYTES:
-        raise location.error(f"the file must have at most {MAX_FILE_BYTES:,} bytes")
+    if len(text) > MAX_SCENARIO_BYTES:
+        raise location.error(f"the file must have at most {MAX_SCENARIO_BYTES:,} bytes")
     try:
         decoded = text if isinstance(text, str) else text.decode("utf-8-sig")
         values = _parse_toml(decoded)
@@ -114,7 +118,7 @@ def _read_file(path: Path) -> bytes | None:
         # Reading a pipe or a device may block forever.
         raise ValueError("it isn't a regular file")
     with path.open("rb") as file:
-        return file.read(MAX_FILE_BYTES + 1)
+        return file.read(MAX_SCENARIO_BYTES + 1)
 
 
 def _suggest(name: str) -> str:

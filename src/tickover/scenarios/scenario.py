@@ -141,8 +141,14 @@ class Scenario(Struct, frozen=True, kw_only=True):
     """Balances at the start. Each becomes a transaction."""
     expectations: tuple[ExpectItem, ...] = ()
 
-    def plan(self, start: InstantLike | None = None, limits: Limits = CLOCK) -> Plan:
-        """Expand the scenario from `start` or from the file's start. Sort items by time, then by order in the file."""
+    def plan(self, start: InstantLike | None = None, limits: Limits = CLOCK, *, has_balances: bool = False) -> Plan:
+        """Expand the scenario from `start` or from the file's start. Sort items by time, then by order in the file.
+
+        With `has_balances`, the plan has opening balances instead of transactions for them.
+        """
+        if has_balances and self.opening:
+            plan = replace(self, opening={}).plan(start, limits)
+            return replace(plan, opening_balances=dict(self.opening))
         window = self.window(start)
         if len(self.goals) > limits.goals.maximum:
             raise self.location.error(f"{limits.goals.error_text(len(self.goals))}; remove some", "goals")

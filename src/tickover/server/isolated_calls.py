@@ -20,7 +20,7 @@ from tickover.api.clocks import ExportedClock, Snapshot
 from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_OPENING_BALANCES
 from tickover.api.plans import encode_json
 from tickover.scenarios import ScenarioError, read
-from tickover.scenarios.limits import ONE_CALL
+from tickover.scenarios.limits import CLOCK, ONE_CALL
 
 MAX_CPU_SECONDS: Final = 2
 """The kernel ends the process with SIGVTALRM if one call takes longer, even inside of a regular expression."""
@@ -38,6 +38,8 @@ class ExpandRequest(Struct, frozen=True, tag="expand"):
     start: datetime | None
     default_start: datetime
     """The start if neither the request nor the scenario has one."""
+    is_stored: bool = False
+    """Whether a clock is created from it, with as many items as a clock can hold."""
 
 
 class ExportRequest(Struct, frozen=True, tag="export"):
@@ -59,13 +61,17 @@ class IsolatedResult(Struct, frozen=True, omit_defaults=True):
 
 
 def expand_scenario(request: ExpandRequest) -> IsolatedResult:
-    """Return the parameters of createTestClock and the expectations."""
+    """Return the parameters of createTestClock, and the expectations beside them unless they are stored."""
     try:
         scenario = read(request.text, name="")
-        plan = scenario.plan(request.start or scenario.start or request.default_start, ONE_CALL)
+        limits = CLOCK if request.is_stored else ONE_CALL
+        start = request.start or scenario.start or request.default_start
+        plan = scenario.plan(start, limits, has_balances=request.is_stored)
     except ScenarioError as error:
         return IsolatedResult(errors=[(str(one), one.line) for one in error.errors])
     params = replace(plan.params, name=scenario.title or UNSET)
+    if request.is_stored:
+        return IsolatedResult(Raw(encode_json(replace(params, expectations=plan.expectations or UNSET))))
     return IsolatedResult(Raw(encode_json({"params": params, "expectations": plan.expectations})))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.unit.scenarios.strategies import rent, to_toml
+from tickover.api.limits import MAX_SCENARIO_BYTES
 from tickover.scenarios import ScenarioError, load, names, read
-from tickover.scenarios.files import MAX_FILE_BYTES
 from tickover.scenarios.readers import START
 
 NEW_YEAR = "2027-01-01T00:00:00Z"
@@ -102,7 +102,7 @@ def test_pipes_and_devices_are_rejected(tmp_path: Path) -> None:
         ('title = "a"\n\nlength = x', "f, line 3: invalid TOML: Invalid value at column 10."),
         (b"\xff", "f, line 1: invalid UTF-8 at byte 1; save the file as UTF-8."),
         ("a = " + "[" * 100_000, "f: the values are nested too deeply; a scenario needs three levels."),
-        ("#" * (MAX_FILE_BYTES + 1), "f: the file must have at most 262,144 bytes."),
+        ("#" * (MAX_SCENARIO_BYTES + 1), "f: the file must have at most 262,144 bytes."),
         (".".join("a" * 100_000) + " = 1", "f, line 1: invalid TOML: more than 100 dots at column 1."),
         ("a = 1\nb = " + "9" * 100_000, "f: invalid TOML: a number has too many digits."),
         ("a = 1e99999999999999999999", "f: invalid TOML: the exponent of a number is out of range."),

@@ -15,7 +15,7 @@ from tickover.server.isolated_calls import ExpandRequest
 from tickover.server.operations import sizes
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 
-_EXAMPLE: Final = """\
+EXAMPLE: Final = """\
 title = "Home"
 currency = "EUR"
 length = "1 month"
@@ -46,17 +46,26 @@ class ExpandEntry(Params, frozen=True):
 
 
 async def expand_scenario(params: ExpandEntry, caller: Caller, services: Services) -> bytes:
+    start = None if params.start is UNSET else params.start
+    request = ExpandRequest(params.text, start, first_of_month(caller.now))
+    return await expand(OPERATION.name, "text", request, caller, services)
+
+
+def first_of_month(now: Instant) -> Instant:
+    return now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
+async def expand(operation: str, path: str, request: ExpandRequest, caller: Caller, services: Services) -> bytes:
+    """Return the result of the isolated process. Raise a Rejection with the faults of the scenario at `path`."""
     if await services.store.find_token(caller.token.digest, caller.now) is None:
         raise unauthenticated()
-    start = None if params.start is UNSET else params.start
-    first_of_month = caller.now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     async with services.isolated_process.turn(caller.token.user):
-        found = await services.isolated_process.run(ExpandRequest(params.text, start, first_of_month))
+        found = await services.isolated_process.run(request)
     if found.result is UNSET:
         faults = [
-            Fault("text", "scenario", message.removesuffix("."), line=line or UNSET) for message, line in found.errors
+            Fault(path, "scenario", message.removesuffix("."), line=line or UNSET) for message, line in found.errors
         ]
-        raise invalid_params(OPERATION.name, faults)
+        raise invalid_params(operation, faults)
     return bytes(found.result)
 
 
@@ -74,5 +83,5 @@ OPERATION = Operation(
     is_idempotent=True,
     max_result=sizes.NEW_CLOCK + MAX_EXPECTATIONS * (512 + sizes.NAME_AND_CATEGORY),
     reasons=(Reason.RATE_LIMITED,),
-    examples=(Example("A month of rent", {"text": _EXAMPLE, "start": "2027-01-01T00:00:00Z"}),),
+    examples=(Example("A month of rent", {"text": EXAMPLE, "start": "2027-01-01T00:00:00Z"}),),
 )

@@ -20,8 +20,14 @@ _CUSTOM_TYPES: Final[dict[type, Schema]] = {EmailAddress: {"type": "string", "fo
 
 
 def schemas_of(kinds: Iterable[type[Struct]]) -> dict[str, Schema]:
-    """Return the schemas of these types and of all types inside them, by name."""
-    found = {_class_of(info): info for top in inspect.multi_type_info(kinds) for info in _structs_in(top)}
+    """Return the schemas of these types and of all types inside them, by name.
+
+    The first use of a generic type counts: parameters have bounds, and results have the amounts of clients.
+    """
+    found: dict[type[Struct], inspect.StructType] = {}
+    for top in inspect.multi_type_info(kinds):
+        for info in _structs_in(top):
+            found.setdefault(_class_of(info), info)
     return {kind.__name__: _object(kind, info) for kind, info in found.items()}
 
 

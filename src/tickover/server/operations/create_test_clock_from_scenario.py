@@ -1,0 +1,119 @@
+"""createTestClockFromScenario: create a clock from an included scenario, or from a scenario in TOML."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, ClassVar, Final
+
+from msgspec import UNSET, Meta, UnsetType, json
+from msgspec.structs import replace
+
+from tickover.api.clocks import ContributionEntry, GoalEntry, NewClock, OneClock, TransactionEntry
+from tickover.api.errors import Fault, Reason
+from tickover.api.fields import ClockName, InitialAmount, Labels, Params, PositiveAmount, Text, doc
+from tickover.api.limits import MAX_CLOCK_CURRENCIES, MAX_CLOCK_ITEMS, MAX_SCENARIO_BYTES
+from tickover.api.suggestions import suggest
+from tickover.api.timestamps import Instant
+from tickover.scenarios import files
+from tickover.server.isolated_calls import ExpandRequest
+from tickover.server.operations import sizes
+from tickover.server.operations.expand_scenario import EXAMPLE, expand, first_of_month
+from tickover.server.operations.ledgers import reject
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.schedule.clocks import new_clock
+from tickover.server.schedule.schedule import encode_schedule
+
+
+class FromScenarioEntry(Params, frozen=True):
+    """The parameters of createTestClockFromScenario."""
+
+    combinations: ClassVar[dict[str, Any]] = {"oneOf": [{"required": ["scenario"]}, {"required": ["text"]}]}
+
+    scenario: Annotated[Text | UnsetType, doc("The name of an included scenario, instead of a text.")] = UNSET
+    text: Annotated[
+        Annotated[Text, Meta(min_length=1, max_length=MAX_SCENARIO_BYTES)] | UnsetType,
+        doc(f"A scenario in TOML, with at most {MAX_SCENARIO_BYTES:,} bytes in UTF-8."),
+    ] = UNSET
+    start: Annotated[
+        Instant | UnsetType,
+        doc("The start of the clock. Default: the start of the scenario, or else the first day of this month."),
+    ] = UNSET
+    name: Annotated[ClockName | UnsetType, doc("Your own name for the clock. Default: the scenario's title.")] = UNSET
+    labels: Labels | UnsetType = UNSET
+
+    def faults(self, now: Instant) -> Iterator[Fault]:
+        if (self.scenario is UNSET) == (self.text is UNSET):
+            yield Fault("scenario", "oneOf", "must be there if text isn't, and only then")
+        elif isinstance(self.scenario, str) and self.scenario not in (names := files.names()):
+            hint = suggest(self.scenario, names, '"{}"')
+            message = f"must be an included scenario ({', '.join(names)}){hint}"
+            yield Fault("scenario", "existing", message)
+        if isinstance(self.text, str) and len(self.text.encode()) > MAX_SCENARIO_BYTES:
+            yield Fault("text", "bytes", f"must have at most {MAX_SCENARIO_BYTES} bytes in UTF-8")
+
+
+class _GrownGoal(GoalEntry[PositiveAmount, InitialAmount], frozen=True):
+    contributions: Sequence[ContributionEntry[PositiveAmount]] = ()
+
+
+class _GrownClock(NewClock, frozen=True):
+    """Parameters of createTestClock with as many items as a clock can hold. The scenario's limits count."""
+
+    transactions: Sequence[TransactionEntry[PositiveAmount]] = ()
+    goals: Sequence[_GrownGoal] = ()
+
+
+_decode: Final = json.Decoder(_GrownClock).decode
+
+
+async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Caller, services: Services) -> bytes:
+    existing = await services.clocks.find_existing(caller)
+    if existing is not None:
+        return existing
+    path = "text" if params.scenario is UNSET else "scenario"
+    text = files.included_text(params.scenario) if isinstance(params.scenario, str) else str(params.text)
+    start = None if params.start is UNSET else params.start
+    request = ExpandRequest(text, start, first_of_month(caller.now), is_stored=True)
+    given = _decode(await expand(OPERATION.name, path, request, caller, services))
+    given = replace(given, labels=params.labels, name=given.name if params.name is UNSET else params.name)
+    faults = [*given.faults(caller.now), *_total_faults(given)]
+    clock = new_clock(services.mint.new_key(caller.now), given, caller.now)
+    if not faults:
+        schedule = encode_schedule(clock, given)
+        faults = await services.ledgers.expectation_faults(clock, schedule, given)
+    if faults:
+        reject(OPERATION.name, [_of_scenario(fault, path) for fault in faults])
+    return await services.clocks.create(clock, schedule, caller)
+
+
+def _of_scenario(fault: Fault, path: str) -> Fault:
+    """Return a fault of the clock as a fault of its scenario."""
+    if fault.path == "frozenTime":
+        return replace(fault, path="start")
+    return Fault(path, "scenario", f"makes a clock whose {fault.path} {fault.message}")
+
+
+def _total_faults(given: _GrownClock) -> Iterator[Fault]:
+    items = len(given.transactions) + sum(len(goal.contributions) for goal in given.goals)
+    if items > MAX_CLOCK_ITEMS:
+        yield Fault("items", "count", f"must be at most {MAX_CLOCK_ITEMS}", items)
+    currencies = len({item.currency for item in given.transactions})
+    if currencies > MAX_CLOCK_CURRENCIES:
+        yield Fault("currencies", "count", f"must be at most {MAX_CLOCK_CURRENCIES}", currencies)
+
+
+OPERATION = Operation(
+    name="createTestClockFromScenario",
+    summary="Create a clock from a scenario",
+    description=(
+        "Expands an included scenario or your own in TOML, and creates a clock with as many items as a clock can hold. "
+        "The clock keeps the scenario's title as its name, its opening balances and its expectations. Each fault of an "
+        "invalid scenario has its `line`."
+    ),
+    params=FromScenarioEntry,
+    result=OneClock,
+    handler=create_test_clock_from_scenario,
+    needs=Permission.WRITE,
+    takes_idempotency_key=True,
+    max_result=sizes.CLOCK,
+    reasons=(Reason.RATE_LIMITED,),
+    examples=(Example("A month of rent", {"text": EXAMPLE, "start": "2027-01-01T00:00:00Z"}),),
+)

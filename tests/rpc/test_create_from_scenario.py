@@ -1,0 +1,116 @@
+"""createTestClockFromScenario: a clock with a scenario's items, name, opening balances and expectations."""
+
+from typing import Any
+
+import pytest
+
+from tests.rpc.builders import call, idempotency_header
+from tests.support.world import World
+from tickover.api.limits import MAX_SCENARIO_BYTES
+from tickover.scenarios import files
+
+METHOD = "createTestClockFromScenario"
+START = "2027-01-01T00:00:00Z"
+HOME = """\
+title = "Home"
+currency = "EUR"
+length = "1 month"
+opening = {EUR = 1200.50}
+
+[[transactions]]
+name = "Rent"
+amount = 840.50
+type = "expense"
+every = "month on the 3rd"
+
+[[expect]]
+never_below = 300
+"""
+
+
+def every_day(transactions: int, length: str = "400 days") -> str:
+    rows = "".join(
+        f'[[transactions]]\nname = "T{number}"\namount = 1\ntype = "income"\nevery = "day"\n'
+        for number in range(transactions)
+    )
+    return f'title = "Many"\ncurrency = "EUR"\nlength = "{length}"\n{rows}'
+
+
+async def create(world: World, token: str, **params: Any) -> Any:
+    return (await world.result(METHOD, {"start": START, **params}, token))["clock"]
+
+
+async def test_clock_keeps_the_whole_scenario(world: World, token: str) -> None:
+    clock = await create(world, token, text=HOME)
+    assert (clock["name"], clock["frozenTime"]) == ("Home", START)
+    assert clock["openingBalances"] == {"EUR": 1200.5}
+    assert clock["expectations"] == [{"balance": {"currency": "EUR", "atLeast": 300}}]
+    assert [item["name"] for item in clock["pendingTransactions"]] == ["Rent"]
+    assert clock["transactions"] == [], "the opening balance is no transaction"
+    found = await world.result("checkTestClock", {"id": clock["id"]}, token)
+    assert (found["ok"], len(found["results"])) == (True, 1)
+
+
+async def test_own_name_and_labels_replace_the_title(world: World, token: str) -> None:
+    clock = await create(world, token, text=HOME, name="Mine", labels={"ci": "1"})
+    assert (clock["name"], clock["labels"]) == ("Mine", {"ci": "1"})
+
+
+@pytest.mark.parametrize("name", files.names())
+async def test_every_included_scenario_becomes_a_clock(world: World, token: str, name: str) -> None:
+    clock = await create(world, token, scenario=name)
+    assert clock["name"] == files.load(name).title
+    if "expectations" in clock:
+        assert (await world.result("checkTestClock", {"id": clock["id"]}, token))["expectations"] == clock[
+            "expectations"
+        ]
+
+
+async def test_clock_can_have_as_many_items_as_a_grown_one(world: World, token: str) -> None:
+    clock = await create(world, token, text=every_day(4, "500 days"))
+    assert len(clock["pendingTransactions"]) + len(clock["transactions"]) == 2_000
+    [fault] = (await world.error(METHOD, {"text": every_day(5, "401 days")}, token))["data"]["errors"]
+    assert (fault["path"], fault["rule"]) == ("text", "scenario")
+    assert "2,000" in fault["message"]
+
+
+async def test_clock_has_at_most_a_hundred_currencies(world: World, token: str) -> None:
+    codes = [f"A{chr(65 + number // 26)}{chr(65 + number % 26)}" for number in range(101)]
+    row = '[[transactions]]\nname = "T"\namount = 1\ntype = "income"\nat = "+1 day"\ncurrency = "{}"\n'
+    assert await create(world, token, text="".join(map(row.format, codes[:100])))
+    assert await world.faults(METHOD, {"text": "".join(map(row.format, codes))}, token) == {"text": "scenario"}
+
+
+@pytest.mark.parametrize(
+    ("params", "path", "rule"),
+    [
+        ({}, "scenario", "oneOf"),
+        ({"text": HOME, "scenario": files.names()[0]}, "scenario", "oneOf"),
+        ({"scenario": "unheard-of"}, "scenario", "existing"),
+        ({"text": "é" * (MAX_SCENARIO_BYTES // 2) + "x"}, "text", "bytes"),
+        ({"text": HOME, "start": "2000-01-01T00:00:00Z"}, "start", "range"),
+    ],
+)
+async def test_invalid_parameters_are_rejected(world: World, token: str, params: Any, path: str, rule: str) -> None:
+    assert await world.faults(METHOD, params, token) == {path: rule}
+    assert (await world.result("listTestClocks", {}, token))["clocks"] == []
+
+
+async def test_faults_name_lines(world: World, token: str) -> None:
+    text = HOME.replace("never_below", "nver_below").replace('"expense"', '"expnse"')
+    faults = (await world.error(METHOD, {"text": text}, token))["data"]["errors"]
+    assert [(fault["path"], fault["rule"], fault["line"]) for fault in faults] == [
+        ("text", "scenario", 9),
+        ("text", "scenario", 13),
+    ]
+
+
+async def test_repeated_call_returns_the_same_clock(world: World, token: str) -> None:
+    body = call(METHOD, {"text": HOME, "start": START})
+    first = await world.post(body, token, **idempotency_header("k"))
+    again = await world.post(body, token, **idempotency_header("k"))
+    assert "result" in first.json
+    assert again.json == first.json
+    other = await world.post(call(METHOD, {"text": HOME}), token, **idempotency_header("k"))
+    assert other.json["error"]["data"]["errors"][0]["rule"] == "reused"
+    assert len((await world.result("listTestClocks", {}, token))["clocks"]) == 1
