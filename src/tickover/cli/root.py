@@ -72,6 +72,7 @@ def root() -> None:
             "balance": ("commands.money:balance", "Show balances and their lowest points."),
             "events": ("commands.money:events", "List what happened, or follow it."),
             "follow": ("commands.follow:follow", "Keep programs under libfaketime at a clock's time."),
+            "connect": ("commands.bank:connect", "Let an app read a clock as if it were a bank."),
             "export": ("commands.export:export", "Write statements for other programs."),
             "check": ("commands.money:check", "Check expectations about balances and goals."),
             "fork": ("commands.clocks:fork", "Copy a clock at its start or at another time."),

@@ -13,6 +13,7 @@ from tickover.api.clocks import (
     Summary,
     Transaction,
 )
+from tickover.api.connections import BankFault, Connected, Connection
 from tickover.api.durations import Duration
 from tickover.api.errors import Fault, Reason, Rejection
 from tickover.api.expectations import (
@@ -45,10 +46,13 @@ __all__ = [
     "Balance",
     "BalancePoint",
     "Balances",
+    "BankFault",
     "CheckResult",
     "ClientError",
     "Clock",
     "ClockPage",
+    "Connected",
+    "Connection",
     "Contribution",
     "CreatedAccessToken",
     "CurrentUser",

@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from tickover.api.arguments import Amount, InstantLike
 from tickover.api.clocks import Balances, ClockPage, Event, Snapshot, Summary
+from tickover.api.connections import BankFault, BankProtocol, Connected, Connection
 from tickover.api.errors import Reason, Rejection
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_PAGE
@@ -150,6 +151,25 @@ class AsyncClient(BaseClient):
 
     async def delete_clock(self, id: str) -> None:
         await self._session.send(calls.delete_clock(id))
+
+    async def connect_clock(
+        self,
+        id: str,
+        protocol: BankProtocol,
+        *,
+        institution: str | None = None,
+        faults: Sequence[BankFault] | None = None,
+    ) -> Connected:
+        """Let a program that speaks the protocol of a bank read a clock. The token in the result is shown only once."""
+        return await self._session.send(calls.connect_clock(id, protocol, institution, faults))
+
+    async def list_connections(self, id: str) -> Sequence[Connection]:
+        """Return the connections of a clock, oldest first."""
+        return (await self._session.send(calls.list_connections(id))).connections
+
+    async def disconnect_clock(self, id: str, connection_id: str) -> None:
+        """End a connection of a clock."""
+        await self._session.send(calls.disconnect_clock(id, connection_id))
 
     async def list_clocks(self, labels: Mapping[str, str] | None = None) -> AsyncIterator[Summary]:
         """Iterate over your clocks with these labels, or over all, newest first. Pages are requested when needed."""

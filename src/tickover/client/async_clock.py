@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.clocks import Balance, Event, Snapshot
+from tickover.api.connections import BankFault, BankProtocol, Connected
 from tickover.api.durations import Duration
 from tickover.api.errors import Rejection
 from tickover.api.expectations import CheckResult, Expectation
@@ -110,6 +111,12 @@ class AsyncClock(ClockView):
     ) -> None:
         """Replace the clock's name, its labels or both. None removes them."""
         self._update(await self._session.send(calls.update_clock(self.id, name, labels)))
+
+    async def connect(
+        self, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[BankFault] | None = None
+    ) -> Connected:
+        """Let a program that speaks the protocol of a bank read the clock. The token is shown only once."""
+        return await self._session.send(calls.connect_clock(self.id, protocol, institution, faults))
 
     async def delete(self) -> None:
         await self._session.send(calls.delete_clock(self.id))

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.clocks import Balances, ClockPage, EventPage, Goal, OneClock, Snapshot
+from tickover.api.connections import BankFault, BankProtocol, Connected, Connections
 from tickover.api.errors import Reason
 from tickover.api.expectations import CheckResult, Expectation, ExpectationEntry
 from tickover.api.limits import MAX_EVENTS
@@ -38,6 +39,8 @@ _IDS: Final = count(1)
 _ACCESS_TOKENS: Final = Decoder(AccessTokens)
 _BALANCES: Final = Decoder(Balances)
 _CHECK_RESULT: Final = Decoder(CheckResult)
+_CONNECTED: Final = Decoder(Connected)
+_CONNECTIONS: Final = Decoder(Connections)
 _CREATED_ACCESS_TOKEN: Final = Decoder(CreatedAccessToken)
 _CURRENT_USER: Final = Decoder(CurrentUser)
 _DOCUMENT: Final = Decoder(dict[str, Any])
@@ -183,6 +186,22 @@ def update_clock(id: str, name: str | None | UnsetType, labels: Mapping[str, str
 
 def delete_clock(id: str) -> Call[Done]:
     return replace(_call("deleteTestClock", {"id": id}, _DONE), already_done={Reason.CLOCK_NOT_FOUND: Done()})
+
+
+def connect_clock(
+    id: str, protocol: BankProtocol, institution: str | None, faults: Sequence[BankFault] | None
+) -> Call[Connected]:
+    params = {"id": id, "protocol": protocol, "institution": institution, "faults": faults}
+    return _call("connectTestClock", _without_none(params), _CONNECTED, idempotent=False)
+
+
+def list_connections(id: str) -> Call[Connections]:
+    return _call("listTestClockConnections", {"id": id}, _CONNECTIONS)
+
+
+def disconnect_clock(id: str, connection_id: str) -> Call[Done]:
+    params = {"id": id, "connectionId": connection_id}
+    return _call("disconnectTestClock", params, _DONE, idempotent=False)
 
 
 def list_page(limit: int, cursor: str | None, labels: Mapping[str, str] | None) -> Call[ClockPage]:

@@ -16,15 +16,23 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from tickover.client import Tickover
+    from tickover.pytest_plugin.banks import Bank, BankFactory
     from tickover.pytest_plugin.clocks import ClockFactory
     from tickover.pytest_plugin.deliveries import Webhooks
     from tickover.pytest_plugin.emails import Mailbox
     from tickover.pytest_plugin.server import Server
 
-__all__ = ["ClockFactory", "Mailbox", "Server", "Webhooks"]
+__all__ = ["Bank", "BankFactory", "ClockFactory", "Mailbox", "Server", "Webhooks"]
 
 # No module here may have the name of a fixture: importing it would replace the fixture in this namespace.
-_MODULES = {"ClockFactory": "clocks", "Mailbox": "emails", "Server": "server", "Webhooks": "deliveries"}
+_MODULES = {
+    "Bank": "banks",
+    "BankFactory": "banks",
+    "ClockFactory": "clocks",
+    "Mailbox": "emails",
+    "Server": "server",
+    "Webhooks": "deliveries",
+}
 _SERVER = pytest.StashKey["Server"]()
 _EXPECT = "tickover_expect"
 _CHECKS_CLOCKS = pytest.StashKey[bool]()
@@ -120,6 +128,14 @@ def tickover_clock(tickover_client: Tickover, request: pytest.FixtureRequest) ->
 
 
 @pytest.fixture
+def tickover_bank(tickover: Server, tickover_clock: ClockFactory) -> BankFactory:
+    """Connects clocks to an app that uses Plaid or SimpleFIN, and returns the .url and the token for the app."""
+    from tickover.pytest_plugin.banks import BankFactory  # noqa: PLC0415 - see the module docstring
+
+    return BankFactory(tickover.url, tickover_clock)
+
+
+@pytest.fixture
 def tickover_mailbox(tickover: Server) -> Mailbox:
     """The emails that the server sent. .address() is a new address, .wait_for(address) waits for its next email."""
     return tickover.mailbox
@@ -143,6 +159,12 @@ def client(request: pytest.FixtureRequest) -> Any:
 def clock(request: pytest.FixtureRequest) -> Any:
     """Alias of tickover_clock."""
     return _resolve_alias(request, "tickover_clock")
+
+
+@pytest.fixture
+def bank(request: pytest.FixtureRequest) -> Any:
+    """Alias of tickover_bank."""
+    return _resolve_alias(request, "tickover_bank")
 
 
 @pytest.fixture

@@ -33,6 +33,12 @@ RESULTS: dict[str, Any] = {
         "expiresAt": "2027-01-08T00:00:00Z",
     },
     "listAccessTokens": {"tokens": []},
+    "connectTestClock": {
+        "connection": {"id": "conn_1", "protocol": "PLAID", "institution": "Bank", "createdAt": "2027-01-01T00:00:00Z"},
+        "publicToken": "public-sandbox-1",
+    },
+    "listTestClockConnections": {"connections": []},
+    "disconnectTestClock": {"message": "ok"},
     "revokeAccessToken": {"message": "ok"},
     "getCurrentUser": {
         "userId": "user_1",

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tickover.api.arguments import to_instant
-from tickover.client import Plan, Reason, Rejection, Tickover, contribution, expense, goal, income
-from tickover.pytest_plugin import ClockFactory, Mailbox, Server
+from tickover.client import BankFault, Plan, Reason, Rejection, Tickover, contribution, expense, goal, income
+from tickover.pytest_plugin import BankFactory, ClockFactory, Mailbox, Server
 from tickover.scenarios import load, names
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
@@ -148,3 +148,20 @@ async def test_wait_for_waits_for_an_email(tickover: Server, mailbox: Mailbox) -
     with Tickover(tickover.url) as app:
         await asyncio.to_thread(app.send_code, address)
     assert (await waiting).to == address
+
+
+# bank
+
+
+def test_bank_has_the_settings_for_an_app(bank: BankFactory, clock: ClockFactory, client: Tickover) -> None:
+    connected = bank("salary-and-rent", institution="First Bank")
+    assert (connected.url, connected.setup_token) == (f"{client.url}/plaid", "")
+    assert connected.public_token.startswith("public-sandbox-")
+    other = bank(clock(frozen_time=START), "SIMPLEFIN", faults=[BankFault("INSTITUTION_DOWN", START)])
+    assert (other.url, other.public_token, bool(other.setup_token)) == (f"{client.url}/simplefin", "", True)
+    [connection] = client.list_connections(other.clock.id)
+    assert connection.faults == [BankFault("INSTITUTION_DOWN", START)]
+    client.disconnect_clock(other.clock.id, connection.id)
+    assert list(client.list_connections(other.clock.id)) == []
+    created = connected.clock.connect("PLAID")
+    assert str(created.public_token) not in repr(created)

@@ -39,6 +39,7 @@ IDEMPOTENT: dict[str, MakeCall] = {
     "getTestClock": lambda client: client.get_clock("clock_1"),
     "getTestClockBalances": lambda client: client.get_balances("clock_1"),
     "listAccessTokens": lambda client: client.list_access_tokens(),
+    "listTestClockConnections": lambda client: client.list_connections("clock_1"),
     "listTestClockEvents": lambda client: anext(client.list_events("clock_1"), None),
     "listTestClocks": lambda client: anext(client.list_clocks(), None),
     "updateTestClock": lambda client: client.update_clock("clock_1", name="Budget"),
@@ -46,7 +47,9 @@ IDEMPOTENT: dict[str, MakeCall] = {
     "mailbox": lambda client: client.latest_email("ana@example.test"),
 }
 NOT_IDEMPOTENT: dict[str, MakeCall] = {
+    "connectTestClock": lambda client: client.connect_clock("clock_1", "PLAID"),
     "createAccessToken": lambda client: client.create_access_token("CI"),
+    "disconnectTestClock": lambda client: client.disconnect_clock("clock_1", "conn_1"),
     "loginByEmailLink": lambda client: client.log_in_by_link("secret"),
     "loginByEmailVerification": lambda client: client.log_in("ana@example.test", "123456"),
     "logout": lambda client: client.log_out(),
