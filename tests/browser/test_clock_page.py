@@ -507,6 +507,23 @@ async def test_keys_and_wheel_zoom_and_pan_the_plot(browser: Browser, program: P
             assert tooltip["y"] >= plot_box["y"] + 34
 
 
+# Turns the wheel several times in one frame. Returns how often that draws the timeline.
+_TURN_THE_WHEEL = """async () => {
+  const turn = { ctrlKey: true, deltaY: -20, bubbles: true, cancelable: true };
+  performance.clearMeasures();
+  const plot = document.querySelector("svg.plot");
+  for (let count = 0; count < 5; count++) plot.dispatchEvent(new WheelEvent("wheel", turn));
+  for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame);
+  return performance.getEntriesByName("tickover draws the timeline").length;
+}"""
+
+
+async def test_gesture_draws_the_timeline_once_in_a_frame(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        await console.open_clock(console.create())
+        assert await console.tab.evaluate(_TURN_THE_WHEEL) == 1
+
+
 async def test_several_currencies_have_a_plot_each(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         entry = {"name": "Pay", "type": "INCOME", "amount": 5, "at": "2027-01-02T00:00:00Z"}

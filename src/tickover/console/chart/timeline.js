@@ -41,6 +41,7 @@ export class Timeline extends HTMLElement {
   #space = 0;
   #allPlots = false;
   #animation = null;
+  #frame = 0;
   #fontScale = 1;
   #months = null; // the table, while it is shown
 
@@ -143,6 +144,8 @@ export class Timeline extends HTMLElement {
     removeEventListener("resize", this.measure);
     this.stopShortcuts();
     this.#animation?.stop();
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
   }
 
   /** Take a clock in a new state. The checks that follow draw it. */
@@ -211,12 +214,15 @@ export class Timeline extends HTMLElement {
     this.#animateTo(clampWindow(this.#model, panWindow(zoomWindow(window, this.#instant, factor), fraction)));
   }
 
-  /** Show any window of the clock's time. */
+  /** Show any window of the clock's time. Several events of a gesture in one frame draw it once. */
   #setWindow(window) {
     this.#animation?.stop();
     this.#zoom = -1;
     this.#window = clampWindow(this.#model, window);
-    this.#draw();
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#draw();
+    });
   }
 
   /** Move the window by half its length, or extend the window of "All" by a quarter. Return whether that is possible. */
@@ -337,7 +343,8 @@ export class Timeline extends HTMLElement {
   }
 
   #toInstant(offsetX) {
-    const { left, right, from, to, fontScale } = this.drawing.box;
+    const { left, right, fontScale } = this.drawing.box;
+    const { from, to } = this.#window;
     const fraction = (offsetX / fontScale - left) / (right - left);
     return from + Math.min(Math.max(fraction, 0), 1) * (to - from);
   }

@@ -64,7 +64,7 @@ class DemoClock extends HTMLElement {
     this.button = h("button", { onclick: () => (this.#frame ? this.#pause() : this.#play()) });
     const plot = h("div", { class: "plot-box" }, this.svg);
     const [currency] = this.#model.currencies;
-    const figure = (label, value) => h("div", { class: "figure headline" }, h("dt", {}, label), value);
+    const figure = (label, value) => h("div", { class: "figure" }, h("dt", {}, label), value);
     render(
       this,
       h(
