@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.rpc.bank_client import error_of, send_plaid
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.sqlite_files import create_database
 from tests.support.world import ANA, COMPOSER, World
@@ -156,3 +157,13 @@ async def test_client_cannot_choose_its_bucket_with_a_header(open_world: Open) -
             for number in range(5)
         ]
         assert statuses == [200] * 3 + [429] * 2
+
+
+async def test_setup_secrets_of_connections_are_limited_too(open_world: Open) -> None:
+    async with open_world(client_burst=2, client_refill=1) as world:
+        call = {"client_id": "id", "secret": "secret", "public_token": "guess"}
+        codes = [error_of(await send_plaid(world, "/item/public_token/exchange", call)) for _ in range(3)]
+        assert codes[:2] == [(400, "INVALID_INPUT", "INVALID_PUBLIC_TOKEN")] * 2
+        assert codes[2] == (429, "RATE_LIMIT_EXCEEDED", "RATE_LIMIT")
+        limited = await world.request("POST", "/simplefin/claim/guess")
+        assert (limited.status, limited.headers["retry-after"]) == (429, "1")

@@ -379,3 +379,23 @@ async def test_secrets_are_not_logged(world: World, token: str, caplog: pytest.L
     assert item.access_token not in caplog.text
     assert world.handler.route("/plaid/accounts/get") == "/plaid/accounts/get"
     assert world.handler.route(f"/plaid/{item.access_token}") == "unknown"
+
+
+async def test_failures_of_the_server_are_error_objects(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    item = await connect_plaid(world, token, await create(world, token))
+    internal = (500, "API_ERROR", "INTERNAL_SERVER_ERROR")
+
+    async def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("a detail that is nobody's business")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.store, "find_connection", fail)
+        response = await item.send("/accounts/get")
+    assert error_of(response) == internal
+    assert "detail" not in response.body.decode()
+    assert response.json["request_id"] in caplog.text
+    world.rpc.stop(-1)
+    assert await item.error("/accounts/get") == internal
+    assert (await world.request("GET", "/simplefin/info")).status == 503

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.rpc.bank_client import connect_plaid, connect_simplefin
 from tests.rpc.token_calls import calls_with_token
 from tests.support.proxy import Proxy
 from tests.support.world import World, open_world
@@ -37,6 +38,21 @@ async def test_every_operation_takes_one_round_trip(world: World, proxy: Proxy) 
         taken[method] = proxy.round_trips - before
     # A fork and an amendment read the schedule, and write the next one.
     assert taken == {method: 2 if method in ("forkTestClock", "amendTestClock") else 1 for method in taken}
+
+
+async def test_every_call_of_a_connected_program_takes_one_round_trip(world: World, proxy: Proxy) -> None:
+    token = await world.sign_in()
+    members = {"start_date": "2027-01-01", "end_date": "2027-02-01"}
+    paths = ("/transactions/sync", "/accounts/get", "/transactions/get", "/item/get", "/item/remove")
+    # The first run of a statement prepares it in a separate round trip.
+    for _ in range(2):
+        clock = (await world.create(token))["id"]
+        item, app = await connect_plaid(world, token, clock), await connect_simplefin(world, token, clock)
+        before = proxy.round_trips
+        for path in paths:
+            await item.call(path, **members)
+        await app.accounts()
+    assert proxy.round_trips - before == len(paths) + 1
 
 
 async def test_first_call_with_a_token_also_looks_it_up(world: World, proxy: Proxy) -> None:
