@@ -175,6 +175,7 @@ async def test_clock_grows_to_five_thousand_items_and_no_further(world: World, t
     }
     expected = {"add": "count", "add.transactions": "count", "add.goals": "count", "add.contributions": "count"}
     assert await world.faults(AMEND, {"id": id, "add": more}, token) == expected
+    assert await world.faults(AMEND, {"id": 5, "add": more}, token) == {"id": "type"}, "its size is unknown"
     # A replacement fits.
     cancel = [clock["pendingTransactions"][0]["id"]]
     swapped = await amend(world, token, id, cancel=cancel, add={"transactions": [transaction(at=START)]})
@@ -328,6 +329,15 @@ async def test_amendment_gives_up_if_others_take_too_long(
         response = await world.post(call(AMEND, params), token, **idempotency_header("k"))
         assert reason_of(response) == "UNAVAILABLE"
     assert "result" in (await world.call(AMEND, params, token)).json
+
+
+async def test_concurrent_amendments_with_one_key_are_applied_once(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    params = {"id": clock["id"], "add": {"transactions": [transaction(name="Tea")]}}
+    body = json.dumps(call(AMEND, params)).encode()
+    responses = await asyncio.gather(*(world.post(body, token, **idempotency_header("k")) for _ in range(20)))
+    assert len({response.body for response in responses}) == 1
+    assert len(responses[0].json["result"]["clock"]["pendingTransactions"]) == 4
 
 
 async def test_concurrent_cancellations_with_one_key_have_the_same_result(world: World, token: str) -> None:

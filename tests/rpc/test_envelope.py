@@ -178,6 +178,11 @@ async def test_surrogate_pair_is_valid_next_to_a_lone_surrogate(world: World, to
     params = r'{"goals": [{"name": "\ud83d\ude00", "targetAmount": 1}], "\\\ud800": 1}'
     faults = (await world.post(raw_call("createTestClock", params), token)).json["error"]["data"]["errors"]
     assert [(fault["path"], fault["rule"]) for fault in faults] == [("\\\0", "unknown")]
+    # Text that looks like a high surrogate, and a lone low one.
+    faults = (await world.post(raw_call("createTestClock", r'{"\\ud83d\ude00": 1}'), token)).json["error"]["data"][
+        "errors"
+    ]
+    assert [fault["path"] for fault in faults] == ["\\ud83d\0"]
     clock = await world.create(token, goals=[goal(name="😀")])
     assert clock["goals"][0]["name"] == "😀"
 
