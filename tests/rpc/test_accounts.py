@@ -274,6 +274,21 @@ async def test_fork_has_the_same_accounts_and_transfers(world: World, token: str
     assert [item["id"] for item in fork["pendingTransfers"]] == [f"tfr_{key}_0", f"tfr_{key}_1"]
 
 
+async def test_export_has_accounts(world: World, token: str) -> None:
+    clock = await world.create(token, **STORY)
+    await world.advance(token, clock["id"], LATER)
+    params = {"id": clock["id"], "format": "csv"}
+    text = (await world.result("exportTestClock", params, token))["text"]
+    assert [line.rpartition(",")[2] for line in text.splitlines() if line.startswith("closing")] == [
+        "main",
+        "card",
+        "usd",
+    ]
+    one = (await world.result("exportTestClock", {**params, "account": "card"}, token))["text"]
+    assert {line.rpartition(",")[2] for line in one.splitlines()[1:]} == {"card"}
+    assert await world.faults("exportTestClock", {**params, "account": "x"}, token) == {"account": "account"}
+
+
 # Authorized card payments
 
 AUTHORIZED = {"authorizedAt": "2027-01-30T12:00:00+01:00", "authorizedAmount": 70.0, "authorizedName": "HOLD *SHOP"}

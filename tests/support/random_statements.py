@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from random import Random
-from typing import Final
+from typing import Final, Literal
 
-from tickover.api.clocks import Snapshot, Transaction
+from tickover.api.clocks import Account, Snapshot, Transaction, Transfer
 from tickover.api.fields import TransactionType
 
 START: Final = datetime(2027, 1, 1, tzinfo=UTC)
@@ -54,3 +54,29 @@ def random_snapshot(random: Random) -> Snapshot:
 
 def random_opening(random: Random) -> dict[str, Decimal]:
     return {"EUR": Decimal(random.choice(("0", "-0.3", "1000", "0.0001"))), "USD": Decimal(random.choice(("0", "5")))}
+
+
+def snapshot_with_accounts() -> Snapshot:
+    """Return a clock with two accounts in one currency, a third in another, and transfers between them."""
+    start, at = datetime(2027, 1, 1, tzinfo=UTC), datetime(2027, 1, 20, 8, tzinfo=UTC)
+    source: Literal["SIMULATED_TEST_CLOCK"] = "SIMULATED_TEST_CLOCK"
+    food = Transaction(
+        id="txn_1", at=at, name="Food", amount=Decimal("74.2"), currency="EUR", type="EXPENSE", account="card",
+        source=source,
+    )  # fmt: skip
+    paid = Transfer(
+        id="tfr_1", at=at, name="Pay", from_="main", to="card", amount=Decimal(50), currency="EUR", source=source
+    )
+    sent = Transfer(
+        id="tfr_2", at=at, name="Send", from_="main", to="usd", amount=Decimal(10), currency="EUR",
+        received=Decimal(11), received_currency="USD", source=source,
+    )  # fmt: skip
+    accounts = [
+        Account("main", "Main", "EUR", "CHECKING", Decimal(100), Decimal(40)),
+        Account("card", "Card", "EUR", "CREDIT_CARD", Decimal(-20), Decimal("-44.2")),
+        Account("usd", "Dollars", "USD", "CASH", Decimal(0), Decimal(11)),
+    ]
+    return Snapshot(
+        "clock_01a2d11f-0200-7129-903a-c1d45597fdf1", "READY", at, start.replace(year=2037), at, [food], [], [],
+        start_time=start, accounts=accounts, transfers=[paid, sent], pending_transfers=[],
+    )  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from tests.support.debian_packages import require_program
-from tests.support.random_statements import random_opening, random_snapshot
+from tests.support.random_statements import random_opening, random_snapshot, snapshot_with_accounts
 from tickover.scenarios.statements import build_statements, export
 
 
@@ -20,11 +20,13 @@ def test_hledger_checks_the_journals(tmp_path: Path) -> None:
         journal = export(random_snapshot(random), "hledger", opening=random_opening(random), pending=seed % 2 == 0)
         files.append(tmp_path / f"{seed}.journal")
         files[-1].write_text(journal)
+    files.append(tmp_path / "accounts.journal")
+    files[-1].write_text(export(snapshot_with_accounts(), "hledger"))
     # The assertions of a file ignore the other files.
     assert _check(*files) == (0, "")
 
     wrong = journal.replace(" 0 = EUR ", " 0 = EUR 1").replace(" 0 = USD ", " 0 = USD 1").replace(" = JPY ", " = JPY 1")
-    files[-1].write_text(wrong)
+    files[-2].write_text(wrong)
     assert _check(*files)[0] == 1
 
 

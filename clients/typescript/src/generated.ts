@@ -361,6 +361,8 @@ export interface ExportEntry {
   pending?: boolean;
   /** The balance of each currency before the clock's start, from -1,000,000,000,000 to 1,000,000,000,000. A missing one is 0. A clock with accounts has none. */
   openingBalances?: Record<string, number>;
+  /** The key of an account. Default: all accounts, each with its own statement. */
+  account?: string;
 }
 
 /** The parameters of connectTestClock. */
@@ -1078,7 +1080,7 @@ export abstract class OperationMethods {
     return this.call("expandScenario", params, options);
   }
 
-  /** Export a clock as account statements for other programs. Returns a file with one account statement for each currency, the same as `tickover clock export`. `ofx` and `camt053` need at least one transaction or opening balance. `camt053` allows 5 decimals. */
+  /** Export a clock as account statements for other programs. Returns a file with one statement for each account, or for each currency of a clock without any, the same as `tickover clock export`. `ofx` and `camt053` need at least one account, transaction or opening balance. `camt053` allows 5 decimals. */
   exportTestClock(params: ExportEntry, options?: CallOptions): Promise<ExportedClock> {
     return this.call("exportTestClock", params, options);
   }

@@ -48,6 +48,7 @@ class ExportRequest(Struct, frozen=True, tag="export"):
     format: str
     pending: bool
     opening: Mapping[str, int | float]
+    account: str = ""
 
 
 class IsolatedResult(Struct, frozen=True, omit_defaults=True):
@@ -82,7 +83,7 @@ def export_clock(request: ExportRequest) -> IsolatedResult:
     clock = json.decode(request.clock, type=Snapshot)
     file_format = FORMATS[request.format]
     try:
-        text = export(clock, request.format, opening=request.opening, pending=request.pending)
+        text = export(clock, request.format, opening=request.opening, pending=request.pending, account=request.account)
     except ValueError as error:
         return IsolatedResult(errors=[(str(error), None)])
     name = f"{clock.id}.{file_format.extension}"

@@ -31,8 +31,14 @@ FORMATS: Final = {
 }
 
 
-def export(clock: Snapshot, format: str, *, opening: Mapping[str, Amount] = {}, pending: bool = False) -> str:
-    """Return a clock's transactions as a file in one of FORMATS. With `pending`, include scheduled ones."""
+def export(
+    clock: Snapshot, format: str, *, opening: Mapping[str, Amount] = {}, pending: bool = False, account: str = ""
+) -> str:
+    """Return a clock's transactions as a file in one of FORMATS. With `pending`, include scheduled ones.
+
+    With `account`, the file has only the statement of this account.
+    """
     if format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; available formats: {', '.join(FORMATS)}")
-    return FORMATS[format].write(build_statements(clock, opening, pending=pending))
+    statements = build_statements(clock, opening, pending=pending)
+    return FORMATS[format].write([one for one in statements if not account or one.account == account])

@@ -33,7 +33,7 @@ def write_ofx(statements: Sequence[Statement]) -> str:
     status = _element("STATUS", _text("CODE", "0"), _text("SEVERITY", "INFO"))
     sign_on = _element("SONRS", status, _text("DTSERVER", _ofx_time(statements[0].end)), _text("LANGUAGE", "ENG"))
     responses = [
-        _element("STMTTRNRS", _text("TRNUID", str(number)), status, _ofx_statement(statement))
+        _element("STMTTRNRS", _text("TRNUID", str(number)), status, _ofx_statement(statement, number))
         for number, statement in enumerate(statements, 1)
     ]
     document = _element("OFX", _element("SIGNONMSGSRSV1", sign_on), _element("BANKMSGSRSV1", *responses))
@@ -45,11 +45,11 @@ def _require_any(statements: Sequence[Statement]) -> None:
         raise ValueError("the clock has no transactions, and this format needs one; use csv, or include pending ones")
 
 
-def _ofx_statement(statement: Statement) -> str:
+def _ofx_statement(statement: Statement, number: int) -> str:
     account = _element(
         "BANKACCTFROM",
         _text("BANKID", "TICKOVER"),
-        _text("ACCTID", _account_id(statement, 22)),
+        _text("ACCTID", _account_id(statement, number, 22)),
         _text("ACCTTYPE", "CHECKING"),
     )
     entries = _element(
@@ -98,19 +98,24 @@ def write_camt053(statements: Sequence[Statement]) -> str:
     _require_any(statements)
     created = _text("CreDtTm", _camt_time(statements[0].end))
     header = _element("GrpHdr", _text("MsgId", _short_id(statements[0].clock_id)), created)
-    message = _element("BkToCstmrStmt", header, *(_camt_statement(one, created) for one in statements))
+    message = _element("BkToCstmrStmt", header, *_camt_statements(statements, created))
     document = _element("Document", message, xmlns=_CAMT_NAMESPACE)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{document}\n'
 
 
-def _camt_statement(statement: Statement, created: str) -> str:
+def _camt_statements(statements: Sequence[Statement], created: str) -> Iterator[str]:
+    yield from (_camt_statement(one, number, created) for number, one in enumerate(statements, 1))
+
+
+def _camt_statement(statement: Statement, number: int, created: str) -> str:
     period = _element(
         "FrToDt", _text("FrDtTm", _camt_time(statement.start)), _text("ToDtTm", _camt_time(statement.end))
     )
-    account_id = _element("Id", _element("Othr", _text("Id", _account_id(statement, 34))))
+    id = _account_id(statement, number, 34)
+    account_id = _element("Id", _element("Othr", _text("Id", id)))
     return _element(
         "Stmt",
-        _text("Id", _account_id(statement, 34)),
+        _text("Id", id),
         created,
         period,
         _element("Acct", account_id, _text("Ccy", statement.currency)),
@@ -154,9 +159,10 @@ def _camt_time(at: datetime) -> str:
     return f"{at:%Y-%m-%dT%H:%M:%S}+00:00"
 
 
-def _account_id(statement: Statement, max_length: int) -> str:
-    """Return an account for each currency: the end of the clock's ID, and the currency."""
-    return f"{_short_id(statement.clock_id)[-(max_length - 4) :]}-{statement.currency}"
+def _account_id(statement: Statement, number: int, max_length: int) -> str:
+    """Return the number of an account: the end of the clock's ID, and the currency or the number of the statement."""
+    suffix = f"{number:03}" if statement.account else statement.currency
+    return f"{_short_id(statement.clock_id)[-(max_length - 4) :]}-{suffix}"
 
 
 def _short_id(id: str) -> str:

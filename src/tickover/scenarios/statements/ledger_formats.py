@@ -10,6 +10,8 @@ from tickover.api.plans import OPENING_BALANCE
 from tickover.scenarios.statements.statement import Entry, Statement, plain_number
 
 _EQUITY: Final = "Equity:Opening-Balances"
+_TRANSFERS: Final = "Equity:Transfers"
+"""Both ends of a transfer go through it."""
 _NOT_IN_HLEDGER_ACCOUNTS: Final = re.compile(r"[;:()\[\]{}=@|*!<>~\"]")
 _NOT_IN_BEANCOUNT_ACCOUNTS: Final = re.compile(r"[^A-Za-z0-9]+")
 
@@ -18,20 +20,23 @@ def write_hledger(statements: Sequence[Statement]) -> str:
     """Return a journal for hledger. It declares all names, and its balance assertions check the closing balances."""
     accounts = {_asset(one) for one in statements} | {_EQUITY}
     accounts |= {_hledger_account(statement, entry) for statement in statements for entry in statement.entries}
-    lines = ["decimal-mark .", *map(_commodity, statements), *(f"account {name}" for name in sorted(accounts)), ""]
+    lines = ["decimal-mark .", *_commodities(statements), *(f"account {name}" for name in sorted(accounts)), ""]
     return "\n".join([*lines, *(line for one in statements for line in _hledger_lines(one))]) + "\n"
 
 
-def _commodity(statement: Statement) -> str:
-    """Return the declaration of a currency. It has as many decimals as the statement, because reports round to them."""
-    amounts = [statement.opening, *(entry.amount for entry in statement.entries)]
-    decimals = max(len(plain_number(amount, statement.currency).partition(".")[2]) for amount in amounts)
-    return f"commodity {statement.currency} 1000.{'0' * decimals}"
+def _commodities(statements: Sequence[Statement]) -> Iterator[str]:
+    """Return declarations of currencies. They have as many decimals as the amounts, because reports round to them."""
+    decimals: dict[str, int] = {}
+    for statement in statements:
+        amounts = [statement.opening, *(entry.amount for entry in statement.entries)]
+        most = max(len(plain_number(amount, statement.currency).partition(".")[2]) for amount in amounts)
+        decimals[statement.currency] = max(most, decimals.get(statement.currency, 0))
+    yield from (f"commodity {currency} 1000.{'0' * count}" for currency, count in decimals.items())
 
 
 def _hledger_lines(statement: Statement) -> Iterator[str]:
     account, currency = _asset(statement), statement.currency
-    yield f"; {statement.clock_id}, {currency}"
+    yield f"; {statement.clock_id}, {statement.account or currency}"
     if statement.opening:
         yield f"{statement.start:%Y-%m-%d} * Opening balance"
         yield f"    {account}  {currency} {plain_number(statement.opening, currency)}"
@@ -51,11 +56,13 @@ def _hledger_lines(statement: Statement) -> Iterator[str]:
 
 
 def _asset(statement: Statement) -> str:
-    return f"Assets:Tickover:{statement.currency}"
+    return f"Assets:Tickover:{statement.account.capitalize() or statement.currency}"
 
 
 def _other_account(statement: Statement, entry: Entry, category: str) -> str:
     """Return the account that the money comes from or goes to."""
+    if entry.is_transfer:
+        return _TRANSFERS
     if entry.category == OPENING_BALANCE and entry.at == statement.start:
         return _EQUITY
     return f"{'Income' if entry.amount > 0 else 'Expenses'}:{category or 'Other'}"

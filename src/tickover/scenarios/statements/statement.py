@@ -1,4 +1,4 @@
-"""Statements: the transactions of a clock in one currency, with the balances before and after."""
+"""Statements: the transactions of a clock in one currency or account, with the balances before and after."""
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from tickover.api.arguments import Amount, add_exactly
-from tickover.api.clocks import Snapshot, Transaction
+from tickover.api.clocks import Snapshot
 from tickover.api.plans import to_exact_balances
 
 _DECIMALS: Final = {
@@ -45,9 +45,13 @@ class Entry(Payment, frozen=True, kw_only=True):
     """The balance after it."""
     pending: bool
 
+    @property
+    def is_transfer(self) -> bool:
+        return self.id.startswith("tfr_")
 
-class Statement(Struct, frozen=True, rename="camel"):
-    """The entries of one currency, in order of time."""
+
+class Statement(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """The entries of one account, or of one currency if the clock has no accounts, in order of time."""
 
     clock_id: str
     currency: str
@@ -56,36 +60,78 @@ class Statement(Struct, frozen=True, rename="camel"):
     opening: Decimal
     closing: Decimal
     entries: Sequence[Entry]
+    account: str = ""
+    """The key of the account, if the clock has accounts."""
+
+
+class _Row(Struct, frozen=True):
+    """A transaction, or one end of a transfer. Its amount is signed."""
+
+    id: str
+    at: datetime
+    name: str
+    amount: Decimal
+    currency: str
+    category: str = ""
+    account: str = ""
 
 
 def build_statements(clock: Snapshot, opening: Mapping[str, Amount], *, pending: bool) -> list[Statement]:
-    """Return a statement for each currency of the clock, in order of currency."""
-    items = [*clock.transactions, *(clock.pending_transactions if pending else ())]
+    """Return a statement for each account in their order, or for each currency of a clock without accounts."""
+    rows = _rows(clock, pending=pending)
+    start = min([clock.start_time or clock.frozen_time, *(row.at for row in rows)])
+    end = max([clock.frozen_time, *(row.at for row in rows)])
     balances = to_exact_balances(opening)
-    start = min([clock.start_time or clock.frozen_time, *(item.at for item in items)])
-    end = max([clock.frozen_time, *(item.at for item in items)])
+    books = [("", currency, balances.get(currency, Decimal(0))) for currency in sorted({*balances, *_currencies(rows)})]
+    if clock.accounts:
+        books = [(account.key, account.currency, account.opening_balance) for account in clock.accounts]
     statements = []
-    for currency in sorted({*balances, *(item.currency for item in items)}):
-        before = balances.get(currency, Decimal(0))
-        entries = list(_entries([item for item in items if item.currency == currency], before, clock.frozen_time))
+    for account, currency, before in books:
+        mine = [row for row in rows if (row.account == account if account else row.currency == currency)]
+        entries = list(_entries(mine, before, clock.frozen_time))
         after = entries[-1].balance if entries else before
-        statements.append(Statement(clock.id, currency, start, end, before, after, entries))
+        statements.append(Statement(clock.id, currency, start, end, before, after, entries, account))
     return statements
 
 
-def _entries(items: Sequence[Transaction], balance: Decimal, frozen_time: datetime) -> Iterator[Entry]:
-    for item in items:
-        amount = item.amount if item.type == "INCOME" else -item.amount
-        balance = add_exactly(balance, amount)
+def _currencies(rows: Sequence[_Row]) -> set[str]:
+    return {row.currency for row in rows}
+
+
+def _rows(clock: Snapshot, *, pending: bool) -> list[_Row]:
+    """Return transactions and the two ends of transfers, in order of time."""
+    rows = [
+        _Row(
+            item.id,
+            item.at,
+            item.name,
+            item.amount if item.type == "INCOME" else -item.amount,
+            item.currency,
+            item.category or "",
+            item.account or "",
+        )
+        for item in (*clock.transactions, *(clock.pending_transactions if pending else ()))
+    ]
+    for item in (*(clock.transfers or ()), *((clock.pending_transfers or ()) if pending else ())):
+        received = item.amount if item.received is None else item.received
+        currency = item.received_currency or item.currency
+        rows.append(_Row(f"{item.id}_out", item.at, item.name, -item.amount, item.currency, account=item.from_))
+        rows.append(_Row(f"{item.id}_in", item.at, item.name, received, currency, account=item.to))
+    return sorted(rows, key=lambda row: row.at)
+
+
+def _entries(rows: Sequence[_Row], balance: Decimal, frozen_time: datetime) -> Iterator[Entry]:
+    for row in rows:
+        balance = add_exactly(balance, row.amount)
         yield Entry(
-            id=item.id,
-            at=item.at,
-            name=clean_text(item.name),
-            amount=amount,
-            currency=item.currency,
-            category=clean_text(item.category or ""),
+            id=row.id,
+            at=row.at,
+            name=clean_text(row.name),
+            amount=row.amount,
+            currency=row.currency,
+            category=clean_text(row.category),
             balance=balance,
-            pending=item.at > frozen_time,
+            pending=row.at > frozen_time,
         )
 
 

@@ -19,9 +19,10 @@ def write_csv(statements: Sequence[Statement]) -> str:
     """Return a row for each transaction, between rows with the opening and the closing balance of its currency."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CSV_HEADER)
+    has_accounts = any(statement.account for statement in statements)
+    writer.writerow((*CSV_HEADER, "account") if has_accounts else CSV_HEADER)
     for statement in statements:
-        writer.writerows(_rows(statement))
+        writer.writerows((*row, statement.account) if has_accounts else row for row in _rows(statement))
     return text.getvalue()
 
 
@@ -31,7 +32,7 @@ def _rows(statement: Statement) -> Iterator[tuple[str, ...]]:
     yield "opening", "", timestamps.write(statement.start), "", "", "", currency, opening, ""
     for entry in statement.entries:
         yield (
-            "transaction",
+            "transfer" if entry.is_transfer else "transaction",
             entry.id,
             timestamps.write(entry.at),
             escape_formulas(entry.name),

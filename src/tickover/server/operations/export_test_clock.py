@@ -2,16 +2,17 @@
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Raw
+from msgspec import UNSET, Raw, UnsetType
 
 from tickover.api.clocks import ExportedClock
 from tickover.api.errors import Fault, Reason, invalid_params
-from tickover.api.fields import ClockId, OpeningBalances, Params, doc
+from tickover.api.fields import AccountKey, ClockId, OpeningBalances, Params, doc
 from tickover.server.isolated_calls import MAX_EXPORT, ExportRequest
 from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
+from tickover.server.operations.ledgers import opening_faults, reject
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.clocks import encode_start
-from tickover.server.schedule.schedule import view
+from tickover.server.schedule.schedule import decode_opening_balances, view
 
 ExportFormat = Literal["csv", "json", "hledger", "beancount", "ofx", "camt053"]
 
@@ -22,7 +23,10 @@ class ExportEntry(Params, frozen=True):
     id: ClockId
     format: Annotated[ExportFormat, doc("The format of the file.")]
     pending: Annotated[bool, doc("Whether to include transactions after the clock's `frozenTime`.")] = False
-    opening_balances: OpeningBalances = {}
+    opening_balances: OpeningBalances | UnsetType = UNSET
+    account: Annotated[
+        AccountKey | UnsetType, doc("The key of an account. Default: all accounts, each with its own statement.")
+    ] = UNSET
 
 
 async def export_test_clock(params: ExportEntry, caller: Caller, services: Services) -> bytes:
@@ -30,8 +34,14 @@ async def export_test_clock(params: ExportEntry, caller: Caller, services: Servi
     # A call that waits for its turn holds no clock in memory.
     async with process.turn(caller.token.user):
         clock, schedule = await services.clocks.find(params.id, caller)
+        faults = opening_faults(schedule, params.opening_balances)
+        if params.account and params.account not in [account.head.key for account in schedule.accounts]:
+            faults.append(Fault("account", "account", "must be the key of an account of this clock", params.account))
+        reject(OPERATION.name, faults)
         snapshot = Raw(view(clock.frozen_time, schedule, encode_start(clock)))
-        found = await process.run(ExportRequest(snapshot, params.format, params.pending, params.opening_balances))
+        opening = decode_opening_balances(schedule) if params.opening_balances is UNSET else params.opening_balances
+        request = ExportRequest(snapshot, params.format, params.pending, opening, params.account or "")
+        found = await process.run(request)
     if found.result is UNSET:
         raise invalid_params(OPERATION.name, [Fault("format", "export", found.errors[0][0], params.format)])
     return bytes(found.result)
@@ -41,8 +51,9 @@ OPERATION = Operation(
     name="exportTestClock",
     summary="Export a clock as account statements for other programs",
     description=(
-        "Returns a file with one account statement for each currency, the same as `tickover clock export`. `ofx` and "
-        "`camt053` need at least one transaction or opening balance. `camt053` allows 5 decimals."
+        "Returns a file with one statement for each account, or for each currency of a clock without any, the same as "
+        "`tickover clock export`. `ofx` and `camt053` need at least one account, transaction or opening balance. "
+        "`camt053` allows 5 decimals."
     ),
     params=ExportEntry,
     result=ExportedClock,

@@ -19,7 +19,7 @@ from tickover.api.plans import OPENING_BALANCE
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.items import StoredTransaction, StoredTransfer, decode_items
 from tickover.server.schedule.money import Amount, Savings, to_common_unit, to_fraction, to_number
-from tickover.server.schedule.schedule import GoalHead, Schedule
+from tickover.server.schedule.schedule import GoalHead, Schedule, decode_opening_balances
 
 
 class LedgerGoal(Struct, frozen=True):
@@ -98,7 +98,6 @@ def _new_book(unit: int = 1, opening: int = 0) -> Book:
 _ITEMS_PER_STEP: Final = 250
 _EMPTY_BOOK: Final = _new_book()
 _ZERO: Final = Fraction(0)
-_decode_balances: Final = json.Decoder(dict[str, Amount]).decode
 _decode_goal_head: Final = json.Decoder(GoalHead).decode
 
 
@@ -183,7 +182,7 @@ class Ledger:
                 balances[head.currency] = opening + to_fraction(head.opening_balance)
             return balances
         if isinstance(given, UnsetType):
-            given = _decode_balances(self.schedule.opening_balances or b"{}")
+            given = decode_opening_balances(self.schedule)
         return {currency: to_fraction(amount) for currency, amount in given.items()}
 
     def item_ids(self, positions: Iterable[int]) -> list[str]:

@@ -8,7 +8,7 @@ faster here. A property test compares the views with a plain computation, byte f
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from msgspec import UNSET, Struct, UnsetType, msgpack
+from msgspec import UNSET, Struct, UnsetType, json, msgpack
 from msgspec.structs import replace
 
 from tickover.api import ids
@@ -93,6 +93,7 @@ TRANSFERS: Final = -1
 
 _EXTENDED: Final = b"\x01"
 """Precedes a stored schedule with extensions. Earlier releases can't decode it, so they can't amend it without them."""
+_decode_balances: Final = json.Decoder(dict[str, Amount]).decode
 _encode_stored: Final = msgpack.Encoder().encode
 _decode_stored: Final = msgpack.Decoder(Schedule).decode
 
@@ -245,6 +246,11 @@ def _amend_goal(
     amounts = sort_by([*kept.instants, *(item.at for item in new)], [*amounts, *(item.amount for item in new)])
     added = encode_items("ctb", suffix, new, kept.next_number)
     return ScheduledGoal(goal.head, compute_savings(target, initial, amounts), kept.merge(added))
+
+
+def decode_opening_balances(schedule: Schedule) -> dict[str, Amount]:
+    """Return the stored opening balances of a clock."""
+    return _decode_balances(schedule.opening_balances or b"{}")
 
 
 def view(frozen_time: Instant, schedule: Schedule, names: bytes = b"", *, details: bool = False) -> bytes:
