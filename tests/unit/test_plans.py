@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tickover.api.arguments import midnight, to_exact_decimal, to_instant
-from tickover.api.expectations import never_below
-from tickover.api.plans import Plan, contribution, encode_json, expense, goal, income
+from tickover.api.expectations import never_above, never_below
+from tickover.api.plans import Plan, account, contribution, encode_json, expense, goal, income, transfer
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 UTC_PLUS_1 = timezone(timedelta(hours=1))
@@ -135,10 +135,34 @@ def test_a_plan_is_encoded_as_create_test_clock_parameters() -> None:
     )
 
 
-def test_opening_balances_and_expectations_are_not_sent() -> None:
-    plan = Plan(frozen_time=START, opening={"EUR": 12.5}, expectations=[never_below("EUR", 0)])
-    assert encode_json(plan.params) == b'{"frozenTime":"2027-01-01T00:00:00Z"}'
-    assert plan.opening == {"EUR": Decimal("12.5")}
+def test_accounts_transfers_and_expectations_are_encoded() -> None:
+    plan = Plan(
+        transactions=[expense("Rent", 900, "EUR", START, account="checking")],
+        accounts=[account("checking", "Checking", "EUR", opening_balance=0.1), account("card", "Card", "USD", "CASH")],
+        transfers=[transfer("Pay card", 10, "checking", "card", "2027-01-02", received=11.5)],
+        expectations=[never_below(account="checking"), never_above("EUR", 5000, until=START)],
+    )
+    assert encode_json(plan).decode() == (
+        '{"transactions":[{"at":"2027-01-01T00:00:00Z","name":"Rent","amount":900,"currency":"EUR","type":"EXPENSE",'
+        '"account":"checking"}],"accounts":['
+        '{"key":"checking","name":"Checking","currency":"EUR","openingBalance":0.1},'
+        '{"key":"card","name":"Card","currency":"USD","type":"CASH","openingBalance":0}],"transfers":['
+        '{"at":"2027-01-02T00:00:00Z","name":"Pay card","from":"checking","to":"card","amount":10,"received":11.5}],'
+        '"expectations":[{"balance":{"atLeast":0,"account":"checking"}},'
+        '{"balance":{"currency":"EUR","atMost":5000,"until":"2027-01-01T00:00:00Z"}}]}'
+    )
+
+
+def test_opening_balances_are_sent_only_if_they_were_given() -> None:
+    assert encode_json(Plan(opening_balances={"EUR": 12.5})) == b'{"openingBalances":{"EUR":12.5}}'
+    assert encode_json(Plan(opening_balances={})) == b'{"openingBalances":{}}'
+    assert encode_json(Plan(expectations=[])) == b"{}"
+
+
+@pytest.mark.parametrize("names", [{}, {"currency": "EUR", "account": "checking"}])
+def test_balance_expectation_is_about_a_currency_or_an_account(names: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="pass either a currency or an account"):
+        never_below(**names, amount=0)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +173,7 @@ def test_opening_balances_and_expectations_are_not_sent() -> None:
         lambda amount: contribution(amount, START),
         lambda amount: goal("Trip", amount),
         lambda amount: goal("Trip", 1, amount),
-        lambda amount: Plan(opening={"EUR": amount}),
+        lambda amount: Plan(opening_balances={"EUR": amount}),
     ],
 )
 def test_inexact_amounts_are_rejected(build: Any) -> None:

@@ -192,21 +192,44 @@ class CheckResult(Result, frozen=True):
 
 
 def never_below(
-    currency: str, amount: Amount, *, from_: InstantLike | None = None, until: InstantLike | None = None
+    currency: str | None = None,
+    amount: Amount = 0,
+    *,
+    account: str | None = None,
+    from_: InstantLike | None = None,
+    until: InstantLike | None = None,
 ) -> Expectation:
-    """Expect that the balance is at least `amount` at every instant of the range."""
-    rule = BalanceExpectationEntry(
-        currency, at_least=to_exact_decimal(amount), from_=_optional(from_), until=_optional(until)
-    )
-    return ExpectationEntry(balance=rule)
+    """Expect that the balance of a currency or of an account is at least `amount` at every instant of the range."""
+    return _balance(currency, account, from_, until, at_least=to_exact_decimal(amount))
 
 
 def never_above(
-    currency: str, amount: Amount, *, from_: InstantLike | None = None, until: InstantLike | None = None
+    currency: str | None = None,
+    amount: Amount = 0,
+    *,
+    account: str | None = None,
+    from_: InstantLike | None = None,
+    until: InstantLike | None = None,
 ) -> Expectation:
-    """Expect that the balance is at most `amount` at every instant of the range."""
+    """Expect that the balance of a currency or of an account is at most `amount` at every instant of the range."""
+    return _balance(currency, account, from_, until, at_most=to_exact_decimal(amount))
+
+
+def _balance(
+    currency: str | None,
+    account: str | None,
+    from_: InstantLike | None,
+    until: InstantLike | None,
+    **bound: Decimal,
+) -> Expectation:
+    if (currency is None) == (account is None):
+        raise ValueError("pass either a currency or an account")
     rule = BalanceExpectationEntry(
-        currency, at_most=to_exact_decimal(amount), from_=_optional(from_), until=_optional(until)
+        currency=UNSET if currency is None else currency,
+        account=UNSET if account is None else account,
+        from_=_optional(from_),
+        until=_optional(until),
+        **bound,
     )
     return ExpectationEntry(balance=rule)
 

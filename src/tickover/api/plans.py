@@ -2,21 +2,31 @@
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Final, Generic, TypeVar
+from typing import Annotated, Final, Generic, TypedDict, TypeVar
 
 from msgspec import UNSET, UnsetType, json, structs
 from msgspec.structs import force_setattr
 
 from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
-from tickover.api.clocks import ContributionEntry, GoalEntry, ScheduleEntry, Transaction, TransactionEntry
+from tickover.api.clocks import (
+    AccountEntry,
+    ContributionEntry,
+    GoalEntry,
+    ScheduleEntry,
+    Transaction,
+    TransactionEntry,
+    TransferEntry,
+)
 from tickover.api.expectations import Expectation
-from tickover.api.fields import Result, TransactionType, doc
+from tickover.api.fields import AccountType, Result, TransactionType, doc
 
 OPENING_BALANCE: Final = "Opening balance"
 """The category of a transaction at a clock's start that is the balance before it: neither income nor expense."""
 
 PlannedTransaction = TransactionEntry[Decimal]
 PlannedGoal = GoalEntry[Decimal, Decimal]
+PlannedAccount = AccountEntry[Decimal]
+PlannedTransfer = TransferEntry[Decimal]
 
 
 class PlannedContribution(ContributionEntry[Decimal], frozen=True):
@@ -26,27 +36,42 @@ class PlannedContribution(ContributionEntry[Decimal], frozen=True):
     """The ID or the name of a goal, if the contribution is added to a clock that has the goal already."""
 
 
-PlannedItem = PlannedTransaction | PlannedGoal | PlannedContribution
+PlannedItem = PlannedTransaction | PlannedTransfer | PlannedGoal | PlannedContribution
 """An item that can be added to a clock."""
 CreateClockParams = ScheduleEntry[Decimal, Decimal, Decimal, Decimal, Decimal]
 
 
 class Plan(ScheduleEntry[Decimal, Decimal, Decimal, Decimal, Decimal], frozen=True):
-    """A clock to create, with the opening balances and expectations to check it with. The server stores neither."""
+    """A clock to create."""
 
-    opening: Mapping[str, Amount] = {}
+    opening_balances: Mapping[str, Amount] | UnsetType = UNSET  # type: ignore[assignment]
     expectations: Sequence[Expectation] = ()
 
     def __post_init__(self) -> None:
         if self.frozen_time is not UNSET:
             force_setattr(self, "frozen_time", to_instant(self.frozen_time))
-        force_setattr(self, "opening", to_exact_balances(self.opening))
+        if self.opening_balances is not UNSET:
+            force_setattr(self, "opening_balances", to_exact_balances(self.opening_balances))
+        # An empty list of expectations is invalid in a request. An empty tuple is left out.
+        force_setattr(self, "expectations", tuple(self.expectations))
 
     @property
     def params(self) -> CreateClockParams:
-        """The parameters of createTestClock."""
+        """The parameters of createTestClock, without the expectations."""
         stored = [name for name in ScheduleEntry.__struct_fields__ if name != "expectations"]
         return ScheduleEntry(**{name: getattr(self, name) for name in stored})
+
+
+class PlanParts(TypedDict, total=False):
+    """The parts of a plan that a call can have instead of a plan."""
+
+    frozen_time: InstantLike
+    transactions: Sequence[PlannedTransaction]
+    goals: Sequence[PlannedGoal]
+    accounts: Sequence[PlannedAccount]
+    transfers: Sequence[PlannedTransfer]
+    opening_balances: Mapping[str, Amount]
+    expectations: Sequence[Expectation]
 
 
 ScheduleT = TypeVar("ScheduleT")
@@ -73,17 +98,42 @@ def is_opening_balance(transaction: PlannedTransaction | Transaction) -> bool:
 
 
 def income(
-    name: str, amount: Amount, currency: str, at: InstantLike, category: str | None = None
+    name: str,
+    amount: Amount,
+    currency: str,
+    at: InstantLike,
+    category: str | None = None,
+    account: str | None = None,
 ) -> PlannedTransaction:
-    """Return a transaction of type INCOME."""
-    return _transaction("INCOME", name, amount, currency, at, category)
+    """Return a transaction of type INCOME. `account` is the key of an account of the clock."""
+    return _transaction("INCOME", name, amount, currency, at, category, account)
 
 
 def expense(
-    name: str, amount: Amount, currency: str, at: InstantLike, category: str | None = None
+    name: str,
+    amount: Amount,
+    currency: str,
+    at: InstantLike,
+    category: str | None = None,
+    account: str | None = None,
 ) -> PlannedTransaction:
     """Return a transaction of type EXPENSE. Its amount is positive."""
-    return _transaction("EXPENSE", name, amount, currency, at, category)
+    return _transaction("EXPENSE", name, amount, currency, at, category, account)
+
+
+def account(
+    key: str, name: str, currency: str, type: AccountType = "CHECKING", opening_balance: Amount = 0
+) -> PlannedAccount:
+    """Return an account. Transactions and transfers name it by its key."""
+    return AccountEntry(key, name, currency, type, to_exact_decimal(opening_balance))
+
+
+def transfer(
+    name: str, amount: Amount, from_: str, to: str, at: InstantLike, received: Amount | None = None
+) -> PlannedTransfer:
+    """Return a transfer between accounts. Between currencies, `received` is the amount that arrives."""
+    arrives = UNSET if received is None else to_exact_decimal(received)
+    return TransferEntry(to_instant(at), name, from_, to, to_exact_decimal(amount), arrives)
 
 
 def contribution(amount: Amount, at: InstantLike, goal: str | None = None) -> PlannedContribution:
@@ -110,8 +160,14 @@ def to_exact_balances(balances: Mapping[str, Amount]) -> dict[str, Decimal]:
     return {currency: to_exact_decimal(amount) for currency, amount in balances.items()}
 
 
-def _transaction(
-    type: TransactionType, name: str, amount: Amount, currency: str, at: InstantLike, category: str | None
+def _transaction(  # noqa: PLR0913, PLR0917 - one parameter for each member
+    type: TransactionType,
+    name: str,
+    amount: Amount,
+    currency: str,
+    at: InstantLike,
+    category: str | None,
+    account: str | None,
 ) -> PlannedTransaction:
     return TransactionEntry(
         at=to_instant(at),
@@ -120,6 +176,7 @@ def _transaction(
         currency=currency,
         type=type,
         category=UNSET if category is None else category,
+        account=UNSET if account is None else account,
     )
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tickover.api.errors import Fault
 
 _KEY: Final = "tickover.inputs"
-_PARAMETERS: Final = {"frozenTime": "start", "openingBalances": "opening"}
+_PARAMETERS: Final = {"frozenTime": "start", "openingBalances": "opening_balances"}
 """Parameters of the API that have another name in the commands."""
 _BOUNDARY: Final = re.compile(r"[.\[]|$")
 _WORD: Final = re.compile("(?<=[a-z])[A-Z]")

@@ -20,15 +20,14 @@ class EventFollower:
         id: str,
         *,
         after: datetime | None = None,
-        opening: Mapping[str, Decimal] | None = None,
+        opening_balances: Mapping[str, Decimal] | None = None,
     ) -> None:
         self._client = client
         self.id = id
         self.queue = EventQueue(after)
-        self._opening = opening
+        self._opening_balances = opening_balances
 
     def new_events(self) -> "Sequence[Event]":
         """Return the events since the last call. The first call returns all events."""
-        return self.queue.find_new(
-            list(self._client.list_events(self.id, after=self.queue.after, opening=self._opening))
-        )
+        found = self._client.list_events(self.id, after=self.queue.after, opening_balances=self._opening_balances)
+        return self.queue.find_new(list(found))

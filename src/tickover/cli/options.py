@@ -49,13 +49,15 @@ def shared_options(command: F) -> F:
 
 
 def opening_option(command: F) -> F:
-    """Add --opening, which passes currencies and amounts as `opening`."""
+    """Add --opening, which passes `opening_balances`, or None for those of the clock."""
     return click.option(
         "--opening",
+        "opening_balances",
         type=parse_amount_of_currency,
         multiple=True,
+        callback=lambda _, __, balances: dict(balances) or None,
         metavar="EUR=1200",
-        help="Balance of a currency before the clock's start. Repeat it for more currencies.",
+        help="Balance of a currency before the clock's start, instead of the clock's own. Repeatable.",
     )(command)
 
 

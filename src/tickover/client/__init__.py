@@ -2,6 +2,8 @@
 
 from tickover.api.arguments import midnight
 from tickover.api.clocks import (
+    Account,
+    AccountBalance,
     Balance,
     BalancePoint,
     Balances,
@@ -12,6 +14,7 @@ from tickover.api.clocks import (
     Snapshot,
     Summary,
     Transaction,
+    Transfer,
 )
 from tickover.api.connections import BankFault, Connected, Connection
 from tickover.api.durations import Duration
@@ -27,7 +30,7 @@ from tickover.api.expectations import (
     posted,
     total,
 )
-from tickover.api.plans import Plan, contribution, expense, goal, income
+from tickover.api.plans import Plan, account, contribution, expense, goal, income, transfer
 from tickover.api.tokens import AccessToken, CreatedAccessToken, CurrentUser, SignedIn, TokenInfo
 from tickover.api.tokens import StoredEmail as Email
 from tickover.client.async_client import AsyncTickover
@@ -39,6 +42,8 @@ from tickover.client.webhooks import Answer, Delivery, Webhook
 
 __all__ = [
     "AccessToken",
+    "Account",
+    "AccountBalance",
     "AdvanceResult",
     "Answer",
     "AsyncClock",
@@ -77,9 +82,11 @@ __all__ = [
     "Tickover",
     "TokenInfo",
     "Transaction",
+    "Transfer",
     "Unreachable",
     "Violation",
     "Webhook",
+    "account",
     "contribution",
     "expense",
     "goal",
@@ -90,4 +97,5 @@ __all__ = [
     "never_below",
     "posted",
     "total",
+    "transfer",
 ]

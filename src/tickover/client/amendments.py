@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tickover.api.clocks import Contribution, Goal, GoalEntry, Transaction, TransactionEntry
+from tickover.api.clocks import Contribution, Goal, GoalEntry, Transaction, TransactionEntry, Transfer, TransferEntry
 from tickover.api.plans import PlannedContribution, PlannedItem
 
-Item = Transaction | Contribution | str
-"""A transaction or a contribution of a clock, or its ID."""
+Item = Transaction | Transfer | Contribution | str
+"""A transaction, a transfer or a contribution of a clock, or its ID."""
 
 
 def amendment_params(
@@ -18,6 +18,7 @@ def amendment_params(
         "id": id,
         "add": {
             "transactions": [item for item in add if isinstance(item, TransactionEntry)],
+            "transfers": [item for item in add if isinstance(item, TransferEntry)],
             "goals": [item for item in add if isinstance(item, GoalEntry)],
             "contributions": [
                 {"goalId": _goal_id(item, goals), "at": item.at, "amount": item.amount}

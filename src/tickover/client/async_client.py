@@ -1,7 +1,7 @@
 """The asyncio client."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from msgspec import UNSET, UnsetType
 
@@ -11,7 +11,7 @@ from tickover.api.connections import BankFault, BankProtocol, Connected, Connect
 from tickover.api.errors import Reason, Rejection
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_PAGE
-from tickover.api.plans import Plan, PlannedGoal, PlannedItem, PlannedTransaction, plan_of
+from tickover.api.plans import Plan, PlannedItem, PlanParts, plan_of
 from tickover.api.tokens import AccessToken, CreatedAccessToken, CurrentUser, SignedIn
 from tickover.api.tokens import StoredEmail as Email
 from tickover.client import calls
@@ -91,22 +91,20 @@ class AsyncClient(BaseClient):
         """Return the newest email to this address, or None if the development mailbox has none or is disabled."""
         return await self._session.send(calls.latest_email(email))
 
-    async def create_clock(  # noqa: PLR0913 - one parameter for each part of a clock
+    async def create_clock(
         self,
         plan: Plan | None = None,
         *,
-        frozen_time: InstantLike | None = None,
-        transactions: Sequence[PlannedTransaction] = (),
-        goals: Sequence[PlannedGoal] = (),
         name: str | None = None,
         labels: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
+        **parts: Unpack[PlanParts],
     ) -> AsyncClock:
-        """Create a clock from a plan, or from a frozen time, transactions and goals.
+        """Create a clock from a plan, or from the parts of one, such as a frozen time, transactions and goals.
 
         Amendments add what one call doesn't accept. If the server rejects one, the clock is deleted.
         """
-        plan = calls.name_plan(calls.build_plan(plan, frozen_time, transactions, goals), name, labels)
+        plan = calls.name_plan(calls.build_plan(plan, parts), name, labels)
         key = calls.idempotency_key(idempotency_key)
         first, additions = split_plan(plan)
         clock = await self._session.send(calls.create_clock(first, key))
@@ -118,7 +116,9 @@ class AsyncClient(BaseClient):
                 if is_incomplete(rejection):
                     await self.delete_clock(clock.id)
                 raise addition.locate(rejection) from None
-        return AsyncClock(self._session, ClockState(clock, plan.opening, plan.expectations))
+        if additions and plan.expectations:
+            return await self.update_clock(clock.id, expectations=plan.expectations)
+        return self._clock(clock)
 
     async def get_clock(self, id: str, at: InstantLike | None = None, *, details: bool = False) -> AsyncClock:
         """Return a clock, or preview it at the instant `at`. `details` adds `start_time` and initial amounts."""
@@ -131,9 +131,12 @@ class AsyncClient(BaseClient):
         *,
         name: str | None = None,
         labels: Mapping[str, str] | None = None,
+        opening_balances: Mapping[str, Amount] | None = None,
+        expectations: Sequence[Expectation] | None = None,
     ) -> AsyncClock:
         """Create a clock with the same schedule, at the instant `at` or at the original start."""
-        return self._clock(await self._session.send(calls.fork_clock(id, at, name, labels)))
+        call = calls.fork_clock(id, at, name, labels, opening_balances, expectations)
+        return self._clock(await self._session.send(call))
 
     async def amend_clock(self, id: str, *, add: Sequence[PlannedItem] = (), cancel: Sequence[Item] = ()) -> AsyncClock:
         """Add items to a clock, and cancel items that haven't happened yet. Name the goals of contributions by ID."""
@@ -145,9 +148,12 @@ class AsyncClient(BaseClient):
         *,
         name: str | None | UnsetType = UNSET,
         labels: Mapping[str, str] | None | UnsetType = UNSET,
+        opening_balances: Mapping[str, Amount] | None | UnsetType = UNSET,
+        expectations: Sequence[Expectation] | None | UnsetType = UNSET,
     ) -> AsyncClock:
-        """Replace the name, the labels or both. None removes them."""
-        return self._clock(await self._session.send(calls.update_clock(id, name, labels)))
+        """Replace what you pass. None removes it."""
+        call = calls.update_clock(id, name, labels, opening_balances, expectations)
+        return self._clock(await self._session.send(call))
 
     async def delete_clock(self, id: str) -> None:
         await self._session.send(calls.delete_clock(id))
@@ -194,28 +200,28 @@ class AsyncClient(BaseClient):
         *,
         after: InstantLike | None = None,
         until: InstantLike | None = None,
-        opening: Mapping[str, Amount] | None = None,
+        opening_balances: Mapping[str, Amount] | None = None,
     ) -> AsyncIterator[Event]:
         """Iterate over a clock's events after `after` and until `until`, which is the frozen time by default."""
-        async for event in self._session.list_events(id, after, until, opening):
+        async for event in self._session.list_events(id, after, until, opening_balances):
             yield event
 
     async def get_balances(
-        self, id: str, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None
+        self, id: str, at: InstantLike | None = None, *, opening_balances: Mapping[str, Amount] | None = None
     ) -> Balances:
         """Return a clock's balances at an instant, which is the frozen time by default."""
-        return await self._session.send(calls.get_balances(id, at, opening))
+        return await self._session.send(calls.get_balances(id, at, opening_balances))
 
     async def check_clock(
         self,
         id: str,
-        expectations: Sequence[Expectation],
+        expectations: Sequence[Expectation] | None = None,
         *,
         until: InstantLike | None = None,
-        opening: Mapping[str, Amount] | None = None,
+        opening_balances: Mapping[str, Amount] | None = None,
     ) -> CheckResult:
-        """Check expectations about the schedule until `until`. The result is false if an expectation fails."""
-        return await self._session.send(calls.check_clock(id, expectations, until, opening))
+        """Check expectations until `until`, by default those of the clock. The result is false if one fails."""
+        return await self._session.send(calls.check_clock(id, expectations, until, opening_balances))
 
     async def expand_scenario(self, text: str, start: InstantLike | None = None) -> Plan:
         """Return the plan of a scenario in TOML. The server expands it, and creates nothing."""

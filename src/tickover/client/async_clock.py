@@ -54,7 +54,7 @@ class AsyncClock(ClockView):
         return await self._advance(target)
 
     async def advance_to_next(self) -> AdvanceResult:
-        """Advance the clock to its next transaction or contribution. Raise NothingLeft if there is none."""
+        """Advance the clock to its next item. Raise NothingLeft if there is none."""
         if self.next_at is None:
             raise NothingLeft(f"Nothing is pending or upcoming on {self.id}.")
         return await self._advance(self.next_at)
@@ -67,12 +67,14 @@ class AsyncClock(ClockView):
         """Load the clock's current state from the server."""
         self._update(await self._session.send(calls.get_clock(self.id)))
 
-    async def fork(
+    async def fork(  # noqa: PLR0913 - one parameter for each part of a clock
         self,
         at: InstantLike | None = None,
         *,
         name: str | None = None,
         labels: Mapping[str, str] | None = None,
+        opening_balances: Mapping[str, Amount] | None = None,
+        expectations: Sequence[Expectation] | None = None,
         add: Sequence[PlannedItem] = (),
         cancel: Sequence[Item] = (),
     ) -> "AsyncClock":
@@ -81,8 +83,8 @@ class AsyncClock(ClockView):
         `add` and `cancel` amend the fork in a second call. `cancel` has items of this clock. If the server rejects the
         amendment, the fork is deleted.
         """
-        snapshot = await self._session.send(calls.fork_clock(self.id, at, name, labels))
-        fork = AsyncClock(self._session, ClockState(snapshot, self.opening, self.expectations))
+        call = calls.fork_clock(self.id, at, name, labels, opening_balances, expectations)
+        fork = AsyncClock(self._session, ClockState(await self._session.send(call)))
         if add or cancel:
             try:
                 await fork._amend(add, ids_in_fork(cancel, self.id, fork.id))
@@ -96,21 +98,26 @@ class AsyncClock(ClockView):
         return await self._amend(items, ())
 
     async def cancel(self, *items: Item) -> AdvanceResult:
-        """Cancel pending transactions and upcoming contributions, or their IDs."""
+        """Cancel pending transactions, transfers and contributions, or their IDs."""
         return await self._amend((), items)
 
-    async def spend(self, name: str, amount: Amount, currency: str, category: str | None = None) -> AdvanceResult:
+    async def spend(
+        self, name: str, amount: Amount, currency: str, category: str | None = None, account: str | None = None
+    ) -> AdvanceResult:
         """Add an expense at the clock's frozen time."""
-        return await self.add(expense(name, amount, currency, self.frozen_time, category))
+        return await self.add(expense(name, amount, currency, self.frozen_time, category, account))
 
     async def update(
         self,
         *,
         name: str | None | UnsetType = UNSET,
         labels: Mapping[str, str] | None | UnsetType = UNSET,
+        opening_balances: Mapping[str, Amount] | None | UnsetType = UNSET,
+        expectations: Sequence[Expectation] | None | UnsetType = UNSET,
     ) -> None:
-        """Replace the clock's name, its labels or both. None removes them."""
-        self._update(await self._session.send(calls.update_clock(self.id, name, labels)))
+        """Replace what you pass. None removes it."""
+        call = calls.update_clock(self.id, name, labels, opening_balances, expectations)
+        self._update(await self._session.send(call))
 
     async def connect(
         self, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[BankFault] | None = None
@@ -126,10 +133,10 @@ class AsyncClock(ClockView):
         *,
         after: InstantLike | None = None,
         until: InstantLike | None = None,
-        opening: Mapping[str, Amount] | None = None,
+        opening_balances: Mapping[str, Amount] | None = None,
     ) -> AsyncIterator[Event]:
         """Iterate over the events after `after` and until `until`, which is the frozen time by default."""
-        async for event in self._session.list_events(self.id, after, until, self._opening_or(opening)):
+        async for event in self._session.list_events(self.id, after, until, opening_balances):
             yield event
 
     async def deliver(  # noqa: PLR0913 - one parameter for each fault
@@ -163,32 +170,45 @@ class AsyncClock(ClockView):
         return deliveries
 
     async def balance(
-        self, currency: str, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None
+        self,
+        currency: str | None = None,
+        at: InstantLike | None = None,
+        *,
+        account: str | None = None,
+        opening_balances: Mapping[str, Amount] | None = None,
     ) -> Decimal:
-        """Return one currency's balance at an instant, which is the frozen time by default."""
-        # An opening balance makes the server return this currency even if no transaction has it.
-        opening = {currency: 0, **self._opening_or(opening)}
-        return (await self.balances(at, opening=opening))[currency].balance
+        """Return the balance of a currency or of an account at an instant, which is the frozen time by default."""
+        if (currency is None) == (account is None):
+            raise ValueError("pass either a currency or an account")
+        result = await self._session.send(calls.get_balances(self.id, at, opening_balances))
+        found = {each.currency: each.balance for each in result.balances}
+        accounts = {each.account: each.balance for each in result.accounts or ()}
+        if currency is not None:
+            return found.get(currency, Decimal(0))
+        if account not in accounts:
+            raise ValueError(f"the clock has no account {account!r}; it has {', '.join(accounts) or 'none'}")
+        return accounts[account]
 
     async def balances(
-        self, at: InstantLike | None = None, *, opening: Mapping[str, Amount] | None = None
+        self, at: InstantLike | None = None, *, opening_balances: Mapping[str, Amount] | None = None
     ) -> dict[str, Balance]:
         """Return the balance of each currency at an instant, with its lowest and highest point until then."""
-        result = await self._session.send(calls.get_balances(self.id, at, self._opening_or(opening)))
+        result = await self._session.send(calls.get_balances(self.id, at, opening_balances))
         return {balance.currency: balance for balance in result.balances}
 
     async def check(
         self,
         *expectations: Expectation,
         until: InstantLike | None = None,
-        opening: Mapping[str, Amount] | None = None,
+        opening_balances: Mapping[str, Amount] | None = None,
     ) -> CheckResult:
-        """Check expectations, or those of the clock's plan. Raise ExpectationFailed if one doesn't hold."""
+        """Check expectations, by default those of the clock. Raise ExpectationFailed if one doesn't hold."""
         __tracebackhide__ = True
-        expectations, opening = expectations or tuple(self.expectations), self._opening_or(opening)
-        result = await self._session.send(calls.check_clock(self.id, expectations, until, opening))
+        call = calls.check_clock(self.id, expectations or None, until, opening_balances)
+        result = await self._session.send(call)
         if not result.ok:
-            raise ExpectationFailed(format_violations(self.snapshot, expectations, result, opening), result)
+            checked = expectations or result.expectations or ()
+            raise ExpectationFailed(format_violations(self.snapshot, checked, result, opening_balances), result)
         return result
 
     def _update(self, snapshot: Snapshot) -> AdvanceResult:
@@ -196,7 +216,7 @@ class AsyncClock(ClockView):
         before, self._state.snapshot = self.snapshot, snapshot
         for move_to in self._state.on_move:
             move_to(self.frozen_time)
-        return diff_snapshots(before, snapshot, self.opening)
+        return diff_snapshots(before, snapshot)
 
     async def _advance(self, to: datetime) -> AdvanceResult:
         return self._update(await self._session.send(calls.advance_clock(self.id, to)))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from itertools import count
 from typing import Any, Final, Generic, TypeVar
 from uuid import uuid4
@@ -20,9 +21,8 @@ from tickover.api.limits import MAX_EVENTS
 from tickover.api.plans import (
     ExpandedPlan,
     Plan,
-    PlannedGoal,
     PlannedItem,
-    PlannedTransaction,
+    PlanParts,
     encode_json,
     to_exact_balances,
 )
@@ -114,24 +114,14 @@ def latest_email(email: str) -> Call[StoredEmail | None]:
     return Call(request, lambda response: decode_document(response, _EMAIL), needs_token=False)
 
 
-def build_plan(
-    plan: Plan | None,
-    frozen_time: InstantLike | None,
-    transactions: Sequence[PlannedTransaction],
-    goals: Sequence[PlannedGoal],
-) -> Plan:
-    """Return `plan`, or a plan built from the other arguments. Raise ValueError if both are present."""
-    parts = Plan(
-        frozen_time=UNSET if frozen_time is None else to_instant(frozen_time),
-        transactions=tuple(transactions),
-        goals=tuple(goals),
-    )
+def build_plan(plan: Plan | None, parts: PlanParts) -> Plan:
+    """Return `plan`, or a plan with these parts. Raise ValueError if both are present."""
     if plan is None:
-        return parts
+        return Plan(**parts)  # type: ignore[arg-type]
     if not isinstance(plan, Plan):
         raise ValueError("plan must be a Plan; for a scenario, use scenarios.load(NAME).plan(START)")
-    if parts != Plan():
-        raise ValueError("pass either a plan or frozen_time, transactions and goals")
+    if parts:
+        raise ValueError(f"pass either a plan or its parts ({', '.join(parts)})")
     return plan
 
 
@@ -149,7 +139,7 @@ def idempotency_key(key: str | None) -> str:
 
 def create_clock(plan: Plan, key: str) -> Call[Snapshot]:
     """Create a clock. The call is idempotent because it has an idempotency key."""
-    return _clock_call("createTestClock", plan.params, headers={"Idempotency-Key": key})
+    return _clock_call("createTestClock", plan, headers={"Idempotency-Key": key})
 
 
 def get_clock(id: str, at: InstantLike | None = None, details: bool = False) -> Call[Snapshot]:
@@ -163,10 +153,21 @@ def advance_clock(id: str, frozen_time: datetime) -> Call[Snapshot]:
 
 
 def fork_clock(
-    id: str, at: InstantLike | None, name: str | None = None, labels: Mapping[str, str] | None = None
+    id: str,
+    at: InstantLike | None,
+    name: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    opening_balances: Mapping[str, Amount] | None = None,
+    expectations: Sequence[Expectation] | None = None,
 ) -> Call[Snapshot]:
     """Fork a clock. The call is idempotent because it has an idempotency key."""
-    params = _id_and_at(id, at) | _without_none({"name": name, "labels": labels})
+    replaced = {
+        "name": name,
+        "labels": labels,
+        "openingBalances": _optional_balances(opening_balances),
+        "expectations": expectations,
+    }
+    params = _id_and_at(id, at) | _without_none(replaced)
     return _clock_call("forkTestClock", params, headers={"Idempotency-Key": idempotency_key(None)})
 
 
@@ -178,9 +179,16 @@ def amend_clock(
     return _clock_call("amendTestClock", params, headers={"Idempotency-Key": idempotency_key(key)})
 
 
-def update_clock(id: str, name: str | None | UnsetType, labels: Mapping[str, str] | None | UnsetType) -> Call[Snapshot]:
-    """Replace the name and the labels of a clock. None removes them. The call is idempotent."""
-    params = {"id": id, "name": name, "labels": labels}
+def update_clock(
+    id: str,
+    name: str | None | UnsetType,
+    labels: Mapping[str, str] | None | UnsetType,
+    opening_balances: Mapping[str, Amount] | None | UnsetType,
+    expectations: Sequence[Expectation] | None | UnsetType,
+) -> Call[Snapshot]:
+    """Replace what is given. None removes it. The call is idempotent."""
+    balances = opening_balances if opening_balances is UNSET else _optional_balances(opening_balances)
+    params = {"id": id, "name": name, "labels": labels, "openingBalances": balances, "expectations": expectations}
     return _clock_call("updateTestClock", {key: value for key, value in params.items() if value is not UNSET})
 
 
@@ -213,7 +221,7 @@ def list_events(
     id: str,
     after: InstantLike | None,
     until: InstantLike | None,
-    opening: Mapping[str, Amount] | None,
+    opening_balances: Mapping[str, Amount] | None,
     cursor: str | None = None,
 ) -> Call[EventPage]:
     params = {
@@ -221,29 +229,29 @@ def list_events(
         "limit": MAX_EVENTS,
         "after": _optional_instant(after),
         "until": _optional_instant(until),
-        "openingBalances": to_exact_balances(opening or {}),
+        "openingBalances": _optional_balances(opening_balances),
         "cursor": cursor,
     }
     return _call("listTestClockEvents", _without_none(params), _EVENTS)
 
 
-def get_balances(id: str, at: InstantLike | None, opening: Mapping[str, Amount] | None) -> Call[Balances]:
-    params = _id_and_at(id, at) | {"openingBalances": to_exact_balances(opening or {})}
-    return _call("getTestClockBalances", params, _BALANCES)
+def get_balances(id: str, at: InstantLike | None, opening_balances: Mapping[str, Amount] | None) -> Call[Balances]:
+    params = _id_and_at(id, at) | {"openingBalances": _optional_balances(opening_balances)}
+    return _call("getTestClockBalances", _without_none(params), _BALANCES)
 
 
 def check_clock(
     id: str,
-    expectations: Sequence[Expectation],
+    expectations: Sequence[Expectation] | None,
     until: InstantLike | None,
-    opening: Mapping[str, Amount] | None,
+    opening_balances: Mapping[str, Amount] | None,
 ) -> Call[CheckResult]:
-    if not expectations or not all(isinstance(expectation, ExpectationEntry) for expectation in expectations):
-        raise ValueError('pass one or more expectations, such as never_below("EUR", 0)')
+    if not all(isinstance(expectation, ExpectationEntry) for expectation in expectations or ()):
+        raise ValueError('pass expectations, such as never_below("EUR", 0)')
     params = {
         "id": id,
         "until": _optional_instant(until),
-        "openingBalances": to_exact_balances(opening or {}),
+        "openingBalances": _optional_balances(opening_balances),
         "expectations": expectations,
     }
     return _call("checkTestClock", _without_none(params), _CHECK_RESULT)
@@ -268,6 +276,10 @@ def _id_and_at(id: str, at: InstantLike | None) -> dict[str, Any]:
 
 def _optional_instant(value: InstantLike | None) -> datetime | None:
     return None if value is None else to_instant(value)
+
+
+def _optional_balances(balances: Mapping[str, Amount] | None) -> dict[str, Decimal] | None:
+    return None if balances is None else to_exact_balances(balances)
 
 
 def _without_none(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The local state of a clock, the result of an advance, and balances as the server computes them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
@@ -8,7 +8,7 @@ from decimal import Decimal
 from msgspec import Struct, field
 
 from tickover.api.arguments import Amount, add_exactly
-from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
+from tickover.api.clocks import Account, Contribution, Goal, Snapshot, Transaction, Transfer
 from tickover.api.expectations import Expectation
 from tickover.api.plans import to_exact_balances
 from tickover.client.app_time import frozen_at
@@ -16,11 +16,12 @@ from tickover.client.webhooks import EventQueue
 
 
 class AdvanceResult(Struct, frozen=True):
-    """The transactions and contributions that an advance posted, in order of time."""
+    """What an advance posted, in order of time."""
 
     before: datetime
     after: datetime
     transactions: list[Transaction]
+    transfers: list[Transfer]
     contributions: list[tuple[Goal, Contribution]]
     """Each contribution with its goal as it is after the advance."""
     balances: dict[str, Decimal]
@@ -28,11 +29,9 @@ class AdvanceResult(Struct, frozen=True):
 
 
 class ClockState(Struct):
-    """A clock as the last response returned it, and what the server doesn't store."""
+    """A clock as the last response returned it, and what this process does with it."""
 
     snapshot: Snapshot
-    opening: Mapping[str, Amount] = {}
-    expectations: Sequence[Expectation] = ()
     events: EventQueue = field(default_factory=EventQueue)
     on_move: list[Callable[[datetime], object]] = []
     """Called with the clock's time after each response."""
@@ -63,20 +62,6 @@ class ClockView:
     @property
     def snapshot(self) -> Snapshot:
         return self._state.snapshot
-
-    @property
-    def opening(self) -> Mapping[str, Amount]:
-        """Balances before the clock's start."""
-        return self._state.opening
-
-    @opening.setter
-    def opening(self, opening: Mapping[str, Amount]) -> None:
-        self._state.opening = opening
-
-    @property
-    def expectations(self) -> Sequence[Expectation]:
-        """The expectations of the clock's plan."""
-        return self._state.expectations
 
     @property
     def id(self) -> str:
@@ -119,55 +104,97 @@ class ClockView:
         return self.snapshot.goals
 
     @property
+    def accounts(self) -> Sequence[Account]:
+        return self.snapshot.accounts or ()
+
+    @property
+    def transfers(self) -> Sequence[Transfer]:
+        return self.snapshot.transfers or ()
+
+    @property
+    def pending_transfers(self) -> Sequence[Transfer]:
+        return self.snapshot.pending_transfers or ()
+
+    @property
+    def opening_balances(self) -> Mapping[str, Decimal]:
+        return self.snapshot.opening_balances or {}
+
+    @property
+    def expectations(self) -> Sequence[Expectation]:
+        return self.snapshot.expectations or ()
+
+    @property
     def next_at(self) -> datetime | None:
-        """The instant of the next transaction or contribution, or None if nothing is scheduled."""
+        """The instant of the next item, or None if nothing is scheduled."""
         instants = [item.at for item in self.pending_transactions]
+        instants += [item.at for item in self.pending_transfers]
         instants += [item.at for goal in self.goals for item in goal.upcoming_contributions]
         return min(instants, default=None)
 
-    def export(self, format: str = "csv", *, pending: bool = False, opening: Mapping[str, Amount] | None = None) -> str:
+    def export(
+        self, format: str = "csv", *, pending: bool = False, opening_balances: Mapping[str, Amount] | None = None
+    ) -> str:
         """Return the transactions as csv, json, hledger, beancount, ofx or camt053: a statement for each currency.
 
         With `pending`, include scheduled transactions.
         """
         from tickover.scenarios import statements  # noqa: PLC0415 - few programs need it
 
-        return statements.export(self.snapshot, format, opening=self._opening_or(opening), pending=pending)
-
-    def _opening_or(self, opening: Mapping[str, Amount] | None) -> Mapping[str, Amount]:
-        return self.opening if opening is None else opening
+        opening = self.opening_balances if opening_balances is None else opening_balances
+        return statements.export(self.snapshot, format, opening=opening, pending=pending)
 
 
-def diff_snapshots(before: Snapshot, after: Snapshot, opening: Mapping[str, Amount] = {}) -> AdvanceResult:
-    """Return the transactions and contributions posted between two snapshots of a clock."""
-    posted = {item.id for item in before.transactions}
+def diff_snapshots(before: Snapshot, after: Snapshot) -> AdvanceResult:
+    """Return the items posted between two snapshots of a clock."""
+    posted = {item.id for item in before.transactions} | {item.id for item in before.transfers or ()}
     posted |= {item.id for goal in before.goals for item in goal.contributions}
     contributions = [(goal, item) for goal in after.goals for item in goal.contributions if item.id not in posted]
     return AdvanceResult(
         before=before.frozen_time,
         after=after.frozen_time,
         transactions=[item for item in after.transactions if item.id not in posted],
+        transfers=[item for item in after.transfers or () if item.id not in posted],
         contributions=sorted(contributions, key=lambda pair: pair[1].at),
-        balances=balances_after(after.transactions, opening),
+        balances=_balances(after),
     )
 
 
-def running_balances(transactions: Iterable[Transaction], opening: Mapping[str, Amount]) -> Iterator[Decimal]:
-    """Yield the balance of each transaction's currency after it. The transactions are in order of time."""
-    sums = to_exact_balances(opening)
-    for item in transactions:
-        amount = item.amount if item.type == "INCOME" else -item.amount
-        sums[item.currency] = add_exactly(sums.get(item.currency, Decimal(0)), amount)
-        yield _nearest_double(sums[item.currency])
+def _balances(clock: Snapshot) -> dict[str, Decimal]:
+    """Return the balance of each currency, in order of currency."""
+    sums = dict(clock.opening_balances or {})
+    for account in clock.accounts or ():
+        sums[account.currency] = add_exactly(sums.get(account.currency, Decimal(0)), account.balance)
+    if not clock.accounts:
+        for item in clock.transactions:
+            sums[item.currency] = add_exactly(sums.get(item.currency, Decimal(0)), signed_amount(item))
+    return {currency: _nearest_double(sums[currency]) for currency in sorted(sums)}
 
 
-def balances_after(transactions: Iterable[Transaction], opening: Mapping[str, Amount]) -> dict[str, Decimal]:
-    """Return the balance of each currency after these transactions, in order of currency."""
-    items = list(transactions)
-    balances = to_exact_balances(opening)
-    for item, balance in zip(items, running_balances(items, opening), strict=True):
-        balances[item.currency] = balance
-    return dict(sorted(balances.items()))
+def running_balances(clock: Snapshot, opening_balances: Mapping[str, Amount] | None = None) -> dict[str, Decimal]:
+    """Return the balance after each transaction and transfer, by its ID.
+
+    It is that of the item's account, or of its currency if the clock has no accounts. For a transfer, it is that of
+    the account that the money left.
+    """
+    openings: Mapping[str, Amount] = {account.key: account.opening_balance for account in clock.accounts or ()}
+    opening_balances = clock.opening_balances if opening_balances is None else opening_balances
+    sums, balances = to_exact_balances(openings or opening_balances or {}), {}
+    items: list[Transaction | Transfer] = [*clock.transactions, *clock.pending_transactions]
+    items += [*(clock.transfers or ()), *(clock.pending_transfers or ())]
+    for item in sorted(items, key=lambda item: item.at):
+        if isinstance(item, Transfer):
+            changes = [(item.to, item.received or item.amount), (item.from_, -item.amount)]
+        else:
+            changes = [(item.account or item.currency, signed_amount(item))]
+        for key, amount in changes:
+            sums[key] = add_exactly(sums.get(key, Decimal(0)), amount)
+            balances[item.id] = _nearest_double(sums[key])
+    return balances
+
+
+def signed_amount(transaction: Transaction) -> Decimal:
+    """Return the amount, negative for an expense."""
+    return transaction.amount if transaction.type == "INCOME" else -transaction.amount
 
 
 def _nearest_double(exact: Decimal) -> Decimal:

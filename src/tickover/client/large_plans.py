@@ -74,9 +74,11 @@ def split_plan(plan: Plan) -> tuple[Plan, list[Addition]]:
         if index >= MAX_CONTRIBUTIONS
     ]
     kinds = [more_goals, transactions[MAX_TRANSACTIONS:], contributions]
-    return first, [
+    additions = [
         Addition(kind[start : start + MAX_ADDED]) for kind in kinds for start in range(0, len(kind), MAX_ADDED)
     ]
+    # An expectation may be about an item that comes later.
+    return (replace(first, expectations=()) if additions else first), additions
 
 
 def addition_key(key: str, number: int) -> str:

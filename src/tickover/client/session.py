@@ -92,12 +92,12 @@ class Session:
         id: str,
         after: InstantLike | None,
         until: InstantLike | None,
-        opening: Mapping[str, Amount] | None,
+        opening_balances: Mapping[str, Amount] | None,
     ) -> AsyncIterator[Event]:
         """Iterate over the events of all pages."""
         cursor = None
         while True:
-            page = await self.send(calls.list_events(id, after, until, opening, cursor))
+            page = await self.send(calls.list_events(id, after, until, opening_balances, cursor))
             for event in page.events:
                 yield event
             cursor = page.next_cursor

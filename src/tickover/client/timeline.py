@@ -7,11 +7,11 @@ from typing import Final, Literal, NamedTuple
 
 from tickover.api import timestamps
 from tickover.api.arguments import Amount
-from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
+from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction, Transfer
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import is_opening_balance
 from tickover.api.terminal import sanitize
-from tickover.client.clocks import running_balances
+from tickover.client.clocks import running_balances, signed_amount
 
 HAPPENED_MARK: Final = "●"
 SCHEDULED_MARK: Final = "○"
@@ -19,11 +19,11 @@ _MAX_ITEMS: Final = 6
 """On each side of the frozen time, or of a violation."""
 _MAX_NAME: Final = 40
 
-Lane = Literal["in", "out", "goals", "opening"]
+Lane = Literal["in", "out", "moves", "goals", "opening"]
 
 
 class Item(NamedTuple):
-    """A transaction or a contribution with sanitized text."""
+    """A transaction, a transfer or a contribution with sanitized text."""
 
     id: str
     at: datetime
@@ -35,6 +35,8 @@ class Item(NamedTuple):
     """Empty for a contribution."""
     lane: Lane
     happened: bool
+    account: str = ""
+    """The account of a transaction, or both accounts of a transfer. Empty if the clock has no accounts."""
 
     @property
     def mark(self) -> str:
@@ -47,6 +49,8 @@ def clock_items(clock: Snapshot) -> list[Item]:
     def items() -> Iterator[Item]:
         for transaction in (*clock.transactions, *clock.pending_transactions):
             yield _transaction_item(transaction, clock.frozen_time)
+        for transfer in (*(clock.transfers or ()), *(clock.pending_transfers or ())):
+            yield _transfer_item(transfer, clock.frozen_time)
         for goal in clock.goals:
             for contribution in (*goal.contributions, *goal.upcoming_contributions):
                 yield _contribution_item(goal, contribution, clock.frozen_time)
@@ -55,11 +59,17 @@ def clock_items(clock: Snapshot) -> list[Item]:
 
 
 def _transaction_item(transaction: Transaction, now: datetime) -> Item:
-    is_income = transaction.type == "INCOME"
-    lane: Lane = "opening" if is_opening_balance(transaction) else "in" if is_income else "out"
-    amount = transaction.amount if is_income else -transaction.amount
+    lane: Lane = "in" if transaction.type == "INCOME" else "out"
+    lane = "opening" if is_opening_balance(transaction) else lane
+    amount, account = signed_amount(transaction), sanitize(transaction.account or "")
     name, currency = sanitize(transaction.name), sanitize(transaction.currency)
-    return Item(transaction.id, transaction.at, name, amount, currency, lane, transaction.at <= now)
+    return Item(transaction.id, transaction.at, name, amount, currency, lane, transaction.at <= now, account)
+
+
+def _transfer_item(transfer: Transfer, now: datetime) -> Item:
+    accounts = f"{sanitize(transfer.from_)} → {sanitize(transfer.to)}"
+    name, currency = sanitize(transfer.name), sanitize(transfer.currency)
+    return Item(transfer.id, transfer.at, name, transfer.amount, currency, "moves", transfer.at <= now, accounts)
 
 
 def _contribution_item(goal: Goal, contribution: Contribution, now: datetime) -> Item:
@@ -74,7 +84,10 @@ def format_clock(clock: Snapshot) -> str:
 
 
 def format_violations(
-    clock: Snapshot, expectations: Sequence[Expectation], result: CheckResult, opening: Mapping[str, Amount]
+    clock: Snapshot,
+    expectations: Sequence[Expectation],
+    result: CheckResult,
+    opening_balances: Mapping[str, Amount] | None = None,
 ) -> str:
     """Return the violated expectations, and the items around the earliest violation with the balances after them.
 
@@ -88,8 +101,7 @@ def format_violations(
     for expectation, violation in violated:
         lines += [f"Expected: {expectation}", f"  Actual: {sanitize(violation.message)}"]
     marker = f"  ✗ {timestamps.write(first.at)}  {sanitize(first.message)}"
-    transactions = [*clock.transactions, *clock.pending_transactions]
-    balances = dict(zip((one.id for one in transactions), running_balances(transactions, opening), strict=True))
+    balances = running_balances(clock, opening_balances)
     return "\n".join([*lines, "", *_items_around(first.at, clock_items(clock), balances, [marker])])
 
 
@@ -113,14 +125,14 @@ def _items_around(at: datetime, items: Sequence[Item], balances: Mapping[str, De
 
 def _format_items(items: Sequence[Item], balances: Mapping[str, Decimal]) -> list[str]:
     """Return a line for each item, with the balance after it if `balances` has one."""
-    amounts = [_format_money(item, item.amount, shows_plus=item.lane != "opening") for item in items]
+    amounts = [_format_money(item, item.amount, shows_plus=item.lane not in ("opening", "moves")) for item in items]
     after = [f"= {_format_money(item, balances[item.id])}" if item.id in balances else "" for item in items]
     amount_width, after_width = max(map(len, amounts), default=0), max(map(len, after), default=0)
     lines = []
     for item, amount, balance in zip(items, amounts, after, strict=True):
         money = f"{amount:>{amount_width}}" + (f"  {balance:>{after_width}}" if after_width else "")
         name = item.name if len(item.name) <= _MAX_NAME else f"{item.name[: _MAX_NAME - 1]}…"
-        kind = " (goal)" if item.lane == "goals" else ""
+        kind = " (goal)" if item.lane == "goals" else f" ({item.account})" if item.account else ""
         lines.append(f"  {item.mark} {timestamps.write(item.at)}  {money}  {name}{kind}")
     return lines
 

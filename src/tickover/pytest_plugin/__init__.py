@@ -55,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    marker = f"{_EXPECT}(*expectations, until=None, opening=None): check every clock of the test after it"
+    marker = f"{_EXPECT}(*expectations, until=None, opening_balances=None): check every clock of the test after it"
     config.addinivalue_line("markers", marker)
 
 

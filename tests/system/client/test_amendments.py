@@ -15,7 +15,7 @@ PLAN = Plan(
     frozen_time=START,
     transactions=[expense("Rent", 1150, "EUR", f"2027-0{month}-03") for month in (1, 2)],
     goals=[goal("Trip", 3000, 0, [contribution(310, "2027-02-26")])],
-    opening={"EUR": 2000},
+    opening_balances={"EUR": 2000},
 )
 
 
@@ -59,7 +59,7 @@ def test_fork_is_amended_with_items_of_the_original(client: Tickover, clock: Clo
     clock.advance("2027-01-10")
     fork = clock.fork("2027-01-10", add=[income("Bonus", 1, "EUR", "2027-03-01")], cancel=clock.pending_transactions)
     assert [item.name for item in fork.pending_transactions] == ["Bonus"]
-    assert (fork.opening, len(clock.pending_transactions)) == ({"EUR": Decimal(2000)}, 1)
+    assert (fork.opening_balances, len(clock.pending_transactions)) == ({"EUR": Decimal(2000)}, 1)
 
 
 def test_fork_with_a_rejected_amendment_is_deleted(client: Tickover, clock: Clock) -> None:

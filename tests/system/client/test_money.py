@@ -5,17 +5,21 @@ from decimal import Decimal
 
 import pytest
 
+from tests.system.client.rejections import rejected
 from tests.system.client.servers import result, scripted_server
 from tickover.client import (
     Clock,
     ExpectationFailed,
     Plan,
+    Reason,
     Tickover,
+    account,
     contribution,
     expense,
     goal,
     income,
     never_below,
+    transfer,
 )
 from tickover.scenarios import read as read_scenario
 
@@ -28,7 +32,7 @@ PLAN = Plan(
         expense("Train", 30, "CHF", "2027-01-04"),
     ],
     goals=[goal("Trip", 300, 0, [contribution(200, "2027-01-26"), contribution(200, "2027-02-26")])],
-    opening={"EUR": 1000},
+    opening_balances={"EUR": 1000},
     expectations=[never_below("EUR", -200)],
 )
 
@@ -51,7 +55,7 @@ def test_advance_returns_the_balances_after_it(clock: Clock) -> None:
 def test_balance_is_at_the_frozen_time_or_at_an_instant(clock: Clock) -> None:
     assert clock.balance("EUR") == 1000
     assert clock.balance("EUR", date(2027, 1, 3)) == Decimal("-150.2")
-    assert clock.balance("EUR", at="2027-01-25", opening={"EUR": 0.1}) == 1650
+    assert clock.balance("EUR", at="2027-01-25", opening_balances={"EUR": 0.1}) == 1650
     assert clock.balance("JPY") == 0
 
 
@@ -72,7 +76,7 @@ def test_events_have_balances_and_goals(clock: Clock) -> None:
     assert [event.id for event in events[-2:]] == [
         event.id for event in clock.events(after=date(2027, 1, 26), until=date(2027, 3, 1))
     ]
-    without_opening = list(clock.events(until="2027-01-03", opening={}))
+    without_opening = list(clock.events(until="2027-01-03", opening_balances={}))
     assert [event.balance for event in without_opening] == [Decimal("-1150.2")]
 
 
@@ -80,7 +84,7 @@ def test_all_pages_of_events_are_requested() -> None:
     event = {"id": "evt_goal_1", "at": "2027-01-01T00:00:00Z", "type": "goal.reached", "goalId": "goal_1"}
     first = result({"events": [event], "nextCursor": "next"})
     with scripted_server(first, result({"events": [event]})) as server, Tickover(server.url, "tko_1") as client:
-        assert len(list(client.list_events("clock_1", after="2027-01-01", opening={"EUR": 5}))) == 2
+        assert len(list(client.list_events("clock_1", after="2027-01-01", opening_balances={"EUR": 5}))) == 2
     one, two = (request.call["params"] for request in server.requests)
     assert two == {**one, "cursor": "next"}
     assert one["openingBalances"] == {"EUR": 5}
@@ -90,20 +94,62 @@ def test_check_without_arguments_checks_the_plan(client: Tickover, clock: Clock)
     assert clock.check()
     assert clock.fork().check()
     with pytest.raises(ExpectationFailed):
-        clock.check(opening={})
-    assert clock.check(opening={}, until="2027-01-02")
+        clock.check(opening_balances={})
+    assert clock.check(opening_balances={}, until="2027-01-02")
     same = client.get_clock(clock.id)
-    with pytest.raises(ValueError, match="pass one or more expectations"):
+    same.update(opening_balances={"EUR": 151})
+    with pytest.raises(ExpectationFailed, match="Expected: The EUR balance is never below -200"):
         same.check()
-    same.opening = {"EUR": 151}
-    with pytest.raises(ExpectationFailed):
-        same.check(never_below("EUR", 0))
-    same.opening = {"EUR": 1150.2}
-    assert same.check(never_below("EUR", 0))
+    assert clock.fork(expectations=[never_below("EUR", -1000)]).check()
+    same.update(opening_balances=None, expectations=None)
+    assert (same.opening_balances, same.expectations) == ({}, ())
+    with rejected(Reason.INVALID_PARAMS):
+        same.check()
+
+
+def test_accounts_and_transfers(client: Tickover) -> None:
+    clock = client.create_clock(
+        frozen_time=JANUARY,
+        accounts=[
+            account("checking", "Checking", "EUR", opening_balance=500),
+            account("savings", "Savings", "EUR", "SAVINGS"),
+            account("dollars", "Dollars", "USD", "CASH"),
+        ],
+        transactions=[
+            expense("Rent", 450, "EUR", "2027-01-03"),
+            income("Gift", 20, "EUR", "2027-01-04", None, "savings"),
+        ],
+        transfers=[transfer("Save", 100, "checking", "savings", "2027-01-02")],
+        expectations=[never_below(account="checking")],
+    )
+    assert clock.next_at == datetime(2027, 1, 2, tzinfo=UTC)
+    with pytest.raises(ExpectationFailed) as failed:
+        clock.check()
+    assert [line.split(maxsplit=2)[2] for line in str(failed.value).splitlines()[4:]] == [
+        "100 EUR  = 400 EUR  Save (checking → savings)",
+        "-450 EUR  = -50 EUR  Rent (checking)",
+        "The balance of checking is -50, below 0.",
+        "+20 EUR  = 120 EUR  Gift (savings)",
+    ]
+    assert clock.balance(account="savings", at="2027-01-04") == 120
+    with pytest.raises(ValueError, match="no account 'saving'; it has checking, savings, dollars"):
+        clock.balance(account="saving")
+    clock.add(transfer("Trip", 20, "savings", "dollars", "2027-01-05", received=Decimal("21.5")))
+    assert [each.name for each in clock.pending_transfers] == ["Save", "Trip"]
+    result = clock.advance("2027-01-05")
+    assert [each.name for each in result.transfers] == ["Save", "Trip"]
+    assert result.balances == {"EUR": 50, "USD": Decimal("21.5")}
+    assert [(each.key, each.balance) for each in clock.accounts] == [
+        ("checking", -50),
+        ("savings", 100),
+        ("dollars", Decimal("21.5")),
+    ]
+    fork = clock.fork(cancel=clock.transfers[1:])
+    assert [each.name for each in (*fork.transfers, *fork.pending_transfers)] == ["Save"]
 
 
 def test_check_clock_returns_a_false_result(client: Tickover, clock: Clock) -> None:
-    checked = client.check_clock(clock.id, [never_below("EUR", 0)])
+    checked = client.check_clock(clock.id, [never_below("EUR", 0)], opening_balances={})
     assert not checked
     violation = checked.results[0].violation
     assert violation is not None

@@ -187,8 +187,6 @@ async def test_wrong_argument_is_explained(server: "MCPServer", subtests: pytest
         ("create_clock", {"scenario": "/etc/passwd"}, "unknown scenario"),
         ("create_clock", {"start": "tomorrow"}, "tomorrow"),
         ("advance_clock", clock | {"by": "soon"}, "1mo"),
-        ("check_clock", clock | {"expectations": []}, "expectations"),
-        ("check_clock", clock | {"expectations": [{"balance": {}}]}, "currency"),
     ]
     for tool, arguments, part in cases:
         with subtests.test(f"{tool} {arguments}"):

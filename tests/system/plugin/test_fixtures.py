@@ -101,8 +101,8 @@ def test_a_clock_from_a_scenario(clock: ClockFactory, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "arguments", "message"),
     [
-        ("salary-and-rent", {"transactions": [RENT]}, "pass either a plan or frozen_time, transactions and goals"),
-        (Plan(), {"goals": [TRIP]}, "pass either a plan or frozen_time, transactions and goals"),
+        ("salary-and-rent", {"transactions": [RENT]}, "pass either a plan or its parts"),
+        (Plan(), {"goals": [TRIP]}, "pass either a plan or its parts"),
         (Plan(), {"start": START}, "start requires a scenario"),
         (None, {"start": START}, "start requires a scenario"),
     ],

@@ -176,7 +176,7 @@ def test_expectations_fail_tests_with_a_marked_timeline(pytester: pytest.Pyteste
         def test_marker(clock):
             clock(transactions=[RENT])
 
-        @pytest.mark.tickover_expect(never_below("EUR", 0), opening={"EUR": 20})
+        @pytest.mark.tickover_expect(never_below("EUR", 0), opening_balances={"EUR": 20})
         def test_marker_with_opening(clock):
             clock(transactions=[RENT])
 
@@ -203,7 +203,7 @@ def test_marker_without_the_clock_fixture_fails(pytester: pytest.Pytester) -> No
         import pytest
         from tickover.client import never_below
 
-        expect = pytest.mark.tickover_expect(never_below("EUR", 0), opening={"EUR": 0})
+        expect = pytest.mark.tickover_expect(never_below("EUR", 0), opening_balances={"EUR": 0})
 
         @expect
         def test_without_fixture(client):

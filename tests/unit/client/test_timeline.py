@@ -76,7 +76,7 @@ def test_first_violation_of_one_instant_is_in_the_summary() -> None:
     later, first, second = (Violation(day(at), text, Decimal(0), []) for at, text in ((4, "c"), (3, "a"), (3, "b")))
     for violations, summary in (((first, second), "a"), ((later, second), "b")):
         result = CheckResult(False, day(9), [ExpectationResult(False, violation) for violation in violations])
-        assert format_violations(clock([transaction(1, "1")]), rules, result, {}).startswith(f"{summary} 2 of 2")
+        assert format_violations(clock([transaction(1, "1")]), rules, result).startswith(f"{summary} 2 of 2")
 
 
 @pytest.mark.parametrize(("count", "last"), [(6, "-1 EUR  day 16"), (7, "… 1 later, the last at 2027-01-18T00:00:00Z")])

@@ -1,6 +1,5 @@
 """The command `tickover clock export`."""
 
-from collections.abc import Sequence
 from decimal import Decimal
 
 import click
@@ -24,7 +23,7 @@ from tickover.cli.session import Session, pass_session
 @shared_options
 @pass_session
 def export(
-    session: Session, id: str | None, format: str | None, pending: bool, opening: Sequence[tuple[str, Decimal]]
+    session: Session, id: str | None, format: str | None, pending: bool, opening_balances: dict[str, Decimal] | None
 ) -> None:
     """Write a clock's transactions as account statements, one for each currency.
 
@@ -44,7 +43,7 @@ def export(
         clock = client.get_clock(resolve_clock_id(session, client, id), details=True)
         remember_clock(session, clock.id)
     try:
-        text = clock.export(chosen, pending=pending, opening=dict(opening))
+        text = clock.export(chosen, pending=pending, opening_balances=opening_balances)
     except ValueError as error:
         raise CliError(Exit.WRONG_COMMAND, formatting.sentence(error)) from None
     click.echo(text.encode(), nl=False)

@@ -35,7 +35,7 @@ _FOLLOW_SECONDS: Final = 1.0
 @opening_option
 @shared_options
 @pass_session
-def balance(session: Session, id: str | None, at: datetime | None, opening: Sequence[tuple[str, Decimal]]) -> None:
+def balance(session: Session, id: str | None, at: datetime | None, opening_balances: dict[str, Decimal] | None) -> None:
     """Show the balance of each currency, and its lowest point up to that time.
 
     Examples:
@@ -46,7 +46,7 @@ def balance(session: Session, id: str | None, at: datetime | None, opening: Sequ
     """
     with session.signed_in_client() as client:
         full_id = resolve_clock_id(session, client, id)
-        balances = client.get_balances(full_id, at, opening=dict(opening))
+        balances = client.get_balances(full_id, at, opening_balances=opening_balances)
         remember_clock(session, full_id)
     if session.output.wants_json:
         session.output.write_json(balances)
@@ -75,7 +75,7 @@ def events(
     *,
     after: datetime | None,
     until: datetime | None,
-    opening: Sequence[tuple[str, Decimal]],
+    opening_balances: dict[str, Decimal] | None,
     follow: bool,
 ) -> None:
     """List what happened on a clock: transactions with balances, contributions, and goals reached.
@@ -99,10 +99,10 @@ def events(
             at = formatting.timestamp(clock.frozen_time)
             raise CliError(Exit.REFUSED, f"--after is later than the clock's time, {at}.", hint)
         if not follow:
-            found = list(clock.events(after=after, until=until or clock.frozen_time, opening=dict(opening)))
+            found = list(clock.events(after=after, until=until or clock.frozen_time, opening_balances=opening_balances))
             _write_events(session, clock, found, follow=False)
             return
-        follower = EventFollower(client, clock.id, after=after, opening=dict(opening))
+        follower = EventFollower(client, clock.id, after=after, opening_balances=opening_balances)
         _write_events(session, clock, follower.new_events(), follow=True)
         while True:
             time.sleep(_FOLLOW_SECONDS)
@@ -176,7 +176,7 @@ def check(  # noqa: PLR0913 - one parameter for each option
     posted: Sequence[tuple[str, datetime]],
     scenario: str | None,
     until: datetime | None,
-    opening: Sequence[tuple[str, Decimal]],
+    opening_balances: dict[str, Decimal] | None,
 ) -> None:
     """Check expectations about the whole schedule of a clock, without moving it.
 
@@ -212,7 +212,7 @@ def check(  # noqa: PLR0913 - one parameter for each option
             checks += [(f"{scenario}, expectation {number}", expectation) for number, expectation in of_scenario]
         name_inputs({f"expectations[{index}]": name for index, (name, _) in enumerate(checks)})
         expectations = [expectation for _, expectation in checks]
-        result = client.check_clock(clock.id, expectations, until=until, opening=dict(opening))
+        result = client.check_clock(clock.id, expectations, until=until, opening_balances=opening_balances)
         remember_clock(session, clock.id)
     if session.output.wants_json:
         session.output.write_json(result)

@@ -129,12 +129,12 @@ class Tools:
     ) -> Json:
         """List what happened on a clock, with the balance after each transaction. With `until`, also the future."""
         with self._client() as (client, _):
-            return _events(client.list_events(id, after=after, until=until, opening=opening_balances))
+            return _events(client.list_events(id, after=after, until=until, opening_balances=opening_balances))
 
     def get_balances(self, id: ClockId, at: Time | None = None, opening_balances: OpeningBalances = None) -> Json:
         """Return the balance of each currency at a time, with its lowest and highest point until then."""
         with self._client() as (client, _):
-            balances: Json = _json(client.get_balances(id, at, opening=opening_balances))
+            balances: Json = _json(client.get_balances(id, at, opening_balances=opening_balances))
             return balances
 
     def check_clock(
@@ -147,7 +147,7 @@ class Tools:
         """Check expectations about everything that is scheduled. A violation names the first instant and its items."""
         with self._client() as (client, _):
             rules = convert(expectations, list[Expectation], strict=False)
-            result: Json = _json(client.check_clock(id, rules, until=until, opening=opening_balances))
+            result: Json = _json(client.check_clock(id, rules, until=until, opening_balances=opening_balances))
             return result
 
     def amend_clock(

@@ -44,6 +44,6 @@ def _items(month: Instant) -> Iterator[dict[str, str | Raw]]:
             "text": scenario.location.source.text,
             # As in the parameters of createTestClock and checkTestClock.
             "params": Raw(plans.encode_json(plan.params)),
-            "opening": Raw(plans.encode_json(plan.opening)),
+            "opening": Raw(plans.encode_json(plan.opening_balances or {})),
             "expectations": Raw(plans.encode_json(plan.expectations)),
         }
