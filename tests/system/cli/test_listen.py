@@ -210,3 +210,26 @@ def test_wrong_option_is_explained(offline_shell: Shell, options: list[str], sec
     ran = offline_shell("listen", *options, TICKOVER_TOKEN="tko_1", TICKOVER_WEBHOOK_SECRET=secret)
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err
+
+
+def test_plaid_is_told_about_updates_of_each_connection(
+    program: Program, token: str, tmp_path: Path, handler: tuple[Handler, str]
+) -> None:
+    taken, url = handler
+    with listening(program, token, tmp_path, url, "--as", "plaid") as (id, output):
+        connected = [
+            program.result("connectTestClock", {"id": id, "protocol": protocol}, token)["connection"]["id"]
+            for protocol in ("PLAID", "SIMPLEFIN")
+        ]
+        hotel = {"name": "Hotel", "at": "2027-02-03T08:00:00Z", "amount": 1, "currency": "EUR", "type": "EXPENSE"}
+        added = {"transactions": [{**hotel, "authorizedAt": "2027-02-02T08:00:00Z"}]}
+        program.result("amendTestClock", {"id": id, "add": added}, token)
+        # Payments that are booked, one that is authorized, and nothing.
+        for number, to in enumerate(["2027-02-01T00:00:00Z", "2027-02-03T00:00:00Z", "2027-02-03T01:00:00Z"], start=1):
+            advance(program, token, id, to)
+            wait_until(lambda: len(taken.received) == min(number, 2))  # noqa: B023 - it's called in this iteration
+    payloads = [json.loads(body) for _, body in taken.received]
+    assert [(each["webhook_code"], each["item_id"]) for each in payloads] == [
+        ("SYNC_UPDATES_AVAILABLE", connected[0])
+    ] * 2
+    assert "Signing secret" not in output.read_text()

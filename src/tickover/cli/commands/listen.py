@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +18,9 @@ from tickover.cli.session import Session, pass_session
 
 if TYPE_CHECKING:
     from tickover.cli.follow_events import EventFollower
+    from tickover.cli.plaid_updates import PlaidUpdates
     from tickover.client import Event
+    from tickover.client.webhooks import Webhook
 
 SECRET_VARIABLE: Final = "TICKOVER_WEBHOOK_SECRET"  # noqa: S105 - the name isn't secret
 _GONE: Final = {Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED}
@@ -35,6 +37,12 @@ _SECONDS: Final = click.FloatRange(min=0.05)
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help=f"File with the signing secret. [{SECRET_VARIABLE}, default: a new secret]",
+)
+@click.option(
+    "--as",
+    "provider",
+    type=click.Choice(["plaid"]),
+    help="Post the provider's webhooks instead: SYNC_UPDATES_AVAILABLE for each connection that uses Plaid.",
 )
 @click.option("--print-json", is_flag=True, help="Print each payload on one line.")
 @click.option(
@@ -66,7 +74,9 @@ _SECONDS: Final = click.FloatRange(min=0.05)
 )
 @shared_options
 @pass_session
-def listen(session: Session, /, target: str, ids: Sequence[str], secret_file: Path | None, **options: Any) -> None:
+def listen(
+    session: Session, /, target: str, ids: Sequence[str], secret_file: Path | None, provider: str | None, **options: Any
+) -> None:
     """Deliver the events of clocks to a webhook handler, in order, as they happen.
 
     Each request is signed as in Standard Webhooks. The time in its headers is real. The time in its payload is
@@ -77,8 +87,10 @@ def listen(session: Session, /, target: str, ids: Sequence[str], secret_file: Pa
     \b
     tickover listen --forward-to localhost:3000/hook
     tickover listen --forward-to localhost:3000/hook --duplicate
+    tickover listen --forward-to localhost:3000/plaid --as plaid
     """
     from tickover.cli.follow_events import EventFollower
+    from tickover.cli.plaid_updates import PlaidUpdates
     from tickover.client.webhooks import decode_secret, new_secret, parse_url
 
     given = _read_secret(secret_file)
@@ -94,14 +106,16 @@ def listen(session: Session, /, target: str, ids: Sequence[str], secret_file: Pa
         for follower in followers:
             # Skip earlier events.
             follower.new_events()
-        session.output.note(f"Signing secret: {secret}" if given is None else "Signing with your secret.")
+        updates = {one.id: PlaidUpdates(client, one.id) for one in followers} if provider == "plaid" else {}
+        if not updates:
+            session.output.note(f"Signing secret: {secret}" if given is None else "Signing with your secret.")
         session.output.note(
             f"Ready. Forwarding events of {', '.join(one.id for one in followers)}. Press Ctrl-C to stop."
         )
         deliveries = _Deliveries(session, target, key, **{key: options[key] for key in options if key != "every"})
         while followers:
             time.sleep(options["every"])
-            followers = [one for one in followers if _forward(session, one, deliveries)]
+            followers = [one for one in followers if _forward(session, one, deliveries, updates.get(one.id))]
     raise CliError(
         Exit.NOT_FOUND, "All clocks have been deleted or have expired.", "List your clocks: tickover clock list"
     )
@@ -117,11 +131,14 @@ def _read_secret(file: Path | None) -> str | None:
         raise click.UsageError(f"Can't read a secret from '{file}'.", click.get_current_context()) from None
 
 
-def _forward(session: Session, follower: "EventFollower", deliveries: "_Deliveries") -> bool:
-    """Deliver the new events of a clock. Return whether to follow it further."""
+def _forward(
+    session: Session, follower: "EventFollower", deliveries: "_Deliveries", updates: "PlaidUpdates | None"
+) -> bool:
+    """Deliver the new events of a clock, or updates of Plaid. Return whether to follow it further."""
     try:
         with session.translate_errors():
             events = follower.new_events()
+            connections = [] if updates is None else updates.connections_to_notify(events)
     except CliError as error:
         if error.reason in _GONE:
             session.output.note(f"{follower.id} has been deleted or has expired.")
@@ -130,7 +147,10 @@ def _forward(session: Session, follower: "EventFollower", deliveries: "_Deliveri
             raise
         session.output.note(f"{error.message} Retrying.")
         return True
-    deliveries.deliver_all(follower, events)
+    if updates is None:
+        deliveries.deliver_all(follower, events)
+    for connection in connections:
+        deliveries.deliver_update(connection.id)
     return True
 
 
@@ -156,36 +176,47 @@ class _Deliveries:
 
     def deliver_all(self, follower: "EventFollower", events: "Sequence[Event]") -> None:
         for event in follower.queue.arrange(events, duplicate=self._duplicate, reorder=self._reorder):
-            self._deliver(follower.id, event)
+            self._deliver_event(follower.id, event)
 
-    def _deliver(self, clock_id: str, event: "Event") -> None:
+    def deliver_update(self, item_id: str) -> None:
+        """Post SYNC_UPDATES_AVAILABLE of Plaid."""
+        from tickover.cli.plaid_updates import updates_available
+
+        self._deliver(f"SYNC_UPDATES_AVAILABLE  {item_id}", lambda: updates_available(item_id))
+
+    def _deliver_event(self, clock_id: str, event: "Event") -> None:
         from tickover.client.webhooks import sign_event
 
+        title = f"{timestamps.write(event.at)}  {event.type}  {event.id}"
+        self._deliver(title, lambda: sign_event(clock_id, event, self._key))
+
+    def _deliver(self, title: str, webhook: "Callable[[], Webhook]") -> None:
+        """Post a request until it succeeds. Each attempt has its own signature."""
         if self._print_json:
-            click.echo(sign_event(clock_id, event, self._key).body)
+            click.echo(webhook().body)
         for attempt in range(1 + self._fail_first + self._retries):
             if attempt > self._fail_first:
                 time.sleep(self._retry_delay * 2 ** (attempt - 1 - self._fail_first))
-            status = self._post(clock_id, event)
+            status = self._post(webhook())
             is_lost = self._fail_first and attempt == 0
             is_delivered = isinstance(status, int) and 200 <= status < 300 and not is_lost
-            self._report(event, f"{status}, ignored" if is_lost else str(status))
+            self._report(title, f"{status}, ignored" if is_lost else str(status))
             if is_delivered:
                 return
-        self._session.output.note(f"Gave up on {event.id}. Continuing with the next event.")
+        self._session.output.note(f"Gave up on {title.rsplit(maxsplit=1)[-1]}. Continuing with the next event.")
 
-    def _post(self, clock_id: str, event: "Event") -> int | str:
+    def _post(self, webhook: "Webhook") -> int | str:
         """Return the HTTP status, or the reason why there is none."""
         from tickover.client import Unreachable
-        from tickover.client.webhooks import post_to_url, sign_event
+        from tickover.client.webhooks import post_to_url
 
         try:
-            return post_to_url(self._target, sign_event(clock_id, event, self._key)).status
+            return post_to_url(self._target, webhook).status
         except Unreachable:
             return "no response"
 
-    def _report(self, event: "Event", status: str) -> None:
-        line = f"{timestamps.write(event.at)}  {event.type}  {event.id}  [{status}]"
+    def _report(self, title: str, status: str) -> None:
+        line = f"{title}  [{status}]"
         if self._print_json or self._session.output.wants_json:
             self._session.output.note(line)
         else:
