@@ -178,6 +178,13 @@ def test_contributions_limit_the_validity_too(late: str) -> None:
 # Faults
 
 
+def test_authorizations_limit_the_validity_too() -> None:
+    schedule = encode_schedule(_CLOCK, NewClock())
+    [rent] = _rent(3)
+    added = msgspec.structs.replace(rent, authorized_at=_START + _DAY, at=_START + 3 * _DAY)
+    assert _amend(schedule, add=AddEntry([added])).valid_until == _START + _DAY
+
+
 def _rejected(schedule: Schedule, **amendment: Any) -> Rejection:
     with pytest.raises(Rejection) as raised:
         _amend(schedule, **amendment)
