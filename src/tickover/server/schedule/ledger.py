@@ -40,10 +40,6 @@ class Turnover(NamedTuple):
     transferred_in: int = 0
     transferred_out: int = 0
 
-    @property
-    def change(self) -> int:
-        return self.income - self.expense + self.transferred_in - self.transferred_out
-
 
 _INCOME, _EXPENSE, _IN, _OUT = range(len(Turnover._fields))
 _DECREASES: Final = {_EXPENSE, _OUT}
@@ -69,7 +65,8 @@ class Book(Struct, frozen=True):
     """The distinct instants. They have no entry for the state before the first item."""
     ends: list[int]
     """The number of items up to each instant."""
-    turnovers: list[Turnover]
+    turnovers: list[tuple[int, ...]]
+    """The members of a Turnover."""
     balances: list[int]
     lowest: list[int]
     """The index of the earliest lowest balance so far."""
@@ -79,9 +76,9 @@ class Book(Struct, frozen=True):
         """Return the index of the state at `at`, after all items of that instant."""
         return bisect_right(self.instants, at)
 
-    def add_state(self, at: Instant, turnover: Turnover) -> None:
+    def add_state(self, at: Instant, turnover: tuple[int, ...], balance: int) -> None:
         """Append the state after the last item."""
-        balance, index = self.balances[0] + turnover.change, len(self.balances)
+        index = len(self.balances)
         self.instants.append(at)
         self.ends.append(len(self.positions))
         self.turnovers.append(turnover)
@@ -207,7 +204,7 @@ class Ledger:
 
     def _open_book(self, changes: Sequence[_Change], opening: Amount, amounts: list[int] | None = None) -> Book:
         """Return the book of these changes. Fill `amounts` with those of transactions, by position."""
-        (balance, *counts), unit = to_common_unit([opening, *(amount for *_, amount in changes)])
+        (balance, *counts), unit = to_common_unit([opening, *[change[3] for change in changes]])
         book = _new_book(unit, balance)
         sums = [0, 0, 0, 0]
         for index, ((at, position, kind, _), count) in enumerate(zip(changes, counts, strict=True)):
@@ -222,7 +219,7 @@ class Ledger:
             if amounts is not None and position < len(amounts):
                 amounts[position] = count
             if index + 1 == len(changes) or changes[index + 1][0] != at:
-                book.add_state(at, Turnover(*sums))
+                book.add_state(at, tuple(sums), balance)
         return book
 
 
@@ -252,7 +249,7 @@ def balances(ledger: Ledger, start: Instant, at: Instant, opening: Mapping[str, 
 
 def _describe(book: Book, start: Instant, at: Instant, opening: Fraction, *, has_transfers: bool) -> dict[str, Any]:
     index = book.index_at(at)
-    turnover = book.turnovers[index]
+    turnover = Turnover(*book.turnovers[index])
 
     def balance(index: int) -> Amount:
         return fraction_to_number(opening + Fraction(book.balances[index], book.unit))
