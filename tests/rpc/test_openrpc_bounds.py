@@ -106,6 +106,15 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "createAccessToken": {"name": "CI", "expiresInDays": 30, "readOnly": True},
     "listAccessTokens": {},
     "revokeAccessToken": {"id": "token_01a2d11f-0200-7129-903a-c1d45597fdf1"},
+    "reconcileTestClock": {
+        "observed": {
+            "transactions": [{"id": "txn_1", "at": "2027-01-03T08:00:00Z", "amount": -5, "name": "Tea"}],
+            "balance": 5,
+        },
+        "at": "2027-01-03T08:00:00Z",
+        "currency": "EUR",
+        "toleranceDays": 2,
+    },
     "checkTestClock": {
         "id": _CLOCK,
         "until": _AT,

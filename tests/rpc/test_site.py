@@ -41,13 +41,14 @@ async def test_gallery_has_every_scenario(world: World) -> None:
         assert set(one) == {*texts, "params", "opening", "expectations"}
 
 
-async def test_every_scenario_creates_a_clock_that_meets_its_expectations(world: World, token: str) -> None:
+async def test_expectations_of_every_scenario_hold_except_those_of_the_tight_month(world: World, token: str) -> None:
     for name, found in (await shown(world)).items():
         clock = (await world.result("createTestClock", found["params"], token))["clock"]
         assert clock["status"] == "READY"
         if expectations := found["expectations"]:
             check = {"id": clock["id"], "openingBalances": found["opening"], "expectations": expectations}
-            assert (await world.result("checkTestClock", check, token))["ok"], name
+            holds = (await world.result("checkTestClock", check, token))["ok"]
+            assert holds is (name != "tight-month"), name
 
 
 async def test_gallery_is_refreshed_every_month(world: World) -> None:

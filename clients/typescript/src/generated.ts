@@ -343,6 +343,41 @@ export interface FromScenarioEntry {
   labels?: Record<string, string>;
 }
 
+/** The parameters of reconcileTestClock. */
+export interface ReconcileEntry {
+  /** The clock's ID. It starts with `clock_`. */
+  id: string;
+  observed: BooksEntry;
+  /** An instant from the clock's start to its `maxTime`. Default: its `frozenTime`. */
+  at?: InstantInput;
+  /** The key of an account of the clock. */
+  account?: string;
+  /** All accounts with this currency. A clock with one currency needs neither `account` nor `currency`. */
+  currency?: string;
+  /** How many days a transaction may be early or late. */
+  toleranceDays?: number;
+}
+
+/** What the app recorded: transactions, a balance, or both. */
+export interface BooksEntry {
+  /** All transactions of the account or currency until `at`, in any order. */
+  transactions?: Array<ObservedEntry>;
+  /** The balance that the app shows. */
+  balance?: number;
+}
+
+/** A transaction that the app recorded. */
+export interface ObservedEntry {
+  /** When it happened. */
+  at: InstantInput;
+  /** Negative if money went out. */
+  amount: number;
+  /** The ID that the bank gave it. Others are ignored. */
+  id?: string;
+  /** The name of the transaction or goal. */
+  name?: string;
+}
+
 /** The parameters of expandScenario. */
 export interface ExpandEntry {
   /** The scenario in TOML. The page Scenarios of the documentation describes the format. */
@@ -740,6 +775,72 @@ export interface Violation {
   itemIds: Array<string>;
 }
 
+/** The result of reconcileTestClock. */
+export interface Reconciliation {
+  /** Whether nothing differs. */
+  ok: boolean;
+  /** What the app didn't record. */
+  missing: Array<ExpectedItem>;
+  /** What the bank didn't show. */
+  unexpected: Array<ObservedItem>;
+  /** Further copies of what the app recorded. */
+  duplicated: Array<ObservedItem>;
+  /** What the app recorded differently. */
+  changed: Array<ChangedItem>;
+  balance?: ComparedBalance;
+  firstDivergence?: Divergence;
+}
+
+/** What the bank showed. */
+export interface ExpectedItem {
+  /** The ID of the item. That of a transfer ends in `_out` or `_in`. */
+  id: string;
+  /** When it happened. */
+  at: string;
+  /** Its name. */
+  name: string;
+  /** Negative if money went out. */
+  amount: number;
+}
+
+/** What the app recorded. */
+export interface ObservedItem {
+  /** Its position in `observed.transactions`. */
+  index: number;
+  /** As it was sent. */
+  at: string;
+  /** As it was sent. */
+  amount: number;
+  /** As it was sent. */
+  id?: string;
+  /** As it was sent. */
+  name?: string;
+}
+
+/** A transaction that the app recorded differently. */
+export interface ChangedItem {
+  expected: ExpectedItem;
+  observed: ObservedItem;
+  /** The members that differ. */
+  fields: Array<"amount" | "at" | "name">;
+}
+
+/** The balance of the bank and that of the app. */
+export interface ComparedBalance {
+  /** The balance at the bank. */
+  expected: number;
+  /** The balance that the app shows. */
+  observed: number;
+}
+
+/** Where the books differ first. */
+export interface Divergence {
+  /** The time of the transaction, or of the balance. */
+  at: string;
+  /** The member of the result that has it. */
+  kind: "balance" | "changed" | "duplicated" | "missing" | "unexpected";
+}
+
 /** The parameters of a clock, and its expectations. */
 export interface ExpandedScenario {
   params: NewClock;
@@ -942,6 +1043,7 @@ export interface Operations {
   getTestClockBalances: { params: BalancesEntry; result: Balances };
   checkTestClock: { params: CheckEntry; result: CheckResult };
   createTestClockFromScenario: { params: FromScenarioEntry; result: OneClock };
+  reconcileTestClock: { params: ReconcileEntry; result: Reconciliation };
   expandScenario: { params: ExpandEntry; result: ExpandedScenario };
   exportTestClock: { params: ExportEntry; result: ExportedClock };
   connectTestClock: { params: ConnectEntry; result: Connected };
@@ -975,6 +1077,7 @@ export const CALL_RULES: Readonly<
   getTestClockBalances: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   checkTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   createTestClockFromScenario: { needsToken: true, isIdempotent: false, takesIdempotencyKey: true },
+  reconcileTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   expandScenario: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   exportTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   connectTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
@@ -1073,6 +1176,11 @@ export abstract class OperationMethods {
   /** Create a clock from a scenario. Expands an included scenario or your own in TOML, and creates a clock with as many items as a clock can hold. The clock keeps the scenario's title as its name, its opening balances and its expectations. Each fault of an invalid scenario has its `line`. */
   createTestClockFromScenario(params: FromScenarioEntry = {}, options?: CallOptions): Promise<OneClock> {
     return this.call("createTestClockFromScenario", params, options);
+  }
+
+  /** Compare the books of an app with what the bank showed. Compares the transactions and the balance that the app under test recorded with those of an account or a currency at `at`. Transactions match by `id` if the bank gave it, and otherwise by amount and UTC date within `toleranceDays`, those with the same name first. Each matches once. A wrong sign is `changed`, and a second copy of a matched transaction is `duplicated`. A transfer counts for its accounts, and for a currency only if it crosses currencies. Nothing is stored. */
+  reconcileTestClock(params: ReconcileEntry, options?: CallOptions): Promise<Reconciliation> {
+    return this.call("reconcileTestClock", params, options);
   }
 
   /** Turn a scenario into the parameters of a clock. Reads a scenario in TOML, as the command `tickover clock create` does, and creates nothing. Pass `params` to `createTestClock`, and `expectations` to `checkTestClock`. Each fault of an invalid scenario has its `line`. */

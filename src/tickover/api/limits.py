@@ -117,3 +117,8 @@ MAX_WAITING_CALLS: Final = 256
 """Calls of one user that wait."""
 MAX_FAULTS: Final = 10_000
 """Bounds the response to a hostile request. A request within the other limits can't have as many."""
+
+MAX_OBSERVED: Final = 5_000
+"""Transactions that one reconcileTestClock compares."""
+MAX_OBSERVED_ID: Final = 120
+MAX_TOLERANCE_DAYS: Final = 10

@@ -1,0 +1,125 @@
+"""reconcileTestClock: compare the books of an app with what the bank showed."""
+
+import asyncio
+from fractions import Fraction
+from typing import Final
+
+from msgspec import UNSET, UnsetType
+
+from tickover.api.errors import Fault
+from tickover.api.fields import Number
+from tickover.api.limits import MAX_NAME, MAX_OBSERVED, MAX_OBSERVED_ID
+from tickover.api.reconciliation import ComparedBalance, Divergence, ReconcileEntry, Reconciliation
+from tickover.api.suggestions import suggest
+from tickover.api.timestamps import Instant
+from tickover.server.operations import sizes
+from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
+from tickover.server.operations.ledgers import CLOCK_RANGE, reject
+from tickover.server.operations.operation import LEDGER, Caller, Example, Operation, Permission, Services
+from tickover.server.schedule.expectations import time_faults
+from tickover.server.schedule.ledger import Ledger
+from tickover.server.schedule.money import to_number
+from tickover.server.schedule.reconciliation import Comparison, expected_items
+
+_OBSERVED_ITEM: Final = 192 + sizes.CHARACTER * (MAX_NAME + MAX_OBSERVED_ID)
+
+
+async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services: Services) -> Reconciliation:
+    clock, schedule = await services.clocks.find(params.id, caller)
+    at = clock.frozen_time if params.at is UNSET else params.at
+    ledger = (await services.ledgers.get(clock, schedule)).ledger
+    faults = list(time_faults("at", at, clock.start_time, clock.max_time, CLOCK_RANGE))
+    reject(OPERATION.name, faults + _selector_faults(params, ledger))
+    account = None if params.account is UNSET else params.account
+    currency = ledger.accounts[account].currency if account else _currency(params, ledger)
+    observed = params.observed
+    compared = Comparison([], (), 0)
+    if observed.transactions is not UNSET:
+        expected = expected_items(ledger, at, account, currency)
+        compared = Comparison(expected, observed.transactions, params.tolerance_days)
+        for _ in compared.run():
+            await asyncio.sleep(0)
+    divergences = _divergences(compared)
+    balance: ComparedBalance | UnsetType = UNSET
+    if observed.balance is not UNSET:
+        balance = ComparedBalance(_balance(ledger, at, account, currency), observed.balance)
+        if balance.expected != balance.observed:
+            divergences.append(Divergence(at, "balance"))
+    first = min(divergences, key=lambda divergence: divergence.at) if divergences else UNSET
+    found = compared.missing, compared.unexpected, compared.duplicated, compared.changed
+    return Reconciliation(not divergences, *found, balance, first)
+
+
+def _divergences(compared: Comparison) -> list[Divergence]:
+    return [
+        *(Divergence(item.at, "missing") for item in compared.missing),
+        *(Divergence(item.expected.at, "changed") for item in compared.changed),
+        *(Divergence(item.at, "duplicated") for item in compared.duplicated),
+        *(Divergence(item.at, "unexpected") for item in compared.unexpected),
+    ]
+
+
+def _balance(ledger: Ledger, at: Instant, account: str | None, currency: str) -> Number:
+    book = ledger.account_book(account) if account else ledger.currency_book(currency)
+    opening = Fraction(0) if account else ledger.opening_balances(UNSET).get(currency, Fraction(0))
+    exact = opening + Fraction(book.balances[book.index_at(at)], book.unit)
+    return to_number(exact.numerator, exact.denominator)
+
+
+def _selector_faults(params: ReconcileEntry, ledger: Ledger) -> list[Fault]:
+    """Return a fault if the clock doesn't have the account or currency, or if there is a choice and none was made."""
+    currencies = _currencies(ledger)
+    if params.account is not UNSET:
+        if params.account in ledger.accounts:
+            return []
+        hint = suggest(params.account, ledger.accounts, fallback=f"accounts: {', '.join(ledger.accounts) or 'none'}")
+        return [Fault("account", "existing", f"must be an account of the clock{hint}", params.account)]
+    if params.currency is not UNSET and params.currency not in currencies:
+        hint = suggest(params.currency, currencies, fallback=f"currencies: {', '.join(currencies) or 'none'}")
+        return [Fault("currency", "existing", f"must be a currency of the clock{hint}", params.currency)]
+    if params.currency is UNSET and len(currencies) > 1:
+        message = f"must be there, because the clock has several currencies ({', '.join(currencies)}), or account"
+        return [Fault("currency", "missing", message)]
+    return []
+
+
+def _currencies(ledger: Ledger) -> list[str]:
+    accounts = {account.currency for account in ledger.accounts.values()}
+    return sorted({*ledger.currencies, *ledger.opening_balances(UNSET), *accounts})
+
+
+def _currency(params: ReconcileEntry, ledger: Ledger) -> str:
+    """Return the chosen currency, or the only one, or an empty string if the clock has none."""
+    if params.currency is not UNSET:
+        return params.currency
+    return next(iter(_currencies(ledger)), "")
+
+
+OPERATION = Operation(
+    name="reconcileTestClock",
+    summary="Compare the books of an app with what the bank showed",
+    description=(
+        "Compares the transactions and the balance that the app under test recorded with those of an account or a "
+        "currency at `at`. Transactions match by `id` if the bank gave it, and otherwise by amount and UTC date within "
+        "`toleranceDays`, those with the same name first. Each matches once. A wrong sign is `changed`, and a second "
+        "copy of a matched transaction is `duplicated`. A transfer counts for its accounts, and for a currency only if "
+        "it crosses currencies. Nothing is stored."
+    ),
+    params=ReconcileEntry,
+    result=Reconciliation,
+    handler=reconcile_test_clock,
+    needs=Permission.READ,
+    is_idempotent=True,
+    cost=LEDGER,
+    max_result=sizes.CLOCK + MAX_OBSERVED * _OBSERVED_ITEM,
+    reasons=CLOCK_REASONS,
+    examples=(
+        Example(
+            "The app lost a transaction, and recorded another with the wrong sign",
+            {
+                "id": EXAMPLE_CLOCK,
+                "observed": {"transactions": [{"at": "2027-01-03T08:00:00Z", "amount": 1150}], "balance": 1150},
+            },
+        ),
+    ),
+)

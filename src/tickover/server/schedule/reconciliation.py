@@ -1,0 +1,151 @@
+"""Compares the books of an app with what the bank showed, as a pure function."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import UNSET, UnsetType
+
+from tickover.api.reconciliation import ChangedItem, ExpectedItem, Field, ObservedEntry, ObservedItem
+from tickover.api.timestamps import Instant
+from tickover.server.schedule.items import StoredTransfer
+from tickover.server.schedule.ledger import Ledger
+from tickover.server.schedule.money import Amount
+
+_Key = tuple[Amount, int, str | UnsetType]
+"""An amount, a UTC day, and a name."""
+
+
+def expected_items(ledger: Ledger, at: Instant, account: str | None, currency: str) -> list[ExpectedItem]:
+    """Return what the bank showed of an account, or of a currency, in order of time."""
+    transactions = ledger.schedule.transactions
+    count = transactions.count_until(at)
+    items = [
+        ExpectedItem(item.id, when, item.name, item.amount if item.type == "INCOME" else -item.amount)
+        for when, item in zip(transactions.instants[:count], ledger.transactions[:count], strict=True)
+        if item.currency == currency and account in (None, item.account)
+    ]
+    for transfer in ledger.transfers:
+        if transfer.at <= at:
+            items += _halves(transfer, ledger, account, currency)
+    return sorted(items, key=lambda item: item.at)
+
+
+def _halves(transfer: StoredTransfer, ledger: Ledger, account: str | None, currency: str) -> Iterator[ExpectedItem]:
+    """Return the sides of a transfer that change the account, or the currency if the money crosses currencies."""
+    currencies = ledger.accounts[transfer.from_].currency, ledger.accounts[transfer.to].currency
+    if account is None and currencies == (currency, currency):
+        return
+    sides: list[tuple[str, str, str, Amount]] = [
+        ("out", transfer.from_, currencies[0], -transfer.amount),
+        ("in", transfer.to, currencies[1], transfer.arriving),
+    ]
+    for side, key, side_currency, amount in sides:
+        if key == account or (account is None and side_currency == currency):
+            yield ExpectedItem(f"{transfer.id}_{side}", transfer.at, transfer.name, amount)
+
+
+class Comparison:
+    """Matches observed transactions with expected ones, each once. It is complete after all steps of `run`."""
+
+    def __init__(self, expected: Sequence[ExpectedItem], observed: Sequence[ObservedEntry], tolerance: int) -> None:
+        self.unexpected: list[ObservedItem] = []
+        self.duplicated: list[ObservedItem] = []
+        self.changed: list[ChangedItem] = []
+        self._tolerance = tolerance
+        self._observed = observed
+        self._unmatched = {item.id: item for item in expected}
+        self._matched: list[int] = []
+        """The positions of matched observed transactions."""
+
+    @property
+    def missing(self) -> list[ExpectedItem]:
+        return list(self._unmatched.values())
+
+    def run(self) -> Iterator[None]:
+        """Match by ID, then by amount and day, then with the wrong sign. Pause now and then for other work."""
+        rest = self._match_ids()
+        if rest:
+            yield
+            yield from self._match_keys(rest)
+        if rest:
+            yield
+            self._sort_rest(rest)
+        self.duplicated.sort(key=lambda item: item.index)
+        self.changed.sort(key=lambda item: item.expected.at)
+
+    def _match_ids(self) -> dict[int, _Key]:
+        """Match the transactions with known IDs. Return the keys of the others by position."""
+        known, rest = set(self._unmatched), {}
+        for number, observed in enumerate(self._observed):
+            if observed.id not in known:
+                rest[number] = _key(observed.amount, observed.at, observed.name)
+            elif expected := self._unmatched.pop(str(observed.id), None):
+                self._matched.append(number)
+                self._compare(number, expected)
+            else:
+                self.duplicated.append(_echo(number, observed))
+        return rest
+
+    def _match_keys(self, rest: dict[int, _Key]) -> Iterator[None]:
+        """Match by amount and day: nearer days first, and equal names first on each day."""
+        by_name = self._index(with_names=True)
+        self._match_rest(rest, by_name, 1, 0, with_names=True)
+        yield
+        by_day = self._index(with_names=False)
+        for sign in (1, -1):
+            for distance in range(self._tolerance + 1):
+                for index in (by_name, by_day):
+                    for days in {distance, -distance} if rest else ():
+                        yield
+                        self._match_rest(rest, index, sign, days, with_names=index is by_name)
+
+    def _index(self, *, with_names: bool) -> dict[_Key, list[str]]:
+        """Return the IDs of unmatched items by their keys, the latest first."""
+        index: dict[_Key, list[str]] = {}
+        for item in reversed(self._unmatched.values()):
+            index.setdefault(_key(item.amount, item.at, item.name if with_names else UNSET), []).append(item.id)
+        return index
+
+    def _match_rest(
+        self, rest: dict[int, _Key], index: Mapping[_Key, list[str]], sign: int, days: int, *, with_names: bool
+    ) -> None:
+        found = []
+        for number, (amount, day, name) in rest.items():
+            ids = index.get((sign * amount, day + days, name if with_names else UNSET))
+            while ids:
+                expected = self._unmatched.pop(ids.pop(), None)
+                if expected is not None:
+                    found.append((number, expected))
+                    break
+        for number, expected in found:
+            del rest[number]
+            self._matched.append(number)
+            if sign < 0:
+                self.changed.append(ChangedItem(expected, _echo(number, self._observed[number]), ["amount"]))
+
+    def _sort_rest(self, rest: Mapping[int, _Key]) -> None:
+        """Tell further copies of matched transactions from those that nobody expects."""
+        matched = [self._observed[number] for number in self._matched]
+        keys = {_key(observed.amount, observed.at, observed.name) for observed in matched}
+        for number, key in rest.items():
+            (self.duplicated if key in keys else self.unexpected).append(_echo(number, self._observed[number]))
+
+    def _compare(self, number: int, expected: ExpectedItem) -> None:
+        """Note what differs between two transactions with the same ID."""
+        observed = self._observed[number]
+        fields: list[Field] = []
+        if observed.amount != expected.amount:
+            fields.append("amount")
+        if abs(observed.at.toordinal() - expected.at.toordinal()) > self._tolerance:
+            fields.append("at")
+        if observed.name not in (UNSET, expected.name):
+            fields.append("name")
+        if fields:
+            self.changed.append(ChangedItem(expected, _echo(number, observed), fields))
+
+
+def _echo(number: int, observed: ObservedEntry) -> ObservedItem:
+    return ObservedItem(number, observed.at, observed.amount, observed.id, observed.name)
+
+
+def _key(amount: Amount, at: Instant, name: str | UnsetType) -> _Key:
+    return amount, at.toordinal(), name
