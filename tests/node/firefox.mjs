@@ -1,6 +1,7 @@
 // The main path of the console in Firefox: `node firefox.mjs URL PATH_OF_FIREFOX`.
 
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
 import puppeteer from "puppeteer-core";
 
 const [url, executablePath] = process.argv.slice(2);
@@ -13,17 +14,12 @@ const browser = await puppeteer.launch({
 });
 try {
   const page = await browser.newPage();
-  page.setDefaultTimeout(60_000);
   const messages = await recordMessages(page);
-  const click = (selector, text) => page.locator(`${selector}::-p-text(${text})`).click();
-  const waitForText = (selector, text) =>
-    page.waitForFunction(
-      (...[selector, text]) => document.querySelector(selector)?.textContent.includes(text),
-      {},
-      selector,
-      text,
-    );
-  const textOf = async (selector) => (await page.waitForSelector(selector)).evaluate((element) => element.innerText);
+  const click = async (selector, text) => (await find(text ? `${selector}::-p-text(${text})` : selector)).click();
+  const waitForText = async (selector, text) => {
+    while (!(await textOf(selector)).includes(text)) await sleep(50);
+  };
+  const textOf = async (selector) => (await find(selector)).evaluate((element) => element.textContent);
 
   await signInWithCodeFromMailbox();
   await click("button", "Create Salary and rent");
@@ -32,27 +28,37 @@ try {
   await click("button", "Fork…");
   await click("dialog button", "Fork");
   await waitForText("h1", "Fork of Salary and rent");
-  await page.locator("[aria-label='More actions']").click();
+  await click("[aria-label='More actions']");
   await click("[role=menuitem]", "Delete…");
   await click("dialog button", "Delete clock");
   await waitForText("[role=status]", "The clock was deleted.");
-  await page.waitForSelector("a::-p-text(Salary and rent)");
+  await find("a::-p-text(Salary and rent)");
   await click("button", "Sign out");
   await waitForText("[role=status]", "You are signed out.");
   assert.equal(await page.evaluate(() => sessionStorage.length + localStorage.length), 0);
   assert.deepEqual(messages, []);
 
+  /** Return the element, as soon as it is visible. Puppeteer's own waits need eval(), which the page forbids. */
+  async function find(selector) {
+    for (;;) {
+      const element = await page.$(selector);
+      if (await element?.isVisible()) return element;
+      await sleep(50);
+    }
+  }
+
   async function signInWithCodeFromMailbox() {
     await page.goto(url);
-    await page.locator("input[type=email]").fill(email);
+    await click("input[type=email]");
+    await page.keyboard.type(email);
     await click("button", "Send me a code");
     await waitForText("h1", "Enter your code");
     await page.goto(`${url}/#/mailbox?to=${email}`);
-    await page.locator(".email-list a").click();
+    await click(".email-list a");
     const code = await textOf(".code-digits");
     // The page still asks for the code.
     await page.goto(`${url}/#/clocks/new`);
-    await page.locator("input[autocomplete=one-time-code]").click();
+    await click("input[autocomplete=one-time-code]");
     await page.keyboard.type(code);
     await waitForText("[role=status]", `You are signed in as ${email}.`);
   }
@@ -60,11 +66,11 @@ try {
   async function advanceToClickedTime() {
     const balance = ".figures .figure:nth-child(2) .figure-value";
     const [balanceBefore, postedBefore] = [await textOf(balance), await postedInChart()];
-    const { x, y, width, height } = await (await page.waitForSelector(".plot")).boundingBox();
+    const { x, y, width, height } = await (await find(".plot")).boundingBox();
     await page.mouse.click(x + width * 0.6, y + height / 2);
     await waitForText("#preview-summary", "events would post");
     const wouldPost = Number.parseInt(await textOf("#preview-summary"), 10);
-    await page.locator(".advance").click();
+    await click(".advance");
     await waitForText("[role=status]", `${wouldPost} events posted. Balance`);
     assert.equal(await postedInChart(), postedBefore + wouldPost);
     assert.notEqual(await textOf(balance), balanceBefore);
