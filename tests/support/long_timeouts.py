@@ -1,5 +1,7 @@
 """Runs `tickover` with longer time limits for the database, so that all calls succeed on a busy machine."""
 
+import pytest
+
 from tickover.cli import main
 from tickover.server.storage.postgres import batcher, connections, sessions, store
 
@@ -13,13 +15,17 @@ _LIMITS = (
 )
 
 
-def lengthen() -> None:
+_SETTINGS = {"statement_timeout": "90s", "lock_timeout": "80s", "idle_in_transaction_session_timeout": "90s"}
+
+
+def lengthen(patch: pytest.MonkeyPatch) -> None:
     for module, name in _LIMITS:
         assert getattr(module, name) < _SECONDS
-        setattr(module, name, _SECONDS)
-    sessions.SETTINGS.update(statement_timeout="90s", lock_timeout="80s", idle_in_transaction_session_timeout="90s")
+        patch.setattr(module, name, _SECONDS)
+    for name, value in _SETTINGS.items():
+        patch.setitem(sessions.SETTINGS, name, value)
 
 
 if __name__ == "__main__":
-    lengthen()
+    lengthen(pytest.MonkeyPatch())
     main()
