@@ -47,15 +47,3 @@ async def test_token_is_created_copied_and_revoked(browser: Browser, program: Pr
         await expect(console.notification).to_have_text(f"Revoked “{HOSTILE_NAME}”.")
         await expect(section).to_contain_text("You have no access tokens.")
         assert program.call("listTestClocks", {}, token)["error"]["data"]["reason"] == "UNAUTHENTICATED"
-
-
-async def test_confirmation_closes_with_its_page(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        console.call("createAccessToken", name="ci")
-        await console.open("#/clocks")
-        await console.open("#/account")
-        await console.button("Revoke “ci”").click()
-        await expect(console.page.get_by_role("dialog")).to_be_visible()
-        await console.page.go_back()
-        await expect(console.heading("Account")).to_have_count(0)
-        await expect(console.page.locator("dialog")).to_have_count(0)

@@ -91,19 +91,6 @@ async def test_changes_elsewhere_are_shown_and_the_cursor_stays(browser: Browser
         await expect(console.heading("Clocks")).to_be_visible()
 
 
-async def test_marks_name_their_clocks_if_both_names_have_room(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        page, clock = console.page, console.create({**JANUARY, "name": "Plan A"})
-        fork = console.call("forkTestClock", id=clock, name="Plan B")["clock"]["id"]
-        console.call("advanceTestClock", id=clock, frozenTime="2027-01-16T00:00:00Z")
-        await console.open(f"#/compare/{clock}?with={fork}")
-        await page.get_by_role("slider", name="Date to compare").press("End")
-        marks = page.locator(".mark:not(.cursor)")
-        await expect(marks).to_have_text(["Plan B, now 1 Jan", "Plan A, now 16 Jan"])
-        await page.set_viewport_size({"width": 430, "height": 844})
-        await expect(marks).to_have_text(["━ Now 1 Jan", "━ Now 16 Jan"])
-
-
 async def test_each_clock_shows_its_own_breaches(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page, clock = console.page, console.create({**JANUARY, "name": "Plan A"})
@@ -121,13 +108,6 @@ async def test_each_clock_shows_its_own_breaches(browser: Browser, program: Prog
         starts = await page.locator("path.breaks").evaluate_all("(paths) => paths.map((path) => path.getBBox().x)")
         assert starts[1] < starts[0]
         await expect(page.locator(".breach .line").first).to_be_hidden()
-        # A narrow table shows the differences in its first column.
-        table = page.get_by_role("region", name="Side by side")
-        await expect(table.get_by_role("columnheader", name="Difference")).to_be_visible()
-        await expect(table.get_by_role("rowheader", name="Expenses")).to_have_accessible_name("Expenses")
-        await page.set_viewport_size({"width": 390, "height": 844})
-        await expect(table.get_by_role("columnheader", name="Difference")).to_be_hidden()
-        await expect(table.get_by_text("Difference −€50.00").first).to_be_visible()
 
 
 async def test_late_response_does_not_replace_a_newer_choice(browser: Browser, program: Program) -> None:

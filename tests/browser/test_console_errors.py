@@ -1,6 +1,5 @@
 """Errors in the console: each has a message and a way to recover."""
 
-import json
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -350,20 +349,3 @@ async def test_resend_wait_comes_from_the_server(program: Program, browser: Brow
 
 
 # Invalid parameters
-
-
-async def test_rejected_parameters_are_listed_with_their_paths(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (HTTP_ERROR,)
-        await console.open("#/clocks/new")
-        await console.page.get_by_role("tab", name="JSON").click()
-        text = console.page.get_by_label("Parameters of createTestClock")
-        await text.fill("{nope")
-        await console.button("Create clock").click()
-        await expect(console.alert).to_contain_text("Invalid parameters")
-        await expect(text).to_be_focused()
-        await text.fill(json.dumps({"goals": [{"name": "", "targetAmount": 0}], "more": 1}))
-        await console.button("Create clock").click()
-        await expect(console.alert).to_contain_text("The server rejected 3 fields.")
-        await expect(console.alert.get_by_role("listitem")).to_have_count(3)
-        await expect(console.alert).to_contain_text("goals[0].targetAmount")

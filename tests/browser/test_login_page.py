@@ -2,14 +2,13 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.console import HTTP_ERROR, new_address
+from tests.browser.console import new_address
 from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program, link_params
 
@@ -152,28 +151,7 @@ async def test_page_without_a_link_has_no_button(program: Program, tab: Tab, sub
     await expect(tab.page.get_by_label("Email")).to_be_visible()
 
 
-async def test_page_without_javascript_says_so(program: Program, browser: Browser) -> None:
-    async with open_tab(browser, java_script_enabled=False) as tab:
-        await tab.page.goto(new_link(program))
-        await expect(tab.status).to_have_text("This page needs JavaScript.")
-        await expect(tab.sign_in).to_be_hidden()
-
-
 # Invalid links
-
-
-async def test_expired_link_is_rejected(program: Program, tab: Tab) -> None:
-    email = new_address()
-    link = new_link(program, email)
-    database = apsw.Connection(str(program.data / "tickover.db"))
-    database.set_busy_timeout(60_000)
-    database.execute("update login_sends set expires_at = sent_at where email = ?", (email,))
-    assert database.changes() == 1
-    database.close()
-    await tab.page.goto(link)
-    await expect(tab.status).to_have_text(READY)
-    await tab.sign_in.click()
-    await expect_rejected(tab)
 
 
 async def test_rejected_link_is_forgotten_and_a_new_one_works_in_the_same_tab(program: Program, tab: Tab) -> None:
@@ -215,14 +193,3 @@ async def test_hostile_fragments_stay_text(program: Program, tab: Tab, subtests:
 
 
 # Errors
-
-
-async def test_rate_limit_message_of_the_server_is_shown(tmp_path: Path, tab: Tab) -> None:
-    with Program(tmp_path, TICKOVER_CLIENT_BURST="1", TICKOVER_CLIENT_REFILL="0.001") as program:
-        await tab.page.goto(new_link(program))
-        await tab.sign_in.click()
-        message = re.compile(r"^Too many calls from your IP address\. Try again in [0-9]+ s\.$")
-        await expect(tab.status).to_have_text(message)
-        await expect(tab.sign_in).to_be_enabled()
-        assert await stored_session(tab) is None
-        tab.ignored_prefixes = (f"{HTTP_ERROR} 429",)

@@ -9,8 +9,7 @@ import pytest
 from playwright.async_api import Browser, Locator, expect
 
 from tests.browser.console import HTTP_ERROR, new_address
-from tests.browser.every_page import LONG_ADDRESS
-from tests.browser.layout import LARGE, SMALL, overflowing_elements
+from tests.browser.layout import SMALL
 from tests.browser.tabs import Tab, open_loaded_tab
 from tests.support.program import Program, link_params
 
@@ -100,8 +99,6 @@ async def test_email_with_a_code(program: Program, browser: Browser) -> None:
         await expect(email_view(tab).get_by_role("heading")).to_have_text(f"{code} is your Tickover code")
         shown = email_view(tab).locator(".code-digits")
         await expect(shown).to_have_text(code)
-        size = await shown.evaluate("(code) => parseFloat(getComputedStyle(code).fontSize)")
-        assert size >= 32
         await email_view(tab).get_by_role("button", name="Copy code").click()
         await expect(tab.status).to_have_text("Copied the code.")
         assert await clipboard(tab) == code
@@ -118,7 +115,6 @@ async def expect_every_view(tab: Tab, address: str, code: str) -> None:
     assert await frame.get_attribute("sandbox") == ""
     assert code in (await frame.get_attribute("title") or "")
     await expect(frame.content_frame.get_by_text("Your Tickover code is")).to_be_visible()
-    await expect(frame.content_frame.get_by_text(code, exact=True)).to_have_css("font-size", "32px")
     tabs = email_view(tab).get_by_role("tab")
     assert await tabs.all_inner_texts() == ["Email", "Text", "Source"]
     panel = email_view(tab).get_by_role("tabpanel")
@@ -224,17 +220,3 @@ async def test_server_with_smtp_has_no_mailbox(tmp_path: Path, tab: Tab) -> None
 
 
 # Layout
-
-
-async def test_email_fits_small_and_large_screens(program: Program, loaded_tab: Tab, subtests: pytest.Subtests) -> None:
-    tab = loaded_tab
-    # Another test may have sent this email already.
-    program.call("sendLoginCodeEmail", link_params(LONG_ADDRESS))
-    await open_email(tab, program, LONG_ADDRESS)
-    for title in ("Email", "Text", "Source"):
-        await email_view(tab).get_by_role("tab", name=title).click()
-        for viewport in (SMALL, LARGE):
-            with subtests.test(f"{title} at {viewport['width']} px"):
-                assert await overflowing_elements(tab, viewport["width"]) == []
-                # A large screen shows the list next to the email.
-                assert await email_items(tab).first.is_visible() == (viewport == LARGE)

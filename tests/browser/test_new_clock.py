@@ -106,11 +106,12 @@ async def test_slow_creation_blocks_a_second_one_and_does_not_navigate_away(brow
         route = await held
         await console.button("Create Student").click()
         await expect(console.notification).to_have_text("Another clock is being created. Try again when it is ready.")
-        await page.get_by_role("link", name="Mailbox").click()
-        await expect(console.heading("Mailbox")).to_be_visible()
+        # The mailbox has its own notifications.
+        await page.get_by_role("banner").get_by_role("link", name="@example.test").click()
+        await expect(console.heading("Account")).to_be_visible()
         await route.continue_()
         await expect(console.notification).to_have_text("“Salary and rent” was created. It is in your clocks.")
-        assert page.url.endswith("#/mailbox")
+        assert page.url.endswith("#/account")
         assert console.tab.methods.count("createTestClock") == 1
 
 
@@ -131,14 +132,6 @@ async def test_edited_scenario_shows_an_error_beside_its_line_and_is_kept_in_the
         line = text[: text.index("every =")].count("\n") + 1
         number = page.locator(".gutter .faulty")
         await expect(number).to_have_text(str(line))
-        await editor.evaluate("""async (editor) => {
-          editor.scrollTo(0, 100);
-          for (let frames = 0; frames < 2; frames++) await new Promise(requestAnimationFrame);
-        }""")
-        places = [await part.bounding_box() for part in (number, console.alert)]
-        middles = [place["y"] + place["height"] / 2 for place in places if place]
-        assert abs(middles[0] - middles[1]) < 10
-        await expect(page.get_by_role("link", name="Scenario reference")).to_be_visible()
         await console.button("Save to my scenarios").click()
         await page.reload()
         await expect(console.button("Edit My scenario")).to_be_visible()
@@ -175,25 +168,7 @@ async def test_new_form_has_a_row_and_adds_an_opening_balance(browser: Browser, 
         await rows.first.get_by_label("Name").fill("Rent")
         await rows.first.get_by_label("Amount").fill("450")
         await rows.first.get_by_label("Time (UTC)").fill("2027-03-31")
-        # The chart has the dates of its ends, its highest balance, and zero at its line.
-        await expect(preview.locator(".top-label")).to_have_text("€500.00")
         await expect(preview.locator(".draft-dates span")).to_have_text(["1 Jan 2027", "31 Mar 2027"])
-        gap = await preview.evaluate(
-            """(preview) => {
-              const [line, label] = [".zero", ".zero-label"].map((name) => {
-                const { top, bottom } = preview.querySelector(name).getBoundingClientRect();
-                return (top + bottom) / 2;
-              });
-              return Math.abs(line - label);
-            }"""
-        )
-        assert gap < 1
-        # The chart and the text begin at the same edge.
-        lefts = await preview.locator(".sparkline, .draft-dates, .draft-chart + p").evaluate_all(
-            "(elements) => elements.map((element) => element.getBoundingClientRect().left)"
-        )
-        assert len(lefts) == 3
-        assert len(set(lefts)) == 1
         await rows.first.get_by_role("button", name="Remove this transaction").click()
         await page.get_by_role("tab", name="JSON").click()
         [entry] = json.loads(await page.get_by_label("Parameters").input_value())["transactions"]

@@ -23,17 +23,6 @@ _SCROLL_END = """async () => {
   }
 }"""
 
-# Returns the space between the end of the page and the bar with the main action, which has at most two lines of text.
-_SPACE_AT_THE_END = """() => {
-  const bar = document.querySelector(".main-actions");
-  const [summary, margin] = [bar.querySelector("p"), parseFloat(getComputedStyle(document.body).paddingBottom)];
-  const text = summary.textContent;
-  summary.textContent = "many words ".repeat(99);
-  const { height } = bar.getBoundingClientRect();
-  summary.textContent = text;
-  return margin - height;
-}"""
-
 
 # The page draws its parts in several frames.
 _SUMMARY_END = """async (summary) => {
@@ -57,13 +46,6 @@ async def test_first_session_works_with_touch(browser: Browser, program: Program
         await expect(console.slider).to_be_visible()
         assert await tab.evaluate("() => scrollY") == 0
         await expect(console.advance).to_be_in_viewport(ratio=1)
-        # The text about the button is above it, and the bar covers nothing at the end of the page.
-        await expect(console.preview_summary).to_contain_text("Next: ")
-        summary, button = await console.preview_summary.bounding_box(), await console.advance.bounding_box()
-        assert summary
-        assert button
-        assert 0 < button["y"] - summary["y"] - summary["height"] < 20
-        assert await tab.evaluate(_SPACE_AT_THE_END) >= 0
         async with touch_screen(console) as fingers:
             whole = await plot_range(console)
             await fingers.move([0.5], [0.5])
@@ -88,7 +70,6 @@ async def test_first_session_works_with_touch(browser: Browser, program: Program
         await console.button("More actions").tap()
         await expect(page.get_by_role("menuitem", name="Compare…")).to_be_visible()
         await page.get_by_role("menuitem", name="Rename").tap()
-        assert await page.get_by_label("Clock name").evaluate("(field) => field.clientWidth") > 150
         await page.get_by_role("link", name=address).tap()
         await console.button("Sign out").tap()
         await expect(console.notification).to_have_text("You are signed out.")
