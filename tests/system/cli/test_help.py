@@ -2,14 +2,11 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 
-import click
 import pytest
 
 from tests.system.shells import Shell
 from tickover import __version__
-from tickover.cli.root import root
 
 SLOW_MODULES = {
     "asyncio",
@@ -22,29 +19,6 @@ SLOW_MODULES = {
     "asyncpg",
     "structlog",
 }
-
-
-def commands(group: click.Group = root, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the words of every command, groups included."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        yield (*path, name)
-        if isinstance(command, click.Group):
-            yield from commands(command, (*path, name))
-
-
-ALL_COMMANDS = list(commands())
-
-
-def test_every_command_has_help_that_fits_80_columns(offline_shell: Shell, subtests: pytest.Subtests) -> None:
-    for words in ALL_COMMANDS:
-        with subtests.test(" ".join(words)):
-            result = offline_shell(*words, "--help")
-            assert (result.code, result.err) == (0, "")
-            assert result.out.startswith(f"Usage: tickover {' '.join(words)} [OPTIONS]")
-            assert max(map(len, result.out.splitlines())) <= 80
-            assert "--json" in result.out
 
 
 def test_help_does_not_import_slow_modules() -> None:

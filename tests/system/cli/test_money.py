@@ -89,14 +89,6 @@ def test_violation_names_the_item_and_exits_with_9(shell: Shell, clock: str) -> 
     assert shell("clock", "check", *options, "--until", f"{YEAR}-01-11").code == 4
 
 
-def test_long_violation_is_shown_completely_on_a_narrow_terminal(shell: Shell, clock: str) -> None:
-    result = shell("clock", "check", "--posted", f"{'Rent of the flat ' * 7}={YEAR}-02-01", COLUMNS="40")
-    assert result.code == 9
-    lines = result.out.splitlines()
-    assert max(map(len, lines)) <= 40
-    assert " ".join(" ".join(lines).split()).count("Rent of the flat") == 14
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -36,14 +36,6 @@ def clock(shell: Shell, program: Program) -> str:
     return str(id)
 
 
-def test_terminal_output_has_colours_and_the_terminals_width(shell: Shell, clock: str) -> None:
-    with shell.open_terminal("clock", "show", columns=100) as terminal:
-        assert terminal.end() == 0
-        assert "\x1b[1m" in terminal.raw
-        assert "\x1b[33m" in terminal.raw
-        assert max(map(len, terminal.text.splitlines())) == 100
-
-
 @pytest.mark.parametrize("command", ["create", "advance", "delete", "list"])
 def test_ids_with_escape_sequences_are_sanitized(shell: Shell, command: str) -> None:
     hostile_clock = CLOCK | {"id": f"clock_{HOSTILE}"}
