@@ -80,34 +80,3 @@ async def test_advance_past_max_time_is_rejected(world: World, token: str) -> No
     last = await world.advance(token, clock["id"], clock["maxTime"])
     assert last["frozenTime"] == last["maxTime"] == clock["maxTime"]
     assert last["expiresAt"] == clock["expiresAt"]
-
-
-# Visible items
-
-
-async def test_items_at_or_before_new_time_are_visible(world: World, token: str) -> None:
-    at = datetime(2027, 2, 1, 9, tzinfo=UTC)
-    times = [to_timestamp(at), to_timestamp(at + MICROSECOND)]
-    clock = await world.create(
-        token,
-        frozenTime=START,
-        transactions=[transaction(at=time, name=time) for time in times],
-        goals=[goal(initialAmount=100, contributions=[contribution(at=time, amount=200) for time in times])],
-    )
-
-    def seen(clock: Any) -> tuple[list[str], list[str], list[str], list[str], list[float]]:
-        (shown,) = clock["goals"]
-        return (
-            [item["at"] for item in clock["transactions"]],
-            [item["at"] for item in clock["pendingTransactions"]],
-            [item["at"] for item in shown["contributions"]],
-            [item["at"] for item in shown["upcomingContributions"]],
-            [shown["currentAmount"], shown["remainingAmount"], shown["progressPercent"]],
-        )
-
-    before = await world.advance(token, clock["id"], to_timestamp(at - MICROSECOND))
-    assert seen(before) == ([], times, [], times, [100, 900, 10])
-    at_the_first = await world.advance(token, clock["id"], times[0])
-    assert seen(at_the_first) == (times[:1], times[1:], times[:1], times[1:], [300, 700, 30])
-    at_the_second = await world.advance(token, clock["id"], times[1])
-    assert seen(at_the_second) == (times, [], times, [], [500, 500, 50])

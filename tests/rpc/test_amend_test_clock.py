@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.rpc.builders import (
-    OMITTED,
     START,
     call,
     contribution,
@@ -60,19 +59,6 @@ async def test_items_at_the_frozen_time_happen_at_once_and_later_ones_are_pendin
     assert (await world.result("getTestClock", {"id": id}, token))["clock"] == clock
 
 
-async def test_cancelled_items_are_gone(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    cancel = [clock["pendingTransactions"][1]["id"], clock["goals"][0]["upcomingContributions"][0]["id"]]
-    await world.advance(token, clock["id"], JANUARY)
-    amended = await amend(world, token, clock["id"], cancel=cancel)
-    assert names(amended["pendingTransactions"]) == [MARCH]
-    assert amended["goals"][0]["upcomingContributions"] == []
-    events = await world.result("listTestClockEvents", {"id": clock["id"], "until": MAX_TIME}, token)
-    assert [event["at"] for event in events["events"]] == [JANUARY, MARCH]
-    params = {"id": clock["id"], "cancel": cancel}
-    assert await world.faults(AMEND, params, token) == {"cancel[0]": "unknown", "cancel[1]": "unknown"}
-
-
 async def test_balances_and_checks_see_the_latest_schedule(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     query = {"id": clock["id"], "at": MAX_TIME}
@@ -105,36 +91,6 @@ async def test_amendment_without_items_is_invalid(world: World, token: str, para
     assert error["data"]["errors"] == [
         {"path": "add", "rule": "required", "message": "add or cancel at least one item"}
     ]
-
-
-async def test_all_faults_of_the_parameters_are_reported(world: World, token: str) -> None:
-    add = {
-        "transactions": [transaction(amount=0, currency="eur"), transaction(name=OMITTED)],
-        "goals": [goal(initialAmount=1001)],
-        "contributions": [contribution(), contribution(goalId=1)],
-        "expenses": [],
-    }
-    params = {"id": "x", "add": add, "cancel": [1, "\0"]}
-    assert await world.faults(AMEND, params, token) == {
-        "add.expenses": "unknown",
-        "add.transactions[0].amount": "positive",
-        "add.transactions[0].currency": "format",
-        "add.transactions[1].name": "required",
-        "add.goals[0].initialAmount": "max",
-        "add.contributions[0].goalId": "required",
-        "add.contributions[1].goalId": "type",
-        "cancel[0]": "type",
-        "cancel[1]": "format",
-    }
-
-
-async def test_posted_items_cannot_be_cancelled(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    ids = [item["id"] for item in clock["pendingTransactions"]]
-    moved = await world.advance(token, clock["id"], FEBRUARY)
-    error = await world.error(AMEND, {"id": clock["id"], "cancel": ids}, token)
-    assert (error["code"], error["data"]) == (-32013, {"reason": "ITEM_NOT_PENDING", "itemIds": ids[:2]})
-    assert (await world.result("getTestClock", {"id": clock["id"]}, token))["clock"] == moved
 
 
 # Growth
@@ -329,15 +285,6 @@ async def test_amendment_gives_up_if_others_take_too_long(
         response = await world.post(call(AMEND, params), token, **idempotency_header("k"))
         assert reason_of(response) == "UNAVAILABLE"
     assert "result" in (await world.call(AMEND, params, token)).json
-
-
-async def test_concurrent_amendments_with_one_key_are_applied_once(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    params = {"id": clock["id"], "add": {"transactions": [transaction(name="Tea")]}}
-    body = json.dumps(call(AMEND, params)).encode()
-    responses = await asyncio.gather(*(world.post(body, token, **idempotency_header("k")) for _ in range(20)))
-    assert len({response.body for response in responses}) == 1
-    assert len(responses[0].json["result"]["clock"]["pendingTransactions"]) == 4
 
 
 async def test_concurrent_cancellations_with_one_key_have_the_same_result(world: World, token: str) -> None:

@@ -1,11 +1,15 @@
-"""createTestClock: authentication and the quota. tests/unit/test_explain.py has the rules of its parameters."""
+"""createTestClock: authentication, the form of its result and error, and the quota.
 
-from datetime import timedelta
+tests/unit/test_explain.py has the rules of its parameters, and test_properties.py those of views.
+"""
+
+import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from tests.rpc.builders import BEN, MICROSECOND, reason_of
+from tests.rpc.builders import BEN, MICROSECOND, call, goal, reason_of, transaction
 from tests.support.world import World, open_world
 
 CREATE = "createTestClock"
@@ -25,6 +29,43 @@ async def test_token_is_valid_for_exactly_30_days(world: World) -> None:
     await world.create(token)
     world.now += MICROSECOND
     assert reason_of(await world.call(CREATE, {}, token)) == "UNAUTHENTICATED"
+
+
+# Results and errors
+
+
+async def test_empty_clock_has_all_fields(world: World, token: str) -> None:
+    world.now = datetime(2027, 1, 2, 3, 4, 5, 678_999, UTC)
+    result = await world.result("createTestClock", {}, token)
+    assert result.keys() == {"clock"}
+    clock = result["clock"]
+    assert re.fullmatch(r"clock_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", clock.pop("id"))
+    assert clock == {
+        "status": "READY",
+        "frozenTime": "2027-01-02T03:04:05.678999Z",
+        "maxTime": "2037-01-02T03:04:05.678999Z",
+        "expiresAt": "2027-01-09T03:04:05.678000Z",
+        "transactions": [],
+        "pendingTransactions": [],
+        "goals": [],
+    }
+
+
+async def test_error_object_has_the_documented_form(world: World, token: str) -> None:
+    entries = [transaction(), transaction(), transaction(), transaction(amount=-5)]
+    params = {"transactions": entries, "goals": [goal(targetAmount=1000, initialAmount=1001)]}
+    response = await world.post(call(CREATE, params), token)
+    amount = {"path": "transactions[3].amount", "rule": "positive", "message": "must be greater than 0", "got": -5}
+    initial = {"path": "goals[0].initialAmount", "rule": "max", "message": "must not exceed targetAmount (1000)"}
+    assert response.json == {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "error": {
+            "code": -32602,
+            "message": "2 fields of createTestClock are invalid.",
+            "data": {"reason": "INVALID_PARAMS", "errors": [amount, initial | {"got": 1001}]},
+        },
+    }
 
 
 # Quota

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, START, call, contribution, goal, reason_of, transaction
+from tests.rpc.builders import START, call, contribution, goal, reason_of, transaction
 from tests.support.world import World, open_world
 
 DELETE = "deleteTestClock"
@@ -34,17 +34,6 @@ async def test_deleted_clock_is_not_found(world: World, token: str) -> None:
     assert (response.status, response.json) == (200, {"jsonrpc": "2.0", "result": {"message": "ok"}, "id": 7})
     assert await reasons(world, token, clock) == {"CLOCK_NOT_FOUND"}
     assert await world.result("listTestClocks", {}, token) == {"clocks": []}
-
-
-async def test_delete_keeps_other_clocks(world: World, token: str) -> None:
-    clock, other = [await world.create(token, **SCHEDULE) for _ in range(2)]
-    fork = (await world.result("forkTestClock", {"id": clock["id"]}, token))["clock"]
-    ben = await world.sign_in(BEN)
-    bens = await world.create(ben, **SCHEDULE)
-    await delete(world, token, clock)
-    for owner, stored in ((token, other), (token, fork), (ben, bens)):
-        assert await world.result("getTestClock", {"id": stored["id"]}, owner) == {"clock": stored}
-        assert (await world.advance(owner, stored["id"], "2027-02-01T09:00:00Z"))["pendingTransactions"] == []
 
 
 @pytest.mark.parametrize("rejected_before", [False, True], ids=["at once", "after a rejection"])

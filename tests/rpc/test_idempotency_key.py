@@ -3,7 +3,6 @@
 tests/store/test_idempotency.py has the lifetime and the owners of keys, and concurrent calls.
 """
 
-from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 
 from tests.rpc.builders import (
     BEN,
-    MICROSECOND,
     OMITTED,
     START,
     call,
@@ -23,7 +21,7 @@ from tests.rpc.builders import (
     to_timestamp,
     transaction,
 )
-from tests.support.world import HttpResponse, World, open_world, run_concurrently
+from tests.support.world import HttpResponse, World, open_world
 
 CREATE = "createTestClock"
 SENT = (
@@ -79,15 +77,6 @@ async def test_key_with_other_length_is_rejected(world: World, token: str, keys:
 async def test_keys_are_compared_exactly(world: World, token: str) -> None:
     keys = ["key", "Key", "ke y", "kéy", "kËy", "k" * 255, "k" * 254]
     assert len({(await clock_of(world, token, key))["id"] for key in keys}) == len(keys)
-
-
-async def test_each_user_has_their_own_keys(world: World, token: str) -> None:
-    anas = await clock_of(world, token, "k")
-    ben = await world.sign_in(BEN)
-    bens = await clock_of(world, ben, "k", "{}")
-    assert bens["id"] != anas["id"]
-    assert await clock_of(world, await world.sign_in(), "k") == anas, "another token of the same user"
-    assert await clock_of(world, ben, "k", "{}") == bens
 
 
 # Calls with a key
@@ -283,25 +272,6 @@ async def test_passed_times_are_rejected_after_the_clock_has_ended(world: World,
 # Lifetime of keys
 
 
-@pytest.mark.parametrize("params", [SENT, "{}"], ids=["the same parameters", "others"])
-@pytest.mark.parametrize("end", ["deleted", "expired", "swept"])
-async def test_key_is_free_after_its_clock_has_ended(world: World, token: str, params: str, end: str) -> None:
-    clock = await clock_of(world, token, "k")
-    if end == "deleted":
-        await world.result("deleteTestClock", {"id": clock["id"]}, token)
-    else:
-        world.now = datetime.fromisoformat(clock["expiresAt"]) - MICROSECOND
-        assert await clock_of(world, token, "k") == clock
-        world.now += MICROSECOND
-    if end == "swept":
-        assert await world.store.sweep(world.now, 100) > 0
-    second = await clock_of(world, token, "k", params)
-    assert second["id"] != clock["id"]
-    assert await clock_of(world, token, "k", params) == second
-    assert await live_clock_ids(world, token) == [second["id"]]
-    assert faults_in(await create(world, token, "k", '{"goals": []}')) == REUSED
-
-
 async def test_rejected_call_uses_no_key_and_a_retry_needs_no_quota(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url, max_clocks_per_user=1) as world:
         token = await world.sign_in()
@@ -314,22 +284,3 @@ async def test_rejected_call_uses_no_key_and_a_retry_needs_no_quota(tmp_path: Pa
         assert faults_in(await create(world, token, "k", "{}")) == REUSED
         await world.result("deleteTestClock", {"id": clock["id"]}, token)
         assert (await clock_of(world, token, "another", "{}"))["id"] != clock["id"]
-
-
-# Concurrency
-
-
-async def test_50_concurrent_calls_get_the_same_clock(world: World, token: str) -> None:
-    responses: list[HttpResponse] = await run_concurrently(50, lambda _: create(world, token, "k"))
-    assert {response.status for response in responses} == {200}
-    assert len({response.body for response in responses}) == 1
-    assert await live_clock_ids(world, token) == [responses[0].json["result"]["clock"]["id"]]
-
-
-async def test_one_of_50_concurrent_calls_with_different_parameters_succeeds(world: World, token: str) -> None:
-    responses: list[HttpResponse] = await run_concurrently(
-        50, lambda number: create(world, token, "k", SENT.replace('"amount":1', f'"amount":{number + 1}'))
-    )
-    outcomes = Counter("ok" if "result" in response.json else str(faults_in(response)) for response in responses)
-    assert outcomes == {"ok": 1, str(REUSED): 49}
-    assert len(await live_clock_ids(world, token)) == 1

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import START, call, contribution, goal, idempotency_header, transaction
+from tests.rpc.builders import START, contribution, goal, transaction
 from tests.support.world import World
 
 AT = "2027-02-01T09:00:00Z"
-BEFORE = "2027-02-01T08:59:59Z"
 LATER = "2027-03-01T09:00:00Z"
 CREATE, UPDATE, FORK, AMEND, CHECK = (
     "createTestClock",
@@ -164,10 +163,3 @@ async def test_fork_copies_the_story_and_names_its_own_goals(world: World, token
     assert story_of(own)["openingBalances"] == {}
     assert story_of(own)["expectations"][0]["goalReached"]["goal"] == own["goals"][0]["id"]
     assert await clock_of(world, token, "getTestClock", clock["id"]) == original
-
-
-async def test_repeated_creation_returns_the_story(world: World, token: str) -> None:
-    first = await world.post(call(CREATE, STORY), token, **idempotency_header("k"))
-    again = await world.post(call(CREATE, STORY), token, **idempotency_header("k"))
-    assert again.json == first.json
-    assert story_of(again.json["result"]["clock"])["expectations"] == STORED

@@ -25,8 +25,6 @@ EXPECTED_TEXT = "must be text without U+0000 and lone surrogates"
 SEND = {"email": "ana@example.test", "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
 VERIFICATION = {"email": "ana@example.test", "code": "012345", "authenticationMethod": "EMAIL_CODE"}
 GET = {"id": "clock_x", "at": "2027-01-31T09:00:00Z"}
-DELETE: dict[str, Any] = {"id": "clock_x"}
-ADVANCE = {"id": "clock_x", "frozenTime": "2027-01-31T09:00:00Z"}
 TRANSACTION = {"at": "2027-01-31T09:00:00Z", "name": "Rent", "amount": 900, "currency": "EUR", "type": "EXPENSE"}
 CONTRIBUTION = {"at": "2027-01-31T09:00:00Z", "amount": 50}
 GOAL = {"name": "Bike", "targetAmount": 1000, "initialAmount": 100, "contributions": [CONTRIBUTION]}
@@ -72,30 +70,11 @@ def test_objects_and_arrays_have_their_type(params: Any, path: str, message: str
     assert faults_of(NewClock, params) == [Fault(path, "type", message, got)]
 
 
-@pytest.mark.parametrize(
-    ("params", "path", "limit"),
-    [
-        pytest.param(lambda count: {"transactions": [TRANSACTION] * count}, "transactions", 100, id="transactions"),
-        pytest.param(lambda count: {"goals": [GOAL] * count}, "goals", 25, id="goals"),
-        pytest.param(
-            lambda count: {"goals": [GOAL, GOAL | {"contributions": [CONTRIBUTION] * count}]},
-            "goals[1].contributions",
-            100,
-            id="contributions",
-        ),
-    ],
-)
-def test_number_of_items_is_limited(params: Any, path: str, limit: int) -> None:
-    assert faults_of(NewClock, params(limit)) == []
-    message = f"must have at most {limit} entries"
-    assert faults_of(NewClock, params(limit + 1)) == [Fault(path, "count", message, limit + 1)]
-
-
 def test_faults_of_items_within_the_limit_are_listed_too() -> None:
     params = {"transactions": [TRANSACTION] * 99 + [TRANSACTION | {"amount": 0}] * 3}
-    assert [(fault.path, fault.rule) for fault in faults_of(NewClock, params)] == [
-        ("transactions", "count"),
-        ("transactions[99].amount", "positive"),
+    assert faults_of(NewClock, params) == [
+        Fault("transactions", "count", "must have at most 100 entries", 102),
+        Fault("transactions[99].amount", "positive", "must be greater than 0", 0),
     ]
 
 
@@ -190,103 +169,38 @@ def test_name_has_1_to_120_characters(name: Any, rule: str | None, message: str 
 
 
 @pytest.mark.parametrize(
-    ("category", "rule", "message"),
+    ("kind", "changes", "rule", "message"),
     [
-        ("", None, None),
-        ("a" * 80, None, None),
-        ("a" * 81, "maxLength", "must have at most 80 characters"),
-        ("\0", "format", EXPECTED_TEXT),
-        (7, "type", "must be a string"),
-    ],
-)
-def test_category_has_at_most_80_characters(category: Any, rule: str | None, message: str | None) -> None:
-    found = of_transaction(category=category)
-    assert found == ([Fault("transactions[0].category", rule, message, category)] if rule and message else [])
-
-
-@pytest.mark.parametrize("currency", ["AAA", "ZZZ"])
-def test_three_uppercase_letters_are_a_valid_currency(currency: str) -> None:
-    assert of_transaction(currency=currency) == []
-
-
-@pytest.mark.parametrize("currency", ["", "EU", "EURO", "EUr", "EU1", "EUR\n", " EUR", "ÄÖÜ", "ＥＵＲ", "ΕUR", "EU\0"])
-def test_other_currencies_are_invalid(currency: str) -> None:
-    message = "must be three uppercase letters"
-    assert of_transaction(currency=currency) == [Fault("transactions[0].currency", "format", message, currency)]
-
-
-@pytest.mark.parametrize(
-    ("kind", "params", "path", "message", "got"),
-    [
-        (NewClock, {"transactions": [TRANSACTION | {"type": "income"}]}, "transactions[0].type", "EXPENSE or INCOME",
-         "income"),
-        (NewClock, {"transactions": [TRANSACTION | {"type": ["INCOME"]}]}, "transactions[0].type", "EXPENSE or INCOME",
-         UNSET),
-        (SendEntry, SEND | {"loginCodeType": "LOGIN_CODE"}, "loginCodeType", "LONG_LIVED or SHORT_LIVED", "LOGIN_CODE"),
-        (SendEntry, SEND | {"emailType": None}, "emailType", "LOGIN_CODE or WEB_LOGIN_LINK", None),
-        (VerificationEntry, VERIFICATION | {"authenticationMethod": ""}, "authenticationMethod", "EMAIL_CODE", ""),
+        (NewClock, {"currency": "EUr"}, "format", "must be three uppercase letters"),
+        (NewClock, {"category": "a" * 81}, "maxLength", "must have at most 80 characters"),
+        (NewClock, {"type": "income"}, "oneOf", "must be EXPENSE or INCOME"),
+        (NewClock, {"at": "2027-01-31"}, "format", EXPECTED_TIME),
+        (NewClock, {"at": 1_801_386_000}, "type", EXPECTED_TIME),
+        (SendEntry, {"emailType": None}, "oneOf", "must be LOGIN_CODE or WEB_LOGIN_LINK"),
+        (SendEntry, {"loginCodeType": "LONG_LIVED"}, "combination", "must be SHORT_LIVED when emailType is LOGIN_CODE"),
+        (SendEntry, {"emailType": "WEB_LOGIN_LINK", "loginCodeType": "SHORT_LIVED"}, "combination",
+         "must be LONG_LIVED when emailType is WEB_LOGIN_LINK"),
+        (VerificationEntry, {"authenticationMethod": ""}, "oneOf", "must be EMAIL_CODE"),
+        (VerificationEntry, {"email": "a@x.test,b@x.test"}, "format", EXPECTED_ADDRESS),
+        (VerificationEntry, {"email": "a\0@x.test"}, "format", EXPECTED_ADDRESS),
+        (VerificationEntry, {"email": None}, "type", "must be a string"),
+        (GetEntry, {"id": 7}, "type", "must be a string"),
+        (GetEntry, {"id": "clock_x\0"}, "format", EXPECTED_TEXT),
     ],
 )  # fmt: skip
-def test_other_values_of_an_enum_are_invalid(
-    kind: type[Params], params: Any, path: str, message: str, got: Any
-) -> None:
-    assert faults_of(kind, params) == [Fault(path, "oneOf", f"must be {message}", got)]
+def test_message_says_what_is_valid(kind: type[Params], changes: dict[str, Any], rule: str, message: str) -> None:
+    """tests/rpc/test_openrpc_bounds.py tries values around every bound."""
+    if kind is NewClock:
+        params, place = {"transactions": [TRANSACTION | changes]}, "transactions[0]."
+    else:
+        params, place = {SendEntry: SEND, VerificationEntry: VERIFICATION, GetEntry: GET}[kind] | changes, ""
+    name, got = list(changes.items())[-1]
+    assert faults_of(kind, params) == [Fault(f"{place}{name}", rule, message, got)]
 
 
-@pytest.mark.parametrize(
-    ("code_type", "email_type", "needed"),
-    [("LONG_LIVED", "LOGIN_CODE", "SHORT_LIVED"), ("SHORT_LIVED", "WEB_LOGIN_LINK", "LONG_LIVED")],
-)
-def test_mismatched_types_are_a_combination_fault(code_type: str, email_type: str, needed: str) -> None:
-    found = faults_of(SendEntry, SEND | {"loginCodeType": code_type, "emailType": email_type})
-    message = f"must be {needed} when emailType is {email_type}"
-    assert found == [Fault("loginCodeType", "combination", message, code_type)]
-
-
-@pytest.mark.parametrize(
-    ("value", "rule", "message"),
-    [
-        ("a@x.test,b@x.test", "format", EXPECTED_ADDRESS),
-        ("a\0@x.test", "format", EXPECTED_ADDRESS),
-        (None, "type", "must be a string"),
-    ],
-)
-@pytest.mark.parametrize(("kind", "params"), [(SendEntry, SEND), (VerificationEntry, VERIFICATION)])
-def test_email_must_be_one_address(
-    kind: type[Params], params: dict[str, Any], value: Any, rule: str, message: str
-) -> None:
-    assert faults_of(kind, params | {"email": value}) == [Fault("email", rule, message, value)]
-
-
-@pytest.mark.parametrize(
-    ("value", "rule", "got"),
-    [
-        ("2027-01-31", "format", "2027-01-31"),
-        (1_801_386_000, "type", 1_801_386_000),
-        (["2027-01-31T09:00:00Z"], "type", UNSET),
-    ],
-)
-def test_every_instant_must_be_a_timestamp(value: Any, rule: str, got: Any) -> None:
-    late = CONTRIBUTION | {"at": value}
-    for path, found in [
-        ("frozenTime", faults_of(NewClock, {"frozenTime": value})),
-        ("frozenTime", faults_of(AdvanceEntry, ADVANCE | {"frozenTime": value})),
-        ("at", faults_of(GetEntry, GET | {"at": value})),
-        ("at", faults_of(ForkEntry, GET | {"at": value})),
-        ("transactions[0].at", of_transaction(at=value)),
-        ("goals[0].contributions[1].at", of_goal(contributions=[CONTRIBUTION, late])),
-    ]:
-        assert found == [Fault(path, rule, EXPECTED_TIME, got)]
-
-
-@pytest.mark.parametrize(
-    ("value", "rule", "message"), [(7, "type", "must be a string"), ("clock_x\0", "format", EXPECTED_TEXT)]
-)
-@pytest.mark.parametrize(
-    ("kind", "params"), [(AdvanceEntry, ADVANCE), (GetEntry, GET), (ForkEntry, GET), (DeleteEntry, DELETE)]
-)
-def test_clock_id_must_be_text(kind: type[Params], params: Any, value: Any, rule: str, message: str) -> None:
-    assert faults_of(kind, params | {"id": value}) == [Fault("id", rule, message, value)]
+@pytest.mark.parametrize("field", [{"type": ["INCOME"]}, {"at": ["2027-01-31T09:00:00Z"]}])
+def test_array_is_not_repeated(field: dict[str, Any]) -> None:
+    assert [fault.got for fault in of_transaction(**field)] == [UNSET]
 
 
 # Numbers
@@ -352,11 +266,6 @@ def test_initial_amount_is_at_least_0_and_at_most_the_target(number: str, wrong:
 
 
 # Secrets
-
-
-@pytest.mark.parametrize("code", ["000000", "999999"])
-def test_six_digits_are_a_valid_code(code: str) -> None:
-    assert faults_of(VerificationEntry, VERIFICATION | {"code": code}) == []
 
 
 @pytest.mark.parametrize("code", ["12345", "1234567", "123456\n", " 123456", "12345a", "১২৩৪৫৬", "１２３４５６"])

@@ -19,7 +19,6 @@ from msgspec import Raw
 
 from tests.unit import model
 from tests.unit.model import read_instant, read_seen, read_sent
-from tests.unit.reference_view import reference_view
 from tests.unit.strategies import (
     CHARACTERS,
     MICROSECOND,
@@ -105,12 +104,11 @@ def lists_of(params: Json, seen: Json) -> Iterator[tuple[list[Json], list[Json],
 
 @many
 @given(stories(stops=3))
-def test_view_equals_model_and_reference_view(story: Story) -> None:
+def test_view_equals_model(story: Story) -> None:
     """All checks share their stories, because most of the time is needed to generate them."""
     params = read_sent(story.written)
     for frozen_time in (story.clock.start_time, *story.stops, story.clock.max_time):
         view = schedule_json.view(frozen_time, story.schedule)
-        assert view == reference_view(story.clock, story.params, frozen_time)
         assert read_seen(view) == model.view(params, story.clock.key, story.now, frozen_time)
         read = msgspec.json.decode(view, type=Snapshot)
         assert msgspec.to_builtins(read, builtin_types=(Decimal,)) == read_seen(view)
@@ -156,7 +154,6 @@ def test_view_of_fork_differs_only_in_ids_and_expiry(story: Story, random: bytes
     params = read_sent(story.written) | {"frozenTime": model.write_instant(original.start_time)}
     for frozen_time in (original.start_time, *story.stops, original.max_time):
         view = schedule_json.view(frozen_time, schedule)
-        assert view == reference_view(fork, story.params, frozen_time)
         seen = read_seen(view)
         assert seen == model.view(params, fork.key, later, frozen_time)
         assert without_ids(seen) == without_ids(story.seen_at(frozen_time))
