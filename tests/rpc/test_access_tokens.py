@@ -45,28 +45,6 @@ async def test_list_shows_everything_but_the_secret(world: World, token: str) ->
     assert await tokens(world, await world.sign_in(BEN)) == []
 
 
-@pytest.mark.parametrize(
-    ("params", "faults"),
-    [
-        ({}, {"name": "required"}),
-        ({"name": ""}, {"name": "minLength"}),
-        ({"name": "x" * 101}, {"name": "maxLength"}),
-        ({"name": "a\0"}, {"name": "format"}),
-        ({"name": "CI", "expiresInDays": 0}, {"expiresInDays": "min"}),
-        ({"name": "CI", "expiresInDays": 366}, {"expiresInDays": "max"}),
-        ({"name": "CI", "expiresInDays": 1.5}, {"expiresInDays": "type"}),
-        ({"name": "CI", "readOnly": 1}, {"readOnly": "type"}),
-        ({"name": "CI", "expiresInDays": None, "scope": "all"}, {"expiresInDays": "null", "scope": "unknown"}),
-    ],
-    ids=str,
-)
-async def test_invalid_parameters_create_nothing(
-    world: World, token: str, params: dict[str, Any], faults: dict[str, str]
-) -> None:
-    assert await world.faults(CREATE, params, token) == faults
-    assert await tokens(world, token) == []
-
-
 @pytest.mark.parametrize("days", [1, 365, 30.0])
 async def test_token_is_valid_until_it_expires(world: World, token: str, days: float) -> None:
     access = (await create(world, token, expiresInDays=days))["token"]

@@ -45,3 +45,24 @@ async def test_store_that_fails_after_a_rejection_makes_the_call_unavailable(wor
     await world.create(token)
     await world.store.close()
     assert (await world.error("createTestClock", {"x": 1}, token))["data"]["reason"] == "UNAVAILABLE"
+
+
+async def test_second_logout_is_unauthenticated(world: World, token: str) -> None:
+    envelope = {"jsonrpc": "2.0", "id": 7, "method": "logout"}
+    assert (await world.post(envelope, token)).json == {"jsonrpc": "2.0", "result": {"message": "ok"}, "id": 7}
+    responses = [await world.post(envelope, given) for given in (token, None, "tko_" + "A" * 43)]
+    assert [response.status for response in responses] == [401] * 3
+    assert {response.headers["www-authenticate"] for response in responses} == {"Bearer"}
+    assert len({response.body for response in responses}) == 1
+    assert responses[0].json["error"]["data"] == {"reason": "UNAUTHENTICATED"}
+
+
+async def test_later_calls_of_a_batch_are_unauthenticated(world: World, token: str) -> None:
+    methods = ["createTestClock", "logout", "createTestClock", "logout"]
+    batch = [{"jsonrpc": "2.0", "id": number, "method": method} for number, method in enumerate(methods)]
+    response = await world.post(batch, token)
+    assert response.status == 200
+    first, second, *rest = response.json
+    assert first["result"]["clock"]["status"] == "READY"
+    assert second["result"] == {"message": "ok"}
+    assert [each["error"]["data"]["reason"] for each in rest] == ["UNAUTHENTICATED"] * 2

@@ -163,18 +163,6 @@ def test_address_is_escaped_in_html(composer: Composer, kind: EmailKind) -> None
 # Wire format
 
 
-_ODD_TEXTS = [
-    pytest.param("a" * 76, id="a line of 76"),
-    pytest.param("a" * 77, id="a line of 77"),
-    pytest.param("=" * 900, id="escaped characters"),
-    pytest.param("a" * 74 + "=", id="an escape at the end of a line"),
-    pytest.param("ü" * 75 + "€" * 40 + "😀" * 30, id="characters of many bytes"),
-    pytest.param("\n.\n..\n.hidden\n. \n", id="lines that begin with a dot"),
-    pytest.param("trailing \n\t\n  \n \t", id="blanks at the end of lines"),
-    pytest.param("a\x0bb\x0cc\x1cd\x85e\u2028f\x00", id="unusual line breaks"),
-]
-
-
 def _decoded(content: bytes) -> list[tuple[str, str | None, str]]:
     """Return content type, charset and text of both parts."""
     parts = [part for part in _read(content).walk() if not part.is_multipart()]
@@ -198,16 +186,6 @@ def _check_form(content: bytes) -> None:
     assert max(map(len, lines)) <= 76
 
 
-@pytest.mark.parametrize("to", [ANA, "änä@bücher.example"], ids=["ASCII", "not ASCII"])
-@pytest.mark.parametrize("secret", _ODD_TEXTS)
-def test_text_round_trips_exactly(composer: Composer, secret: str, to: str) -> None:
-    sent = make_link_email(to, secret)
-    content = composer.compose(sent)
-    assert _decoded(content) == _rendered(composer, sent)
-    assert secret.replace("\n", "\r\n") in _decoded(content)[0][2]
-    _check_form(content)
-
-
 def test_text_cannot_contain_the_boundary(composer: Composer) -> None:
     boundary = _read(composer.compose(make_email())).get_boundary()
     sent = make_link_email(secret=f"\n--{boundary}\n\nIn between.\n--{boundary}--\nAfter the end.\n")
@@ -216,10 +194,19 @@ def test_text_cannot_contain_the_boundary(composer: Composer) -> None:
 
 @settings(deadline=None, max_examples=25)
 @given(secret=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=300))
-def test_generated_text_round_trips(composer: Composer, secret: str) -> None:
-    sent = make_link_email(secret=secret)
+@example("a" * 76)
+@example("a" * 77)
+@example("=" * 900)
+@example("a" * 74 + "=")
+@example("ü" * 75 + "€" * 40 + "😀" * 30)
+@example("\n.\n..\n.hidden\n. \n")
+@example("trailing \n\t\n  \n \t")
+@example("a\x0bb\x0cc\x1cd\x85e\u2028f\x00")
+def test_text_round_trips_exactly(composer: Composer, secret: str) -> None:
+    sent = make_link_email("änä@bücher.example", secret)
     content = composer.compose(sent)
     assert _decoded(content) == _rendered(composer, sent)
+    assert secret.replace("\n", "\r\n") in _decoded(content)[0][2]
     _check_form(content)
 
 
