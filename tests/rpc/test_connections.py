@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import BEN, reason_of
 from tests.support.world import World
 
 CONNECT, LIST, DISCONNECT = "connectTestClock", "listTestClockConnections", "disconnectTestClock"
@@ -88,14 +87,6 @@ async def test_fork_has_no_connections(world: World, token: str, clock: str) -> 
     await connect(world, token, clock)
     fork = (await world.result("forkTestClock", {"id": clock}, token))["clock"]["id"]
     assert await connections(world, token, fork) == []
-
-
-@pytest.mark.parametrize("method", [CONNECT, LIST, DISCONNECT])
-async def test_clock_of_another_user_is_not_found(world: World, token: str, clock: str, method: str) -> None:
-    id = (await connect(world, token, clock))["connection"]["id"]
-    params = {CONNECT: {"protocol": "PLAID"}, LIST: {}, DISCONNECT: {"connectionId": id}}[method]
-    response = await world.call(method, {"id": clock, **params}, await world.sign_in(BEN))
-    assert reason_of(response) == "CLOCK_NOT_FOUND"
 
 
 @pytest.mark.parametrize(

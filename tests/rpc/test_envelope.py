@@ -20,6 +20,7 @@ from tests.rpc.builders import (
     transaction,
 )
 from tests.support.world import HttpResponse, World
+from tickover.api.limits import MAX_NESTING
 
 UNKNOWN = "no.such.method"
 
@@ -187,21 +188,6 @@ async def test_surrogate_pair_is_valid_next_to_a_lone_surrogate(world: World, to
     assert clock["goals"][0]["name"] == "😀"
 
 
-@pytest.mark.parametrize("number", ["1e999", "-1e999", "1" + "0" * 5000], ids=["1e999", "-1e999", "5001 digits"])
-@pytest.mark.parametrize(
-    "params",
-    [
-        '{"goals": [%s]}',
-        '{"goals": [{"name": "x", "targetAmount": %s}]}',
-        '{"transactions": [{"type": %s}]}',
-        '{"x": %s}',
-    ],
-)
-async def test_number_out_of_range_is_rejected(world: World, token: str, params: str, number: str) -> None:
-    response = await world.post(raw_call("createTestClock", params % number), token)
-    assert (response.status, reason_of(response)) == (200, "INVALID_PARAMS")
-
-
 _CREATE = '"jsonrpc": "2.0", "method": "createTestClock"'
 
 
@@ -217,8 +203,7 @@ _CREATE = '"jsonrpc": "2.0", "method": "createTestClock"'
     ],
 )
 async def test_deep_nesting_is_not_an_internal_error(world: World, token: str, before: str, after: str) -> None:
-    """Try every depth around the limit."""
-    for depth in range(850, 1010):
+    for depth in range(MAX_NESTING - 9, MAX_NESTING + 2):
         response = await world.post((before + "[" * depth + "]" * depth + after).encode(), token)
         assert response.status in (200, 400), depth
         assert b"INTERNAL" not in response.body, depth

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.rpc.builders import call, login, open_buggy_world, reason_of, send, transaction, wrong
+from tests.support.openrpc_document import document, resolve, validation_errors
 from tests.support.world import HttpResponse, World, open_world
 from tickover.api.errors import Reason
 from tickover.api.limits import MAX_BODY
@@ -172,6 +173,18 @@ async def provoke(reason: Reason, folder: Path, in_a_batch: bool = False) -> Htt
         return await world.post([one] if in_a_batch else one, token)
 
 
+def check_described(reason: Reason, error: Any) -> None:
+    """Fail if the OpenRPC document describes the error in another way."""
+    assert validation_errors(document()["x-reasons"][reason]["data"], error["data"], closed=True) == []
+    described = [resolve(listed) for each in document()["methods"] for listed in each["errors"]]
+    merged = [each for each in described if reason in each["data"]["properties"]["reason"]["enum"]]
+    # No described method has this error.
+    assert bool(merged) == (reason is not Reason.METHOD_NOT_FOUND)
+    for each in merged:
+        assert error["code"] == each["code"]
+        assert validation_errors(each["data"], error["data"], closed=True) == []
+
+
 @pytest.mark.parametrize("reason", Reason)
 async def test_error_response_has_documented_form(tmp_path: Path, reason: Reason) -> None:
     row = TABLE[reason]
@@ -186,6 +199,7 @@ async def test_error_response_has_documented_form(tmp_path: Path, reason: Reason
     assert error["code"] == row.code
     assert set(error["data"]) == {"reason", *row.details}
     assert error["message"], "the message says what to do"
+    check_described(reason, error)
     wait = error["data"].get("retryAfterSeconds")
     assert response.headers.get("retry-after") == (None if wait is None else str(wait))
 

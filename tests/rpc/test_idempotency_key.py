@@ -22,6 +22,7 @@ from tests.rpc.builders import (
     transaction,
 )
 from tests.support.world import HttpResponse, World, open_world
+from tickover.api.limits import MAX_NESTING
 
 CREATE = "createTestClock"
 SENT = (
@@ -129,8 +130,7 @@ async def test_token_and_parameters_are_checked_before_the_key(world: World, tok
 
 @pytest.mark.parametrize("after", ["}", ', "goals": []}'], ids=["in a field", "in a field that is there twice"])
 async def test_deep_nesting_is_not_an_internal_error(world: World, token: str, after: str) -> None:
-    """Try every depth around the limit."""
-    for depth in range(850, 1010):
+    for depth in range(MAX_NESTING - 9, MAX_NESTING + 2):
         response = await create(world, token, "k", '{"goals": ' + "[" * depth + "]" * depth + after)
         assert response.status in (200, 400), depth
         assert b"INTERNAL" not in response.body, depth

@@ -1,7 +1,6 @@
 """The OpenRPC document: valid, complete, and consistent with responses."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from referencing.jsonschema import DRAFT7
 
 from scripts.record_examples import FILE, generate
 from tests.rpc.builders import goal, transaction
-from tests.rpc.test_errors_table import provoke
 from tests.support.npm_packages import default_exports
 from tests.support.openrpc_document import PUBLIC_URL, Draft7Validator, document, method, resolve, validation_errors
 from tests.support.world import World
@@ -181,7 +179,7 @@ async def test_file_and_discover_return_the_same_document_without_the_store(worl
     assert await world.faults("rpc.discover", {"method": "x"}) == {"method": "unknown"}
 
 
-async def test_results_match_their_schemas(world: World, token: str) -> None:
+async def test_results_with_extreme_values_match_their_schemas(world: World, token: str) -> None:
     async def result_of(called: str, /, **params: Any) -> Any:
         result = await world.result(called, params, token)
         assert validation_errors(method(called)["result"]["schema"], result, closed=True) == [], called
@@ -198,10 +196,6 @@ async def test_results_match_their_schemas(world: World, token: str) -> None:
         await result_of("getTestClock", id=clock, at=at)
         await result_of("forkTestClock", id=clock, at=at)
         await result_of("advanceTestClock", id=clock, frozenTime=at)
-    await result_of("amendTestClock", id=clock, add={"goals": [goal()]}, cancel=[])
-    await result_of("updateTestClock", id=clock, name="𝄞", labels={})
-    await result_of("listTestClocks")
-    await result_of("updateTestClock", id=clock, name=None)
     opening = {"EUR": -0.1, "USD": 10**12}
     await result_of("listTestClockEvents", id=clock, openingBalances=opening, limit=500)
     await result_of("listTestClockEvents", id=clock, limit=1)
@@ -212,32 +206,3 @@ async def test_results_match_their_schemas(world: World, token: str) -> None:
         {"balance": {"currency": "EUR", "atLeast": -1}},
     ]
     assert not (await result_of("checkTestClock", id=clock, expectations=expectations))["ok"]
-    await result_of("getCurrentUser")
-    await result_of("listTestClocks")
-    await result_of("listTestClocks", limit=1)
-    await result_of("deleteTestClock", id=clock)
-    await result_of("sendLoginCodeEmail", email="cy@example.test", loginCodeType="SHORT_LIVED", emailType="LOGIN_CODE")
-    link = await result_of(
-        "sendLoginCodeEmail", email="di@example.test", loginCodeType="LONG_LIVED", emailType="WEB_LOGIN_LINK"
-    )
-    await result_of("loginByEmailLink", token=link["loginUrl"].partition("=")[2])
-    code = re.findall(r"\d{6}", str(world.emails()[-2]["Subject"]))[0]
-    await result_of("loginByEmailVerification", email="cy@example.test", code=code, authenticationMethod="EMAIL_CODE")
-    await result_of("logout")
-
-
-@pytest.mark.parametrize("reason", Reason)
-async def test_errors_match_their_schemas(tmp_path: Path, reason: Reason) -> None:
-    error = (await provoke(reason, tmp_path)).json["error"]
-    assert validation_errors(document()["x-reasons"][reason]["data"], error["data"], closed=True) == []
-    merged = [
-        resolve(listed)
-        for each in document()["methods"]
-        for listed in each["errors"]
-        if reason in resolve(listed)["data"]["properties"]["reason"]["enum"]
-    ]
-    # No described method has this error.
-    assert bool(merged) == (reason is not Reason.METHOD_NOT_FOUND)
-    for listed in merged:
-        assert error["code"] == listed["code"]
-        assert validation_errors(listed["data"], error["data"], closed=True) == []

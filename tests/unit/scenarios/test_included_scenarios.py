@@ -1,15 +1,13 @@
 """The included scenarios: a server accepts them at any start, and they contain what they promise."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
 
-from tests.support.world import World
 from tests.unit.scenarios.strategies import starts
-from tickover.api import plans, timestamps
+from tickover.api import plans
 from tickover.api.clocks import NewClock
 from tickover.api.limits import MAX_AMOUNT, MAX_CATEGORY, MAX_CONTRIBUTIONS, MAX_GOALS, MAX_NAME, MAX_TRANSACTIONS
 from tickover.api.plans import Plan, PlannedGoal
@@ -24,24 +22,6 @@ all_scenarios = pytest.mark.parametrize("name", names())
 def plan_of(name: str) -> Plan:
     scenario = load(name)
     return scenario.plan() if scenario.start else scenario.plan(NEW_YEAR)
-
-
-@all_scenarios
-async def test_a_server_posts_all_items_and_checks_expectations(name: str, world: World, token: str) -> None:
-    plan = plan_of(name)
-    assert plan.expectations
-    clock = await world.create(token, **json.loads(plans.encode_json(plan.params)))
-    params = {"id": clock["id"], "expectations": plan.expectations}
-    checked = await world.result("checkTestClock", json.loads(plans.encode_json(params)), token)
-    assert [one["ok"] for one in checked["results"]].count(False) == (1 if name == "tight-month" else 0)
-    ended = await world.advance(token, clock["id"], timestamps.write(load(name).window(clock["frozenTime"]).end))
-    assert [item["name"] for item in ended["transactions"]] == [item.name for item in plan.transactions]
-    assert [Decimal(str(item["amount"])) for item in ended["transactions"]] == [
-        item.amount for item in plan.transactions
-    ]
-    assert ended["pendingTransactions"] == []
-    assert [len(goal["contributions"]) for goal in ended["goals"]] == [len(goal.contributions) for goal in plan.goals]
-    assert [goal["upcomingContributions"] for goal in ended["goals"]] == [[]] * len(plan.goals)
 
 
 @all_scenarios
