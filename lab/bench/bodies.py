@@ -68,6 +68,13 @@ def additions(goals: list[str]) -> Iterator[Json]:
     yield from ({"contributions": some} for some in _in_parts(contributions, MAX_CONTRIBUTIONS))
 
 
+def observed() -> list[Json]:
+    """Return the transactions of the grown clock as an app records them."""
+    transactions = [*largest()["transactions"], *_transactions(_MAX_GROWN_TRANSACTIONS - MAX_TRANSACTIONS)]
+    sign = {"INCOME": 1, "EXPENSE": -1}
+    return [{"at": one["at"], "name": one["name"], "amount": sign[one["type"]] * one["amount"]} for one in transactions]
+
+
 def expectations() -> list[Json]:
     """Return as many expectations as a call may have, of all kinds. All of them hold."""
     balances = [{"balance": {"currency": "EUR", "atLeast": -1e9 - number}} for number in range(15)]

@@ -11,6 +11,7 @@ from lab.bench.rounds import Contender, Run, alternate
 from lab.bench.sides import TICKOVER, Side, tickover
 
 READ_CLOCK = "getTestClock"
+RECONCILE = "reconcileTestClock"
 QUESTIONS = ("listTestClockEvents", "getTestClockBalances", "checkTestClock")
 
 
@@ -44,4 +45,5 @@ def questions(id: str) -> Mapping[str, Any]:
         "listTestClockEvents": {**end, "limit": 500},
         "getTestClockBalances": {"id": id, "at": bodies.END},
         "checkTestClock": {**end, "expectations": bodies.expectations()},
+        RECONCILE: {"id": id, "at": bodies.END, "observed": {"transactions": bodies.observed()}},
     }

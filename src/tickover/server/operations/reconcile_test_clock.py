@@ -19,8 +19,10 @@ from tickover.server.operations.operation import LEDGER, Caller, Example, Operat
 from tickover.server.schedule.expectations import time_faults
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.money import to_number
-from tickover.server.schedule.reconciliation import Comparison, expected_items
+from tickover.server.schedule.reconciliation import Comparison, expected_items, pending_items
 
+_COST_PER_BYTE: Final = 40
+"""Of the parameters. With a tolerance, each transaction is looked up on several days."""
 _OBSERVED_ITEM: Final = 192 + sizes.CHARACTER * (MAX_NAME + MAX_OBSERVED_ID)
 
 
@@ -33,10 +35,11 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
     account = None if params.account is UNSET else params.account
     currency = ledger.accounts[account].currency if account else _currency(params, ledger)
     observed = params.observed
-    compared = Comparison([], (), 0)
+    compared = Comparison((), (), (), 0)
     if observed.transactions is not UNSET:
         expected = expected_items(ledger, at, account, currency)
-        compared = Comparison(expected, observed.transactions, params.tolerance_days)
+        pending = list(pending_items(ledger, at, account, currency))
+        compared = Comparison(expected, pending, observed.transactions, params.tolerance_days)
         for _ in compared.run():
             await asyncio.sleep(0)
     divergences = _divergences(compared)
@@ -100,17 +103,18 @@ OPERATION = Operation(
     summary="Compare the books of an app with what the bank showed",
     description=(
         "Compares the transactions and the balance that the app under test recorded with those of an account or a "
-        "currency at `at`. Transactions match by `id` if the bank gave it, and otherwise by amount and UTC date within "
-        "`toleranceDays`, those with the same name first. Each matches once. A wrong sign is `changed`, and a second "
-        "copy of a matched transaction is `duplicated`. A transfer counts for its accounts, and for a currency only if "
-        "it crosses currencies. Nothing is stored."
+        "currency at `at`. Transactions match by `id` if the bank gave it, and otherwise by amount and UTC date "
+        "within `toleranceDays`, those with the same name first. Each matches once. A wrong sign is `changed`, and a "
+        "second copy of a matched transaction is `duplicated`. Pending payments may be there, but are never "
+        "`missing`. A transfer counts for its accounts, and for a currency only if it crosses currencies. Nothing is "
+        "stored."
     ),
     params=ReconcileEntry,
     result=Reconciliation,
     handler=reconcile_test_clock,
     needs=Permission.READ,
     is_idempotent=True,
-    cost=LEDGER,
+    cost=lambda services, params: LEDGER(services, params) + _COST_PER_BYTE * len(params),
     max_result=sizes.CLOCK + MAX_OBSERVED * _OBSERVED_ITEM,
     reasons=CLOCK_REASONS,
     examples=(

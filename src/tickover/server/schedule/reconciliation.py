@@ -1,12 +1,13 @@
 """Compares the books of an app with what the bank showed, as a pure function."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import UNSET, UnsetType
 
 from tickover.api.reconciliation import ChangedItem, ExpectedItem, Field, ObservedEntry, ObservedItem
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.items import StoredTransfer
+from tickover.server.schedule.items import StoredTransfer, authorization_of
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.money import Amount
 
@@ -29,6 +30,21 @@ def expected_items(ledger: Ledger, at: Instant, account: str | None, currency: s
     return sorted(items, key=lambda item: item.at)
 
 
+def pending_items(ledger: Ledger, at: Instant, account: str | None, currency: str) -> Iterator[ExpectedItem]:
+    """Yield the payments that the bank showed as pending: authorized, and not yet booked."""
+    transactions = ledger.schedule.transactions
+    count = transactions.count_until(at)
+    for encoded, item in zip(transactions.encoded[count:], ledger.transactions[count:], strict=True):
+        if item.currency != currency or account not in (None, item.account):
+            continue
+        authorized = authorization_of(encoded)
+        if authorized is not None and authorized.authorized_at <= at:
+            amount = authorized.authorized_amount or item.amount
+            signed = amount if item.type == "INCOME" else -amount
+            name = authorized.authorized_name or item.name
+            yield ExpectedItem(f"{item.id}_p", authorized.authorized_at, name, signed)
+
+
 def _halves(transfer: StoredTransfer, ledger: Ledger, account: str | None, currency: str) -> Iterator[ExpectedItem]:
     """Return the sides of a transfer that change the account, or the currency if the money crosses currencies."""
     currencies = ledger.accounts[transfer.from_].currency, ledger.accounts[transfer.to].currency
@@ -44,21 +60,32 @@ def _halves(transfer: StoredTransfer, ledger: Ledger, account: str | None, curre
 
 
 class Comparison:
-    """Matches observed transactions with expected ones, each once. It is complete after all steps of `run`."""
+    """Matches observed transactions with expected ones, each once. It is complete after all steps of `run`.
 
-    def __init__(self, expected: Sequence[ExpectedItem], observed: Sequence[ObservedEntry], tolerance: int) -> None:
+    An app may have recorded the pending ones, but they are never missing.
+    """
+
+    def __init__(
+        self,
+        expected: Sequence[ExpectedItem],
+        pending: Sequence[ExpectedItem],
+        observed: Sequence[ObservedEntry],
+        tolerance: int,
+    ) -> None:
         self.unexpected: list[ObservedItem] = []
         self.duplicated: list[ObservedItem] = []
         self.changed: list[ChangedItem] = []
         self._tolerance = tolerance
         self._observed = observed
-        self._unmatched = {item.id: item for item in expected}
+        # Of several that match, the first is taken, so pending ones come last.
+        self._unmatched = {item.id: item for item in (*expected, *pending)}
+        self._pending = {item.id for item in pending}
         self._matched: list[int] = []
         """The positions of matched observed transactions."""
 
     @property
     def missing(self) -> list[ExpectedItem]:
-        return list(self._unmatched.values())
+        return [item for item in self._unmatched.values() if item.id not in self._pending]
 
     def run(self) -> Iterator[None]:
         """Match by ID, then by amount and day, then with the wrong sign. Pause now and then for other work."""
@@ -77,7 +104,7 @@ class Comparison:
         known, rest = set(self._unmatched), {}
         for number, observed in enumerate(self._observed):
             if observed.id not in known:
-                rest[number] = _key(observed.amount, observed.at, observed.name)
+                rest[number] = (observed.amount, observed.at.toordinal(), observed.name)
             elif expected := self._unmatched.pop(str(observed.id), None):
                 self._matched.append(number)
                 self._compare(number, expected)
@@ -88,28 +115,33 @@ class Comparison:
     def _match_keys(self, rest: dict[int, _Key]) -> Iterator[None]:
         """Match by amount and day: nearer days first, and equal names first on each day."""
         by_name = self._index(with_names=True)
-        self._match_rest(rest, by_name, 1, 0, with_names=True)
+        self._match_candidates(rest, by_name, 1, 0, with_names=True)
         yield
+        # Of books that are nearly complete, few are left.
+        amounts = {abs(item.amount) for item in self._unmatched.values()}
+        candidates = {number: key for number, key in rest.items() if abs(key[0]) in amounts}
         by_day = self._index(with_names=False)
         for sign in (1, -1):
             for distance in range(self._tolerance + 1):
                 for index in (by_name, by_day):
-                    for days in {distance, -distance} if rest else ():
+                    for days in {distance, -distance} if candidates else ():
                         yield
-                        self._match_rest(rest, index, sign, days, with_names=index is by_name)
+                        self._match_candidates(candidates, index, sign, days, with_names=index is by_name)
+        for number in self._matched:
+            rest.pop(number, None)
 
     def _index(self, *, with_names: bool) -> dict[_Key, list[str]]:
         """Return the IDs of unmatched items by their keys, the latest first."""
-        index: dict[_Key, list[str]] = {}
+        index = defaultdict[_Key, list[str]](list)
         for item in reversed(self._unmatched.values()):
-            index.setdefault(_key(item.amount, item.at, item.name if with_names else UNSET), []).append(item.id)
+            index[item.amount, item.at.toordinal(), item.name if with_names else UNSET].append(item.id)
         return index
 
-    def _match_rest(
-        self, rest: dict[int, _Key], index: Mapping[_Key, list[str]], sign: int, days: int, *, with_names: bool
+    def _match_candidates(
+        self, candidates: dict[int, _Key], index: Mapping[_Key, list[str]], sign: int, days: int, *, with_names: bool
     ) -> None:
         found = []
-        for number, (amount, day, name) in rest.items():
+        for number, (amount, day, name) in candidates.items():
             ids = index.get((sign * amount, day + days, name if with_names else UNSET))
             while ids:
                 expected = self._unmatched.pop(ids.pop(), None)
@@ -117,7 +149,7 @@ class Comparison:
                     found.append((number, expected))
                     break
         for number, expected in found:
-            del rest[number]
+            del candidates[number]
             self._matched.append(number)
             if sign < 0:
                 self.changed.append(ChangedItem(expected, _echo(number, self._observed[number]), ["amount"]))
@@ -125,9 +157,14 @@ class Comparison:
     def _sort_rest(self, rest: Mapping[int, _Key]) -> None:
         """Tell further copies of matched transactions from those that nobody expects."""
         matched = [self._observed[number] for number in self._matched]
-        keys = {_key(observed.amount, observed.at, observed.name) for observed in matched}
-        for number, key in rest.items():
-            (self.duplicated if key in keys else self.unexpected).append(_echo(number, self._observed[number]))
+        keys = {(observed.amount, observed.at.toordinal(), observed.name) for observed in matched}
+        days = {(amount, day) for amount, day, _ in keys}
+        distances = range(-self._tolerance, self._tolerance + 1)
+        for number, (amount, day, name) in rest.items():
+            near = [day + distance for distance in distances if (amount, day + distance) in days]
+            names = {key for one in near for key in ((amount, one, name), (amount, one, UNSET))}
+            is_copy = bool(near) and (name is UNSET or not keys.isdisjoint(names))
+            (self.duplicated if is_copy else self.unexpected).append(_echo(number, self._observed[number]))
 
     def _compare(self, number: int, expected: ExpectedItem) -> None:
         """Note what differs between two transactions with the same ID."""
@@ -145,7 +182,3 @@ class Comparison:
 
 def _echo(number: int, observed: ObservedEntry) -> ObservedItem:
     return ObservedItem(number, observed.at, observed.amount, observed.id, observed.name)
-
-
-def _key(amount: Amount, at: Instant, name: str | UnsetType) -> _Key:
-    return amount, at.toordinal(), name
