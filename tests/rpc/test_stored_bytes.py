@@ -8,7 +8,7 @@ import pytest
 from tests.rpc.builders import BEN, goal, transaction
 from tests.store.values import user_of_token
 from tests.support.world import HttpResponse, World, open_world
-from tickover.api.ids import read_clock_id
+from tickover.api import ids
 from tickover.server.sign_in.tokens import digest
 from tickover.server.storage.rows import AMENDMENT_BYTES
 
@@ -23,7 +23,7 @@ SCHEDULE = {
 
 async def _size(world: World, token: str, clock_id: str) -> int:
     """Return the stored bytes of a clock."""
-    key, user = read_clock_id(clock_id), await user_of_token(world.store, digest(token), world.now)
+    key, user = ids.read("clock", clock_id), await user_of_token(world.store, digest(token), world.now)
     assert key
     assert user
     stored = await world.store.find_clock(key, user)

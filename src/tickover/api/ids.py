@@ -10,11 +10,7 @@ from typing import Final
 from tickover.api.limits import CLOCK_LIFETIME
 from tickover.api.timestamps import Instant, from_micros, to_micros
 
-_UUID7: Final = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
-_CLOCK_ID: Final = re.compile(f"clock_{_UUID7}")
-_CONNECTION_ID: Final = re.compile(f"conn_{_UUID7}")
-_TOKEN_ID: Final = re.compile(f"token_{_UUID7}")
-_USER_ID: Final = re.compile(f"user_{_UUID7}")
+_UUID7: Final = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _CURSOR: Final = re.compile(r"cursor_[0-9a-f]{32}")
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _DAY: Final = timedelta(days=1)
@@ -34,24 +30,10 @@ def write(prefix: str, key: bytes) -> str:
     return f"{prefix}_{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def read_clock_id(text: str) -> bytes | None:
-    """Return the key of a clock's ID, or None if the ID is invalid."""
-    return bytes.fromhex(text[6:].replace("-", "")) if _CLOCK_ID.fullmatch(text) else None
-
-
-def read_connection_id(text: str) -> bytes | None:
-    """Return the key of a connection's ID, or None if the ID is invalid."""
-    return bytes.fromhex(text[5:].replace("-", "")) if _CONNECTION_ID.fullmatch(text) else None
-
-
-def read_token_id(text: str) -> bytes | None:
-    """Return the key of an access token's ID, or None if the ID is invalid."""
-    return bytes.fromhex(text[6:].replace("-", "")) if _TOKEN_ID.fullmatch(text) else None
-
-
-def read_user_id(text: str) -> bytes | None:
-    """Return the key of a user's ID, or None if the ID is invalid."""
-    return bytes.fromhex(text[5:].replace("-", "")) if _USER_ID.fullmatch(text) else None
+def read(prefix: str, id: str) -> bytes | None:
+    """Return the key of an ID with this prefix, or None if the ID is invalid."""
+    found, _, uuid = id.partition("_")
+    return bytes.fromhex(uuid.replace("-", "")) if found == prefix and _UUID7.fullmatch(uuid) else None
 
 
 def write_cursor(key: bytes) -> str:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from tickover.api.ids import read_clock_id
+from tickover.api import ids
 from tickover.api.terminal import sanitize
 
 MINUS: Final = "\N{MINUS SIGN}"
@@ -59,7 +59,7 @@ def duration(length: timedelta) -> str:
 
 def short_id(id: str) -> str:
     """Shorten a clock's ID to its end. IDs start with a time, so only their ends differ clearly."""
-    return f"clock_…{id[-_SHORT_ID_LENGTH:]}" if read_clock_id(id) else sanitize(id)
+    return f"clock_…{id[-_SHORT_ID_LENGTH:]}" if ids.read("clock", id) else sanitize(id)
 
 
 def sentence(error: Exception) -> str:

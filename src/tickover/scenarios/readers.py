@@ -1,6 +1,5 @@
 """Readers: each parses one kind of value in a scenario file, and says what it expects."""
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, tzinfo
 from decimal import Decimal
@@ -13,6 +12,7 @@ from tickover.api import durations
 from tickover.api.arguments import to_exact_decimal
 from tickover.api.durations import Duration
 from tickover.api.expectations import Period
+from tickover.api.fields import CURRENCY as CURRENCY_CODE
 from tickover.api.fields import TransactionType
 from tickover.api.limits import MAX_AMOUNT, MAX_BOUND, MAX_CATEGORY, MAX_NAME, SPAN_YEARS
 from tickover.api.suggestions import suggest
@@ -24,7 +24,6 @@ T = TypeVar("T")
 
 _MAX_ABOUT: Final = 2_000
 _MAX_ZONE: Final = 100
-_CURRENCY: Final = re.compile(r"[A-Z]{3}")
 _PERIODS: Final[dict[str, Period]] = {"day": "DAY", "week": "WEEK", "month": "MONTH", "all": "ALL"}
 _TYPES: Final[dict[str, TransactionType]] = {"income": "INCOME", "expense": "EXPENSE"}
 _WEEKENDS: Final[dict[str, Weekend]] = {"before": "before", "after": "after", "keep": "keep"}
@@ -67,7 +66,7 @@ def _choice_reader(choices: Mapping[str, T]) -> Reader[T]:
 
 
 def _parse_currency(value: object) -> str | None:
-    return value if isinstance(value, str) and _CURRENCY.fullmatch(value) else None
+    return value if isinstance(value, str) and CURRENCY_CODE.fullmatch(value) else None
 
 
 def _amount_reader(minimum: int, maximum: int) -> Reader[Decimal]:

@@ -25,7 +25,7 @@ class LruCache(Generic[_K, _V]):
         self._entries.move_to_end(key)
         return found[0]
 
-    def put(self, key: _K, value: _V, size: int) -> None:
+    def put(self, key: _K, value: _V, size: int = 1) -> None:
         """Add or replace a value. A value larger than the limit empties the cache."""
         self.remove(key)
         self._entries[key] = value, size

@@ -149,7 +149,7 @@ async def _find(users: "Users", name: str) -> "User":
     """Return the user with this email address or ID. Raise a `CliError` if there is none."""
     from tickover.server.sign_in import email_addresses
 
-    key = ids.read_user_id(name)
+    key = ids.read("user", name)
     if key is not None:
         found = await users.find_by_key(key)
     else:

@@ -12,6 +12,7 @@ from typing import Final
 
 from tickover.api import timestamps
 from tickover.api.arguments import to_exact_decimal
+from tickover.api.fields import CURRENCY
 from tickover.api.limits import MAX_AMOUNT
 from tickover.api.plans import OPENING_BALANCE
 from tickover.scenarios.statements.statement import Payment, clean_text
@@ -146,7 +147,7 @@ def _ofx_payment(fields: Mapping[str, str], currency: str, name: str) -> Payment
     label, memo = clean_text(fields.get("NAME", "")), clean_text(fields.get("MEMO", ""))
     digits = fields.get("DTPOSTED", "")[:14]
     try:
-        if not re.fullmatch("[A-Z]{3}", currency):
+        if not CURRENCY.fullmatch(currency):
             raise ValueError
         amount = _parse_amount(fields.get("TRNAMT", ""))
         at: datetime | date
@@ -300,7 +301,7 @@ def _csv_payment(cells: Mapping[str, str], is_day_first: bool, decimal_mark: str
     code = _SYMBOLS.get(code, code)
     if not code:
         raise ValueError("the currency is missing; use --currency EUR")
-    if not re.fullmatch("[A-Z]{3}", code):
+    if not CURRENCY.fullmatch(code):
         raise ValueError(f"invalid currency {code[:30]!r}; use three letters, such as EUR")
     # In some files, the owner of the account is the payee of an income.
     label = (cells["payer"] if amount > 0 else "") or cells["name"]

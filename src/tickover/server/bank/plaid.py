@@ -153,7 +153,7 @@ class Plaid:
 
     async def _get_institution(self, call: _Call, request: BankRequest) -> Members:
         id = _require(call.institution_id, "institution_id")
-        key = ids.read_connection_id(f"conn_{id[4:40]}") if id.startswith("ins_") else None
+        key = ids.read("ins", id[:40])
         name = None
         if key is not None and id == self._institution_id(key):
             name = await self._services.store.find_institution(key, ids.first_live_key(request.now))

@@ -79,7 +79,7 @@ class Access:
             day = _day(caller.now)
             await self._store.record_token_use(digest, day)
             found = replace(found, last_used_on=day)
-        self._known.put(digest, found, 1)
+        self._known.put(digest, found)
         return found
 
 

@@ -229,7 +229,7 @@ class Clocks:
 
     def _note_size(self, key: bytes, size: int, revision: int = 0) -> None:
         if size > _MAX_SMALL_SCHEDULE:
-            self._large_sizes.put(ids.write("clock", key), size, 1)
+            self._large_sizes.put(ids.write("clock", key), size)
         elif revision:
             self._large_sizes.remove(ids.write("clock", key))
 
@@ -246,7 +246,7 @@ def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Instant) -> Reje
 
 def live_key(id: str, now: Instant) -> bytes:
     """Return the key in a clock's ID. Raise CLOCK_EXPIRED or CLOCK_NOT_FOUND if no live clock can have the ID."""
-    key = ids.read_clock_id(id)
+    key = ids.read("clock", id)
     if key is None:
         raise not_found()
     if ids.has_expired(key, now):

@@ -9,7 +9,7 @@ from tickover.server.operations.operation import Caller, Example, Operation, Per
 
 
 async def disconnect_test_clock(params: DisconnectEntry, caller: Caller, services: Services) -> Done:
-    clock_key, key = live_key(params.id, caller.now), ids.read_connection_id(params.connection_id)
+    clock_key, key = live_key(params.id, caller.now), ids.read("conn", params.connection_id)
     deleted = await services.store.delete_connection(key or b"\0" * 16, clock_key, caller.token)
     if deleted is None:
         raise not_found()

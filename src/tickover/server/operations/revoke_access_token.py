@@ -16,7 +16,7 @@ class RevokeAccessTokenEntry(Params, frozen=True):
 
 
 async def revoke_access_token(params: RevokeAccessTokenEntry, caller: Caller, services: Services) -> Done:
-    key = ids.read_token_id(params.id)
+    key = ids.read("token", params.id)
     if key is None or not await services.store.revoke_access_token(key, caller.token, caller.now):
         fault = Fault("id", "existing", "must be the ID of one of your access tokens")
         raise invalid_params(OPERATION.name, [fault])

@@ -1,14 +1,14 @@
 """Checks quotas on SQLite without counting an owner's clocks for each new one."""
 
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import apsw
 from msgspec import Struct
 
+from tickover.server.lru_cache import LruCache
 from tickover.server.storage.store import Quota, QuotaExceeded
 
 _MAX_OWNERS = 10_000
-_V = TypeVar("_V")
 
 
 class Usage(Struct, frozen=True):
@@ -50,8 +50,8 @@ class ClockQuota:
     """
 
     def __init__(self) -> None:
-        self._upper_bounds: dict[bytes, Usage] = {}
-        self._lower_bounds: dict[bytes, Count] = {}
+        self._upper_bounds: LruCache[bytes, Usage] = LruCache(_MAX_OWNERS)
+        self._lower_bounds: LruCache[bytes, Count] = LruCache(_MAX_OWNERS)
         """Valid until the oldest clock of the count expires, or the owner deletes a clock."""
 
     def reserve(
@@ -73,7 +73,7 @@ class ClockQuota:
             usage = count.usage.plus(more)
             if limit := usage.exceeded(quota):
                 return OverQuota(QuotaExceeded(limit, count.oldest or key), count)
-        _store(self._upper_bounds, owner, usage)
+        self._upper_bounds.put(owner, usage)
         return None
 
     def reserve_growth(  # noqa: PLR0913, PLR0917 - like `reserve`
@@ -98,33 +98,27 @@ class ClockQuota:
         A rejection by cached bounds is not cached again: the owner may have deleted a clock since.
         """
         if over.count is not None:
-            _store(self._lower_bounds, owner, over.count)
+            self._lower_bounds.put(owner, over.count)
 
     def on_created(self, owner: bytes, size: int) -> None:
         """Add the clock to the cached count. Call it after the commit."""
         known = self._lower_bounds.get(owner)
         if known is not None:
-            self._lower_bounds[owner] = Count(known.usage.plus(Usage(1, size)), known.oldest)
+            self._lower_bounds.put(owner, Count(known.usage.plus(Usage(1, size)), known.oldest))
 
     def on_growth(self, owner: bytes, growth: int) -> None:
         """Add the growth of a clock to the cached upper bound. A rollback leaves the bound too high, which is valid."""
         known = self._upper_bounds.get(owner)
         if known is not None and growth > 0:
-            self._upper_bounds[owner] = Usage(known.clocks, known.bytes + growth)
+            self._upper_bounds.put(owner, Usage(known.clocks, known.bytes + growth))
 
     def on_deleted(self, owner: bytes) -> None:
         """Drop the cached count. Call it after a commit that reduces usage, and in the order of commits."""
-        self._lower_bounds.pop(owner, None)
+        self._lower_bounds.remove(owner)
 
     def on_created_without_quota(self, owner: bytes) -> None:
         """Drop the cached upper bound, because it doesn't include the new clock."""
-        self._upper_bounds.pop(owner, None)
-
-
-def _store(cache: dict[bytes, _V], owner: bytes, value: _V) -> None:
-    if len(cache) >= _MAX_OWNERS:
-        cache.clear()
-    cache[owner] = value
+        self._upper_bounds.remove(owner)
 
 
 def _count(db: apsw.Connection, owner: bytes, min_live_key: bytes) -> Count:
