@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct
 
 from tickover.api.fields import AccountType
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.items import Authorization, StoredTransaction, StoredTransfer, authorization_of
+from tickover.server.schedule.items import StoredTransaction, authorization_of
 from tickover.server.schedule.ledger import Book, Ledger
 from tickover.server.schedule.money import Amount, to_fraction
 
@@ -143,46 +143,37 @@ class BankView:
             account = self.accounts[item.account or item.currency.lower()]
             authorized = authorization_of(encoded)
             if authorized is None or authorized.authorized_at == at:
-                yield _booked(item, account, at, at)
+                yield _row(item, account, at, at)
                 continue
-            pending = _pending(item, account, at, authorized)
+            authorized_at = authorized.authorized_at
+            pending = _row(authorized.payment_of(item), account, authorized_at, authorized_at, shown_until=at)
             yield pending
-            yield _booked(item, account, at, authorized.authorized_at, pending.id)
+            yield _row(item, account, at, authorized_at, pending_id=pending.id)
 
     def _transfers(self) -> Iterator[Row]:
         for transfer in self._ledger.transfers:
-            yield _half(transfer, "out", self.accounts[transfer.from_], -transfer.amount)
-            yield _half(transfer, "in", self.accounts[transfer.to], transfer.arriving)
+            for side in transfer.sides:
+                yield Row(
+                    id=side.id, account=self.accounts[side.account], number=_number(transfer.id), is_transfer=True,
+                    shown_from=transfer.at, authorized_at=transfer.at, name=transfer.name, amount=side.amount,
+                )  # fmt: skip
 
 
-def _booked(
-    item: StoredTransaction, account: BankAccount, at: Instant, authorized_at: Instant, pending_id: str | None = None
+def _row(
+    item: StoredTransaction,
+    account: BankAccount,
+    shown_from: Instant,
+    authorized_at: Instant,
+    *,
+    shown_until: Instant | None = None,
+    pending_id: str | None = None,
 ) -> Row:
     return Row(
-        id=item.id, account=account, number=_number(item.id), shown_from=at, authorized_at=authorized_at,
-        name=item.name, amount=_signed(item, item.amount), category=item.category, pending_id=pending_id,
+        id=item.id, account=account, number=_number(item.id), shown_from=shown_from, shown_until=shown_until,
+        authorized_at=authorized_at, name=item.name, amount=item.signed_amount, category=item.category,
+        pending_id=pending_id,
     )  # fmt: skip
-
-
-def _pending(item: StoredTransaction, account: BankAccount, at: Instant, authorized: Authorization) -> Row:
-    amount = item.amount if authorized.authorized_amount is None else authorized.authorized_amount
-    return Row(
-        id=f"{item.id}_p", account=account, number=_number(item.id), shown_from=authorized.authorized_at,
-        shown_until=at, authorized_at=authorized.authorized_at, name=authorized.authorized_name or item.name,
-        amount=_signed(item, amount), category=item.category,
-    )  # fmt: skip
-
-
-def _half(transfer: StoredTransfer, side: str, account: BankAccount, amount: Amount) -> Row:
-    return Row(
-        id=f"{transfer.id}_{side}", account=account, number=_number(transfer.id), is_transfer=True,
-        shown_from=transfer.at, authorized_at=transfer.at, name=transfer.name, amount=amount,
-    )  # fmt: skip
-
-
-def _signed(item: StoredTransaction, amount: Amount) -> Amount:
-    return amount if item.type == "INCOME" else -amount
 
 
 def _number(id: str) -> int:
-    return int(id[id.rindex("_") + 1 :])
+    return int(id.removesuffix("_p").rpartition("_")[2])

@@ -4,9 +4,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from msgspec import Struct, json
+from msgspec.structs import replace
 
 from tickover.api.clocks import ContributionEntry, TransactionEntry
 from tickover.api.fields import TransactionType
@@ -67,6 +68,11 @@ class StoredTransaction(Struct, frozen=True, gc=False):
     category: str | None = None
     account: str | None = None
 
+    @property
+    def signed_amount(self) -> Amount:
+        """The amount, negative for an expense."""
+        return self.amount if self.type == "INCOME" else -self.amount
+
 
 class TransferMembers(
     Struct, frozen=True, rename={"from_": "from", "received_currency": "receivedCurrency"}, omit_defaults=True, gc=False
@@ -88,10 +94,26 @@ class TransferMembers(
         return self.amount if self.received is None else self.received
 
 
+class TransferSide(NamedTuple):
+    """What an account shows of a transfer. A negative amount leaves it."""
+
+    id: str
+    account: str
+    currency: str
+    amount: Amount
+
+
 class StoredTransfer(TransferMembers, frozen=True, kw_only=True, gc=False):
     """An encoded transfer."""
 
     id: str
+
+    @property
+    def sides(self) -> tuple[TransferSide, TransferSide]:
+        return (
+            TransferSide(f"{self.id}_out", self.from_, self.currency, -self.amount),
+            TransferSide(f"{self.id}_in", self.to, self.received_currency or self.currency, self.arriving),
+        )
 
 
 _Decoded = TypeVar("_Decoded", StoredTransaction, StoredTransfer)
@@ -117,6 +139,11 @@ class Authorization(Struct, frozen=True, rename="camel"):
     authorized_at: Instant
     authorized_amount: Amount | None = None
     authorized_name: str | None = None
+
+    def payment_of(self, item: StoredTransaction) -> StoredTransaction:
+        """Return the transaction as a bank shows it until it is booked."""
+        amount, name = self.authorized_amount or item.amount, self.authorized_name or item.name
+        return replace(item, id=f"{item.id}_p", name=name, amount=amount)
 
 
 _decode_authorization: Final = json.Decoder(Authorization).decode

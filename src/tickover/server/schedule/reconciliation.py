@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from tickover.api.reconciliation import ChangedItem, ExpectedItem, Field, ObservedEntry, ObservedItem
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.items import StoredTransfer, authorization_of
+from tickover.server.schedule.items import authorization_of
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.money import Amount
 
@@ -20,13 +20,18 @@ def expected_items(ledger: Ledger, at: Instant, account: str | None, currency: s
     transactions = ledger.schedule.transactions
     count = transactions.count_until(at)
     items = [
-        ExpectedItem(item.id, when, item.name, item.amount if item.type == "INCOME" else -item.amount)
+        ExpectedItem(item.id, when, item.name, item.signed_amount)
         for when, item in zip(transactions.instants[:count], ledger.transactions[:count], strict=True)
         if item.currency == currency and account in (None, item.account)
     ]
     for transfer in ledger.transfers:
-        if transfer.at <= at:
-            items += _halves(transfer, ledger, account, currency)
+        # Without an account, a transfer counts only if the money crosses currencies.
+        if transfer.at <= at and not (account is None and transfer.received_currency is None):
+            items += [
+                ExpectedItem(side.id, transfer.at, transfer.name, side.amount)
+                for side in transfer.sides
+                if side.account == account or (account is None and side.currency == currency)
+            ]
     return sorted(items, key=lambda item: item.at)
 
 
@@ -39,24 +44,8 @@ def pending_items(ledger: Ledger, at: Instant, account: str | None, currency: st
             continue
         authorized = authorization_of(encoded)
         if authorized is not None and authorized.authorized_at <= at:
-            amount = authorized.authorized_amount or item.amount
-            signed = amount if item.type == "INCOME" else -amount
-            name = authorized.authorized_name or item.name
-            yield ExpectedItem(f"{item.id}_p", authorized.authorized_at, name, signed)
-
-
-def _halves(transfer: StoredTransfer, ledger: Ledger, account: str | None, currency: str) -> Iterator[ExpectedItem]:
-    """Return the sides of a transfer that change the account, or the currency if the money crosses currencies."""
-    currencies = ledger.accounts[transfer.from_].currency, ledger.accounts[transfer.to].currency
-    if account is None and currencies == (currency, currency):
-        return
-    sides: list[tuple[str, str, str, Amount]] = [
-        ("out", transfer.from_, currencies[0], -transfer.amount),
-        ("in", transfer.to, currencies[1], transfer.arriving),
-    ]
-    for side, key, side_currency, amount in sides:
-        if key == account or (account is None and side_currency == currency):
-            yield ExpectedItem(f"{transfer.id}_{side}", transfer.at, transfer.name, amount)
+            payment = authorized.payment_of(item)
+            yield ExpectedItem(payment.id, authorized.authorized_at, payment.name, payment.signed_amount)
 
 
 class Comparison:
