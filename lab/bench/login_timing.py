@@ -16,10 +16,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
-import structlog
-from structlog.stdlib import BoundLogger
 
 from tickover.server.isolated_process import IsolatedProcess
+from tickover.server.logs import Log
 from tickover.server.operations.services import Policy, Services
 from tickover.server.rpc.dispatch import Context, Dispatcher
 from tickover.server.sign_in.mail.mailer import Email
@@ -129,7 +128,7 @@ async def _run(rounds: int) -> None:
         store = await open_store(f"sqlite:///{Path(folder) / 'bench.db'}")
         mailer = LastEmail()
         policy = Policy("http://127.0.0.1", 0, client_burst=0)
-        log: BoundLogger = structlog.wrap_logger(logging.getLogger("bench"), wrapper_class=BoundLogger)
+        log = Log(logging.getLogger("bench"))
         try:
             bench = Bench(
                 Dispatcher(Services(store, mailer, Mint(b"a key for benches"), policy, IsolatedProcess()), log),

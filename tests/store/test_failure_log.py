@@ -12,7 +12,7 @@ import pytest
 from tests.support.log_capture import LogCapture
 from tests.support.world import World
 from tickover.api.errors import Reason, Rejection, unavailable
-from tickover.server.logs import FailureLog
+from tickover.server.rpc.failure_log import FailureLog
 
 
 def _lines(log: pytest.LogCaptureFixture) -> list[str]:

@@ -1,26 +1,25 @@
-"""A logger that stores its lines for a test."""
+"""A log that stores its entries for a test."""
 
 import logging
-from collections.abc import MutableMapping
 from typing import Any
 
-import structlog
-from structlog.stdlib import BoundLogger
+from tickover.server.logs import Log
 
 
-class LogCapture:
-    """`log` is the logger. `lines` has the level, the event and the other fields of each line."""
+class LogCapture(logging.Handler):
+    """`log` is the log. `lines` has the level, the event and the fields of each entry."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.lines: list[tuple[str, str, dict[str, Any]]] = []
-        logger = logging.getLogger("tests.support.log_capture")
-        logger.setLevel(logging.INFO)
-        self.log: BoundLogger = structlog.wrap_logger(logger, processors=[self._store], wrapper_class=BoundLogger)
+        logger = logging.Logger("captured", logging.INFO)  # noqa: LOG001 - each capture has its own
+        logger.addHandler(self)
+        self.log = Log(logger)
 
     def events(self) -> list[str]:
         return [event for _, event, _ in self.lines]
 
-    def _store(self, _: object, level: str, event: MutableMapping[str, Any]) -> str:
-        fields = dict(event)
-        self.lines.append((level, fields.pop("event"), fields))
-        raise structlog.DropEvent
+    def emit(self, record: logging.LogRecord) -> None:
+        assert not isinstance(record.msg, str)
+        event, fields = record.msg
+        self.lines.append((record.levelname.lower(), event, fields))

@@ -6,7 +6,7 @@ import logging
 import random
 import sys
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
@@ -17,15 +17,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import structlog
-from structlog.stdlib import BoundLogger
-
 from tests.support.sqlite_files import create_database
 from tests.support.stores import open_checked_store
 from tickover.api.limits import MAX_BODY
 from tickover.server.bank.routes import BankRoutes
 from tickover.server.http1.messages import Request, merge
 from tickover.server.isolated_process import IsolatedProcess
+from tickover.server.logs import Log
 from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.operations.services import Policy, Services
 from tickover.server.rpc.dispatch import Dispatcher
@@ -56,10 +54,6 @@ _HOST_CHECK = HostCheck(read_settings({}, {"host": "0.0.0.0", "mail_url": "smtp:
 def _describe(public_url: str) -> tuple[bytes, dict[str, Page]]:
     description = describe(public_url)
     return description, load_pages(description)
-
-
-def _as_text(_: object, __: str, event: MutableMapping[str, Any]) -> str:
-    return str(dict(event))
 
 
 class HttpResponse(NamedTuple):
@@ -125,7 +119,7 @@ class World:
         self._numbers = count(1)
         self.random = random.Random(seed)
         mint = Mint(b"a key for tests alone", self.random.randbytes)
-        log: BoundLogger = structlog.wrap_logger(_LOGGER, processors=[_as_text], wrapper_class=BoundLogger)
+        log = Log(_LOGGER)
         description, pages = _describe(policy.public_url)
         self.isolated_process = _ReusedProcess()
         self.services = Services(store, mailer, mint, policy, self.isolated_process, description)

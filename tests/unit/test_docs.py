@@ -1,13 +1,14 @@
 """The examples in the docs run, and the paths and commands in the docs exist."""
 
+import logging
 import re
 from pathlib import Path
 
 import pytest
-import structlog
 
 from scripts.update_transcripts import PAGES, update_page
 from tests.support.repository import ROOT
+from tickover.server.logs import Log
 from tickover.server.settings import PREFIX, read_settings
 from tickover.server.sign_in.mail import open_mailer
 
@@ -62,7 +63,7 @@ def test_values_in_the_docs_are_accepted(tmp_path: Path) -> None:
     assert len(mail_urls) >= 2
     settings = [read_settings({"TICKOVER_MAIL_URL": "outbox:", name: value.strip("'")}, {}) for name, value in values]
     for url in [*mail_urls, *(chosen.mail_url for chosen in settings)]:
-        open_mailer(url, "Tickover <login@example.com>", tmp_path, structlog.stdlib.get_logger("tests"))
+        open_mailer(url, "Tickover <login@example.com>", tmp_path, Log(logging.getLogger("tests")))
 
 
 @pytest.mark.parametrize("name", PAGES)

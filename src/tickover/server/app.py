@@ -9,8 +9,6 @@ from contextlib import AsyncExitStack, nullcontext, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from structlog.stdlib import BoundLogger
-
 from tickover import __version__
 from tickover.api.errors import Reason
 from tickover.api.limits import MAIL_TIMEOUT, MAX_BODY, MAX_HEAD, REQUEST_DEADLINE
@@ -20,6 +18,7 @@ from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import RequestHandler
 from tickover.server.http1.server import Server, raise_file_limit
 from tickover.server.isolated_process import IsolatedProcess
+from tickover.server.logs import Log
 from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.metrics.server import DatabaseFacts, MeasuredMailer, MetricsServer
 from tickover.server.operations.services import Policy, Services
@@ -53,7 +52,7 @@ class TickoverServer:
         listeners: "Listeners",
         store: Store,
         mint: Mint,
-        log: BoundLogger,
+        log: Log,
         worker: "Worker",
     ) -> None:
         self.settings = settings
@@ -99,7 +98,7 @@ class TickoverServer:
             self._metrics = MetricsServer(listeners.metrics, worker.numbers, self._publish_gauges, facts)
 
     @classmethod
-    async def open(cls, settings: Settings, log: BoundLogger, worker: "Worker | None" = None) -> "TickoverServer":
+    async def open(cls, settings: Settings, log: Log, worker: "Worker | None" = None) -> "TickoverServer":
         """Open the ports, the database and the mailer. Raise SettingError if one is unavailable."""
         async with AsyncExitStack() as undo:
             listeners = open_listeners(settings, shared=settings.workers > 1)
@@ -221,7 +220,7 @@ def open_tracing(settings: Settings) -> "Tracing | None":
     return Tracing()
 
 
-def _http_limits(settings: Settings, log: BoundLogger) -> Limits:
+def _http_limits(settings: Settings, log: Log) -> Limits:
     connections = raise_file_limit(settings.max_connections)
     if connections < settings.max_connections:
         log.warning("the limit on open files allows fewer connections than TICKOVER_MAX_CONNECTIONS", limit=connections)

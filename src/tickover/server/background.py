@@ -6,11 +6,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
-from structlog.stdlib import BoundLogger
-
 from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import Instant
-from tickover.server.logs import describe_cause
+from tickover.server.logs import Log
+from tickover.server.rpc.failure_log import describe_cause
 from tickover.server.storage.store import Store
 
 _SWEEP_ROWS: Final = 200
@@ -36,7 +35,7 @@ class Background:
         store: Store,
         fingerprint: bytes,
         now: Callable[[], Instant],
-        log: BoundLogger,
+        log: Log,
         seconds: float = 60.0,
         on_swept: Callable[[int], object] = lambda _: None,
     ) -> None:
@@ -106,7 +105,7 @@ class Background:
             self._log.info("calls rejected", **{reason.lower(): number for reason, number in sorted(counts.items())})
 
 
-async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]], log: BoundLogger) -> None:
+async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]], log: Log) -> None:
     """Do the work repeatedly until cancelled, with a pause of `seconds`. Failures are logged."""
     while True:
         try:
@@ -130,7 +129,7 @@ class DatabaseWatch:
     It pings only after a failed call, until a ping succeeds.
     """
 
-    def __init__(self, store: Store, log: BoundLogger) -> None:
+    def __init__(self, store: Store, log: Log) -> None:
         self._store = store
         self._log = log
         self._suspected = asyncio.Event()

@@ -11,14 +11,13 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import httpx2
-import structlog
 from aiosmtplib import SMTPAuthenticationError, SMTPException, SMTPResponseException
 from msgspec import Struct
-from structlog.stdlib import BoundLogger
 
 from tickover.api import timestamps
 from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
+from tickover.server.logs import Log
 from tickover.server.metrics.numbers import cause_of
 from tickover.server.settings import OUTBOX, SETTINGS, SettingError, Settings, exposure_reason, is_loopback
 from tickover.server.sign_in.mail import open_mailer
@@ -163,7 +162,7 @@ async def check_mail(settings: Settings) -> Check:
         return ok("mail", f"Emails aren't sent. They go to {settings.data_dir / 'outbox'}.")
     host = urlsplit(settings.mail_url).hostname
     # A check logs nothing: its failure is the result.
-    log: BoundLogger = structlog.wrap_logger(logging.getLogger("tickover.doctor"), wrapper_class=BoundLogger)
+    log = Log(logging.getLogger("tickover.doctor"))
     try:
         mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
         assert isinstance(mailer, SmtpMailer)

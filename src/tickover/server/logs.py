@@ -1,109 +1,108 @@
 """Logging: readable lines on a terminal, JSON otherwise. Never log secrets or email addresses."""
 
+import json
 import logging
 import sys
-from typing import Final
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
 
-import structlog
-from structlog.stdlib import BoundLogger
-from structlog.typing import EventDict, Processor, WrappedLogger
-
-from tickover.api.errors import Reason, Rejection, truncate
 from tickover.api.terminal import escape
 
-_QUIET_SECONDS: Final = 10.0
-_MULTILINE_FIELDS: Final = frozenset({"exception", "stack"})
+_GREEN, _YELLOW, _RED = "\x1b[32m", "\x1b[33m", "\x1b[31m"
+_CYAN, _MAGENTA, _BOLD, _DIM, _PLAIN = "\x1b[36m", "\x1b[35m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
+_LEVEL_COLOURS: Final = {"debug": _GREEN, "info": _GREEN, "warning": _YELLOW}
 
 
-def _escape_values(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """Escape texts for the terminal, because callers may control parts of them. JSON needs no escaping."""
-    return {
-        name: escape(value, keep="\n" if name in _MULTILINE_FIELDS else "") if isinstance(value, str) else value
-        for name, value in event.items()
-    }
+class Entry(NamedTuple):
+    """The message of a log record: what happened, and its fields."""
+
+    event: str
+    fields: Mapping[str, object]
+
+    def __str__(self) -> str:
+        return f"{self.event} {self.fields}"
 
 
-def open_log(level: str, format: str = "auto") -> BoundLogger:
-    """Configure logging for this process, and return the logger."""
+class Log:
+    """Writes entries to a logger of the standard library, which other packages use too."""
+
+    def __init__(self, logger: logging.Logger) -> None:
+        self._logger = logger
+
+    @property
+    def is_debug(self) -> bool:
+        return self._logger.isEnabledFor(logging.DEBUG)
+
+    def debug(self, event: str, **fields: object) -> None:
+        self._write(logging.DEBUG, event, fields)
+
+    def info(self, event: str, **fields: object) -> None:
+        self._write(logging.INFO, event, fields)
+
+    def warning(self, event: str, **fields: object) -> None:
+        self._write(logging.WARNING, event, fields)
+
+    def error(self, event: str, **fields: object) -> None:
+        self._write(logging.ERROR, event, fields)
+
+    def exception(self, event: str, **fields: object) -> None:
+        """Log an error with the traceback of the exception that is being handled."""
+        self._write(logging.ERROR, event, fields, has_traceback=True)
+
+    def _write(self, level: int, event: str, fields: dict[str, object], *, has_traceback: bool = False) -> None:
+        self._logger.log(level, Entry(event, fields), exc_info=has_traceback)
+
+
+def open_log(level: str, format: str = "auto") -> Log:
+    """Configure logging for this process, and return the log."""
     is_text = format == "text" or (format == "auto" and sys.stderr.isatty())
-    shared: list[Processor] = [
-        structlog.stdlib.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-    ]
-    # Plain tracebacks, because rich ones print variables, which may be secrets.
-    for_terminal: list[Processor] = [
-        structlog.processors.format_exc_info,
-        _escape_values,
-        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
-    ]
-    for_json: list[Processor] = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    render = structlog.stdlib.ProcessorFormatter(
-        processors=[
-            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            *(for_terminal if is_text else for_json),
-        ],
-        foreign_pre_chain=shared,
-    )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(render)
+    handler.setFormatter(TextFormatter() if is_text else JsonFormatter())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
-    structlog.configure(
-        processors=[
-            structlog.stdlib.filter_by_level,
-            *shared,
-            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-        ],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=BoundLogger,
-        cache_logger_on_first_use=True,
-    )
-    # Without `bind`, it would be a proxy that creates a logger for every access.
-    log: BoundLogger = structlog.stdlib.get_logger("tickover").bind()
-    return log
+    return Log(logging.getLogger("tickover"))
 
 
-class FailureLog:
-    """Logs calls that fail because of the database, at most one per kind in ten seconds.
+class JsonFormatter(logging.Formatter):
+    """Formats a record as one line of JSON in ASCII."""
 
-    It logs the cause, which responses don't contain.
-    """
-
-    def __init__(self, log: BoundLogger) -> None:
-        self._log = log
-        self._quiet_until: dict[tuple[object, ...], float] = {}
-        self._suppressed: dict[tuple[object, ...], int] = {}
-
-    def note(self, operation: str, rejection: Rejection, began: float, ended: float, request_id: str) -> None:
-        """Log a failure, or count it for the next line of its kind. `began` and `ended` are in seconds."""
-        described = describe_cause(rejection)
-        kind = (operation, described.get("cause"), described.get("sqlstate"))
-        if ended < self._quiet_until.get(kind, ended):
-            self._suppressed[kind] = self._suppressed.get(kind, 0) + 1
-            return
-        self._quiet_until[kind] = ended + _QUIET_SECONDS
-        self._log.warning(
-            "a call failed",
-            method=operation,
-            outcome=rejection.reason,
-            **described,
-            milliseconds=round((ended - began) * 1000),
-            suppressed=self._suppressed.pop(kind, 0),
-            request_id=request_id,
-        )
+    def format(self, record: logging.LogRecord) -> str:
+        entry = _entry(record)
+        line = {**entry.fields, "event": entry.event, "level": _level(record), "timestamp": _timestamp(record)}
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=repr)
 
 
-def describe_cause(rejection: Rejection) -> dict[str, str]:
-    """Return the fields of a failure for the log: the type of the cause, and the database's message.
+class TextFormatter(logging.Formatter):
+    """Formats a record as a coloured line, and escapes its texts, because callers may control parts of them."""
 
-    Every UNAVAILABLE with a cause comes from the database. The first line of its message has no values of callers.
-    Messages of mail servers may contain email addresses, so they are omitted.
-    """
-    cause = rejection.__cause__
-    if cause is None:
-        return {}
-    described = {"cause": type(cause).__name__}
-    if sqlstate := getattr(cause, "sqlstate", None):
-        described["sqlstate"] = sqlstate
-    if rejection.reason is Reason.UNAVAILABLE and (message := str(cause).strip().partition("\n")[0]):
-        described["error"] = truncate(message)
-    return described
+    def format(self, record: logging.LogRecord) -> str:
+        entry, level = _entry(record), _level(record)
+        colour = _LEVEL_COLOURS.get(level, _RED)
+        head = f"{_DIM}{_timestamp(record)}{_PLAIN} [{colour}{_BOLD}{level:9}{_PLAIN}] "
+        fields = [f"{_CYAN}{name}{_PLAIN}={_MAGENTA}{_quote(value)}{_PLAIN}" for name, value in entry.fields.items()]
+        line = head + " ".join([f"{_BOLD}{escape(entry.event):30}{_PLAIN}", *sorted(fields)])
+        if record.exc_info:
+            line += "\n" + escape(self.formatException(record.exc_info), keep="\n")
+        return line
+
+
+def _entry(record: logging.LogRecord) -> Entry:
+    """Return the entry of a record. Other packages log texts."""
+    return record.msg if isinstance(record.msg, Entry) else Entry(record.getMessage(), {})
+
+
+def _level(record: logging.LogRecord) -> str:
+    return record.levelname.lower()
+
+
+def _timestamp(record: logging.LogRecord) -> str:
+    return f"{datetime.fromtimestamp(record.created, UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+
+
+def _quote(value: object) -> str:
+    """Return the value as it is if it reads as one word; otherwise, its representation, which escapes it."""
+    if isinstance(value, str) and value.isprintable() and not set(value) & set(" ='\""):
+        return value
+    return repr(value)

@@ -7,8 +7,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from structlog.stdlib import BoundLogger
-
+from tickover.server.logs import Log
 from tickover.server.settings import SettingError, Settings
 
 _FILE: Final = "secret.key"
@@ -19,7 +18,7 @@ _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 _OR_SET: Final = "or set TICKOVER_SECRET_KEY"
 
 
-def load_secret_key(settings: Settings, log: BoundLogger) -> bytes:
+def load_secret_key(settings: Settings, log: Log) -> bytes:
     """Return the key. The first start creates the file. Raise SettingError if the file is unsafe or unreadable."""
     if settings.secret_key:
         return settings.secret_key.encode()
@@ -101,7 +100,7 @@ def _make_private(path: Path, descriptor: int) -> int:
     return mode
 
 
-def _protect_folder(folder: Path, log: BoundLogger) -> None:
+def _protect_folder(folder: Path, log: Log) -> None:
     """Remove the write permission of other users, who could replace the key."""
     found = folder.stat()
     # The sticky bit prevents users from replacing the files of others.

@@ -12,9 +12,9 @@ from contextlib import closing, suppress
 from typing import Final, NoReturn
 
 from msgspec.structs import replace
-from structlog.stdlib import BoundLogger
 
 from tickover.server.app import Listeners, Worker, open_listeners, server_url
+from tickover.server.logs import Log
 from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.settings import SettingError, Settings
 from tickover.server.storage import is_postgres
@@ -35,7 +35,7 @@ def handle_hangup(stop: Callable[[], None]) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def run_workers(settings: Settings, log: BoundLogger, serve: Serve, when_ready: Callable[[str], None]) -> int:
+def run_workers(settings: Settings, log: Log, serve: Serve, when_ready: Callable[[str], None]) -> int:
     """Run the workers until a signal, and return the exit code."""
     if not is_postgres(settings.database_url):
         raise SettingError(
@@ -57,7 +57,7 @@ def _reserve(settings: Settings) -> Listeners:
 
 
 class _Supervisor:
-    def __init__(self, settings: Settings, log: BoundLogger, serve: Serve) -> None:
+    def __init__(self, settings: Settings, log: Log, serve: Serve) -> None:
         self._settings = settings
         self._log = log
         self._serve = serve

@@ -17,7 +17,6 @@ SLOW_MODULES = {
     "uvloop",
     "apsw",
     "asyncpg",
-    "structlog",
 }
 
 

@@ -88,7 +88,6 @@ SERVER_PACKAGES = [
     "apsw",
     "asyncpg",
     "httptools",
-    "structlog",
     "jinja2",
     "aiosmtplib",
     "email_validator",

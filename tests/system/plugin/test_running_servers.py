@@ -15,7 +15,7 @@ from tickover.pytest_plugin.server import use_server
 pytest_plugins = ["pytester"]
 
 SERVER_PACKAGES = {
-    "aiosmtplib", "apsw", "asyncpg", "dns", "email_validator", "httptools", "jinja2", "structlog", "uvloop"
+    "aiosmtplib", "apsw", "asyncpg", "dns", "email_validator", "httptools", "jinja2", "uvloop"
 }  # fmt: skip
 
 

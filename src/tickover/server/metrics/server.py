@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from structlog.stdlib import BoundLogger
-
 from tickover import __version__
 from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
@@ -17,6 +15,7 @@ from tickover.server.background import repeat
 from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import Request, RequestError, Response
 from tickover.server.http1.server import Server
+from tickover.server.logs import Log
 from tickover.server.metrics.exposition import CONTENT_TYPE, Facts, render
 from tickover.server.metrics.numbers import Recorder, SharedNumbers
 from tickover.server.settings import SettingError
@@ -125,7 +124,7 @@ class MetricsServer:
         self._server = Server(self, _LIMITS)
 
     @asynccontextmanager
-    async def running(self, log: BoundLogger) -> AsyncIterator[None]:
+    async def running(self, log: Log) -> AsyncIterator[None]:
         """Serve, and publish the gauges of this process once a second for the other workers."""
 
         async def publish() -> None:

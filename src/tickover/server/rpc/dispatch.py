@@ -1,19 +1,17 @@
 """The JSON-RPC 2.0 dispatcher: request bytes to response bytes. Turns every exception of a call into a response."""
 
 import asyncio
-import logging
 from collections.abc import Callable
 from functools import partial
 from math import inf
 
 from msgspec import Raw, Struct
-from structlog.stdlib import BoundLogger
 
 from tickover.api import ids, timestamps
 from tickover.api.errors import Reason, Rejection, unavailable
 from tickover.api.limits import CALL_COST, MAX_BATCH
 from tickover.api.timestamps import Instant
-from tickover.server.logs import FailureLog
+from tickover.server.logs import Log
 from tickover.server.operations import OPERATIONS
 from tickover.server.operations.caller import Caller
 from tickover.server.operations.idempotency import run_once
@@ -23,6 +21,7 @@ from tickover.server.rpc import envelope
 from tickover.server.rpc.admission import Admission
 from tickover.server.rpc.batch_limits import MAX_ENVELOPE, BatchLimits, BatchResponse
 from tickover.server.rpc.envelope import Call, InvalidRequest
+from tickover.server.rpc.failure_log import FailureLog
 
 
 class Context(Struct, frozen=True):
@@ -53,7 +52,7 @@ class Dispatcher:
     def __init__(
         self,
         services: Services,
-        log: BoundLogger,
+        log: Log,
         count_rejection: Callable[[Reason], object] = lambda _: None,
         observe: Observe = lambda *_: None,
     ) -> None:
@@ -141,7 +140,7 @@ class Dispatcher:
         except Exception:
             response = self.report_bug(context.request_id, call.id)
         self._observe(call.operation, response.rejection, asyncio.get_running_loop().time() - began)
-        if self._log.isEnabledFor(logging.DEBUG):
+        if self._log.is_debug:
             self._log_call(call.operation, caller.token.user, response, context.request_id)
         return response if call.id else NO_RESPONSE
 

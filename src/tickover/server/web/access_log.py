@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from structlog.stdlib import BoundLogger
-
 from tickover.server.http1.messages import Request, RequestError, RequestHandler, Response
+from tickover.server.logs import Log
 
 
 class AccessLog:
@@ -15,7 +14,7 @@ class AccessLog:
     Implements `tickover.server.http1.messages.RequestHandler`.
     """
 
-    def __init__(self, handler: RequestHandler, route: Callable[[str], str], log: BoundLogger) -> None:
+    def __init__(self, handler: RequestHandler, route: Callable[[str], str], log: Log) -> None:
         """`route` returns a path without text of the client."""
         self._handler = handler
         self._route = route

@@ -5,8 +5,7 @@ A call sends its email itself and waits for the mail server. There is no queue.
 
 from pathlib import Path
 
-from structlog.stdlib import BoundLogger
-
+from tickover.server.logs import Log
 from tickover.server.settings import OUTBOX, SettingError
 from tickover.server.sign_in.mail.compose import Composer
 from tickover.server.sign_in.mail.mailer import Mailer
@@ -14,7 +13,7 @@ from tickover.server.sign_in.mail.outbox import Outbox
 from tickover.server.sign_in.mail.smtp import SmtpMailer
 
 
-def open_mailer(url: str, sender: str, outbox: Path, log: BoundLogger) -> Mailer:
+def open_mailer(url: str, sender: str, outbox: Path, log: Log) -> Mailer:
     """Open the development outbox or an SMTP mailer. Raise SettingError if the URL is invalid."""
     composer = Composer(sender)
     if url == OUTBOX:

@@ -8,9 +8,9 @@ from datetime import timedelta
 from urllib.parse import unquote, urlsplit
 
 from aiosmtplib import SMTP, SMTPException, SMTPNotSupported, SMTPResponseException
-from structlog.stdlib import BoundLogger
 
 from tickover.api.limits import MAIL_TIMEOUT
+from tickover.server.logs import Log
 from tickover.server.settings import SettingError, is_loopback
 from tickover.server.sign_in.mail.compose import Composer
 from tickover.server.sign_in.mail.mailer import Email, MailOutcomeUnknown, MailRejected
@@ -23,7 +23,7 @@ _CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 class SmtpMailer:
     is_local = False
 
-    def __init__(self, url: str, composer: Composer, log: BoundLogger, timeout: timedelta = MAIL_TIMEOUT) -> None:
+    def __init__(self, url: str, composer: Composer, log: Log, timeout: timedelta = MAIL_TIMEOUT) -> None:
         try:
             parts = urlsplit(url)
             port = parts.port
