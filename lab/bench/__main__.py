@@ -16,11 +16,9 @@ from typing import NoReturn
 import click
 
 from lab.bench import machine
-from lab.bench.amendments import measure_amendments
-from lab.bench.growth import ManyClocks, measure_sizes
+from lab.bench.growth import measure_growth
 from lab.bench.ledger_block import measure_ledger
 from lab.bench.load import require_wrk
-from lab.bench.observation import measure_observation
 from lab.bench.plan import FULL, QUICK, ROUNDS, Plan
 from lab.bench.postgres_block import measure_postgres
 from lab.bench.programs import measure_programs
@@ -48,10 +46,7 @@ BLOCKS: Mapping[str, Block] = {
     "sign-ins": measure_sign_ins,
     "programs": measure_programs,
     "money": measure_ledger,
-    "amendments": measure_amendments,
-    "observation": measure_observation,
-    "sizes": measure_sizes,
-    "clocks": lambda run: ManyClocks(run).measure(),
+    "clocks": measure_growth,
 }
 
 

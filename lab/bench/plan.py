@@ -8,18 +8,10 @@ POSTGRES = "PostgreSQL"
 SHARES = "equal shares"
 DELAY = "added latency"
 SIGN_INS = "sign-ins"
-STARTS = "starts"
 LEDGER = "questions about money"
-AMENDMENTS = "amendments"
-OBSERVATION = "metrics and traces"
-SIZES = "size of a clock"
-CREATES = "many creates"
 CLOCKS = "number of clocks"
-ALL_OVER = "all over many clocks"
 
 ROUNDS = 5
-OBSERVATION_ROUNDS = 15
-"""More, because the differences are small."""
 MAX_CONNECTIONS = 64
 _RESPONSES_PER_CONNECTION = 4
 
@@ -49,10 +41,6 @@ class Plan(Struct, frozen=True):
     """Also without a target: for the largest clocks, and on PostgreSQL."""
     users: int
     """A prime, so that every nth creation is by another user."""
-    sizes: tuple[str, ...]
-    """The sizes of clocks for which throughput and memory are reported."""
-    advanced_all_over: int
-    """The number of clocks that are advanced in turn, more than the server caches."""
     creates: int
     """The number of clocks for measuring growth."""
     sign_ins: int
@@ -89,8 +77,6 @@ FULL = Plan(
     default_largest_clocks=10,
     has_default_everywhere=True,
     users=199,
-    sizes=("1 transaction", "10 transactions", "100 transactions", "2,600 items"),
-    advanced_all_over=20_000,
     creates=1_000_000,
     sign_ins=160,
     sign_ins_to_warm_up=400,
@@ -112,8 +98,6 @@ QUICK = Plan(
     default_largest_clocks=0,
     has_default_everywhere=False,
     users=47,
-    sizes=("1 transaction", "2,600 items"),
-    advanced_all_over=10_000,
     creates=20_000,
     sign_ins=32,
     sign_ins_to_warm_up=64,

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from lab.bench.growth import memory_name
-from lab.bench.plan import ALL_OVER, CLOCKS, FULL, LARGEST, LEDGER, POSTGRES, SHARES, SIZES, TYPICAL, Plan
+from lab.bench.plan import CLOCKS, FULL, LARGEST, LEDGER, POSTGRES, SHARES, TYPICAL, Plan
 from lab.bench.results import Case, Results, Slot, Spread
 from lab.bench.sides import DURABILITY
 from lab.bench.signin import name_of as sign_in_of
 from lab.bench.targets import PASS, SHORT, Row, Unit
 
-_DECIMALS: dict[Unit, int] = {"ratio": 2, "times": 1, "round trips": 2, "MiB": 0, "s": 2, "ms": 1, "%": 1}
+_DECIMALS: dict[Unit, int] = {"ratio": 2, "times": 1, "round trips": 2, "MiB": 0, "s": 2, "ms": 1}
 _UNITS: dict[Unit, str] = {
     "ratio": "",
     "times": " times",
@@ -18,7 +17,6 @@ _UNITS: dict[Unit, str] = {
     "MiB": " MiB",
     "s": " s",
     "ms": " ms",
-    "%": " %",
 }
 _BLOCKS = {
     TYPICAL: "typical clocks, SQLite",
@@ -26,8 +24,6 @@ _BLOCKS = {
     POSTGRES: "typical clocks, PostgreSQL",
     SHARES: "PostgreSQL, each worker held to an equal share",
     CLOCKS: "number of living clocks, SQLite",
-    ALL_OVER: "clocks that are advanced, SQLite",
-    SIZES: "size of a clock, SQLite",
     LEDGER: "questions about a clock of 5,000 items, SQLite",
 }
 _GAP = "  "
@@ -149,10 +145,6 @@ def _numbers(spread: Spread | None, decimals: int) -> str:
 
 
 def _figures(results: Results) -> Iterator[str]:
-    sizes = [(name, Spread.of(results.figures.get(memory_name(name), []))) for name in FULL.sizes]
-    lines = [(f"{name}, 16 connections", f"{spread.median:.0f} MiB") for name, spread in sizes if spread]
-    if lines:
-        yield "\n".join(_aligned([("Memory after load, by the size of a clock", ""), *lines]))
     found = [(name, Spread.of(values)) for name, values in results.figures.items() if name.startswith(sign_in_of(""))]
     sign_ins = [(name.removeprefix(sign_in_of("")), _numbers(spread, 2)) for name, spread in found if spread]
     if sign_ins:

@@ -8,10 +8,10 @@ typical clock has 10 transactions and 2 goals with 6 contributions each, the lar
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from lab.bench import amendments, bodies, growth, observation
+from lab.bench import bodies, growth
 from lab.bench.growth import MEMORY_AFTER_CREATES
 from lab.bench.ledger_block import QUESTIONS, READ_CLOCK, RECONCILE
-from lab.bench.plan import ALL_OVER, CLOCKS, FULL, LARGEST, LEDGER, POSTGRES, SHARES, TYPICAL, Plan
+from lab.bench.plan import CLOCKS, FULL, LARGEST, LEDGER, POSTGRES, SHARES, TYPICAL, Plan
 from lab.bench.postgres_block import ROUND_TRIPS, SHARE
 from lab.bench.programs import (
     FIRST_FIXTURE_SECONDS,
@@ -29,7 +29,7 @@ from lab.bench.sqlite_block import MEMORY_UNDER_LOAD, TYPICAL_BESIDE_LARGEST
 
 PASS, SHORT, INFORMATION = "pass", "short", "information"
 NOT_MEASURED, NOT_MEASURABLE = "not measured", "not measurable here"
-Unit = Literal["ratio", "times", "round trips", "MiB", "s", "ms", "%"]
+Unit = Literal["ratio", "times", "round trips", "MiB", "s", "ms"]
 
 
 class Goal(NamedTuple):
@@ -76,8 +76,7 @@ class Judge:
 
     def rows(self) -> list[Row]:
         return [*self._against_limit_and_default(), *self._latency_and_size(), *self._postgres(), *self._sign_ins(),
-                *self._growth(), *self._memory(), *self._programs(), *self._ledger(),
-                *self._amendments(), *self._observation()]  # fmt: skip
+                *self._growth(), *self._memory(), *self._programs(), *self._ledger()]  # fmt: skip
 
     def _against_limit_and_default(self) -> Iterator[Row]:
         for number, operation, other, goal in (
@@ -123,8 +122,6 @@ class Judge:
         what = f"PostgreSQL, two workers against one, each held to {SHARE:.0%} of a core"
         why_not = self._results.notes.get(SHARES, "")
         yield Row("S8", what, "times", Goal("≥", 1.8), self._ratio(shared, TICKOVER_TWO, TICKOVER), why_not)
-        what = "the same plainly, where all want the same cores"
-        yield Row("S8", what, "times", None, self._ratio(case, TICKOVER_TWO, TICKOVER))
 
     def _sign_ins(self) -> Iterator[Row]:
         ours = self._results.figures.get(sign_in_of("Tickover"), [])
@@ -137,16 +134,10 @@ class Judge:
             yield Row("S9", what, "ratio", Goal("≤", goal), spread, why_not, smaller)
 
     def _growth(self) -> Iterator[Row]:
-        case = Case(CLOCKS, "advance", 64)
-        few, middle, many = (growth.name_of(count) for count in (1000, self._plan.creates // 10, self._plan.creates))
-        smaller = self._fewer_creates()
-        for number_of_clocks, goal in ((many, Goal("≥", 0.9)), (middle, None)):
-            what = f"advance with {number_of_clocks} against {few}"
-            yield Row("S10", what, "ratio", goal, self._ratio(case, number_of_clocks, few), made_smaller=smaller)
-        all_over = growth.name_of_all(self._plan)
-        what = f"advance of {all_over}, more than it holds in memory, likewise"
-        spread = self._ratio(Case(ALL_OVER, "advance", 64), all_over, few)
-        yield Row("S10", what, "ratio", None, spread, made_smaller=smaller)
+        few, many = (growth.name_of(count) for count in (growth.FEW, self._plan.creates))
+        spread = self._ratio(Case(CLOCKS, "advance", 64), many, few)
+        what = f"advance with {many} against {few}"
+        yield Row("S10", what, "ratio", Goal("≥", 0.9), spread, made_smaller=self._fewer_creates())
 
     def _memory(self) -> Iterator[Row]:
         def row(what: str, name: str, goal: float, smaller: str = "") -> Row:
@@ -178,37 +169,6 @@ class Judge:
             what = f"{method} of {bodies.GROWN_ITEMS:,} items, time against getTestClock"
             number, goal = ("S20", 5) if method == RECONCILE else ("S15", 3)
             yield Row(number, what, "times", Goal("≤", goal), spread)
-
-    def _amendments(self) -> Iterator[Row]:
-        smallest, *others = amendments.SIZES
-
-        def row(what: str, one: str, other: str) -> Row:
-            figures = self._results.figures
-            return Row("S16", what, "times", None, Spread.of(quotients(figures.get(one, []), figures.get(other, []))))
-
-        for store in amendments.STORES:
-            names = {size: amendments.millis_of("amendTestClock", store, size) for size in amendments.SIZES}
-            for size in others:
-                what = f"amendTestClock of {size:,} items on {store}, time against {smallest}"
-                yield row(what, names[size], names[smallest])
-            for size, name in names.items():
-                what = f"amendTestClock of {size:,} items on {store}, time against getTestClock"
-                yield row(what, name, amendments.millis_of("getTestClock", store, size))
-
-    def _observation(self) -> Iterator[Row]:
-        def added(one: str, other: str) -> Spread | None:
-            """Return the CPU time that one side needs in addition to the other, in percent."""
-            ones, others = (self._results.figures.get(observation.micros_of(side), []) for side in (one, other))
-            return Spread.of((ratio - 1) * 100 for ratio in quotients(ones, others))
-
-        recording, advance = (
-            self._results.figures.get(name, []) for name in (observation.RECORDING, observation.micros_of(TICKOVER))
-        )
-        what = "metrics: CPU of recording a call, against an advance"
-        shares = Spread.of(ratio * 100 for ratio in quotients(recording, advance))
-        yield Row("S17", what, "%", Goal("<", 2), shares)
-        what = "traces: CPU that they add to an advance"
-        yield Row("S17", what, "%", None, added(observation.TRACES, TICKOVER))
 
     def _ratio(self, case: Case, one: str, other: str) -> Spread | None:
         return Spread.of(self._results.ratios((case, one), (case, other)))
