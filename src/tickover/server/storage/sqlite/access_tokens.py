@@ -1,12 +1,12 @@
 """Access tokens in SQLite. Each function that writes is a job of the writer."""
 
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import apsw
 
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.storage.sqlite.statements import OWNER
-from tickover.server.storage.store import NewAccessToken, TooManyTokens
+from tickover.server.storage.store import Created, NewAccessToken, TooManyTokens
 
 OwnerValues = tuple[bytes | None, bytes | None]
 
@@ -26,20 +26,19 @@ _INSERT: Final = """
 _REVOKE: Final = f"delete from tokens where user_key = {OWNER} and token_key = ?3 and expires_at > ?4 returning 1"
 
 
-def create(
-    db: apsw.Connection, new: NewAccessToken, owner: OwnerValues, limit: int
-) -> TooManyTokens | Literal["revoked"] | None:
+def create(db: apsw.Connection, new: NewAccessToken, owner: OwnerValues, limit: int) -> Created | TooManyTokens | None:
+    """Return None if the owner's token was revoked."""
     found: Any = db.execute(f"select {OWNER}", owner).fetchone()
     user = found[0]
     if user is None:
-        return "revoked"
+        return None
     created_at, expires_at = to_micros(new.created_at), to_micros(new.expires_at)
     counted: Any = db.execute(_COUNT, (user, created_at)).fetchone()
     count, first_expires_at = counted
     if count >= limit:
         return TooManyTokens(from_micros(first_expires_at))
     db.execute(_INSERT, (new.digest, user, expires_at, new.key, new.name, new.read_only, created_at))
-    return None
+    return Created()
 
 
 def revoke(db: apsw.Connection, key: bytes, owner: OwnerValues, now: Instant) -> bool:

@@ -1,6 +1,6 @@
 """Connections of clocks in SQLite. Each function that writes is a job of the writer."""
 
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import apsw
 
@@ -8,7 +8,7 @@ from tickover.api.timestamps import to_micros
 from tickover.server.storage.sqlite import statements
 from tickover.server.storage.sqlite.access_tokens import OwnerValues
 from tickover.server.storage.sqlite.statements import OWNER
-from tickover.server.storage.store import StoredConnection
+from tickover.server.storage.store import Created, StoredConnection, TooManyConnections
 
 _COLUMNS: Final = "connections.key, protocol, institution, connections.created_at, faults"
 # A clock without connections has one row without values.
@@ -37,15 +37,15 @@ _DELETE: Final = "delete from connections where key = ? and clock_key = ? return
 
 def create(
     db: apsw.Connection, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: OwnerValues, limit: int
-) -> Literal["created", "too many"] | None:
+) -> Created | TooManyConnections | None:
     if db.execute(statements.FIND_CLOCK, (*owner, clock_key)).fetchone() is None:
         return None
     counted: Any = db.execute(_COUNT, (clock_key,)).fetchone()
     if counted[0] >= limit:
-        return "too many"
+        return TooManyConnections()
     values = new.protocol, new.institution, to_micros(new.created_at), new.faults
     db.execute(_INSERT, (new.key, clock_key, *values, setup_digest))
-    return "created"
+    return Created()
 
 
 def delete(db: apsw.Connection, key: bytes, clock_key: bytes, owner: OwnerValues) -> bool | None:

@@ -345,9 +345,9 @@ class SqliteStore:
     async def create_access_token(self, new: NewAccessToken, owner: Owner, limit: int) -> Created | TooManyTokens:
         values = owner_values(owner)
         result = await self._writer.submit(lambda db: access_tokens.create(db, new, values, limit))
-        if result == "revoked":
+        if result is None:
             raise unauthenticated()
-        return result or _CREATED
+        return result
 
     async def list_access_tokens(self, owner: Owner, now: Instant) -> list[StoredAccessToken]:
         rows = self._reader.fetch_list(access_tokens.LIST, *owner_values(owner), to_micros(now))
@@ -361,10 +361,7 @@ class SqliteStore:
         self, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
     ) -> Created | TooManyConnections | None:
         values = owner_values(owner)
-        outcome = await self._writer.submit(
-            lambda db: connections.create(db, new, setup_digest, clock_key, values, limit)
-        )
-        return {"created": _CREATED, "too many": TooManyConnections(), None: None}[outcome]
+        return await self._writer.submit(lambda db: connections.create(db, new, setup_digest, clock_key, values, limit))
 
     async def list_connections(self, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
         rows = self._reader.fetch_all(connections.LIST, *owner_values(owner), clock_key)
