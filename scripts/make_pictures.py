@@ -12,7 +12,6 @@ from tests.support.chromium import require_chromium
 from tests.support.program import Program
 
 ROOT: Final = Path(__file__).parent.parent
-_SCENARIO: Final = ROOT / "src" / "tickover" / "scenarios" / "shipped" / "salary-and-rent.toml"
 _START: Final = "2026-11-01T00:00:00Z"
 _WINDOW: Final = ViewportSize(width=1280, height=900)
 _PHONE: Final = ViewportSize(width=390, height=844)
@@ -24,8 +23,8 @@ class Pictures:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._token = program.sign_in("ana@example.test")
-        scenario = self._call("expandScenario", text=_SCENARIO.read_text("utf-8"), start=_START)
-        self.clock: str = self._call("createTestClock", **scenario["params"])["clock"]["id"]
+        clock = self._call("createTestClockFromScenario", scenario="salary-and-rent", start=_START)["clock"]
+        self.clock: str = clock["id"]
         fork = self._call("forkTestClock", id=self.clock, name="Bigger flat")["clock"]
         self.fork: str = fork["id"]
         rents = [item for item in fork["pendingTransactions"] if item["name"] == "Rent"]
@@ -34,10 +33,7 @@ class Pictures:
         self._call("amendTestClock", id=self.fork, cancel=cancelled, add={"transactions": higher})
         self._call("advanceTestClock", id=self.clock, frozenTime="2027-01-16T00:00:00Z")
         broken = {"balance": {"currency": "EUR", "atLeast": 600}}
-        self._checks = {
-            self.clock: {"opening": {}, "expectations": [*scenario["expectations"], broken]},
-            self.fork: {"opening": {}, "expectations": scenario["expectations"]},
-        }
+        self._call("updateTestClock", id=self.clock, expectations=[*clock["expectations"], broken])
 
     def _call(self, method: str, **params: Any) -> Any:
         return self._program.result(method, params, self._token)
@@ -63,11 +59,7 @@ class Pictures:
 
     def _storage_script(self) -> str:
         session = {"token": self._token, "email": "ana@example.test", "userId": ""}
-        stored = {"tickover": session, "tickover-checks": self._checks}
-        return "".join(
-            f"localStorage.setItem({json.dumps(key)}, {json.dumps(json.dumps(value))});"
-            for key, value in stored.items()
-        )
+        return f"localStorage.setItem('tickover', {json.dumps(json.dumps(session))});"
 
 
 if __name__ == "__main__":

@@ -18,10 +18,9 @@ NEVER_BELOW_ZERO = {"balance": {"currency": "EUR", "atLeast": 0}}
 OVERDRAFT = {"balance": {"currency": "EUR", "atLeast": -2000}}
 
 
-async def open_with_checks(console: Console, clock: str, checks: dict[str, Any]) -> None:
-    """Open a clock with opening balances and expectations that the tab has stored."""
-    stored = json.dumps(json.dumps({clock: checks}))
-    await console.tab.evaluate(f"() => localStorage.setItem('tickover-checks', {stored})")
+async def open_with_checks(console: Console, clock: str, **checks: Any) -> None:
+    """Open a clock after storing opening balances and expectations with it."""
+    console.call("updateTestClock", id=clock, **checks)
     await console.open_clock(clock)
 
 
@@ -49,7 +48,7 @@ def read_text(path: Path) -> str:
 async def test_balances_include_the_opening_balance(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         clock = console.create()
-        await open_with_checks(console, clock, {"opening": {"EUR": 1200, "CHF": 5}, "expectations": []})
+        await open_with_checks(console, clock, openingBalances={"EUR": 1200, "CHF": 5})
         balances = figure(console, "Balances")
         await expect(balances).to_have_text("Balances€1,200.00€1,700.50 by 3 FebCHF\xa05.00 ")
         lowest = figure(console, "Lowest ahead")
@@ -69,7 +68,7 @@ async def test_balances_include_the_opening_balance(browser: Browser, program: P
 async def test_broken_expectation_is_marked_and_explained(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         clock = console.create()
-        await open_with_checks(console, clock, {"expectations": [NEVER_BELOW_ZERO]})
+        await open_with_checks(console, clock, expectations=[NEVER_BELOW_ZERO])
         await expect(figure(console, "Expectations")).to_contain_text("Will break3 Jan: balance below €0.00")
         legend = console.page.get_by_role("list", name="Legend").get_by_role("listitem")
         await expect(legend).to_have_text(["posted", "scheduled", "not allowed", "violation"])
@@ -140,7 +139,7 @@ async def test_balance_is_red_if_no_expectation_allows_it(browser: Browser, prog
             for found in red:
                 await expect(found).to_have_count(count)
 
-        await open_with_checks(console, clock, {"opening": {}, "expectations": [OVERDRAFT]})
+        await open_with_checks(console, clock, openingBalances={}, expectations=[OVERDRAFT])
         await expect(figure(console, "Expectations")).to_contain_text("All will hold")
         await check(0)
         # The page follows a change of the expectations.
@@ -159,7 +158,7 @@ async def test_late_results_do_not_discard_a_new_expectation(browser: Browser, p
     async with open_console_with_errors(browser, program) as console:
         page, clock = console.page, console.create()
         async with HeldRequests(page, "checkTestClock", only_first=True) as held:
-            await open_with_checks(console, clock, {"expectations": [NEVER_BELOW_ZERO]})
+            await open_with_checks(console, clock, expectations=[NEVER_BELOW_ZERO])
             await held.arrived()
             await console.button("Add").click()
             await page.get_by_label("Expectation", exact=True).select_option("Transaction posted")
@@ -174,22 +173,36 @@ async def test_late_results_do_not_discard_a_new_expectation(browser: Browser, p
         await expect(expectations(console)).to_have_count(2)
 
 
-async def test_invalid_expectations_can_be_removed(browser: Browser, program: Program) -> None:
-    async with open_console_with_errors(browser, program) as console:
-        by = "2027-02-01T00:00:00Z"
-        unknown = [{"goalReached": {"goal": goal, "by": by}} for goal in ("Moon", "Mars")]
-        clock = console.create()
-        await open_with_checks(console, clock, {"expectations": [*unknown, NEVER_BELOW_ZERO]})
-        section = console.page.get_by_role("region", name="Expectations")
-        for count, rejected in ((3, "Goal “Moon”"), (2, "Goal “Mars”")):
-            await expect(expectations(console)).to_have_count(count)
-            await expect(section.get_by_role("alert")).to_contain_text("The server rejected")
-            await section.get_by_role("button", name=re.compile(f"^Remove {rejected}")).click()
-        await expect(section).to_contain_text("Will break on 3 Jan 2027")
-        await expect(section.get_by_role("alert")).to_have_count(0)
-        await console.open("#/nowhere")
-        await console.open_clock(clock)
-        await expect(expectations(console)).to_have_count(1)
+async def test_accounts_have_their_own_balances_transfers_and_expectations(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page = console.page
+        accounts = [
+            {"key": "checking", "name": "Checking", "currency": "EUR", "openingBalance": 900},
+            {"key": "card", "name": "Card", "currency": "EUR", "type": "CREDIT_CARD"},
+        ]
+        rent, *_ = JANUARY["transactions"]
+        lunch = {**rent, "name": "Lunch", "amount": 30, "account": "card", "at": "2027-01-04T08:00:00Z"}
+        await console.open_clock(console.create({**JANUARY, "transactions": [rent, lunch], "accounts": accounts}))
+        await expect(figure(console, "EUR total")).to_contain_text("€900.00")
+        await expect(page.locator("svg.plot .title")).to_have_text(["Checking", "Card"])
+        await page.keyboard.press("a")
+        dialog = page.get_by_role("dialog", name="Add event")
+        await dialog.get_by_label("Type").select_option("Transfer")
+        await dialog.get_by_label("Name").fill("Pay the card")
+        await dialog.get_by_label("Amount").fill("20")
+        await dialog.get_by_label("Time").fill("2027-01-05")
+        await dialog.get_by_role("button", name="Add event").click()
+        await expect(console.rows.locator(".balance")).to_have_text(["−€250.00", "−€30.00", "−€270.00"])
+        await console.button("Add").click()
+        await page.get_by_label("Expectation", exact=True).select_option("Balance never above")
+        await page.get_by_label("Account", exact=True).select_option("Card")
+        await console.button("Add expectation").click()
+        await expect(expectations(console)).to_have_text(re.compile("^Card balance never above €0.00: will hold"))
+        # An account alone: its plot, its side of transfers, and its balances.
+        await page.get_by_role("region", name="Accounts").get_by_role("button", name="Card").click()
+        await expect(page.locator("svg.plot .title")).to_have_count(0)
+        await expect(console.rows.locator(".amount")).to_have_text(["−€30.00", "+€20.00"])
+        await expect(console.rows.locator(".balance")).to_have_text(["−€30.00", "−€10.00"])
 
 
 # Advancing
@@ -235,7 +248,7 @@ async def test_late_results_of_an_earlier_schedule_are_not_shown(browser: Browse
     async with open_console(browser, program) as console:
         clock = console.create()
         async with HeldResponse(console.page, "checkTestClock") as check:
-            await open_with_checks(console, clock, {"expectations": [OVERDRAFT]})
+            await open_with_checks(console, clock, expectations=[OVERDRAFT])
             await check.arrived()
             console.call(
                 "amendTestClock", id=clock, add={"transactions": [{**SWISS_RENT, "currency": "EUR", "amount": 9000}]}
@@ -253,7 +266,7 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
     async with open_console(browser, program) as console:
         page, clock = console.page, console.create()
         console.tab.ignored_prefixes = (HTTP_ERROR,)
-        await open_with_checks(console, clock, {"opening": {"EUR": 2000}, "expectations": [NEVER_BELOW_ZERO]})
+        await open_with_checks(console, clock, openingBalances={"EUR": 2000}, expectations=[NEVER_BELOW_ZERO])
         await expect(figure(console, "Expectations")).to_contain_text("All will hold")
         await page.locator("svg.plot").click(position={"x": 500, "y": 100})
         await page.get_by_role("button", name=re.compile(r"^Add event on \d+ Jan")).click()
@@ -416,7 +429,7 @@ async def test_chart_calls_out_the_lowest_balance_of_a_past_break(browser: Brows
             (-2300, ["Lowest ahead, 3 Dec−€13,800.00"]),
         ):
             rule = {"balance": {"currency": "EUR", "atLeast": at_least}}
-            await open_with_checks(console, clock, {"expectations": [rule]})
+            await open_with_checks(console, clock, expectations=[rule])
             await expect(callouts).to_have_text(texts)
             await console.open("#/clocks")
 
@@ -548,11 +561,9 @@ async def test_list_shows_which_clocks_need_attention(browser: Browser, program:
         page, rows = console.page, console.page.get_by_role("listitem")
         clocks = [console.create(JANUARY | {"name": name}) for name in ("Plan", "Rich", "Two", "Three", "Four")]
         console.call("createTestClock", name="Empty", frozenTime="2027-01-01T00:00:00Z")
-        checks = {
-            clocks[0]: {"opening": {}, "expectations": [NEVER_BELOW_ZERO]},
-            clocks[1]: {"opening": {"EUR": 5000}, "expectations": [NEVER_BELOW_ZERO]},
-        }
-        await page.evaluate("(checks) => localStorage.setItem('tickover-checks', checks)", json.dumps(checks))
+        for clock in clocks[:2]:
+            console.call("updateTestClock", id=clock, expectations=[NEVER_BELOW_ZERO])
+        console.call("updateTestClock", id=clocks[1], openingBalances={"EUR": 5000})
         await console.open("#/clocks")
         plan, rich = (rows.filter(has=page.get_by_role("link", name=name, exact=True)) for name in ("Plan", "Rich"))
         await expect(plan).to_contain_text("Will break 3 Jan")
@@ -593,7 +604,7 @@ async def test_scenarios_can_be_searched(browser: Browser, program: Program) -> 
         await expect(two.locator(".lowest p")).to_have_text(
             [re.compile("^Lowest CHF\xa0[0-9,.]+, [0-9]+ "), re.compile("^€[0-9,.]+, [0-9]+ ")]
         )
-        await expect(two).to_contain_text("82 transactions · 2 expectations")
+        await expect(two).to_contain_text("80 transactions · 2 expectations")
         await console.page.get_by_role("button", name=re.compile("^All ")).click()
         await console.page.get_by_label("Search scenarios").fill("student")
         await expect(cards).to_have_count(1)

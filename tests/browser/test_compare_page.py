@@ -1,6 +1,5 @@
 """The page that compares two clocks."""
 
-import json
 import re
 
 from playwright.async_api import Browser, expect
@@ -97,9 +96,8 @@ async def test_each_clock_shows_its_own_breaches(browser: Browser, program: Prog
         fork = console.call("forkTestClock", id=clock, name="Plan B")["clock"]["id"]
         fine = {"name": "Fine", "amount": 50, "currency": "EUR", "type": "EXPENSE", "at": "2027-01-02T00:00:00Z"}
         console.call("amendTestClock", id=fork, add={"transactions": [fine]})
-        checks = {"opening": {}, "expectations": [{"balance": {"currency": "EUR", "atLeast": 0}}]}
-        stored = json.dumps({clock: checks, fork: checks})
-        await page.evaluate("(checks) => localStorage.setItem('tickover-checks', checks)", stored)
+        for id in (clock, fork):
+            console.call("updateTestClock", id=id, expectations=[{"balance": {"currency": "EUR", "atLeast": 0}}])
         await console.open(f"#/compare/{clock}?with={fork}")
         await expect(page.locator(".lowest.first")).to_have_text("Lowest of Plan A, 3 Jan 2027−€1,150.00")
         await expect(page.locator(".lowest.second")).to_have_text("Lowest of Plan B, 3 Jan 2027−€1,200.00")

@@ -1,6 +1,5 @@
 """Cleanup at the end of a session or a page: call history, responses, polling and timers."""
 
-import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -90,28 +89,6 @@ async def confirm_fork(console: Console) -> None:
 async def confirm_delete(console: Console) -> None:
     await console.choose("Delete…")
     await console.button("Delete clock").click()
-
-
-@pytest.mark.parametrize(
-    ("method", "act"), [("forkTestClock", confirm_fork), ("deleteTestClock", confirm_delete)], ids=["fork", "delete"]
-)
-async def test_late_response_stores_no_checks_for_the_next_session(
-    browser: Browser, program: Program, method: str, act: Callable[[Console], Awaitable[None]]
-) -> None:
-    async with open_console_with_errors(browser, program) as console:
-        clock = console.create()
-        checks = json.dumps(json.dumps({clock: {"opening": {"EUR": 1}, "expectations": []}}))
-        await console.tab.evaluate(f"() => localStorage.setItem('tickover-checks', {checks})")
-        await console.open_clock(clock)
-        async with HeldRequests(console.page, method) as held:
-            await act(console)
-            await held.arrived()
-            # The token stays valid, so the held call succeeds.
-            await console.page.route("**/rpc", accept_logout)
-            await sign_out(console)
-            await sign_in_as_another(console)
-            await held.release()
-        assert "tickover-checks" not in await console.tab.evaluate("() => Object.keys(localStorage)")
 
 
 # Pages

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import pytest
 from playwright.async_api import Browser, Route, expect
 
-from tests.browser.console import HTTP_ERROR, JANUARY, NETWORK_ERROR, Console, new_address, open_console
+from tests.browser.console import HTTP_ERROR, NETWORK_ERROR, Console, new_address, open_console
 from tests.browser.held_requests import HeldRequests, calls, open_console_with_errors
 from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program
@@ -70,11 +69,10 @@ async def test_session_ended_elsewhere_leads_to_sign_in(browser: Browser, progra
 # Clock deleted or expired
 
 
-async def test_clock_deleted_elsewhere_can_be_created_again(browser: Browser, program: Program) -> None:
+async def test_clock_deleted_elsewhere_shows_its_last_state(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         console.tab.ignored_prefixes = (HTTP_ERROR,)
         clock = console.create()
-        before = console.clock(clock)
         await console.open_clock(clock, "?t=2027-01-31T00:00:00Z")
         console.call("deleteTestClock", id=clock)
         await console.poll()
@@ -83,57 +81,9 @@ async def test_clock_deleted_elsewhere_can_be_created_again(browser: Browser, pr
         await expect(console.advance).to_have_attribute("aria-disabled", "true")
         await expect(console.page.get_by_role("link", name="Back to your clocks")).to_be_visible()
         assert len(await console.states()) == 3
-        await console.button("Create it again").click()
-        await expect(console.notification).to_have_text("This is a new clock with the same events. It is at its start.")
-        [created] = console.call("listTestClocks")["clocks"]
-        assert created["id"] != clock
-        await expect(console.page).to_have_url(re.compile(created["id"]))
-        assert console.clock(created["id"])["frozenTime"] == before["frozenTime"]
-        await expect(console.rows).to_have_count(3)
 
 
-async def test_clock_with_more_items_than_one_call_accepts_can_be_created_again(
-    browser: Browser, program: Program
-) -> None:
-    def transactions(count: int, day: int) -> list[dict[str, object]]:
-        at = f"2027-01-{day:02}T00:00:00Z"
-        return [
-            {"name": f"Coffee {index}", "amount": 1, "currency": "EUR", "type": "EXPENSE", "at": at}
-            for index in range(count)
-        ]
-
-    def goals(count: int) -> list[dict[str, object]]:
-        contributions = [{"at": "2027-01-04T00:00:00Z", "amount": 1}] * 100
-        return [
-            {"name": f"Goal {count} {index}", "targetAmount": 9, "contributions": contributions}
-            for index in range(count)
-        ]
-
-    def summary(clock: dict[str, Any]) -> tuple[object, ...]:
-        counts = [(goal["name"], len(goal["upcomingContributions"])) for goal in clock["goals"]]
-        return clock["name"], clock["labels"], [item["name"] for item in clock["pendingTransactions"]], counts
-
-    async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (HTTP_ERROR,)
-        id = console.create(
-            {"frozenTime": JANUARY["frozenTime"], "name": "Large", "labels": {"team": "a"}}
-            | {"transactions": transactions(100, 2), "goals": goals(25)}
-        )
-        goal_id = console.call("amendTestClock", id=id, add={"goals": goals(2)})["clock"]["goals"][0]["id"]
-        more = [{"goalId": goal_id, "at": "2027-01-05T00:00:00Z", "amount": 2}] * 100
-        for day in (3, 4):
-            console.call("amendTestClock", id=id, add={"transactions": transactions(99, day), "contributions": more})
-        before = console.clock(id)
-        await console.open_clock(id)
-        console.call("deleteTestClock", id=id)
-        await console.poll()
-        await console.button("Create it again").click()
-        await expect(console.notification).to_have_text("This is a new clock with the same events. It is at its start.")
-        [created] = console.call("listTestClocks")["clocks"]
-        assert summary(console.clock(created["id"])) == summary(before)
-
-
-async def test_clock_that_expires_while_open_can_be_created_again(browser: Browser, program: Program) -> None:
+async def test_clock_that_expires_while_open_shows_its_last_state(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         console.tab.ignored_prefixes = (HTTP_ERROR,)
         await console.open_clock(console.create())
@@ -150,8 +100,6 @@ async def test_clock_that_expires_while_open_can_be_created_again(browser: Brows
             "This clock has expired. Clocks expire after seven days. You see its last state."
         )
         await expect(console.page.get_by_text("EXPIRED", exact=True)).to_be_visible()
-        await console.button("Create it again").click()
-        await expect(console.notification).to_have_text("This is a new clock with the same events. It is at its start.")
 
 
 NOT_FOUND = "It was deleted, it expired after seven days, or it belongs to another account."
@@ -178,23 +126,6 @@ async def test_missing_clock_or_page_shows_a_message(
         await expect(console.heading("Page not found")).to_be_visible()
         await console.page.get_by_role("link", name="Back to your clocks").click()
         await expect(console.heading("Start with a scenario")).to_be_visible()
-
-
-async def test_deleted_clock_is_created_once_after_a_lost_response(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (HTTP_ERROR, NETWORK_ERROR)
-        clock = console.create()
-        await console.open_clock(clock)
-        console.call("deleteTestClock", id=clock)
-        await console.poll()
-        await expect(console.button("Create it again")).to_be_visible()
-        await console.page.route("**/rpc", drop_response, times=1)
-        await console.button("Create it again").click()
-        await expect(console.notification).to_contain_text("Can't reach the server. Try again when it is running")
-        await expect(console.alert).to_contain_text("This clock was deleted elsewhere.")
-        await console.button("Create it again").click()
-        await expect(console.notification).to_have_text("This is a new clock with the same events. It is at its start.")
-        assert len(console.call("listTestClocks")["clocks"]) == 1
 
 
 # Rejected actions and lost responses

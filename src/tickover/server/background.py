@@ -144,11 +144,7 @@ class DatabaseWatch:
         if self._lost_at is None:
             await self._suspected.wait()
         self._suspected.clear()
-        failure: Rejection | None = None
-        try:
-            await self._store.ping()
-        except Rejection as rejection:
-            failure = rejection
+        failure = await self._failure()
         now = asyncio.get_running_loop().time()
         if failure is not None and self._lost_at is None:
             self._lost_at = now
@@ -156,3 +152,10 @@ class DatabaseWatch:
         elif failure is None and self._lost_at is not None:
             self._log.info("database back", after_seconds=round(now - self._lost_at, 1))
             self._lost_at = None
+
+    async def _failure(self) -> Rejection | None:
+        try:
+            await self._store.ping()
+        except Rejection as rejection:
+            return rejection
+        return None

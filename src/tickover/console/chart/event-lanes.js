@@ -1,6 +1,7 @@
-// The lanes below the balance: bars of income and expenses, diamonds of goals, and a strip for each expectation.
+// The lanes below the balance: bars of income and expenses, arrows of transfers, diamonds of goals, and a strip for each
+// expectation.
 
-import { countUntil } from "../clock/clock-model.js";
+import { countUntil, curveOf } from "../clock/clock-model.js";
 import { plural } from "../clock/clock-text.js";
 import { breachRanges, deadline, decidedAt, describeExpectation, postTimes } from "../clock/expectations.js";
 import { s } from "../lib/dom.js";
@@ -10,7 +11,7 @@ import { Chunks, textWidth } from "./chart-paths.js";
 
 // Items that are too close together share one mark. Pending marks have a hole, because outlines are slow to draw.
 
-const [BAR_WIDTH, BAR_DISTANCE, DIAMOND_DISTANCE] = [6, 7, 9];
+const [BAR_WIDTH, BAR_DISTANCE, DIAMOND_DISTANCE, ARROW_DISTANCE] = [6, 7, 9, 9];
 const MIN_SEGMENT = 4;
 // Of both lanes together, and of the lower one.
 const [BARS_HEIGHTS, LOW_BARS_HEIGHTS] = [
@@ -26,46 +27,36 @@ export const MARKS = {
   income: "M0-5.5 5.5 4.5h-11z",
   expense: "M0 5.5 5.5-4.5h-11z",
   goal: "M0-6 6 0 0 6-6 0z",
+  transfer: "M-6-1H1V-4.5L6 0 1 4.5V1H-6z",
   start: "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
 };
 
-const itemsByCurrency = new WeakMap();
-
-/** Return the items of each kind in a currency. Contributions have none. */
-function itemsOfCurrency({ items }, currency) {
-  if (!itemsByCurrency.has(items)) {
-    const groups = [...Map.groupBy(items, (item) => item.currency)].map(([currency, some]) => [
-      currency,
-      Object.fromEntries(["income", "expense", "goal"].map((kind) => [kind, measureItems(some, kind)])),
-    ]);
-    itemsByCurrency.set(items, new Map(groups));
-  }
-  return itemsByCurrency.get(items).get(currency) ?? NO_ITEMS;
-}
+const measured = new WeakMap();
 
 /**
- * Return the items of a kind but the opening balance, their times, the sums of their amounts, and the largest amount.
- * `sums[n]` is the sum of the first n items.
+ * Return the items of a kind in a list but the opening balance, their times, the sums of their amounts, and the largest
+ * amount. `sums[n]` is the sum of the first n items.
  */
 function measureItems(all, kind) {
+  if (!measured.has(all)) measured.set(all, {});
+  const kinds = measured.get(all);
+  if (kinds[kind]) return kinds[kind];
   const items = all.filter((item) => item.kind === kind && !item.isOpening);
   const sums = [0];
   for (const { amount } of items) sums.push(sums.at(-1) + amount);
   const max = items.reduce((best, { amount }) => Math.max(best, amount), 0);
-  return { items, times: items.map((item) => item.at), sums, max };
+  return (kinds[kind] = { items, times: items.map((item) => item.at), sums, max });
 }
 
-const NO_ITEMS = { income: measureItems([]), expense: measureItems([]) };
-
 /**
- * Return the lanes of bars `{ income, expense }` of a currency for a window and the width of its plot. Both have one
- * scale, `unit`, in pixels. Bars of one of several currencies are lower. The `text` of a lane describes its largest
+ * Return the lanes of bars `{ income, expense }` of a curve for a window and the width of its plot. Both have one
+ * scale, `unit`, in pixels. Bars of one of several curves are lower. The `text` of a lane describes its largest
  * item, which is the same at any width: `largest €2,800.50`. Its `amounts` are shorter, with and without the currency.
  */
-export function barLanes(model, currency, { from, to }, width, isSingle = true) {
+export function barLanes(model, { currency, items }, { from, to }, width, isSingle = true) {
   const length = ((to - from) / width) * BAR_DISTANCE;
   const lanes = ["income", "expense"].map((kind) => {
-    const group = itemsOfCurrency(model, currency)[kind];
+    const group = measureItems(items, kind);
     const groups = groupItems(group.times, model.now, length);
     const size = ([start, end]) => group.sums[end] - group.sums[start];
     const largest = groups.reduce((best, each) => Math.max(best, size(each)), 0);
@@ -77,9 +68,11 @@ export function barLanes(model, currency, { from, to }, width, isSingle = true) 
   const [income, expense] = lanes;
   const [height, minHeight] = isSingle ? BARS_HEIGHTS : LOW_BARS_HEIGHTS;
   // The base line stays where it is while the window changes.
-  const share = income.max / (income.max + expense.max || 1);
-  income.height = Math.round(Math.min(Math.max(height * share, minHeight), height - minHeight));
-  expense.height = height - income.height;
+  const max = income.max + expense.max;
+  const isEmpty = !max && !isSingle; // such as those of an account with transfers only
+  const share = income.max / (max || 1);
+  income.height = isEmpty ? 0 : Math.round(Math.min(Math.max(height * share, minHeight), height - minHeight));
+  expense.height = isEmpty ? 0 : height - income.height;
   const unit = Math.min(...lanes.map(({ size, height }) => (height - 2) / size));
   return { income: { ...income, unit }, expense: { ...expense, unit } };
 }
@@ -180,9 +173,35 @@ export function goalLane(model, x, box) {
   const { left, right, from, to } = box;
   const middle = (box.top + box.bottom) / 2;
   const shape = (mark, isHollow) => `M${mark.x} ${middle}m0-5 5 5-5 5-5-5z${isHollow ? "m0 2 3 3-3 3-3-3z" : ""}`;
-  const { items, times } = itemsOfCurrency(model).goal;
+  const { items, times } = measureItems(model.items, "goal");
   const groups = groupItems(times, model.now, ((to - from) / (right - left)) * DIAMOND_DISTANCE);
   return new Lane({ kind: "goal", model, items, times, groups, distance: DIAMOND_DISTANCE, shape }, x, box);
+}
+
+/** The height of the line of an account in the lane of transfers. */
+export const ACCOUNT_LINE = 14;
+
+/** Create the lane of transfers: an arrow from the line of one account to that of another. `accounts` are their keys. */
+export function transferLane(model, x, box) {
+  const { left, right, from, to, accounts, top } = box;
+  const height = (key) => top + (accounts.indexOf(key) + 0.5) * ACCOUNT_LINE;
+  const arrow = (left, { from, to }, isHollow) => {
+    const [start, end] = [height(from), height(to)];
+    const down = end > start ? 1 : -1;
+    const dot = `M${left - 3} ${start}a3 3 0 1 0 6 0a3 3 0 1 0-6 0z`;
+    const hole = isHollow ? `M${left - 1.5} ${start}a1.5 1.5 0 1 1 3 0a1.5 1.5 0 1 1-3 0z` : "";
+    return `${dot}${hole}M${left - 0.75} ${start + 3 * down}h1.5V${end - 5 * down}h3l-3.75 ${5 * down}l-3.75 ${-5 * down}h3z`;
+  };
+  // Each pair of accounts has one arrow.
+  const arrowsOf = (items) =>
+    [...Map.groupBy(items, ({ from, to }) => `${from}\n${to}`).values()].map(([first]) => first);
+  const shape = (mark, isHollow) =>
+    arrowsOf(mark.items)
+      .map((item, index) => arrow(mark.x + index * ARROW_DISTANCE, item, isHollow))
+      .join("");
+  const { items, times } = measureItems(model.items, "transfer");
+  const groups = groupItems(times, model.now, ((to - from) / (right - left)) * ARROW_DISTANCE);
+  return new Lane({ kind: "transfer", model, items, times, groups, distance: ARROW_DISTANCE, shape }, x, box);
 }
 
 function idleText(length) {
@@ -220,7 +239,7 @@ export function expectationStrip(model, expectation, result, x, { from, to, top,
     return end >= from && start <= to && s("path", { class: className, d: `M${first} ${y}H${Math.max(last, first)}` });
   };
   const { balance: rule } = expectation;
-  const balance = rule && model.balances.find(({ currency }) => currency === rule.currency);
+  const balance = rule && curveOf(model, rule);
   const isBroken = result?.ok === false;
   const start = rule?.from ? parseInstant(rule.from) : model.start;
   const by = deadline(expectation);
@@ -239,7 +258,7 @@ export function expectationStrip(model, expectation, result, x, { from, to, top,
   return s(
     "g",
     { class: `strip${isBroken ? " broken" : ""}` },
-    s("title", {}, describeExpectation(expectation)),
+    s("title", {}, describeExpectation(expectation, model)),
     segment("holds", start, end),
     since <= end &&
       (isDecided || since < model.now) &&

@@ -9,7 +9,14 @@ const income = (at, amount, more = {}) => ({ at, amount, kind: "income", currenc
 
 /** Return the marks of the lane of income in a window. */
 function marksOf(model, from, to, width) {
-  const box = { ...barLanes(model, "EUR", { from, to }, width).income, kind: "income", from, to, top: 0, bottom: 28 };
+  const box = {
+    ...barLanes(model, { currency: "EUR", items: model.items }, { from, to }, width).income,
+    kind: "income",
+    from,
+    to,
+    top: 0,
+    bottom: 28,
+  };
   return barLane(model, scale(from, to, 0, width), box).marks;
 }
 
@@ -84,8 +91,9 @@ test("a long time without items is marked", () => {
 test("the texts of lanes are amounts of money", () => {
   // The opening balance is not income. The other payments are one bar, whose total depends on the width of the plot.
   const payments = [income(0, 5000, { isOpening: true }), income(0, 0.1), income(0, 2800.2)];
-  const rents = [income(0, 300, { kind: "expense" }), income(0, 900, { kind: "expense", currency: "CHF" })];
-  const lanes = barLanes({ items: [...payments, ...rents], now: 0 }, "EUR", { from: 0, to: 1000 }, 1000);
+  const rents = [income(0, 300, { kind: "expense" })];
+  const curve = { currency: "EUR", items: [...payments, ...rents] };
+  const lanes = barLanes({ now: 0 }, curve, { from: 0, to: 1000 }, 1000);
   assert.deepEqual([lanes.income.text, lanes.expense.text], ["largest €2,800.20", "largest €300.00"]);
   assert.deepEqual(lanes.income.amounts, ["max +€2,800.20", "+€2,800.20", "+2,800.20"]);
   assert.deepEqual(lanes.expense.amounts, ["max −€300.00", "−€300.00", "−300.00"]);

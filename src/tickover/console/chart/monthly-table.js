@@ -1,6 +1,7 @@
 // The timeline as a table of months. Now and the preview divide the months in which they are, so each row has one state.
 
-import { balanceAt, lowestPoint, openingBalance } from "../clock/clock-model.js";
+import { balanceAt, changeOf, curvesOf, lowestPoint } from "../clock/clock-model.js";
+import { curveName } from "../clock/clock-text.js";
 import { smallestAllowed } from "../clock/expectations.js";
 import { exactSum } from "../lib/decimals.js";
 import { h, render, tableHead } from "../lib/dom.js";
@@ -35,18 +36,20 @@ function periodTitle(month, from, to, items) {
 
 /**
  * Return a row. The opening balance is neither income nor expense. Without a state, it is a total. `balance` at the end
- * and `lowest` are `{ at, value, isLow }`.
+ * and `lowest` are `{ at, value, isLow }`. Contributions have no curve.
  */
-function periodRow(title, items, { currency, balance, lowest, state }) {
-  const total = (...kinds) => {
-    const some = items.filter((item) => kinds.includes(item.kind) && !item.isOpening);
-    return some.length ? formatMoney(exactSum(some.map(({ amount }) => amount)), currency) : "";
+function periodRow(title, items, { curve, balance, lowest, state }) {
+  const currency = curve?.currency;
+  const amounts = items.filter((item) => !item.isOpening).map((item) => (curve ? changeOf(item, curve) : item.amount));
+  const total = (sign) => {
+    const some = amounts.filter((amount) => amount * sign > 0);
+    return some.length ? formatMoney(Math.abs(exactSum(some)), currency) : "";
   };
   const cells = {
     events:
       items.length > 0 && h("span", { class: "state" }, formatCount(items.length), ` ${STATE_TEXTS[state] ?? ""}`),
-    in: total("income", "goal"),
-    out: total("expense"),
+    in: total(1),
+    out: total(-1),
     lowest: lowest && [
       formatMoney(lowest.value, currency),
       h("span", { class: "muted" }, ` ${formatShortDay(lowest.at)}`),
@@ -64,14 +67,13 @@ function periodRow(title, items, { currency, balance, lowest, state }) {
   );
 }
 
-/** Return the rows of a currency with their total. Contributions have no currency. */
-function sectionRows(model, currency, items, expectations, instant) {
-  const curve = model.balances.find((candidate) => candidate.currency === currency);
-  const point = (at, value) => ({ at, value, isLow: value < smallestAllowed(expectations, currency, model, at) });
+/** Return the rows of a curve with their total. Contributions have no curve. */
+function sectionRows(model, { title, curve, items }, instant) {
+  const point = (at, value) => ({ at, value, isLow: value < smallestAllowed(model, curve, at) });
   const figures = (from, to, state) => {
     if (!curve) return { state };
     const lowest = lowestPoint(curve, Math.max(from, model.start), to);
-    return { currency, state, balance: point(to, balanceAt(curve, to)), lowest: point(lowest.at, lowest.value) };
+    return { curve, state, balance: point(to, balanceAt(curve, to)), lowest: point(lowest.at, lowest.value) };
   };
   const openings = items.filter((item) => item.isOpening);
   const others = items.filter((item) => !item.isOpening);
@@ -82,31 +84,31 @@ function sectionRows(model, currency, items, expectations, instant) {
       return periodRow(periodTitle(month, from, to, group), group, figures(start, end, state));
     });
   });
-  const title = h("th", { scope: "rowgroup", colSpan: 6 }, h("strong", {}, currency ?? "Contributions to goals"));
   return [
-    h("tr", {}, title),
-    (openings.length > 0 || model.opening[currency]) &&
-      periodRow("Opening", openings, {
-        currency,
-        state: "posted",
-        balance: point(model.start, openingBalance(model, currency)),
-      }),
+    h("tr", {}, h("th", { scope: "rowgroup", colSpan: 6 }, h("strong", {}, title))),
+    curve &&
+      (openings.length > 0 || curve.values[0] !== 0) &&
+      periodRow("Opening", openings, { curve, state: "posted", balance: point(model.start, curve.values[0]) }),
     periods,
     periods.length > 1 && periodRow("Total", items, figures(model.start, items.at(-1).at)),
   ];
 }
 
 /**
- * Return the timeline as a table `{ element, preview }` with a section for each currency and for goals. Only amounts of a
- * currency add up. `preview(instant)` shows what would post.
+ * Return the timeline as a table `{ element, preview }` with a section for each account, currency and for goals. Only
+ * amounts of a currency add up. `preview(instant)` shows what would post.
  */
-export function monthlyTable(model, expectations = []) {
+export function monthlyTable(model) {
   if (model.items.length === 0)
     return { element: h("p", { class: "muted" }, "This clock has no events."), preview: () => {} };
-  const groups = Map.groupBy(model.items, ({ currency }) => currency);
-  const sections = [...model.currencies, undefined]
-    .filter((currency) => groups.has(currency))
-    .map((currency) => ({ currency, body: h("tbody") }));
+  const totals = model.accounts.length ? model.balances : [];
+  const sections = [
+    ...curvesOf(model).map((curve) => ({ title: curveName(curve), curve, items: curve.items })),
+    ...totals.map((curve) => ({ title: `${curve.currency} in all accounts`, curve, items: curve.items })),
+    { title: "Contributions to goals", items: model.items.filter(({ kind }) => kind === "goal") },
+  ]
+    .filter(({ items }) => items.length)
+    .map((section) => ({ ...section, body: h("tbody") }));
   const head = tableHead(["Period", "Transactions", "In", "Out", "Lowest", "Balance at the end"], 1);
   const element = h(
     "table",
@@ -118,8 +120,7 @@ export function monthlyTable(model, expectations = []) {
   const preview = (instant) => {
     if (instant === shown) return;
     shown = instant;
-    for (const { currency, body } of sections)
-      render(body, sectionRows(model, currency, groups.get(currency), expectations, instant));
+    for (const section of sections) render(section.body, sectionRows(model, section, instant));
   };
   return { element, preview };
 }

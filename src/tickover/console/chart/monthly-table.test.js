@@ -5,8 +5,8 @@ import { DAY } from "../lib/instants.js";
 import { monthlyTable } from "./monthly-table.js";
 
 /** Return the cells of each row. Red balances have an "!". */
-function monthsOf(model, { expectations, day = 0 } = {}) {
-  const { element, preview } = monthlyTable(model, expectations);
+function monthsOf(model, { expectations = [], day = 0 } = {}) {
+  const { element, preview } = monthlyTable({ ...model, expectations });
   preview(START + day * DAY);
   const text = (cell) => `${cell.textContent.trim()}${cell.matches(".below-zero") ? "!" : ""}`;
   return element.querySelectorAll("tbody tr").map((row) => row.children.map(text));

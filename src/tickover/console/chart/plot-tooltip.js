@@ -1,7 +1,7 @@
 // The tooltip of the plot: the items of a mark, or the balances at the pointer.
 
 import { balanceAt, countUntil } from "../clock/clock-model.js";
-import { plural, signedAmount } from "../clock/clock-text.js";
+import { curveName, plural, signedAmount } from "../clock/clock-text.js";
 import { h, render } from "../lib/dom.js";
 import { formatDay, formatMoney, formatShortDay, formatTime } from "../lib/format.js";
 import { NARROW, TOP } from "./timeline-layout.js";
@@ -34,7 +34,7 @@ function balanceContent(balances, instant, { items, times, ...rest }) {
   return [
     markContent({ items: some, first: instant, last: instant }, rest),
     balances.map((balance) =>
-      row(`${balance.currency} balance`, formatMoney(balanceAt(balance, instant), balance.currency)),
+      row(`${curveName(balance)} balance`, formatMoney(balanceAt(balance, instant), balance.currency)),
     ),
     latest && !isNow && row(`${formatShortDay(latest.at)}: ${latest.name}`, signedAmount(latest)),
   ];

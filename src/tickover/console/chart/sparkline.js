@@ -12,7 +12,7 @@ const [MARGIN, DOT_MARGIN] = [6, 4];
  * lowest balances `lows` of a scenario. They are red where they break an expectation, or where they are below zero
  * without one. Screen readers skip them because the card has the same facts as text.
  */
-export function sparkline(model, { width = 320, height = 88, lows = [], expectations = [] } = {}) {
+export function sparkline(model, { width = 320, height = 88, lows = [] } = {}) {
   const curves = model.balances.length ? model.balances : model.goals.map((goal) => savingsCurve(goal));
   const last = Math.max(model.now, model.times.at(-1) ?? model.now);
   const from = Math.min(...curves.map((curve) => curveStart(curve, model)));
@@ -34,7 +34,7 @@ export function sparkline(model, { width = 320, height = 88, lows = [], expectat
     },
     model.id !== null && s("path", { class: "now", d: `M${x(model.now)} 0V${height}` }),
     shown.map((curve, index) =>
-      drawCurve(curve, { model, x, to, width, top: index * strip, bottom: (index + 1) * strip, lows, expectations }),
+      drawCurve(curve, { model, x, to, width, top: index * strip, bottom: (index + 1) * strip, lows }),
     ),
   );
 }
@@ -56,7 +56,7 @@ export function labelledSparkline(model, options) {
 const curveStart = ({ times, values }, { id, start }) =>
   id === null && values[0] === 0 && times.length ? times[0] : Math.min(start, times[0] ?? start);
 
-function drawCurve(curve, { model, x, to, width, top, bottom, lows, expectations }) {
+function drawCurve(curve, { model, x, to, width, top, bottom, lows }) {
   const from = curveStart(curve, model);
   const [low, high] = [Math.min(0, ...curve.values), Math.max(0, ...curve.values)];
   const y = scale(low, high > low ? high : 1, bottom - MARGIN, top + MARGIN);
@@ -72,7 +72,7 @@ function drawCurve(curve, { model, x, to, width, top, bottom, lows, expectations
   };
   const id = newId();
   const isClock = model.id !== null;
-  const rules = balanceRules(expectations, curve.currency, model).filter(({ atLeast }) => atLeast !== undefined);
+  const rules = balanceRules(model, curve).filter(({ atLeast }) => atLeast !== undefined);
   const limits = rules.length ? rules : [{ atLeast: 0, from, to }];
   const forbidden = limits.map((limit) => {
     const [left, right] = [Math.max(limit.from, from), Math.min(limit.to, to)].map(x);

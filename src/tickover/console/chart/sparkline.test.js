@@ -15,7 +15,7 @@ test("a sparkline starts with the first balance", () => {
   const pays = [pay(1), pay(11), pay(6, "USD")];
   assert.deepEqual(firstPoints(newModel(pays)), ["M0 25", "M48.5 56"]);
   // An opening balance is a fact from the start on.
-  assert.deepEqual(firstPoints(newModel(pays, [], { EUR: 20 })), ["M0 25", "M53 56"]);
+  assert.deepEqual(firstPoints(newModel(pays, [], { openingBalances: { EUR: 20 } })), ["M0 25", "M53 56"]);
   // The charts of a clock start at its start, whatever its balances, with space for the dot of the present one.
   assert.deepEqual(firstPoints({ ...newModel(pays), id: "clock_1" }), ["M4 44", "M4 94"]);
   // Each currency has a strip with its own zero line. A currency without income has it at the top.
@@ -27,8 +27,8 @@ test("a sparkline is red where an expectation breaks", () => {
   const model = newModel([rent(1, { amount: 100 }), rent(20, { amount: 300 })]);
   const limits = (...rules) => {
     const expectations = rules.map((rule) => ({ balance: { currency: "EUR", ...rule } }));
-    const clock = { ...model, id: "clock_1", now: Date.parse(onDay(4)) };
-    const svg = sparkline(clock, { width: 100, height: 100, expectations });
+    const clock = { ...model, expectations, id: "clock_1", now: Date.parse(onDay(4)) };
+    const svg = sparkline(clock, { width: 100, height: 100 });
     const areas = svg.querySelectorAll("clipPath rect").map((area) => numbers(area, "x", "width", "y").map(Math.round));
     return [...areas, svg.querySelector(".dot").getAttribute("class")];
   };

@@ -1,9 +1,10 @@
 // The layout of the timeline: the heights of the plots, the lanes and the strips, and their labels.
 
+import { isTransfer } from "../clock/clock-model.js";
 import { balanceRules, describeExpectation, shortLabel } from "../clock/expectations.js";
 import { s } from "../lib/dom.js";
 import { formatAxisValue, textWidth, valueRange, valueScale } from "./chart-paths.js";
-import { barLanes } from "./event-lanes.js";
+import { ACCOUNT_LINE, barLanes } from "./event-lanes.js";
 import { boundsIn } from "./forbidden-areas.js";
 
 export const MAX_PLOTS = 3;
@@ -39,25 +40,44 @@ const axisLabels = (plots) =>
     [...ticks, ...bounds.map(({ value }) => value)].map((value) => formatAxisValue(value, unit, step)),
   );
 
-/** Return the label of both lanes of a narrow plot, with their scales if there is room. */
-function sharedLabel(income, expense, width) {
-  const scales = income === expense ? `Income and expenses ${income}` : `Income: ${income}, expenses: ${expense}`;
-  return textWidth(scales) < width ? scales : "Income and expenses";
+/** Return the labels of the lanes of a single curve. Those of a narrow plot share one, with their scales if there is room. */
+function singleLabels({ income: { text: income }, expense: { text: expense } }, narrowWidth, fits) {
+  if (narrowWidth) {
+    const scales = income === expense ? `Income and expenses ${income}` : `Income: ${income}, expenses: ${expense}`;
+    return { income: [textWidth(scales) < narrowWidth ? scales : "Income and expenses"] };
+  }
+  // Both lanes have a scale, or none of them.
+  const detail = (text) => (fits(income) && fits(expense) ? text : "");
+  return { income: ["Income", detail(income)], expense: ["Expenses", detail(expense)] };
 }
 
+function accountsWithTransfers({ accounts, items }) {
+  const keys = new Set(items.filter(isTransfer).flatMap(({ from, to }) => [from, to]));
+  return accounts.filter(({ key }) => keys.has(key));
+}
+
+const transferPlace = (accounts, places) => ({
+  kind: "transfer",
+  accounts: accounts.map(({ key }) => key),
+  top: places[0].top,
+  bottom: places.at(-1).bottom,
+});
+
 /** Place the plots, lanes and strips below each other, if possible in `space` pixels. */
-export function layOut({ model, expectations, window, width, space = DEFAULT_HEIGHT, showsAll }) {
+export function layOut({ model, curves, window, width, space = DEFAULT_HEIGHT, showsAll }) {
   const isNarrow = width < NARROW;
-  const balances = showsAll ? model.balances : model.balances.slice(0, MAX_PLOTS);
-  const isSingle = model.balances.length === 1;
-  const strips = expectations.slice(0, MAX_STRIPS);
+  const balances = showsAll ? curves : curves.slice(0, MAX_PLOTS);
+  const isSingle = curves.length === 1;
+  const strips = model.expectations.slice(0, MAX_STRIPS);
+  const accounts = accountsWithTransfers(model);
   const goalHeight = model.goals.length ? GOAL_HEIGHT : 0;
   const maxLabel = isNarrow ? MAX_NARROW_LABEL : MAX_LABEL;
   // Without the labels, whose width is not yet known.
-  const bars = balances.map(({ currency }) => barLanes(model, currency, window, width - maxLabel, isSingle));
+  const bars = balances.map((balance) => barLanes(model, balance, window, width - maxLabel, isSingle));
   const barsHeight = bars.reduce((sum, { income, expense }) => sum + BARS_GAP + income.height + expense.height, 0);
   const gaps = 3 * LANES_GAP + Math.max(0, balances.length - 1) * PLOT_GAP;
-  const others = TOP + barsHeight + gaps + goalHeight + strips.length * STRIP_HEIGHT + AXIS;
+  const smallLanes = accounts.length * ACCOUNT_LINE + goalHeight + strips.length * STRIP_HEIGHT;
+  const others = TOP + barsHeight + gaps + smallLanes + AXIS;
   const height = plotHeight(balances.length, space - others, isNarrow);
   const lanes = [];
   let [bottom, left] = [TOP, 0];
@@ -74,10 +94,10 @@ export function layOut({ model, expectations, window, width, space = DEFAULT_HEI
       lanes.push({ kind, ...lane, ...below(lane.height, ...(labels?.[kind] ?? [])) });
   };
   const plots = balances.map((balance, index) => {
-    const rules = balanceRules(expectations, balance.currency, model);
+    const rules = balanceRules(model, balance);
     if (index) bottom += PLOT_GAP;
     const place = below(height);
-    // The title of a plot names its currency. A narrow plot has no room to repeat it.
+    // The title of a plot names its currency or account. A narrow plot has no room to repeat it.
     const unit = isNarrow && balances.length > 1 ? undefined : balance.currency;
     const values = plotScale(balance, rules, { ...window, ...place });
     bottom += BARS_GAP;
@@ -86,30 +106,25 @@ export function layOut({ model, expectations, window, width, space = DEFAULT_HEI
   });
   bottom += LANES_GAP;
   const fits = (label) => textWidth(label) < maxLabel - 14;
-  // Bars of several currencies have their scale beside them, if there is room.
+  // Bars of several curves have their scale beside them, if there is room.
   for (const lane of lanes) lane.label = (isNarrow ? lane.amounts.slice(1) : lane.amounts).find(fits);
-  const stripLabels = strips.map((strip) => fitLabel(shortLabel(strip), isNarrow ? width : MAX_LABEL - 12));
-  const [income, expense] = isSingle ? [bars[0].income.text, bars[0].expense.text] : ["", ""];
-  // Both lanes have a scale, or none of them.
-  const detail = (text) => (fits(income) && fits(expense) ? text : "");
+  const stripLabels = strips.map((strip) => fitLabel(shortLabel(strip, model), isNarrow ? width : MAX_LABEL - 12));
+  const accountLabels = accounts.map(({ name }) => fitLabel([name, ""], maxLabel - 12));
+  const barLabels = isSingle ? singleLabels(bars[0], isNarrow ? width : 0, fits) : {};
   const laneLabels = isNarrow
     ? ["Goals", ...stripLabels.filter((label) => textWidth(label) < MAX_NARROW_LABEL)]
-    : [isSingle ? "Expenses" : "", detail(income), detail(expense), ...stripLabels];
-  const allLabels = [...axisLabels(plots), ...laneLabels, ...lanes.map(({ label = "" }) => label)];
-  left = Math.min(MAX_LABEL, Math.max(...allLabels.map(textWidth)) + 12);
-  if (isSingle)
-    addBars(
-      bars[0],
-      isNarrow
-        ? { income: [sharedLabel(income, expense, width)] }
-        : { income: ["Income", detail(income)], expense: ["Expenses", detail(expense)] },
-    );
+    : [...Object.values(barLabels).flat(), ...stripLabels];
+  const allLabels = [...axisLabels(plots), ...laneLabels, ...accountLabels, ...lanes.map(({ label = "" }) => label)];
+  left = Math.min(MAX_LABEL, Math.max(0, ...allLabels.map(textWidth)) + 12);
+  if (isSingle) addBars(bars[0], barLabels);
   bottom += LANES_GAP;
+  const accountPlaces = accountLabels.map((label) => below(ACCOUNT_LINE, label));
+  if (accounts.length) lanes.push(transferPlace(accounts, accountPlaces));
   if (goalHeight) lanes.push({ kind: "goal", ...below(goalHeight, "Goals") });
   const stripPlaces = strips.map((strip, index) =>
-    below(STRIP_HEIGHT, stripLabels[index], "", describeExpectation(strip)),
+    below(STRIP_HEIGHT, stripLabels[index], "", describeExpectation(strip, model)),
   );
-  return { isNarrow, plots, lanes, strips, stripPlaces, left, bottom: bottom + LANES_GAP };
+  return { isNarrow, plots, lanes, accountPlaces, strips, stripPlaces, left, bottom: bottom + LANES_GAP };
 }
 
 /** Cut the name of a label to fit a width, but not the rest of it. */

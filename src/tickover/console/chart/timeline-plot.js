@@ -1,6 +1,7 @@
-// Draws the timeline: pills for now and the preview, one plot per currency, lanes of items, and the axis.
+// Draws the timeline: pills for now and the preview, a plot for each account or currency, lanes of items, and the axis.
 
-import { balanceAt, lowestAhead, lowestPoint } from "../clock/clock-model.js";
+import { balanceAt, curvesOf, lowestAhead, lowestPoint } from "../clock/clock-model.js";
+import { curveName } from "../clock/clock-text.js";
 import { smallestOf } from "../clock/expectations.js";
 import { render, s } from "../lib/dom.js";
 import { formatDay, formatMoney, formatPastDay } from "../lib/format.js";
@@ -16,7 +17,7 @@ import {
   textWidth,
   valueGrid,
 } from "./chart-paths.js";
-import { barLane, expectationStrip, goalLane, idleMarks } from "./event-lanes.js";
+import { barLane, expectationStrip, goalLane, idleMarks, transferLane } from "./event-lanes.js";
 import { drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
 import { AXIS, laneLabel, layOut, RIGHT, TOP } from "./timeline-layout.js";
 
@@ -26,7 +27,7 @@ const YEAR = 366 * DAY;
 /** Return the format of dates in a window. A long one needs the year. */
 const dateFormat = ({ from, to }, now) => (to - from > YEAR ? formatDay : (at) => formatPastDay(at, now));
 
-/** The plot of one currency: its balance as a filled step curve, with its expectations and its lowest point. */
+/** The plot of one curve: its balance as a filled step curve, with its expectations and its lowest point. */
 class BalancePlot {
   constructor({ model, balance, rules, isTitled }, x, box) {
     Object.assign(this, { model, balance, x, box });
@@ -47,7 +48,7 @@ class BalancePlot {
       this.chunks.node,
       drawBreaches(this.curve, rules, x, box),
       grid.labels,
-      isTitled && s("text", { class: "title", x: left + 6, y: top + 14 }, balance.currency),
+      isTitled && s("text", { class: "title", x: left + 6, y: top + 14 }, curveName(balance)),
       this.#lowest(rules),
       this.nowDot,
       this.dot,
@@ -62,7 +63,7 @@ class BalancePlot {
     const lowest = lowestAhead(balance, model);
     const date = dateFormat(this.box, model.now);
     const time = lowest.at === model.now ? "now" : date(lowest.at);
-    const ahead = this.#callout(lowest, `Lowest ahead, ${time}`, lowest.value < smallestOf(rules, lowest.at));
+    const ahead = this.#callout(lowest, `Lowest ahead, ${time}`, lowest.value < smallestOf(rules, lowest.at, balance));
     const [broken] = rules
       .filter(({ from, atLeast }) => atLeast !== undefined && from < model.now)
       .map(({ from, to, atLeast }) => ({ ...lowestPoint(balance, from, Math.min(to, model.now)), atLeast }))
@@ -112,6 +113,7 @@ class BalancePlot {
   }
 }
 
+const LANES = { goal: goalLane, transfer: transferLane };
 const PILL_SPACE = 30; // for the button beside the preview's pill
 
 /** The layout is for a font size of 16 px and scales with the font size of the browser. Reading it in a frame is slow. */
@@ -209,19 +211,27 @@ function setSize(svg, pixels, height, fontScale) {
  */
 export function drawTimeline(
   svg,
-  { model, expectations, results, window, width: pixels, space, fontScale = rootFontScale(), showsAll, axis },
+  {
+    model,
+    curves = curvesOf(model),
+    results,
+    window,
+    width: pixels,
+    space,
+    fontScale = rootFontScale(),
+    showsAll,
+    axis,
+  },
 ) {
   const width = pixels / fontScale;
-  const layout = layOut({ model, expectations, window, width, space: space && space / fontScale, showsAll });
-  const { left, bottom, isNarrow } = layout;
+  const layout = layOut({ model, curves, window, width, space: space && space / fontScale, showsAll });
+  const { left, bottom, isNarrow, accountPlaces } = layout;
   const right = width - (isNarrow ? 4 : RIGHT);
   const x = scale(window.from, window.to, left, right);
   const edges = { left, right, isNarrow, ...window };
-  const isTitled = model.balances.length > 1;
+  const isTitled = curves.length > 1;
   const plots = layout.plots.map((plot) => new BalancePlot({ model, ...plot, isTitled }, x, { ...edges, ...plot }));
-  const lanes = layout.lanes.map((place) =>
-    (place.kind === "goal" ? goalLane : barLane)(model, x, { ...edges, ...place }),
-  );
+  const lanes = layout.lanes.map((place) => (LANES[place.kind] ?? barLane)(model, x, { ...edges, ...place }));
   const bases = layout.lanes.filter(({ kind }) => kind === "expense").map(({ top }) => top);
   const box = { ...edges, bottom, height: bottom + AXIS, fontScale };
   const marks = new PreviewMarks(model, x, box, plots[0]?.curve.xs ?? [left]);
@@ -233,10 +243,14 @@ export function drawTimeline(
     marks.shade.node,
     axis(x, { left, right, top: TOP, bottom }),
     s("path", { class: "base", d: bases.map((base) => `M${left} ${base}H${right}`).join("") }),
+    s("path", {
+      class: "account-lines",
+      d: accountPlaces.map(({ top, bottom }) => `M${left} ${(top + bottom) / 2}H${right}`).join(""),
+    }),
     [marks.nowPill.stem, marks.previewPill.stem],
     hoverLine,
     plots.map((plot) => plot.node),
-    [...layout.lanes, ...layout.stripPlaces].map((place) => laneLabel(place, left)),
+    [...layout.lanes, ...accountPlaces, ...layout.stripPlaces].map((place) => laneLabel(place, left)),
     layout.strips.map((expectation, index) =>
       expectationStrip(model, expectation, results?.[index], x, { ...edges, ...layout.stripPlaces[index] }),
     ),

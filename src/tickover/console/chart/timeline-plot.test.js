@@ -6,11 +6,11 @@ import { textWidth } from "./chart-paths.js";
 import { drawTimeline } from "./timeline-plot.js";
 
 /** Draw a hundred days of a clock, from a day after its start on. */
-function draw(model, { expectations = [], width = 900, start = 0, ...options } = {}) {
+function draw(model, { width = 900, start = 0, ...options } = {}) {
   const svg = newSvg();
   const from = model.start + start * DAY;
   const window = { from, to: from + 100 * DAY };
-  const all = { model, expectations, results: null, window, width, fontScale: 1, axis: () => null, ...options };
+  const all = { model, results: null, window, width, fontScale: 1, axis: () => null, ...options };
   return { svg, ...drawTimeline(svg, all) };
 }
 
@@ -51,7 +51,7 @@ test("each currency has bars below its plot", () => {
   const rule = { balance: { currency: "EUR", atLeast: 0 } };
   const layout = (currencies, strips) => {
     const model = newModel(items.slice(0, 2 * currencies), [TRIP]);
-    const drawn = draw(model, { expectations: Array(strips).fill(rule), width: 1142 });
+    const drawn = draw({ ...model, expectations: Array(strips).fill(rule) }, { width: 1142 });
     drawn.preview(model.now);
     const heights = drawn.plots.map(({ box }) => box.bottom - box.top);
     return { ...drawn, height: numbers(drawn.svg, "height")[0], lowest: Math.min(...heights) };
@@ -87,7 +87,7 @@ test("the pill of now is left of a preview", () => {
 
 /** Return the label of each strip, its title, and the days between which the strip is dark, or null. */
 function stripsOf(model, expectations, day) {
-  const { svg, x } = draw({ ...model, now: model.now + day * DAY }, { expectations });
+  const { svg, x } = draw({ ...model, expectations, now: model.now + day * DAY });
   const toDay = (pixels) => Math.round((pixels - x(model.start)) / (x(model.start + DAY) - x(model.start)));
   const labels = svg
     .querySelectorAll("g")

@@ -1,7 +1,7 @@
-// <tick-timeline>: the balance of each currency, the items of a clock in lanes, and the scrubber.
+// <tick-timeline>: the balance of each account or currency, the items of a clock in lanes, and the scrubber.
 // The plot is redrawn only if the clock, the width or the window changes. A moving scrubber updates only the preview.
 
-import { countUntil } from "../clock/clock-model.js";
+import { countUntil, curvesOf } from "../clock/clock-model.js";
 import { plural } from "../clock/clock-text.js";
 import { h, render, s } from "../lib/dom.js";
 import { formatDay, formatInstant } from "../lib/format.js";
@@ -29,11 +29,13 @@ import { drawTimeline, rootFontScale } from "./timeline-plot.js";
 const ALL = ZOOMS.length - 1;
 const ZOOM_KEYS = { "+": 1 / 1.5, "=": 1 / 1.5, "-": 1.5 };
 const BOTTOM_MARGIN = 8;
+const [ALL_ACCOUNTS, TOTALS] = ["all:", "totals:"]; // no key of an account has a colon
 const PAN_KEYS = { ArrowLeft: -0.2, ArrowRight: 0.2 };
 
 export class Timeline extends HTMLElement {
   #model = null;
-  #checks = { expectations: [], results: null };
+  #results = null;
+  #shown = ALL_ACCOUNTS; // or TOTALS, or the key of an account
   #instant = 0;
   #window = null;
   #zoom = ALL;
@@ -117,6 +119,11 @@ export class Timeline extends HTMLElement {
         "div",
         { class: "row card-header" },
         (this.heading = h("h2", { id: "timeline-title" })),
+        (this.choice = h("select", {
+          "aria-label": "Show",
+          hidden: true,
+          onchange: () => this.show(this.choice.value),
+        })),
         this.moreButton,
         this.legend,
         (this.controls = h("div", { class: "row controls" }, this.scrubber.goTo, this.zooms.element, this.tableButton)),
@@ -154,23 +161,44 @@ export class Timeline extends HTMLElement {
     this.#instant = instant;
     this.scrubber.setModel(model);
     this.heading.textContent = model.balances.length || !model.goals.length ? "Balance" : "Contributions";
+    this.choice.hidden = model.accounts.length < 2;
+    const options = [[ALL_ACCOUNTS, "All accounts"], ...model.accounts.map(({ key, name }) => [key, name]), [TOTALS, "Totals"]]; // biome-ignore format: one line
+    if (this.choice.children.length !== options.length)
+      render(
+        this.choice,
+        options.map(([value, text]) => h("option", { value }, text)),
+      );
     if (!this.#window || !this.#isVisible(instant) || this.#zoom === ALL)
       this.#window = windowAround(model, instant, ZOOMS[this.#zoom]?.months, this.#window);
     this.#drawMoreButton();
     if (!this.table.hidden) this.#fillTable();
   }
 
-  #drawMoreButton() {
-    const { length } = this.#model.balances;
-    this.moreButton.hidden = length <= MAX_PLOTS || !this.table.hidden;
-    this.moreButton.textContent = this.#allPlots ? "Fewer currencies" : `+${length - MAX_PLOTS} more currencies`;
+  /** Show the curves of all accounts, of one of them, or of the currencies. */
+  show(choice) {
+    this.#shown = this.choice.value = choice;
+    this.#drawMoreButton();
+    this.#draw();
   }
 
-  /** Show expectations and the results of their check, which are null until the server responds. */
-  setChecks(expectations, results) {
-    const isChanged = this.#checks.expectations !== expectations;
-    this.#checks = { expectations, results };
-    if (isChanged && !this.table.hidden) this.#fillTable();
+  #curves() {
+    const { balances, accountBalances } = this.#model;
+    if (this.#shown === TOTALS) return balances;
+    return this.#shown === ALL_ACCOUNTS
+      ? curvesOf(this.#model)
+      : accountBalances.filter(({ account }) => account === this.#shown);
+  }
+
+  #drawMoreButton() {
+    const { length } = this.#curves();
+    const noun = this.#model.accounts.length ? "accounts" : "currencies";
+    this.moreButton.hidden = length <= MAX_PLOTS || !this.table.hidden;
+    this.moreButton.textContent = this.#allPlots ? `Fewer ${noun}` : `+${length - MAX_PLOTS} more ${noun}`;
+  }
+
+  /** Show the results of the check of the expectations, which are null until the server responds. */
+  setResults(results) {
+    this.#results = results;
     this.#drawLegend();
     this.#draw();
   }
@@ -243,7 +271,8 @@ export class Timeline extends HTMLElement {
     this.tooltip.hide();
     this.drawing = drawTimeline(this.svg, {
       model: this.#model,
-      ...this.#checks,
+      curves: this.#curves(),
+      results: this.#results,
       window: this.#window,
       width: this.#width,
       space: this.#space,
@@ -276,14 +305,14 @@ export class Timeline extends HTMLElement {
   }
 
   #drawLegend() {
-    const { expectations, results } = this.#checks;
+    const { expectations } = this.#model;
     this.legend.hidden = !this.#model.items.length || !this.table.hidden;
     render(
       this.legend,
       legendItem("past", "posted"),
       legendItem("scheduled"),
       expectations.some(({ balance }) => balance) && legendItem("forbidden", "not allowed"),
-      results?.some(({ ok }) => !ok) && legendItem("breaks", "violation"),
+      this.#results?.some(({ ok }) => !ok) && legendItem("breaks", "violation"),
       (this.previewKey = legendItem("preview")),
     );
   }
@@ -318,7 +347,7 @@ export class Timeline extends HTMLElement {
   }
 
   #fillTable() {
-    this.#months = monthlyTable(this.#model, this.#checks.expectations);
+    this.#months = monthlyTable(this.#model);
     this.#months.preview(this.#instant);
     render(this.table, this.#months.element);
   }

@@ -15,26 +15,32 @@ function progressPercent(current, target) {
 
 const CLOCK_MONTHS = 120;
 
-/** Return a text that changes with each amendment. Items never change, and their ids are never used again. */
-export const scheduleKey = ({ transactions, pendingTransactions, goals }) =>
-  [transactions, pendingTransactions, goals.map((goal) => [goal, goal.contributions, goal.upcomingContributions])]
+/**
+ * Return a text that changes with each amendment. Items never change, and their ids are never used again. The opening
+ * balances and the expectations can change.
+ */
+export const scheduleKey = (clock) =>
+  [
+    ...[clock.transactions, clock.pendingTransactions, clock.transfers ?? [], clock.pendingTransfers ?? []],
+    clock.goals.map((goal) => [goal, goal.contributions, goal.upcomingContributions]),
+  ]
     .flat(3)
     .map(({ id }) => id)
+    .concat(JSON.stringify([clock.openingBalances, clock.expectations]))
     .join();
 
 /**
  * Build the model of a clock in a response with details, or in a response to an action. Then an earlier model has the
- * start, the initial amounts and the opening balances.
+ * start and the initial amounts.
  */
-export function parseClock(clock, previous, opening = previous?.opening ?? {}) {
-  const transactions = [...clock.transactions, ...clock.pendingTransactions];
+export function parseClock(clock, previous) {
   const goals = clock.goals.map((goal) => ({
     ...goal,
     contributions: [...goal.contributions, ...goal.upcomingContributions],
     initial: goal.initialAmount ?? previous.goals.find(({ id }) => id === goal.id).initial,
   }));
-  return buildModel(
-    {
+  return buildModel({
+    state: {
       id: clock.id,
       scheduleKey: scheduleKey(clock),
       name: clock.name,
@@ -44,39 +50,66 @@ export function parseClock(clock, previous, opening = previous?.opening ?? {}) {
       maxTime: parseInstant(clock.maxTime),
       expiresAt: parseInstant(clock.expiresAt),
     },
-    transactions,
+    transactions: [...clock.transactions, ...clock.pendingTransactions],
+    transfers: [...(clock.transfers ?? []), ...(clock.pendingTransfers ?? [])],
     goals,
-    opening,
-  );
+    accounts: clock.accounts,
+    opening: clock.openingBalances,
+    expectations: clock.expectations,
+  });
 }
+
+const inOrder = (entries) => [...entries].sort((left, right) => parseInstant(left.at) - parseInstant(right.at));
 
 /** Build the model of the clock that createTestClock would create. */
-export function parseParams({ frozenTime, transactions = [], goals = [] }, opening = {}) {
+export function parseParams(params) {
+  const { frozenTime, transactions = [], transfers = [], goals = [], accounts = [] } = params;
   const now = frozenTime === undefined ? Date.now() : parseInstant(frozenTime);
-  const inOrder = (entries) => [...entries].sort((left, right) => parseInstant(left.at) - parseInstant(right.at));
-  const goalsWithDefaults = goals.map((goal, index) => ({
-    id: `goal ${index}`,
-    ...goal,
-    initial: goal.initialAmount ?? 0,
-    contributions: inOrder(goal.contributions ?? []),
-  }));
-  const state = { id: null, labels: {}, start: now, now, maxTime: addMonths(now, CLOCK_MONTHS), expiresAt: null };
-  return buildModel(state, inOrder(transactions), goalsWithDefaults, opening);
+  const currencyOf = (key) => accounts.find((account) => account.key === key)?.currency;
+  return buildModel({
+    state: { id: null, labels: {}, start: now, now, maxTime: addMonths(now, CLOCK_MONTHS), expiresAt: null },
+    transactions: inOrder(transactions).map((entry) => ({
+      ...entry,
+      account: entry.account ?? accounts.find(({ currency }) => currency === entry.currency)?.key,
+    })),
+    transfers: inOrder(transfers).map((entry) => ({
+      ...entry,
+      currency: currencyOf(entry.from),
+      receivedCurrency: currencyOf(entry.to),
+    })),
+    goals: goals.map((goal, index) => ({
+      id: `goal ${index}`,
+      ...goal,
+      initial: goal.initialAmount ?? 0,
+      contributions: inOrder(goal.contributions ?? []),
+    })),
+    accounts,
+    opening: params.openingBalances,
+    expectations: params.expectations,
+  });
 }
 
+const isCurrency = (text) => /^[A-Z]{3}$/.test(text);
 const isEntry = ({ amount, at }) => typeof amount === "number" && amount > 0 && !Number.isNaN(parseInstant(at));
-const isTransaction = (entry) => isEntry(entry) && /^[A-Z]{3}$/.test(entry.currency);
+const isTransaction = (entry) => isEntry(entry) && isCurrency(entry.currency);
 
 /** Return the model of the valid entries of some parameters, or null. The user can still be typing them. */
-export function parseDraft({ frozenTime, transactions = [], goals = [] }) {
+export function parseDraft({ frozenTime, transactions = [], transfers = [], goals = [], accounts = [], ...rest }) {
   if (frozenTime !== undefined && Number.isNaN(parseInstant(String(frozenTime)))) return null;
   try {
+    const complete = accounts
+      .filter(({ key, currency }) => key && isCurrency(currency))
+      .map((account) => ({ ...account, openingBalance: Number(account.openingBalance) || 0 }));
+    const isAccount = (key) => complete.some((account) => account.key === key);
     return parseParams({
+      ...rest,
       frozenTime,
       transactions: transactions.filter(isTransaction),
+      transfers: transfers.filter((entry) => isEntry(entry) && isAccount(entry.from) && isAccount(entry.to)),
       goals: goals
         .filter(({ targetAmount }) => typeof targetAmount === "number")
         .map((goal) => ({ ...goal, contributions: (goal.contributions ?? []).filter(isEntry) })),
+      accounts: complete,
     });
   } catch {
     return null;
@@ -84,27 +117,42 @@ export function parseDraft({ frozenTime, transactions = [], goals = [] }) {
 }
 
 /** Return the params of createTestClock for the same schedule. An amended clock can have more items than it accepts. */
-export function toParams(model) {
+export function toParams({ start, items, goals, accounts, opening, expectations }) {
+  const entry = ({ at, name, amount, ...item }, ...members) => ({
+    ...{ at: toTimestamp(at), name, amount },
+    ...Object.fromEntries(members.map((member) => [member, item[member]]).filter(([, value]) => value !== undefined)),
+  });
+  const authorization = ["authorizedAt", "authorizedAmount", "authorizedName"];
+  // The goals of a new clock have other ids.
+  const nameOf = (goal) => goals.find(({ id }) => id === goal)?.name ?? goal;
   return {
-    frozenTime: toTimestamp(model.start),
-    transactions: model.items
-      .filter((item) => item.currency)
-      .map(({ at, name, amount, currency, kind, category }) => ({
-        at: toTimestamp(at),
-        name,
-        amount,
-        currency,
-        type: kind.toUpperCase(),
-        ...(category !== undefined && { category }),
-      })),
-    goals: model.goals.map(({ name, target, initial, contributions }) => ({
+    frozenTime: toTimestamp(start),
+    ...(accounts.length && { accounts: accounts.map(({ balance, ...account }) => account) }),
+    ...(Object.keys(opening).length && { openingBalances: opening }),
+    transactions: items
+      .filter(isPayment)
+      .map((item) => entry(item, "currency", "type", "category", "account", ...authorization)),
+    ...(accounts.length && {
+      transfers: items.filter(isTransfer).map((item) => entry(item, "from", "to", "received")),
+    }),
+    goals: goals.map(({ name, target, initial, contributions }) => ({
       name,
       targetAmount: target,
       initialAmount: initial,
       contributions: contributions.map(({ at, amount }) => ({ at: toTimestamp(at), amount })),
     })),
+    ...(expectations.length && {
+      expectations: expectations.map(({ goalReached: rule, ...rest }) =>
+        rule ? { goalReached: { ...rule, goal: nameOf(rule.goal) } } : rest,
+      ),
+    }),
   };
 }
+
+export const isTransfer = ({ kind }) => kind === "transfer";
+
+/** Return whether an item is a transaction: income or an expense. */
+export const isPayment = ({ kind }) => kind === "income" || kind === "expense";
 
 /** Return the view at an instant: the number of posted items, the balances and the goals. */
 export function viewAt(model, instant) {
@@ -112,6 +160,7 @@ export function viewAt(model, instant) {
     instant,
     postedCount: countUntil(model.times, instant),
     balances: new Map(model.balances.map((balance) => [balance.currency, balanceAt(balance, instant)])),
+    accounts: new Map(model.accountBalances.map((balance) => [balance.account, balanceAt(balance, instant)])),
     goals: model.goals.map((goal) => {
       const postedCount = countUntil(goal.times, instant);
       const current = goal.sums[postedCount];
@@ -135,15 +184,23 @@ export function nextItems({ items, times, now }) {
   return items.slice(first, countUntil(times, times[first] ?? now));
 }
 
-export const signed = ({ kind, amount }) => (kind === "income" ? amount : -amount);
-
-/** Return the exact sum of the income and expenses for each currency: `[["EUR", -12.5]]`. */
-export function netAmounts(items) {
-  const amounts = Map.groupBy(
-    items.filter((item) => item.currency && !item.isOpening),
-    (item) => item.currency,
+/** Return by how much an item changes the balance of an account, of a currency, or of all that it concerns. */
+export function changeOf({ changes }, { account, currency } = {}) {
+  const concerned = changes.filter((change) =>
+    account ? change.account === account : !currency || change.currency === currency,
   );
-  return [...amounts].map(([currency, group]) => [currency, exactSum(group.map(signed))]);
+  // Exact sums are slow.
+  return concerned.length === 1 ? concerned[0].amount : exactSum(concerned.map(({ amount }) => amount));
+}
+
+/** Return the exact sum of the items for each currency: `[["EUR", -12.5]]`. With an account, that of the account. */
+export function netAmounts(items, account) {
+  const changes = items.filter((item) => !item.isOpening).flatMap((item) => item.changes);
+  const amounts = Map.groupBy(
+    changes.filter((change) => !account || change.account === account),
+    (change) => change.currency,
+  );
+  return [...amounts].map(([currency, group]) => [currency, exactSum(group.map(({ amount }) => amount))]);
 }
 
 /** The category of a transaction at the start that is an opening balance: neither income nor expense. */
@@ -172,7 +229,7 @@ export const MAX_SHOWN_CURRENCIES = 3;
 
 /** Return the lowest balance of each currency from `from` on: `{ currency, at, value }`. */
 export const lowestOfEach = ({ balances, maxTime }, from) =>
-  balances.map((balance) => ({ currency: balance.currency, ...lowestPoint(balance, from, maxTime) }));
+  balances.map((curve) => ({ curve, currency: curve.currency, ...lowestPoint(curve, from, maxTime) }));
 
 /** Return the lowest balance of all currencies from `from` on, or null: `{ currency, at, value }`. */
 export const lowestOfAll = (model, from) =>
@@ -196,77 +253,95 @@ export function countUntil(times, instant) {
   return low;
 }
 
-function buildModel(state, transactions, goals, opening) {
-  const goalModels = goals.map(goalModel);
-  const items = [
-    ...transactions.map((entry, index) => ({
-      id: entry.id ?? `transaction ${index}`,
-      at: parseInstant(entry.at),
-      kind: entry.type === "INCOME" ? "income" : "expense",
-      name: entry.name,
-      amount: entry.amount,
-      currency: entry.currency,
-      category: entry.category,
-    })),
-    ...goalModels.flatMap((goal) =>
-      goal.contributions.map((entry) => ({
-        id: entry.id,
-        at: entry.at,
-        kind: "goal",
-        name: goal.name,
-        amount: entry.amount,
-        goalId: goal.id,
-      })),
+/** Return the items of the entries of a clock. Each has its `changes` of balances `{ account, currency, amount }`. */
+function itemsOf({ transactions, transfers }, goals) {
+  return [
+    ...transactions.map((entry, index) => {
+      const isIncome = entry.type === "INCOME";
+      const { account, currency } = entry;
+      return {
+        ...entry,
+        id: entry.id ?? `transaction ${index}`,
+        at: parseInstant(entry.at),
+        kind: isIncome ? "income" : "expense",
+        changes: [{ account, currency, amount: isIncome ? entry.amount : -entry.amount }],
+      };
+    }),
+    ...transfers.map((entry, index) => {
+      const { from, to, amount, received = amount, currency, receivedCurrency = currency } = entry;
+      const changes = [
+        { account: from, currency, amount: -amount },
+        { account: to, currency: receivedCurrency, amount: received },
+      ];
+      return { ...entry, id: entry.id ?? `transfer ${index}`, at: parseInstant(entry.at), kind: "transfer", changes };
+    }),
+    ...goals.flatMap((goal) =>
+      goal.contributions.map(({ id, at, amount }) => {
+        const { name, id: goalId } = goal;
+        return { id, at, kind: "goal", name, amount, goalId, changes: [] };
+      }),
     ),
   ].sort((left, right) => left.at - right.at);
+}
+
+function buildModel({ state, goals, accounts = [], opening = {}, expectations = [], ...entries }) {
+  const goalModels = goals.map(goalModel);
+  const items = itemsOf(entries, goalModels);
   for (const item of items) {
     item.isPosted = item.at <= state.now;
     item.isOpening = item.category === OPENING_BALANCE && item.at <= state.start;
   }
+  const { start } = state;
+  const used = [...items.flatMap(({ changes }) => changes), ...accounts].map(({ currency }) => currency);
+  const currencies = [...new Set([...Object.keys(opening), ...used])];
+  const openingOf = (currency) =>
+    exactSum([
+      opening[currency] ?? 0,
+      ...accounts.filter((each) => each.currency === currency).map(({ openingBalance = 0 }) => openingBalance),
+    ]);
   return {
     ...state,
-    items,
+    ...{ items, accounts, opening, expectations },
     times: items.map((item) => item.at),
     goals: goalModels,
-    ...balancesOf(items, state.start, opening),
+    currencies,
+    balances: currencies.map((currency) => balanceOf({ currency, start }, openingOf(currency), items)),
+    accountBalances: accounts.map(({ key, name, type, currency, openingBalance = 0 }) =>
+      balanceOf({ account: key, name, type, currency, start }, openingBalance, items),
+    ),
   };
 }
 
-/** Return the model with other opening balances. */
-export const withOpening = (model, opening) => ({ ...model, ...balancesOf(model.items, model.start, opening) });
-
-function balancesOf(items, start, opening) {
-  const transactions = items.filter((item) => item.currency);
-  const currencies = [...new Set([...transactions.map((item) => item.currency), ...Object.keys(opening)])];
-  const balances = currencies.map((currency) =>
-    balanceOf(
-      currency,
-      transactions.filter((item) => item.currency === currency),
-      opening[currency] ?? 0,
-      start,
-    ),
-  );
-  return { opening, currencies, balances };
-}
-
 /**
- * Return the balance of a currency before its first income or expense, and after each instant with items. Set
- * `item.balance`, the balance after the item and all before it.
+ * Return the balance of a currency or an account before its first item, and after each instant with items. Set the
+ * balance after each change: that of the account, or of the currency of a clock without accounts.
  */
-function balanceOf(currency, items, opening, start) {
-  const { places, counts } = toCommonUnit([opening, ...items.map((item) => item.amount)]);
+function balanceOf({ account, currency, ...about }, opening, all) {
+  const concerns = (change) => (account ? change.account === account : change.currency === currency);
+  const items = all.filter(({ changes }) => changes.some(concerns));
+  const { places, counts } = toCommonUnit([opening, ...items.map((item) => changeOf(item, { account, currency }))]);
   let sum = counts[0];
-  const openings = items.filter((item) => item.isOpening);
-  const [times, values] = [[], [exactSum([opening, ...openings.map(signed)])]];
+  const openings = items.filter((item) => item.isOpening).map((item) => changeOf(item, { account, currency }));
+  const [times, values] = [[], [exactSum([opening, ...openings])]];
   items.forEach((item, index) => {
-    sum += item.kind === "income" ? counts[index + 1] : -counts[index + 1];
-    item.balance = toNumber(sum, places);
+    sum += counts[index + 1];
+    const balance = toNumber(sum, places);
+    for (const change of item.changes.filter(concerns)) change.balance = balance;
     // Items of one instant count together.
     if (times.at(-1) !== item.at) times.push(item.at);
-    values[times.length] = item.balance;
+    values[times.length] = balance;
   });
-  return { currency, start, times, values, places };
+  return { account, currency, ...about, items, times, values, places };
 }
+
+/** Return the curves that a page shows first: those of the accounts, or else of the currencies. */
+export const curvesOf = ({ balances, accountBalances }) => (accountBalances.length ? accountBalances : balances);
+
+/** Return the curve of an account, or else of a currency, or undefined. */
+export const curveOf = ({ balances, accountBalances }, { account, currency }) =>
+  account
+    ? accountBalances.find((curve) => curve.account === account)
+    : balances.find((curve) => curve.currency === currency);
 
 function goalModel({ id, name, targetAmount, initial, contributions }) {
   const { places, counts } = toCommonUnit([targetAmount, initial, ...contributions.map((entry) => entry.amount)]);

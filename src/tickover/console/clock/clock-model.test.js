@@ -5,10 +5,12 @@ import {
   lowestOfAll,
   lowestPoint,
   lowestPoints,
+  netAmounts,
   openingBalance,
   parseClock,
   parseDraft,
   parseParams,
+  toParams,
   viewAt,
 } from "./clock-model.js";
 import { totalOf } from "./compare-model.js";
@@ -58,7 +60,8 @@ test("items of one instant count together", () => {
 
 test("an opening balance is neither income nor expense", () => {
   const category = "Opening balance";
-  const model = parseParams(params([[1, 100, category], [1, -30, category], [1, 5], [2, 7, category], [3, -9]]), { EUR: 1 }); // biome-ignore format: one line
+  const items = [[1, 100, category], [1, -30, category], [1, 5], [2, 7, category], [3, -9]]; // biome-ignore format: one line
+  const model = parseParams({ ...params(items), openingBalances: { EUR: 1 } });
   assert.equal(openingBalance(model, "EUR"), 71);
   assert.deepEqual([totalOf(model, "income", "EUR"), totalOf(model, "expense", "EUR")], [12, 9]);
   assert.deepEqual(
@@ -68,6 +71,51 @@ test("an opening balance is neither income nor expense", () => {
   // It is a point of its own, before the other items of the start.
   assert.deepEqual(lowestPoint(model.balances[0], model.start, at(9)), { at: at(1), value: 71 });
   assert.equal(viewAt(model, at(1)).balances.get("EUR"), 76);
+});
+
+const ACCOUNTS = [
+  { key: "checking", name: "Checking", currency: "EUR", openingBalance: 100 },
+  { key: "card", name: "Card", currency: "EUR", type: "CREDIT_CARD" },
+  { key: "dollars", name: "Dollars", currency: "USD", openingBalance: 0.1 },
+];
+
+test("each account has a curve, and a transfer only moves money", () => {
+  const { transactions, frozenTime } = params([[2, -30], [3, 5]]); // biome-ignore format: one line
+  transactions[1].account = "card";
+  const transfers = [
+    { name: "Pay the card", from: "checking", to: "card", amount: 20, at: day(3) },
+    { name: "Exchange", from: "checking", to: "dollars", amount: 10, received: 11.2, at: day(4) },
+  ];
+  const model = parseParams({ frozenTime, transactions, transfers, accounts: ACCOUNTS });
+  assert.deepEqual(
+    model.accountBalances.map(({ values }) => values),
+    [
+      [100, 70, 50, 40],
+      [0, 25],
+      [0.1, 11.3],
+    ],
+  );
+  // Both sides of a transfer in one currency count together.
+  assert.deepEqual(
+    model.balances.map(({ currency, values }) => [currency, values]),
+    [["EUR", [100, 70, 75, 65]], ["USD", [0.1, 11.3]]], // biome-ignore format: one line
+  );
+  assert.deepEqual(netAmounts(model.items, "card"), [["EUR", 25]]);
+  const { EUR, USD } = Object.fromEntries(netAmounts(model.items));
+  assert.deepEqual([EUR, USD], [-35, 11.2]);
+  assert.deepEqual(viewAt(model, at(3)).accounts, new Map([["checking", 50], ["card", 25], ["dollars", 0.1]])); // biome-ignore format: one line
+  assert.deepEqual(toParams(model).transfers, transfers);
+  assert.deepEqual(toParams(model).accounts, ACCOUNTS);
+});
+
+test("the goals of a new clock have other ids", () => {
+  const rule = { goal: "goal 0", by: day(9) };
+  const model = parseParams({
+    frozenTime: day(1),
+    goals: [{ name: "Trip", targetAmount: 3 }],
+    expectations: [{ goalReached: rule }],
+  });
+  assert.deepEqual(toParams(model).expectations, [{ goalReached: { ...rule, goal: "Trip" } }]);
 });
 
 const goal = (id, more) => ({
@@ -83,9 +131,9 @@ const goal = (id, more) => ({
 const response = { id: "clock_1", frozenTime: day(4), maxTime: "2037-01-01T00:00:00Z", expiresAt: day(8) };
 
 test("a response to an action keeps the start and the initial amounts of the details", () => {
-  const empty = { transactions: [], pendingTransactions: [] };
+  const empty = { transactions: [], pendingTransactions: [], openingBalances: { EUR: 3 } };
   const details = { ...response, ...empty, startTime: day(2), goals: [goal("a", { initialAmount: 5 })] };
-  const before = parseClock(details, null, { EUR: 3 });
+  const before = parseClock(details);
   const after = parseClock({ ...response, ...empty, goals: [goal("a")] }, before);
   for (const model of [before, after]) {
     assert.deepEqual([model.start, model.goals[0].initial, model.opening], [at(2), 5, { EUR: 3 }]);

@@ -10,7 +10,16 @@ import {
   spokenMoney,
 } from "../lib/format.js";
 import { DAY } from "../lib/instants.js";
-import { balanceAt, countUntil, lowestPoint, MAX_SHOWN_CURRENCIES, netAmounts, viewAt } from "./clock-model.js";
+import {
+  balanceAt,
+  countUntil,
+  isPayment,
+  isTransfer,
+  lowestPoint,
+  MAX_SHOWN_CURRENCIES,
+  netAmounts,
+  viewAt,
+} from "./clock-model.js";
 
 const MAX_CURRENCIES = 3;
 const MAX_ITEM_NAME = 49; // characters in the summary, which is one line
@@ -56,7 +65,7 @@ export function describeAmendment(before, after) {
     describe(after.items.filter(missingIn(before)), "Added"),
     describe(before.items.filter(missingIn(after)), "Cancelled"),
   ];
-  return sentences.filter(Boolean).join(" ") || "The goals have changed.";
+  return sentences.filter(Boolean).join(" ") || "The goals or expectations have changed.";
 }
 
 /** Describe the difference between the current view of a clock and the previewed one. */
@@ -72,11 +81,22 @@ export function describePreview(model, currentView, view) {
   return [`Past: ${since}`, ...changes, "read-only because time only moves forward"].join("; ");
 }
 
-/** Count transactions and contributions, if there are both: `: 27 transactions and 2 contributions`. */
+/** Count the items of each kind: `["27 transactions", "2 contributions"]`. */
+export function countKinds(items) {
+  const counts = {
+    transaction: items.filter(isPayment).length,
+    transfer: items.filter(isTransfer).length,
+    contribution: items.filter(({ goalId }) => goalId).length,
+  };
+  return Object.entries(counts)
+    .filter(([, count]) => count)
+    .map(([noun, count]) => plural(count, noun));
+}
+
+/** Count the items of each kind, if there are several: `: 27 transactions and 2 contributions`. */
 function describeKinds(items) {
-  const { length } = items.filter((item) => item.currency);
-  if (!length || length === items.length) return "";
-  return `: ${plural(length, "transaction")} and ${plural(items.length - length, "contribution")}`;
+  const kinds = countKinds(items);
+  return kinds.length > 1 ? `: ${kinds.slice(0, -1).join(", ")} and ${kinds.at(-1)}` : "";
 }
 
 /** Describe a balance that goes below zero on the way and ends above it, or return an empty text. */
@@ -115,10 +135,15 @@ function describeNextItem(model, currentView) {
   ].join("; ");
 }
 
-/** Format the amount of an item with its sign. A contribution has no currency. An opening balance isn't income. */
-export function signedAmount(item) {
+/**
+ * Format the amount of an item with its sign. A contribution has no currency. An opening balance isn't income, and a
+ * transfer has a sign only for an account.
+ */
+export function signedAmount(item, account) {
+  const change = account && item.changes.find((each) => each.account === account);
+  if (change) return formatMoney(change.amount, change.currency, { sign: item.isOpening ? "auto" : "always" });
   const amount = item.kind === "expense" ? -item.amount : item.amount;
-  return formatMoney(amount, item.currency, { sign: item.isOpening ? "auto" : "always" });
+  return formatMoney(amount, item.currency, { sign: item.isOpening || isTransfer(item) ? "auto" : "always" });
 }
 
 const MAX_NAMES = 8; // in the title of a step
@@ -127,8 +152,10 @@ const atMost = (limit, texts, one, many) =>
   texts.length > limit ? [...texts.slice(0, limit), plural(texts.length - limit, one, many)] : texts;
 
 /** Return the net amount of items in each currency: `+€20.00, −CHF 5.00`. */
-export function netText(items) {
-  const amounts = netAmounts(items).map(([currency, sum]) => formatMoney(sum, currency, { sign: "exceptZero" }));
+export function netText(items, account) {
+  const amounts = netAmounts(items, account).map(([currency, sum]) =>
+    formatMoney(sum, currency, { sign: "exceptZero" }),
+  );
   return atMost(MAX_CURRENCIES, amounts, "more currency", "more currencies").join(", ");
 }
 
@@ -179,18 +206,26 @@ export const truncate = (name) => [...name].slice(0, MAX_NAME_LENGTH).join("");
 
 export const clockName = ({ name }) => name || "Untitled clock";
 
+/** Return the name of a curve: that of an account, or a currency. */
+export const curveName = ({ name, currency }) => name ?? currency;
+
+/** Return the names of the accounts of an item: `Checking → Savings`. It is empty for a clock without accounts. */
+export const accountNames = ({ changes }, { accounts }) =>
+  changes.flatMap(({ account }) => accounts.find(({ key }) => key === account)?.name ?? []).join(" → ");
+
 /** Return the name for a fork of a clock. */
 export const forkName = (clock) => truncate(`Fork of ${clockName(clock)}`);
 
 const MONTH_DAYS = 30.4;
 
 /** Return the currencies, length, goals and transactions of a model: `["EUR", "6 months", "1 goal", "78 transactions"]`. */
-export function summaryParts({ start, times, currencies, goals, items }) {
+export function summaryParts({ start, times, currencies, goals, accounts, items }) {
   const months = Math.round(((times.at(-1) ?? start) - start) / DAY / MONTH_DAYS);
   return [
     ...currencies.slice(0, MAX_SHOWN_CURRENCIES),
     months > 0 && (months % 12 === 0 ? plural(months / 12, "year") : plural(months, "month")),
     goals.length && plural(goals.length, "goal"),
-    plural(items.filter((item) => item.currency).length, "transaction"),
+    accounts.length > 0 && plural(accounts.length, "account"),
+    plural(items.filter(isPayment).length, "transaction"),
   ].filter(Boolean);
 }

@@ -82,7 +82,7 @@ test("an amendment is described by what it added and cancelled", () => {
   const describe = (before, after) => plain(describeAmendment(model(before), model(after)));
   assert.equal(describe([rent], [rent, tea]), "Added “Tea”, −€5.00, on 3 Jan 2027.");
   assert.equal(describe([rent, tea], [gym]), "Added “Gym”, −€5.00, on 3 Jan 2027. Cancelled 2 events.");
-  assert.equal(describe([rent], [rent]), "The goals have changed.");
+  assert.equal(describe([rent], [rent]), "The goals or expectations have changed.");
 });
 
 test("names of clocks", () => {

@@ -50,7 +50,7 @@ function pairItems([first, second], keyOf) {
   return { pairs, rest: [rest, [...candidates.values()].flat()] };
 }
 
-const nameKey = ({ kind, name, currency }) => [kind, name, currency].join("\n");
+const nameKey = ({ kind, name, currency, account, from, to }) => [kind, name, currency, account, from, to].join("\n");
 const timeKey = (item) => `${item.at}\n${nameKey(item)}`;
 
 /**

@@ -4,9 +4,15 @@ import { h, notify } from "../lib/dom.js";
 import { formatDuration } from "../lib/format.js";
 import { call, RpcError, ServerUnavailable } from "../lib/rpc.js";
 import { captureSession, onSessionEnd } from "../lib/session.js";
-import { writeChecks } from "./clock-checks.js";
 
-export const MAX_ENTRIES = { transactions: 100, goals: 25, contributions: 100 };
+export const MAX_ENTRIES = {
+  accounts: 20,
+  transactions: 100,
+  transfers: 100,
+  goals: 25,
+  contributions: 100,
+  expectations: 50,
+};
 
 let lastAttempt = { text: null, key: null };
 let isCreating = false;
@@ -18,12 +24,11 @@ export const newIdempotencyKey = () =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /**
- * Create a clock, store its checks and open it, unless the user has left the page. Throw RpcError or ServerUnavailable.
+ * Create a clock and open it, unless the user has left the page. Throw RpcError or ServerUnavailable.
  *
- * A retry with the same parameters sends the same idempotency key, so the server creates one clock. `create(params, key)`
- * calls the server.
+ * A retry with the same parameters sends the same idempotency key, so the server creates one clock.
  */
-export async function createClock(params, checks = {}, create = callCreate) {
+export async function createClock(params, method = "createTestClock") {
   if (isCreating) {
     notify("Another clock is being created. Try again when it is ready.", { error: true });
     return;
@@ -35,53 +40,17 @@ export async function createClock(params, checks = {}, create = callCreate) {
   const key = lastAttempt.text === text ? lastAttempt.key : newIdempotencyKey();
   lastAttempt = { text, key };
   try {
-    const clock = await create(params, key);
+    const { clock } = await call(method, params, { headers: { "Idempotency-Key": key } });
     lastAttempt = { text: null, key: null };
     if (!isSameSession()) return;
-    writeChecks(clock.id, checks);
     if (page.isConnected) location.hash = `#/clock/${clock.id}`;
-    else notify(`${params.name ? `“${params.name}”` : "The clock"} was created. It is in your clocks.`);
+    else notify(`${clock.name ? `“${clock.name}”` : "The clock"} was created. It is in your clocks.`);
   } catch (error) {
     // The next user must not see it.
     if (isSameSession()) throw error;
   } finally {
     isCreating = false;
   }
-}
-
-const withKey = (key) => ({ headers: { "Idempotency-Key": key } });
-
-async function callCreate(params, key) {
-  const { clock } = await call("createTestClock", params, withKey(key));
-  return clock;
-}
-
-const MAX_ADDED = 100; // entries of each list of amendTestClock
-
-/** Create a clock with more items than createTestClock accepts: amendments add the rest. */
-export async function createInParts({ transactions, goals, ...params }, key) {
-  const max = MAX_ENTRIES;
-  const parts = goals.map((goal) => ({ ...goal, contributions: goal.contributions.slice(0, max.contributions) }));
-  const first = { ...params, transactions: transactions.slice(0, max.transactions), goals: parts.slice(0, max.goals) };
-  let clock = await callCreate(first, key);
-  const { id } = clock;
-  let count = 0;
-  const amend = async (add) =>
-    ({ clock } = await call("amendTestClock", { id, add }, withKey(`${key}-${(count += 1)}`)));
-  try {
-    if (goals.length > max.goals) await amend({ goals: parts.slice(max.goals) });
-    const later = transactions.slice(max.transactions);
-    const contributions = goals.flatMap((goal, index) =>
-      goal.contributions.slice(max.contributions).map((entry) => ({ goalId: clock.goals[index].id, ...entry })),
-    );
-    while (later.length || contributions.length)
-      await amend({ transactions: later.splice(0, MAX_ADDED), contributions: contributions.splice(0, MAX_ADDED) });
-  } catch (error) {
-    // After a lost response, a retry continues with the same keys.
-    if (error instanceof RpcError) await call("deleteTestClock", { id });
-    throw error;
-  }
-  return clock;
 }
 
 /** Add a name to the params of createTestClock, unless they have one or the name is empty. */
@@ -152,9 +121,9 @@ export function sameParams(left, right) {
 }
 
 /** Create the clock of a draft. If that fails, call `showError(message, faults)`. */
-export async function tryToCreate(params, { name, expectations }, showError) {
+export async function tryToCreate(params, { name }, showError) {
   try {
-    await createClock(withName(params, name), { expectations });
+    await createClock(withName(params, name));
   } catch (error) {
     showError(creationErrorMessage(error), faultsIn(error));
   }

@@ -26,7 +26,7 @@ Object.assign(globalThis, {
   document: { baseURI: "http://127.0.0.1:8000/", getElementById: (id) => (id === "main" ? main : node()) },
 });
 const { createClock, sameParams } = await import("./create-clock.js");
-const { readChecks, writeChecks } = await import("./clock-checks.js");
+const { loadClock } = await import("./clock-calls.js");
 const { call, callHistory } = await import("../lib/rpc.js");
 const { endSession, startSession } = await import("../lib/session.js");
 
@@ -103,7 +103,6 @@ test("an error of an earlier session is not reported", async () => {
   signIn("ben");
   request.answer({ error: { code: -32001, message: "", data: { reason: "UNAUTHENTICATED" } } });
   assert.equal(await outcome, "created", "nothing is thrown");
-  assert.equal(readChecks("clock_1").expectations.length, 0);
 });
 
 test("a response that arrives in another session is not in the history", async () => {
@@ -145,16 +144,22 @@ test("the history keeps the latest 30 calls, without quiet ones", async () => {
   );
 });
 
-test("the checks of the newest 200 clocks are kept, and end with the session", () => {
-  const id = (number) => `clock_${String(number).padStart(4, "0")}`;
-  for (let number = 0; number < 202; number += 1) writeChecks(id(number), { opening: { EUR: number + 1 } });
-  assert.deepEqual(readChecks(id(1)).opening, {});
-  assert.deepEqual(readChecks(id(2)).opening, { EUR: 3 });
-  assert.deepEqual(readChecks(id(201)).opening, { EUR: 202 });
-  writeChecks(id(201), {});
-  assert.deepEqual(readChecks(id(201)).opening, {});
-  endSession();
-  assert.deepEqual(readChecks(id(2)).opening, {});
+test("what an earlier release stored in the browser moves to the clock", async () => {
+  const checks = { opening: { EUR: 3 }, expectations: [{ balance: { currency: "EUR", atLeast: 0 } }] };
+  localStorage.setItem("tickover-checks", JSON.stringify({ clock_1: checks, clock_2: checks }));
+  const loaded = loadClock("clock_1");
+  for (const method of ["getTestClock", "updateTestClock", "getTestClock"]) {
+    assert.equal(requests.at(-1).method, method);
+    requests.at(-1).answer(CREATED);
+    await settle();
+  }
+  assert.equal((await loaded).id, "clock_1");
+  assert.deepEqual(requests[1].params, {
+    id: "clock_1",
+    openingBalances: { EUR: 3 },
+    expectations: checks.expectations,
+  });
+  assert.deepEqual(Object.keys(JSON.parse(localStorage.getItem("tickover-checks"))), ["clock_2"]);
 });
 
 test("parameters mean the same if only the form of their times differs", () => {

@@ -1,9 +1,9 @@
-// Pure functions about expectations, the parameters of checkTestClock.
+// Pure functions about the expectations of a clock.
 
 import { toNumber } from "../lib/decimals.js";
 import { formatInstant, formatMoney } from "../lib/format.js";
 import { parseInstant } from "../lib/instants.js";
-import { countUntil, lowestOfEach, MAX_SHOWN_CURRENCIES } from "./clock-model.js";
+import { countUntil, curveOf, isPayment, lowestOfEach, MAX_SHOWN_CURRENCIES } from "./clock-model.js";
 
 const quote = (text) => `“${text}”`;
 const date = (timestamp) => formatInstant(parseInstant(timestamp));
@@ -18,13 +18,15 @@ function bounds({ atLeast, atMost, currency }) {
 }
 
 const DESCRIBE = {
-  balance({ currency, atLeast, atMost, from, until }) {
-    const rule = [
+  balance(rule, model) {
+    const { atLeast, atMost, from, until } = rule;
+    const { name, currency } = subjectOf(rule, model);
+    const bounds = [
       atLeast !== undefined && `never below ${formatMoney(atLeast, currency)}`,
       atMost !== undefined && `never above ${formatMoney(atMost, currency)}`,
     ].filter(Boolean);
     const range = [from && ` from ${date(from)}`, until && ` until ${date(until)}`].filter(Boolean);
-    return `${currency} balance ${rule.join(" and ")}${range.join("")}`;
+    return `${name} balance ${bounds.join(" and ")}${range.join("")}`;
   },
   goalReached: ({ goal, by }) => `Goal ${quote(goal)} reached by ${date(by)}`,
   posted: ({ name, by, count = 1 }) => `${quote(name)} posted${count > 1 ? ` ${count} times` : ""} by ${date(by)}`,
@@ -36,15 +38,33 @@ const DESCRIBE = {
 
 const ruleOf = (expectation) => Object.entries(expectation)[0];
 
-/** Describe an expectation, without a full stop. */
-export function describeExpectation(expectation) {
+/** Return what a rule is about: the name of an account, or a currency, and the currency of its amounts. */
+function subjectOf({ account, currency }, { accounts }) {
+  if (!account) return { name: currency, currency };
+  const found = accounts.find(({ key }) => key === account);
+  return { name: found?.name ?? account, currency: found?.currency };
+}
+
+/** Describe an expectation, without a full stop. `model` has the accounts. */
+export function describeExpectation(expectation, model) {
   const [word, rule] = ruleOf(expectation);
-  return DESCRIBE[word](rule);
+  return DESCRIBE[word](rule, model);
+}
+
+/** Return whether a value in JSON is an expectation that can be described. */
+export function isExpectation(value) {
+  try {
+    return Boolean(describeExpectation(value, { accounts: [] }));
+  } catch {
+    return false;
+  }
 }
 
 /** Describe how an expectation is broken. The server's message has plain numbers. */
-export function describeViolation(expectation, { actual, message }) {
-  const [word, { currency, atLeast, atMost }] = ruleOf(expectation);
+export function describeViolation(expectation, { actual, message }, model) {
+  const [word, rule] = ruleOf(expectation);
+  const { atLeast, atMost } = rule;
+  const { currency } = subjectOf(rule, model);
   if (word === "goalReached") return `The goal has ${formatMoney(actual)}.`;
   if (word === "posted") return `It posts ${actual === 1 ? "once" : `${actual} times`}.`;
   const bound = actual < atLeast ? `below ${formatMoney(atLeast, currency)}` : `above ${formatMoney(atMost, currency)}`;
@@ -59,7 +79,7 @@ const goalOf = ({ goals }, { goal }) =>
 
 /** Return the times of the transactions that an expectation counts. */
 export const postTimes = ({ items }, { name }) =>
-  items.filter((item) => item.currency && item.name === name).map(({ at }) => at);
+  items.filter((item) => isPayment(item) && item.name === name).map(({ at }) => at);
 
 /** Return when a balance changes for the last time until `to`. */
 export const lastChange = ({ times }, to) => Math.min(to, times.at(-1) ?? -Infinity);
@@ -72,7 +92,7 @@ export function decidedAt(expectation, model) {
     const { sums, targetUnits, times } = goalOf(model, rule);
     return [-Infinity, ...times][sums.findIndex((sum) => sum >= targetUnits)] ?? Infinity;
   }
-  const balance = model.balances.find(({ currency }) => currency === rule.currency);
+  const balance = curveOf(model, rule);
   return balance ? lastChange(balance, rule.until ? parseInstant(rule.until) : Infinity) : -Infinity;
 }
 
@@ -100,11 +120,15 @@ export function progressText(expectation, model) {
 }
 
 /** Describe a violation without its amount, because a balance can fall further at the same time. */
-function shortViolation(expectation, { actual }) {
-  const [word, { currency, atLeast, atMost, goal, name, count = 1, type }] = ruleOf(expectation);
+function shortViolation(expectation, { actual }, model) {
+  const [word, rule] = ruleOf(expectation);
+  const { account, atLeast, atMost, goal, name, count = 1, type } = rule;
+  const subject = subjectOf(rule, model);
+  const { currency } = subject;
   if (word === "goalReached") return `${quote(goal)} not reached`;
   if (word === "posted") return `${quote(name)} ${count > 1 ? `posts ${actual} of ${count} times` : "doesn't post"}`;
-  const what = word === "balance" ? "balance" : type === "INCOME" ? "income" : "expenses";
+  const balance = account ? `${subject.name} balance` : "balance";
+  const what = word === "balance" ? balance : type === "INCOME" ? "income" : "expenses";
   return `${what} ${actual < atLeast ? `below ${formatMoney(atLeast, currency)}` : `above ${formatMoney(atMost, currency)}`}`;
 }
 
@@ -112,7 +136,8 @@ function shortViolation(expectation, { actual }) {
  * Summarize expectations: `{ state, text }`, such as `All will hold` or `1 of 2 will break`. If one doesn't hold, add
  * `at`, the time of the first violation, and `detail`: `balance below €0.00`.
  */
-export function summarizeChecks(expectations, results, model) {
+export function summarizeChecks(model, results) {
+  const { expectations } = model;
   const violations = results.flatMap((result, index) =>
     result.ok
       ? []
@@ -120,7 +145,7 @@ export function summarizeChecks(expectations, results, model) {
           {
             at: parseInstant(result.violation.at),
             state: expectationState(expectations[index], result, model),
-            text: () => shortViolation(expectations[index], result.violation),
+            text: () => shortViolation(expectations[index], result.violation, model),
           },
         ],
   );
@@ -136,25 +161,26 @@ export function summarizeChecks(expectations, results, model) {
   return { state, text: words, at, detail: text() };
 }
 
-/** Return the smallest balance that balance rules allow at an instant. If no rule has a smallest balance, it is zero. */
-export function smallestOf(rules, at) {
+/** Return the smallest balance that balance rules allow at an instant, or else zero. A debt can be of any size. */
+export function smallestOf(rules, at, curve) {
   const bounded = rules.filter(({ atLeast }) => atLeast !== undefined);
-  if (!bounded.length) return 0;
+  if (!bounded.length) return isDebt(curve) ? -Infinity : 0;
   return Math.max(...bounded.filter(({ from, to }) => from <= at && at <= to).map(({ atLeast }) => atLeast));
 }
 
-/** Return the smallest balance that expectations allow at an instant. Smaller balances are red on all pages. */
-export const smallestAllowed = (expectations, currency, model, at) =>
-  smallestOf(balanceRules(expectations, currency, model), at);
+const isDebt = (curve) => curve?.type === "CREDIT_CARD" || curve?.type === "LOAN";
+
+/** Return the smallest balance that expectations allow on a curve at an instant. Smaller balances are red on all pages. */
+export const smallestAllowed = (model, curve, at) => smallestOf(balanceRules(model, curve), at, curve);
 
 /**
  * Return the lowest balances of the currencies that a scenario shows: `{ currency, at, value, isLow }`. If another one is
  * too low, add the lowest of those.
  */
-export function lowestBalances(model, expectations) {
+export function lowestBalances(model) {
   const all = lowestOfEach(model, model.start).map((low) => ({
     ...low,
-    isLow: low.value < smallestAllowed(expectations, low.currency, model, low.at),
+    isLow: low.value < smallestAllowed(model, low.curve, low.at),
   }));
   const others = all.slice(MAX_SHOWN_CURRENCIES).filter(({ isLow }) => isLow);
   const lowest = others.toSorted((left, right) => left.value - right.value).slice(0, 1);
@@ -162,12 +188,15 @@ export function lowestBalances(model, expectations) {
 }
 
 /** Return the short label of an expectation in the chart: `[name, rest]`. A long name can be cut. */
-export function shortLabel(expectation) {
-  const [word, { currency, atLeast, atMost, goal, name, type, category, count = 1 }] = ruleOf(expectation);
+export function shortLabel(expectation, model) {
+  const [word, rule] = ruleOf(expectation);
+  const { account, atLeast, atMost, goal, name, type, category, count = 1 } = rule;
+  const subject = subjectOf(rule, model);
   if (word === "goalReached") return [goal, ""];
   if (word === "posted") return [name, count > 1 ? ` ×${count}` : ""];
-  const bound = `${atLeast === undefined ? "≤" : "≥"} ${formatMoney(atLeast ?? atMost, currency)}`;
-  return word === "balance" ? ["", bound] : [category ?? (type === "INCOME" ? "Income" : "Spent"), ` ${bound}`];
+  const bound = `${atLeast === undefined ? "≤" : "≥"} ${formatMoney(atLeast ?? atMost, subject.currency)}`;
+  if (word === "balance") return account ? [subject.name, ` ${bound}`] : ["", bound];
+  return [category ?? (type === "INCOME" ? "Income" : "Spent"), ` ${bound}`];
 }
 
 /** Return the instant at which an expectation is decided, or null. */
@@ -176,10 +205,12 @@ export function deadline(expectation) {
   return by ? parseInstant(by) : null;
 }
 
-/** Return the balance rules of a currency: `{ atLeast, atMost, from, to }` with instants. */
-export const balanceRules = (expectations, currency, { start, maxTime }) =>
+/** Return the balance rules of a curve: `{ atLeast, atMost, from, to }` with instants. */
+export const balanceRules = ({ expectations, start, maxTime }, { account, currency }) =>
   expectations
-    .filter(({ balance }) => balance && balance.currency === currency)
+    .filter(
+      ({ balance: rule }) => rule && (rule.account ? rule.account === account : !account && rule.currency === currency),
+    )
     .map(({ balance: { atLeast, atMost, from, until } }) => ({
       atLeast,
       atMost,
@@ -189,10 +220,10 @@ export const balanceRules = (expectations, currency, { start, maxTime }) =>
 
 /** Return when a balance first breaks an expectation. Return undefined if none does, or if it is about something else. */
 export function firstBreach(model, { balance: rule }) {
-  const balance = rule && model.balances.find(({ currency }) => currency === rule.currency);
-  if (!balance) return undefined;
-  const [range] = balanceRules([{ balance: rule }], rule.currency, model);
-  return breachRanges(balance, range)[0]?.[0];
+  const curve = rule && curveOf(model, rule);
+  if (!curve) return undefined;
+  const [range] = balanceRules({ ...model, expectations: [{ balance: rule }] }, curve);
+  return breachRanges(curve, range)[0]?.[0];
 }
 
 /** Return the ranges `[from, to]` in which a balance breaks a rule. */

@@ -20,7 +20,11 @@ function suggestTime(last, start) {
 export function rowList(key, { title, noun, hint }, buildRow, start) {
   const list = h("ol", { class: `rows ${key}` });
   const rows = [];
-  const button = h("button", { onclick: () => append(undefined, true) }, `Add a ${noun}`);
+  const button = h(
+    "button",
+    { onclick: () => append(undefined, true) },
+    `Add ${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`,
+  );
   const empty = h("p", { class: "muted" }, hint);
 
   function refresh() {
@@ -81,12 +85,7 @@ const REPEATS = {
 };
 
 const repeatSelect = (value) =>
-  h(
-    "select",
-    {},
-    h("option", { value: "" }, "Once"),
-    Object.entries(REPEATS).map(([key, [label]]) => h("option", { value: key, selected: key === value }, label)),
-  );
+  choice([["", "Once"], ...Object.entries(REPEATS).map(([key, [label]]) => [key, label])], value);
 
 /** Return the end of repeats if the user gives none. */
 export const defaultUntil = (start) => addMonths(Date.parse(start) || Date.now(), DEFAULT_MONTHS);
@@ -107,33 +106,82 @@ export function repeatEntry({ repeats, ...entry }, until) {
 export const entriesOf = (value) =>
   Array.isArray(value) ? value.filter((entry) => entry && typeof entry === "object") : [];
 
-export function transactionRow(entry, previousRow, start) {
-  const last = previousRow && readRow(previousRow);
-  const { at, name, amount, currency, type, category, repeats } = entry ?? {
-    at: last?.at ?? suggestTime(null, start()),
-    currency: last?.currency ?? "EUR",
-  };
-  const currencyInput = textInput(currency, {
+const currencyInput = (value) =>
+  textInput(value, {
     maxLength: 3,
     list: "currencies",
     autocapitalize: "characters",
     spellcheck: "false",
     oninput: (event) => (event.target.value = event.target.value.toUpperCase()),
   });
-  const typeSelect = h(
+
+const accountInput = (value, placeholder) => textInput(value, { list: "accounts", spellcheck: "false", placeholder });
+
+const choice = (options, selected) =>
+  h(
     "select",
     {},
-    [
-      ["EXPENSE", "Expense"],
-      ["INCOME", "Income"],
-    ].map(([value, label]) => h("option", { value, selected: value === type }, label)),
+    options.map(([value, label]) => h("option", { value, selected: value === selected }, label)),
   );
+
+export const ACCOUNT_TYPES = [
+  ["CHECKING", "Checking"],
+  ["SAVINGS", "Savings"],
+  ["CREDIT_CARD", "Credit card"],
+  ["CASH", "Cash"],
+  ["LOAN", "Loan"],
+];
+
+export function accountRow(entry, previousRow) {
+  const last = previousRow && readRow(previousRow);
+  const { key, name, type, currency, openingBalance } = entry ?? { currency: last?.currency ?? "EUR" };
+  const keyInput = textInput(key, { spellcheck: "false", placeholder: "checking" });
   return {
     fields: [
       field("name", "Name", textInput(name)),
-      field("type", "Type", typeSelect),
+      field("key", "Key", keyInput),
+      field("type", "Type", choice(ACCOUNT_TYPES, type)),
+      field("currency", "Currency", currencyInput(currency)),
+      field("openingBalance", "Opening balance", amountInput(openingBalance, { placeholder: "0" }), parseAmount),
+    ],
+  };
+}
+
+export function transferRow(entry, previousRow, start) {
+  const last = previousRow && readRow(previousRow);
+  const { at, name, from, to, amount, received, repeats } = entry ?? { at: last?.at ?? suggestTime(null, start()) };
+  const arrives = amountInput(received, { placeholder: "if currencies differ" });
+  return {
+    fields: [
+      field("name", "Name", textInput(name)),
+      field("from", "From", accountInput(from)),
+      field("to", "To", accountInput(to)),
       field("amount", "Amount", amountInput(amount), parseAmount),
-      field("currency", "Currency", currencyInput),
+      field("received", "Received", arrives, parseAmount),
+      field("at", "Time (UTC)", timeInput(at), readTime),
+      field("repeats", "Repeats", repeatSelect(repeats)),
+    ],
+  };
+}
+
+const TRANSACTION_TYPES = [
+  ["EXPENSE", "Expense"],
+  ["INCOME", "Income"],
+];
+
+export function transactionRow(entry, previousRow, start) {
+  const last = previousRow && readRow(previousRow);
+  const { at, name, amount, currency, type, category, account, repeats } = entry ?? {
+    at: last?.at ?? suggestTime(null, start()),
+    currency: last?.currency ?? "EUR",
+  };
+  return {
+    fields: [
+      field("name", "Name", textInput(name)),
+      field("type", "Type", choice(TRANSACTION_TYPES, type)),
+      field("amount", "Amount", amountInput(amount), parseAmount),
+      field("currency", "Currency", currencyInput(currency)),
+      field("account", "Account", accountInput(account, "the first")),
       field("category", "Category", textInput(category, { placeholder: "optional" })),
       field("at", "Time (UTC)", timeInput(at), readTime),
       field("repeats", "Repeats", repeatSelect(repeats)),

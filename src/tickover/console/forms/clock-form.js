@@ -3,10 +3,21 @@
 import { OPENING_BALANCE } from "../clock/clock-model.js";
 import { MAX_NAME_LENGTH } from "../clock/clock-text.js";
 import { faultList, sameParams, tryToCreate } from "../clock/create-clock.js";
+import { isExpectation } from "../clock/expectations.js";
 import { amountFormat } from "../lib/amounts.js";
 import { h, onSubmit, render, withBusyState } from "../lib/dom.js";
 import { field, parseTimeText, readTime, TIME_FAULT, textInput, timeInput, toTimeText } from "../lib/form-fields.js";
-import { defaultUntil, entriesOf, goalRow, readRow, repeatEntry, rowList, transactionRow } from "./clock-form-rows.js";
+import {
+  accountRow,
+  defaultUntil,
+  entriesOf,
+  goalRow,
+  readRow,
+  repeatEntry,
+  rowList,
+  transactionRow,
+  transferRow,
+} from "./clock-form-rows.js";
 import { draftPreview } from "./draft-preview.js";
 import { expectationRows } from "./expectation-form.js";
 
@@ -16,6 +27,12 @@ const TRANSACTIONS = {
   noun: "transaction",
   hint: "Income and expenses, such as salary and rent.",
 };
+const ACCOUNTS = {
+  title: "Accounts",
+  noun: "account",
+  hint: "Optional. Each has its own balance. Transactions and transfers name it by its key.",
+};
+const TRANSFERS = { title: "Transfers", noun: "transfer", hint: "Money that moves from one account to another." };
 const GOALS = { title: "Goals", noun: "goal", hint: "Savings goals and their contributions." };
 const HINT =
   "Without a start, the clock starts now. A row that repeats ends at “Repeat until”, or after six months. Events can be up to ten years after the start.";
@@ -23,7 +40,8 @@ const HINT =
 /** Return why the text of a field can't be sent, or null. Numbers are already parsed. */
 function textFault(path, value) {
   if (typeof value !== "string") return null;
-  if (/amount$/i.test(path)) return `must be a number, for example ${amountFormat.format(1234.5)}`;
+  if (/(amount|received|openingBalance)$/i.test(path))
+    return `must be a number, for example ${amountFormat.format(1234.5)}`;
   return /(\.at|Time|Until)$/.test(path) && Number.isNaN(parseTimeText(value)) ? TIME_FAULT : null;
 }
 
@@ -33,19 +51,21 @@ export class ClockForm {
   #name;
   #start;
   #until;
-  #transactions;
-  #goals;
+  #lists; // of rows, by the names of the params
+  #expectations;
+  #currencies = h("datalist", { id: "currencies" });
+  #accounts = h("datalist", { id: "accounts" });
   #error = h("div", { role: "alert" });
   #button = h("button", { class: "primary" }, "Create clock");
   #preview = draftPreview("The balance appears here when you enter an amount.");
 
-  /** `draft` is `{ name, params, expectations, text, rows }`; the form updates it. `rows` has entries with `repeats`. */
+  /** `draft` is `{ name, params, text, rows }`; the form updates it. `rows` has entries with `repeats`. */
   constructor(draft) {
     this.#draft = draft;
     this.#createFields();
     this.#addDraftRows();
     this.#savedParams = this.params();
-    this.#preview.draw(this.#savedParams, draft.expectations);
+    this.#preview.draw(this.#savedParams);
     this.element = this.#build();
   }
 
@@ -59,26 +79,31 @@ export class ClockForm {
     const showDefaultUntil = () => (until.placeholder = toTimeText(new Date(defaultUntil(this.#start.read()))));
     this.#start.addEventListener("input", showDefaultUntil);
     showDefaultUntil();
-    this.#transactions = rowList("transactions", TRANSACTIONS, transactionRow, this.#start.read);
-    this.#goals = rowList("goals", GOALS, goalRow, this.#start.read);
+    this.#lists = {
+      accounts: rowList("accounts", ACCOUNTS, accountRow, this.#start.read),
+      transactions: rowList("transactions", TRANSACTIONS, transactionRow, this.#start.read),
+      transfers: rowList("transfers", TRANSFERS, transferRow, this.#start.read),
+      goals: rowList("goals", GOALS, goalRow, this.#start.read),
+    };
     const addOpening = h("button", { class: "plain", onclick: () => this.#addOpening() }, "Add an opening balance");
-    this.#transactions.element.append(" ", addOpening);
+    this.#lists.transactions.element.append(" ", addOpening);
   }
 
   #addDraftRows() {
     const { rows, params, text } = this.#draft;
-    const { transactions = [], goals = [] } = rows ?? params;
-    entriesOf(transactions).forEach((entry) => this.#transactions.append(entry));
-    entriesOf(goals).forEach((entry) => this.#goals.append(entry));
+    const entries = rows ?? params;
+    const lists = Object.entries(this.#lists);
+    for (const [key, list] of lists) entriesOf(entries[key]).forEach((entry) => list.append(entry));
+    this.#expectations = entriesOf(entries.expectations).filter(isExpectation);
     // A new form shows what a transaction consists of.
-    if (!rows && text === undefined && !this.#transactions.rows.length && !this.#goals.rows.length)
-      this.#transactions.append();
+    if (!rows && text === undefined && lists.every(([, { rows }]) => !rows.length)) this.#lists.transactions.append();
+    this.#drawOptions();
   }
 
   #addOpening() {
     const at = this.#start.read() ?? new Date().toISOString();
     const names = { name: OPENING_BALANCE, category: OPENING_BALANCE };
-    this.#transactions.append({ ...names, at, currency: "EUR", type: "INCOME" }, true);
+    this.#lists.transactions.append({ ...names, at, currency: "EUR", type: "INCOME" }, true);
   }
 
   #build() {
@@ -87,20 +112,16 @@ export class ClockForm {
     return h(
       "form",
       { class: "card clock-form", noValidate: true, oninput: save, onclick: save, onsubmit: create },
-      h(
-        "datalist",
-        { id: "currencies" },
-        CURRENCIES.map((value) => h("option", { value })),
-      ),
+      this.#currencies,
+      this.#accounts,
       h("div", { class: "cells clock-fields" }, this.#name, this.#start, this.#until),
       h("p", { class: "muted" }, HINT),
-      this.#transactions.element,
-      this.#goals.element,
-      expectationRows(this.#draft.expectations ?? [], {
+      Object.values(this.#lists).map(({ element }) => element),
+      expectationRows(this.#expectations, {
         getClock: () => this.#clock(),
         onChange: (expectations) => {
-          this.#draft.expectations = expectations;
-          this.#preview.draw(this.params(), expectations);
+          this.#expectations = expectations;
+          this.#saveDraft();
         },
       }),
       this.#preview.element,
@@ -110,12 +131,9 @@ export class ClockForm {
 
   #rows() {
     const start = this.#start.read();
-    const [transactions, goals] = [this.#transactions, this.#goals].map(({ rows }) => rows.map(readRow));
-    return {
-      ...(start && { frozenTime: start }),
-      ...(transactions.length && { transactions }),
-      ...(goals.length && { goals }),
-    };
+    const lists = Object.entries(this.#lists).map(([key, { rows }]) => [key, rows.map(readRow)]);
+    const entries = [...lists, ["expectations", this.#expectations]].filter(([, list]) => list.length);
+    return { ...(start && { frozenTime: start }), ...Object.fromEntries(entries) };
   }
 
   #repeat(entry) {
@@ -124,11 +142,12 @@ export class ClockForm {
 
   /** Return the parameters of createTestClock. */
   params() {
-    const { transactions, goals, ...rest } = this.#rows();
+    const { transactions, transfers, goals, ...rest } = this.#rows();
     const repeat = (entry) => this.#repeat(entry);
     return {
       ...rest,
       ...(transactions && { transactions: transactions.flatMap(repeat) }),
+      ...(transfers && { transfers: transfers.flatMap(repeat) }),
       ...(goals && {
         goals: goals.map(({ contributions, ...goal }) => ({
           ...goal,
@@ -138,12 +157,33 @@ export class ClockForm {
     };
   }
 
-  /** Return what an expectation can name: `{ currencies, goals }`. */
+  /** Return what an expectation can name: `{ currencies, accounts, goals }`. */
   #clock() {
-    const { transactions = [], goals = [] } = this.#rows();
+    const { accounts = [], transactions = [], goals = [] } = this.#rows();
     const isUnique = ({ name }) => name && goals.filter((goal) => goal.name === name).length === 1;
-    const currencies = transactions.map(({ currency }) => currency).filter((code) => /^[A-Z]{3}$/.test(code));
-    return { currencies: [...new Set(currencies.length ? currencies : ["EUR"])], goals: goals.filter(isUnique) };
+    const used = [...accounts, ...transactions].map(({ currency }) => currency);
+    const currencies = used.filter((code) => /^[A-Z]{3}$/.test(code));
+    return {
+      currencies: [...new Set(currencies.length ? currencies : ["EUR"])],
+      accounts: accounts.filter(({ key }) => key).map(({ name, ...rest }) => ({ ...rest, name: name ?? rest.key })),
+      goals: goals.filter(isUnique),
+    };
+  }
+
+  /** Offer the currencies and the keys of the accounts. Transfers need two accounts. */
+  #drawOptions() {
+    const { accounts } = this.#clock();
+    render(
+      this.#currencies,
+      CURRENCIES.map((value) => h("option", { value })),
+    );
+    render(
+      this.#accounts,
+      accounts.map(({ key, name }) => h("option", { value: key }, name)),
+    );
+    const { transactions, transfers } = this.#lists;
+    transfers.element.hidden = accounts.length < 2 && !transfers.rows.length;
+    transactions.element.classList.toggle("without-accounts", !accounts.length);
   }
 
   #saveDraft() {
@@ -151,7 +191,8 @@ export class ClockForm {
     const params = this.params();
     if (sameParams(params, this.#savedParams)) return;
     this.#savedParams = params;
-    this.#preview.draw(params, this.#draft.expectations);
+    this.#drawOptions();
+    this.#preview.draw(params);
     const rows = { ...this.#rows(), repeatUntil: this.#until.read() };
     Object.assign(this.#draft, { params, text: undefined, rows });
   }
@@ -160,8 +201,7 @@ export class ClockForm {
   *#fieldsByPath() {
     yield ["frozenTime", this.#start];
     yield ["repeatUntil", this.#until];
-    yield* this.#rowFields("transactions", this.#transactions);
-    yield* this.#rowFields("goals", this.#goals);
+    for (const [key, list] of Object.entries(this.#lists)) yield* this.#rowFields(key, list);
   }
 
   *#rowFields(key, list) {

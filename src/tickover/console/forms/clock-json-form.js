@@ -1,6 +1,5 @@
 // The editor for the parameters of a new clock as JSON.
 
-import { plural } from "../clock/clock-text.js";
 import { faultList, sameParams, tryToCreate } from "../clock/create-clock.js";
 import { h, newId, onSubmit, render, withBusyState } from "../lib/dom.js";
 import { ClockForm } from "./clock-form.js";
@@ -28,7 +27,7 @@ export function formProblem(draft) {
   return "";
 }
 
-/** Create the editor. `draft` is `{ name, params, expectations, text }`; the text stays in it until the form changes the params. */
+/** Create the editor. `draft` is `{ name, params, text }`; the text stays in it until the form changes the params. */
 export function clockJsonForm(draft) {
   const errorBox = h("div", { role: "alert", id: newId() });
   const text = h(
@@ -60,7 +59,7 @@ export function clockJsonForm(draft) {
   const preview = draftPreview();
   const drawPreview = () => {
     try {
-      preview.draw(parseParamsObject(text.value), draft.expectations);
+      preview.draw(parseParamsObject(text.value));
     } catch {
       preview.draw({}); // The user is still typing.
     }
@@ -80,8 +79,6 @@ export function clockJsonForm(draft) {
     errorBox,
     h("div", {}, h("label", { for: text.id }, "Parameters of createTestClock"), text),
     preview.element,
-    draft.expectations.length > 0 &&
-      h("p", { class: "muted" }, `With ${plural(draft.expectations.length, "expectation")} from the form.`),
     h(
       "div",
       { class: "row submit-row" },

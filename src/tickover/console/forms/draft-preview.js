@@ -3,15 +3,16 @@
 import { labelledSparkline } from "../chart/sparkline.js";
 import { parseDraft } from "../clock/clock-model.js";
 import { summaryParts } from "../clock/clock-text.js";
-import { lowestBalances } from "../clock/expectations.js";
+import { isExpectation, lowestBalances } from "../clock/expectations.js";
 import { h, render } from "../lib/dom.js";
 import { formatDay, formatMoney } from "../lib/format.js";
+import { entriesOf } from "./clock-form-rows.js";
 
 const HEIGHT = 96;
 
 /** Draw the curves with the dates of their ends. A single currency has labels for zero and for its highest balance. */
-function draftChart(model, lows, expectations) {
-  const curve = labelledSparkline(model, { width: 1080, height: HEIGHT, lows, expectations });
+function draftChart(model, lows) {
+  const curve = labelledSparkline(model, { width: 1080, height: HEIGHT, lows });
   const zero = curve.querySelector(".zero")?.getAttribute("y1") ?? HEIGHT;
   const label = h("span", { class: "zero-label" }, "0");
   label.style.setProperty("--zero-position", zero / HEIGHT);
@@ -34,18 +35,19 @@ function draftChart(model, lows, expectations) {
 }
 
 /**
- * Create an element whose `draw(params, expectations)` shows a clock with these parameters of createTestClock. Without
+ * Create an element whose `draw(params)` shows a clock with these parameters of createTestClock. Without
  * items, it shows a hint.
  */
 export function draftPreview(hint = "") {
   const element = h("div", { class: "draft-preview" });
-  const draw = (params, expectations = []) => {
-    const model = parseDraft(params);
+  const draw = (params) => {
+    // The user can write any JSON.
+    const model = parseDraft({ ...params, expectations: entriesOf(params.expectations).filter(isExpectation) });
     if (!model?.items.length) return render(element, hint && h("p", { class: "muted" }, hint));
-    const lows = lowestBalances(model, expectations);
+    const lows = lowestBalances(model);
     return render(
       element,
-      draftChart(model, lows, expectations),
+      draftChart(model, lows),
       h(
         "p",
         { class: "muted" },

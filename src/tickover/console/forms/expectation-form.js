@@ -1,6 +1,6 @@
 // The form for an expectation, and the list of the expectations of a new clock.
 
-import { errorDetails } from "../clock/create-clock.js";
+import { errorDetails, MAX_ENTRIES } from "../clock/create-clock.js";
 import { describeExpectation } from "../clock/expectations.js";
 import { amountFormat, parseAmount } from "../lib/amounts.js";
 import { h, render, withAmounts, withBusyState } from "../lib/dom.js";
@@ -26,15 +26,24 @@ const dateInput = () => withPicker(text({ required: true, placeholder: "2027-01-
 const text = (properties = {}) => h("input", { autocomplete: "off", ...properties });
 
 /** Return the kinds of expectations: `{ title, fields, read }`. `fields` creates controls by label. */
-function kinds({ currencies: codes, goals: allGoals }) {
+function kinds({ currencies: codes, accounts, goals: allGoals }) {
   const currencies = codes.map((code) => [code, code]);
+  // A currency of several accounts is their total.
+  const balances = [
+    ...codes.map((code) => [`currency:${code}`, accounts.length ? `${code} in all accounts` : code]),
+    ...accounts.map(({ key, name }) => [`account:${key}`, name]),
+  ];
   const isUnique = ({ name }) => allGoals.filter((goal) => goal.name === name).length === 1;
   const goals = allGoals.map((goal) => [isUnique(goal) ? goal.name : goal.id, goal.name]);
   const timestamp = ({ value }) => readTime(value);
+  const subject = accounts.length ? "Account" : "Currency";
   const bound = (title, key) => ({
     title,
-    fields: () => ({ Currency: select(currencies), Amount: amount("0") }),
-    read: ({ Currency, Amount }) => ({ balance: { currency: Currency.value, [key]: parseAmount(Amount.value) } }),
+    fields: () => ({ [subject]: select(balances), Amount: amount("0") }),
+    read({ [subject]: { value }, Amount }) {
+      const [member, name] = value.split(":");
+      return { balance: { [member]: name, [key]: parseAmount(Amount.value) } };
+    },
   });
   return [
     ...(currencies.length ? [bound("Balance never below", "atLeast"), bound("Balance never above", "atMost")] : []),
@@ -78,7 +87,7 @@ function kinds({ currencies: codes, goals: allGoals }) {
 }
 
 /**
- * Create the form for a clock with these currencies and goals. `onAdd(expectation)` rejects with the server's error.
+ * Create the form for a clock with these currencies, accounts and goals. `onAdd(expectation)` rejects with the server's error.
  * Return a div, because forms can't be nested.
  */
 export function expectationForm(clock, { onAdd, onCancel }) {
@@ -146,10 +155,8 @@ export const EXPECTATIONS_HINT = "Conditions that must hold, for example a balan
 export const removeButton = (text, onclick) =>
   h("button", { class: "plain icon-button", "aria-label": `Remove ${text}`, title: "Remove", onclick }, icon("close"));
 
-const MAX_EXPECTATIONS = 50;
-
 /**
- * Create the list of expectations of a new clock. `getClock()` returns its currencies and goals. Call
+ * Create the list of expectations of a new clock. `getClock()` returns its currencies, accounts and goals. Call
  * `onChange(expectations)` after each change.
  */
 export function expectationRows(expectations, { getClock, onChange }) {
@@ -166,11 +173,11 @@ export function expectationRows(expectations, { getClock, onChange }) {
 
   function draw() {
     hint.hidden = expectations.length > 0;
-    button.disabled = expectations.length >= MAX_EXPECTATIONS;
+    button.disabled = expectations.length >= MAX_ENTRIES.expectations;
     render(
       list,
       expectations.map((expectation, index) => {
-        const text = describeExpectation(expectation);
+        const text = describeExpectation(expectation, getClock());
         const remove = () => {
           change(expectations.toSpliced(index, 1));
           (list.querySelectorAll("button")[index] ?? box.querySelector("select, button")).focus();

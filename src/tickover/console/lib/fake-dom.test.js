@@ -128,5 +128,5 @@ export const rent = (day, changes = {}) => ({
 export const TRIP = { name: "Trip", targetAmount: 9, contributions: [{ amount: 1, at: onDay(11) }] };
 
 /** Return a clock that starts at START. */
-export const newModel = (transactions, goals = [], opening = {}) =>
-  parseParams({ frozenTime: onDay(0), transactions, goals }, opening);
+export const newModel = (transactions, goals = [], params = {}) =>
+  parseParams({ frozenTime: onDay(0), transactions, goals, ...params });

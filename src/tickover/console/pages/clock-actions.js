@@ -1,16 +1,13 @@
 // The actions of a clock: advance, amend, fork, delete, and create it again.
 
-import { loadClock } from "../clock/clock-calls.js";
-import { readChecks, writeChecks } from "../clock/clock-checks.js";
-import { toParams } from "../clock/clock-model.js";
+import { FORK_LABEL, loadClock } from "../clock/clock-calls.js";
 import { clockName, forkName } from "../clock/clock-text.js";
-import { createClock, createInParts, withName } from "../clock/create-clock.js";
 import { notify } from "../lib/dom.js";
 import { formatInstant } from "../lib/format.js";
 import { parseInstant, toTimestamp } from "../lib/instants.js";
 import { call, RpcError, ServerUnavailable } from "../lib/rpc.js";
-import { captureSession } from "../lib/session.js";
-import { askFork, askItem, confirmCancellation, confirmDeletion } from "./clock-dialogs.js";
+import { askFork, confirmCancellation, confirmDeletion } from "./clock-dialogs.js";
+import { askItem } from "./item-dialog.js";
 
 /** Notify once the next page is shown, because a change of page clears the notification. */
 const notifyAfterNavigation = (message) =>
@@ -31,7 +28,7 @@ export class ClockActions {
   #hooks;
 
   /**
-   * `page` is the clock's page. `hooks` has `model()`, `checks()`, `pauseWhile(work)` of the watcher, `onAdvanced`,
+   * `page` is the clock's page. `hooks` has `model()`, `pauseWhile(work)` of the watcher, `onAdvanced`,
    * `onAmended`, `onDeleted` and `onError`.
    */
   constructor(page, hooks) {
@@ -107,14 +104,12 @@ export class ClockActions {
 
   fork(at, name) {
     const model = this.#hooks.model();
-    const original = { id: model.id, name: clockName(model) };
-    const isSameSession = captureSession();
+    const labels = { ...model.labels, [FORK_LABEL]: model.id };
     return this.#run(
       async () => {
         try {
-          const params = { id: model.id, name: name || forkName(model), at: toTimestamp(at) };
+          const params = { id: model.id, name: name || forkName(model), at: toTimestamp(at), labels };
           const { clock } = await call("forkTestClock", params);
-          if (isSameSession()) writeChecks(clock.id, { ...readChecks(model.id), original });
           return clock;
         } catch (error) {
           if (error instanceof ServerUnavailable) this.warning = " The fork may exist. Check your clocks.";
@@ -129,27 +124,13 @@ export class ClockActions {
     );
   }
 
-  /** Create a new clock with the items of the deleted or expired one. */
-  createAgain() {
-    const model = this.#hooks.model();
-    const params = withName({ ...toParams(model), labels: model.labels }, model.name);
-    return this.#run(
-      () => createClock(params, this.#hooks.checks(), createInParts),
-      () =>
-        location.hash.includes(model.id) ||
-        notifyAfterNavigation("This is a new clock with the same events. It is at its start."),
-    );
-  }
-
   async askDelete() {
     const model = this.#hooks.model();
     if (!(await confirmDeletion(clockName(model)))) return;
-    const isSameSession = captureSession();
     await this.#run(
       async () => {
         await call("deleteTestClock", { id: model.id });
         this.#hooks.onDeleted();
-        if (isSameSession()) writeChecks(model.id, {});
       },
       () => navigate("#/clocks", "The clock was deleted."),
     );

@@ -1,19 +1,15 @@
-// The dialogs of a clock: add or show an item, fork, export, and confirm a cancellation or a deletion, also of an access token.
+// The dialogs of a clock: show an item, fork, export, and confirm a cancellation or a deletion, also of an access token.
 
-import { viewAt } from "../clock/clock-model.js";
-import { forkName, MAX_NAME_LENGTH, plural, signedAmount } from "../clock/clock-text.js";
-import { faultsIn, newIdempotencyKey } from "../clock/create-clock.js";
-import { parseAmount } from "../lib/amounts.js";
-import { difference, exactSum } from "../lib/decimals.js";
-import { copyText, h, onSubmit, withAmounts, withBusyState } from "../lib/dom.js";
-import { amountInput, field, parseTimeText, readTime, TIME_FAULT, textInput, timeInput } from "../lib/form-fields.js";
+import { curveOf, isPayment, viewAt } from "../clock/clock-model.js";
+import { curveName, forkName, MAX_NAME_LENGTH, plural, signedAmount } from "../clock/clock-text.js";
+import { difference } from "../lib/decimals.js";
+import { copyText, h, withAmounts } from "../lib/dom.js";
+import { field, textInput } from "../lib/form-fields.js";
 import { formatDay, formatInstant, formatMoney, formatTime } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
-import { toTimestamp } from "../lib/instants.js";
-import { CallError, ServerUnavailable } from "../lib/rpc.js";
 
 /** Show a dialog and return the value of the pressed button, or null if it was cancelled. */
-function openDialog(label, content, { onsubmit } = {}) {
+export function openDialog(label, content, { onsubmit } = {}) {
   return new Promise((resolve) => {
     const dialog = h(
       "dialog",
@@ -36,7 +32,8 @@ function openDialog(label, content, { onsubmit } = {}) {
 export const buttonRow = (...buttons) => h("div", { class: "row dialog-actions" }, buttons);
 const dismissButton = (text = "Cancel") => h("button", { value: "", autofocus: true }, text);
 /** A cancel button that doesn't submit, so that Enter runs the action. */
-const closeButton = () => h("button", { onclick: (event) => event.target.closest("dialog").close("") }, "Cancel");
+export const closeButton = () =>
+  h("button", { onclick: (event) => event.target.closest("dialog").close("") }, "Cancel");
 
 /** Create a choice between `[value, text]`. `onChoose(value)` is called for each change. */
 const radioButtons = (legend, options, selected, onChoose) =>
@@ -106,15 +103,18 @@ export async function confirmCancellation(model, item) {
   return selected === "all" ? sameName : [item.id];
 }
 
-/** Show a transaction: its state, the balance before and after it, and its id. */
-export async function showItem(item, state) {
-  const { id, at, name, amount, currency, kind, category, balance } = item;
-  const before = kind === "income" ? difference(balance, amount) : exactSum([balance, amount]);
+/** Show a transaction or transfer: its state, the balances before and after it, and its id. */
+export async function showItem(item, state, model) {
+  const { id, at, name, category } = item;
+  const balances = item.changes.map(({ account, currency, amount, balance }) => [
+    `${curveName(curveOf(model, { account, currency }))} balance`,
+    `${formatMoney(difference(balance, amount), currency)} → ${formatMoney(balance, currency)}`,
+  ]);
   const properties = { value: "copy", class: "quiet icon-button", "aria-label": "Copy ID", title: "Copy ID" };
   const copy = h("button", properties, icon("copy"));
   const facts = {
     Amount: h("strong", {}, signedAmount(item)),
-    [`${currency} balance`]: `${formatMoney(before, currency)} → ${formatMoney(balance, currency)}`,
+    ...Object.fromEntries(balances),
     Time: `${formatDay(at)}, ${formatTime(at)} UTC`,
     State: state,
     Category: category,
@@ -146,7 +146,7 @@ const EXPORT_FORMATS = {
 
 /** Ask for the format of an export. Return `{ format, pending }`, or null for no export. */
 export async function askExport({ items }) {
-  const count = items.filter(({ isPosted, currency }) => currency && !isPosted).length;
+  const count = items.filter((item) => isPayment(item) && !item.isPosted).length;
   const pending = h("input", { type: "checkbox", disabled: !count });
   const options = Object.entries(EXPORT_FORMATS).map(([value, text]) => h("option", { value }, text));
   // The parameters have all items.
@@ -181,7 +181,11 @@ export async function askFork(model, instant) {
   const name = textInput(forkName(model), { maxlength: String(MAX_NAME_LENGTH) });
   const choice = await openDialog("Fork clock", [
     h("h2", {}, "Fork this clock"),
-    h("p", {}, "A fork has the same events, goals and expectations, and its own time. This clock doesn't change."),
+    h(
+      "p",
+      {},
+      "A fork has the same events, goals, accounts and expectations, and its own time. This clock doesn't change.",
+    ),
     field("name", "Name", name),
     radioButtons(
       "Time of the fork",
@@ -199,87 +203,4 @@ export async function askFork(model, instant) {
   if (choice !== "fork") return null;
   const at = options.find(([value]) => value === selected)[2];
   return { name: name.value.trim(), at };
-}
-
-const GOAL = "goal:";
-
-/** Show the faults of fields below a path, and focus the first of them. Return the other faults. */
-function showFaults(fields, faults, path) {
-  const faultOf = ({ key }) => faults.find((fault) => fault.path === path + key);
-  for (const element of fields) element.setFault(faultOf(element)?.message ?? "");
-  fields.find(faultOf)?.focusControl();
-  return faults.filter((fault) => !fields.some((element) => faultOf(element) === fault));
-}
-
-/**
- * Ask for an item at an instant. `onAdd(add, headers)` sends the parameter `add` of amendTestClock and rejects with the
- * server's error. A retry sends the same idempotency key, so the server adds one item.
- */
-export function askItem(model, instant, onAdd) {
-  let attempt = { text: "", key: "" };
-  const type = h(
-    "select",
-    { onchange: () => showFields() },
-    [
-      ["EXPENSE", "Expense"],
-      ["INCOME", "Income"],
-      ...model.goals.map(({ id, name }) => [`${GOAL}${id}`, `Contribution to “${name}”`]),
-    ].map(([value, text]) => h("option", { value }, text)),
-  );
-  const time = timeInput(toTimestamp(instant));
-  const shownTime = time.value;
-  const fields = [
-    field("type", "Type", type),
-    field("category", "Category", textInput("", { placeholder: "optional" })),
-    field("name", "Name", textInput("", { autofocus: true })),
-    field("amount", "Amount", amountInput(), parseAmount),
-    field("currency", "Currency", textInput(model.currencies[0] ?? "EUR", { maxlength: "3", spellcheck: "false" })),
-    field("at", "Time (UTC)", time, (text) => (text === shownTime ? toTimestamp(instant) : readTime(text))),
-  ];
-  const error = h("p", { class: "error", role: "alert" });
-  const button = h("button", { class: "primary" }, "Add event");
-  const goalId = () => type.value.startsWith(GOAL) && type.value.slice(GOAL.length);
-
-  function showFields() {
-    for (const element of fields) element.hidden = goalId() && ["name", "currency", "category"].includes(element.key);
-  }
-
-  /** Return the parameter `add` and the path of the item in it. */
-  function readItem() {
-    const item = Object.fromEntries(fields.filter(({ hidden }) => !hidden).map(({ key, read }) => [key, read()]));
-    if (!goalId()) return { add: { transactions: [item] }, path: "add.transactions[0]." };
-    return {
-      add: { contributions: [{ goalId: goalId(), at: item.at, amount: item.amount }] },
-      path: "add.contributions[0].",
-    };
-  }
-
-  function showError(caught, path) {
-    if (!(caught instanceof CallError)) throw caught;
-    const faults = faultsIn(caught);
-    const others = showFaults(fields, faults, path);
-    const messages = faults.length ? others.map((fault) => `${fault.path}: ${fault.message}`) : [caught.message];
-    if (caught instanceof ServerUnavailable) messages.push("A retry doesn't add a second event.");
-    error.textContent = messages.join(" ");
-  }
-
-  async function add(dialog) {
-    const { add, path } = readItem();
-    if (Number.isNaN(parseTimeText(time.value)))
-      return showFaults(fields, [{ path: `${path}at`, message: TIME_FAULT }], path);
-    const text = JSON.stringify(add);
-    if (attempt.text !== text) attempt = { text, key: newIdempotencyKey() };
-    try {
-      await onAdd(add, { "Idempotency-Key": attempt.key });
-      dialog.close("added");
-    } catch (caught) {
-      showError(caught, path);
-    }
-  }
-
-  return openDialog(
-    "Add event",
-    [h("h2", {}, "Add an event"), h("div", { class: "item-fields" }, fields), error, buttonRow(closeButton(), button)],
-    { onsubmit: onSubmit(() => withBusyState(button, () => add(button.closest("dialog")))) },
-  );
 }

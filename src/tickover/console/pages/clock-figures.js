@@ -76,7 +76,6 @@ export class ClockFigures {
   #lowest = new Figure("Lowest ahead");
   #checks = new Figure("Expectations");
   #drawnView = null;
-  #expectations = [];
   #onShow;
   element = h(
     "dl",
@@ -105,11 +104,6 @@ export class ClockFigures {
     this.#drawLowest(model);
   }
 
-  /** Return whether a balance is too low. An expectation can allow a balance below zero. */
-  #isTooLow(value, currency, model, at) {
-    return value < smallestAllowed(this.#expectations, currency, model, at);
-  }
-
   #drawBalance(model, currentView, view, isPreview) {
     const { balances, currencies } = model;
     const [main] = currencies;
@@ -119,7 +113,7 @@ export class ClockFigures {
     const entries = balances.map((balance) => {
       const { currency } = balance;
       const [now, then] = [currentView, view].map((each) => each.balances.get(currency));
-      const isLow = this.#isTooLow(now, currency, model, model.now);
+      const isLow = now < smallestAllowed(model, balance, model.now);
       const change = isPast ? difference(now, then) : difference(then, now);
       const changeText = formatMoney(change, currency, { sign: "exceptZero" });
       const note = isPreview
@@ -128,7 +122,9 @@ export class ClockFigures {
       return { value: now, currency, isLow, note };
     });
     const [{ value, note, isLow }, ...others] = entries;
-    this.#balance.label.textContent = others.length ? "Balances" : `${main} balance`;
+    this.#balance.label.textContent = others.length
+      ? "Balances"
+      : `${main} ${model.accounts.length ? "total" : "balance"}`;
     return this.#balance.show(formatMoney(value, main), note ?? "all transactions are posted", {
       broken: isLow,
       others: listAmounts(others),
@@ -164,15 +160,14 @@ export class ClockFigures {
     const entries = model.balances.map((balance) => {
       const { at, value } = lowestAhead(balance, model);
       const { currency } = balance;
-      const isLow = this.#isTooLow(value, currency, model, at);
+      const isLow = value < smallestAllowed(model, balance, at);
       return { at, value, currency, isLow, note: at === now ? "now" : dayFormat(model)(at) };
     });
     this.#lowest.element.hidden = !entries.length;
     if (!entries.length) return;
     const [{ at, value, currency, note, isLow }, ...others] = entries;
     // With several currencies, each has one line.
-    const cause =
-      at > now && !others.length && model.items.findLast((item) => item.at === at && item.currency === currency).name;
+    const cause = at > now && !others.length && model.balances[0].items.findLast((item) => item.at === at).name;
     return this.#lowest.show(formatMoney(value, currency), cause ? `${note}, ${cause}` : note, {
       broken: isLow,
       others: listAmounts(others),
@@ -180,12 +175,12 @@ export class ClockFigures {
   }
 
   /** Show how many expectations hold. `results` is null until the server responds. */
-  drawChecks(model, expectations, results) {
-    this.#expectations = expectations;
+  drawChecks(model, results) {
+    const { expectations } = model;
     this.#drawLowest(model);
     if (!expectations.length) return this.#checks.show("None", "add one below");
     if (!results) return this.#checks.show("…", plural(expectations.length, "expectation"));
-    const { state, text, at, detail } = summarizeChecks(expectations, results, model);
+    const { state, text, at, detail } = summarizeChecks(model, results);
     const show = () => h("button", { class: "link", onclick: () => this.#onShow(at) }, dayFormat(model)(at));
     return this.#checks.show(
       [stateBadge(state), h("span", {}, text)],
@@ -201,7 +196,7 @@ export class ClockFigures {
     const { at, value } = balance ? lowestAhead(balance, model) : { value: 0 };
     if (value >= 0) return null;
     const { currency } = balance;
-    const limit = smallestAllowed(this.#expectations, currency, model, at);
+    const limit = smallestAllowed(model, balance, at);
     if (limit >= 0 || limit === -Infinity) return null;
     return withAmounts(`lowest ${formatMoney(value, currency)}, limit ${formatMoney(limit, currency)}`);
   }

@@ -1,7 +1,8 @@
 // The top of a clock's page: its name, labels, counts and expiry, and a menu of actions.
 
+import { FORK_LABEL } from "../clock/clock-calls.js";
 import { toParams } from "../clock/clock-model.js";
-import { clockName, plural } from "../clock/clock-text.js";
+import { clockName, countKinds } from "../clock/clock-text.js";
 import { withName } from "../clock/create-clock.js";
 import { copyText, downloadFile, h, notify, render } from "../lib/dom.js";
 import { formatDuration } from "../lib/format.js";
@@ -12,22 +13,13 @@ import { call } from "../lib/rpc.js";
 import { askExport, PARAMS } from "./clock-dialogs.js";
 import { showRenameForm } from "./rename-form.js";
 
-const exportClock = ({ id, opening }, choice) =>
-  call("exportTestClock", { id, ...choice, ...(Object.keys(opening).length && { openingBalances: opening }) });
+const exportClock = ({ id }, choice) => call("exportTestClock", { id, ...choice });
 
 const paramsFile = (model) => ({
   fileName: `${model.id}.json`,
   mediaType: "application/json",
   text: `${JSON.stringify(withName(toParams(model), model.name), null, 2)}\n`,
 });
-
-const originText = (original) =>
-  h(
-    "span",
-    { class: "origin" },
-    "Fork of ",
-    h("a", { href: `#/clock/${encodeURIComponent(original.id)}` }, original.name),
-  );
 
 export class ClockHeader {
   #model;
@@ -39,13 +31,14 @@ export class ClockHeader {
   #expiry = h("span", { class: "expiry" });
   #menu;
 
-  /** `original` is the `{ id, name }` of the clock of which this one is a fork. `onRename(name)` returns the clock. */
-  constructor(model, { original, onFork, onDelete, onRename, onError }) {
+  /** `onRename(name)` returns the clock. */
+  constructor(model, { onFork, onDelete, onRename, onError }) {
     this.#model = model;
     this.#onError = onError;
     this.#rename = onRename;
     const id = encodeURIComponent(model.id);
-    const comparison = `#/compare/${original ? `${encodeURIComponent(original.id)}?with=${id}` : id}`;
+    const original = model.labels[FORK_LABEL];
+    const comparison = `#/compare/${original ? `${encodeURIComponent(original)}?with=${id}` : id}`;
     this.#menu = menuButton({ label: "More actions", content: icon("more"), className: "icon-button" }, [
       { text: "Rename", onSelect: () => this.#editName() },
       { text: "Copy ID", onSelect: () => copyText(model.id, "the ID of the clock") },
@@ -64,7 +57,7 @@ export class ClockHeader {
         h("span", { "aria-hidden": "true" }, "/"),
       ),
       this.#name,
-      original && originText(original),
+      original && h("a", { class: "origin", href: `#/clock/${encodeURIComponent(original)}` }, "Original clock"),
       this.#status,
       this.#counts,
       this.#expiry,
@@ -81,13 +74,7 @@ export class ClockHeader {
   }
 
   setModel(model) {
-    const { length } = model.items.filter((item) => item.currency);
-    const counts = { transaction: length, contribution: model.items.length - length };
-    this.#counts.textContent =
-      Object.entries(counts)
-        .filter(([, count]) => count)
-        .map(([noun, count]) => plural(count, noun))
-        .join(", ") || "no events";
+    this.#counts.textContent = countKinds(model.items).join(", ") || "no events";
     if (model.name !== this.#model.name) {
       this.#model = model;
       // A name that is being edited stays.
@@ -116,7 +103,9 @@ export class ClockHeader {
       this.#name,
       h("h1", {}, name),
       !this.#model.name && h("button", { class: "plain", onclick: () => this.#editName() }, "Add a name"),
-      Object.entries(this.#model.labels).map(([key, value]) => h("span", { class: "chip" }, `${key}=${value}`)),
+      Object.entries(this.#model.labels)
+        .filter(([key]) => key !== FORK_LABEL)
+        .map(([key, value]) => h("span", { class: "chip" }, `${key}=${value}`)),
     );
   }
 

@@ -1,8 +1,8 @@
 // <tick-clock>: one clock, at its frozen time or at a previewed time.
 
-import { loadClock, renameClock } from "../clock/clock-calls.js";
-import { checkClock, readChecks, writeChecks } from "../clock/clock-checks.js";
-import { parseClock, scheduleKey, viewAt, withOpening } from "../clock/clock-model.js";
+import { checkClock, loadClock, renameClock, updateClock } from "../clock/clock-calls.js";
+import { parseClock, scheduleKey, viewAt } from "../clock/clock-model.js";
+import { AccountsPanel } from "./accounts-panel.js";
 import { AdvanceBar } from "./advance-bar.js";
 import { ClockActions } from "./clock-actions.js";
 import { ClockFigures } from "./clock-figures.js";
@@ -30,10 +30,7 @@ const URL_UPDATE_MS = 300; // browsers limit how often a page changes its URL
 class ClockPage extends HTMLElement {
   #model = null;
   #currentView = null;
-  #checks = null;
-  #newestChecks = null;
-  #checkCount = 0; // a later check makes the results of an earlier one outdated
-  #results = null;
+  #results = null; // of the expectations
   #instant = null;
   #watcher = null;
   #frame = 0;
@@ -45,10 +42,9 @@ class ClockPage extends HTMLElement {
   #retryTimer = 0;
   #isUnreachable = false;
   #notice = new Notice();
-  #parts = ["figures", "bar", "transactions", "goals", "expectations"];
+  #parts = ["figures", "bar", "transactions", "goals", "expectations", "accounts"];
   #actions = new ClockActions(this, {
     model: () => this.#model,
-    checks: () => this.#checks,
     pauseWhile: (work) => this.#watcher.pauseWhile(work),
     onAdvanced: (clock) => this.#advanced(clock),
     onAmended: (clock) => this.#amended(clock),
@@ -58,7 +54,6 @@ class ClockPage extends HTMLElement {
 
   connectedCallback() {
     this.clockId = this.argument;
-    this.#checks = this.#newestChecks = readChecks(this.clockId);
     render(this, h("p", { class: "muted" }, "Loading the clock…"));
     this.#load();
   }
@@ -94,7 +89,7 @@ class ClockPage extends HTMLElement {
   }
 
   #open(clock) {
-    this.#model = parseClock(clock, null, this.#checks.opening);
+    this.#model = parseClock(clock);
     this.#instant = this.#timeInQuery(this.query) ?? this.#model.now;
     const hadFocus = this.contains(document.activeElement);
     this.#build();
@@ -109,46 +104,37 @@ class ClockPage extends HTMLElement {
     this.#checkAgain();
   }
 
-  #checkAgain() {
-    this.#check(this.#newestChecks).catch((error) => this.expectations.showError(errorDetails(error)));
-  }
-
-  /** Check expectations on the server and show the results. Throw if the server rejects them; a removal is kept. */
-  async #check(checks) {
-    const { opening, expectations } = (this.#newestChecks = checks);
-    const number = ++this.#checkCount;
-    const isRemoval = expectations.length < this.#checks.expectations.length;
-    let [results, rejection] = [null, null];
+  /** Check the expectations again, unless the clock changes in the meantime. */
+  async #checkAgain() {
+    const model = this.#model;
     try {
-      results = await checkClock(this.clockId, checks);
+      const results = await checkClock(model);
+      if (this.isConnected && model.scheduleKey === this.#model.scheduleKey) this.#showResults(results);
     } catch (error) {
-      rejection = error;
-      if (!isRemoval && checks === this.#newestChecks) this.#newestChecks = this.#checks;
+      if (this.isConnected) this.expectations.showError(errorDetails(error));
     }
-    if (rejection && !isRemoval) throw rejection;
-    if (!this.isConnected || number !== this.#checkCount) return;
-    this.#results = results;
-    if (checks !== this.#checks) {
-      this.#checks = checks;
-      writeChecks(this.clockId, checks);
-      if (opening !== this.#model.opening) this.#update(withOpening(this.#model, opening));
-    }
-    this.#drawChecks();
-    if (rejection) throw rejection;
   }
 
-  #drawChecks() {
-    this.timeline.setChecks(this.#checks.expectations, this.#results);
-    this.transactions.setExpectations(this.#checks.expectations);
-    this.figures.drawChecks(this.#model, this.#checks.expectations, this.#results);
-    this.expectations.setChecks(this.#model, this.#checks, this.#results);
+  /** Change the expectations or the opening balances. Throw if the server rejects them. */
+  async #change(changes) {
+    const clock = await this.#watcher.pauseWhile(() => updateClock(this.clockId, changes));
+    if (!this.isConnected) return;
+    const model = parseClock(clock, this.#model);
+    this.#results = await checkClock(model);
+    if (this.isConnected) this.#update(model);
+  }
+
+  #showResults(results) {
+    this.#results = results;
+    this.timeline.setResults(results);
+    this.figures.drawChecks(this.#model, results);
+    this.expectations.setModel(this.#model, results);
     this.#draw();
   }
 
   #build() {
     this.#notice.element.hidden = true;
     this.header = new ClockHeader(this.#model, {
-      original: this.#checks.original,
       onFork: () => this.#actions.askFork(this.#instant),
       onDelete: () => this.#actions.askDelete(),
       onRename: (name) => this.#rename(name),
@@ -178,11 +164,23 @@ class ClockPage extends HTMLElement {
     });
     this.goals = h("tick-goals", { class: "card", oncancelitem: ({ detail }) => this.#actions.askCancel(detail) });
     this.expectations = new ExpectationsPanel({
-      onChange: (checks) => this.#check(checks),
+      onChange: (changes) => this.#change(changes),
       onShow: show,
     });
     this.transactions.opening = this.expectations.opening;
-    const aside = h("div", { class: "clock-aside" }, this.expectations.element, this.goals);
+    this.accounts = new AccountsPanel({
+      onShow: (account) => {
+        this.timeline.show(account);
+        this.transactions.showAccount(account);
+      },
+    });
+    const aside = h(
+      "div",
+      { class: "clock-aside" },
+      this.#model.accounts.length > 0 && this.accounts.element,
+      this.expectations.element,
+      this.goals,
+    );
     render(
       this,
       this.header.element,
@@ -208,7 +206,7 @@ class ClockPage extends HTMLElement {
     this.timeline.setModel(model, this.#instant);
     this.transactions.setModel(model, this.#instant);
     this.goals.setModel(model);
-    this.#drawChecks();
+    this.#showResults(this.#results);
   }
 
   async #rename(name) {
@@ -234,6 +232,7 @@ class ClockPage extends HTMLElement {
     const before = this.#model;
     const model = parseClock(clock, before);
     if (this.#instant === before.now) this.#instant = model.now;
+    if (model.expectations.length !== before.expectations.length) this.#results = null;
     this.#update(model);
     this.#updateUrl();
     const message = isAdvanced
@@ -350,8 +349,7 @@ class ClockPage extends HTMLElement {
     this.#draw();
     this.#showNotice(
       `${expired ? goneMessage(reason) : "This clock was deleted elsewhere."} You see its last state.`,
-      h("button", { class: "primary", onclick: () => this.#actions.createAgain() }, "Create it again"),
-      h("a", { class: "button", href: "#/clocks" }, "Back to your clocks"),
+      clocksLink(),
     );
   }
 }

@@ -94,11 +94,11 @@ const figure = (name, title, amounts) =>
   );
 
 /** Return the balances, or the progress of the first goal of a clock without transactions. The note has the others. */
-function balanceFigure(model, expectations) {
+function balanceFigure(model) {
   const { balances, goals } = viewAt(model, model.now);
-  const amounts = [...balances].map(([currency, balance]) => ({
-    value: formatMoney(balance, currency),
-    isLow: balance < smallestAllowed(expectations, currency, model, model.now),
+  const amounts = model.balances.map((curve) => ({
+    value: formatMoney(balances.get(curve.currency), curve.currency),
+    isLow: balances.get(curve.currency) < smallestAllowed(model, curve, model.now),
   }));
   if (amounts.length > 2)
     return figure("balance", "Balance", [{ ...amounts[0], note: `and ${amounts.length - 1} more currencies` }]);
@@ -110,10 +110,10 @@ function balanceFigure(model, expectations) {
 }
 
 /** Return the lowest balances from now on, or nothing for a clock without transactions. */
-function lowestFigure(model, expectations) {
-  const amounts = lowestPoints(model, model.now).map(({ at, value, currency }) => ({
+function lowestFigure(model) {
+  const amounts = lowestPoints(model, model.now).map(({ at, value, currency, curve }) => ({
     value: formatMoney(value, currency),
-    isLow: value < smallestAllowed(expectations, currency, model, at),
+    isLow: value < smallestAllowed(model, curve, at),
     note: at === model.now ? "now" : formatShortDay(at),
   }));
   return amounts.length > 0 && figure("lowest", "Lowest ahead", amounts);
@@ -155,16 +155,16 @@ const withShownCurrencies = (model) =>
   model.balances.length > 2 ? { ...model, balances: model.balances.slice(0, 1) } : model;
 
 /** Return the cells of a clock between its name and its expectations. */
-export const clockCells = (model, expectations) => [
-  h("dl", { class: "balances" }, balanceFigure(model, expectations), lowestFigure(model, expectations)),
-  model.items.length ? sparkline(withShownCurrencies(model), { expectations }) : h("div", { class: "no-curve" }),
+export const clockCells = (model) => [
+  h("dl", { class: "balances" }, balanceFigure(model), lowestFigure(model)),
+  model.items.length ? sparkline(withShownCurrencies(model)) : h("div", { class: "no-curve" }),
   nextEvent(model),
 ];
 
 /** Return the state of the expectations: `{ isBroken, content }`. `results` are those of checkTestClock. */
-export function checkCell(expectations, results, model) {
+export function checkCell(results, model) {
   if (!results.length) return { isBroken: false, content: h("span", { class: "muted" }, "No expectations") };
-  const { state, text: summary, at } = summarizeChecks(expectations, results, model);
+  const { state, text: summary, at } = summarizeChecks(model, results);
   const isBroken = at !== undefined;
   const text = isBroken ? `${state === "broken" ? "Broken" : "Will break"} ${formatShortDay(at)}` : summary;
   return { isBroken, content: [stateBadge(state), h("span", { class: isBroken ? "error" : undefined }, text)] };

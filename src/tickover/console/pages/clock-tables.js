@@ -1,8 +1,8 @@
 // <tick-transactions>: the transactions of a clock with their balances.
 
 import { RowStates, stateCounts } from "../chart/row-states.js";
-import { balanceAt, countUntil } from "../clock/clock-model.js";
-import { netText } from "../clock/clock-text.js";
+import { balanceAt, countUntil, curveOf } from "../clock/clock-model.js";
+import { accountNames, netText } from "../clock/clock-text.js";
 import { smallestAllowed } from "../clock/expectations.js";
 import { h, newId, render, tableHead } from "../lib/dom.js";
 import { formatCount } from "../lib/format.js";
@@ -17,7 +17,7 @@ const MIN_HIDDEN = 6;
 
 class TransactionTable extends HTMLElement {
   #scheduleKey = null;
-  #opening = null;
+  #account = ""; // of the amounts and balances in the rows
   #earlier = this.#moreButton();
   #later = this.#moreButton();
   #now = 0;
@@ -25,24 +25,26 @@ class TransactionTable extends HTMLElement {
   #advancedFrom = 0;
   #model = null;
   #indexes = []; // of the items in their order
-  #expectations = [];
   #filter = new TransactionFilter(() => this.#showMatches());
   #order = new TransactionOrder(() => this.#showMatches());
 
-  /** Show balances below the smallest that the expectations allow in red. */
-  setExpectations(expectations) {
-    if (this.#expectations === expectations) return;
-    this.#expectations = expectations;
-    this.rows.forEach((row, index) => {
-      row.balance.classList.toggle("below-zero", this.#isTooLow(this.items[index]));
-    });
+  /** Return the change of an item that its row shows: that of the chosen account, or else the first. */
+  #changeOf({ changes }) {
+    return changes.find(({ account }) => account === this.#account) ?? changes[0];
   }
 
-  /** Return whether a balance is too low. Transactions of one instant count together. */
-  #isTooLow({ at, currency, balance }) {
-    const limit = smallestAllowed(this.#expectations, currency, this.#model, at);
-    const final = this.#model.balances.find((candidate) => candidate.currency === currency);
-    return balance < limit && balanceAt(final, at) < limit;
+  /** Return whether a balance is too low. Items of one instant count together. */
+  #isTooLow(item) {
+    const change = this.#changeOf(item);
+    const curve = curveOf(this.#model, change);
+    const limit = smallestAllowed(this.#model, curve, item.at);
+    return change.balance < limit && balanceAt(curve, item.at) < limit;
+  }
+
+  /** Show the transactions and transfers of an account. */
+  showAccount(account) {
+    this.#filter.select("Account", account);
+    this.#showMatches();
   }
 
   setModel(model, instant) {
@@ -50,16 +52,15 @@ class TransactionTable extends HTMLElement {
     this.#advancedFrom = this.#scheduleKey === model.scheduleKey ? this.#now : model.now;
     [this.#now, this.#instant] = [model.now, instant];
     if (!this.search) this.#build();
-    this.items = model.items.filter((item) => item.currency);
+    this.items = model.items.filter(({ changes }) => changes.length);
     this.add.className = model.items.length ? "soft" : "primary";
-    // Only an amendment and another opening balance change the rows.
-    if (this.#scheduleKey !== model.scheduleKey || this.#opening !== model.opening) this.#buildRows(model);
+    // Only an amendment changes the rows.
+    if (this.#scheduleKey !== model.scheduleKey) this.#buildRows(model);
     this.#showMatches();
   }
 
   #buildRows(model) {
     this.#scheduleKey = model.scheduleKey;
-    this.#opening = model.opening;
     const hadFocus = this.body.contains(document.activeElement);
     // Each row is built when the table first shows it.
     this.rows = new Array(this.items.length);
@@ -68,9 +69,10 @@ class TransactionTable extends HTMLElement {
       this.rows,
     );
     this.body.replaceChildren();
-    this.#filter.setItems(this.items);
+    this.#filter.setItems(this.items, model);
+    this.#account = this.#filter.account;
     this.table.hidden = this.filters.hidden = this.items.length === 0;
-    this.table.classList.toggle("wide-amounts", hasLongAmounts(this.items));
+    this.table.classList.toggle("wide-amounts", hasLongAmounts(this.items.map((item) => this.#changeOf(item))));
     this.table.classList.toggle("one-year", (model.times.at(-1) ?? 0) - model.start <= 366 * DAY);
     if (hadFocus) this.add.focus();
   }
@@ -205,11 +207,15 @@ class TransactionTable extends HTMLElement {
   #matches(item) {
     const { name, category = "" } = item;
     const text = this.search.value.trim().toLowerCase();
-    return this.#filter.matches(item) && `${name}\n${category}`.toLowerCase().includes(text);
+    return (
+      this.#filter.matches(item) &&
+      `${name}\n${category}\n${accountNames(item, this.#model)}`.toLowerCase().includes(text)
+    );
   }
 
   /** Show the rows that match, in their order. Without a filter, hide those long before and long after now. */
   #showMatches() {
+    if (this.#filter.account !== this.#account) this.#buildRows(this.#model);
     const showsAll = this.#isFiltered || !this.#order.isByTime;
     const posted = countUntil(this.states.times, this.#now);
     const from = showsAll || this.#earlier.isOpen || posted - MAX_EARLIER <= MIN_HIDDEN ? 0 : posted - MAX_EARLIER;
@@ -224,6 +230,9 @@ class TransactionTable extends HTMLElement {
       if (isShown) shown.push(item);
       if (isShown && !this.rows[index])
         this.rows[index] = transactionRow(item, {
+          model: this.#model,
+          account: this.#account,
+          change: this.#changeOf(item),
           isPending: index >= posted,
           isLow: this.#isTooLow(item),
           isFollowed: item.at === this.items[index + 1]?.at,
@@ -246,7 +255,7 @@ class TransactionTable extends HTMLElement {
   /** Count the items that match and add them up. */
   #describeMatches(items) {
     const count = `${formatCount(items.length)} of ${formatCount(this.items.length)} match`;
-    const sum = netText(items);
+    const sum = netText(items, this.#account);
     return sum ? `${count}, sum ${sum}` : count;
   }
 }

@@ -1,7 +1,6 @@
 // <tick-clocks>: the list of clocks, and the page for a new clock.
 
-import { loadClock, renameClock } from "../clock/clock-calls.js";
-import { checkClock, readChecks } from "../clock/clock-checks.js";
+import { checkClock, loadClock, renameClock } from "../clock/clock-calls.js";
 import { lowestOfAll, nextItems, parseClock } from "../clock/clock-model.js";
 import { clockName } from "../clock/clock-text.js";
 import { ClockForm } from "../forms/clock-form.js";
@@ -119,7 +118,7 @@ class ClocksPage extends HTMLElement {
   }
 
   #creationTabs() {
-    const draft = { name: "", params: { frozenTime: firstOfMonth() }, expectations: [] };
+    const draft = { name: "", params: { frozenTime: firstOfMonth() } };
     const edit = (toml, scenarioId) => {
       Object.assign(draft, { toml, scenarioId });
       tabs.select(2);
@@ -298,12 +297,11 @@ class ClocksPage extends HTMLElement {
     const options = { quiet: true, signal: this.#abortController.signal };
     try {
       const fullClock = await loadClock(clock.id, options);
-      const { opening, expectations } = readChecks(clock.id);
-      const model = parseClock(fullClock, null, opening);
+      const model = parseClock(fullClock);
       drawNow(fullClock, postedCount(model));
-      render(details, clockCells(model, expectations));
+      render(details, clockCells(model));
       Object.assign(entry, { lowest: lowestOfAll(model, model.now), nextAt: nextItems(model)[0]?.at });
-      await this.#check(entry, model, { opening, expectations }, options);
+      await this.#check(entry, model, options);
     } catch (error) {
       if (this.#abortController.signal.aborted) return;
       if (!(error instanceof CallError)) throw error;
@@ -317,11 +315,11 @@ class ClocksPage extends HTMLElement {
     }
   }
 
-  /** Check the expectations that this browser stores for a clock. */
-  async #check(entry, model, checks, options) {
+  /** Check the expectations of a clock. */
+  async #check(entry, model, options) {
     try {
-      const results = await checkClock(model.id, checks, options);
-      const { isBroken, content } = checkCell(checks.expectations, results, model);
+      const results = await checkClock(model, options);
+      const { isBroken, content } = checkCell(results, model);
       Object.assign(entry, { isBroken, isChecked: true });
       render(entry.check, content);
     } catch (error) {

@@ -5,7 +5,6 @@ import { drawComparison } from "../chart/compare-plot.js";
 import { alignSlider, moveThumb, sliderStep, snapToItem } from "../chart/scrubber.js";
 import { windowAround } from "../chart/time-axis.js";
 import { loadClock } from "../clock/clock-calls.js";
-import { readChecks } from "../clock/clock-checks.js";
 import { balanceAt, parseClock, scheduleKey } from "../clock/clock-model.js";
 import { clockName } from "../clock/clock-text.js";
 import { watchClock } from "../clock/clock-watcher.js";
@@ -82,7 +81,7 @@ class ComparePage extends HTMLElement {
       const shown = await Promise.all([this.argument, otherId].map((id) => loadClock(id)));
       if (!isNewest()) return;
       this.#clocks = [...shown, ...clocks.filter(({ id }) => !shown.some((clock) => clock.id === id))];
-      this.#models = shown.map((clock) => parseClock(clock, null, readChecks(clock.id).opening));
+      this.#models = shown.map((clock) => parseClock(clock));
       this.#drawChoice();
       this.#show();
       this.#watch();
@@ -171,7 +170,7 @@ class ComparePage extends HTMLElement {
     const [from, to] = [Math.min(...windows.map((each) => each.from)), Math.max(...windows.map((each) => each.to))];
     this.#window = { from, to };
     this.comparison = compareBalances(this.#models, this.#currency);
-    this.rules = this.#models.map((model) => balanceRules(readChecks(model.id).expectations, this.#currency, model));
+    this.rules = this.#models.map((model) => balanceRules(model, { currency: this.#currency }));
     this.#instant = instant ?? this.comparison.largestAt;
     this.delta = new Figure("Difference");
     this.values = this.#models.map((_model, index) => new Figure(this.#clockLink(index)));

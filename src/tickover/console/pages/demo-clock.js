@@ -36,14 +36,15 @@ class DemoClock extends HTMLElement {
       // The sign-in form works without the demo.
     }
     if (!scenario || !this.isConnected) return;
-    const model = parseParams(scenario.params, scenario.opening);
+    const [expectation] = scenario.params.expectations;
+    const model = parseParams({ ...scenario.params, expectations: [expectation] });
     this.#model = model;
     this.scenario = scenario;
     this.end = model.times.at(-1);
     // The start of the model stays at the start of the scenario.
     model.now = startOfDay(model.start + (this.end - model.start) * HEAD_START);
     this.#instant = startOfDay((model.now + this.end) / 2);
-    this.brokenAt = firstBreach(model, scenario.expectations[0]);
+    this.brokenAt = firstBreach(model, expectation);
     this.#build();
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     this.#instant = model.now;
@@ -106,7 +107,6 @@ class DemoClock extends HTMLElement {
     const window = windowAround(this.#model, this.#model.now, 0);
     this.#drawing = drawTimeline(this.svg, {
       model: this.#model,
-      expectations: this.scenario.expectations.slice(0, 1),
       results: null,
       window,
       width: this.#width,

@@ -1,6 +1,6 @@
 // The panel of expectations: what must hold, whether it does, and a form of opening balances.
 
-import { lowestPoint } from "../clock/clock-model.js";
+import { curveOf, lowestPoint } from "../clock/clock-model.js";
 import { errorDetails } from "../clock/create-clock.js";
 import {
   balanceRules,
@@ -23,7 +23,6 @@ export const stateBadge = (state) =>
 
 export class ExpectationsPanel {
   #model = null;
-  #checks = { opening: {}, expectations: [] };
   #results = null;
   #progress = []; // the expectations with such a text: { expectation, node }
   #onChange;
@@ -45,7 +44,7 @@ export class ExpectationsPanel {
     "Add",
   );
 
-  /** Call `onChange(checks)`, which rejects if the server rejects them, and `onShow(instant)`. */
+  /** Call `onChange(changes)` of updateTestClock, which rejects with the server's error, and `onShow(instant)`. */
   constructor({ onChange, onShow }) {
     this.#onChange = onChange;
     this.#onShow = onShow;
@@ -60,16 +59,11 @@ export class ExpectationsPanel {
     );
   }
 
-  /** Show the checks of a clock. `results` is null until the server responds. */
-  setChecks(model, checks, results) {
-    const isSameList =
-      this.#model?.id === model.id &&
-      this.#model.now === model.now &&
-      this.#checks === checks &&
-      this.#results === results;
-    [this.#model, this.#checks, this.#results] = [model, checks, results];
-    if (isSameList) return;
-    const { expectations } = checks;
+  /** Show the expectations of a clock. `results` is null until the server responds. */
+  setModel(model, results) {
+    if (this.#model === model && this.#results === results) return;
+    [this.#model, this.#results] = [model, results];
+    const { expectations } = model;
     this.#error.textContent = "";
     this.#empty.hidden = expectations.length > 0;
     this.#empty.textContent = EXPECTATIONS_HINT;
@@ -97,7 +91,7 @@ export class ExpectationsPanel {
   }
 
   #item(expectation, result, index) {
-    const text = describeExpectation(expectation);
+    const text = describeExpectation(expectation, this.#model);
     const state = expectationState(expectation, result, this.#model);
     const progress = state === "will hold" && progressText(expectation, this.#model);
     const node = h("p", { class: "progress" }, progress);
@@ -119,12 +113,12 @@ export class ExpectationsPanel {
 
   /** Describe the lowest balance of a broken rule, if it is below that of the first violation. */
   #lowest({ balance: rule }, { actual }) {
-    const balance = rule && this.#model.balances.find(({ currency }) => currency === rule.currency);
+    const curve = rule && curveOf(this.#model, rule);
     // A currency without transactions has no curve.
-    if (!balance || !(actual < rule.atLeast)) return "";
-    const [{ from, to }] = balanceRules([{ balance: rule }], rule.currency, this.#model);
-    const { at, value } = lowestPoint(balance, from, to);
-    return value < actual ? ` Its lowest is ${formatMoney(value, rule.currency)}, on ${formatDay(at)}.` : "";
+    if (!curve || !(actual < rule.atLeast)) return "";
+    const [{ from, to }] = balanceRules({ ...this.#model, expectations: [{ balance: rule }] }, curve);
+    const { at, value } = lowestPoint(curve, from, to);
+    return value < actual ? ` Its lowest is ${formatMoney(value, curve.currency)}, on ${formatDay(at)}.` : "";
   }
 
   #violation(expectation, violation, state) {
@@ -143,17 +137,16 @@ export class ExpectationsPanel {
         },
         `${state === "broken" ? "Broken" : "Will break"} on ${formatInstant(instant)}`,
       ),
-      withAmounts(`${cause}. ${describeViolation(expectation, violation)}${this.#lowest(expectation, violation)}`),
+      withAmounts(
+        `${cause}. ${describeViolation(expectation, violation, this.#model)}${this.#lowest(expectation, violation)}`,
+      ),
     );
-  }
-
-  async #change(checks) {
-    await this.#onChange({ ...this.#checks, ...checks });
   }
 
   async #remove(index) {
     try {
-      await this.#change({ expectations: this.#checks.expectations.toSpliced(index, 1) });
+      const rest = this.#model.expectations.toSpliced(index, 1);
+      await this.#onChange({ expectations: rest.length ? rest : null });
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       this.showError(errorDetails(error));
@@ -169,7 +162,7 @@ export class ExpectationsPanel {
       return;
     }
     const add = async (expectation) => {
-      await this.#change({ expectations: [...this.#checks.expectations, expectation] });
+      await this.#onChange({ expectations: [...this.#model.expectations, expectation] });
       this.#toggleForm(false);
     };
     const form = expectationForm(this.#model, { onAdd: add, onCancel: () => this.#toggleForm(false) });
@@ -178,10 +171,10 @@ export class ExpectationsPanel {
   }
 
   #drawOpening() {
-    const { currencies, opening, items } = this.#model;
+    const { accounts, currencies, opening, items } = this.#model;
     const totals = Object.entries(opening).map(([currency, amount]) => formatMoney(amount, currency));
     // A scenario's opening balance is a transaction.
-    this.opening.hidden = !totals.length && items.some((item) => item.isOpening);
+    this.opening.hidden = accounts.length > 0 || (!totals.length && items.some((item) => item.isOpening));
     const input = (value, properties) => h("input", { id: newId(), autocomplete: "off", value, ...properties });
     const labelled = (label, control) => h("div", {}, h("label", { for: control.id }, label), control);
     const code = input("EUR", { maxLength: 3, spellcheck: "false" });
@@ -197,7 +190,9 @@ export class ExpectationsPanel {
       error.textContent = invalid
         ? `The opening balance needs a currency of three characters, and a number, for example ${amountFormat.format(1234.5)}.`
         : "";
-      if (!invalid) await this.#change({ opening: Object.fromEntries(entries.filter(([, amount]) => amount !== 0)) });
+      if (invalid) return;
+      const changed = Object.fromEntries(entries.filter(([, amount]) => amount !== 0));
+      await this.#onChange({ openingBalances: Object.keys(changed).length ? changed : null });
     };
     render(
       this.opening,
@@ -210,7 +205,6 @@ export class ExpectationsPanel {
         h("button", {}, "Save"),
       ),
       error,
-      h("p", { class: "hint" }, "This browser stores opening balances and expectations. The server doesn't."),
     );
   }
 }

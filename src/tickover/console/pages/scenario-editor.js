@@ -122,19 +122,11 @@ export class ScenarioEditor {
     this.#drawGutter();
   }
 
-  /** Return the expanded scenario, or null after showing its error. */
-  async #expand(options) {
-    try {
-      const expanded = await call("expandScenario", { text: this.#text.value }, options);
-      this.#showFault("");
-      return expanded;
-    } catch (error) {
-      if (!(error instanceof CallError)) throw error;
-      const [first] = faultsIn(error);
-      this.#showFault(first?.message ?? error.message, first?.line);
-      this.#preview.draw({});
-      return null;
-    }
+  /** Show why the server rejects the text. */
+  #showError(error) {
+    if (!(error instanceof CallError)) throw error;
+    const [first] = faultsIn(error);
+    this.#showFault(first?.message ?? creationErrorMessage(error), first?.line);
   }
 
   /** Check the text until the latest one is checked, one request at a time. */
@@ -144,8 +136,14 @@ export class ScenarioEditor {
     try {
       while (this.#text.isConnected && this.#checked !== this.#text.value) {
         this.#checked = this.#text.value;
-        const expanded = await this.#expand({ quiet: true });
-        if (expanded) this.#preview.draw(expanded.params, expanded.expectations);
+        try {
+          const { params, expectations } = await call("expandScenario", { text: this.#checked }, { quiet: true });
+          this.#showFault("");
+          this.#preview.draw({ ...params, expectations });
+        } catch (error) {
+          this.#showError(error);
+          this.#preview.draw({});
+        }
       }
     } finally {
       this.#isChecking = false;
@@ -153,14 +151,12 @@ export class ScenarioEditor {
   }
 
   async #create() {
-    const expanded = await this.#expand();
-    if (!expanded) return this.#text.focus();
+    this.#showFault("");
     try {
-      await createClock(expanded.params, { expectations: expanded.expectations });
+      await createClock({ text: this.#text.value }, "createTestClockFromScenario");
     } catch (error) {
-      const [first] = faultsIn(error);
-      const detail = first && `${first.path} ${first.message}.`;
-      this.#showFault([creationErrorMessage(error), detail].filter(Boolean).join(" "));
+      this.#showError(error);
+      this.#text.focus();
     }
   }
 

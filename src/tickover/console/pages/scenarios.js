@@ -3,7 +3,7 @@
 import { labelledSparkline } from "../chart/sparkline.js";
 import { lowestOfAll, parseParams } from "../clock/clock-model.js";
 import { plural, summaryParts } from "../clock/clock-text.js";
-import { createClock, creationErrorMessage, withName } from "../clock/create-clock.js";
+import { createClock, creationErrorMessage } from "../clock/create-clock.js";
 import { firstBreach, lowestBalances } from "../clock/expectations.js";
 import { h, notify, render, withBusyState } from "../lib/dom.js";
 import { showFailure } from "../lib/failure.js";
@@ -60,20 +60,18 @@ function lowestFigures(lows, model) {
   );
 }
 
-function scenarioCard(
-  { title, about, params, opening, expectations, model, lows, text, id, isInvalid },
-  { edit, remove },
-) {
+function scenarioCard({ name, title, about, model, lows, text, id, isInvalid }, { edit, remove }) {
   const hiddenTitle = () => h("span", { class: "visually-hidden" }, ` ${title}`);
   const create = () =>
     withBusyState(button, async () => {
       try {
-        await createClock(withName(params, title), { opening, expectations });
+        await createClock(id ? { text } : { scenario: name }, "createTestClockFromScenario");
       } catch (error) {
         notify(creationErrorMessage(error), { error: true });
       }
     });
   const button = h("button", { class: "soft", onclick: create }, "Create", hiddenTitle());
+  const { expectations } = model;
   const parts = summaryParts(model);
   const counts = [parts.pop(), ...(expectations.length ? [plural(expectations.length, "expectation")] : [])];
   const broken = expectations.filter((expectation) => firstBreach(model, expectation) !== undefined);
@@ -86,7 +84,7 @@ function scenarioCard(
       h("div", {}, h("h2", {}, title), h("p", {}, parts.join(" · "))),
       lows.length > 0 && h("div", { class: "lowest" }, lowestFigures(lows, model)),
     ),
-    labelledSparkline(model, { width: 360, height: 80, lows, expectations }),
+    labelledSparkline(model, { width: 360, height: 80, lows }),
     h("p", { class: isInvalid ? "about error" : "about" }, about),
     h(
       "div",
@@ -110,8 +108,8 @@ function gallery(scenarios, actions) {
   const entries = scenarios
     .toSorted((left, right) => rank(left) - rank(right))
     .map((scenario) => {
-      const model = parseParams(scenario.params, scenario.opening);
-      return { ...scenario, model, lows: lowestBalances(model, scenario.expectations) };
+      const model = parseParams(scenario.params);
+      return { ...scenario, model, lows: lowestBalances(model) };
     });
   const cards = entries.map((entry) => scenarioCard(entry, actions));
   const nothing = h("p", { class: "muted", hidden: true }, "No scenario matches.");
@@ -132,12 +130,12 @@ function gallery(scenarios, actions) {
 
 /** Expand a scenario of the user. An invalid one has an error instead of items, and can still be edited. */
 async function expandOwn({ id, text }) {
-  const own = { id, text, name: id, title: "My scenario", about: "Your own scenario.", opening: {} };
+  const own = { id, text, name: id, title: "My scenario", about: "Your own scenario." };
   try {
     const { params, expectations } = await call("expandScenario", { text }, { quiet: true });
-    return { ...own, title: params.name ?? own.title, params, expectations };
+    return { ...own, title: params.name ?? own.title, params: { ...params, expectations } };
   } catch (error) {
-    return { ...own, about: `It can't be read. ${error.message}`, params: {}, expectations: [], isInvalid: true };
+    return { ...own, about: `It can't be read. ${error.message}`, params: {}, isInvalid: true };
   }
 }
 

@@ -1,38 +1,56 @@
 // The filter and the orders of transactions.
 
-import { signed } from "../clock/clock-model.js";
+import { changeOf } from "../clock/clock-model.js";
 import { h, render } from "../lib/dom.js";
 import { formatCount } from "../lib/format.js";
 import { rowKind } from "./transaction-row.js";
 
-const KINDS = { income: "Income", expense: "Expenses" };
+const KINDS = { income: "Income", expense: "Expenses", transfer: "Transfers" };
 
-/** What a filter can select: its title, and the value of an item. */
+/** What a filter can select: its title, and the values of an item. */
 const FACETS = {
-  Type: (item) => KINDS[rowKind(item)],
-  Currency: ({ currency }) => currency,
-  Category: ({ category }) => category,
+  Account: ({ changes }) => changes.map(({ account }) => account),
+  Type: (item) => [KINDS[rowKind(item)]],
+  Currency: ({ changes }) => changes.map(({ currency }) => currency),
+  Category: ({ category }) => [category],
 };
 
-/** A choice of a type, currency or category, with the number of items of each. */
+/** A choice of an account, type, currency or category, with the number of items of each. */
 export class TransactionFilter {
   constructor(onChange) {
     this.element = h("select", { "aria-label": "Show only", onchange: onChange });
   }
 
-  /** Offer the values of all items. Keep the choice if it is still possible. */
-  setItems(items) {
+  /** Offer the values of all items. Keep the choice if it is still possible. `accounts` have the names. */
+  setItems(items, { accounts }) {
     const { value } = this.element;
+    const nameOf = (key) => accounts.find((account) => account.key === key)?.name ?? key;
     const options = Object.entries(FACETS).map(([facet, read]) => {
-      const groups = [...Map.groupBy(items, read)];
-      const option = ([name, { length }]) =>
-        name && h("option", { value: `${facet}:${name}` }, `${name} (${formatCount(length)})`);
+      const values = items.flatMap((item) => [...new Set(read(item))]);
+      const groups = [...Map.groupBy(values, (each) => each)];
+      const option = ([key, { length }]) =>
+        key &&
+        h(
+          "option",
+          { value: `${facet}:${key}` },
+          `${facet === "Account" ? nameOf(key) : key} (${formatCount(length)})`,
+        );
       groups.sort(([left = ""], [right = ""]) => left.localeCompare(right));
       return groups.length > 1 && h("optgroup", { label: facet }, groups.map(option));
     });
     render(this.element, h("option", { value: "" }, "All transactions"), options);
-    this.element.value = value;
+    this.select(...value.split(/:(.*)/s));
+  }
+
+  /** Select a value, or all items if no item has it. */
+  select(facet, value) {
+    this.element.value = facet && `${facet}:${value}`;
     if (this.element.selectedIndex < 0) this.element.value = "";
+  }
+
+  /** The key of the selected account, or an empty text. */
+  get account() {
+    return this.element.value.startsWith("Account:") ? this.element.value.slice("Account:".length) : "";
   }
 
   get isActive() {
@@ -41,7 +59,7 @@ export class TransactionFilter {
 
   matches(item) {
     const [facet, ...name] = this.element.value.split(":");
-    return !facet || FACETS[facet](item) === name.join(":");
+    return !facet || FACETS[facet](item).includes(name.join(":"));
   }
 }
 
@@ -50,8 +68,8 @@ const byCurrency = (read) => (left, right) => left.currency.localeCompare(right.
 const COMPARISONS = {
   time: () => 0, // the items are in this order
   name: (left, right) => left.name.localeCompare(right.name),
-  amount: byCurrency(signed),
-  balance: byCurrency(({ balance }) => balance),
+  amount: byCurrency(changeOf),
+  balance: byCurrency(({ changes }) => changes[0].balance),
 };
 
 /** The order of transactions, which the titles of their columns change. */

@@ -1,18 +1,18 @@
 // The row of a transaction.
 
 import { cancelButton, stateMark } from "../chart/row-states.js";
-import { signedAmount } from "../clock/clock-text.js";
+import { accountNames, signedAmount } from "../clock/clock-text.js";
 import { h } from "../lib/dom.js";
 import { formatMoney, formatShortDay, formatTime, formatYear } from "../lib/format.js";
 import { showItem } from "./clock-dialogs.js";
 
 const MAX_AMOUNT = 14; // characters of an amount in a column of the usual width
 
-/** Return whether the largest amount or balance needs a wider column. Formatting all of them is slow. */
-export function hasLongAmounts(items) {
-  const size = ({ amount, balance }) => Math.max(amount, Math.abs(balance));
-  const [largest] = items.toSorted((left, right) => size(right) - size(left));
-  return items.length > 0 && formatMoney(-size(largest), largest.currency).length > MAX_AMOUNT;
+/** Return whether the largest change or balance needs a wider column. Formatting all of them is slow. */
+export function hasLongAmounts(changes) {
+  const size = ({ amount, balance }) => Math.max(Math.abs(amount), Math.abs(balance));
+  const [largest] = changes.toSorted((left, right) => size(right) - size(left));
+  return changes.length > 0 && formatMoney(-size(largest), largest.currency).length > MAX_AMOUNT;
 }
 
 /** Return the kind of a row. An opening balance is neither income nor expense. */
@@ -22,19 +22,22 @@ export const rowKind = (item) => (item.isOpening ? "start" : item.kind);
 const hasOwnCategory = (item) =>
   item.category && !item.isOpening && item.category.toLowerCase() !== item.name.toLowerCase();
 
-/** Create the row of a transaction. If another one follows at the same time, no line is between them. */
-export function transactionRow(item, { isPending, isLow, isFollowed }) {
+/**
+ * Create the row of a transaction or transfer with its `change` of a balance. The amount is that for an account, if there
+ * is one. If another row follows at the same time, no line is between them.
+ */
+export function transactionRow(item, { model, account, change, isPending, isLow, isFollowed }) {
   const [mark, state] = stateMark(rowKind(item));
   const cancel = isPending && cancelButton(item);
   const name = h("span", { class: "clamped", title: item.name }, item.name);
-  const show = h("button", { class: "show-item", onclick: () => showItem(item, state.textContent) }, name);
+  const show = h("button", { class: "show-item", onclick: () => showItem(item, state.textContent, model) }, name);
   const balance = h(
     "td",
     {
       class: `number balance${isLow ? " below-zero" : ""}`,
       title: isFollowed ? "The next event has the same time. The chart shows the balance after both." : undefined,
     },
-    formatMoney(item.balance, item.currency),
+    formatMoney(change.balance, change.currency),
   );
   const row = h(
     "tr",
@@ -51,10 +54,11 @@ export function transactionRow(item, { isPending, isLow, isFollowed }) {
       "th",
       { scope: "row", class: "name" },
       show,
-      hasOwnCategory(item) ? h("span", { class: "muted detail" }, item.category) : null,
+      h("span", { class: "muted detail" }, accountNames(item, model)),
+      hasOwnCategory(item) && h("span", { class: "muted detail" }, item.category),
     ),
     h("td", { class: "state-cell" }, state),
-    h("td", { class: `number amount ${rowKind(item)}` }, signedAmount(item)),
+    h("td", { class: `number amount ${rowKind(item)}` }, signedAmount(item, account)),
     balance,
     h("td", { class: "row-actions" }, cancel),
   );
