@@ -1,13 +1,12 @@
 """The parameters and the result of reconcileTestClock."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from tickover.api.errors import Fault
-from tickover.api.fields import AccountKey, Bound, ClockId, Currency, Name, Number, Params, Result, Text, Timestamp, doc
-from tickover.api.limits import MAX_OBSERVED, MAX_OBSERVED_ID, MAX_TOLERANCE_DAYS
+from tickover.api.fields import Bound, Name, Number, Params, Result, Text, Timestamp, doc
+from tickover.api.limits import MAX_OBSERVED, MAX_OBSERVED_ID
 from tickover.api.timestamps import Instant
 
 Field = Literal["amount", "at", "name"]
@@ -34,30 +33,6 @@ class BooksEntry(Params, frozen=True):
         doc("All transactions of the account or currency until `at`, in any order."),
     ] = UNSET
     balance: Annotated[Bound | UnsetType, doc("The balance that the app shows.")] = UNSET
-
-
-class ReconcileEntry(Params, frozen=True):
-    """The parameters of reconcileTestClock."""
-
-    id: ClockId
-    observed: BooksEntry
-    at: Annotated[
-        Instant | UnsetType, doc("An instant from the clock's start to its `maxTime`. Default: its `frozenTime`.")
-    ] = UNSET
-    account: Annotated[AccountKey | UnsetType, doc("The key of an account of the clock.")] = UNSET
-    currency: Annotated[
-        Currency | UnsetType,
-        doc("All accounts with this currency. A clock with one currency needs neither `account` nor `currency`."),
-    ] = UNSET
-    tolerance_days: Annotated[
-        Annotated[int, Meta(ge=0, le=MAX_TOLERANCE_DAYS)], doc("How many days a transaction may be early or late.")
-    ] = 0
-
-    def faults(self, now: Instant) -> Iterable[Fault]:
-        if self.observed is not None and self.observed.transactions is self.observed.balance is UNSET:
-            yield Fault("observed", "members", "must have transactions, a balance, or both")
-        if self.account is not UNSET and self.currency is not UNSET:
-            yield Fault("currency", "combination", "must not be there together with account")
 
 
 class ExpectedItem(Result, frozen=True):

@@ -1,14 +1,18 @@
 """connectTestClock: let a program that speaks the protocol of a bank read a clock."""
 
 from base64 import b64encode
+from collections.abc import Iterator, Sequence
 from math import ceil
+from typing import Annotated
 
-from msgspec import UNSET, json
+from msgspec import UNSET, Meta, UnsetType, field, json
 
-from tickover.api import ids
-from tickover.api.connections import Connected, ConnectEntry
-from tickover.api.errors import Reason, Rejection
-from tickover.api.limits import MAX_CONNECTIONS
+from tickover.api import ids, timestamps
+from tickover.api.connections import BankFault, Connected, Protocol
+from tickover.api.errors import Fault, Reason, Rejection
+from tickover.api.fields import ClockId, Params, Text, doc
+from tickover.api.limits import MAX_BANK_FAULTS, MAX_CONNECTIONS, MAX_INSTITUTION
+from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, live_key, not_found
 from tickover.server.operations.connections import MAX_CONNECTION_SIZE, to_result
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
@@ -17,6 +21,28 @@ from tickover.server.storage.store import StoredConnection, TooManyConnections
 
 _MAX_SECRET_SIZE = 4096
 """A setup token contains the server's public URL."""
+
+
+class ConnectEntry(Params, frozen=True):
+    """The parameters of connectTestClock."""
+
+    id: ClockId
+    protocol: Protocol
+    institution: Annotated[
+        Text, Meta(min_length=1, max_length=MAX_INSTITUTION), doc("The name of the bank that the program shows.")
+    ] = "Tickover Bank"
+    bank_faults: Annotated[
+        Annotated[Sequence[BankFault], Meta(max_length=MAX_BANK_FAULTS)] | UnsetType,
+        doc("Failures of the bank. If several hold at an instant, the first in the list counts."),
+    ] = field(default=UNSET, name="faults")
+
+    def faults(self, now: Instant) -> Iterator[Fault]:
+        for index, fault in enumerate(self.bank_faults or ()):
+            if fault is None or fault.from_ is None or not fault.until:
+                continue
+            if fault.until <= fault.from_:
+                message = f"must be after from ({timestamps.write(fault.from_)})"
+                yield Fault(f"faults[{index}].until", "range", message, timestamps.write(fault.until))
 
 
 async def connect_test_clock(params: ConnectEntry, caller: Caller, services: Services) -> Connected:

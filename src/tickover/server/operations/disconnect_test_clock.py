@@ -1,11 +1,20 @@
 """disconnectTestClock: end a connection of a clock."""
 
+from typing import Annotated
+
 from tickover.api import ids
-from tickover.api.connections import DisconnectEntry
 from tickover.api.errors import Fault, invalid_params
+from tickover.api.fields import ClockId, Params, Text, doc
 from tickover.api.tokens import Done
 from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, live_key, not_found
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+
+
+class DisconnectEntry(Params, frozen=True):
+    """The parameters of disconnectTestClock."""
+
+    id: ClockId
+    connection_id: Annotated[Text, doc("The ID of a connection of this clock.")]
 
 
 async def disconnect_test_clock(params: DisconnectEntry, caller: Caller, services: Services) -> Done:

@@ -1,10 +1,17 @@
 """listTestClockConnections: list the connections of a clock, oldest first."""
 
-from tickover.api.connections import Connections, ListConnectionsEntry
+from tickover.api.connections import Connections
+from tickover.api.fields import ClockId, Params
 from tickover.api.limits import MAX_CONNECTIONS
 from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, live_key, not_found
 from tickover.server.operations.connections import MAX_CONNECTION_SIZE, to_result
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+
+
+class ListConnectionsEntry(Params, frozen=True):
+    """The parameters of listTestClockConnections."""
+
+    id: ClockId
 
 
 async def list_test_clock_connections(params: ListConnectionsEntry, caller: Caller, services: Services) -> Connections:

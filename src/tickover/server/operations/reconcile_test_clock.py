@@ -1,15 +1,16 @@
 """reconcileTestClock: compare the books of an app with what the bank showed."""
 
 import asyncio
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import Final
+from typing import Annotated, Final
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from tickover.api.errors import Fault
-from tickover.api.fields import Number
-from tickover.api.limits import MAX_NAME, MAX_OBSERVED, MAX_OBSERVED_ID
-from tickover.api.reconciliation import ComparedBalance, Divergence, ReconcileEntry, Reconciliation
+from tickover.api.fields import AccountKey, ClockId, Currency, Number, Params, doc
+from tickover.api.limits import MAX_NAME, MAX_OBSERVED, MAX_OBSERVED_ID, MAX_TOLERANCE_DAYS
+from tickover.api.reconciliation import BooksEntry, ComparedBalance, Divergence, Reconciliation
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
@@ -24,6 +25,30 @@ from tickover.server.schedule.reconciliation import Comparison, expected_items, 
 _COST_PER_BYTE: Final = 40
 """Of the parameters. With a tolerance, each transaction is looked up on several days."""
 _OBSERVED_ITEM: Final = 192 + sizes.CHARACTER * (MAX_NAME + MAX_OBSERVED_ID)
+
+
+class ReconcileEntry(Params, frozen=True):
+    """The parameters of reconcileTestClock."""
+
+    id: ClockId
+    observed: BooksEntry
+    at: Annotated[
+        Instant | UnsetType, doc("An instant from the clock's start to its `maxTime`. Default: its `frozenTime`.")
+    ] = UNSET
+    account: Annotated[AccountKey | UnsetType, doc("The key of an account of the clock.")] = UNSET
+    currency: Annotated[
+        Currency | UnsetType,
+        doc("All accounts with this currency. A clock with one currency needs neither `account` nor `currency`."),
+    ] = UNSET
+    tolerance_days: Annotated[
+        Annotated[int, Meta(ge=0, le=MAX_TOLERANCE_DAYS)], doc("How many days a transaction may be early or late.")
+    ] = 0
+
+    def faults(self, now: Instant) -> Iterable[Fault]:
+        if self.observed is not None and self.observed.transactions is self.observed.balance is UNSET:
+            yield Fault("observed", "members", "must have transactions, a balance, or both")
+        if self.account is not UNSET and self.currency is not UNSET:
+            yield Fault("currency", "combination", "must not be there together with account")
 
 
 async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services: Services) -> Reconciliation:
