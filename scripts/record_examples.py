@@ -9,12 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from scripts.update_transcripts import pretty
+from scripts.update_transcripts import WIDTH
 from tests.rpc.test_errors_table import provoke
 from tests.support.repository import ROOT
 from tests.support.world import World, open_world
 from tickover.api.errors import Reason
 from tickover.server.operations import OPERATIONS
+from tickover.server.web.api_reference import pretty
 
 FILE: Final = ROOT / "src" / "tickover" / "server" / "rpc" / "openrpc" / "recorded.json"
 
@@ -86,7 +87,7 @@ async def _results(world: World) -> dict[str, dict[str, Any]]:
 
 def main() -> None:
     with TemporaryDirectory() as folder:
-        FILE.write_text(pretty(asyncio.run(generate(Path(folder)))) + "\n", "utf-8")
+        FILE.write_text(pretty(asyncio.run(generate(Path(folder))), WIDTH) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

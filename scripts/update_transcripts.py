@@ -16,14 +16,15 @@ import json
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final
 
 from tests.support.repository import ROOT
 from tests.support.world import HttpResponse, World, open_world
+from tickover.server.web.api_reference import pretty
 
 PAGES: Final = ("docs/api.md", "docs/concepts.md")
 
-_WIDTH: Final = 110
+WIDTH: Final = 110
 _PART: Final = re.compile(
     r"^<!-- (?P<directive>as|pass): (?P<argument>[^\n]+) -->$"
     r"|^```(?P<kind>json|http|text)\n(?P<text>.*?)^```$",
@@ -118,27 +119,13 @@ def _format_email(world: World) -> str:
 def _format_response(response: HttpResponse, previous: str) -> str:
     """Return the body, after the status and headers if the page has them. The page selects the headers."""
     is_json = response.headers.get("content-type") == "application/json"
-    body = _EMAIL_ID.sub("…", f"{pretty(response.json)}\n") if is_json else response.body.decode()
+    body = _EMAIL_ID.sub("…", f"{pretty(response.json, WIDTH)}\n") if is_json else response.body.decode()
     if not previous:
         return body
     names = re.findall(r"^([\w-]+): ", previous.partition("\n\n")[0], re.MULTILINE)
     values = {**response.headers, "x-request-id": "req_…"}
     head = "".join(f"{name}: {values[name.lower()]}\n" for name in names if name.lower() in values)
     return f"HTTP/1.1 {response.status}\n{head}" + (f"\n{body}" if body else "")
-
-
-def pretty(value: Any, indent: str = "", prefix: str = "") -> str:
-    """Format JSON. A value that fits is on one line."""
-    line = prefix + json.dumps(value, ensure_ascii=False)
-    if len(indent) + len(line) <= _WIDTH or not isinstance(value, dict | list):
-        return line
-    deeper = indent + "  "
-    if isinstance(value, list):
-        members, brackets = [pretty(member, deeper) for member in value], "[]"
-    else:
-        members, brackets = [pretty(member, deeper, f'"{name}": ') for name, member in value.items()], "{}"
-    inside = ",\n".join(deeper + member for member in members)
-    return f"{prefix}{brackets[0]}\n{inside}\n{indent}{brackets[1]}"
 
 
 def main() -> None:

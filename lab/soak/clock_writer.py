@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any
 
 from lab.soak.connections import Connection
-from tests.support.program import Program
+from tests.support.program import Program, wait_until
 from tests.support.world import HttpResponse
 from tickover.api import ids
 from tickover.api.timestamps import from_micros, write
@@ -280,6 +280,14 @@ class ClockWriter:
             self._add(clock)
 
     def _read(self, places: list[tuple[str, int]]) -> list[Json]:
-        """Read a clock by an advance to its current time."""
+        """Read clocks by advances to their current time. With short timeouts, a busy machine may need several tries."""
         calls = [{"id": id, "frozenTime": on_day(day)} for id, day in places]
-        return [response["result"]["clock"] for response in self._program.batch("advanceTestClock", calls, self._token)]
+        responses: list[Any] = []
+
+        def is_read() -> bool:
+            responses[:] = self._program.batch("advanceTestClock", calls, self._token)
+            reasons = {each["error"]["data"]["reason"] for each in responses if "error" in each}
+            return "UNAVAILABLE" not in reasons
+
+        wait_until(is_read)
+        return [response["result"]["clock"] for response in responses]

@@ -100,6 +100,8 @@ def _open_inherited(file: Any) -> _File:
 def _run(run: _Run, streams: list[_File | None], _: list[_File]) -> None:
     if run.has_terminal:
         os.setsid()
+        # A run under nohup ignores it.
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     _open_streams(streams)
     if run.has_terminal:
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.raw import (
     HELLO,
+    SHORT_DEADLINE_SECONDS,
     WAIT_SECONDS,
     Client,
     EchoServer,
@@ -20,15 +21,14 @@ from tests.support.raw import (
 )
 from tickover.api.limits import MAX_BODY
 
-_KEEP_ALIVE_SECONDS = 0.2
+_KEEP_ALIVE_SECONDS = 0.5
 TWICE = ("X-A: 1", "X-A: 1")
 """A harmless header that is repeated."""
 
 
 @pytest.fixture
 async def server() -> AsyncIterator[EchoServer]:
-    """A server with a long keep-alive time, so that it closes no idle connection."""
-    async with run_echo_server(keep_alive_seconds=60) as opened:
+    async with run_echo_server() as opened:
         yield opened
 
 
@@ -151,8 +151,7 @@ async def test_requests_after_connection_close_are_ignored(client: Client) -> No
 
 @pytest.fixture
 async def short_keep_alive_server() -> AsyncIterator[EchoServer]:
-    """A server whose keep-alive time is shorter than the deadline."""
-    async with run_echo_server(_KEEP_ALIVE_SECONDS) as opened:
+    async with run_echo_server(_KEEP_ALIVE_SECONDS, deadline_seconds=2 * _KEEP_ALIVE_SECONDS) as opened:
         yield opened
 
 
@@ -180,7 +179,7 @@ async def test_slow_call_is_not_idle(short_keep_alive_server: EchoServer) -> Non
 async def test_connection_with_an_incomplete_request_is_not_idle(begun: bytes) -> None:
     rest = HELLO.removeprefix(begun) if begun in HELLO else b"67890"
     async with (
-        run_echo_server(_KEEP_ALIVE_SECONDS, deadline_seconds=WAIT_SECONDS) as server,
+        run_echo_server(_KEEP_ALIVE_SECONDS) as server,
         Client.connect(server.port) as client,
         Client.connect(server.port) as idle,
     ):
@@ -225,24 +224,24 @@ async def test_close_beside_keep_alive_closes(
 
 @pytest.mark.parametrize("keep_alive_seconds", [_KEEP_ALIVE_SECONDS, 60], ids=["idle sooner", "idle later"])
 async def test_client_that_does_not_read_is_disconnected(keep_alive_seconds: float) -> None:
-    async with run_echo_server(keep_alive_seconds) as server, Client.connect(server.port) as client:
+    limits = {"keep_alive_seconds": keep_alive_seconds, "deadline_seconds": SHORT_DEADLINE_SECONDS}
+    async with run_echo_server(**limits) as server, Client.connect(server.port) as client:
         assert (await client.request(echo_call(b"x"))).status == 200
         [connection] = server.pool.connections
         await client.send(echo_call(b"huge"))
-        await server.wait_for(lambda: connection not in server.pool.connections)
+        await wait_for(lambda: connection not in server.pool.connections)
         with suppress(ConnectionError):
             assert len(await client.read_to_end()) < server.HUGE, "the whole response was waiting for it"
 
 
 async def _ask_twice_and_take_nothing(server: EchoServer, client: Client) -> None:
     await client.send(echo_call(b"huge"))
-    await server.wait_for(lambda: server.pool.unread)
+    await wait_for(lambda: server.pool.unread)
     await client.send(echo_call(b"next"))
 
 
 async def test_response_waits_until_the_previous_one_is_read() -> None:
-    # Reading so much takes long on a busy machine.
-    async with run_echo_server(deadline_seconds=WAIT_SECONDS) as server, Client.connect(server.port) as client:
+    async with run_echo_server() as server, Client.connect(server.port) as client:
         await _ask_twice_and_take_nothing(server, client)
         async with Client.connect(server.port) as other:
             assert (await other.request(echo_call(b"x"))).body == b"echo: x"
@@ -264,7 +263,7 @@ async def test_half_closed_client_gets_its_pending_response(server: EchoServer, 
     response = await client.response()
     assert (response.headers["connection"], response.body) == ("close", b"echo: busy")
     assert await client.read_to_end() == b""
-    await server.wait_for(lambda: connection not in server.pool.connections)
+    await wait_for(lambda: connection not in server.pool.connections)
     assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
 
 
@@ -299,7 +298,7 @@ async def test_disconnected_client_leaves_no_state(server: EchoServer) -> None:
         await server.is_busy.wait()
         [task], [connection] = server.pool.tasks, server.pool.connections
         gone.reset()
-    await server.wait_for(lambda: connection not in server.pool.connections)
+    await wait_for(lambda: connection not in server.pool.connections)
     server.may_respond.set()
     async with asyncio.timeout(WAIT_SECONDS):
         await task
@@ -309,11 +308,11 @@ async def test_disconnected_client_leaves_no_state(server: EchoServer) -> None:
 
 
 async def test_client_that_disconnects_with_an_unread_response_leaves_no_state() -> None:
-    async with run_echo_server(deadline_seconds=WAIT_SECONDS) as server:
+    async with run_echo_server() as server:
         async with Client.connect(server.port) as gone:
             await _ask_twice_and_take_nothing(server, gone)
             gone.abort()
-        await server.wait_for(lambda: not server.pool.unread)
+        await wait_for(lambda: not server.pool.unread)
         assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
         assert b"next" not in server.bodies
 
@@ -321,8 +320,8 @@ async def test_client_that_disconnects_with_an_unread_response_leaves_no_state()
 async def test_client_that_disconnects_during_a_body_leaves_no_state(server: EchoServer) -> None:
     async with Client.connect(server.port) as gone:
         await gone.send(post("Content-Length: 10") + b"12345")
-        await server.wait_for(lambda: server.pool.receiving)
-    await server.wait_for(lambda: not server.pool.receiving)
+        await wait_for(lambda: server.pool.receiving)
+    await wait_for(lambda: not server.pool.receiving)
     assert (server.bodies, server.pool.tasks, server.pool.request_bytes) == ([], set(), 0)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.log_capture import LogCapture
 from tests.support.program import Program
-from tests.support.raw import HELLO, WAIT_SECONDS, Client, call, port_of, post, request, run_echo_server, wait_for
+from tests.support.raw import HELLO, Client, call, port_of, post, request, run_echo_server, wait_for
 from tests.system.test_life_cycle_log import log_of
 from tickover.server.app import _http_limits
 from tickover.server.http1.limits import Limits
@@ -87,12 +87,12 @@ async def test_max_connections_reaches_the_server(tmp_path: Path) -> None:
 
 async def test_oldest_incomplete_body_is_rejected_for_others() -> None:
     async with (
-        run_echo_server(request_bytes=100_000, deadline_seconds=WAIT_SECONDS) as server,
+        run_echo_server(request_bytes=100_000) as server,
         Client.connect(server.port) as slow,
         Client.connect(server.port) as other,
     ):
         await slow.send(post("Content-Length: 90000") + bytes(60_000))
-        await server.wait_for(lambda: server.pool.request_bytes == 60_000)
+        await wait_for(lambda: server.pool.request_bytes == 60_000)
         assert len((await other.request(_call(bytes(60_000)))).body) == 60_006
         assert (await slow.response()).status == 503
         assert await slow.read_to_end() == b""
@@ -178,7 +178,7 @@ async def test_calls_that_never_started_count_as_unfinished() -> None:
         async with Client.connect(server.port) as first, Client.connect(server.port) as second:
             for client in (first, second):
                 await client.send(large)
-            await server.wait_for(lambda: server.bodies)
+            await wait_for(lambda: server.bodies)
             assert await server.http_server.stop(600) == 0
             assert len(server.bodies) == 2
 
@@ -200,15 +200,15 @@ async def test_waiting_calls_are_discarded_when_the_grace_ends() -> None:
 
 async def test_oldest_unread_response_closes_its_connection() -> None:
     async with (
-        run_echo_server(unread_bytes=70_000_000, deadline_seconds=600) as server,
+        run_echo_server(unread_bytes=70_000_000) as server,
         Client.connect(server.port) as first,
         Client.connect(server.port) as second,
     ):
         await first.send(_call(b"huge"))
-        await server.wait_for(lambda: server.pool.unread)
+        await wait_for(lambda: server.pool.unread)
         [connection] = server.pool.unread
         await second.send(_call(b"huge"))
-        await server.wait_for(lambda: connection not in server.pool.connections)
+        await wait_for(lambda: connection not in server.pool.connections)
         assert len((await second.response()).body) == server.HUGE
         with suppress(ConnectionError):
             assert len(await first.read_to_end()) < server.HUGE

@@ -19,6 +19,7 @@ from tests.support.mail_servers import MailServer, Silence, mail_server
 from tests.support.program import Program, code_params, verify_params, wait_until
 from tests.support.raw import (
     HELLO,
+    SHORT_DEADLINE_SECONDS,
     WAIT_SECONDS,
     Client,
     EchoServer,
@@ -36,7 +37,7 @@ from tickover.api.limits import MAX_BODY, MAX_HEAD
 
 @pytest.fixture
 async def server() -> AsyncIterator[EchoServer]:
-    async with run_echo_server(keep_alive_seconds=3) as opened:
+    async with run_echo_server(keep_alive_seconds=3, deadline_seconds=SHORT_DEADLINE_SECONDS) as opened:
         yield opened
 
 

@@ -63,7 +63,7 @@ class Result(Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
 
 
 # U+0000 is invalid because databases and terminals disagree about it. Lone surrogates arrive here as U+0000. The
-# decoder doesn't check each string for it; `jsonrpc.decode` checks the whole request at once, which is faster.
+# decoder doesn't check each string for it; `rpc.decode` checks the whole request at once, which is faster.
 Text = Annotated[str, expected("text without U+0000 and lone surrogates")]
 Timestamp = Annotated[datetime, Meta(tz=True)]
 Number = int | float

@@ -119,8 +119,11 @@ def parse(phrase: object) -> Recurrence:
     step, rest = _parse_step(text.split())
     if not rest:
         raise ValueError(EXPECTED)
-    parse_unit = _UNITS.get(rest[0].removesuffix("s"))
-    return parse_unit(step, rest[1:]) if parse_unit else _weeks(step, rest)
+    unit = rest[0].removesuffix("s")
+    if unit not in _UNITS:
+        return _weeks(step, rest)
+    factor, parse_unit = _UNITS[unit]
+    return parse_unit(factor * step, rest[1:])
 
 
 def _normalize(phrase: str) -> str:
@@ -173,10 +176,6 @@ def _weeks(step: int, words: list[str]) -> Weeks:
     return Weeks(step, frozenset(_parse_each(words, _parse_weekday)))
 
 
-def _fortnights(step: int, words: list[str]) -> Weeks:
-    return _weeks(2 * step, words)
-
-
 def _months(step: int, words: list[str]) -> Months:
     return Months(step, _resolve_month_days([_parse_month_day(part) for part in _split_parts(words)]))
 
@@ -188,23 +187,20 @@ def _twice_a_month(words: list[str]) -> Months:
     return months
 
 
-def _quarters(step: int, words: list[str]) -> Months:
-    return _months(3 * step, words)
-
-
 def _years(step: int, words: list[str]) -> Years:
     return Years(step, tuple(_parse_each(words, _parse_year_day)))
 
 
-_UNITS: Final[dict[str, Callable[[int, list[str]], Recurrence]]] = {
-    "day": _days,
-    "weekday": _weekdays,
-    "week": _weeks,
-    "fortnight": _fortnights,
-    "month": _months,
-    "quarter": _quarters,
-    "year": _years,
+_UNITS: Final[dict[str, tuple[int, Callable[[int, list[str]], Recurrence]]]] = {
+    "day": (1, _days),
+    "weekday": (1, _weekdays),
+    "week": (1, _weeks),
+    "fortnight": (2, _weeks),
+    "month": (1, _months),
+    "quarter": (3, _months),
+    "year": (1, _years),
 }
+"""The number of periods in each unit, and the parser of the words after it."""
 
 
 def _parse_each(words: list[str], parse_part: Callable[[list[str]], _T]) -> list[_T]:

@@ -144,7 +144,11 @@ class DatabaseWatch:
         if self._lost_at is None:
             await self._suspected.wait()
         self._suspected.clear()
-        failure = await self._failure()
+        failure: Rejection | None = None
+        try:
+            await self._store.ping()
+        except Rejection as rejection:
+            failure = rejection
         now = asyncio.get_running_loop().time()
         if failure is not None and self._lost_at is None:
             self._lost_at = now
@@ -152,10 +156,3 @@ class DatabaseWatch:
         elif failure is None and self._lost_at is not None:
             self._log.info("database back", after_seconds=round(now - self._lost_at, 1))
             self._lost_at = None
-
-    async def _failure(self) -> Rejection | None:
-        try:
-            await self._store.ping()
-        except Rejection as rejection:
-            return rejection
-        return None

@@ -8,9 +8,10 @@ from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, add_exactly
-from tickover.api.clocks import Snapshot
+from tickover.api.clocks import Snapshot, Transaction, Transfer
 from tickover.api.plans import to_exact_balances
 
 _DECIMALS: Final = {
@@ -41,7 +42,7 @@ class Entry(Payment, frozen=True, kw_only=True):
 
     id: str
     at: datetime
-    balance: Decimal
+    balance: Decimal = Decimal(0)
     """The balance after it."""
     pending: bool
 
@@ -64,75 +65,54 @@ class Statement(Struct, frozen=True, rename="camel", omit_defaults=True):
     """The key of the account, if the clock has accounts."""
 
 
-class _Row(Struct, frozen=True):
-    """A transaction, or one end of a transfer. Its amount is signed."""
-
-    id: str
-    at: datetime
-    name: str
-    amount: Decimal
-    currency: str
-    category: str = ""
-    account: str = ""
-
-
 def build_statements(clock: Snapshot, opening: Mapping[str, Amount], *, pending: bool) -> list[Statement]:
     """Return a statement for each account in their order, or for each currency of a clock without accounts."""
-    rows = _rows(clock, pending=pending)
-    start = min([clock.start_time or clock.frozen_time, *(row.at for row in rows)])
-    end = max([clock.frozen_time, *(row.at for row in rows)])
+    books: dict[str, list[Entry]] = {}
+    for book, entry in sorted(_entries(clock, pending=pending), key=lambda pair: pair[1].at):
+        books.setdefault(book, []).append(entry)
+    instants = [entry.at for entries in books.values() for entry in entries]
+    start = min([clock.start_time or clock.frozen_time, *instants])
+    end = max([clock.frozen_time, *instants])
     balances = to_exact_balances(opening)
-    books = [("", currency, balances.get(currency, Decimal(0))) for currency in sorted({*balances, *_currencies(rows)})]
+    heads = [("", currency, balances.get(currency, Decimal(0))) for currency in sorted({*balances, *books})]
     if clock.accounts:
-        books = [(account.key, account.currency, account.opening_balance) for account in clock.accounts]
+        heads = [(account.key, account.currency, account.opening_balance) for account in clock.accounts]
     statements = []
-    for account, currency, before in books:
-        mine = [row for row in rows if (row.account == account if account else row.currency == currency)]
-        entries = list(_entries(mine, before, clock.frozen_time))
+    for account, currency, before in heads:
+        entries = list(_with_balances(books.get(account or currency, []), before))
         after = entries[-1].balance if entries else before
         statements.append(Statement(clock.id, currency, start, end, before, after, entries, account))
     return statements
 
 
-def _currencies(rows: Sequence[_Row]) -> set[str]:
-    return {row.currency for row in rows}
+def _entries(clock: Snapshot, *, pending: bool) -> Iterator[tuple[str, Entry]]:
+    """Yield transactions and the two ends of transfers, each with its account, or its currency if it has none."""
 
-
-def _rows(clock: Snapshot, *, pending: bool) -> list[_Row]:
-    """Return transactions and the two ends of transfers, in order of time."""
-    rows = [
-        _Row(
-            item.id,
-            item.at,
-            item.name,
-            item.amount if item.type == "INCOME" else -item.amount,
-            item.currency,
-            item.category or "",
-            item.account or "",
+    def entry(id: str, item: Transaction | Transfer, amount: Decimal, currency: str, category: str = "") -> Entry:
+        return Entry(
+            id=id,
+            at=item.at,
+            name=clean_text(item.name),
+            amount=amount,
+            currency=currency,
+            category=clean_text(category),
+            pending=item.at > clock.frozen_time,
         )
-        for item in (*clock.transactions, *(clock.pending_transactions if pending else ()))
-    ]
-    for item in (*(clock.transfers or ()), *((clock.pending_transfers or ()) if pending else ())):
-        received = item.amount if item.received is None else item.received
-        currency = item.received_currency or item.currency
-        rows.append(_Row(f"{item.id}_out", item.at, item.name, -item.amount, item.currency, account=item.from_))
-        rows.append(_Row(f"{item.id}_in", item.at, item.name, received, currency, account=item.to))
-    return sorted(rows, key=lambda row: row.at)
+
+    for item in (*clock.transactions, *(clock.pending_transactions if pending else ())):
+        amount = item.amount if item.type == "INCOME" else -item.amount
+        yield item.account or item.currency, entry(item.id, item, amount, item.currency, item.category or "")
+    for transfer in (*(clock.transfers or ()), *((clock.pending_transfers or ()) if pending else ())):
+        received = transfer.amount if transfer.received is None else transfer.received
+        currency = transfer.received_currency or transfer.currency
+        yield transfer.from_, entry(f"{transfer.id}_out", transfer, -transfer.amount, transfer.currency)
+        yield transfer.to, entry(f"{transfer.id}_in", transfer, received, currency)
 
 
-def _entries(rows: Sequence[_Row], balance: Decimal, frozen_time: datetime) -> Iterator[Entry]:
-    for row in rows:
-        balance = add_exactly(balance, row.amount)
-        yield Entry(
-            id=row.id,
-            at=row.at,
-            name=clean_text(row.name),
-            amount=row.amount,
-            currency=row.currency,
-            category=clean_text(row.category),
-            balance=balance,
-            pending=row.at > frozen_time,
-        )
+def _with_balances(entries: Sequence[Entry], balance: Decimal) -> Iterator[Entry]:
+    for entry in entries:
+        balance = add_exactly(balance, entry.amount)
+        yield replace(entry, balance=balance)
 
 
 def clean_text(text: str) -> str:

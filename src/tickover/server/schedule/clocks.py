@@ -2,7 +2,7 @@
 
 A schedule never changes. An amendment makes the clock point to the next schedule, and adds 1 to its revision.
 
-`schedule_json` has the schedule, and the view: a pure function of a schedule and an instant.
+`schedule` has the schedule, and the view: a pure function of a schedule and an instant.
 """
 
 from collections.abc import Mapping

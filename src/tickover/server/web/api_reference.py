@@ -211,15 +211,15 @@ def _response(kind: str, value: Any) -> str:
     return pretty({"jsonrpc": "2.0", kind: value, "id": 1})
 
 
-def pretty(value: Any, indent: str = "", lead: str = "") -> str:
+def pretty(value: Any, width: int = _WIDTH, indent: str = "", lead: str = "") -> str:
     """Format JSON with line breaks only where a line would be too long."""
     line = lead + _encode(value)
-    if len(indent) + len(line) <= _WIDTH or not isinstance(value, dict | list):
+    if len(indent) + len(line) <= width or not isinstance(value, dict | list):
         return line
     deeper = indent + "  "
     if isinstance(value, list):
-        members, brackets = [pretty(member, deeper) for member in value], "[]"
+        members, brackets = [pretty(member, width, deeper) for member in value], "[]"
     else:
-        members, brackets = [pretty(member, deeper, f'"{name}": ') for name, member in value.items()], "{}"
+        members, brackets = [pretty(member, width, deeper, f'"{name}": ') for name, member in value.items()], "{}"
     inside = ",\n".join(deeper + member for member in members)
     return f"{lead}{brackets[0]}\n{inside}\n{indent}{brackets[1]}"

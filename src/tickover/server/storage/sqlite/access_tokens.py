@@ -1,14 +1,13 @@
-"""Access tokens in SQLite. Each function that writes is a job of the writer."""
+"""Access tokens in SQLite. `create` is a job of the writer."""
 
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import apsw
 
-from tickover.api.timestamps import Instant, from_micros, to_micros
+from tickover.api.timestamps import from_micros, to_micros
+from tickover.server.storage.sqlite.rows import find_owner
 from tickover.server.storage.sqlite.statements import OWNER
-from tickover.server.storage.store import NewAccessToken, TooManyTokens
-
-OwnerValues = tuple[bytes | None, bytes | None]
+from tickover.server.storage.store import Created, NewAccessToken, Owner, TooManyTokens
 
 # A row without any value means that the session's token was revoked.
 LIST: Final = f"""
@@ -23,32 +22,22 @@ _COUNT: Final = """
 _INSERT: Final = """
     insert into tokens (digest, user_key, expires_at, token_key, name, read_only, created_at)
     values (?, ?, ?, ?, ?, ?, ?)"""
-_REVOKE: Final = f"delete from tokens where user_key = {OWNER} and token_key = ?3 and expires_at > ?4 returning 1"
+REVOKE: Final = f"delete from tokens where user_key = {OWNER} and token_key = ?3 and expires_at > ?4 returning 1"
+
+RECORD_USE: Final = """
+    update tokens set last_used_on = ?2
+    where digest = ?1 and token_key is not null and coalesce(last_used_on, 0) < ?2"""
 
 
-def create(
-    db: apsw.Connection, new: NewAccessToken, owner: OwnerValues, limit: int
-) -> TooManyTokens | Literal["revoked"] | None:
-    found: Any = db.execute(f"select {OWNER}", owner).fetchone()
-    user = found[0]
+def create(db: apsw.Connection, new: NewAccessToken, owner: Owner, limit: int) -> Created | TooManyTokens | None:
+    """Return None if the owner's token was revoked."""
+    user = find_owner(db, owner)
     if user is None:
-        return "revoked"
+        return None
     created_at, expires_at = to_micros(new.created_at), to_micros(new.expires_at)
     counted: Any = db.execute(_COUNT, (user, created_at)).fetchone()
     count, first_expires_at = counted
     if count >= limit:
         return TooManyTokens(from_micros(first_expires_at))
     db.execute(_INSERT, (new.digest, user, expires_at, new.key, new.name, new.read_only, created_at))
-    return None
-
-
-def revoke(db: apsw.Connection, key: bytes, owner: OwnerValues, now: Instant) -> bool:
-    return bool(db.execute(_REVOKE, (*owner, key, to_micros(now))).fetchall())
-
-
-def record_use(db: apsw.Connection, digest: bytes, day: Instant) -> None:
-    db.execute(
-        """update tokens set last_used_on = ?2
-           where digest = ?1 and token_key is not null and coalesce(last_used_on, 0) < ?2""",
-        (digest, to_micros(day)),
-    )
+    return Created()

@@ -1,14 +1,14 @@
 """Connections of clocks in SQLite. Each function that writes is a job of the writer."""
 
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import apsw
 
 from tickover.api.timestamps import to_micros
 from tickover.server.storage.sqlite import statements
-from tickover.server.storage.sqlite.access_tokens import OwnerValues
+from tickover.server.storage.sqlite.rows import owner_values
 from tickover.server.storage.sqlite.statements import OWNER
-from tickover.server.storage.store import StoredConnection
+from tickover.server.storage.store import Created, Owner, StoredConnection, TooManyConnections
 
 _COLUMNS: Final = "connections.key, protocol, institution, connections.created_at, faults"
 # A clock without connections has one row without values.
@@ -36,20 +36,20 @@ _DELETE: Final = "delete from connections where key = ? and clock_key = ? return
 
 
 def create(
-    db: apsw.Connection, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: OwnerValues, limit: int
-) -> Literal["created", "too many"] | None:
-    if db.execute(statements.FIND_CLOCK, (*owner, clock_key)).fetchone() is None:
+    db: apsw.Connection, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
+) -> Created | TooManyConnections | None:
+    if db.execute(statements.FIND_CLOCK, (*owner_values(owner), clock_key)).fetchone() is None:
         return None
     counted: Any = db.execute(_COUNT, (clock_key,)).fetchone()
     if counted[0] >= limit:
-        return "too many"
+        return TooManyConnections()
     values = new.protocol, new.institution, to_micros(new.created_at), new.faults
     db.execute(_INSERT, (new.key, clock_key, *values, setup_digest))
-    return "created"
+    return Created()
 
 
-def delete(db: apsw.Connection, key: bytes, clock_key: bytes, owner: OwnerValues) -> bool | None:
-    if db.execute(statements.FIND_CLOCK, (*owner, clock_key)).fetchone() is None:
+def delete(db: apsw.Connection, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
+    if db.execute(statements.FIND_CLOCK, (*owner_values(owner), clock_key)).fetchone() is None:
         return None
     return bool(db.execute(_DELETE, (key, clock_key)).fetchall())
 

@@ -14,6 +14,13 @@ def owner_values(owner: Owner) -> tuple[bytes | None, bytes | None]:
     return (owner, None) if isinstance(owner, bytes) else (None, owner.digest)
 
 
+def find_owner(db: apsw.Connection, owner: Owner) -> bytes | None:
+    """Return the user's key, or None if the token was revoked."""
+    row: Any = db.execute(statements.FIND_OWNER, owner_values(owner)).fetchone()
+    user: bytes | None = row[0]
+    return user
+
+
 def existing_clock(params: bytes, *columns: Any) -> ExistingClock:
     return ExistingClock(params, stored_clock(*columns))
 

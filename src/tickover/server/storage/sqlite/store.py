@@ -34,7 +34,14 @@ from tickover.server.storage.sqlite import access_tokens, connections, logins, s
 from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, connect, migrate
 from tickover.server.storage.sqlite.quota import ClockQuota, OverQuota, Usage
 from tickover.server.storage.sqlite.reader import Reader
-from tickover.server.storage.sqlite.rows import existing_clock, find_creation, owner_values, read_schedule, sweep_clocks
+from tickover.server.storage.sqlite.rows import (
+    existing_clock,
+    find_creation,
+    find_owner,
+    owner_values,
+    read_schedule,
+    sweep_clocks,
+)
 from tickover.server.storage.sqlite.writer import Writer, to_rejection
 from tickover.server.storage.store import (
     Amended,
@@ -123,7 +130,7 @@ class SqliteStore:
             raise unavailable("The folder of the database is missing.") from error
         if free < MIN_FREE_BYTES:
             raise to_rejection(apsw.FullError(f"less than {MIN_FREE_BYTES // 2**20} MiB are free on the disk"))
-        await self._writer.submit(_statement(statements.PROBE))
+        await self._change(statements.PROBE)
 
     async def share_key(self, fingerprint: bytes, now: Instant) -> bool:
         """Return True: all servers of one SQLite file share a data directory, and the key is in it."""
@@ -134,7 +141,7 @@ class SqliteStore:
         return token_of(digest, *found) if found else None
 
     async def record_token_use(self, digest: bytes, day: Instant) -> None:
-        await self._writer.submit(lambda db: access_tokens.record_use(db, digest, day))
+        await self._change(access_tokens.RECORD_USE, digest, to_micros(day))
 
     async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
         found = self._reader.fetch_one(statements.FIND_SESSION, token_digest, to_micros(now))
@@ -167,7 +174,7 @@ class SqliteStore:
     def _create(
         self, db: apsw.Connection, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> OverQuota | Literal["revoked"] | None:
-        user = _fetch_value(db.execute(statements.FIND_OWNER, owner_values(owner)))
+        user = find_owner(db, owner)
         if user is None:
             return "revoked"
         size = stored_bytes(clock, schedule)
@@ -322,10 +329,10 @@ class SqliteStore:
         return await self._writer.submit(lambda db: logins.claim_send(db, send, limits))
 
     async def undo_send(self, send: LoginEmail) -> None:
-        await self._writer.submit(_statement("delete from login_sends where digest = ?", send.digest))
+        await self._change("delete from login_sends where digest = ?", send.digest)
 
     async def allow_resend(self, send: LoginEmail) -> None:
-        await self._writer.submit(_statement("update login_sends set holds_slot = 0 where digest = ?", send.digest))
+        await self._change("update login_sends set holds_slot = 0 where digest = ?", send.digest)
 
     async def count_attempt(self, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
         return await self._writer.submit(lambda db: logins.count_attempt(db, email, limits, now))
@@ -343,36 +350,28 @@ class SqliteStore:
         return await self._writer.submit(lambda db: logins.find_or_create_user(db, email, new_key, now))
 
     async def create_access_token(self, new: NewAccessToken, owner: Owner, limit: int) -> Created | TooManyTokens:
-        values = owner_values(owner)
-        result = await self._writer.submit(lambda db: access_tokens.create(db, new, values, limit))
-        if result == "revoked":
+        result = await self._writer.submit(lambda db: access_tokens.create(db, new, owner, limit))
+        if result is None:
             raise unauthenticated()
-        return result or _CREATED
+        return result
 
     async def list_access_tokens(self, owner: Owner, now: Instant) -> list[StoredAccessToken]:
         rows = self._reader.fetch_list(access_tokens.LIST, *owner_values(owner), to_micros(now))
         return [access_token_of(*row) for row in rows]
 
     async def revoke_access_token(self, key: bytes, owner: Owner, now: Instant) -> bool:
-        values = owner_values(owner)
-        return await self._writer.submit(lambda db: access_tokens.revoke(db, key, values, now))
+        return bool(await self._change(access_tokens.REVOKE, *owner_values(owner), key, to_micros(now)))
 
     async def create_connection(
         self, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
     ) -> Created | TooManyConnections | None:
-        values = owner_values(owner)
-        outcome = await self._writer.submit(
-            lambda db: connections.create(db, new, setup_digest, clock_key, values, limit)
-        )
-        return {"created": _CREATED, "too many": TooManyConnections(), None: None}[outcome]
+        return await self._writer.submit(lambda db: connections.create(db, new, setup_digest, clock_key, owner, limit))
 
     async def list_connections(self, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
-        rows = self._reader.fetch_all(connections.LIST, *owner_values(owner), clock_key)
-        return connections_of(rows)
+        return connections_of(self._reader.fetch_all(connections.LIST, *owner_values(owner), clock_key))
 
     async def delete_connection(self, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
-        values = owner_values(owner)
-        return await self._writer.submit(lambda db: connections.delete(db, key, clock_key, values))
+        return await self._writer.submit(lambda db: connections.delete(db, key, clock_key, owner))
 
     async def claim_connection(
         self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes
@@ -398,7 +397,7 @@ class SqliteStore:
         return found[0] if found else None
 
     async def _change(self, statement: str, *bindings: object) -> list[Any]:
-        """Run one statement that changes rows and returns some."""
+        """Run one statement that changes rows, and return those that it returns."""
         return await self._writer.submit(lambda db: db.execute(statement, bindings).fetchall())
 
     async def sweep(self, now: Instant, limit: int) -> int:
@@ -419,16 +418,3 @@ class SqliteStore:
 
 def _is_long(schedule: bytes) -> bool:
     return len(schedule) > _MAX_INLINE_SCHEDULE
-
-
-def _fetch_value(cursor: apsw.Cursor) -> Any:
-    """Return the only column of the only row."""
-    row: Any = cursor.fetchone()
-    return row[0]
-
-
-def _statement(statement: str, *bindings: object) -> Any:
-    def job(db: apsw.Connection) -> None:
-        db.execute(statement, bindings)
-
-    return job
