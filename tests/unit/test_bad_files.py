@@ -14,7 +14,7 @@ from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.from_payments import write_scenario
 from tickover.scenarios.statements.read import MAX_STATEMENT_BYTES, StatementError, read_statement
 
-FILES: Final = 3000
+FILES: Final = 1000
 MAX_MESSAGE: Final = 900
 MAX_MEMORY: Final = 64 * 1024 * 1024
 START: Final = datetime(2027, 1, 1, tzinfo=UTC)

@@ -95,25 +95,6 @@ def test_every_value_of_an_included_scenario_has_a_line(name: str) -> None:
     assert missing_paths(values, find_lines(text)) == []
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message", "line"),
-    [
-        ('every = "month"', 'evry = "month"', 'f, line 12, transaction 1 "Rent = [1, 2]": unknown key "evry"', 12),
-        ("  20,\n", "  -20,\n", 'f, line 16, transaction 2 "Gym": entry 2 of amount must be', 16),
-        ('    "end" ] },', '    "never" ] },', 'f, line 28, goal 1 "Trip", contribution 2: entry 1 of at must be', 28),
-        ('target = 3\ncontri', 'contri', 'f, line 23, goal 1 "Trip": target is missing', 23),
-        ('USD = "x"', 'USD = "y"', 'f, line 6: USD must be a number', 6),
-    ],
-)  # fmt: skip
-def test_an_error_names_the_line(old: str, new: str, message: str, line: int) -> None:
-    text = TEXT.replace('USD = "x"', "USD = 5") if "USD" not in old else TEXT
-    assert old in text
-    with pytest.raises(ScenarioError) as caught:
-        read(text.replace(old, new), "f")
-    assert str(caught.value).startswith(message)
-    assert caught.value.line == line
-
-
 def test_an_error_of_a_plan_names_the_line_of_the_item() -> None:
     text = TEXT.replace('USD = "x"', "USD = 5").replace("+2 days", "+9 months")
     with pytest.raises(ScenarioError, match=r'^f, line 14, transaction 2 "Gym": at "\+9 months"'):

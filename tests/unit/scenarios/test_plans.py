@@ -1,17 +1,14 @@
 """Plans of scenarios: instants, amounts, order and limits."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
-from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec import UNSET
 
-from tests.unit.scenarios.strategies import Phrase, at, instants, phrases, plan, rent, starts, times, to_toml
+from tests.unit.scenarios.strategies import at, instants, plan, rent, to_toml
 from tickover.api import plans
 from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_GOAL_CONTRIBUTIONS
 from tickover.api.plans import Plan
@@ -190,26 +187,6 @@ def test_amounts_belong_to_their_instants_in_any_order() -> None:
 def test_amounts_keep_their_digits(amount: str) -> None:
     target = read(f'goals = [{{ name = "a", target = {amount} }}]').plan(NEW_YEAR).goals[0].target_amount
     assert (str(target), type(target)) == (str(Decimal(amount)), Decimal)
-
-
-@settings(max_examples=40, deadline=None, derandomize=True)
-@given(
-    starts,
-    st.lists(st.tuples(phrases, times), min_size=1, max_size=5),
-    st.lists(st.integers(0, 36 * 24), max_size=5),
-)
-def test_every_plan_is_within_its_length_and_sorted(
-    start: datetime, drawn: list[tuple[Phrase, Any]], hours: list[int]
-) -> None:
-    recurring = [
-        rent(name=str(number), every=phrase.words, time=time.isoformat(), times=18)
-        for number, (phrase, time) in enumerate(drawn)
-    ]
-    listed = [rent(name="9", at=[f"+{hour} hours" for hour in hours])] if hours else []
-    result = plan(start, *recurring, *listed, length="36 days").transactions
-    assert all(start <= item.at <= start + timedelta(days=36) for item in result)
-    assert all((a.at, a.name) <= (b.at, b.name) for a, b in pairwise(result))
-    assert sum(item.name == "9" for item in result) == len(hours)
 
 
 # Limits

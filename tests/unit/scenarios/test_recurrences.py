@@ -23,31 +23,10 @@ def first_days(phrase: str, first: str, count: int) -> str:
 @pytest.mark.parametrize(
     ("phrase", "first", "days"),
     [
-        # 1 January 2027 is a Friday.
-        pytest.param("every 3 days", "2027-02-27", "02-27 03-02 03-05", id="every third day, through a month's end"),
-        pytest.param("every weekday", "2027-01-01", "01-01 01-04 01-05 01-06 01-07 01-08 01-11", id="weekdays"),
-        pytest.param("every Monday", "2027-01-03", "01-04 01-11", id="a week's first day, from the last of another"),
-        pytest.param("every 2 weeks on Monday and Sunday", "2027-01-03", "01-03 01-11 01-17", id="one Sunday a week"),
-        pytest.param("every second Friday", "2027-01-01", "01-01 01-15 01-29", id="counted from a Friday"),
-        pytest.param("every second Friday", "2027-01-02", "01-08 01-22 02-05", id="counted from the next Friday"),
-        pytest.param("every 2 weeks on Monday and Friday", "2027-01-01", "01-01 01-11 01-15", id="weeks begin Monday"),
         pytest.param("every month", "2027-01-31", "01-31 02-28 03-31 04-30", id="on its day, without drift"),
-        pytest.param("every month on the 31st", "2028-01-31", "01-31 02-29 03-31 04-30", id="31st in a leap year"),
-        pytest.param("every month on the 30th", "2027-01-31", "02-28 03-30", id="30th, a day late"),
-        pytest.param("every month on the first Monday", "2027-01-05", "02-01 03-01 04-05", id="first Monday is over"),
-        pytest.param("every month on the fourth Friday", "2027-01-01", "01-22 02-26 03-26", id="fourth is not last"),
-        pytest.param("every month on the last Friday", "2027-01-01", "01-29 02-26 03-26 04-30", id="fifth is last"),
-        pytest.param("every month on the last weekday", "2027-01-01", "01-29 02-26 03-31", id="last weekday"),
-        pytest.param("every month on the 15th and the last day", "2027-02-15", "02-15 02-28 03-15", id="two days"),
         pytest.param("every month on the 30th and 31st", "2027-02-01", "02-28 03-30 03-31", id="two days that are one"),
-        pytest.param("every second month on the 5th", "2027-01-06", "02-05 04-05", id="counted from the next month"),
-        pytest.param("every second month on the 31st", "2026-12-31", "12-31 02-28 04-30", id="over the year's end"),
-        pytest.param("every quarter on the 15th", "2027-02-20", "03-15 06-15 09-15 12-15 03-15", id="quarters"),
         pytest.param("every quarter", "2027-11-30", "11-30 02-29 05-30", id="quarters through a leap day"),
-        pytest.param("every year on 29 February", "2027-01-01", "02-28 02-29 02-28 02-28 02-28 02-29", id="leap days"),
         pytest.param("every year", "2028-02-29", "02-29 02-28 02-28 02-28 02-29", id="on the date of the first day"),
-        pytest.param("every second year on 1 April", "2027-04-02", "04-01 04-01", id="every second year"),
-        pytest.param("every year on 1 April and 1 October", "2027-05-01", "10-01 04-01 10-01", id="two dates"),
         pytest.param("every 4 years on 29 February", "2028-02-29", "02-29 02-29 02-29", id="leap years alone"),
         pytest.param("every Friday", "9999-12-30", "12-31", id="the calendar's last week"),
         pytest.param("every Saturday", "9999-12-31", "", id="past the calendar's last day"),
@@ -57,6 +36,7 @@ def first_days(phrase: str, first: str, count: int) -> str:
     ],
 )  # fmt: skip
 def test_days_of_recurrences(phrase: str, first: str, days: str) -> None:
+    """The model below has all phrases with days, and dates far from the ends of the calendar."""
     assert first_days(phrase, first, len(days.split()) or 1) == days
 
 

@@ -3,16 +3,15 @@
 import contextlib
 import io
 import re
-from datetime import date, datetime, time
+from datetime import date, datetime
 from itertools import islice
 
 import pytest
 
 from tests.support.repository import ROOT
 from tickover.api.plans import PlannedTransaction
-from tickover.scenarios import ScenarioError, read, readers
+from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.phrases import parse
-from tickover.scenarios.timings import LocalTime, Window
 
 PAGE = (ROOT / "docs" / "scenarios.md").read_text("utf-8")
 NEW_YEAR = datetime.fromisoformat("2027-01-01T00:00:00Z")
@@ -96,12 +95,3 @@ def test_the_python_example_prints_the_documented_output() -> None:
     with contextlib.redirect_stdout(io.StringIO()) as output:
         exec(code, {})
     assert output.getvalue().splitlines() == expected
-
-
-def test_every_documented_point_in_time_is_valid() -> None:
-    window = Window(NEW_YEAR, NEW_YEAR.replace(year=2029))
-    forms = [form.strip('"') for value, _ in rows("Value | Meaning") for form in quoted(value)]
-    assert len(forms) >= 10
-    for form in forms:
-        point = readers.POINT.read(form)
-        assert window.start <= point.instant(LocalTime(time(8)), window) <= window.end
