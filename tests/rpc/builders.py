@@ -94,16 +94,6 @@ def raw_call(method: str, params: str, id: str = "7") -> bytes:
     return f'{{"jsonrpc": "2.0", "method": {json.dumps(method)}, "params": {params}, "id": {id}}}'.encode()
 
 
-def rows(field: str, rule: str, *values: Any) -> list[tuple[str, str, Any]]:
-    """Return rows of a table: values of a field that break a rule."""
-    return [(field, rule, value) for value in values]
-
-
-def value_id(value: Any) -> str:
-    """Return the name of a value in a test id."""
-    return "left out" if value is OMITTED else repr(value)[:40]
-
-
 def reason_of(response: HttpResponse) -> str:
     """Return the reason of an error."""
     reason: str = response.json["error"]["data"]["reason"]

@@ -72,10 +72,6 @@ def largest_names(character: str) -> dict[str, Any]:
     return {"name": character * MAX_CLOCK_NAME, "labels": labels}
 
 
-def typical() -> dict[str, Any]:
-    return {"transactions": [transaction()] * 10, "goals": [goal(contributions=[contribution()] * 6)] * 2}
-
-
 def outcomes(response: HttpResponse) -> list[str]:
     """Return the reason of each error and `ok` for each result of a batch."""
     assert response.status == 200
@@ -96,14 +92,6 @@ async def test_call_that_might_not_fit_is_rejected_without_running(world: World,
     assert "Send this call alone" in rejected["message"]
     clock = (await world.result("getTestClock", {"id": id}, token))["clock"]
     assert clock["frozenTime"] == DAYS[done - 1], "no rejected call moved it"
-
-
-@pytest.mark.parametrize("method", ["createTestClock", "forkTestClock"])
-async def test_50_typical_clocks_fit_in_a_batch(world: World, token: str, method: str) -> None:
-    id = (await world.create(token, **typical()))["id"]
-    params = {"createTestClock": typical(), "advanceTestClock": {"id": id, "frozenTime": LATE}}
-    response = await world.post([call(method, params.get(method, {"id": id}))] * MAX_BATCH, token)
-    assert outcomes(response) == ["ok"] * MAX_BATCH
 
 
 async def test_errors_with_thousands_of_faults_are_limited(

@@ -63,16 +63,6 @@ async def test_fork_has_the_start_of_its_original(world: World, token: str) -> N
 # Previews
 
 
-async def test_preview_does_not_move_the_clock(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    for time in reversed(TIMES):
-        await get(world, token, clock, at=time)
-        assert await get(world, token, clock) == clock
-    listed = await world.result("listTestClocks", {}, token)
-    assert [each["frozenTime"] for each in listed["clocks"]] == [START]
-    assert (await world.advance(token, clock["id"], START)) == clock
-
-
 @pytest.mark.parametrize(
     ("at", "code", "data"),
     [

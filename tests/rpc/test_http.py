@@ -1,5 +1,7 @@
 """HTTP: methods, content types, body size, headers and health checks."""
 
+from typing import Any
+
 import pytest
 
 from tests.rpc.builders import OMITTED, call, post_with, raw_call, reason_of
@@ -9,6 +11,13 @@ from tickover.server.http1.messages import BAD_REQUEST, OVERLOADED, Request, Req
 from tickover.server.web.handler import Handler
 
 JSON = ("Content-Type", "application/json")
+
+
+def handler_of(world: World, ping: Any = None, **options: Any) -> Handler:
+    mine = world.handler
+    return Handler(
+        world.rpc, mine._bank, ping or world.store.ping, mine._host_check, mine._site, now=lambda: world.now, **options
+    )
 
 
 # Requests
@@ -127,10 +136,7 @@ async def test_unknown_path_is_not_found(world: World, path: str) -> None:
 
 async def test_calls_over_the_limit_are_rejected_but_not_health_checks(world: World) -> None:
     counted: list[Reason] = []
-    handler = Handler(
-        world.rpc, world.handler._bank, world.store.ping, world.handler._host_check, world.handler._site,
-        now=lambda: world.now, max_in_flight=1, count_rejection=counted.append,
-    )  # fmt: skip
+    handler = handler_of(world, max_in_flight=1, count_rejection=counted.append)
     request = Request("POST", "/rpc", b"", {b"content-type": b"application/json"}, world.client, raw_call("x", "{}"))
     first = handler.handle(request)
     assert not isinstance(first, tuple)
@@ -147,14 +153,7 @@ async def test_calls_over_the_limit_are_rejected_but_not_health_checks(world: Wo
 @pytest.mark.parametrize(("error", "reasons"), [(OVERLOADED, [Reason.UNAVAILABLE]), (BAD_REQUEST, [])])
 async def test_overload_is_counted(world: World, error: RequestError, reasons: list[Reason]) -> None:
     counted: list[Reason] = []
-    handler = Handler(
-        world.rpc,
-        world.handler._bank,
-        world.store.ping,
-        world.handler._host_check,
-        world.handler._site,
-        count_rejection=counted.append,
-    )
+    handler = handler_of(world, count_rejection=counted.append)
     assert handler.reject(error)[0] == error.status
     assert counted == reasons
 
@@ -166,7 +165,7 @@ async def test_bug_in_a_page_is_an_internal_error_and_logged(world: World, caplo
     async def fail() -> None:
         raise RuntimeError("a detail that is nobody's business")
 
-    handler = Handler(world.rpc, world.handler._bank, fail, world.handler._host_check, world.handler._site)
+    handler = handler_of(world, ping=fail)
     response = await send_request(handler, Request("GET", "/readyz"))
     assert (response.status, reason_of(response)) == (500, "INTERNAL")
     assert "detail" not in response.body.decode()

@@ -298,13 +298,6 @@ async def test_opening_balance_on_the_clock_is_neither_income_nor_expense(world:
     assert await violation(world, token, fork, exact) is None, "a fork has the start of its original"
 
 
-async def test_start_of_a_fork_is_the_start_of_its_original(world: World, token: str, clock: str) -> None:
-    fork = (await world.result("forkTestClock", {"id": clock, "at": FEBRUARY}, token))["clock"]["id"]
-    found = await world.result(BALANCES, {"id": fork}, token)
-    assert found["balances"][1]["lowest"] == {"at": JANUARY, "balance": -30.2}
-    assert await violation(world, token, fork, {"balance": {"currency": "EUR", "atLeast": 0}}) is not None
-
-
 # getCurrentUser
 
 

@@ -206,9 +206,6 @@ class Document(HTMLParser):
         if self._open:
             self._open[-1].text += data
 
-    def tagged(self, tag: str) -> list[Element]:
-        return [element for element in self.elements if element.tag == tag]
-
     @property
     def ids(self) -> list[str]:
         return [element.attributes["id"] for element in self.elements if "id" in element.attributes]

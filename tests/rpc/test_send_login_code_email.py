@@ -15,7 +15,6 @@ from tests.rpc.builders import (
     reason_of,
     send,
     send_link,
-    value_id,
     wrong,
 )
 from tests.support.world import ANA, World
@@ -35,7 +34,6 @@ LINK = re.compile(r"https://tickover\.example\.test/login#token=[A-Za-z0-9_-]{43
         ("Ana@Example.TEST", ANA),
         ("用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"),
     ],
-    ids=value_id,
 )
 async def test_email_is_sent_to_the_canonical_address(world: World, given: str, known_as: str) -> None:
     assert await world.result(SEND, send(given)) == {"message": "ok"}

@@ -72,20 +72,6 @@ async def test_update_replaces_what_is_given_and_null_removes(world: World, toke
     assert clock == created
 
 
-async def test_list_finds_clocks_by_all_labels(world: World, token: str) -> None:
-    first = (await world.create(token, labels={"ci": "1", "run": "7"}))["id"]
-    world.pass_time(seconds=1)
-    second = (await world.create(token, labels={"ci": "1"}))["id"]
-    world.pass_time(seconds=1)
-    await world.create(token, name="ci", labels={"other": '"ci":"1"'})
-    await world.create(token)
-    assert await found(world, token, ci="1") == [second, first]
-    assert await found(world, token, ci="1", run="7") == [first]
-    assert await found(world, token, ci="2") == []
-    assert await found(world, await world.sign_in("ben@example.test"), ci="1") == []
-    assert len(await found(world, token)) == 4, "no labels find every clock"
-
-
 async def test_pages_of_a_search_join_to_the_whole_result(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

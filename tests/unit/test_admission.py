@@ -71,12 +71,6 @@ async def test_expensive_calls_of_a_user_run_one_after_another_in_order(calls: C
     assert calls.admitted == ["a1", "a2", "a3"]
 
 
-async def test_users_do_not_wait_for_each_other(calls: Calls) -> None:
-    for name in ("a1", "a2", "b1"):
-        await calls.start(name, 10)
-    assert calls.admitted == ["a1", "b1"]
-
-
 async def test_process_has_a_limit_over_all_users(calls: Calls) -> None:
     for name in ("a1", "b1", "c1", "d1"):
         await calls.start(name, 10)

@@ -238,11 +238,6 @@ def test_items_that_have_happened_cannot_be_cancelled(at: Instant) -> None:
     assert set(rejection.details["itemIds"]) == set(happened if at < _START + 3 * _DAY else ids)
 
 
-def test_items_at_the_frozen_time_and_the_max_time_can_be_added() -> None:
-    ends = [TransactionEntry(at, "Tea", 1, "EUR", "EXPENSE") for at in (_START + _DAY, _CLOCK.max_time)]
-    assert len(_amend(_SCHEDULE, at=_START + _DAY, add=AddEntry(ends)).schedule.transactions.instants) == 4
-
-
 def test_cancelled_id_is_unknown() -> None:
     amended = _amend(_SCHEDULE, cancel=[f"txn_{_HEX}_0"]).schedule
     assert _faults(amended, cancel=[f"txn_{_HEX}_0"]) == [("cancel[0]", "unknown")]

@@ -147,16 +147,6 @@ async def test_caller_can_call_again_immediately_after_a_result(calls: _Calls, d
 # Cancelled calls
 
 
-async def test_cancelled_call_is_not_run(calls: _Calls, database: _Database) -> None:
-    async with _busy(calls, database):
-        tasks = await _submit(calls, [_Call(number) for number in range(6)])
-        for task in tasks[::2]:
-            task.cancel()
-        await _iterate_loop()
-    assert (await _outcomes(tasks))[1::2] == [f"{number} is done" for number in (1, 3, 5)]
-    assert database.batches == [[_Call(1), _Call(3), _Call(5)]]
-
-
 async def test_nothing_runs_if_all_calls_are_cancelled(calls: _Calls, database: _Database) -> None:
     async with _busy(calls, database):
         tasks = await _submit(calls, [_Call(0), _Call(1, kind=1), _Call(2), _Call(3, kind=2)])

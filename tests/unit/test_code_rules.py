@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.repository import ROOT, text_files
-from tickover.api.errors import Reason
-from tickover.server.rpc.reasons import REASONS
 
 PACKAGE = ROOT / "src" / "tickover"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -110,10 +108,6 @@ def test_sql_never_reads_the_clock() -> None:
     storage = {name_of(path): path.read_text("utf-8") for path in files}
     clock = r"(?i)\bcurrent_(?:time|date|timestamp)\b|\bnow\(\)|'now'|\b(?:unixepoch|julianday|strftime)\("
     assert lines_with(clock, storage) == []
-
-
-def test_every_reason_has_a_code() -> None:
-    assert set(REASONS) == set(Reason)
 
 
 def test_migrations_are_numbered_without_gaps() -> None:

@@ -26,13 +26,6 @@ def test_invalid_options_are_rejected(client_class: type, options: dict[str, obj
 
 
 @pytest.mark.parametrize("client_class", [Tickover, AsyncTickover])
-def test_defaults(client_class: type) -> None:
-    client = client_class()
-    assert client.url == "http://127.0.0.1:8000"
-    assert client._session._retries == 2
-
-
-@pytest.mark.parametrize("client_class", [Tickover, AsyncTickover])
 @pytest.mark.parametrize("token", ["tko_secret", None])
 def test_repr_shows_no_token(client_class: type, token: str | None) -> None:
     state = "signed in" if token else "not signed in"
