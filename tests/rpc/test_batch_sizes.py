@@ -1,6 +1,5 @@
 """Size limits of batch responses."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -114,19 +113,6 @@ async def test_notifications_need_no_space(world: World, token: str) -> None:
     assert (await world.post(calls, token)).status == 204
     clock = (await world.result("getTestClock", {"id": id}, token))["clock"]
     assert clock["frozenTime"] == DAYS[-1]
-
-
-async def test_unfinished_batches_of_the_process_are_limited(world: World, token: str) -> None:
-    id = (await world.create(token, **largest()))["id"]
-    limits = world.rpc._batch_limits = BatchLimits(max_unfinished=sizes.CLOCK * 11 // 10)
-    batch = [call("getTestClock", {"id": id}), call("getTestClock", {"id": id})]
-    responses = await asyncio.gather(*(world.post(batch, token) for _ in range(20)))
-    found = [outcome for response in responses for outcome in outcomes(response)]
-    assert set(found) == {"ok", "UNAVAILABLE"}
-    rejected = next(member for response in responses for member in response.json if "error" in member)
-    assert rejected["error"]["data"] == {"reason": "UNAVAILABLE", "retryAfterSeconds": 1}
-    assert limits.unfinished == 0
-    assert outcomes(await world.post(batch, token)) == ["ok", "ok"], "all of it is free again"
 
 
 async def test_notification_over_the_process_limit_has_no_response(world: World) -> None:

@@ -35,15 +35,6 @@ async def test_empty_batch_returns_one_error_object(world: World, body: bytes) -
     assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", None)
 
 
-@pytest.mark.parametrize("body", [b"[1]", b"[[{}]]", b"[{}]", b"[true, 1.5, []]"])
-async def test_invalid_calls_of_a_batch_are_rejected_one_by_one(world: World, body: bytes) -> None:
-    response = await world.post(body)
-    assert response.status == 200
-    assert len(response.json) == body.count(b",") + 1
-    for member in response.json:
-        assert (member["error"]["data"], member["id"]) == ({"reason": "INVALID_REQUEST"}, None)
-
-
 async def test_mixed_batch_responds_to_calls_but_not_notifications(world: World, token: str) -> None:
     batch = [
         call("createTestClock", {}, "good"),

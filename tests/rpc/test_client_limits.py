@@ -115,48 +115,7 @@ async def test_other_requests_take_no_token(open_world: Open) -> None:
         assert await admitted_of(world, 5) == 2
 
 
-async def test_private_operations_are_not_limited(open_world: Open) -> None:
-    async with open_world(client_burst=4, client_refill=0.01) as world:
-        token = await world.sign_in()
-        # Signing in took two tokens.
-        for _ in range(5):
-            clock = await world.create(token)
-            await world.advance(token, clock["id"], "2027-02-01T00:00:00Z")
-            assert await reason_of(world, "logout", {}) == "UNAUTHENTICATED"
-        assert await admitted_of(world, 5) == 2
-        await world.create(token)
-        assert await world.result("logout", {}, token) == {"message": "ok"}
-
-
-# The limit is checked first.
-
-
-async def test_rate_limited_code_is_not_counted_or_used(open_world: Open) -> None:
-    async with open_world(client_burst=1) as world:
-        code = await world.send_code()
-        for given in [code, f"{(int(code) + 1) % 1_000_000:06}"] * 10:
-            assert not await is_admitted(world, BY_CODE, verify_params(ANA, given))
-        world.client = "203.0.113.8"
-        assert await reason_of(world, BY_CODE, verify_params(ANA, code)) is None
-
-
-# Batches and concurrent calls
-
-
-def batch_of(count: int) -> list[dict[str, Any]]:
-    return [{"jsonrpc": "2.0", "id": number, "method": BY_LINK, "params": NOT_A_LINK} for number in range(count)]
-
-
 # Networks
-
-
-async def test_client_cannot_choose_its_bucket_with_a_header(open_world: Open) -> None:
-    async with open_world(client_burst=3) as world:
-        statuses = [
-            (await world.post(batch_of(1)[0], **{"X-Forwarded-For": f"198.51.100.{number}"})).status
-            for number in range(5)
-        ]
-        assert statuses == [200] * 3 + [429] * 2
 
 
 async def test_setup_secrets_of_connections_are_limited_too(open_world: Open) -> None:

@@ -220,13 +220,6 @@ async def test_other_parameters_with_the_same_key_are_rejected(world: World, tok
     assert (await clock_of(world, token, "another", params))["id"] != clock["id"]
 
 
-async def test_order_of_items_matters(world: World, token: str) -> None:
-    one, other = [transaction(name=name) for name in ("one", "other")]
-    await world.post(call(CREATE, {"transactions": [one, other]}), token, **idempotency_header("k"))
-    again = await world.post(call(CREATE, {"transactions": [other, one]}), token, **idempotency_header("k"))
-    assert faults_in(again) == REUSED
-
-
 # Times that have passed since the first call are still accepted in a retry.
 
 

@@ -126,8 +126,8 @@ def schedules(draw: DrawFn, now: datetime, amounts: Amounts = written_amounts) -
 
 
 def _add_accounts(draw: DrawFn, params: Json, at: SearchStrategy[Json], amounts: Amounts) -> None:
-    """Add accounts for the currencies of all transactions, and transfers between them."""
-    currencies = ["EUR", "EUR", "USD", *sorted({each["currency"] for each in params.get("transactions", ())})]
+    """Add two accounts for the currency of each transaction, and transfers between them."""
+    currencies = ["EUR", "USD", *2 * sorted({each["currency"] for each in params.get("transactions", ())}), "EUR"]
     params["accounts"] = [
         {"key": f"a-{index}", "name": draw(written_names(120)), "currency": currency}
         | draw(objects({}, type=st.sampled_from(["CASH", "LOAN"]), openingBalance=written_amounts(0)))

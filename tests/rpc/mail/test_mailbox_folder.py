@@ -38,13 +38,12 @@ async def test_long_link_is_not_folded(outbox: Outbox, mailbox: Mailbox) -> None
     assert link in email.text
 
 
-@pytest.mark.parametrize(("count", "listed_count"), [(100, 100), (101, 100)])
-async def test_last_100_emails_are_listed(tmp_path: Path, mailbox: Mailbox, count: int, listed_count: int) -> None:
-    for number in range(count):
+async def test_last_100_emails_are_listed(tmp_path: Path, mailbox: Mailbox) -> None:
+    for number in range(101):
         (tmp_path / f"n{number:012}-{NOW + timedelta(seconds=number):{TIMESTAMP_FORMAT}}.eml").write_bytes(TO_ANA)
-    newest = NOW + timedelta(seconds=count - 1)
+    newest = NOW + timedelta(seconds=100)
     times = [email.sent_at for email in await mailbox.list_emails()]
-    assert times == [newest - timedelta(seconds=number) for number in range(listed_count)]
+    assert times == [newest - timedelta(seconds=number) for number in range(100)]
 
 
 @pytest.mark.parametrize(("newer", "is_found"), [(999, True), (1000, False)])
