@@ -126,34 +126,6 @@ async def test_expectations_can_be_added_and_removed(browser: Browser, program: 
         await expect(expectations(console)).not_to_contain_text("Not posted yet")
 
 
-async def test_balance_is_red_if_no_expectation_allows_it(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        page, clock = console.page, console.create()
-        red = [
-            figure(console, "Lowest ahead").and_(page.locator(".broken")),
-            page.locator("svg.plot .lowest.broken"),
-            console.rows.locator(".below-zero"),
-        ]
-
-        async def check(count: int) -> None:
-            for found in red:
-                await expect(found).to_have_count(count)
-
-        await open_with_checks(console, clock, openingBalances={}, expectations=[OVERDRAFT])
-        await expect(figure(console, "Expectations")).to_contain_text("All will hold")
-        await check(0)
-        # The page follows a change of the expectations.
-        await page.get_by_role("button", name=re.compile("^Remove EUR balance never below")).click()
-        await check(1)
-        await console.advance.click()
-        await expect(figure(console, "EUR balance")).to_have_class(re.compile("broken"))
-        # Transactions of one instant count together.
-        rent, salary = JANUARY["transactions"][:2]
-        await console.open_clock(console.create({**JANUARY, "transactions": [rent, {**salary, "at": rent["at"]}]}))
-        await expect(console.rows.locator(".balance")).to_have_text(["−€1,150.00", "€1,650.50"])
-        await check(0)
-
-
 async def test_late_results_do_not_discard_a_new_expectation(browser: Browser, program: Program) -> None:
     async with open_console_with_errors(browser, program) as console:
         page, clock = console.page, console.create()
@@ -397,41 +369,7 @@ async def test_keys_and_wheel_zoom_and_pan_the_plot(browser: Browser, program: P
         )
 
 
-async def test_several_currencies_have_a_plot_each(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        entry = {"name": "Pay", "type": "INCOME", "amount": 5, "at": "2027-01-02T00:00:00Z"}
-        pays = [{**entry, "currency": currency} for currency in ("EUR", "JPY", "CHF")]
-        # All amounts of a currency have as many decimals, up to a limit.
-        pays[1]["amount"], pays[2]["amount"] = 5.1234567, 5.125
-        pays += [{**entry, "currency": "USD", "type": "EXPENSE", "at": "2027-01-03T00:00:00Z"}]
-        await console.open_clock(console.create({"frozenTime": "2027-01-01T00:00:00Z", "transactions": pays}))
-        plots = console.page.locator(".balance-plot")
-        assert await plots.locator(".title").all_text_contents() == ["EUR", "JPY", "CHF"]
-        await expect(plots.first.locator(".lowest")).to_contain_text("Lowest ahead, now€0.00")
-        # The figures have the same currencies as the plots.
-        lowest = figure(console, "Lowest ahead")
-        await expect(lowest.get_by_role("listitem")).to_have_text(
-            ["¥0.00 now", "CHF\xa00.000 now", "1 more, 1 below zero"]
-        )
-
-
 # Transactions
-
-
-async def test_chart_calls_out_the_lowest_balance_of_a_past_break(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        rents = [{**JANUARY["transactions"][0], "at": f"2027-{month:02}-03T08:00:00Z"} for month in range(1, 13)]
-        clock = console.create({**JANUARY, "transactions": rents})
-        console.call("advanceTestClock", id=clock, frozenTime="2027-03-01T00:00:00Z")
-        callouts = console.page.locator("svg.plot .lowest")
-        for at_least, texts in (
-            (-2000, ["Lowest, 3 Feb−€2,300.00", "Lowest ahead, 3 Dec−€13,800.00"]),
-            (-2300, ["Lowest ahead, 3 Dec−€13,800.00"]),
-        ):
-            rule = {"balance": {"currency": "EUR", "atLeast": at_least}}
-            await open_with_checks(console, clock, expectations=[rule])
-            await expect(callouts).to_have_text(texts)
-            await console.open("#/clocks")
 
 
 async def test_transaction_shows_the_balance_before_and_after_it(browser: Browser, program: Program) -> None:
@@ -447,20 +385,6 @@ async def test_transaction_shows_the_balance_before_and_after_it(browser: Browse
         await console.button("Copy ID").click()
         await expect(console.notification).to_have_text("Copied the ID of the event.")
         assert await console.tab.evaluate("() => navigator.clipboard.readText()") == item
-
-
-async def test_transactions_can_be_filtered(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        opening = {**JANUARY["transactions"][1], "category": "Opening balance", "at": JANUARY["frozenTime"]}
-        transactions = [*JANUARY["transactions"], {**opening, "name": "Rent deposit"}]
-        await console.open_clock(console.create(JANUARY | {"transactions": transactions}))
-        await console.page.get_by_label("Filter by name or category").fill("rent")
-        shown = console.page.get_by_role("region", name="Transactions").get_by_role("rowheader")
-        await expect(shown).to_have_text(["Rent deposit", "Rent", "Rent"])
-        # The sum has no opening balance.
-        await expect(console.page.locator("tick-transactions")).to_contain_text("3 of 4 match, sum −€2,300.00")
-        await console.page.get_by_label("Show only").select_option("Type:Income")
-        await expect(console.page.get_by_text("No transaction matches.")).to_be_visible()
 
 
 async def test_transactions_can_be_sorted_and_selected(browser: Browser, program: Program) -> None:
@@ -590,7 +514,6 @@ async def test_scenarios_can_be_searched(browser: Browser, program: Program) -> 
     async with open_console(browser, program) as console:
         await console.open("#/clocks/new")
         cards = console.page.locator(".scenario:not([hidden])")
-        await expect(cards.first).to_contain_text(re.compile("Lowest, [0-9]+ [A-Z][a-z]+€[0-9.]+"))
         await expect(cards.filter(has_text="A tight month")).to_contain_text("1 of 2 will break")
         # A scenario of a year names the year.
         debt = cards.filter(has_text="Paying off a debt")
@@ -599,11 +522,6 @@ async def test_scenarios_can_be_searched(browser: Browser, program: Program) -> 
         await expect(console.button("Create Two currencies")).to_be_visible()
         await expect(console.button("Create Student")).to_be_hidden()
         two = cards.filter(has_text="Two currencies")
-        # Each currency has its strip and its lowest balance.
-        await expect(two.locator(".strips span")).to_have_text(["CHF", "EUR"])
-        await expect(two.locator(".lowest p")).to_have_text(
-            [re.compile("^Lowest CHF\xa0[0-9,.]+, [0-9]+ "), re.compile("^€[0-9,.]+, [0-9]+ ")]
-        )
         await expect(two).to_contain_text("80 transactions · 2 expectations")
         await console.page.get_by_role("button", name=re.compile("^All ")).click()
         await console.page.get_by_label("Search scenarios").fill("student")

@@ -90,24 +90,6 @@ async def test_changes_elsewhere_are_shown_and_the_cursor_stays(browser: Browser
         await expect(console.heading("Clocks")).to_be_visible()
 
 
-async def test_each_clock_shows_its_own_breaches(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        page, clock = console.page, console.create({**JANUARY, "name": "Plan A"})
-        fork = console.call("forkTestClock", id=clock, name="Plan B")["clock"]["id"]
-        fine = {"name": "Fine", "amount": 50, "currency": "EUR", "type": "EXPENSE", "at": "2027-01-02T00:00:00Z"}
-        console.call("amendTestClock", id=fork, add={"transactions": [fine]})
-        for id in (clock, fork):
-            console.call("updateTestClock", id=id, expectations=[{"balance": {"currency": "EUR", "atLeast": 0}}])
-        await console.open(f"#/compare/{clock}?with={fork}")
-        await expect(page.locator(".lowest.first")).to_have_text("Lowest of Plan A, 3 Jan 2027−€1,150.00")
-        await expect(page.locator(".lowest.second")).to_have_text("Lowest of Plan B, 3 Jan 2027−€1,200.00")
-        # Plan B breaks the expectation a day earlier. The curves keep their colours.
-        await expect(page.locator(".track")).to_have_count(2)
-        starts = await page.locator("path.breaks").evaluate_all("(paths) => paths.map((path) => path.getBBox().x)")
-        assert starts[1] < starts[0]
-        await expect(page.locator(".breach .line").first).to_be_hidden()
-
-
 async def test_late_response_does_not_replace_a_newer_choice(browser: Browser, program: Program) -> None:
     async with open_console_with_errors(browser, program) as console:
         first, second, third = (console.create() for _ in range(3))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.async_api import Browser, expect
 
-from tests.browser.console import HOSTILE_CLOCK, HOSTILE_TEXTS, HTTP_ERROR, JANUARY, Console, new_address, open_console
+from tests.browser.console import HOSTILE_CLOCK, HOSTILE_TEXTS, HTTP_ERROR, Console, new_address, open_console
 from tests.browser.held_requests import HeldRequests
 from tests.browser.tabs import Tab
 from tests.support.debian_packages import require_program
@@ -489,23 +489,3 @@ async def test_request_snippets_run_as_pasted(browser: Browser, program: Program
 
 
 # Locale and motion
-
-
-_ANIMATION_SECONDS = """() => [...document.querySelectorAll("*")].flatMap((element) => {
-  const { animationName, animationDuration, transitionDuration } = getComputedStyle(element);
-  return [...transitionDuration.split(", "), animationName === "none" ? "0s" : animationDuration];
-}).map(parseFloat).filter((seconds) => seconds > 0.001)"""
-
-
-async def test_animations_respect_reduced_motion(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        await console.open_clock(console.create(JANUARY))
-        await console.page.evaluate("() => addEventListener('animationstart', () => (window.animated = true))")
-        for day, motion in (("31", "reduce"), ("28", "no-preference")):
-            is_moving = motion == "no-preference"
-            await console.page.emulate_media(reduced_motion="reduce" if motion == "reduce" else "no-preference")
-            await console.open(f"#/clock/{clock_id(console)}?t=2027-0{1 + is_moving}-{day}T00:00:00Z")
-            durations = await console.tab.evaluate(_ANIMATION_SECONDS)
-            await console.advance.click()
-            await expect(console.notification).to_have_text(re.compile("Balance"))
-            assert bool(durations or await console.tab.evaluate("() => window.animated ?? false")) == is_moving

@@ -152,35 +152,6 @@ async def test_missing_email_shows_a_message_and_a_link_back(program: Program, l
     await expect(email_items(tab).first).to_be_visible()
 
 
-async def test_works_with_the_keyboard_alone(program: Program, browser: Browser) -> None:
-    async with open_loaded_tab(browser, program.url, permissions=CLIPBOARD_PERMISSIONS) as tab:
-        address = new_address()
-        code = program.send_code(address)
-        press = tab.page.keyboard.press
-        await tab.page.goto(f"{program.url}/#/mailbox?to=")
-        await tab.page.get_by_label("Filter by address").focus()
-        await tab.page.keyboard.type(address)
-        await expect(email_items(tab)).to_have_count(1)
-        await press("Tab")
-        await press("Enter")
-        # The focus moves to the email, not to the top of the page.
-        await expect(email_view(tab).get_by_role("heading")).to_be_focused()
-        await press("Tab")
-        await press("Enter")
-        await expect(tab.status).to_have_text("Copied the code.")
-        assert await clipboard(tab) == code
-        await press("Tab")
-        for key, title in (
-            ("ArrowRight", "Text"), ("End", "Source"), ("ArrowRight", "Email"), ("ArrowLeft", "Source"),
-            ("Home", "Email"),
-        ):  # fmt: skip
-            await press(key)
-            selected = email_view(tab).get_by_role("tab", name=title)
-            await expect(selected).to_be_focused()
-            await expect(selected).to_have_attribute("aria-selected", "true")
-            await expect(email_view(tab).get_by_role("tabpanel", name=title)).to_be_visible()
-
-
 HOSTILE_TEXTS = (
     '"<img/src=x/onerror=alert(1)>"@example.test',
     '"</script><script>alert(1)</script>"@example.test',

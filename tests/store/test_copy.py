@@ -1,12 +1,9 @@
 """Copies between databases: a copy is complete, and an interrupted copy continues."""
 
 from collections.abc import Callable
-from contextlib import closing
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-import apsw
 import pytest
 
 from tests.store.copies import (
@@ -156,33 +153,6 @@ def insert_many_tokens(url: str, execute: Execute, count: int) -> None:
         url,
         f"insert into tokens (digest, user_key, expires_at) {numbers} select randomblob(32), randomblob(16), n from n",
     )
-
-
-def insert_many_schedules(url: str, count: int, size: int) -> None:
-    random = Random(count)
-    with closing(apsw.Connection(url.removeprefix("sqlite:///"))) as connection, connection:
-        for number in range(10**6, 10**6 + count):
-            values = (key(number), random.randbytes(size))
-            connection.execute("insert into schedules values (?, ?)", values)
-            connection.execute(
-                "insert into clocks values (?, ?, 1, 2, 3, ?, null, null, 0)", (key(number), user(1), size)
-            )
-
-
-async def test_chunks_of_large_rows_are_small(urls: tuple[str, str]) -> None:
-    source, target = urls
-    await make_empty(source)
-    insert_many_schedules(source, count=60, size=300_000)
-    steps: list[int] = []
-
-    def report(step: str, done: int, of: int) -> None:
-        if step == "copying schedules":
-            steps.append(done)
-
-    await copy(source, target, report)
-    sizes = [after - before for before, after in pairwise(steps)]
-    assert sum(sizes) == 60
-    assert max(sizes) * 300_000 < 5_000_000
 
 
 async def test_addresses_are_sorted_by_bytes_in_any_collation(

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
-from datetime import timedelta
 
 import apsw
 import asyncpg
@@ -35,7 +34,6 @@ RowsOf = Callable[[str], Awaitable[int]]
 OpenAnother = Callable[[], Awaitable[Store]]
 
 _LARGE_SCHEDULE = bytes(range(256)) * 400
-_MILLISECOND = timedelta(milliseconds=1)
 _EXPIRED = NOW - CLOCK_LIFETIME
 _CONCURRENT = 50
 

@@ -57,15 +57,6 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
     return Source(folder, token, clock, keyed_clock_id, code)
 
 
-def test_errors_are_one_sentence(tmp_path: Path, target: str, postgres: PostgresServer) -> None:
-    ran = run_tickover(tmp_path, "copy", SOURCE, target)
-    assert (ran.returncode, ran.stdout) == (2, "")
-    assert "tickover: The database .tickover/tickover.db doesn't exist. Check the path of the source.\n" in ran.stderr
-    assert "Traceback" not in ran.stderr
-    assert postgres.password not in ran.stderr
-    assert not (tmp_path / ".tickover").exists()
-
-
 def copy_until_it_waits(folder: Path, target: str, postgres: PostgresServer, number: int) -> tuple[int, str]:
     """Send the signal when the copy waits for a lock. Return its exit code and output."""
     waits = f"""select 1 from pg_locks join pg_database as d on d.oid = database

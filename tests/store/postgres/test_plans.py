@@ -11,7 +11,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from tests.store.bulk_data import BUSY, COLLECTOR, BulkData, address, insert_clocks
+from tests.store.bulk_data import BUSY, COLLECTOR, BulkData, address
 from tests.store.recorded_plans import ExplainedConnections, open_explained
 from tests.store.values import (
     ANA,
@@ -364,27 +364,6 @@ async def test_plans_made_for_an_empty_database_are_good_for_a_full_one(
             await connection.execute(f"delete from {table}")
         await data.fill(connection)
         problems = {method: await _call(caller, explained, method) for method in _Caller.methods()}
-    assert {method: found for method, found in problems.items() if found} == {}
-
-
-_CLOCK_METHODS = [
-    name for name in _Caller.methods() if any(word in name for word in ("clock", "creation", "connection"))
-]
-
-
-async def test_plans_made_for_an_empty_slot_are_good_for_a_full_one(server: PostgresServer) -> None:
-    """The slot of the next day fills like this. Plans are renewed only when the server analyzes the slot again."""
-    data = BulkData(20_000)
-    async with _open_filled(server, "tomorrow") as (store, explained, connection):
-        await data.fill(connection)
-        await connection.execute("analyze")
-        caller = _Caller(store, data)
-        for method in _CLOCK_METHODS:
-            await getattr(caller, method)()
-        assert await connection.fetchval("select count(*) from clocks_0") == 0
-        await insert_clocks(connection, NOW + DAY, 5000, owner=7)
-        assert await connection.fetchval("select count(*) from clocks_0") == 5000
-        problems = {method: await _call(caller, explained, method) for method in _CLOCK_METHODS}
     assert {method: found for method, found in problems.items() if found} == {}
 
 

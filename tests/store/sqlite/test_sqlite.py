@@ -19,13 +19,11 @@ from tests.store.values import (
     NOW,
     START,
     add_clock,
-    advance,
     clock,
     code,
     code_limits,
     key,
     make_record,
-    schedule_of,
     sent,
     session,
     user,
@@ -37,7 +35,6 @@ from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import to_micros
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
-from tickover.server.storage.migrations import migrations
 from tickover.server.storage.sqlite.store import _MAX_INLINE_SCHEDULE, SqliteStore
 from tickover.server.storage.store import Amended, Amendment, Quota
 
@@ -107,30 +104,11 @@ async def test_file_and_directory_are_created(tmp_path: Path) -> None:
     assert (tmp_path / "new" / "folder").stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["", "tickover.db", "sqlite:", "sqlite://", "sqlite:///", "sqlite:/x.db", "mysql:///x", "SQLITE:///x.db"],
-)
-async def test_unknown_url_is_rejected(url: str) -> None:
-    with pytest.raises(SettingError, match="TICKOVER_DATABASE_URL"):
-        await open_store(url)
-
-
 def test_file_that_is_not_a_database_is_rejected_and_not_changed(path: Path) -> None:
     path.write_text("Dear diary, " * 1000)
     with pytest.raises(SettingError, match=re.escape(str(path))):
         asyncio.run(SqliteStore.open(path))
     assert path.read_text() == "Dear diary, " * 1000
-
-
-@pytest.mark.parametrize("is_folder", [True, False])
-def test_folder_in_place_of_a_file_and_the_reverse_are_rejected(path: Path, is_folder: bool) -> None:
-    if is_folder:
-        path.mkdir()
-    else:
-        path.write_text("a file")
-    with pytest.raises(SettingError, match="Can't open"):
-        asyncio.run(SqliteStore.open(path if is_folder else path / "tickover.db"))
 
 
 # Disk
@@ -164,16 +142,6 @@ def _version(path: Path) -> int:
 def _tables(path: Path) -> set[str]:
     with closing(apsw.Connection(str(path))) as connection:
         return {str(name) for (name,) in connection.execute("select name from sqlite_schema where type = 'table'")}
-
-
-async def test_database_of_a_newer_version_is_rejected_and_not_changed(path: Path) -> None:
-    await (await SqliteStore.open(path)).close()
-    newer = migrations("sqlite")[-1].number + 1
-    with closing(apsw.Connection(str(path))) as connection:
-        connection.pragma("user_version", newer)
-    with pytest.raises(SettingError, match=f"version {newer}"):
-        await SqliteStore.open(path)
-    assert _version(path) == newer
 
 
 async def test_failed_migration_leaves_nothing(path: Path) -> None:
@@ -344,16 +312,6 @@ async def test_failed_read_is_unavailable_and_the_next_succeeds(store: SqliteSto
 
 
 # Failing disks and files
-
-
-async def test_full_disk_stores_no_part_of_a_clock(store: SqliteStore) -> None:
-    store._writing.pragma("max_page_count", store._writing.pragma("page_count") + 5)
-    with pytest.raises(Rejection) as error:
-        await add_clock(store, clock(1), user(1), bytes(1_000_000))
-    assert error.value.reason is Reason.UNAVAILABLE
-    assert await schedule_of(store, key(1), user(1)) is None
-    assert await advance(store, key(1), user(1), START) is None
-    await add_clock(store, clock(1), user(1))
 
 
 @pytest.mark.parametrize(
