@@ -76,7 +76,7 @@ async def test_broken_expectation_is_marked_and_explained(browser: Browser, prog
         await expect(expectations(console)).to_contain_text("EUR balance never below €0.00: will break")
         await expect(expectations(console)).to_contain_text("with “Rent”. The EUR balance is −€1,150.00, below €0.00.")
         await expect(console.page.locator(".strip.broken .breaks")).to_have_count(1)
-        await expect(console.page.locator(".breach .line")).to_have_count(1)
+        await expect(console.page.locator(".violated .line")).to_have_count(1)
         await console.page.get_by_role("button", name="Will break on 3 Jan 2027, 08:00 UTC").click()
         await expect(console.page).to_have_url(re.compile(r"\?t=2027-01-03T08:00:00Z$"))
         await console.advance.click()

@@ -1,7 +1,7 @@
 // The chart of two clocks: both balances, the band between them, and the difference below.
 
 import { balanceAt, lowestPoint } from "../clock/clock-model.js";
-import { breachRanges, smallestOf } from "../clock/expectations.js";
+import { smallestOf, violationRanges } from "../clock/expectations.js";
 import { render, s } from "../lib/dom.js";
 import { formatDay, formatMoney, formatShortDay, shorten } from "../lib/format.js";
 import { DAY } from "../lib/instants.js";
@@ -18,7 +18,7 @@ import {
   valueRange,
   valueScale,
 } from "./chart-paths.js";
-import { boundsIn, drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
+import { boundsIn, drawForbidden, drawViolations, hatch } from "./forbidden-areas.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
 
 const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [34, 260, 34, 72, 26, 12];
@@ -100,12 +100,12 @@ function layOut(comparison, { window, currency, width, rules }) {
   const broken = [0, 1].filter((index) => lows[index].value < smallestOf(rules[index], lows[index].at));
   // The lowest point of each broken clock has a call-out, or the lowest one of both.
   const calledOut = broken.length ? broken : [lows[1].value < lows[0].value ? 1 : 0];
-  const breaches = [0, 1]
-    .map((index) => ({ index, ranges: rules[index].flatMap((rule) => breachRanges(balances[index], rule)) }))
+  const violations = [0, 1]
+    .map((index) => ({ index, ranges: rules[index].flatMap((rule) => violationRanges(balances[index], rule)) }))
     .filter(({ ranges }) => ranges.length);
   const curveBottom = PLOT_TOP + PLOT_HEIGHT - CALLOUT_ROW;
   const plotBottom = curveBottom + calledOut.length * CALLOUT_ROW;
-  const stripTop = plotBottom + breaches.length * TRACK_ROW + GAP;
+  const stripTop = plotBottom + violations.length * TRACK_ROW + GAP;
   const bottom = stripTop + DIFFERENCE_HEIGHT;
   const bounds = rules.flat().flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
   const values = valueScale(valueRange(balances, window, bounds), 4, curveBottom - 8, PLOT_TOP + 8);
@@ -119,7 +119,7 @@ function layOut(comparison, { window, currency, width, rules }) {
   const split = Math.min(Math.max(differsFrom, shared), to);
   const x = scale(from, to, left, right);
   const rows = { curveBottom, plotBottom, stripTop, bottom };
-  return { ...rows, lows, broken, calledOut, breaches, plot, strip, left, right, x, from, to, shared, split };
+  return { ...rows, lows, broken, calledOut, violations, plot, strip, left, right, x, from, to, shared, split };
 }
 
 /** Draw both curves. Each begins at the start of its clock. Where both are equal, only the shared one is drawn. */
@@ -139,7 +139,7 @@ function drawCurves({ balances, starts }, { x, plot: { y }, shared, split, to })
 }
 
 /** Draw a track for each clock that breaks an expectation. It is red while that lasts. */
-function drawTracks({ starts }, { x, breaches, plotBottom, left, right, from, to }) {
+function drawTracks({ starts }, { x, violations, plotBottom, left, right, from, to }) {
   const track = ({ index, ranges }, row) => {
     const height = plotBottom + (row + 1) * TRACK_ROW;
     const start = x(Math.max(starts[index], from));
@@ -149,8 +149,11 @@ function drawTracks({ starts }, { x, breaches, plotBottom, left, right, from, to
       s("path", { class: "breaks", d: breaks }),
     ];
   };
-  const y = plotBottom + ((breaches.length + 1) * TRACK_ROW) / 2 + 4;
-  return [breaches.map(track), breaches.length > 0 && s("text", { x: left - 8, y, "text-anchor": "end" }, "Breaks")];
+  const y = plotBottom + ((violations.length + 1) * TRACK_ROW) / 2 + 4;
+  return [
+    violations.map(track),
+    violations.length > 0 && s("text", { x: left - 8, y, "text-anchor": "end" }, "Breaks"),
+  ];
 }
 
 /** Draw the lowest points. The box of the first clock hides the line to that of the second. */
@@ -247,7 +250,10 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     split < to && s("path", { class: "band", d: bandPath(comparison, x, plot.y, split, to) }),
     // Each curve keeps its colour.
     balances.map((balance, index) =>
-      drawBreaches(stepCurve(balance, x, plot.y, starts[index], to), rules[index], x, { ...box, from: starts[index] }),
+      drawViolations(stepCurve(balance, x, plot.y, starts[index], to), rules[index], x, {
+        ...box,
+        from: starts[index],
+      }),
     ),
     drawCurves(comparison, layout),
     drawTracks(comparison, layout),

@@ -17,7 +17,7 @@ test("a comparison shows what the expectations forbid", () => {
     const options = { window: { from: 0, to: 100 * DAY }, currency: "EUR", width: 800, rules, clocks: ["A", "B"] };
     drawComparison(svg, compareBalances(models, "EUR"), options);
     assert.equal(svg.querySelectorAll(".forbidden").length, 1);
-    return svg.querySelectorAll(".breach").map((breach) => numbers(breach.querySelector("rect"), "width")[0]);
+    return svg.querySelectorAll(".violated").map((violation) => numbers(violation.querySelector("rect"), "width")[0]);
   };
   // The rule of the second clock holds later.
   const [first, second] = draw(50 * DAY);

@@ -3,7 +3,7 @@
 
 import { countUntil, curveOf } from "../clock/clock-model.js";
 import { plural } from "../clock/clock-text.js";
-import { breachRanges, deadline, decidedAt, describeExpectation, postTimes } from "../clock/expectations.js";
+import { deadline, decidedAt, describeExpectation, postTimes, violationRanges } from "../clock/expectations.js";
 import { s } from "../lib/dom.js";
 import { formatMoney } from "../lib/format.js";
 import { DAY, parseInstant } from "../lib/instants.js";
@@ -249,7 +249,7 @@ export function expectationStrip(model, expectation, result, x, { from, to, top,
   const since = by === null ? start : Math.max(start, decided);
   const violationAt = isBroken ? parseInstant(result.violation.at) : null;
   const ranges = balance
-    ? breachRanges(balance, { ...rule, from: start, to: end })
+    ? violationRanges(balance, { ...rule, from: start, to: end })
     : violationAt === null
       ? []
       : [[violationAt, violationAt]];

@@ -57,7 +57,7 @@ export const drawForbidden = (rules, x, box) =>
     .map(({ bound, ...side }) => s("rect", { class: "forbidden", fill: "url(#hatch)", ...side }));
 
 /** Draw the parts of the curve on the forbidden sides of the rules in red. */
-export const drawBreaches = (curve, rules, x, box) =>
+export const drawViolations = (curve, rules, x, box) =>
   rules
     .flatMap((rule) => forbiddenSides(rule, x, box))
     .map(({ bound, ...side }) => {
@@ -65,7 +65,7 @@ export const drawBreaches = (curve, rules, x, box) =>
       const line = side.width > 0 ? curvePath(curve, side.x, side.x + side.width) : "";
       return s(
         "g",
-        { class: "breach", "clip-path": `url(#${id})` },
+        { class: "violated", "clip-path": `url(#${id})` },
         s("clipPath", { id }, s("rect", { ...side, x: side.x - 1, width: side.width + 2 })),
         s("path", { class: "area", d: line && areaPath(line, box.y(bound), side.x) }),
         s("path", { class: "line", d: line }),

@@ -18,7 +18,7 @@ import {
   valueGrid,
 } from "./chart-paths.js";
 import { barLane, expectationStrip, goalLane, idleMarks, transferLane } from "./event-lanes.js";
-import { drawBreaches, drawForbidden, hatch } from "./forbidden-areas.js";
+import { drawForbidden, drawViolations, hatch } from "./forbidden-areas.js";
 import { AXIS, laneLabel, layOut, RIGHT, TOP } from "./timeline-layout.js";
 
 const CALLOUT_GAP = 3;
@@ -46,7 +46,7 @@ class BalancePlot {
       // The call-out of the lowest point is below the hatched area.
       drawForbidden(rules, x, { ...box, bottom: box.bottom - CALLOUT_HEIGHT - CALLOUT_GAP }),
       this.chunks.node,
-      drawBreaches(this.curve, rules, x, box),
+      drawViolations(this.curve, rules, x, box),
       grid.labels,
       isTitled && s("text", { class: "title", x: left + 6, y: top + 14 }, curveName(balance)),
       this.#lowest(rules),

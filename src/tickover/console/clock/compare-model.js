@@ -2,7 +2,7 @@
 
 import { difference, exactSum, toCommonUnit, toNumber } from "../lib/decimals.js";
 import { balanceAt } from "./clock-model.js";
-import { breachRanges } from "./expectations.js";
+import { violationRanges } from "./expectations.js";
 
 const EMPTY = { times: [], values: [0] };
 
@@ -35,8 +35,8 @@ export function compareBalances(models, currency) {
 }
 
 /** Return when a balance first breaks one of the rules, or Infinity. */
-export const firstBreach = (balance, rules) =>
-  Math.min(...rules.flatMap((rule) => breachRanges(balance, rule)).map(([at]) => at));
+export const firstViolation = (balance, rules) =>
+  Math.min(...rules.flatMap((rule) => violationRanges(balance, rule)).map(([at]) => at));
 
 /** Pair the items of two lists that have the same key. Return the pairs, and the other items of both lists. */
 function pairItems([first, second], keyOf) {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toTimestamp } from "../lib/instants.js";
 import { parseParams } from "./clock-model.js";
-import { compareBalances, findDifferences, firstBreach, totalChange } from "./compare-model.js";
+import { compareBalances, findDifferences, firstViolation, totalChange } from "./compare-model.js";
 import { smallestOf } from "./expectations.js";
 
 const model = (start, ...items) =>
@@ -73,15 +73,15 @@ test("rules decide when a balance is too low", () => {
   assert.ok(!isTooLow(-400, 11, [rule]));
   assert.ok(isTooLow(-400, 11, [{ atMost: 9, from: 0, to: 10 }]));
   assert.ok(isTooLow(-400, 3, [rule, { ...rule, atLeast: -300 }]));
-  assert.equal(firstBreach(balance, [rule, { ...rule, atLeast: -300 }]), 2);
-  assert.equal(firstBreach(balance, [rule]), 4);
-  assert.equal(firstBreach(balance, []), Infinity);
+  assert.equal(firstViolation(balance, [rule, { ...rule, atLeast: -300 }]), 2);
+  assert.equal(firstViolation(balance, [rule]), 4);
+  assert.equal(firstViolation(balance, []), Infinity);
 });
 
 test("the opening balance can break a rule before the items of the start", () => {
   const start = { name: "Pay", amount: 900, currency: "EUR", type: "INCOME", at: "2027-01-01T00:00:00Z" };
   const { balances, maxTime } = parseParams({ frozenTime: start.at, transactions: [start] });
   const rule = { atLeast: 500, from: balances[0].start, to: maxTime };
-  assert.equal(day(firstBreach(balances[0], [rule])), "01-01");
-  assert.equal(firstBreach(balances[0], [{ ...rule, from: rule.from + 1 }]), Infinity);
+  assert.equal(day(firstViolation(balances[0], [rule])), "01-01");
+  assert.equal(firstViolation(balances[0], [{ ...rule, from: rule.from + 1 }]), Infinity);
 });

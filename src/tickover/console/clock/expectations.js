@@ -219,15 +219,15 @@ export const balanceRules = ({ expectations, start, maxTime }, { account, curren
     }));
 
 /** Return when a balance first breaks an expectation. Return undefined if none does, or if it is about something else. */
-export function firstBreach(model, { balance: rule }) {
+export function firstViolation(model, { balance: rule }) {
   const curve = rule && curveOf(model, rule);
   if (!curve) return undefined;
   const [range] = balanceRules({ ...model, expectations: [{ balance: rule }] }, curve);
-  return breachRanges(curve, range)[0]?.[0];
+  return violationRanges(curve, range)[0]?.[0];
 }
 
 /** Return the ranges `[from, to]` in which a balance breaks a rule. */
-export function breachRanges({ times, values, start }, { atLeast = -Infinity, atMost = Infinity, from, to }) {
+export function violationRanges({ times, values, start }, { atLeast = -Infinity, atMost = Infinity, from, to }) {
   const ranges = [];
   let index = from === start ? 0 : countUntil(times, from);
   for (let at = from; at <= to && index < values.length; at = times[index++]) {

@@ -5,7 +5,7 @@ import {
   describeExpectation,
   describeViolation,
   expectationState,
-  firstBreach,
+  firstViolation,
   lowestBalances,
   progressText,
   shortLabel,
@@ -149,12 +149,12 @@ test("a violation is explained with amounts of money", () => {
 });
 
 test("the first time at which a balance breaks an expectation", () => {
-  const breach = (rule) => firstBreach(model, { balance: { currency: "EUR", ...rule } });
-  assert.equal(breach({ atLeast: -10 }), Date.parse(day(5)));
-  assert.equal(breach({ atLeast: -15, from: day(6) }), Date.parse(day(6)));
-  assert.equal(breach({ atLeast: -20 }), undefined);
-  assert.equal(breach({ currency: "JPY", atLeast: 1 }), undefined);
-  assert.equal(firstBreach(model, { posted: { name: "Rent", count: 9, by } }), undefined);
+  const violation = (rule) => firstViolation(model, { balance: { currency: "EUR", ...rule } });
+  assert.equal(violation({ atLeast: -10 }), Date.parse(day(5)));
+  assert.equal(violation({ atLeast: -15, from: day(6) }), Date.parse(day(6)));
+  assert.equal(violation({ atLeast: -20 }), undefined);
+  assert.equal(violation({ currency: "JPY", atLeast: 1 }), undefined);
+  assert.equal(firstViolation(model, { posted: { name: "Rent", count: 9, by } }), undefined);
 });
 
 test("a scheduled violation is not a violation yet", () => {

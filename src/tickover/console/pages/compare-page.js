@@ -8,7 +8,7 @@ import { loadClock } from "../clock/clock-calls.js";
 import { balanceAt, parseClock, scheduleKey } from "../clock/clock-model.js";
 import { clockName } from "../clock/clock-text.js";
 import { watchClock } from "../clock/clock-watcher.js";
-import { compareBalances, firstBreach } from "../clock/compare-model.js";
+import { compareBalances, firstViolation } from "../clock/compare-model.js";
 import { balanceRules, smallestOf } from "../clock/expectations.js";
 import { h, Notice, notify, render, s } from "../lib/dom.js";
 import { clocksLink, goneMessage, showFailure } from "../lib/failure.js";
@@ -229,7 +229,7 @@ class ComparePage extends HTMLElement {
 
   #legend() {
     const { balances, differsFrom, from } = this.comparison;
-    const breaks = this.rules.some((rules, index) => firstBreach(balances[index], rules) < Infinity);
+    const breaks = this.rules.some((rules, index) => firstViolation(balances[index], rules) < Infinity);
     return h(
       "ul",
       { class: "legend", "aria-label": "Legend" },

@@ -2,7 +2,7 @@
 
 import { lowestPoint, openingBalance } from "../clock/clock-model.js";
 import { plural, signedAmount } from "../clock/clock-text.js";
-import { findDifferences, firstBreach, totalChange, totalOf } from "../clock/compare-model.js";
+import { findDifferences, firstViolation, totalChange, totalOf } from "../clock/compare-model.js";
 import { lastChange, smallestOf } from "../clock/expectations.js";
 import { difference } from "../lib/decimals.js";
 import { h, withAmounts } from "../lib/dom.js";
@@ -13,7 +13,7 @@ const MAX_DIFFERENCES = 12;
 /** Show whether the rules of a clock hold, and when the first of them breaks. */
 function ruleCell(balance, rules, now) {
   if (!rules.length) return h("td", { class: "number muted" }, "none");
-  const at = firstBreach(balance, rules);
+  const at = firstViolation(balance, rules);
   if (at === Infinity) {
     const isHeld = rules.every(({ to }) => lastChange(balance, to) <= now);
     return h("td", { class: "number" }, isHeld ? "held" : "will hold");

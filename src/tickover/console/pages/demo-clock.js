@@ -4,7 +4,7 @@ import { legendItem } from "../chart/chart-paths.js";
 import { axisTicks, drawAxis, windowAround } from "../chart/time-axis.js";
 import { drawTimeline } from "../chart/timeline-plot.js";
 import { balanceAt, parseParams } from "../clock/clock-model.js";
-import { firstBreach } from "../clock/expectations.js";
+import { firstViolation } from "../clock/expectations.js";
 import { h, render, s } from "../lib/dom.js";
 import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
@@ -44,7 +44,7 @@ class DemoClock extends HTMLElement {
     // The start of the model stays at the start of the scenario.
     model.now = startOfDay(model.start + (this.end - model.start) * HEAD_START);
     this.#instant = startOfDay((model.now + this.end) / 2);
-    this.brokenAt = firstBreach(model, expectation);
+    this.brokenAt = firstViolation(model, expectation);
     this.#build();
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     this.#instant = model.now;

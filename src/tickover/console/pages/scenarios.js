@@ -4,7 +4,7 @@ import { labelledSparkline } from "../chart/sparkline.js";
 import { lowestOfAll, parseParams } from "../clock/clock-model.js";
 import { plural, summaryParts } from "../clock/clock-text.js";
 import { createClock, creationErrorMessage } from "../clock/create-clock.js";
-import { firstBreach, lowestBalances } from "../clock/expectations.js";
+import { firstViolation, lowestBalances } from "../clock/expectations.js";
 import { h, notify, render, withBusyState } from "../lib/dom.js";
 import { showFailure } from "../lib/failure.js";
 import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
@@ -74,7 +74,7 @@ function scenarioCard({ name, title, about, model, lows, text, id, isInvalid }, 
   const { expectations } = model;
   const parts = summaryParts(model);
   const counts = [parts.pop(), ...(expectations.length ? [plural(expectations.length, "expectation")] : [])];
-  const broken = expectations.filter((expectation) => firstBreach(model, expectation) !== undefined);
+  const broken = expectations.filter((expectation) => firstViolation(model, expectation) !== undefined);
   return h(
     "li",
     { class: "card scenario" },
