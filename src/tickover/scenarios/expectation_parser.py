@@ -23,7 +23,7 @@ _BUILDERS: Final = {
     "total": expectations.total,
     "posted": expectations.posted,
 }
-_RANGE_KEYS: Final = ("currency", "from", "until", "time")
+_RANGE_KEYS: Final = ("currency", "account", "from", "until", "time")
 _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "never_below": _RANGE_KEYS,
     "never_above": _RANGE_KEYS,
@@ -41,6 +41,7 @@ class KnownNames(Struct, frozen=True, kw_only=True):
     transactions: Collection[str]
     goals: Collection[str]
     currencies: Collection[str]
+    accounts: Collection[str]
     categories: Collection[tuple[TransactionType, str, str | None]]
     """The type, currency and category of each transaction."""
 
@@ -52,21 +53,26 @@ def parse_expectation(
     table = Table(value, location, EXPECT_KEYS)
     word = _find_word(table)
     arguments: tuple[Any, ...]
+    options: dict[str, Any] = {}
     match word:
         case "goal_reached":
             arguments = (_known_name(table, word, "goal", known.goals if known else None),)
         case "posted":
             arguments = (_known_name(table, word, "transaction", known.transactions if known else None),)
         case "total":
-            type, currency = table.required(word, readers.TYPE), _known_currency(table, default_currency, known)
-            _check_category(table, type, currency, known)
-            arguments = (type, currency)
+            type, code = table.required(word, readers.TYPE), _known_currency(table, default_currency, known)
+            _check_category(table, type, code, known)
+            arguments = (type, code)
         case _:
-            arguments = (_known_currency(table, default_currency, known), table.required(word, readers.BOUND))
+            bound = table.required(word, readers.BOUND)
+            account = _known_account(table, known)
+            currency = None if "account" in table else _known_currency(table, default_currency, known)
+            arguments = (currency, bound)
+            options = {"account": account} if account else {}
     build: Any = _BUILDERS[word]
     item = ExpectItem(
         location=location,
-        build=partial(build, *arguments, **_parse_options(table, word)),
+        build=partial(build, *arguments, **options, **_parse_options(table, word)),
         points=_parse_points(table, word),
         local_time=defaults.local_time(table),
     )
@@ -102,8 +108,20 @@ def _known_currency(table: Table, default: str | None, known: KnownNames | None)
     currency = parse_currency(table, default)
     if known and not table.mistakes and currency not in known.currencies:
         hint = suggest(currency, known.currencies)
-        table.report(f"no transaction and no opening balance is in {currency}{hint}", "currency")
+        table.report(f"no transaction, account or opening balance is in {currency}{hint}", "currency")
     return currency
+
+
+def _known_account(table: Table, known: KnownNames | None) -> str | None:
+    account = table.optional("account", readers.ACCOUNT_KEY)
+    if account is None:
+        return None
+    if "currency" in table:
+        table.report("must have either account or currency", "account")
+    elif known and account not in known.accounts:
+        hint = suggest(account, known.accounts, '"{}"')
+        table.report(f"no account has the key {quote(account)}{hint}", "account")
+    return account
 
 
 def _check_category(table: Table, type: TransactionType, currency: str, known: KnownNames | None) -> None:

@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tickover.api.limits import (
+    MAX_ACCOUNTS,
     MAX_CLOCK_GOALS,
     MAX_CLOCK_TRANSACTIONS,
     MAX_CONTRIBUTIONS,
@@ -13,6 +14,7 @@ from tickover.api.limits import (
     MAX_GOAL_CONTRIBUTIONS,
     MAX_GOALS,
     MAX_TRANSACTIONS,
+    MAX_TRANSFERS,
 )
 
 
@@ -29,6 +31,7 @@ class Limit(Struct, frozen=True):
         return f"{count:,} {self.items}{where} exceed the limit of {self.maximum:,} per {self.owner}"
 
 
+ACCOUNTS: Final = Limit("accounts", MAX_ACCOUNTS, "scenario")
 EXPECTATIONS: Final = Limit("expectations", MAX_EXPECTATIONS, "scenario")
 
 
@@ -36,18 +39,21 @@ class Limits(Struct, frozen=True):
     """How many items a plan can have."""
 
     transactions: Limit
+    transfers: Limit
     goals: Limit
     contributions: Limit
 
 
 CLOCK: Final = Limits(
     Limit("transactions", MAX_CLOCK_TRANSACTIONS, "clock", max_nominal=5_000),
+    Limit("transfers", MAX_CLOCK_TRANSACTIONS, "clock", max_nominal=5_000),
     Limit("goals", MAX_CLOCK_GOALS, "clock"),
     Limit("contributions", MAX_GOAL_CONTRIBUTIONS, "goal", max_nominal=1_000),
 )
 """What a clock can hold."""
 ONE_CALL: Final = Limits(
     replace(CLOCK.transactions, maximum=MAX_TRANSACTIONS),
+    replace(CLOCK.transfers, maximum=MAX_TRANSFERS),
     replace(CLOCK.goals, maximum=MAX_GOALS),
     replace(CLOCK.contributions, maximum=MAX_CONTRIBUTIONS),
 )

@@ -1,13 +1,14 @@
 """Builds a Scenario from the parsed tables of a file, and checks all its rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, time
 from decimal import Decimal
-from typing import Final
+from typing import Final, TypeVar
 
 from tickover.api.durations import Duration
-from tickover.api.limits import MAX_TRANSACTIONS
+from tickover.api.limits import MAX_OPENING_BALANCES
 from tickover.scenarios import readers
+from tickover.scenarios.account_parser import Accounts, parse_accounts, parse_transfer
 from tickover.scenarios.errors import Location, Source, quote
 from tickover.scenarios.expectation_parser import KnownNames, parse_expectation
 from tickover.scenarios.item_parser import (
@@ -18,15 +19,18 @@ from tickover.scenarios.item_parser import (
     parse_defaults,
     parse_payments,
 )
-from tickover.scenarios.limits import CLOCK, EXPECTATIONS
+from tickover.scenarios.limits import CLOCK, EXPECTATIONS, Limit
 from tickover.scenarios.scenario import GoalItem, Scenario, TransactionItem
 from tickover.scenarios.tables import Table
 from tickover.scenarios.timings import LocalTime
 
+T = TypeVar("T")
+
 SCENARIO_KEYS: Final = (
-    "title", "about", "currency", "start", "length", "opening", *DEFAULT_KEYS, "transactions", "goals", "expect",
+    "title", "about", "currency", "start", "length", "opening", *DEFAULT_KEYS,
+    "accounts", "transactions", "transfers", "goals", "expect",
 )  # fmt: skip
-TRANSACTION_KEYS: Final = ("name", "type", "currency", "category", *ITEM_KEYS, "reversed_after")
+TRANSACTION_KEYS: Final = ("name", "type", "currency", "category", "account", *ITEM_KEYS, "reversed_after")
 GOAL_KEYS: Final = ("name", "target", "initial", "contributions")
 CONTRIBUTION_KEYS: Final = ITEM_KEYS
 
@@ -41,22 +45,19 @@ def parse_scenario(values: object, source: Source, title: str) -> Scenario:
     table = Table(values, location, SCENARIO_KEYS)
     currency = table.optional("currency", readers.CURRENCY) or (_ANY_CURRENCY if "currency" in table else None)
     defaults = parse_defaults(table)
-    transactions, goals, expectations = [], [], []
+    accounts = parse_accounts(table, currency)
+    transactions = _parse_each(table, CLOCK.transactions, _parse_transaction, currency, defaults, accounts)
+    transfers = _parse_each(table, CLOCK.transfers, parse_transfer, defaults, accounts)
+    goals = _parse_each(table, CLOCK.goals, _parse_goal, defaults)
     opening: dict[str, Decimal] = {}
-    for item in table.items(CLOCK.transactions):
-        with table.mistakes.collect():
-            transactions.append(_parse_transaction(*item, currency, defaults))
-    for item in table.items(CLOCK.goals):
-        with table.mistakes.collect():
-            goals.append(_parse_goal(*item, defaults))
     if "opening" in table:
         with table.mistakes.collect():
             opening = _parse_opening(table.get("opening"), location)
+        if "accounts" in table:
+            table.report("opening can't be used with accounts; set the opening_balance of each account", "opening")
     # An invalid item may have the name that an expectation is about.
-    known = None if table.mistakes else _known_names(transactions, goals, opening)
-    for item in table.items(EXPECTATIONS, key="expect"):
-        with table.mistakes.collect():
-            expectations.append(parse_expectation(*item, currency, known, defaults))
+    known = None if table.mistakes else _known_names(transactions, goals, opening, accounts)
+    expectations = _parse_each(table, EXPECTATIONS, parse_expectation, currency, known, defaults, key="expect")
     start = None
     with table.mistakes.collect():
         start = _parse_start(table, defaults)
@@ -69,23 +70,38 @@ def parse_scenario(values: object, source: Source, title: str) -> Scenario:
         opening=opening,
         transactions=tuple(transactions),
         goals=tuple(goals),
+        transfers=tuple(transfers),
+        accounts=accounts.items,
         expectations=tuple(expectations),
     )
     table.mistakes.raise_all()
-    if not scenario.transactions and not scenario.goals:
+    if not (scenario.transactions or scenario.transfers or scenario.goals):
         raise location.error("the scenario is empty; add transactions or goals")
     if scenario.start is not None:
         scenario.window()
     return scenario
 
 
+def _parse_each(table: Table, limit: Limit, parse: Callable[..., T], *arguments: object, key: str = "") -> list[T]:
+    """Return the parsed entries of a list of the file, and collect the mistakes of each."""
+    parsed = []
+    for item in table.items(limit, key):
+        with table.mistakes.collect():
+            parsed.append(parse(*item, *arguments))
+    return parsed
+
+
 def _known_names(
-    transactions: Sequence[TransactionItem], goals: Sequence[GoalItem], opening: Mapping[str, Decimal]
+    transactions: Sequence[TransactionItem],
+    goals: Sequence[GoalItem],
+    opening: Mapping[str, Decimal],
+    accounts: Accounts,
 ) -> KnownNames:
     return KnownNames(
         transactions=[item.name for item in transactions],
         goals=[item.name for item in goals],
-        currencies={*opening, *(item.currency for item in transactions)},
+        currencies={*opening, *accounts.currency_of.values(), *(item.currency for item in transactions)},
+        accounts=list(accounts.currency_of),
         categories={(type, item.currency, item.category) for item in transactions for type in item.types},
     )
 
@@ -102,8 +118,9 @@ def _parse_opening(values: object, location: Location) -> dict[str, Decimal]:
     """Parse a table with the balance of each currency."""
     if not isinstance(values, dict):
         raise location.error(f"opening must be a table such as {{EUR = 1200}}, not {quote(values)}", "opening")
-    if len(values) > MAX_TRANSACTIONS:
-        raise location.error(f"opening must have at most {MAX_TRANSACTIONS} currencies, not {len(values):,}", "opening")
+    if len(values) > MAX_OPENING_BALANCES:
+        problem = f"opening must have at most {MAX_OPENING_BALANCES} currencies, not {len(values):,}"
+        raise location.error(problem, "opening")
     for currency in values:
         try:
             readers.CURRENCY.read(currency)
@@ -116,14 +133,16 @@ def _parse_opening(values: object, location: Location) -> dict[str, Decimal]:
 
 
 def _parse_transaction(
-    value: object, location: Location, default_currency: str | None, defaults: Defaults
+    value: object, location: Location, default_currency: str | None, defaults: Defaults, accounts: Accounts
 ) -> TransactionItem:
     table = Table(value, location, TRANSACTION_KEYS)
     name, type = table.required("name", readers.NAME), table.required("type", readers.TYPE)
-    currency = parse_currency(table, default_currency)
+    key = table.optional("account", readers.ACCOUNT_KEY)
+    currency = parse_currency(table, accounts.currency_of.get(key or "", default_currency))
+    accounts.check_transaction(table, key, currency)
     category = table.optional("category", readers.CATEGORY)
     payments = parse_payments(table, name, defaults)
-    return TransactionItem(name=name, type=type, currency=currency, category=category, payments=payments)
+    return TransactionItem(name=name, type=type, currency=currency, category=category, account=key, payments=payments)
 
 
 def _parse_goal(value: object, location: Location, defaults: Defaults) -> GoalItem:

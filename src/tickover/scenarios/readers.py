@@ -1,5 +1,6 @@
 """Readers: each parses one kind of value in a scenario file, and says what it expects."""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, tzinfo
 from decimal import Decimal
@@ -13,8 +14,16 @@ from tickover.api.arguments import to_exact_decimal
 from tickover.api.durations import Duration
 from tickover.api.expectations import Period
 from tickover.api.fields import CURRENCY as CURRENCY_CODE
-from tickover.api.fields import TransactionType
-from tickover.api.limits import MAX_AMOUNT, MAX_BOUND, MAX_CATEGORY, MAX_NAME, SPAN_YEARS
+from tickover.api.fields import AccountType, TransactionType
+from tickover.api.limits import (
+    MAX_ACCOUNT_KEY,
+    MAX_AMOUNT,
+    MAX_BOUND,
+    MAX_CATEGORY,
+    MAX_NAME,
+    MAX_OPENING_BALANCE,
+    SPAN_YEARS,
+)
 from tickover.api.suggestions import suggest
 from tickover.scenarios import phrase_advice, phrases, rrules, timings
 from tickover.scenarios.adjustments import Weekend
@@ -24,7 +33,11 @@ T = TypeVar("T")
 
 _MAX_ABOUT: Final = 2_000
 _MAX_ZONE: Final = 100
+_ACCOUNT_KEY: Final = re.compile(f"[a-z0-9][a-z0-9-]{{0,{MAX_ACCOUNT_KEY - 1}}}")
 _PERIODS: Final[dict[str, Period]] = {"day": "DAY", "week": "WEEK", "month": "MONTH", "all": "ALL"}
+_ACCOUNT_TYPES: Final[dict[str, AccountType]] = {
+    "checking": "CHECKING", "savings": "SAVINGS", "credit card": "CREDIT_CARD", "cash": "CASH", "loan": "LOAN",
+}  # fmt: skip
 _TYPES: Final[dict[str, TransactionType]] = {"income": "INCOME", "expense": "EXPENSE"}
 _WEEKENDS: Final[dict[str, Weekend]] = {"before": "before", "after": "after", "keep": "keep"}
 
@@ -67,6 +80,10 @@ def _choice_reader(choices: Mapping[str, T]) -> Reader[T]:
 
 def _parse_currency(value: object) -> str | None:
     return value if isinstance(value, str) and CURRENCY_CODE.fullmatch(value) else None
+
+
+def _parse_account_key(value: object) -> str | None:
+    return value if isinstance(value, str) and _ACCOUNT_KEY.fullmatch(value) else None
 
 
 def _amount_reader(minimum: int, maximum: int) -> Reader[Decimal]:
@@ -130,12 +147,17 @@ NAME: Final = _text_reader(1, MAX_NAME)
 CATEGORY: Final = _text_reader(0, MAX_CATEGORY)
 ABOUT: Final = _text_reader(0, _MAX_ABOUT)
 TYPE: Final = _choice_reader(_TYPES)
+ACCOUNT_KEY: Final = Reader(
+    f"must be 1 to {MAX_ACCOUNT_KEY} lower-case letters, digits and hyphens, and not start with a hyphen",
+    _parse_account_key,
+)
+ACCOUNT_TYPE: Final = _choice_reader(_ACCOUNT_TYPES)
 CURRENCY: Final = Reader('must be three uppercase letters such as "EUR"', _parse_currency)
 INITIAL_AMOUNT: Final = _amount_reader(0, MAX_AMOUNT)
 AMOUNT: Final = Reader(
     f"must be a number greater than 0 and at most {MAX_AMOUNT:,}", lambda value: INITIAL_AMOUNT.parse(value) or None
 )
-BALANCE: Final = _amount_reader(-MAX_AMOUNT, MAX_AMOUNT)
+BALANCE: Final = _amount_reader(-MAX_OPENING_BALANCE, MAX_OPENING_BALANCE)
 BOUND: Final = _amount_reader(-MAX_BOUND, MAX_BOUND)
 TOTAL_BOUND: Final = _amount_reader(0, MAX_BOUND)
 PERIOD: Final = _choice_reader(_PERIODS)

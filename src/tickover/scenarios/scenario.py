@@ -5,16 +5,17 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Final
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from tickover.api import plans, timestamps
 from tickover.api.arguments import InstantLike, to_instant
+from tickover.api.clocks import TransactionEntry, TransferEntry
 from tickover.api.durations import Duration
 from tickover.api.expectations import Expectation
 from tickover.api.fields import TransactionType
-from tickover.api.limits import MAX_NAME, SPAN_YEARS
-from tickover.api.plans import Plan, PlannedGoal, PlannedTransaction
+from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_NAME, SPAN_YEARS
+from tickover.api.plans import Plan, PlannedAccount, PlannedGoal, PlannedTransaction, PlannedTransfer
 from tickover.scenarios.adjustments import Adjustments, AmountRange
 from tickover.scenarios.errors import Location, Mistakes, ScenarioError
 from tickover.scenarios.limits import CLOCK, Limit, Limits
@@ -30,6 +31,8 @@ class Occurrence(Struct, frozen=True):
     at: datetime
     nominal: datetime
     amount: Decimal
+    index: int
+    """Its number among the nominal instants."""
     is_reversal: bool = False
 
 
@@ -51,7 +54,7 @@ class Payments(Struct, frozen=True, kw_only=True):
         local_time = self.timing.local_time
         with self.location.wrap_errors():
             payments = [
-                Occurrence(at, instant, self._amount(index, local_time.to_local(instant).date()))
+                Occurrence(at, instant, self._amount(index, local_time.to_local(instant).date()), index)
                 for index, instant, at in self.adjustments.apply(nominal, local_time, window)
             ]
             if self.reversed_after is None:
@@ -65,7 +68,12 @@ class Payments(Struct, frozen=True, kw_only=True):
     def _amount(self, index: int, day: date) -> Decimal:
         if isinstance(self.amounts, AmountRange):
             return self.amounts.draw(self.adjustments.variety, day)
-        return self.amounts[index] if len(self.amounts) > 1 else self.amounts[0]
+        return _nth(self.amounts, index)
+
+
+def _nth(amounts: Sequence[Decimal], index: int) -> Decimal:
+    """Return an amount of a list, or the only one."""
+    return amounts[index] if len(amounts) > 1 else amounts[0]
 
 
 class TransactionItem(Struct, frozen=True, kw_only=True):
@@ -73,6 +81,7 @@ class TransactionItem(Struct, frozen=True, kw_only=True):
     type: TransactionType
     currency: str
     category: str | None
+    account: str | None
     payments: Payments
 
     @property
@@ -85,7 +94,22 @@ class TransactionItem(Struct, frozen=True, kw_only=True):
         if occurrence.is_reversal:
             type, name = _OPPOSITES[type], f"Reversal: {name}"[:MAX_NAME]
         with self.payments.location.wrap_errors():
-            return _TRANSACTION_BUILDERS[type](name, occurrence.amount, self.currency, occurrence.at, self.category)
+            build = _TRANSACTION_BUILDERS[type]
+            return build(name, occurrence.amount, self.currency, occurrence.at, self.category, self.account)
+
+
+class TransferItem(Struct, frozen=True, kw_only=True):
+    name: str
+    from_: str
+    to: str
+    received: tuple[Decimal, ...] | None
+    """The amounts that arrive in another currency: one for all instants, or one for each."""
+    payments: Payments
+
+    def plan(self, occurrence: Occurrence) -> PlannedTransfer:
+        received = None if self.received is None else _nth(self.received, occurrence.index)
+        with self.payments.location.wrap_errors():
+            return plans.transfer(self.name, occurrence.amount, self.from_, self.to, occurrence.at, received)
 
 
 class GoalItem(Struct, frozen=True, kw_only=True):
@@ -127,7 +151,7 @@ class ExpectItem(Struct, frozen=True, kw_only=True):
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
-    """Transactions and goals over a length of time. `plan` expands them for a start."""
+    """Transactions, transfers and goals over a length of time. `plan` expands them for a start."""
 
     location: Location
     title: str
@@ -137,25 +161,22 @@ class Scenario(Struct, frozen=True, kw_only=True):
     length: Duration
     transactions: tuple[TransactionItem, ...]
     goals: tuple[GoalItem, ...]
+    transfers: tuple[TransferItem, ...] = ()
+    accounts: tuple[PlannedAccount, ...] = ()
     opening: Mapping[str, Decimal] = {}
-    """Balances at the start. Each becomes a transaction."""
+    """Balances before the start."""
     expectations: tuple[ExpectItem, ...] = ()
 
-    def plan(self, start: InstantLike | None = None, limits: Limits = CLOCK, *, has_balances: bool = False) -> Plan:
-        """Expand the scenario from `start` or from the file's start. Sort items by time, then by order in the file.
-
-        With `has_balances`, the plan has opening balances instead of transactions for them.
-        """
-        if has_balances and self.opening:
-            plan = replace(self, opening={}).plan(start, limits)
-            return replace(plan, opening_balances=dict(self.opening))
+    def plan(self, start: InstantLike | None = None, limits: Limits = CLOCK) -> Plan:
+        """Expand the scenario from `start` or from the file's start. Sort items by time, then by order in the file."""
         window = self.window(start)
         if len(self.goals) > limits.goals.maximum:
             raise self.location.error(f"{limits.goals.error_text(len(self.goals))}; remove some", "goals")
         mistakes = Mistakes()
-        transactions, goals, expectations = [], [], []
+        found: list[tuple[PlannedTransaction | PlannedTransfer, datetime]] = []
+        goals, expectations = [], []
         with mistakes.collect():
-            transactions = [transaction for transaction, _ in self.occurrences(start, limits)]
+            found = self.occurrences(start, limits)
         for goal in self.goals:
             with mistakes.collect():
                 goals.append(goal.plan(window, limits.contributions))
@@ -163,20 +184,36 @@ class Scenario(Struct, frozen=True, kw_only=True):
             with mistakes.collect():
                 expectations.append(expectation.plan(window))
         mistakes.raise_all()
-        return Plan(frozen_time=window.start, transactions=transactions, goals=goals, expectations=tuple(expectations))
+        return Plan(
+            frozen_time=window.start,
+            transactions=[item for item, _ in found if isinstance(item, TransactionEntry)],
+            goals=goals,
+            name=self.title or UNSET,
+            accounts=self.accounts,
+            transfers=tuple(item for item, _ in found if isinstance(item, TransferEntry)),
+            opening_balances=self.opening or UNSET,
+            expectations=tuple(expectations),
+        )
 
     def occurrences(
         self, start: InstantLike | None = None, limits: Limits = CLOCK
-    ) -> list[tuple[PlannedTransaction, datetime]]:
-        """Return the plan's transactions, each with its nominal instant. The opening balances come first."""
-        window = self.window(start)
-        opening = [_opening(window.start, currency, amount) for currency, amount in self.opening.items() if amount]
-        payments = [item.payments for item in self.transactions]
-        found = _expand(self.location, payments, window, limits.transactions, len(opening))
-        return [
-            *((transaction, window.start) for transaction in opening),
-            *((self.transactions[index].plan(occurrence), occurrence.nominal) for index, occurrence in found),
+    ) -> list[tuple[PlannedTransaction | PlannedTransfer, datetime]]:
+        """Return the plan's transactions and transfers in order of time, each with its nominal instant."""
+        window, mistakes = self.window(start), Mistakes()
+        found: list[tuple[PlannedTransaction | PlannedTransfer, datetime]] = []
+        groups: list[tuple[Sequence[TransactionItem | TransferItem], Limit]] = [
+            (self.transactions, limits.transactions),
+            (self.transfers, limits.transfers),
         ]
+        for items, limit in groups:
+            with mistakes.collect():
+                for index, occurrence in _expand(self.location, [item.payments for item in items], window, limit):
+                    found.append((items[index].plan(occurrence), occurrence.nominal))
+        mistakes.raise_all()
+        if len(found) > MAX_CLOCK_TRANSACTIONS:
+            limit_text = f"{len(found):,} transactions and transfers exceed the limit of {MAX_CLOCK_TRANSACTIONS:,}"
+            raise self.location.error(f"{limit_text} per clock; reduce length, or remove some")
+        return sorted(found, key=lambda pair: pair[0].at)
 
     def window(self, start: InstantLike | None = None) -> Window:
         """Return the start and the end. Raise ScenarioError if no clock can cover them."""
@@ -206,18 +243,10 @@ def _end(start: datetime, length: Duration) -> datetime:
     return end
 
 
-def _opening(start: datetime, currency: str, amount: Decimal) -> PlannedTransaction:
-    build = plans.income if amount > 0 else plans.expense
-    return build(plans.OPENING_BALANCE, abs(amount), currency, start, plans.OPENING_BALANCE)
-
-
 def _expand(
-    location: Location, items: Sequence[Payments], window: Window, limit: Limit, others: int = 0
+    location: Location, items: Sequence[Payments], window: Window, limit: Limit
 ) -> list[tuple[int, Occurrence]]:
-    """Return every occurrence with the index of its item, in order of time. Raise ScenarioError above the limit.
-
-    `others` is the number of other occurrences that count.
-    """
+    """Return every occurrence with the index of its item, in order of time. Raise ScenarioError above the limit."""
     mistakes = Mistakes()
     nominal: list[list[datetime]] = []
     found: list[list[Occurrence]] = []
@@ -232,7 +261,7 @@ def _expand(
         with mistakes.collect():
             found[-1] = item.occurrences(nominal[-1], window)
     mistakes.raise_all()
-    count = sum(map(len, found)) + others
+    count = sum(map(len, found))
     if count > limit.maximum:
         raise _limit_error(location, items, found, limit.error_text(count, f" from {_period(window)}"))
     occurrences = [(index, occurrence) for index, group in enumerate(found) for occurrence in group]

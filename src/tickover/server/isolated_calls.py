@@ -67,13 +67,12 @@ def expand_scenario(request: ExpandRequest) -> IsolatedResult:
         scenario = read(request.text, name="")
         limits = CLOCK if request.is_stored else ONE_CALL
         start = request.start or scenario.start or request.default_start
-        plan = scenario.plan(start, limits, has_balances=request.is_stored)
+        plan = scenario.plan(start, limits)
     except ScenarioError as error:
         return IsolatedResult(errors=[(str(one), one.line) for one in error.errors])
-    params = replace(plan.params, name=scenario.title or UNSET)
     if request.is_stored:
-        return IsolatedResult(Raw(encode_json(replace(params, expectations=plan.expectations or UNSET))))
-    return IsolatedResult(Raw(encode_json({"params": params, "expectations": plan.expectations})))
+        return IsolatedResult(Raw(encode_json(plan)))
+    return IsolatedResult(Raw(encode_json({"params": plan.params, "expectations": plan.expectations})))
 
 
 def export_clock(request: ExportRequest) -> IsolatedResult:

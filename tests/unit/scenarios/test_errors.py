@@ -199,7 +199,7 @@ WORDS = "never_below, never_above, goal_reached, total, posted"
         ({"never_bellow": 0}, 'unknown key "never_bellow"; did you mean "never_below"?'),
         (
             {"never_below": 0, "by": "end"},
-            "by can't be used with never_below; available keys: never_below, currency, from, until, time",
+            "by can't be used with never_below; available keys: never_below, currency, account, from, until, time",
         ),
         ({"never_below": "0"}, 'never_below must be a number from -10,000,000,000,000 to 10,000,000,000,000, not "0"'),
         ({"goal_reached": "Tripp"}, 'no goal is named "Tripp"; did you mean "Trip"?'),
@@ -214,7 +214,7 @@ WORDS = "never_below, never_above, goal_reached, total, posted"
             'per must be "day", "week", "month" or "all", not "year"',
         ),
         ({"total": "income", "at_least": 1, "per": "month"}, 'at_least requires per = "all"'),
-        ({"never_below": 0, "currency": "USD"}, "no transaction and no opening balance is in USD"),
+        ({"never_below": 0, "currency": "USD"}, "no transaction, account or opening balance is in USD"),
         (
             {"total": "expense", "at_most": 1, "category": "HOMES"},
             'no expense in EUR has the category "HOMES"; did you mean "Home"?',
@@ -267,10 +267,10 @@ def test_expectations_outside_of_the_scenario() -> None:
         (5, "opening must be a table such as {EUR = 1200}, not 5"),
         ({"eur": 1}, f'the key "eur" of opening {CURRENCY}'),
         (
-            {f"A{one}{two}": 1 for one in ascii_uppercase for two in "ABCD"},
-            "opening must have at most 100 currencies, not 104",
+            {f"A{one}{two}": 1 for one in ascii_uppercase for two in "ABCDEFGH"},
+            "opening must have at most 200 currencies, not 208",
         ),
-        ({"EUR": "1"}, 'EUR must be a number from -1,000,000,000 to 1,000,000,000, not "1"'),
+        ({"EUR": "1"}, 'EUR must be a number from -1,000,000,000,000 to 1,000,000,000,000, not "1"'),
     ],
 )
 def test_opening_balances(opening: Any, problem: str) -> None:

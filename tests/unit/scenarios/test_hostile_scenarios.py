@@ -21,25 +21,33 @@ _ITEM = {
     "jitter_days": 2, "chance": 0.5, "seed": 7, "late_by": "3 days", "skipped": ["2027-01-31"], "reversed_after": "3d",
 }  # fmt: skip
 _SCENARIO = {
-    "title": "Everything", "currency": "EUR", "start": "2027-01-01", "length": "6 months", "opening": {"EUR": 5},
+    "title": "Everything", "currency": "EUR", "start": "2027-01-01", "length": "6 months",
     **_SHARED,
+    "accounts": [
+        {"key": "main", "name": "Main", "type": "checking", "opening_balance": 5, "currency": "EUR"},
+        {"key": "dollars", "name": "Dollars", "currency": "USD"},
+    ],
     "transactions": [
         {"every": "month on the 31st", "amount": 12.5, **_RECURRENCE, **_ITEM},
         {"rrule": "FREQ=MONTHLY;BYDAY=-1FR", "amount": {"between": [40, 90], "step": 0.5}, **_RECURRENCE, **_ITEM},
         {"at": ["start", "+10 days", "end"], "amount": [1, 2, 3], **_ITEM},
     ],
+    "transfers": [
+        {"every": "week", "amount": 5, "name": "Save", "from_account": "main", "to_account": "dollars", "received": 6},
+    ],
     "goals": [
         {"name": "Trip", "target": 100, "initial": 5, "contributions": [{"amount": 1, "every": "week", **_RECURRENCE}]},
     ],
     "expect": [
-        {"never_below": -500, "currency": "EUR", "from": "start", "until": "end"},
+        {"never_below": -500, "account": "main", "from": "start", "until": "end"},
         {"goal_reached": "Trip", "by": "end"},
         {"posted": "Rent", "by": "end", "count": 1},
         {"total": "expense", "at_most": 900, "category": "Home", "per": "week"},
     ],
 }  # fmt: skip
 _REQUIRED = {
-    "currency", "transactions", "name", "amount", "between", "type", "every", "rrule", "at", "weekend", "target", "EUR",
+    "currency", "transactions", "name", "amount", "between", "type", "every", "rrule", "at", "weekend", "target",
+    "accounts", "key", "from_account", "to_account", "received",
     "never_below", "goal_reached", "posted", "total", "at_most",
 }  # fmt: skip
 _EXTREMES: list[Any] = [

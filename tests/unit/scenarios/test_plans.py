@@ -43,6 +43,7 @@ def test_a_scenario_becomes_a_plan() -> None:
     )
     assert (scenario.title, scenario.about, scenario.start) == ("Two people", "Who share a flat.", None)
     assert scenario.plan(NEW_YEAR) == Plan(
+        name="Two people",
         frozen_time=datetime(2027, 1, 1, tzinfo=UTC),
         transactions=[
             plans.expense("Rent", Decimal("575.50"), "CHF", at("2027-01-01")),

@@ -9,7 +9,7 @@ from itertools import islice
 import pytest
 
 from tests.support.repository import ROOT
-from tickover.api.plans import PlannedTransaction
+from tickover.api.plans import PlannedTransaction, PlannedTransfer
 from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.phrases import parse
 
@@ -62,7 +62,7 @@ def test_examples_are_valid_or_fail_as_documented(text: str, error: str) -> None
 DATES = re.findall(r"^```toml\n((?:(?!^```).)*?)^```\n\n```dates\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
-def format_dates(occurrences: list[tuple[PlannedTransaction, datetime]]) -> str:
+def format_dates(occurrences: list[tuple[PlannedTransaction | PlannedTransfer, datetime]]) -> str:
     width = max(len(item.name) for item, _ in occurrences)
     return "".join(
         f"{item.at:%Y-%m-%d %H:%M}  {item.name:{width}}  {item.amount}"

@@ -7,7 +7,8 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from tickover.api.plans import PlannedTransaction, is_opening_balance
+from tickover.api.clocks import TransferEntry
+from tickover.api.plans import PlannedTransaction, PlannedTransfer
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.render.layout import BAD, FAINT, GOOD, HAPPENED, INDENT, Column, table
@@ -28,20 +29,20 @@ def render_scenarios(scenarios: Mapping[str, Scenario], width: int) -> list[Text
     return [*table(rows, [Column(), Column(min_width=8)], width), Text(), hint]
 
 
-def render_occurrences(occurrences: Sequence[tuple[PlannedTransaction, datetime]], width: int) -> list[Text]:
-    """Render a row for each transaction. If it isn't on its nominal date, the row says when it was due."""
-    rows = [_occurrence(transaction, nominal) for transaction, nominal in occurrences]
+def render_occurrences(
+    occurrences: Sequence[tuple[PlannedTransaction | PlannedTransfer, datetime]], width: int
+) -> list[Text]:
+    """Render a row for each transaction and transfer. If it isn't on its nominal date, the row says when it was due."""
+    rows = [_occurrence(item, nominal) for item, nominal in occurrences]
     return table(rows, [Column(), Column(min_width=4), Column("right"), Column()], width)
 
 
-def _occurrence(transaction: PlannedTransaction, nominal: datetime) -> list[Text]:
-    is_income = transaction.type == "INCOME"
-    format_amount = formatting.amount if is_opening_balance(transaction) else formatting.signed_amount
-    money = f"{format_amount(transaction.amount if is_income else -transaction.amount)} {transaction.currency}"
-    due = "" if nominal == transaction.at else f"due {formatting.date(nominal)}"
-    return [
-        Text(formatting.date_and_minute(transaction.at)),
-        Text(sanitize(transaction.name)),
-        Text(money, GOOD if is_income else BAD),
-        Text(due, FAINT),
-    ]
+def _occurrence(item: PlannedTransaction | PlannedTransfer, nominal: datetime) -> list[Text]:
+    if isinstance(item, TransferEntry):
+        money = Text(f"{formatting.amount(item.amount)} {item.from_} → {item.to}")
+    else:
+        is_income = item.type == "INCOME"
+        amount = formatting.signed_amount(item.amount if is_income else -item.amount)
+        money = Text(f"{amount} {item.currency}", GOOD if is_income else BAD)
+    due = "" if nominal == item.at else f"due {formatting.date(nominal)}"
+    return [Text(formatting.date_and_minute(item.at)), Text(sanitize(item.name)), money, Text(due, FAINT)]
