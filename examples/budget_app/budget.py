@@ -40,7 +40,7 @@ class Budget:
 
     def balance(self, clock: str) -> Decimal:
         """Return the current balance."""
-        return sum(map(_signed, self._account(clock)["transactions"]), Decimal(0))
+        return _balance(self._account(clock))
 
     def banner(self, clock: str) -> str:
         """Return a warning if the balance will become negative, or else the amount that is free to spend."""
@@ -54,7 +54,7 @@ class Budget:
     def _forecast(self, clock: str) -> Iterator[Balance]:
         """Yield the current balance, and the balance after each pending transaction."""
         account = self._account(clock)
-        amount = sum(map(_signed, account["transactions"]), Decimal(0))
+        amount = _balance(account)
         yield Balance(datetime.fromisoformat(account["frozenTime"]), amount, "")
         for item in account["pendingTransactions"]:
             amount += _signed(item)
@@ -81,6 +81,11 @@ class Budget:
             raise ServerError(response["error"]["message"])
         result: dict[str, Any] = response["result"]
         return result
+
+
+def _balance(account: dict[str, Any]) -> Decimal:
+    """Return the balance after all posted transactions. The account has one currency."""
+    return sum(map(_signed, account["transactions"]), sum(account.get("openingBalances", {}).values(), Decimal(0)))
 
 
 def _signed(item: dict[str, Any]) -> Decimal:

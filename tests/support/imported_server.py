@@ -15,7 +15,6 @@ import tickover.cli.commands.listen
 import tickover.cli.commands.money
 import tickover.cli.commands.serve
 import tickover.cli.credentials
-import tickover.cli.load_plan
 import tickover.cli.render.clock
 import tickover.cli.render.money
 import tickover.cli.root

@@ -102,6 +102,14 @@ def parse_amount_of_currency(text: str) -> tuple[str, Decimal]:
     return currency, Decimal(amount)
 
 
+def parse_balance(text: str) -> tuple[str, Decimal]:
+    """Parse a currency or the key of an account, and an amount: `EUR=0`, `checking=100`."""
+    book, _, amount = text.partition("=")
+    if not book or not _AMOUNT.fullmatch(amount):
+        raise click.BadParameter(f"'{text}' isn't a currency or an account with an amount. Use EUR=0 or checking=100.")
+    return book, Decimal(amount)
+
+
 def parse_amount(text: str) -> Decimal:
     """Parse an amount: `3.50`."""
     if not _AMOUNT.fullmatch(text):

@@ -19,7 +19,6 @@ from tickover.client.amendments import Item
 from tickover.client.async_clock import AsyncClock
 from tickover.client.clocks import ClockState
 from tickover.client.errors import NoCode
-from tickover.client.large_plans import addition_key, is_incomplete, split_plan
 from tickover.client.session import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL, BaseClient, Session
 
 
@@ -93,7 +92,7 @@ class AsyncClient(BaseClient):
 
     async def create_clock(
         self,
-        plan: Plan | None = None,
+        plan: calls.PlanLike | None = None,
         *,
         name: str | None = None,
         labels: Mapping[str, str] | None = None,
@@ -102,23 +101,27 @@ class AsyncClient(BaseClient):
     ) -> AsyncClock:
         """Create a clock from a plan, or from the parts of one, such as a frozen time, transactions and goals.
 
-        Amendments add what one call doesn't accept. If the server rejects one, the clock is deleted.
+        A plan can also be a dictionary with the parameters of createTestClock.
         """
-        plan = calls.name_plan(calls.build_plan(plan, parts), name, labels)
-        key = calls.idempotency_key(idempotency_key)
-        first, additions = split_plan(plan)
-        clock = await self._session.send(calls.create_clock(first, key))
-        for number, addition in enumerate(additions):
-            call = calls.amend_clock(clock.id, addition.items(clock), (), key=addition_key(key, number))
-            try:
-                clock = await self._session.send(call)
-            except Rejection as rejection:
-                if is_incomplete(rejection):
-                    await self.delete_clock(clock.id)
-                raise addition.locate(rejection) from None
-        if additions and plan.expectations:
-            return await self.update_clock(clock.id, expectations=plan.expectations)
-        return self._clock(clock)
+        call = calls.create_clock(calls.build_plan(plan, parts), name, labels, idempotency_key)
+        return self._clock(await self._session.send(call))
+
+    async def create_clock_from_scenario(
+        self,
+        scenario: str | None = None,
+        *,
+        text: str | None = None,
+        start: InstantLike | None = None,
+        name: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        idempotency_key: str | None = None,
+    ) -> AsyncClock:
+        """Create a clock from the name of an included scenario, or from the text of your own in TOML.
+
+        It has the scenario's title unless you pass a name, its accounts, opening balances and expectations.
+        """
+        call = calls.create_clock_from_scenario(scenario, text, start, name, labels, idempotency_key)
+        return self._clock(await self._session.send(call))
 
     async def get_clock(self, id: str, at: InstantLike | None = None, *, details: bool = False) -> AsyncClock:
         """Return a clock, or preview it at the instant `at`. `details` adds `start_time` and initial amounts."""

@@ -33,6 +33,9 @@ from tickover.client.responses import decode_document, decode_result
 
 T = TypeVar("T")
 
+PlanLike = Plan | Mapping[str, Any]
+"""A plan, or parameters of createTestClock as in JSON, which the server checks."""
+
 _IDEMPOTENCY_KEY: Final = re.compile("[!-~]([ -~]{0,253}[!-~])?")
 _IDS: Final = count(1)
 
@@ -114,20 +117,15 @@ def latest_email(email: str) -> Call[StoredEmail | None]:
     return Call(request, lambda response: decode_document(response, _EMAIL), needs_token=False)
 
 
-def build_plan(plan: Plan | None, parts: PlanParts) -> Plan:
+def build_plan(plan: PlanLike | None, parts: PlanParts) -> PlanLike:
     """Return `plan`, or a plan with these parts. Raise ValueError if both are present."""
     if plan is None:
         return Plan(**parts)  # type: ignore[arg-type]
-    if not isinstance(plan, Plan):
-        raise ValueError("plan must be a Plan; for a scenario, use scenarios.load(NAME).plan(START)")
+    if not isinstance(plan, Plan | Mapping):
+        raise ValueError("plan must be a Plan; for a scenario, use create_clock_from_scenario(NAME)")
     if parts:
         raise ValueError(f"pass either a plan or its parts ({', '.join(parts)})")
     return plan
-
-
-def name_plan(plan: Plan, name: str | None, labels: Mapping[str, str] | None) -> Plan:
-    """Return the plan with this name and these labels, or its own where an argument is None."""
-    return replace(plan, **_without_none({"name": name, "labels": labels}))
 
 
 def idempotency_key(key: str | None) -> str:
@@ -137,9 +135,25 @@ def idempotency_key(key: str | None) -> str:
     return uuid4().hex if key is None else key
 
 
-def create_clock(plan: Plan, key: str) -> Call[Snapshot]:
+def create_clock(plan: PlanLike, name: str | None, labels: Mapping[str, str] | None, key: str | None) -> Call[Snapshot]:
     """Create a clock. The call is idempotent because it has an idempotency key."""
-    return _clock_call("createTestClock", plan, headers={"Idempotency-Key": key})
+    names = _without_none({"name": name, "labels": labels})
+    params = replace(plan, **names) if isinstance(plan, Plan) else {**plan, **names}
+    return _clock_call("createTestClock", params, headers={"Idempotency-Key": idempotency_key(key)})
+
+
+def create_clock_from_scenario(
+    scenario: str | None,
+    text: str | None,
+    start: InstantLike | None,
+    name: str | None,
+    labels: Mapping[str, str] | None,
+    key: str | None,
+) -> Call[Snapshot]:
+    """Create a clock. The call is idempotent because it has an idempotency key."""
+    params = {"scenario": scenario, "text": text, "start": _optional_instant(start), "name": name, "labels": labels}
+    headers = {"Idempotency-Key": idempotency_key(key)}
+    return _clock_call("createTestClockFromScenario", _without_none(params), headers=headers)
 
 
 def get_clock(id: str, at: InstantLike | None = None, details: bool = False) -> Call[Snapshot]:
@@ -172,11 +186,11 @@ def fork_clock(
 
 
 def amend_clock(
-    id: str, add: Sequence[PlannedItem], cancel: Sequence[Item], goals: Sequence[Goal] = (), key: str | None = None
+    id: str, add: Sequence[PlannedItem], cancel: Sequence[Item], goals: Sequence[Goal] = ()
 ) -> Call[Snapshot]:
     """Amend a clock. The call is idempotent because it has an idempotency key."""
     params = amendment_params(id, add, cancel, goals)
-    return _clock_call("amendTestClock", params, headers={"Idempotency-Key": idempotency_key(key)})
+    return _clock_call("amendTestClock", params, headers={"Idempotency-Key": idempotency_key(None)})
 
 
 def update_clock(

@@ -10,7 +10,6 @@ from msgspec import Struct, field
 from tickover.api.arguments import Amount, add_exactly
 from tickover.api.clocks import Account, Contribution, Goal, Snapshot, Transaction, Transfer
 from tickover.api.expectations import Expectation
-from tickover.api.plans import to_exact_balances
 from tickover.client.app_time import frozen_at
 from tickover.client.webhooks import EventQueue
 
@@ -167,29 +166,7 @@ def _balances(clock: Snapshot) -> dict[str, Decimal]:
     if not clock.accounts:
         for item in clock.transactions:
             sums[item.currency] = add_exactly(sums.get(item.currency, Decimal(0)), signed_amount(item))
-    return {currency: _nearest_double(sums[currency]) for currency in sorted(sums)}
-
-
-def running_balances(clock: Snapshot, opening_balances: Mapping[str, Amount] | None = None) -> dict[str, Decimal]:
-    """Return the balance after each transaction and transfer, by its ID.
-
-    It is that of the item's account, or of its currency if the clock has no accounts. For a transfer, it is that of
-    the account that the money left.
-    """
-    openings: Mapping[str, Amount] = {account.key: account.opening_balance for account in clock.accounts or ()}
-    opening_balances = clock.opening_balances if opening_balances is None else opening_balances
-    sums, balances = to_exact_balances(openings or opening_balances or {}), {}
-    items: list[Transaction | Transfer] = [*clock.transactions, *clock.pending_transactions]
-    items += [*(clock.transfers or ()), *(clock.pending_transfers or ())]
-    for item in sorted(items, key=lambda item: item.at):
-        if isinstance(item, Transfer):
-            changes = [(item.to, item.received or item.amount), (item.from_, -item.amount)]
-        else:
-            changes = [(item.account or item.currency, signed_amount(item))]
-        for key, amount in changes:
-            sums[key] = add_exactly(sums.get(key, Decimal(0)), amount)
-            balances[item.id] = _nearest_double(sums[key])
-    return balances
+    return {currency: nearest_double(sums[currency]) for currency in sorted(sums)}
 
 
 def signed_amount(transaction: Transaction) -> Decimal:
@@ -197,7 +174,7 @@ def signed_amount(transaction: Transaction) -> Decimal:
     return transaction.amount if transaction.type == "INCOME" else -transaction.amount
 
 
-def _nearest_double(exact: Decimal) -> Decimal:
+def nearest_double(exact: Decimal) -> Decimal:
     """Return the number that JSON can represent, without `.0`."""
     number = float(exact)
     return Decimal(int(number) if number.is_integer() else repr(number))

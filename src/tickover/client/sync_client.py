@@ -166,6 +166,7 @@ class Tickover(BaseClient, _Blocking[AsyncClient]):
     revoke_access_token = _method(AsyncClient.revoke_access_token)
     latest_email = _method(AsyncClient.latest_email)
     create_clock = _clock_method(AsyncClient.create_clock)
+    create_clock_from_scenario = _clock_method(AsyncClient.create_clock_from_scenario)
     get_clock = _clock_method(AsyncClient.get_clock)
     fork_clock = _clock_method(AsyncClient.fork_clock)
     amend_clock = _clock_method(AsyncClient.amend_clock)

@@ -1,4 +1,4 @@
-"""The items of a clock in order of time, and as a few lines of text around its time or around a violation."""
+"""The items of a clock in order of time, with what they change, and as text around its time or a violation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 
 from tickover.api import timestamps
-from tickover.api.arguments import Amount
+from tickover.api.arguments import Amount, add_exactly
 from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction, Transfer
 from tickover.api.expectations import CheckResult, Expectation
-from tickover.api.plans import is_opening_balance
+from tickover.api.plans import to_exact_balances
 from tickover.api.terminal import sanitize
-from tickover.client.clocks import running_balances, signed_amount
+from tickover.client.clocks import nearest_double, signed_amount
 
 HAPPENED_MARK: Final = "●"
 SCHEDULED_MARK: Final = "○"
@@ -19,7 +19,7 @@ _MAX_ITEMS: Final = 6
 """On each side of the frozen time, or of a violation."""
 _MAX_NAME: Final = 40
 
-Lane = Literal["in", "out", "moves", "goals", "opening"]
+Lane = Literal["in", "out", "moves", "goals"]
 
 
 class Item(NamedTuple):
@@ -37,6 +37,8 @@ class Item(NamedTuple):
     happened: bool
     account: str = ""
     """The account of a transaction, or both accounts of a transfer. Empty if the clock has no accounts."""
+    changes: tuple[tuple[str, Decimal], ...] = ()
+    """What it adds to the balances of accounts, or of a currency if the clock has no accounts."""
 
     @property
     def mark(self) -> str:
@@ -60,21 +62,50 @@ def clock_items(clock: Snapshot) -> list[Item]:
 
 def _transaction_item(transaction: Transaction, now: datetime) -> Item:
     lane: Lane = "in" if transaction.type == "INCOME" else "out"
-    lane = "opening" if is_opening_balance(transaction) else lane
     amount, account = signed_amount(transaction), sanitize(transaction.account or "")
     name, currency = sanitize(transaction.name), sanitize(transaction.currency)
-    return Item(transaction.id, transaction.at, name, amount, currency, lane, transaction.at <= now, account)
+    changes = ((account or currency, amount),)
+    return Item(transaction.id, transaction.at, name, amount, currency, lane, transaction.at <= now, account, changes)
 
 
 def _transfer_item(transfer: Transfer, now: datetime) -> Item:
-    accounts = f"{sanitize(transfer.from_)} → {sanitize(transfer.to)}"
-    name, currency = sanitize(transfer.name), sanitize(transfer.currency)
-    return Item(transfer.id, transfer.at, name, transfer.amount, currency, "moves", transfer.at <= now, accounts)
+    leaves, arrives = sanitize(transfer.from_), sanitize(transfer.to)
+    received = transfer.amount if transfer.received is None else transfer.received
+    changes = ((arrives, received), (leaves, -transfer.amount))
+    name, currency, accounts = sanitize(transfer.name), sanitize(transfer.currency), f"{leaves} → {arrives}"
+    return Item(
+        transfer.id, transfer.at, name, transfer.amount, currency, "moves", transfer.at <= now, accounts, changes
+    )
 
 
 def _contribution_item(goal: Goal, contribution: Contribution, now: datetime) -> Item:
     at = contribution.at
     return Item(contribution.id, at, sanitize(goal.name), contribution.amount, "", "goals", at <= now)
+
+
+def opening_books(clock: Snapshot, given: Mapping[str, Amount] | None = None) -> dict[str, Decimal]:
+    """Return the balance of each account before the clock's start, or of each currency if the clock has no accounts.
+
+    `given` replaces the opening balances of the clock.
+    """
+    if clock.accounts:
+        return {sanitize(account.key): account.opening_balance for account in clock.accounts}
+    books = to_exact_balances(clock.opening_balances or {} if given is None else given)
+    currencies = dict.fromkeys(item.currency for item in clock_items(clock) if item.currency)
+    return {**dict.fromkeys(currencies, Decimal(0)), **books}
+
+
+def running_balances(items: Sequence[Item], opening: Mapping[str, Decimal]) -> dict[str, Decimal]:
+    """Return the balance after each transaction and transfer, by its ID.
+
+    For a transfer, it is that of the account that the money left.
+    """
+    sums, balances = dict(opening), {}
+    for item in items:
+        for book, amount in item.changes:
+            sums[book] = add_exactly(sums.get(book, Decimal(0)), amount)
+            balances[item.id] = nearest_double(sums[book])
+    return balances
 
 
 def format_clock(clock: Snapshot) -> str:
@@ -101,23 +132,20 @@ def format_violations(
     for expectation, violation in violated:
         lines += [f"Expected: {expectation}", f"  Actual: {sanitize(violation.message)}"]
     marker = f"  ✗ {timestamps.write(first.at)}  {sanitize(first.message)}"
-    balances = running_balances(clock, opening_balances)
-    return "\n".join([*lines, "", *_items_around(first.at, clock_items(clock), balances, [marker])])
+    items = clock_items(clock)
+    balances = running_balances(items, opening_books(clock, opening_balances))
+    return "\n".join([*lines, "", *_items_around(first.at, items, balances, [marker])])
 
 
 def _items_around(at: datetime, items: Sequence[Item], balances: Mapping[str, Decimal], marker: list[str]) -> list[str]:
-    """Return the lines of the items around an instant, with the marker's lines between them.
-
-    Opening balances are always visible, because all later balances depend on them.
-    """
+    """Return the lines of the items around an instant, with the marker's lines between them."""
     before = [item for item in items if item.at <= at]
     after = items[len(before) :]
-    openings = [item for item in before if item.lane == "opening"][:_MAX_ITEMS]
-    recent = [item for item in before if item.lane != "opening"][-_MAX_ITEMS:]
-    lines = _format_items([*openings, *recent, *after[:_MAX_ITEMS]], balances)
-    lines[len(openings) + len(recent) : len(openings) + len(recent)] = marker
-    if hidden := len(before) - len(openings) - len(recent):
-        lines.insert(len(openings), f"  … {hidden} earlier")
+    recent = before[-_MAX_ITEMS:]
+    lines = _format_items([*recent, *after[:_MAX_ITEMS]], balances)
+    lines[len(recent) : len(recent)] = marker
+    if hidden := len(before) - len(recent):
+        lines.insert(0, f"  … {hidden} earlier")
     if len(after) > _MAX_ITEMS:
         lines.append(f"  … {len(after) - _MAX_ITEMS} later, the last at {timestamps.write(after[-1].at)}")
     return lines
@@ -125,7 +153,7 @@ def _items_around(at: datetime, items: Sequence[Item], balances: Mapping[str, De
 
 def _format_items(items: Sequence[Item], balances: Mapping[str, Decimal]) -> list[str]:
     """Return a line for each item, with the balance after it if `balances` has one."""
-    amounts = [_format_money(item, item.amount, shows_plus=item.lane not in ("opening", "moves")) for item in items]
+    amounts = [_format_money(item, item.amount, shows_plus=item.lane != "moves") for item in items]
     after = [f"= {_format_money(item, balances[item.id])}" if item.id in balances else "" for item in items]
     amount_width, after_width = max(map(len, amounts), default=0), max(map(len, after), default=0)
     lines = []

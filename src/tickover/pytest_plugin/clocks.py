@@ -8,10 +8,9 @@ from typing import Final, Unpack
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tickover.api.arguments import Amount, InstantLike, to_instant
+from tickover.api.arguments import Amount, InstantLike
 from tickover.api.plans import PlanParts
 from tickover.client import Clock, Expectation, Plan, Reason, Rejection, Tickover
-from tickover.client.calls import build_plan
 from tickover.scenarios import Scenario, load
 
 START: Final = datetime(2027, 1, 1, tzinfo=UTC)
@@ -36,9 +35,17 @@ class ClockFactory:
         __tracebackhide__ = True
         if start is not None and (source is None or isinstance(source, Plan)):
             raise ValueError("start requires a scenario; use frozen_time instead, in the plan if there is one")
-        given = source if source is None or isinstance(source, Plan) else _scenario_plan(source, start)
-        plan = build_plan(given, parts)
-        clock = self._client.create_clock(replace(plan, frozen_time=START) if plan.frozen_time is UNSET else plan)
+        if source is None:
+            clock = self._client.create_clock(**{"frozen_time": START, **parts})  # type: ignore[arg-type]
+        elif parts:
+            raise ValueError(f"pass either a plan or its parts ({', '.join(parts)})")
+        elif isinstance(source, Plan):
+            plan = replace(source, frozen_time=START) if source.frozen_time is UNSET else source
+            clock = self._client.create_clock(plan)
+        else:
+            scenario = source if isinstance(source, Scenario) else load(source)
+            begin = start or scenario.start or START
+            clock = self._client.create_clock_from_scenario(text=scenario.text, start=begin)
         self._created.append(clock)
         return clock
 
@@ -56,8 +63,3 @@ class ClockFactory:
             except Rejection as rejection:
                 if rejection.reason is not Reason.CLOCK_NOT_FOUND:
                     raise
-
-
-def _scenario_plan(source: str | Path | Scenario, start: InstantLike | None) -> Plan:
-    scenario = source if isinstance(source, Scenario) else load(source)
-    return scenario.plan(scenario.start or START if start is None else to_instant(start))

@@ -41,6 +41,11 @@ def load(name_or_path: str | Path) -> Scenario:
     name = str(name_or_path)
     if name in names():
         return read(included_text(name), name)
+    return read(read_file(name), name, title=Path(name).stem)
+
+
+def read_file(name: str) -> bytes:
+    """Return the content of a scenario file. Raise ScenarioError if it can't be one."""
     path, location = Path(name), Location(Source(name or quote(name)))
     try:
         content = _read_file(path) if name else None
@@ -51,7 +56,7 @@ def load(name_or_path: str | Path) -> Scenario:
         raise location.error(f"no scenario or file has this name; {_suggest(name)}")
     if path.suffix.lower() != ".toml":
         raise location.error("the file name must end with .toml")
-    return read(content, name, title=path.stem)
+    return content
 
 
 def read(text: str | bytes, name: str = "scenario", title: str = "") -> Scenario:

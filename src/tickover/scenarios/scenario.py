@@ -167,6 +167,11 @@ class Scenario(Struct, frozen=True, kw_only=True):
     """Balances before the start."""
     expectations: tuple[ExpectItem, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """The file's content."""
+        return self.location.source.text
+
     def plan(self, start: InstantLike | None = None, limits: Limits = CLOCK) -> Plan:
         """Expand the scenario from `start` or from the file's start. Sort items by time, then by order in the file."""
         window = self.window(start)

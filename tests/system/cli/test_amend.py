@@ -69,7 +69,7 @@ def test_items_are_cancelled_by_name_and_by_id(shell: Shell, clock: str) -> None
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["add"], 2, "Use FILE, --expense, --income or --contribution."),
+        (["add"], 2, "Use FILE, --expense, --income, --transfer or --contribution."),
         (["add", "--expense", "Tea", "much", "EUR"], 2, "isn't an amount"),
         (["add", "--contribution", "Car", "5"], 2, "no goal with the name 'Car'"),
         (

@@ -71,11 +71,13 @@ def test_empty_clock_starts_now_or_at_the_given_time(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "exit", "message"),
     [
-        (["salary-and-rant"], 2, 'did you mean "salary-and-rent"?'),
+        (["salary-and-rant"], 4, 'did you mean "salary-and-rent"?'),
         (["salary-and-rent", "--params", "-"], 2, "Use either SCENARIO or --params."),
         (["--params", "no-such-file.json"], 2, "No such file or directory"),
         (["--from", "yesterday"], 2, "'yesterday' isn't a time. Use 2027-01-31"),
-        (["salary-and-rent", "--from", "0001-01-01"], 2, "the start must be in the years"),
+        (["salary-and-rent", "--from", "0001-01-01"], 4, "the start must be in the years"),
+        (["salary-and-rent", "--from", "1999-01-01"], 4, "  --from must be within 10 years of now"),
+        (["no-such-file.toml"], 2, "no scenario or file has this name"),
         (["--from", "1999-01-01"], 4, "  --from must be within 10 years of now"),
         (["--label", "a b=1"], 4, "  --label: a b has an invalid name"),
         (["--name", "n" * 201], 4, "  --name must have at most 200 characters"),

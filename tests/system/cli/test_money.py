@@ -95,7 +95,7 @@ def test_violation_names_the_item_and_exits_with_9(shell: Shell, clock: str) -> 
         (["check", "--never-below", "EUR=0", "--never-above", "USD=0"], "--never-above USD=0: currency must be"),
         (["check", "--goal-reached", f"Bikes={YEAR}-02-01"], '(Bike); did you mean "Bike"?'),
         (["check", "--posted", f"Rent={YEAR + 90}-02-01"], "--posted Rent: by must be"),
-        (["check", "--scenario", "trip"], "trip, expectation 2: goal must be"),
+        (["check", "--never-below", "visa=0"], "--never-below visa=0: account must be the key of an account"),
         (["check", "--never-below", "EUR=0", "--until", f"{YEAR + 90}-01-01"], "--until must be"),
         (["balance", "--at", f"{YEAR + 90}-01-01"], "--at must be between the clock's start and its maxTime ("),
         (["balance", "--opening", "EUR=999999999999999"], "--opening: EUR must be"),
@@ -110,16 +110,21 @@ def test_rejections_name_what_the_user_typed(shell: Shell, clock: str, arguments
     assert message in result.err
 
 
-def test_expectations_of_a_scenario_are_checked(shell: Shell, clock: str, tmp_path: Path) -> None:
+def test_expectations_of_a_scenario_are_stored_and_checked(shell: Shell, tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
-    text = '[[goals]]\nname = "Bike"\ntarget = 1\n[[expect]]\ngoal_reached = "Bike"\nby = "+{}"\n'
-    file.write_text(text.format("1 month"))
-    assert shell("clock", "check", "--scenario", str(file)).code == 0
-    file.write_text(text.format("30 days"))
-    assert shell("clock", "check", "--scenario", str(file)).code == 9
-    file.write_text('[[goals]]\nname = "Bike"\ntarget = 1\n')
-    result = shell("clock", "check", "--scenario", str(file))
-    assert (result.code, result.err.splitlines()[0]) == (2, "tickover: The scenario has no expectations.")
+    text = f'start = {YEAR}-01-01\n[[goals]]\nname = "Bike"\ntarget = 1\n'
+    contributions = '[[goals.contributions]]\namount = 1\nat = "+20 days"\n'
+    expect = '[[expect]]\ngoal_reached = "Bike"\nby = "+{} days"\n'
+    for days, code, summary in ((30, 0, "✓ the expectation holds"), (10, 9, "✗ the expectation doesn't hold")):
+        file.write_text(text + contributions + expect.format(days))
+        assert summary in shell("clock", "create", str(file)).out
+        assert summary in shell("clock", "show").out
+        assert summary[0] in shell("clock", "list").out.splitlines()[1]
+        assert shell("clock", "check").code == code
+    file.write_text(text)
+    shell("clock", "create", str(file))
+    result = shell("clock", "check")
+    assert (result.code, result.err.splitlines()[0]) == (2, "tickover: This clock has no expectations of its own.")
 
 
 def test_export_writes_statements(shell: Shell, clock: str) -> None:

@@ -39,7 +39,10 @@ def clock(shell: Shell, program: Program) -> str:
 @pytest.mark.parametrize("command", ["create", "advance", "delete", "list"])
 def test_ids_with_escape_sequences_are_sanitized(shell: Shell, command: str) -> None:
     hostile_clock = CLOCK | {"id": f"clock_{HOSTILE}"}
-    responses = {name: {"clock": hostile_clock} for name in RESULTS} | {"listTestClocks": {"clocks": [hostile_clock]}}
+    responses = {name: {"clock": hostile_clock} for name in RESULTS} | {
+        "listTestClocks": {"clocks": [hostile_clock]},
+        "checkTestClock": {"ok": True, "until": CLOCK["maxTime"], "results": []},
+    }
 
     def respond(handler: Handler, call: Any) -> None:
         handler.respond(200, json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": responses[call["method"]]}))

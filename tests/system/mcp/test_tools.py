@@ -174,6 +174,9 @@ async def test_rejection_reaches_the_model_with_reason_path_and_hint(server: "MC
     error = await error_of(server, "advance_clock", id=id, to="2026-12-31")
     assert error["reason"] == "TIME_BEFORE_CURRENT"
     assert "fork_clock" in error["hint"]
+    # A path of a file is no scenario.
+    error = await error_of(server, "create_clock", scenario="/etc/passwd")
+    assert (error["reason"], [fault["path"] for fault in error["errors"]]) == ("INVALID_PARAMS", ["scenario"])
     error = await error_of(server, "show_clock", id="clock_1")
     assert (error["reason"], "list_clocks" in error["hint"]) == ("CLOCK_NOT_FOUND", True)
 
@@ -184,7 +187,6 @@ async def test_wrong_argument_is_explained(server: "MCPServer", subtests: pytest
         ("create_clock", {}, "start"),
         ("create_clock", {"scenario": "trip", "goals": [{"name": "x", "targetAmount": 1}]}, "only one"),
         ("create_clock", {"scenario": "trip", "scenario_text": "x = 1"}, "only one"),
-        ("create_clock", {"scenario": "/etc/passwd"}, "unknown scenario"),
         ("create_clock", {"start": "tomorrow"}, "tomorrow"),
         ("advance_clock", clock | {"by": "soon"}, "1mo"),
     ]
@@ -217,7 +219,10 @@ async def test_wrong_argument_is_explained(server: "MCPServer", subtests: pytest
                 "transactions[0].nam": "is unknown",
                 "goals": "must be a valid list",
             },
-            "Arguments of create_clock: scenario, scenario_text, start, transactions, goals, name, labels.",
+            (
+                "Arguments of create_clock: scenario, scenario_text, start, transactions, goals, accounts, transfers, "
+                "opening_balances, expectations, name, labels."
+            ),
         ),
         (
             "check_clock",

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from tests.unit.snapshots import EXPIRES_AT, NOW, contribution, day, goal, household, snapshot, transaction
 from tests.unit.strategies import CHARACTERS
-from tickover.api.clocks import Goal, Snapshot
+from tickover.api.clocks import Account, Goal, Snapshot, Transfer
+from tickover.api.expectations import CheckResult, ExpectationResult
 from tickover.cli.render.clock import (
     expiry,
     goal_bars,
     item_list,
-    items_around_now,
     render_advance,
     render_clock,
 )
@@ -62,12 +62,46 @@ def test_a_clock_at_80_columns() -> None:
     ]
 
 
-def test_opening_balance_stays_in_the_list_and_has_no_sign() -> None:
-    opening = transaction(day(1, 1), "Opening balance", "500", "INCOME", category="Opening balance")
-    others = [transaction(day(1, number), "Tea", "3") for number in range(2, 10)]
-    lines = [line.plain for line in items_around_now(clock_items(snapshot(day(1, 9), [opening, *others])), 80)]
-    assert lines[0] == "  ● 2027-01-01  Opening balance  500.00 EUR"
-    assert len(lines) == 5
+def with_accounts(frozen_time: datetime) -> Snapshot:
+    """Return a clock whose card is paid from its checking account."""
+    coffee = replace(transaction(day(1, 2), "Coffee", "20"), account="card")
+    payment = Transfer(
+        id="tfr_1", at=day(1, 4), name="Pay card", from_="checking", to="card", amount=Decimal(50), currency="EUR",
+        source="SIMULATED_TEST_CLOCK",
+    )  # fmt: skip
+    return replace(
+        snapshot(frozen_time, [coffee]),
+        accounts=[
+            Account("checking", "Everyday", "EUR", "CHECKING", Decimal(100), Decimal(0)),
+            Account("card", "Card", "EUR", "CREDIT_CARD", Decimal(-40), Decimal(0)),
+        ],
+        transfers=[payment] if payment.at <= frozen_time else [],
+        pending_transfers=[] if payment.at <= frozen_time else [payment],
+    )
+
+
+def test_accounts_have_curves_and_transfers_a_lane() -> None:
+    clock = with_accounts(day(1, 3))
+    lines = [line.plain for line in render_clock(clock, 80, NOW)]
+    assert lines[0].endswith("1 to come  expires in 6 d 23 h")
+    assert [line.split()[0] for line in lines[3:10]] == ["out", "moves", "checking", "now", "card", "now", "●"]
+    assert lines[6] == "            now 100.00 → end 50.00  lowest 50.00 on 2027-01-04"
+    assert lines[8] == "            now −60.00 → end −10.00  lowest −60.00 on 2027-01-02"
+    assert lines[11:14] == [
+        "  ● 2027-01-02  Coffee    −20.00 EUR  card",
+        "  ○ 2027-01-04  Pay card   50.00 EUR  checking → card",
+        "",
+    ]
+    later = with_accounts(day(1, 5))
+    advanced = [line.plain for line in render_advance(later, diff_snapshots(clock, later), 80, NOW)]
+    assert "  ✓ 2027-01-03 → 2027-01-05  1 transfer" in advanced
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_clock_says_whether_its_expectations_hold(holds: bool) -> None:
+    result = CheckResult(holds, day(1, 9), [ExpectationResult(True), ExpectationResult(holds)])
+    expected = "  ✓ 2 of 2 expectations hold" if holds else "  ✗ 1 of 2 expectations hold  See: tickover clock check"
+    assert render_clock(snapshot(day(1, 1)), 80, NOW, check=result)[1].plain == expected
 
 
 def test_advance_lists_what_happened_instead_of_items_around_now() -> None:

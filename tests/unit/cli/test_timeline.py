@@ -1,20 +1,22 @@
 """Tests of the rendered timeline: axis, lanes and curves."""
 
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.unit.snapshots import day, snapshot, transaction
 from tickover.api.clocks import Snapshot
 from tickover.cli.render.axis import build_axis, ticks
 from tickover.cli.render.timeline import timeline
-from tickover.client.timeline import clock_items
+from tickover.client.timeline import clock_items, opening_books
 
 
 def drawn(clock: Snapshot, width: int = 80) -> list[str]:
-    return [line.plain for line in timeline(clock_items(clock), clock.frozen_time, width)]
+    return [line.plain for line in timeline(clock_items(clock), opening_books(clock), clock.frozen_time, width)]
 
 
 @pytest.mark.parametrize(
@@ -72,8 +74,8 @@ def test_earliest_day_with_the_lowest_balance_is_named() -> None:
 
 
 def test_opening_balance_is_in_the_curve_and_in_no_lane() -> None:
-    opening = transaction(day(1, 1), "Opening balance", "500", "INCOME", category="Opening balance")
-    lines = drawn(snapshot(day(1, 2), [opening, transaction(day(1, 3), "Rent", "100")]))
+    clock = snapshot(day(1, 2), [transaction(day(1, 3), "Rent", "100")])
+    lines = drawn(replace(clock, opening_balances={"EUR": Decimal(500)}))
     assert [line[2:5] for line in lines[1:3]] == ["out", "EUR"]
     assert "now 500.00 → end 400.00  lowest 400.00 on 2027-01-03" in lines[3]
 
@@ -100,10 +102,10 @@ def test_each_currency_has_a_curve_and_totals() -> None:
     usd, eur = (line[9:] for line in lines if line[2:5].isupper())
     assert (usd[0], usd[-1], eur[0], eur[-1]) == ("█", "▁", "▁", "█")
     assert "         now −0.30" in lines
-    assert "         lowest 5.00 on 2027-01-31" in lines
+    assert "         lowest 0.00 at the start" in lines
 
 
 def test_long_currency_list_is_cut() -> None:
     flows = [transaction(day(1, 1), "Fee", "1", currency=f"AA{last}") for last in "ABCDEFG"]
     assert not any("more" in line for line in drawn(snapshot(day(1, 1), flows[:6])))
-    assert any("and 1 more currency" in line for line in drawn(snapshot(day(1, 1), flows)))
+    assert any("and 1 more" in line for line in drawn(snapshot(day(1, 1), flows)))

@@ -61,16 +61,6 @@ def test_only_the_last_past_events_are_listed(count: int, first: str, last: str)
     assert len([line for line in lines if "●" in line]) == 6
 
 
-def test_opening_balances_are_never_hidden() -> None:
-    opening = transaction(0, "500", "Opening balance", "INCOME", "Opening balance")
-    later = [transaction(number, "1", f"day {number}") for number in range(1, 9)]
-    assert format_clock(clock([opening, *later])).splitlines()[1:4] == [
-        "  ● 2027-01-01T00:00:00Z  500 EUR  Opening balance",
-        "  … 2 earlier",
-        "  ● 2027-01-04T00:00:00Z   -1 EUR  day 3",
-    ]
-
-
 def test_first_violation_of_one_instant_is_in_the_summary() -> None:
     rules = [never_below("EUR", 0), posted("Rent", day(3))]
     later, first, second = (Violation(day(at), text, Decimal(0), []) for at, text in ((4, "c"), (3, "a"), (3, "b")))

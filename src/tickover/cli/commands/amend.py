@@ -17,7 +17,7 @@ from tickover.cli.session import Session, pass_session
 
 if TYPE_CHECKING:
     from tickover.api.plans import PlannedItem
-    from tickover.client import Clock, Contribution, Transaction
+    from tickover.client import Clock, Contribution, Transaction, Transfer
 
 _clock_option: Final = click.option("--clock", "id", metavar="ID", help="Clock to change. [default: the one used last]")
 _Money = tuple[str, Decimal, str]
@@ -34,6 +34,13 @@ _Money = tuple[str, Decimal, str]
     help="Add income. Repeatable.",
 )  # fmt: skip
 @click.option(
+    "--transfer", "transfers", type=(str, parse_amount, str, str), multiple=True, metavar="NAME AMOUNT FROM TO",
+    help="Add a transfer between accounts. Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--account", metavar="KEY", help="Account of --expense and --income. [default: the first of the currency]"
+)
+@click.option(
     "--contribution", "contributions", type=(str, parse_amount), multiple=True, metavar="GOAL AMOUNT",
     help="Add a contribution. GOAL is a name or ID. Repeatable.",
 )  # fmt: skip
@@ -49,6 +56,8 @@ def add(  # noqa: PLR0913 - one parameter for each option
     *,
     expenses: Sequence[_Money],
     incomes: Sequence[_Money],
+    transfers: Sequence[tuple[str, Decimal, str, str]],
+    account: str | None,
     contributions: Sequence[tuple[str, Decimal]],
     at: datetime | None,
     id: str | None,
@@ -62,50 +71,56 @@ def add(  # noqa: PLR0913 - one parameter for each option
     \b
     tickover clock add --expense Coffee 3.50 EUR
     tickover clock add --income Bonus 400 EUR --at 2027-03-01
+    tickover clock add --transfer "To savings" 200 checking savings
     tickover clock add --contribution Trip 50
     tickover clock add more-bills.toml
     """
     from tickover.api import plans
 
-    if not (file or expenses or incomes or contributions):
-        raise click.UsageError("Use FILE, --expense, --income or --contribution.", click.get_current_context())
+    if not (file or expenses or incomes or transfers or contributions):
+        raise click.UsageError(
+            "Use FILE, --expense, --income, --transfer or --contribution.", click.get_current_context()
+        )
     with session.signed_in_client() as client:
         clock = client.get_clock(resolve_clock_id(session, client, id))
         time = at or clock.frozen_time
-        items: list[PlannedItem] = [plans.expense(*money, time) for money in expenses]
-        items += [plans.income(*money, time) for money in incomes]
+        items: list[PlannedItem] = [plans.expense(*money, time, account=account) for money in expenses]
+        items += [plans.income(*money, time, account=account) for money in incomes]
+        items += [plans.transfer(*transfer, time) for transfer in transfers]
         items += [plans.contribution(amount, time, goal) for goal, amount in contributions]
         items += _items_from_file(file, clock.frozen_time) if file else []
         if not items:
             raise CliError(Exit.WRONG_COMMAND, f"{file} has no items from {clock.frozen_time:%Y-%m-%d} on.")
-        name_inputs({"add": file or "", **_option_names(expenses, incomes, contributions)})
+        name_inputs({"add": file or "", **_option_names(expenses, incomes, transfers, contributions)})
         try:
             clock.add(*items)
         except ValueError as error:
             # The clock has no such goal.
             raise CliError(Exit.WRONG_COMMAND, formatting.sentence(error)) from None
         remember_clock(session, clock.id)
-    show_clock(session, clock.snapshot, f"✓ Added {formatting.count(len(items), 'item')} to {clock.id}")
+        show_clock(session, client, clock, f"✓ Added {formatting.count(len(items), 'item')} to {clock.id}")
 
 
 def _option_names(
-    expenses: Sequence[_Money], incomes: Sequence[_Money], contributions: Sequence[tuple[str, Decimal]]
+    expenses: Sequence[_Money],
+    incomes: Sequence[_Money],
+    transfers: Sequence[tuple[str, Decimal, str, str]],
+    contributions: Sequence[tuple[str, Decimal]],
 ) -> dict[str, str]:
     transactions = [*(f"--expense {name}" for name, *_ in expenses), *(f"--income {name}" for name, *_ in incomes)]
     names = {f"add.transactions[{index}]": name for index, name in enumerate(transactions)}
+    names |= {f"add.transfers[{index}]": f"--transfer {name}" for index, (name, *_) in enumerate(transfers)}
     for index, (goal, _) in enumerate(contributions):
         names[f"add.contributions[{index}]"] = f"--contribution {goal}"
     return names
 
 
 def _items_from_file(file: str, start: datetime) -> "list[PlannedItem]":
-    """Return the items of a scenario that starts at this time. Opening balances are for new clocks only."""
-    from msgspec.structs import replace
+    """Return the items of a scenario that starts at this time. Accounts and balances are for new clocks only."""
+    from tickover.cli.scenario_files import load_scenario, plan_scenario
 
-    from tickover.cli.load_plan import load_scenario, plan_from_scenario
-
-    plan = plan_from_scenario(replace(load_scenario(file), opening={}), start, start)
-    return [*plan.transactions, *plan.goals]
+    plan = plan_scenario(load_scenario(file), start, start)
+    return [*plan.transactions, *plan.transfers, *plan.goals]
 
 
 @click.command()
@@ -118,7 +133,8 @@ def _items_from_file(file: str, start: datetime) -> "list[PlannedItem]":
 def cancel(session: Session, item: str, *, only_next: bool, every: bool, id: str | None) -> None:
     """Cancel items that haven't happened yet.
 
-    Pass the ID of an item or the name of a transaction. To cancel contributions, pass the name of their goal.
+    Pass the ID of an item, or the name of a transaction or transfer. To cancel contributions, pass the name of their
+    goal.
 
     Examples:
 
@@ -140,12 +156,15 @@ def cancel(session: Session, item: str, *, only_next: bool, every: bool, id: str
         cancelled = items[:1] if only_next else items
         clock.cancel(*cancelled)
         remember_clock(session, clock.id)
-    show_clock(session, clock.snapshot, f"✓ Cancelled {formatting.count(len(cancelled), 'item')} of {clock.id}")
+        show_clock(session, client, clock, f"✓ Cancelled {formatting.count(len(cancelled), 'item')} of {clock.id}")
 
 
-def _pending_items(clock: "Clock", item: str) -> "list[Transaction | Contribution]":
+def _pending_items(clock: "Clock", item: str) -> "list[Transaction | Transfer | Contribution]":
     """Return the items with this ID or name that haven't happened yet, in order of time."""
-    items: list[tuple[Transaction | Contribution, str]] = [(each, each.name) for each in clock.pending_transactions]
+    items: list[tuple[Transaction | Transfer | Contribution, str]] = [
+        (each, each.name) for each in clock.pending_transactions
+    ]
+    items += [(each, each.name) for each in clock.pending_transfers]
     items += [(each, goal.name) for goal in clock.goals for each in goal.upcoming_contributions]
     found = sorted((each for each, name in items if item in (each.id, name)), key=lambda each: each.at)
     if not found:

@@ -7,7 +7,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 from msgspec import to_builtins
-from msgspec.structs import replace
 
 from tickover.api.durations import Duration
 from tickover.cli import formatting
@@ -18,7 +17,7 @@ from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
 
 if TYPE_CHECKING:
-    from tickover.client import AdvanceResult, Clock, Plan, Snapshot
+    from tickover.client import AdvanceResult, Clock, Snapshot, Tickover
 
 
 @click.command()
@@ -54,28 +53,26 @@ def create(
     tickover clock create salary-and-rent --from 2027-01-01
     tickover clock create my-scenario.toml --name "Rent check" --label ci=1
     tickover clock create --params schedule.json
-    tickover scenarios show trip --json | tickover clock create --params -
     """
     if scenario and params:
         raise click.UsageError("Use either SCENARIO or --params.", click.get_current_context())
-    plan = _load_plan(session, scenario, start, params)
-    if scenario and not start:
-        name_inputs({"frozenTime": f"the start of {scenario}"})
     with session.signed_in_client() as client:
-        clock = client.create_clock(plan, name=name, labels=dict(labels) or None)
+        clock = _create(client, scenario, start, params, {"name": name, "labels": dict(labels) or None})
         remember_clock(session, clock.id)
-    source = f" from {scenario}" if scenario else ""
-    show_clock(session, clock.snapshot, f"✓ Created {clock.id}{source}")
+        source = f" from {scenario}" if scenario else ""
+        show_clock(session, client, clock, f"✓ Created {clock.id}{source}")
 
 
-def _load_plan(session: Session, scenario: str | None, start: datetime | None, params: IO[bytes] | None) -> "Plan":
-    from tickover.api.plans import Plan
-    from tickover.cli.load_plan import load_scenario, plan_from_json, plan_from_scenario
+def _create(
+    client: "Tickover", scenario: str | None, start: datetime | None, params: IO[bytes] | None, names: dict[str, Any]
+) -> "Clock":
+    from tickover.cli.scenario_files import read_params, scenario_source
 
     if scenario:
-        return plan_from_scenario(load_scenario(scenario), start, session.now())
-    plan = plan_from_json(params) if params else Plan()
-    return replace(plan, frozen_time=start) if start else plan
+        name_inputs({"text": scenario, **({} if start else {"start": f"the start of {scenario}"})})
+        return client.create_clock_from_scenario(start=start, **scenario_source(scenario), **names)
+    given = read_params(params) if params else {}
+    return client.create_clock({**given, **({"frozenTime": start} if start else {})}, **names)
 
 
 @click.command()
@@ -97,8 +94,8 @@ def show(session: Session, id: str | None, at: datetime | None, show_all: bool) 
     with session.signed_in_client() as client:
         clock = client.get_clock(resolve_clock_id(session, client, id), at)
         remember_clock(session, clock.id)
-    title = f"Preview at {formatting.timestamp(at)}. The clock hasn't moved." if at else ""
-    show_clock(session, clock.snapshot, title, is_preview=at is not None, show_all=show_all)
+        title = f"Preview at {formatting.timestamp(at)}. The clock hasn't moved." if at else ""
+        show_clock(session, client, clock, title, is_preview=at is not None, show_all=show_all)
 
 
 @click.command()
@@ -173,7 +170,7 @@ def fork(
     with session.signed_in_client() as client:
         clock = client.fork_clock(resolve_clock_id(session, client, id), at, name=name, labels=dict(labels) or None)
         remember_clock(session, clock.id)
-    show_clock(session, clock.snapshot, f"✓ Created {clock.id}, a copy")
+        show_clock(session, client, clock, f"✓ Created {clock.id}, a copy")
 
 
 @click.command()
@@ -198,17 +195,25 @@ def rename(session: Session, name: str, id: str | None) -> None:
 
 
 def show_clock(
-    session: Session, snapshot: "Snapshot", title: str, *, is_preview: bool = False, show_all: bool = False
+    session: Session,
+    client: "Tickover",
+    clock: "Clock",
+    title: str,
+    *,
+    is_preview: bool = False,
+    show_all: bool = False,
 ) -> None:
-    """Write the clock as JSON, or draw it below the title."""
+    """Write the clock as JSON, or draw it below the title. The text says whether its expectations hold."""
     if session.output.wants_json:
-        session.output.write_json(snapshot)
+        session.output.write_json(clock.snapshot)
         return
     from rich.text import Text
 
     from tickover.cli.render.clock import render_clock
 
-    lines = render_clock(snapshot, session.output.width, session.now(), is_preview=is_preview, show_all=show_all)
+    check = client.check_clock(clock.id) if clock.expectations else None
+    width, now = session.output.width, session.now()
+    lines = render_clock(clock.snapshot, width, now, is_preview=is_preview, show_all=show_all, check=check)
     session.output.draw([Text(f"  {title}"), *lines] if title else lines)
 
 
@@ -225,6 +230,7 @@ def _advance_document(snapshot: "Snapshot", result: "AdvanceResult") -> dict[str
         "before": result.before,
         "after": result.after,
         "transactions": plain(result.transactions),
+        **({} if snapshot.accounts is None else {"transfers": plain(result.transfers)}),
         "contributions": contributions,
     }
     return {**plain(snapshot), "happened": happened}

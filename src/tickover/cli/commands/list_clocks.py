@@ -2,17 +2,24 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from tickover.api.errors import Rejection
 from tickover.cli import formatting
 from tickover.cli.options import label_option, shared_options
 from tickover.cli.select_clock import forget_clock, resolve_clock_id
 from tickover.cli.session import Session, pass_session
 
+if TYPE_CHECKING:
+    from tickover.client import Summary, Tickover
+
 _DEFAULT_LIMIT: Final = 20
+_MAX_CHECKED: Final = 100
+"""Each check is a call."""
 
 
 @click.command("list")
@@ -26,6 +33,8 @@ _DEFAULT_LIMIT: Final = 20
 def list_(session: Session, limit: int | None, list_all: bool, labels: Sequence[tuple[str, str]]) -> None:
     """List your clocks, newest first. An asterisk marks the last used one.
 
+    ✓ and ✗ say whether the expectations of a clock hold.
+
     Examples:
 
     \b
@@ -38,7 +47,8 @@ def list_(session: Session, limit: int | None, list_all: bool, labels: Sequence[
     with session.signed_in_client() as client:
         # One more than the limit shows whether there are more.
         found = list(islice(client.list_clocks(dict(labels) or None), limit and limit + 1))
-    clocks, has_more = found[:limit], len(found) > len(found[:limit])
+        clocks, has_more = found[:limit], len(found) > len(found[:limit])
+        holds = {} if session.output.wants_json else _check(client, clocks)
     if session.output.wants_json:
         session.output.write_json({"clocks": clocks, "hasMore": has_more})
     elif not clocks:
@@ -48,9 +58,19 @@ def list_(session: Session, limit: int | None, list_all: bool, labels: Sequence[
         from tickover.cli.render.clock import render_clock_list
 
         last_used, now = session.profile.clock, session.now()
-        session.output.draw(render_clock_list(clocks, last_used, session.output.width, now))
+        session.output.draw(render_clock_list(clocks, holds, last_used, session.output.width, now))
         if has_more:
             session.output.write({}, "  … and more. List all: tickover clock list --all")
+
+
+def _check(client: "Tickover", clocks: "Sequence[Summary]") -> dict[str, bool]:
+    """Return whether the expectations of each clock hold, if it has some."""
+    holds = {}
+    for clock in clocks[:_MAX_CHECKED]:
+        # A clock without expectations can't be checked, and it may expire or be deleted in between.
+        with suppress(Rejection):
+            holds[clock.id] = client.check_clock(clock.id).ok
+    return holds
 
 
 @click.command()

@@ -13,9 +13,8 @@ from tickover.cli.errors import CliError, Exit
 from tickover.cli.fault_names import name_inputs
 from tickover.cli.follow_events import EventFollower
 from tickover.cli.options import (
-    complete_scenario,
     opening_option,
-    parse_amount_of_currency,
+    parse_balance,
     parse_name_and_time,
     parse_time,
     shared_options,
@@ -130,17 +129,17 @@ def _write_events(session: Session, clock: "Clock", events: "Sequence[Event]", *
 @click.argument("id", required=False)
 @click.option(
     "--never-below",
-    type=parse_amount_of_currency,
+    type=parse_balance,
     multiple=True,
-    metavar="EUR=0",
-    help="The currency's balance is never below the amount.",
+    metavar="EUR=0|ACCOUNT=0",
+    help="The balance of the currency or of the account is never below the amount.",
 )
 @click.option(
     "--never-above",
-    type=parse_amount_of_currency,
+    type=parse_balance,
     multiple=True,
-    metavar="EUR=5000",
-    help="The currency's balance is never above the amount.",
+    metavar="EUR=5000|ACCOUNT=5000",
+    help="The balance of the currency or of the account is never above the amount.",
 )
 @click.option(
     "--goal-reached",
@@ -156,12 +155,6 @@ def _write_events(session: Session, clock: "Clock", events: "Sequence[Event]", *
     metavar="NAME=TIME",
     help="A transaction with this name is posted by this time.",
 )
-@click.option(
-    "--scenario",
-    metavar="FILE|NAME",
-    help="Check the expectations of a scenario, from the clock's start on.",
-    shell_complete=complete_scenario,
-)
 @click.option("--until", type=parse_time, metavar="TIME", help="End of the check. [default: the clock's maximum time]")
 @opening_option
 @shared_options
@@ -174,45 +167,50 @@ def check(  # noqa: PLR0913 - one parameter for each option
     never_above: Sequence[tuple[str, Decimal]],
     goal_reached: Sequence[tuple[str, datetime]],
     posted: Sequence[tuple[str, datetime]],
-    scenario: str | None,
     until: datetime | None,
     opening_balances: dict[str, Decimal] | None,
 ) -> None:
     """Check expectations about the whole schedule of a clock, without moving it.
 
-    Each expectation is an option, and you can repeat it. If an expectation doesn't hold, the command shows when and
-    which items violate it, and exits with 9.
+    Without options, check the clock's own expectations, for example those of its scenario. Each expectation is an
+    option, and you can repeat it. If an expectation doesn't hold, the command shows when and which items violate it,
+    and exits with 9.
 
     Examples:
 
     \b
-    tickover clock check --never-below EUR=0
+    tickover clock check
+    tickover clock check --never-below EUR=0 --never-below checking=100
     tickover clock check --never-below EUR=100 --opening EUR=1200
     tickover clock check --goal-reached "Emergency fund=2027-06-30"
-    tickover clock check --scenario salary-and-rent
     """
     from tickover import client as expect
-    from tickover.cli.load_plan import expectations_from_scenario, load_scenario
 
     checks: list[tuple[str, Expectation]] = [
-        *((f"--never-below {code}={amount}", expect.never_below(code, amount)) for code, amount in never_below),
-        *((f"--never-above {code}={amount}", expect.never_above(code, amount)) for code, amount in never_above),
+        *(
+            (f"--never-below {book}={amount}", expect.never_below(**_book(book), amount=amount))
+            for book, amount in never_below
+        ),
+        *(
+            (f"--never-above {book}={amount}", expect.never_above(**_book(book), amount=amount))
+            for book, amount in never_above
+        ),
         *((f"--goal-reached {name}", expect.goal_reached(name, by)) for name, by in goal_reached),
         *((f"--posted {name}", expect.posted(name, by)) for name, by in posted),
     ]
-    loaded = load_scenario(scenario) if scenario else None
-    if not checks and not loaded:
-        raise click.UsageError(
-            "Pass at least one expectation, for example --never-below EUR=0.", click.get_current_context()
-        )
     with session.signed_in_client() as client:
-        clock = client.get_clock(resolve_clock_id(session, client, id), details=loaded is not None)
-        if loaded:
-            of_scenario = enumerate(expectations_from_scenario(loaded, clock.snapshot), 1)
-            checks += [(f"{scenario}, expectation {number}", expectation) for number, expectation in of_scenario]
+        clock = client.get_clock(resolve_clock_id(session, client, id))
+        if not checks and not clock.expectations:
+            raise CliError(
+                Exit.WRONG_COMMAND,
+                "This clock has no expectations of its own.",
+                "Pass at least one, for example --never-below EUR=0.",
+            )
         name_inputs({f"expectations[{index}]": name for index, (name, _) in enumerate(checks)})
-        expectations = [expectation for _, expectation in checks]
-        result = client.check_clock(clock.id, expectations, until=until, opening_balances=opening_balances)
+        expectations = [expectation for _, expectation in checks] or clock.expectations
+        result = client.check_clock(
+            clock.id, expectations if checks else None, until=until, opening_balances=opening_balances
+        )
         remember_clock(session, clock.id)
     if session.output.wants_json:
         session.output.write_json(result)
@@ -223,3 +221,8 @@ def check(  # noqa: PLR0913 - one parameter for each option
     failed = sum(not one.ok for one in result.results)
     if failed:
         raise CliError(Exit.VIOLATED, f"{formatting.count(failed, 'expectation')} violated.")
+
+
+def _book(name: str) -> dict[str, str]:
+    """Return the argument of an expectation. Currencies have uppercase letters, and keys of accounts don't."""
+    return {"currency": name} if name.isupper() else {"account": name}

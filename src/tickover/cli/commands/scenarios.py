@@ -1,7 +1,6 @@
 """The commands `tickover scenarios`, `tickover scenarios show` and `tickover scenarios from`."""
 
 from datetime import datetime
-from importlib.resources import files
 from pathlib import Path
 
 import click
@@ -51,13 +50,13 @@ def _list(session: Session) -> None:
     metavar="TIME",
     help="Start for --dates and --json. [default: the scenario's start, or the first of this month]",
 )
-@click.option("--dates", is_flag=True, help="List the transactions with their dates instead of the file.")
+@click.option("--dates", is_flag=True, help="List the transactions and transfers with their dates instead of the file.")
 @shared_options
 @pass_session
 def show(session: Session, name: str, start: datetime | None, dates: bool) -> None:
-    """Print a scenario's file, or its transactions.
+    """Print a scenario's file, or its transactions and transfers.
 
-    With --dates, list the transactions with their dates. "due" shows the original date of a payment that was moved.
+    With --dates, list them with their dates. "due" shows the original date of a payment that was moved.
     With --json, print the parameters of createTestClock that the scenario produces.
 
     Examples:
@@ -67,17 +66,17 @@ def show(session: Session, name: str, start: datetime | None, dates: bool) -> No
     tickover scenarios show family --dates
     tickover scenarios show salary-and-rent --from 2027-01-01 --json
     """
-    from tickover.cli.load_plan import load_scenario, plan_from_scenario
+    from tickover.cli.scenario_files import load_scenario, plan_scenario
 
     scenario = load_scenario(name)
-    plan = plan_from_scenario(scenario, start, session.now())
+    plan = plan_scenario(scenario, start, session.now())
     if dates and not session.output.wants_json:
         from tickover.cli.render.scenarios import render_occurrences
 
         occurrences = scenario.occurrences(plan.frozen_time or None)
         session.output.draw(render_occurrences(occurrences, session.output.width))
     else:
-        session.output.write(plan.params, *_source(name).expandtabs(4).splitlines())
+        session.output.write(plan, *scenario.text.expandtabs(4).splitlines())
 
 
 @scenarios.command("from", short_help="Write a scenario from a bank statement or a clock.")
@@ -131,11 +130,3 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     where = "on this machine. Nothing was sent." if is_file else "of a clock from the server."
     count = sum(one.name != OPENING_BALANCE for one in payments)
     click.echo(f"Read {count:,} payments {where}{limit_hint(payments)}", err=True)
-
-
-def _source(name: str) -> str:
-    from tickover.scenarios import names
-
-    if name in names():
-        return (files("tickover.scenarios") / "shipped" / f"{name}.toml").read_text("utf-8")
-    return Path(name).read_text("utf-8")

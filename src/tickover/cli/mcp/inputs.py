@@ -8,9 +8,9 @@ from pydantic import ConfigDict, Field, GetCoreSchemaHandler, with_config
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict
 
-from tickover.api.clocks import AddedContributionEntry, GoalEntry, TransactionEntry
+from tickover.api.clocks import AccountEntry, AddedContributionEntry, GoalEntry, TransactionEntry, TransferEntry
 from tickover.api.expectations import ExpectationEntry
-from tickover.api.fields import Bound, InitialAmount, PositiveAmount, TotalBound
+from tickover.api.fields import Bound, InitialAmount, OpeningBalance, PositiveAmount, TotalBound
 
 Json = dict[str, Any]
 Timestamp = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
@@ -63,6 +63,8 @@ OpeningBalances = Annotated[
 ]
 Labels = Annotated[dict[str, str] | None, Field(description="Your own labels, for example {'test': 'overdraft'}.")]
 Transactions = Annotated[list[Json], _Read(TransactionEntry[PositiveAmount])]
+Accounts = Annotated[list[Json], _Read(AccountEntry[OpeningBalance])]
+Transfers = Annotated[list[Json], _Read(TransferEntry[PositiveAmount])]
 Goals = Annotated[list[Json], _Read(GoalEntry[PositiveAmount, InitialAmount])]
 AddedContributions = Annotated[list[Json], _Read(AddedContributionEntry)]
 Expectations = Annotated[list[Json], _Read(ExpectationEntry[Bound, TotalBound])]

@@ -2,22 +2,20 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from io import BytesIO
 from itertools import islice
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
 from msgspec import ValidationError, convert, json
-from msgspec.structs import replace
 from pydantic import Field
 
 from tickover.api.arguments import to_instant
 from tickover.api.durations import parse as parse_duration
 from tickover.api.expectations import Expectation
-from tickover.api.plans import Plan
+from tickover.api.plans import PlannedGoal, PlannedItem, PlannedTransaction, PlannedTransfer
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.load_plan import load_scenario, plan_from_json, plan_from_scenario
 from tickover.cli.mcp.inputs import (
+    Accounts,
     AddedContributions,
     ClockId,
     Expectations,
@@ -27,11 +25,14 @@ from tickover.cli.mcp.inputs import (
     OpeningBalances,
     Time,
     Transactions,
+    Transfers,
 )
 from tickover.cli.output import to_json
 from tickover.cli.session import Session
 from tickover.client import Event, Reason, Snapshot, Tickover, contribution
 from tickover.scenarios import load, names
+
+T = TypeVar("T")
 
 MAX_EVENTS: Final = 100
 """More would fill the model's context."""
@@ -69,23 +70,40 @@ class Tools:
         start: Annotated[Time | None, Field(description="The clock's first time. Required without a scenario.")] = None,
         transactions: Transactions | None = None,
         goals: Goals | None = None,
+        accounts: Accounts | None = None,
+        transfers: Transfers | None = None,
+        opening_balances: OpeningBalances = None,
+        expectations: Expectations | None = None,
         name: str | None = None,
         labels: Labels = None,
     ) -> Json:
         """Create a test clock with simulated money: from a scenario, from its text, or from transactions and goals.
 
-        Nothing after `start` has happened yet. Move the clock with advance_clock. Pass the `expectations` of a scenario
-        to check_clock.
+        Nothing after `start` has happened yet. Move the clock with advance_clock. The clock keeps its `expectations`,
+        which check_clock checks.
         """
-        with self._client() as (client, session):
-            if sum(map(bool, (scenario, scenario_text, transactions or goals))) > 1:
+        parts = {
+            "transactions": transactions,
+            "goals": goals,
+            "accounts": accounts,
+            "transfers": transfers,
+            "openingBalances": opening_balances,
+            "expectations": expectations,
+        }
+        params: Json = {key: value for key, value in parts.items() if value is not None}
+        with self._client() as (client, _):
+            if sum(map(bool, (scenario, scenario_text, params))) > 1:
                 raise ValueError("pass only one: a scenario, a scenario_text, or transactions and goals")
-            if scenario_text:
-                plan = client.expand_scenario(scenario_text, start)
-            else:
-                plan = self._scenario_plan(session, scenario, start) if scenario else _plan(start, transactions, goals)
-            clock = _clock(client.create_clock(plan, name=name, labels=labels).snapshot)
-            return {**clock, "expectations": _json(plan.expectations)} if plan.expectations else clock
+            if scenario or scenario_text:
+                return _clock(
+                    client.create_clock_from_scenario(
+                        scenario, text=scenario_text, start=start, name=name, labels=labels
+                    ).snapshot
+                )
+            if start is None:
+                raise ValueError("pass a start, or a scenario")
+            params["frozenTime"] = to_instant(start)
+            return _clock(client.create_clock(params, name=name, labels=labels).snapshot)
 
     def list_clocks(self, labels: Labels = None) -> Json:
         """List the user's clocks, newest first."""
@@ -132,7 +150,7 @@ class Tools:
             return _events(client.list_events(id, after=after, until=until, opening_balances=opening_balances))
 
     def get_balances(self, id: ClockId, at: Time | None = None, opening_balances: OpeningBalances = None) -> Json:
-        """Return the balance of each currency at a time, with its lowest and highest point until then."""
+        """Return the balance of each currency and account at a time, with its lowest and highest point until then."""
         with self._client() as (client, _):
             balances: Json = _json(client.get_balances(id, at, opening_balances=opening_balances))
             return balances
@@ -140,13 +158,16 @@ class Tools:
     def check_clock(
         self,
         id: ClockId,
-        expectations: Expectations,
+        expectations: Expectations | None = None,
         until: Time | None = None,
         opening_balances: OpeningBalances = None,
     ) -> Json:
-        """Check expectations about everything that is scheduled. A violation names the first instant and its items."""
+        """Check expectations about everything that is scheduled, by default those of the clock.
+
+        A violation names the first instant and its items.
+        """
         with self._client() as (client, _):
-            rules = convert(expectations, list[Expectation], strict=False)
+            rules = None if expectations is None else _read(expectations, Expectation)
             result: Json = _json(client.check_clock(id, rules, until=until, opening_balances=opening_balances))
             return result
 
@@ -156,9 +177,10 @@ class Tools:
         transactions: Transactions | None = None,
         goals: Goals | None = None,
         contributions: AddedContributions | None = None,
+        transfers: Transfers | None = None,
         cancel: Annotated[
             list[str] | None,
-            Field(description="IDs of pending transactions and contributions, from list_events with `until`."),
+            Field(description="IDs of pending items, from list_events with `until`."),
         ] = None,
     ) -> Json:
         """Add items to a clock and cancel pending ones, as when the user spends, or stops a standing order.
@@ -166,9 +188,13 @@ class Tools:
         Added items can't be before the clock's time. All changes are made together, or none.
         """
         with self._client() as (client, _):
-            plan = _items(transactions, goals)
-            added = [contribution(one["amount"], one["at"], one["goalId"]) for one in contributions or ()]
-            clock = client.amend_clock(id, add=[*plan.transactions, *plan.goals, *added], cancel=cancel or ())
+            added: list[PlannedItem] = [
+                *_read(transactions, PlannedTransaction),
+                *_read(transfers, PlannedTransfer),
+                *_read(goals, PlannedGoal),
+                *(contribution(one["amount"], one["at"], one["goalId"]) for one in contributions or ()),
+            ]
+            clock = client.amend_clock(id, add=added, cancel=cancel or ())
             return _clock(clock.snapshot)
 
     def fork_clock(self, id: ClockId, at: Time | None = None, name: str | None = None) -> Json:
@@ -182,12 +208,6 @@ class Tools:
             client.delete_clock(id)
             return {"deleted": id}
 
-    def _scenario_plan(self, session: Session, name: str, start: str | None) -> Plan:
-        # Names only: a path would let the model read files.
-        if name not in names():
-            raise ValueError(f"unknown scenario {name!r}; available: {', '.join(names())}")
-        return plan_from_scenario(load_scenario(name), to_instant(start) if start else None, session.now())
-
     @contextmanager
     def _client(self) -> Iterator[tuple[Tickover, Session]]:
         """Open a signed-in client. Errors reach the model with their reason, paths and hint, and without the token."""
@@ -196,7 +216,11 @@ class Tools:
             with session.signed_in_client() as client:
                 yield client, session
         except CliError as error:
-            errors = error.document["error"].get("errors", ())
+            errors = [
+                # The parameters of an amendment are arguments of the tool.
+                {**each, "path": each["path"].removeprefix("add.")}
+                for each in error.document["error"].get("errors", ())
+            ]
             raise _tool_error(error.reason, error.message, _sign_in_hint(error, session), errors) from None
         except (ValidationError, ValueError) as error:
             raise _tool_error("INVALID_ARGUMENT", f"{error}.") from None
@@ -222,14 +246,8 @@ def _tool_error(reason: str, message: str, hint: str = "", errors: Sequence[Any]
     return ToolError(to_json({name: value for name, value in error.items() if value}))
 
 
-def _plan(start: str | None, transactions: Sequence[Any] | None, goals: Sequence[Any] | None) -> Plan:
-    if start is None:
-        raise ValueError("pass a start, or a scenario")
-    return replace(_items(transactions, goals), frozen_time=to_instant(start))
-
-
-def _items(transactions: Sequence[Any] | None, goals: Sequence[Any] | None) -> Plan:
-    return plan_from_json(BytesIO(json.encode({"transactions": transactions or [], "goals": goals or []})))
+def _read(values: Sequence[Any] | None, kind: type[T]) -> list[T]:
+    return convert(values or [], list[kind], strict=False)  # type: ignore[valid-type]
 
 
 def _duration(text: str) -> dict[str, int]:
@@ -246,6 +264,10 @@ def _clock(snapshot: Snapshot) -> Json:
         goal["contributions"] = len(goal["contributions"])
     shown["postedTransactions"] = len(shown.pop("transactions"))
     shown["pendingTransactions"] = len(pending)
+    if "accounts" in shown:
+        pending += (transfers := shown.pop("pendingTransfers"))
+        shown["postedTransfers"] = len(shown.pop("transfers"))
+        shown["pendingTransfers"] = len(transfers)
     shown["nextEvents"] = sorted([*pending, *upcoming], key=lambda item: item["at"])[:3]
     return shown
 

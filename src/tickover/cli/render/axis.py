@@ -30,18 +30,20 @@ class Axis(NamedTuple):
     start: datetime
     end: datetime
     columns: int
+    margin: int = 0
+    """The width of the labels before the columns."""
 
     def column(self, at: datetime) -> int:
         return int((at - self.start) / (self.end - self.start) * (self.columns - 1))
 
 
-def build_axis(first: datetime, last: datetime, columns: int) -> Axis:
+def build_axis(first: datetime, last: datetime, columns: int, margin: int = 0) -> Axis:
     """Return an axis from the start of the first instant's day or month to the last instant."""
     start, end = first.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0), last.astimezone(UTC)
     if end - start > _STARTS_WITH_DAY:
         start = start.replace(day=1)
     # Without a minimum, a few minutes would fill the whole width.
-    return Axis(start, max(end, start + _MIN_LENGTH), columns)
+    return Axis(start, max(end, start + _MIN_LENGTH), columns, margin)
 
 
 def ticks(axis: Axis) -> list[tuple[int, str]]:

@@ -1,6 +1,7 @@
 """A whole clock: header, timeline, goals, items and the next command. A table of clocks."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from typing import Final
@@ -10,12 +11,13 @@ from rich.text import Text
 
 from tickover.api import timestamps
 from tickover.api.clocks import Goal, Snapshot, Summary
+from tickover.api.expectations import CheckResult
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.render.layout import BAD, FAINT, GOOD, HAPPENED, NOW, SCHEDULED, Column, table, truncate, wrap
 from tickover.cli.render.timeline import timeline
 from tickover.client import AdvanceResult
-from tickover.client.timeline import Item, clock_items
+from tickover.client.timeline import Item, clock_items, opening_books
 
 _MAX_ITEMS: Final = 12
 _MAX_GOALS: Final = 8
@@ -36,13 +38,15 @@ def render_clock(
     *,
     is_preview: bool = False,
     show_all: bool = False,
+    check: CheckResult | None = None,
 ) -> list[Text]:
-    """Render a clock with all items, or with those around its time."""
-    items = clock_items(snapshot)
+    """Render a clock with all items, or with those around its time. `check` is that of its expectations."""
+    items, time_label = clock_items(snapshot), "preview" if is_preview else "now"
     return [
         *header(snapshot, width, now, is_preview=is_preview),
+        *([] if check is None else check_summary(check, width)),
         *_separate(
-            timeline(items, snapshot.frozen_time, width, time_label="preview" if is_preview else "now"),
+            timeline(items, opening_books(snapshot), snapshot.frozen_time, width, time_label),
             goal_bars(snapshot.goals, width, show_all=show_all),
             item_list(items, width, show_all=True) if show_all else items_around_now(items, width),
             [] if is_preview else next_step(items, width),
@@ -53,14 +57,15 @@ def render_clock(
 def render_advance(snapshot: Snapshot, result: AdvanceResult, width: int, now: datetime) -> list[Text]:
     """Render a clock after an advance, with the items that happened."""
     items = clock_items(snapshot)
-    ids = {one.id for one in result.transactions} | {one.id for _, one in result.contributions}
+    ids = {one.id for one in result.transactions} | {one.id for one in result.transfers}
+    ids |= {one.id for _, one in result.contributions}
     happened = [item for item in items if item.id in ids]
     moved = f"{formatting.timestamp(result.before)} → {formatting.timestamp(result.after)}"
     title = wrap([Text.assemble(("✓ ", GOOD), (moved, HAPPENED)), Text(summarize(happened))], width)
     return [
         *header(snapshot, width, now),
         *_separate(
-            timeline(items, snapshot.frozen_time, width),
+            timeline(items, opening_books(snapshot), snapshot.frozen_time, width),
             goal_bars(snapshot.goals, width),
             [*title, *item_list(happened, width, all_command=_events_command(result.before))],
             next_step(items, width),
@@ -95,7 +100,8 @@ def header(snapshot: Snapshot, width: int, now: datetime, *, is_preview: bool = 
 
 def upcoming(snapshot: Snapshot) -> str:
     """Say how many items are still to come."""
-    number = len(snapshot.pending_transactions) + sum(len(goal.upcoming_contributions) for goal in snapshot.goals)
+    number = len(snapshot.pending_transactions) + len(snapshot.pending_transfers or ())
+    number += sum(len(goal.upcoming_contributions) for goal in snapshot.goals)
     return f"{number or 'nothing'} to come"
 
 
@@ -152,8 +158,11 @@ def item_list(
         return []
     shows_times = items[-1].at - items[0].at < _SHOWS_TIMES and width >= _MIN_WIDTH_FOR_TIMES
     format_time = formatting.date_and_minute if shows_times else formatting.date
-    rows = [[_time(item, format_time(item.at)), Text(item.name, _style(item)), _money(item)] for item in shown]
-    lines = table(rows, [Column(), Column(min_width=4), Column("right")], width)
+    rows = [
+        [_time(item, format_time(item.at)), Text(item.name, _style(item)), _money(item), Text(item.account, FAINT)]
+        for item in shown
+    ]
+    lines = table(rows, [Column(), Column(min_width=4), Column("right"), Column(min_width=0)], width)
     if len(shown) < len(items):
         more = Text(f"… and {len(items) - len(shown)} more", FAINT)
         lines += wrap([more, Text.assemble(("Show all: ", FAINT), all_command)], width)
@@ -161,12 +170,10 @@ def item_list(
 
 
 def items_around_now(items: Sequence[Item], width: int) -> list[Text]:
-    """Render opening balances, the last items that happened and the next ones."""
-    openings = [item for item in items if item.lane == "opening"][:_ITEMS_AROUND_NOW]
-    others = [item for item in items if item.lane != "opening"]
-    happened = [item for item in others if item.happened][-_ITEMS_AROUND_NOW:]
-    following = [item for item in others if not item.happened][:_ITEMS_AROUND_NOW]
-    return item_list([*openings, *happened, *following], width)
+    """Render the last items that happened and the next ones."""
+    happened = [item for item in items if item.happened][-_ITEMS_AROUND_NOW:]
+    following = [item for item in items if not item.happened][:_ITEMS_AROUND_NOW]
+    return item_list([*happened, *following], width)
 
 
 def next_step(items: Sequence[Item], width: int) -> list[Text]:
@@ -174,7 +181,7 @@ def next_step(items: Sequence[Item], width: int) -> list[Text]:
     following = next((item for item in items if not item.happened), None)
     if following is None:
         return wrap([Text("Nothing is left to happen."), Text("Start over: tickover clock fork")], width)
-    money = f"{formatting.signed_amount(following.amount)} {following.currency}".rstrip()
+    money = f"{_format_amount(following)} {following.currency}".rstrip()
     name = truncate(Text(following.name), 30).plain
     effect = Text(f"({formatting.date(following.at)} {name} {money})", FAINT)
     return wrap([Text.assemble(("Next: ", FAINT), "tickover clock advance --next"), effect], width)
@@ -186,8 +193,12 @@ def _time(item: Item, time: str) -> Text:
 
 def _money(item: Item) -> Text:
     style = (GOOD if item.amount > 0 else BAD) if item.happened else SCHEDULED
-    format_amount = formatting.amount if item.lane == "opening" else formatting.signed_amount
-    return Text.assemble((format_amount(item.amount), style), (f" {item.currency or '   '}", FAINT))
+    style = "" if item.happened and item.lane == "moves" else style
+    return Text.assemble((_format_amount(item), style), (f" {item.currency or '   '}", FAINT))
+
+
+def _format_amount(item: Item) -> str:
+    return formatting.amount(item.amount) if item.lane == "moves" else formatting.signed_amount(item.amount)
 
 
 def _style(item: Item) -> str:
@@ -195,32 +206,49 @@ def _style(item: Item) -> str:
 
 
 def summarize(happened: Sequence[Item]) -> str:
-    """Count the items: `14 transactions and 1 contribution`."""
-    transactions = sum(bool(item.currency) for item in happened)
-    parts = [
-        formatting.count(number, noun)
-        for number, noun in ((transactions, "transaction"), (len(happened) - transactions, "contribution"))
-        if number
-    ]
-    return " and ".join(parts) or "nothing happened"
+    """Count the items: `14 transactions, 2 transfers and 1 contribution`."""
+    nouns = {"in": "transaction", "out": "transaction", "moves": "transfer", "goals": "contribution"}
+    counts = Counter(nouns[item.lane] for item in happened)
+    parts = [formatting.count(counts[noun], noun) for noun in dict.fromkeys(nouns.values()) if counts[noun]]
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "nothing happened"
 
 
-def render_clock_list(clocks: Sequence[Summary], last_used: str, width: int, now: datetime) -> list[Text]:
-    """Render a row for each clock. An asterisk marks the last used one."""
+def check_summary(check: CheckResult, width: int) -> list[Text]:
+    """Say whether the expectations of a clock hold."""
+    summary = summarize_check(check)
+    if check.ok:
+        return wrap([Text(f"✓ {summary}", GOOD)], width)
+    return wrap([Text(f"✗ {summary}", BAD), Text.assemble(("See: ", FAINT), "tickover clock check")], width)
+
+
+def summarize_check(result: CheckResult) -> str:
+    """Say how many expectations hold: `2 of 3 expectations hold`."""
+    held, number = sum(one.ok for one in result.results), len(result.results)
+    if number == 1:
+        return "the expectation holds" if held else "the expectation doesn't hold"
+    return f"{held} of {number} expectations hold"
+
+
+def render_clock_list(
+    clocks: Sequence[Summary], holds: Mapping[str, bool], last_used: str, width: int, now: datetime
+) -> list[Text]:
+    """Render a row for each clock. An asterisk marks the last used one. `holds` has those with expectations."""
     names = [sanitize(clock.name or "") for clock in clocks]
     name_width = max(map(cell_len, names)) + 2 if any(names) else 0
     format_id = sanitize if width >= _MIN_WIDTH_FOR_FULL_IDS + name_width else formatting.short_id
-    rows = [[Text(title, FAINT) for title in ("ID", "NAME", "NOW", "EXPIRES")]]
+    marks_of = {True: Text("✓", GOOD), False: Text("✗", BAD)}
+    rows = [[Text(title, FAINT) for title in ("ID", "NAME", "NOW", "EXPIRES", "HOLDS" if holds else "")]]
     rows += [
         [
             Text(format_id(clock.id)),
             Text(name, HAPPENED),
             Text(formatting.date_and_minute(clock.frozen_time)),
             Text(formatting.duration(clock.expires_at - now)),
+            marks_of[holds[clock.id]] if clock.id in holds else Text(),
         ]
         for clock, name in zip(clocks, names, strict=True)
     ]
-    columns = [Column(min_width=15), Column(min_width=4), Column(), Column()]
+    columns = [Column(min_width=15), Column(min_width=4), Column(), Column(), Column()]
     if not any(names):
         columns, rows = columns[:1] + columns[2:], [row[:1] + row[2:] for row in rows]
     marks = ["  ", *("* " if clock.id == last_used else "  " for clock in clocks)]

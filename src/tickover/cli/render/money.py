@@ -9,12 +9,12 @@ from rich.text import Text
 
 from tickover.api.clocks import Balance, Balances, Event, Snapshot
 from tickover.api.expectations import CheckResult, Violation
-from tickover.api.plans import is_opening_balance
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
-from tickover.cli.render.clock import item_list
+from tickover.cli.render.clock import item_list, summarize_check
 from tickover.cli.render.layout import BAD, FAINT, GOOD, HAPPENED, SCHEDULED, Column, table, wrap
 from tickover.client import Expectation
+from tickover.client.clocks import signed_amount
 from tickover.client.timeline import HAPPENED_MARK, SCHEDULED_MARK, clock_items
 
 _SHOWS_TIMES: Final = timedelta(days=2)
@@ -22,20 +22,29 @@ _MAX_ITEMS: Final = 5
 
 
 def render_balances(id: str, result: Balances, width: int) -> list[Text]:
-    """Render one row for each currency."""
+    """Render one row for each currency, and one for each account."""
     title = Text.assemble(("balance at ", FAINT), (formatting.timestamp(result.at), HAPPENED))
     lines = wrap([Text(formatting.short_id(id), HAPPENED), title], width)
     if not result.balances:
         return [*lines, Text(), Text("  The clock has no transactions.")]
-    header = ("", "OPENING", "INCOME", "EXPENSES", "BALANCE", "LOWEST", "ON")
-    rows = [[Text(title, FAINT) for title in header], *map(_balance_row, result.balances)]
-    return [*lines, Text(), *table(rows, [Column(), *[Column("right")] * 5, Column()], width)]
-
-
-def _balance_row(one: Balance) -> list[Text]:
+    transfers = ["TRANSFERS"] if result.accounts else []
+    header = ("", "OPENING", "INCOME", "EXPENSES", *transfers, "BALANCE", "LOWEST", "ON")
+    rows = [[Text(title, FAINT) for title in header]]
+    rows += [_balance_row(one.currency, one) for one in result.balances]
+    rows += [_balance_row(f"{one.account} {one.currency}", one) for one in result.accounts or ()]
     return [
-        Text(sanitize(one.currency), HAPPENED),
+        *lines,
+        Text(),
+        *table(rows, [Column(min_width=3), *[Column("right")] * (len(header) - 2), Column()], width),
+    ]
+
+
+def _balance_row(label: str, one: Balance) -> list[Text]:
+    transferred = [] if one.transferred_in is None else [one.transferred_in - (one.transferred_out or 0)]
+    return [
+        Text(sanitize(label), HAPPENED),
         *(Text(formatting.amount(value)) for value in (one.opening, one.income, one.expense)),
+        *(Text(formatting.signed_amount(value)) for value in transferred),
         _amount(one.balance),
         _amount(one.lowest.balance),
         Text(formatting.date(one.lowest.at), FAINT),
@@ -47,7 +56,7 @@ def _amount(value: Decimal) -> Text:
 
 
 def render_events(snapshot: Snapshot, events: Sequence[Event], width: int) -> list[Text]:
-    """Render one line for each event, with the balance after it."""
+    """Render one line for each event, with the balances after it."""
     goals = {goal.id: sanitize(goal.name) for goal in snapshot.goals}
     shows_times = events[-1].at - events[0].at < _SHOWS_TIMES
     format_time = formatting.date_and_minute if shows_times else formatting.date
@@ -62,11 +71,18 @@ def _event_row(event: Event, goals: Mapping[str, str], at: str) -> list[Text]:
     goal = goals.get(event.goal_id or "", "")
     if event.transaction is not None and event.balance is not None:
         is_income = event.transaction.type == "INCOME"
-        amount = event.transaction.amount if is_income else -event.transaction.amount
-        format_amount = formatting.amount if is_opening_balance(event.transaction) else formatting.signed_amount
-        money = Text(format_amount(amount), style or (GOOD if is_income else BAD))
-        balance = _amount(event.balance).append(f" {sanitize(event.transaction.currency)}", FAINT)
+        amount = formatting.signed_amount(signed_amount(event.transaction))
+        money = Text(amount, style or (GOOD if is_income else BAD))
+        after = event.balance if event.account_balance is None else event.account_balance
+        labels = (event.transaction.currency, event.transaction.account)
+        balance = _amount(after).append(f" {sanitize(' '.join(filter(None, labels)))}", FAINT)
         return [when, Text(sanitize(event.transaction.name), style), money, balance]
+    if event.transfer is not None and event.from_balance is not None and event.to_balance is not None:
+        transfer = event.transfer
+        leaves, arrives = (f" {sanitize(key)}" for key in (transfer.from_, transfer.to))
+        balances = _amount(event.from_balance).append(f"{leaves} → ", FAINT)
+        balances.append_text(_amount(event.to_balance)).append(arrives, FAINT)
+        return [when, Text(sanitize(transfer.name), style), Text(formatting.amount(transfer.amount), style), balances]
     if event.contribution is not None and event.current_amount is not None:
         money = Text(formatting.signed_amount(event.contribution.amount), style or GOOD)
         saved = Text(formatting.amount(event.current_amount)).append("    ")
@@ -86,14 +102,6 @@ def render_check(
         if one.violation is not None:
             lines += _violation(snapshot, one.violation, width)
     return lines
-
-
-def summarize_check(result: CheckResult) -> str:
-    """Say how many expectations hold: `2 of 3 expectations hold`."""
-    held, number = sum(one.ok for one in result.results), len(result.results)
-    if number == 1:
-        return "the expectation holds" if held else "the expectation doesn't hold"
-    return f"{held} of {number} expectations hold"
 
 
 def _violation(snapshot: Snapshot, violation: Violation, width: int) -> list[Text]:

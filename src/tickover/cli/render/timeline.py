@@ -1,11 +1,12 @@
-"""The timeline: an axis, lanes for income, expenses and goals, and a curve for each currency."""
+"""The timeline: an axis, lanes for the items, and a curve for each account or currency."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from tickover.cli import formatting
@@ -15,24 +16,39 @@ from tickover.client.timeline import HAPPENED_MARK, SCHEDULED_MARK, Item
 
 _NOW_MARK: Final = "│"
 _LEVELS: Final = "▁▂▃▄▅▆▇█"
-_LANES: Final = ("in", "out", "goals")
-_MAX_LABEL: Final = 5
-_GUTTER: Final = len(INDENT) + _MAX_LABEL + 2
-_MAX_CURRENCIES: Final = 6
+_LANES: Final = ("in", "out", "moves", "goals")
+_MIN_LABEL: Final = 5
+_MAX_LABEL: Final = 10
+_MAX_CURVES: Final = 6
 
 
-def timeline(items: Sequence[Item], frozen_time: datetime, width: int, time_label: str = "now") -> list[Text]:
-    """Render the items over time. Return no lines if there are no items. `time_label` names the frozen time."""
+class Flow(NamedTuple):
+    """What an item adds to a balance."""
+
+    at: datetime
+    amount: Decimal
+    happened: bool
+
+
+def timeline(
+    items: Sequence[Item], opening: Mapping[str, Decimal], frozen_time: datetime, width: int, time_label: str = "now"
+) -> list[Text]:
+    """Render the items over time. Return no lines if there are no items. `time_label` names the frozen time.
+
+    `opening` has the opening balance of each account or currency, which has a curve.
+    """
     if not items:
         return []
     times = [items[0].at, items[-1].at, frozen_time]
-    axis = build_axis(min(times), max(times), max(2, width - _GUTTER))
+    label_width = min(_MAX_LABEL, max([_MIN_LABEL, *map(cell_len, opening)]))
+    margin = len(INDENT) + label_width + 2
+    axis = build_axis(min(times), max(times), max(2, width - margin), margin)
     now = axis.column(frozen_time)
     lanes = [_lane(name, [item for item in items if item.lane == name], axis, now) for name in _LANES]
     return [
         _ruler(axis),
         *filter(None, lanes),
-        *_curves(items, axis, now, width, time_label),
+        *_curves(items, opening, axis, now, width, time_label),
         *_legend(items, axis, width, time_label),
     ]
 
@@ -41,7 +57,7 @@ def _ruler(axis: Axis) -> Text:
     ruler = list("─" * axis.columns)
     for column, label in ticks(axis):
         ruler[column : column + len(label)] = label
-    return _line("", Text("".join(ruler), FAINT))
+    return _line(axis, "", Text("".join(ruler), FAINT))
 
 
 def _lane(name: str, items: Sequence[Item], axis: Axis, now: int) -> Text | None:
@@ -55,32 +71,32 @@ def _lane(name: str, items: Sequence[Item], axis: Axis, now: int) -> Text | None
         single = HAPPENED_MARK if happened else SCHEDULED_MARK
         mark = single if number == 1 else str(number) if number <= 9 else "+"
         lane[column] = Text(mark, HAPPENED if happened else SCHEDULED)
-    return _line(name, Text().join(lane))
+    return _line(axis, name, Text().join(lane))
 
 
 def _count_by_column(items: Iterable[Item], axis: Axis) -> Counter[int]:
     return Counter(axis.column(item.at) for item in items)
 
 
-def _curves(items: Sequence[Item], axis: Axis, now: int, width: int, time_label: str) -> list[Text]:
-    currencies = list(dict.fromkeys(item.currency for item in items if item.currency))
+def _curves(
+    items: Sequence[Item], opening: Mapping[str, Decimal], axis: Axis, now: int, width: int, time_label: str
+) -> list[Text]:
     lines: list[Text] = []
-    for currency in currencies[:_MAX_CURRENCIES]:
-        flows = [item for item in items if item.currency == currency]
-        lines.append(_line(currency, _curve(flows, axis, now)))
-        lines += _indent(_balances(flows, time_label), width)
-    if len(currencies) > _MAX_CURRENCIES:
-        more = formatting.count(len(currencies) - _MAX_CURRENCIES, "more currency", "more currencies")
-        lines.append(_line("", Text(f"and {more}", FAINT)))
+    for book in list(opening)[:_MAX_CURVES]:
+        flows = [Flow(item.at, amount, item.happened) for item in items for key, amount in item.changes if key == book]
+        lines.append(_line(axis, book, _curve(opening[book], flows, axis, now)))
+        lines += _indent(axis, _balances(opening[book], flows, time_label), width)
+    if len(opening) > _MAX_CURVES:
+        lines.append(_line(axis, "", Text(f"and {len(opening) - _MAX_CURVES} more", FAINT)))
     return lines
 
 
-def _curve(flows: Sequence[Item], axis: Axis, now: int) -> Text:
-    """Render the running total of one currency."""
+def _curve(opening: Decimal, flows: Sequence[Flow], axis: Axis, now: int) -> Text:
+    """Render the balance."""
     sums = [Decimal(0)] * axis.columns
-    for item in flows:
-        sums[axis.column(item.at)] += item.amount
-    total, totals = Decimal(0), []
+    for flow in flows:
+        sums[axis.column(flow.at)] += flow.amount
+    total, totals = opening, []
     for change in sums:
         total += change
         totals.append(total)
@@ -90,25 +106,25 @@ def _curve(flows: Sequence[Item], axis: Axis, now: int) -> Text:
     return Text.assemble(("".join(levels[:now]), HAPPENED), (_NOW_MARK, NOW), ("".join(levels[now + 1 :]), SCHEDULED))
 
 
-def _balances(flows: Sequence[Item], time_label: str) -> list[Text]:
+def _balances(opening: Decimal, flows: Sequence[Flow], time_label: str) -> list[Text]:
     """Describe the balance at the clock's time and at the end, and the lowest point of the whole schedule."""
-    now = sum((item.amount for item in flows if item.happened), Decimal(0))
-    end = sum((item.amount for item in flows), Decimal(0))
+    now = sum((flow.amount for flow in flows if flow.happened), opening)
+    end = sum((flow.amount for flow in flows), opening)
     balance = Text.assemble((f"{time_label} ", FAINT), (formatting.amount(now), HAPPENED))
-    if not all(item.happened for item in flows):
+    if not all(flow.happened for flow in flows):
         balance.append(" → end ", FAINT).append(formatting.amount(end))
-    at, lowest = lowest_point(flows)
+    at, lowest = lowest_point(opening, flows)
     low = Text.assemble(("lowest ", FAINT), (formatting.amount(lowest), BAD if lowest < 0 else ""))
-    return [balance, low.append(f" on {formatting.date(at)}", FAINT)]
+    return [balance, low.append(f" on {formatting.date(at)}" if at else " at the start", FAINT)]
 
 
-def lowest_point(flows: Sequence[Item]) -> tuple[datetime, Decimal]:
-    """Return the first instant with the lowest balance of one currency. Items at one instant count together."""
-    balances: dict[datetime, Decimal] = {}
-    balance = Decimal(0)
-    for item in flows:
-        balance += item.amount
-        balances[item.at] = balance
+def lowest_point(opening: Decimal, flows: Sequence[Flow]) -> tuple[datetime | None, Decimal]:
+    """Return the first instant with the lowest balance, or None for the start. Items at one instant count together."""
+    balances: dict[datetime | None, Decimal] = {None: opening}
+    balance = opening
+    for flow in flows:
+        balance += flow.amount
+        balances[flow.at] = balance
     at = min(balances, key=balances.__getitem__)
     return at, balances[at]
 
@@ -125,18 +141,18 @@ def _legend(items: Sequence[Item], axis: Axis, width: int, time_label: str) -> l
         f"{_NOW_MARK} {time_label}": True,
         "▒ to be saved": any(item.lane == "goals" and not item.happened for item in items),
     }
-    return _indent([Text(entry, FAINT) for entry, is_used in entries.items() if is_used], width)
+    return _indent(axis, [Text(entry, FAINT) for entry, is_used in entries.items() if is_used], width)
 
 
-def _indent(pieces: Iterable[Text], width: int) -> list[Text]:
+def _indent(axis: Axis, pieces: Iterable[Text], width: int) -> list[Text]:
     """Place the pieces side by side below the columns of the axis."""
-    margin = " " * (_GUTTER - len(INDENT))
+    margin = " " * (axis.margin - len(INDENT))
     return [Text(margin).append_text(line) for line in wrap(pieces, width - len(margin))]
 
 
-def _line(label: str, content: Text) -> Text:
-    gutter = Text(INDENT).append_text(truncate(Text(label, FAINT), _MAX_LABEL))
-    gutter.align("left", _GUTTER)
-    line = gutter.append_text(content)
+def _line(axis: Axis, label: str, content: Text) -> Text:
+    line = Text(INDENT).append_text(truncate(Text(label, FAINT), axis.margin - len(INDENT) - 2))
+    line.align("left", axis.margin)
+    line.append_text(content)
     line.rstrip()
     return line

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 
-from msgspec import UNSET, Raw, json, structs
+from msgspec import Raw, json
 
 from tickover import scenarios
 from tickover.api import plans
@@ -35,14 +35,13 @@ def _encode(month: Instant) -> bytes:
 def _items(month: Instant) -> Iterator[dict[str, str | Raw]]:
     for name in scenarios.names():
         scenario = scenarios.load(name)
-        plan = scenario.plan(scenario.start or month, has_balances=True)
-        params = structs.replace(plan.params, expectations=plan.expectations or UNSET)
+        plan = scenario.plan(scenario.start or month)
         yield {
             "name": name,
             "title": scenario.title,
             "about": scenario.about,
             # The scenario in TOML.
-            "text": scenario.location.source.text,
+            "text": scenario.text,
             # Those of createTestClock. A scenario can have more items than it accepts.
-            "params": Raw(plans.encode_json(params)),
+            "params": Raw(plans.encode_json(plan)),
         }
