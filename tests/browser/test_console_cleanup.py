@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
-from playwright.async_api import Browser, Route, expect
+from playwright.async_api import Browser, expect
 
 from tests.browser.console import Console, new_address, open_console
-from tests.browser.held_requests import HeldRequests, active_intervals, calls, open_console_with_errors
+from tests.browser.held_requests import HeldRequests, active_intervals, open_console_with_errors
 from tests.browser.tabs import Tab
 from tests.support.program import Program
 
@@ -24,14 +24,6 @@ OTHER_PAGE = "#/nowhere"
 async def sign_out(console: Console) -> None:
     await console.button("Sign out").click()
     await expect(console.notification).to_have_text("You are signed out.")
-
-
-async def accept_logout(route: Route) -> None:
-    """Accept a sign-out without sending it to the server."""
-    if calls("logout")(route.request):
-        await route.fulfill(json={"result": {}})
-    else:
-        await route.fallback()
 
 
 async def sign_in_as_another(console: Console) -> str:
@@ -79,16 +71,6 @@ async def test_late_sign_out_does_not_end_the_next_session(browser: Browser, pro
             await held.release()
         assert (await console.session())["token"] == console.token
         await expect(console.notification).to_have_text(f"You are signed in as {email}.")
-
-
-async def confirm_fork(console: Console) -> None:
-    await console.button("Fork…").click()
-    await console.button("Fork").click()
-
-
-async def confirm_delete(console: Console) -> None:
-    await console.choose("Delete…")
-    await console.button("Delete clock").click()
 
 
 # Pages

@@ -181,13 +181,4 @@ async def test_hostile_addresses_stay_text(program: Program, loaded_tab: Tab, su
 # Errors
 
 
-async def test_server_with_smtp_has_no_mailbox(tmp_path: Path, tab: Tab) -> None:
-    with Program(tmp_path, TICKOVER_MAIL_URL="smtp://127.0.0.1:1") as program:
-        await tab.page.goto(f"{program.url}/#/mailbox")
-        await expect(tab.page.get_by_text("It sends real emails")).to_be_visible()
-        await expect(tab.page.get_by_role("link", name="Mailbox")).to_have_count(0)
-        tab.ignored_prefixes = (f"{HTTP_ERROR} 404",)
-        assert set(tab.messages) == {"Failed to load resource: the server responded with a status of 404 (Not Found)"}
-
-
 # Layout

@@ -5,7 +5,7 @@ import json
 import re
 import socket
 import struct
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -166,11 +166,14 @@ class EchoServer:
         self.pool = self.http_server._pool
         self.bodies: list[bytes | None] = []
         """Bodies of the calls that have started."""
+        self.fields: Mapping[bytes, bytes] = {}
+        """Headers of the last request."""
         self.errors: list[RequestError] = []
         self.may_respond = asyncio.Event()
         self.is_busy = asyncio.Event()
 
     def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+        self.fields = request.fields
         match request.path:
             case "/refused":
                 return _response(b"", 405)

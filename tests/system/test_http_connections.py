@@ -97,6 +97,12 @@ async def test_rejected_large_body_is_discarded(client: Client) -> None:
         assert (await client.request(echo_call(b"x"))).body == b"echo: x"
 
 
+async def test_trailers_are_ignored(server: EchoServer, client: Client) -> None:
+    chunks = b"1\r\nx\r\n0\r\nX-Forwarded-For: 192.0.2.2\r\n\r\n"
+    response = await client.request(post("Transfer-Encoding: chunked", "X-Forwarded-For: 192.0.2.1") + chunks)
+    assert (response.body, server.fields[b"x-forwarded-for"]) == (b"echo: x", b"192.0.2.1")
+
+
 # Several requests on one connection
 
 

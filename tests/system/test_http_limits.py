@@ -2,14 +2,11 @@
 
 import asyncio
 from contextlib import AsyncExitStack, suppress
-from pathlib import Path
 
 import pytest
 
 from tests.support.log_capture import LogCapture
-from tests.support.program import Program
-from tests.support.raw import HELLO, Client, call, port_of, post, request, run_echo_server, wait_for
-from tests.system.test_life_cycle_log import log_of
+from tests.support.raw import HELLO, Client, post, request, run_echo_server, wait_for
 from tickover.server.app import _http_limits
 from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import Request
@@ -67,19 +64,6 @@ async def test_all_reserved_connections_serve_health_checks() -> None:
         reserved = [await stack.enter_async_context(Client.connect(server.port)) for _ in range(2)]
         await wait_for(lambda: len(server.pool.connections) == 3)
         assert [(await client.request(_HEALTH)).status for client in reserved] == [200, 200]
-
-
-async def test_max_connections_reaches_the_server(tmp_path: Path) -> None:
-    with Program(tmp_path, TICKOVER_MAX_CONNECTIONS="1") as program:
-        async with Client.connect(port_of(program)) as first, Client.connect(port_of(program)) as second:
-            assert (await second.request(_HEALTH)).status == 200
-            assert await first.read_to_end() == b""
-            await second.send(post("Content-Length: 10") + b"12345")
-            async with Client.connect(port_of(program)) as third:
-                assert (await third.request(call("none", {}))).status == 503
-        program.stop()
-        [counts] = [line for line in log_of(program) if line["event"] == "calls rejected"]
-        assert counts["unavailable"] == 1
 
 
 # Requests

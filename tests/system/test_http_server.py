@@ -4,10 +4,9 @@ The deadline of 30 seconds is too long for tests, so some tests use an in-proces
 """
 
 import asyncio
-import json
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -272,32 +271,6 @@ async def test_program_rejects_another_host(client: Client, host: str | None, st
     assert response.status == status
     if status == 400:
         assert response.json["error"]["data"]["reason"] == "INVALID_REQUEST"
-
-
-# Clients and proxies
-
-
-_BEHIND_A_PROXY = {"TICKOVER_TRUSTED_PROXIES": "127.0.0.0/8", "TICKOVER_MAIL_URL": "outbox:"}
-_ONE_CALL = {"TICKOVER_CLIENT_BURST": "1", "TICKOVER_CLIENT_REFILL": "0.001"}
-
-
-@pytest.fixture(scope="module")
-def program_behind_a_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """Each client may make one call, so each test uses its own clients."""
-    with Program(tmp_path_factory.mktemp("proxy"), **_BEHIND_A_PROXY, **_ONE_CALL) as started:
-        yield started
-
-
-async def test_trailers_are_ignored(program_behind_a_proxy: Program) -> None:
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "loginByEmailLink", "params": {"token": "none"}}).encode()
-    head = post("Transfer-Encoding: chunked", "X-Forwarded-For: 192.0.2.1")
-    statuses = []
-    for number in range(3):
-        async with Client.connect(port_of(program_behind_a_proxy)) as client:
-            trailer = b"X-Forwarded-For: 192.0.2.%d\r\n\r\n" % (number + 2)
-            response = await client.request(head + b"%x\r\n%b\r\n0\r\n" % (len(body), body) + trailer)
-            statuses.append(response.status)
-    assert statuses == [200, 429, 429]
 
 
 # Stopping
