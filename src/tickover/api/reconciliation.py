@@ -1,16 +1,18 @@
 """The parameters and the result of reconcileTestClock."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Generic, Literal, TypeVar
 
 from msgspec import UNSET, Meta, UnsetType
 
-from tickover.api.fields import Bound, Name, Number, Params, Result, Text, Timestamp, doc
+from tickover.api.fields import Bound, Name, Params, Result, Text, Timestamp, doc
 from tickover.api.limits import MAX_OBSERVED, MAX_OBSERVED_ID
 from tickover.api.timestamps import Instant
 
 Field = Literal["amount", "at", "name"]
 DivergenceKind = Literal["missing", "unexpected", "duplicated", "changed", "balance"]
+Amount_co = TypeVar("Amount_co", covariant=True)
+"""A number of the server, or a Decimal of the client."""
 
 
 class ObservedEntry(Params, frozen=True):
@@ -35,38 +37,38 @@ class BooksEntry(Params, frozen=True):
     balance: Annotated[Bound | UnsetType, doc("The balance that the app shows.")] = UNSET
 
 
-class ExpectedItem(Result, frozen=True):
+class ExpectedItem(Result, Generic[Amount_co], frozen=True):
     """What the bank showed."""
 
     id: Annotated[str, doc("The ID of the item. That of a transfer ends in `_out` or `_in`.")]
     at: Annotated[Timestamp, doc("When it happened.")]
     name: Annotated[str, doc("Its name.")]
-    amount: Annotated[Number, doc("Negative if money went out.")]
+    amount: Annotated[Amount_co, doc("Negative if money went out.")]
 
 
-class ObservedItem(Result, frozen=True):
+class ObservedItem(Result, Generic[Amount_co], frozen=True):
     """What the app recorded."""
 
     index: Annotated[int, doc("Its position in `observed.transactions`.")]
     at: Annotated[Timestamp, doc("As it was sent.")]
-    amount: Annotated[Number, doc("As it was sent.")]
+    amount: Annotated[Amount_co, doc("As it was sent.")]
     id: Annotated[str | UnsetType, doc("As it was sent.")] = UNSET
     name: Annotated[str | UnsetType, doc("As it was sent.")] = UNSET
 
 
-class ChangedItem(Result, frozen=True):
+class ChangedItem(Result, Generic[Amount_co], frozen=True):
     """A transaction that the app recorded differently."""
 
-    expected: Annotated[ExpectedItem, doc("What the bank showed.")]
-    observed: Annotated[ObservedItem, doc("What the app recorded.")]
+    expected: Annotated[ExpectedItem[Amount_co], doc("What the bank showed.")]
+    observed: Annotated[ObservedItem[Amount_co], doc("What the app recorded.")]
     fields: Annotated[Sequence[Field], doc("The members that differ.")]
 
 
-class ComparedBalance(Result, frozen=True):
+class ComparedBalance(Result, Generic[Amount_co], frozen=True):
     """The balance of the bank and that of the app."""
 
-    expected: Annotated[Number, doc("The balance at the bank.")]
-    observed: Annotated[Number, doc("The balance that the app shows.")]
+    expected: Annotated[Amount_co, doc("The balance at the bank.")]
+    observed: Annotated[Amount_co, doc("The balance that the app shows.")]
 
 
 class Divergence(Result, frozen=True):
@@ -76,13 +78,13 @@ class Divergence(Result, frozen=True):
     kind: Annotated[DivergenceKind, doc("The member of the result that has it.")]
 
 
-class Reconciliation(Result, frozen=True):
+class Reconciliation(Result, Generic[Amount_co], frozen=True):
     """The result of reconcileTestClock."""
 
     ok: Annotated[bool, doc("Whether nothing differs.")]
-    missing: Annotated[Sequence[ExpectedItem], doc("What the app didn't record.")]
-    unexpected: Annotated[Sequence[ObservedItem], doc("What the bank didn't show.")]
-    duplicated: Annotated[Sequence[ObservedItem], doc("Further copies of what the app recorded.")]
-    changed: Annotated[Sequence[ChangedItem], doc("What the app recorded differently.")]
-    balance: Annotated[ComparedBalance | UnsetType, doc("Both balances, if the app has one.")] = UNSET
+    missing: Annotated[Sequence[ExpectedItem[Amount_co]], doc("What the app didn't record.")]
+    unexpected: Annotated[Sequence[ObservedItem[Amount_co]], doc("What the bank didn't show.")]
+    duplicated: Annotated[Sequence[ObservedItem[Amount_co]], doc("Further copies of what the app recorded.")]
+    changed: Annotated[Sequence[ChangedItem[Amount_co]], doc("What the app recorded differently.")]
+    balance: Annotated[ComparedBalance[Amount_co] | UnsetType, doc("Both balances, if the app has one.")] = UNSET
     first_divergence: Annotated[Divergence | UnsetType, doc("Where the books differ first, unless `ok`.")] = UNSET

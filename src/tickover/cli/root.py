@@ -75,6 +75,7 @@ def root() -> None:
             "connect": ("commands.bank:connect", "Let an app read a clock as if it were a bank."),
             "export": ("commands.export:export", "Write statements for other programs."),
             "check": ("commands.money:check", "Check expectations about balances and goals."),
+            "reconcile": ("commands.reconcile:reconcile", "Compare the books of an app with a clock."),
             "fork": ("commands.clocks:fork", "Copy a clock at its start or at another time."),
             "rename": ("commands.clocks:rename", "Set the name of a clock."),
             "list": ("commands.list_clocks:list_", "List your clocks, newest first."),

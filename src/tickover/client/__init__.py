@@ -31,12 +31,21 @@ from tickover.api.expectations import (
     total,
 )
 from tickover.api.plans import Plan, account, contribution, expense, goal, income, transfer
+from tickover.api.reconciliation import Reconciliation
 from tickover.api.tokens import AccessToken, CreatedAccessToken, CurrentUser, SignedIn, TokenInfo
 from tickover.api.tokens import StoredEmail as Email
 from tickover.client.async_client import AsyncTickover
 from tickover.client.async_clock import AsyncClock
 from tickover.client.clocks import AdvanceResult
-from tickover.client.errors import ClientError, ExpectationFailed, InvalidResponse, NoCode, NothingLeft, Unreachable
+from tickover.client.errors import (
+    BooksDiffer,
+    ClientError,
+    ExpectationFailed,
+    InvalidResponse,
+    NoCode,
+    NothingLeft,
+    Unreachable,
+)
 from tickover.client.sync_client import Clock, Tickover
 from tickover.client.webhooks import Answer, Delivery, Webhook
 
@@ -52,6 +61,7 @@ __all__ = [
     "BalancePoint",
     "Balances",
     "BankFault",
+    "BooksDiffer",
     "CheckResult",
     "ClientError",
     "Clock",
@@ -75,6 +85,7 @@ __all__ = [
     "NothingLeft",
     "Plan",
     "Reason",
+    "Reconciliation",
     "Rejection",
     "SignedIn",
     "Snapshot",

@@ -1,6 +1,7 @@
 """The asyncio client."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Self, Unpack
 
 from msgspec import UNSET, UnsetType
@@ -12,11 +13,13 @@ from tickover.api.errors import Reason, Rejection
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_PAGE
 from tickover.api.plans import Plan, PlannedItem, PlanParts, plan_of
+from tickover.api.reconciliation import Reconciliation
 from tickover.api.tokens import AccessToken, CreatedAccessToken, CurrentUser, SignedIn
 from tickover.api.tokens import StoredEmail as Email
 from tickover.client import calls
 from tickover.client.amendments import Item
 from tickover.client.async_clock import AsyncClock
+from tickover.client.books import Books
 from tickover.client.clocks import ClockState
 from tickover.client.errors import NoCode
 from tickover.client.session import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL, BaseClient, Session
@@ -225,6 +228,21 @@ class AsyncClient(BaseClient):
     ) -> CheckResult:
         """Check expectations until `until`, by default those of the clock. The result is false if one fails."""
         return await self._session.send(calls.check_clock(id, expectations, until, opening_balances))
+
+    async def reconcile_clock(  # noqa: PLR0913 - one parameter for each member
+        self,
+        id: str,
+        books: Books | None = None,
+        *,
+        balance: Amount | None = None,
+        at: InstantLike | None = None,
+        account: str | None = None,
+        currency: str | None = None,
+        tolerance_days: int = 0,
+    ) -> Reconciliation[Decimal]:
+        """Compare the books of an app with what the bank showed. See `Clock.reconcile`, which raises an error."""
+        call = calls.reconcile_clock(id, books, balance, at, account, currency, tolerance_days)
+        return await self._session.send(call)
 
     async def expand_scenario(self, text: str, start: InstantLike | None = None) -> Plan:
         """Return the plan of a scenario in TOML. The server expands it, and creates nothing."""

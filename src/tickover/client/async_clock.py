@@ -13,12 +13,14 @@ from tickover.api.durations import Duration
 from tickover.api.errors import Rejection
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import PlannedItem, expense
+from tickover.api.reconciliation import Reconciliation
 from tickover.client import calls
 from tickover.client.amendments import Item, ids_in_fork
+from tickover.client.books import Books
 from tickover.client.clocks import AdvanceResult, ClockState, ClockView, diff_snapshots
-from tickover.client.errors import ExpectationFailed, NothingLeft
+from tickover.client.errors import BooksDiffer, ExpectationFailed, NothingLeft
 from tickover.client.session import Session
-from tickover.client.timeline import format_violations
+from tickover.client.timeline import format_differences, format_violations
 from tickover.client.webhooks import Delivery, Handler, decode_secret, post, sign_event
 
 
@@ -209,6 +211,29 @@ class AsyncClock(ClockView):
         if not result.ok:
             checked = expectations or result.expectations or ()
             raise ExpectationFailed(format_violations(self.snapshot, checked, result, opening_balances), result)
+        return result
+
+    async def reconcile(
+        self,
+        books: Books | None = None,
+        *,
+        balance: Amount | None = None,
+        at: InstantLike | None = None,
+        account: str | None = None,
+        currency: str | None = None,
+        tolerance_days: int = 0,
+    ) -> Reconciliation[Decimal]:
+        """Compare the books of an app with what the bank showed. Raise BooksDiffer if they differ.
+
+        `books` are rows with `at` or `date`, `amount`, and optionally `name` and `id`: dictionaries, the cursor of a
+        database, CSV as text, or the path of a CSV file. An amount is negative if money went out.
+        """
+        __tracebackhide__ = True
+        call = calls.reconcile_clock(self.id, books, balance, at, account, currency, tolerance_days)
+        result = await self._session.send(call)
+        if not result.ok:
+            time = self.frozen_time if at is None else to_instant(at)
+            raise BooksDiffer(format_differences(self.snapshot, result, time), result)
         return result
 
     def _update(self, snapshot: Snapshot) -> AdvanceResult:

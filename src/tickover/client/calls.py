@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.json import Decoder
 from msgspec.structs import replace
 
-from tickover.api.arguments import Amount, InstantLike, to_instant
+from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
 from tickover.api.clocks import Balances, ClockPage, EventPage, Goal, OneClock, Snapshot
 from tickover.api.connections import BankFault, BankProtocol, Connected, Connections
 from tickover.api.errors import Reason
@@ -26,8 +26,10 @@ from tickover.api.plans import (
     encode_json,
     to_exact_balances,
 )
+from tickover.api.reconciliation import Reconciliation
 from tickover.api.tokens import AccessTokens, CreatedAccessToken, CurrentUser, Done, Sent, SignedIn, StoredEmail
 from tickover.client.amendments import Item, amendment_params
+from tickover.client.books import Books, read_books
 from tickover.client.messages import Request, Response
 from tickover.client.responses import decode_document, decode_result
 
@@ -53,6 +55,7 @@ _EVENTS: Final = Decoder(EventPage)
 _EXPANDED: Final = Decoder(ExpandedPlan)
 _ONE_CLOCK: Final = Decoder(OneClock)
 _PAGE: Final = Decoder(ClockPage)
+_RECONCILIATION: Final = Decoder(Reconciliation[Decimal])
 _SENT: Final = Decoder(Sent)
 _SIGNED_IN: Final = Decoder(SignedIn)
 
@@ -269,6 +272,27 @@ def check_clock(
         "expectations": expectations,
     }
     return _call("checkTestClock", _without_none(params), _CHECK_RESULT)
+
+
+def reconcile_clock(  # noqa: PLR0913, PLR0917 - one parameter for each member
+    id: str,
+    books: Books | None,
+    balance: Amount | None,
+    at: InstantLike | None,
+    account: str | None,
+    currency: str | None,
+    tolerance_days: int,
+) -> Call[Reconciliation[Decimal]]:
+    observed = {
+        "transactions": None if books is None else read_books(books),
+        "balance": None if balance is None else to_exact_decimal(balance),
+    }
+    params = _id_and_at(id, at) | _without_none({"account": account, "currency": currency})
+    return _call(
+        "reconcileTestClock",
+        {**params, "observed": _without_none(observed), "toleranceDays": tolerance_days},
+        _RECONCILIATION,
+    )
 
 
 def expand_scenario(text: str, start: InstantLike | None) -> Call[ExpandedPlan]:

@@ -1,6 +1,9 @@
 """Errors that the client raises itself. An error that the server returns is a `Rejection`."""
 
+from decimal import Decimal
+
 from tickover.api.expectations import CheckResult
+from tickover.api.reconciliation import Reconciliation
 
 
 class ClientError(Exception):
@@ -33,5 +36,13 @@ class ExpectationFailed(AssertionError):
     """An expectation doesn't hold. The message lists the violations, and shows the events around the first one."""
 
     def __init__(self, message: str, result: CheckResult) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class BooksDiffer(AssertionError):
+    """The books of an app differ from those of the bank. The message shows the events around the first difference."""
+
+    def __init__(self, message: str, result: Reconciliation[Decimal]) -> None:
         super().__init__(message)
         self.result = result

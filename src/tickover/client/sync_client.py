@@ -127,6 +127,7 @@ class Clock(ClockView, _Blocking[AsyncClock]):
     balance = _method(AsyncClock.balance)
     balances = _method(AsyncClock.balances)
     check = _method(AsyncClock.check)
+    reconcile = _method(AsyncClock.reconcile)
 
 
 class Tickover(BaseClient, _Blocking[AsyncClient]):
@@ -180,5 +181,6 @@ class Tickover(BaseClient, _Blocking[AsyncClient]):
     list_events = _iterator(AsyncClient.list_events)
     get_balances = _method(AsyncClient.get_balances)
     check_clock = _method(AsyncClient.check_clock)
+    reconcile_clock = _method(AsyncClient.reconcile_clock)
     expand_scenario = _method(AsyncClient.expand_scenario)
     discover = _method(AsyncClient.discover)

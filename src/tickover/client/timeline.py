@@ -5,11 +5,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 
+from msgspec import UNSET
+
 from tickover.api import timestamps
 from tickover.api.arguments import Amount, add_exactly
 from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction, Transfer
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import to_exact_balances
+from tickover.api.reconciliation import ExpectedItem, Field, ObservedItem, Reconciliation
 from tickover.api.terminal import sanitize
 from tickover.client.clocks import nearest_double, signed_amount
 
@@ -18,6 +21,9 @@ SCHEDULED_MARK: Final = "○"
 _MAX_ITEMS: Final = 6
 """On each side of the frozen time, or of a violation."""
 _MAX_NAME: Final = 40
+MAX_DIFFERENCES: Final = 10
+"""Of the books of an app."""
+_ComparedItem = ExpectedItem[Decimal] | ObservedItem[Decimal]
 
 Lane = Literal["in", "out", "moves", "goals"]
 
@@ -137,6 +143,66 @@ def format_violations(
     return "\n".join([*lines, "", *_items_around(first.at, items, balances, [marker])])
 
 
+class Difference(NamedTuple):
+    """A difference between the books of an app and what the bank showed, as a sentence with sanitized text."""
+
+    at: datetime
+    text: str
+
+
+def find_differences(result: Reconciliation[Decimal], at: datetime) -> list[Difference]:
+    """Return all differences in order of time. `at` is the time of the balance. The rows of the app count from 1."""
+
+    def differences() -> Iterator[Difference]:
+        for item in result.missing:
+            yield Difference(item.at, f"The app has no row for {_describe(item)}.")
+        for changed in result.changed:
+            expected, observed = changed.expected, changed.observed
+            changes = [f"{name} {_show(observed, name)} instead of {_show(expected, name)}" for name in changed.fields]
+            text = f"Row {observed.index + 1} for {_describe(expected)} has {', '.join(changes)}."
+            yield Difference(expected.at, text)
+        for copy in result.duplicated:
+            yield Difference(copy.at, f"Row {copy.index + 1} is a second copy of {_describe(copy)}.")
+        for row in result.unexpected:
+            yield Difference(row.at, f"Row {row.index + 1} isn't at the bank: {_describe(row)}.")
+        if result.balance is not UNSET and result.balance.observed != result.balance.expected:
+            observed_balance = _format_number(result.balance.observed)
+            yield Difference(
+                at, f"The balance is {observed_balance} instead of {_format_number(result.balance.expected)}."
+            )
+
+    return sorted(differences(), key=lambda difference: difference.at)
+
+
+def _describe(item: _ComparedItem) -> str:
+    name = "" if item.name in (UNSET, "") else f"{_shorten(sanitize(str(item.name)))}, "
+    return f"{name}{_format_number(item.amount)}"
+
+
+def _show(item: _ComparedItem, field: Field) -> str:
+    if field == "amount":
+        return _format_number(item.amount)
+    return timestamps.write(item.at) if field == "at" else _shorten(sanitize(str(item.name)))
+
+
+def format_differences(clock: Snapshot, result: Reconciliation[Decimal], at: datetime) -> str:
+    """Return what differs, and the items around the first difference with the balances after them.
+
+    The first line starts with the first difference, because pytest's summary shows only that. ✗ marks it.
+    """
+    found = find_differences(result, at)
+    first = found[0]
+    count = "1 difference" if len(found) == 1 else f"{len(found):,} differences"
+    lines = [f"{first.text} {count} between the books and {clock.id}."]
+    lines += [f"  {timestamps.write(one.at)}  {one.text}" for one in found[:MAX_DIFFERENCES]]
+    if len(found) > MAX_DIFFERENCES:
+        lines.append(f"  … {len(found) - MAX_DIFFERENCES:,} more")
+    marker = f"  ✗ {timestamps.write(first.at)}  {first.text}"
+    items = clock_items(clock)
+    balances = running_balances(items, opening_books(clock))
+    return "\n".join([*lines, "", *_items_around(first.at, items, balances, [marker])])
+
+
 def _items_around(at: datetime, items: Sequence[Item], balances: Mapping[str, Decimal], marker: list[str]) -> list[str]:
     """Return the lines of the items around an instant, with the marker's lines between them."""
     before = [item for item in items if item.at <= at]
@@ -159,7 +225,7 @@ def _format_items(items: Sequence[Item], balances: Mapping[str, Decimal]) -> lis
     lines = []
     for item, amount, balance in zip(items, amounts, after, strict=True):
         money = f"{amount:>{amount_width}}" + (f"  {balance:>{after_width}}" if after_width else "")
-        name = item.name if len(item.name) <= _MAX_NAME else f"{item.name[: _MAX_NAME - 1]}…"
+        name = _shorten(item.name)
         kind = " (goal)" if item.lane == "goals" else f" ({item.account})" if item.account else ""
         lines.append(f"  {item.mark} {timestamps.write(item.at)}  {money}  {name}{kind}")
     return lines
@@ -167,7 +233,15 @@ def _format_items(items: Sequence[Item], balances: Mapping[str, Decimal]) -> lis
 
 def _format_money(item: Item, amount: Decimal, *, shows_plus: bool = False) -> str:
     """Return an amount with the item's currency, or with spaces of the same width."""
-    # JSON drops trailing zeros: 88.60 arrives as 88.6.
-    number = f"{amount:.2f}" if amount.as_tuple().exponent == -1 else f"{amount:f}"
+    number = _format_number(amount)
     sign = "+" if shows_plus and amount > 0 else ""
     return f"{sign}{number} {item.currency or '   '}"
+
+
+def _format_number(amount: Decimal) -> str:
+    # JSON drops trailing zeros: 88.60 arrives as 88.6.
+    return f"{amount:.2f}" if amount.as_tuple().exponent == -1 else f"{amount:f}"
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"

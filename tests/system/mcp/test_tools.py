@@ -115,6 +115,12 @@ async def test_views_never_move_the_clock(server: "MCPServer") -> None:
     assert [event["pending"] for event in events["events"]] == [True, True]
     check = await call(server, "check_clock", id=id, expectations=NEVER_NEGATIVE)
     assert check["results"][0]["violation"]["at"] == RENT["at"]
+    books = [{"at": RENT["at"], "amount": -1150.5}]
+    assert (await call(server, "reconcile_clock", id=id, transactions=books, at="2027-01-04"))["ok"]
+    result = await call(server, "reconcile_clock", id=id, balance=3)
+    assert (result["balance"], result["firstDivergence"]["kind"]) == ({"expected": 0, "observed": 3}, "balance")
+    error = await error_of(server, "reconcile_clock", id=id, transactions=books, currency="USD")
+    assert [fault["path"] for fault in error["errors"]] == ["currency"]
     assert (await call(server, "show_clock", id=id))["frozenTime"] == START
 
 

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from tickover.api.clocks import AccountEntry, AddedContributionEntry, GoalEntry, TransactionEntry, TransferEntry
 from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import Bound, InitialAmount, OpeningBalance, PositiveAmount, TotalBound
+from tickover.api.reconciliation import ObservedEntry
 
 Json = dict[str, Any]
 Timestamp = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
@@ -68,3 +69,4 @@ Transfers = Annotated[list[Json], _Read(TransferEntry[PositiveAmount])]
 Goals = Annotated[list[Json], _Read(GoalEntry[PositiveAmount, InitialAmount])]
 AddedContributions = Annotated[list[Json], _Read(AddedContributionEntry)]
 Expectations = Annotated[list[Json], _Read(ExpectationEntry[Bound, TotalBound])]
+ObservedTransactions = Annotated[list[Json], _Read(ObservedEntry)]

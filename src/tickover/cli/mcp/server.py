@@ -67,6 +67,7 @@ def build_server(make_session: Callable[[], Session]) -> MCPServer:
         (tools.list_events, "List events", _READS),
         (tools.get_balances, "Get balances", _READS),
         (tools.check_clock, "Check expectations", _READS),
+        (tools.reconcile_clock, "Compare the books of an app", _READS),
         (tools.amend_clock, "Add and cancel items", _CHANGES),
         (tools.fork_clock, "Copy a clock at any time", _CREATES),
         (tools.delete_clock, "Delete a clock", _DELETES),

@@ -22,6 +22,7 @@ from tickover.cli.mcp.inputs import (
     Goals,
     Json,
     Labels,
+    ObservedTransactions,
     OpeningBalances,
     Time,
     Transactions,
@@ -169,6 +170,27 @@ class Tools:
         with self._client() as (client, _):
             rules = None if expectations is None else _read(expectations, Expectation)
             result: Json = _json(client.check_clock(id, rules, until=until, opening_balances=opening_balances))
+            return result
+
+    def reconcile_clock(  # noqa: PLR0913 - one parameter for each argument
+        self,
+        id: ClockId,
+        *,
+        transactions: ObservedTransactions | None = None,
+        balance: Annotated[float | None, Field(description="The balance that the app shows.")] = None,
+        at: Time | None = None,
+        account: Annotated[str | None, Field(description="The key of an account of the clock.")] = None,
+        currency: Annotated[str | None, Field(description="Required if the clock has several and no account.")] = None,
+        tolerance_days: int = 0,
+    ) -> Json:
+        """Compare what the app under test recorded with what the bank showed. `firstDivergence` has the first mistake.
+
+        Pass all transactions of the account or currency until `at`, which is the clock's time by default.
+        """
+        with self._client() as (client, _):
+            options: Json = {"balance": balance, "at": at, "account": account, "currency": currency}
+            found = client.reconcile_clock(id, transactions, tolerance_days=tolerance_days, **options)
+            result: Json = _json(found)
             return result
 
     def amend_clock(

@@ -51,7 +51,7 @@ class ReconcileEntry(Params, frozen=True):
             yield Fault("currency", "combination", "must not be there together with account")
 
 
-async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services: Services) -> Reconciliation:
+async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services: Services) -> Reconciliation[Number]:
     clock, schedule = await services.clocks.find(params.id, caller)
     at = clock.frozen_time if params.at is UNSET else params.at
     ledger = (await services.ledgers.get(clock, schedule)).ledger
@@ -68,7 +68,7 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
         for _ in compared.run():
             await asyncio.sleep(0)
     divergences = _divergences(compared)
-    balance: ComparedBalance | UnsetType = UNSET
+    balance: ComparedBalance[Number] | UnsetType = UNSET
     if observed.balance is not UNSET:
         balance = ComparedBalance(_balance(ledger, at, account, currency), observed.balance)
         if balance.expected != balance.observed:
@@ -135,7 +135,7 @@ OPERATION = Operation(
         "stored."
     ),
     params=ReconcileEntry,
-    result=Reconciliation,
+    result=Reconciliation[Number],
     handler=reconcile_test_clock,
     needs=Permission.READ,
     is_idempotent=True,

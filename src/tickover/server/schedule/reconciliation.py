@@ -15,7 +15,7 @@ _Key = tuple[Amount, int, str | UnsetType]
 """An amount, a UTC day, and a name."""
 
 
-def expected_items(ledger: Ledger, at: Instant, account: str | None, currency: str) -> list[ExpectedItem]:
+def expected_items(ledger: Ledger, at: Instant, account: str | None, currency: str) -> list[ExpectedItem[Amount]]:
     """Return what the bank showed of an account, or of a currency, in order of time."""
     transactions = ledger.schedule.transactions
     count = transactions.count_until(at)
@@ -35,7 +35,7 @@ def expected_items(ledger: Ledger, at: Instant, account: str | None, currency: s
     return sorted(items, key=lambda item: item.at)
 
 
-def pending_items(ledger: Ledger, at: Instant, account: str | None, currency: str) -> Iterator[ExpectedItem]:
+def pending_items(ledger: Ledger, at: Instant, account: str | None, currency: str) -> Iterator[ExpectedItem[Amount]]:
     """Yield the payments that the bank showed as pending: authorized, and not yet booked."""
     transactions = ledger.schedule.transactions
     count = transactions.count_until(at)
@@ -56,14 +56,14 @@ class Comparison:
 
     def __init__(
         self,
-        expected: Sequence[ExpectedItem],
-        pending: Sequence[ExpectedItem],
+        expected: Sequence[ExpectedItem[Amount]],
+        pending: Sequence[ExpectedItem[Amount]],
         observed: Sequence[ObservedEntry],
         tolerance: int,
     ) -> None:
-        self.unexpected: list[ObservedItem] = []
-        self.duplicated: list[ObservedItem] = []
-        self.changed: list[ChangedItem] = []
+        self.unexpected: list[ObservedItem[Amount]] = []
+        self.duplicated: list[ObservedItem[Amount]] = []
+        self.changed: list[ChangedItem[Amount]] = []
         self._tolerance = tolerance
         self._observed = observed
         # Of several that match, the first is taken, so pending ones come last.
@@ -73,7 +73,7 @@ class Comparison:
         """The positions of matched observed transactions."""
 
     @property
-    def missing(self) -> list[ExpectedItem]:
+    def missing(self) -> list[ExpectedItem[Amount]]:
         return [item for item in self._unmatched.values() if item.id not in self._pending]
 
     def run(self) -> Iterator[None]:
@@ -155,7 +155,7 @@ class Comparison:
             is_copy = bool(near) and (name is UNSET or not keys.isdisjoint(names))
             (self.duplicated if is_copy else self.unexpected).append(_echo(number, self._observed[number]))
 
-    def _compare(self, number: int, expected: ExpectedItem) -> None:
+    def _compare(self, number: int, expected: ExpectedItem[Amount]) -> None:
         """Note what differs between two transactions with the same ID."""
         observed = self._observed[number]
         fields: list[Field] = []
@@ -169,5 +169,5 @@ class Comparison:
             self.changed.append(ChangedItem(expected, _echo(number, observed), fields))
 
 
-def _echo(number: int, observed: ObservedEntry) -> ObservedItem:
+def _echo(number: int, observed: ObservedEntry) -> ObservedItem[Amount]:
     return ObservedItem(number, observed.at, observed.amount, observed.id, observed.name)

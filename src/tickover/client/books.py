@@ -1,0 +1,114 @@
+"""Reads the books of an app: rows as dictionaries, CSV, or the cursor of a database."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from io import StringIO, TextIOBase
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Any, Final, Protocol, TextIO
+
+from tickover.api.arguments import to_exact_decimal, to_instant
+from tickover.api.limits import MAX_OBSERVED
+from tickover.api.suggestions import suggest
+
+
+class Cursor(Protocol):
+    """A cursor as in DB-API 2.0, after a SELECT."""
+
+    @property
+    def description(self) -> Any: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+Books = Iterable[Mapping[str, Any]] | Cursor | str | Path | TextIO
+"""Rows, a cursor, CSV as text, or a CSV file or its path."""
+
+_COLUMNS: Final = ("at", "date", "amount", "name", "id")
+_HINT: Final = "columns: at or date, amount, and optionally name and id"
+
+
+def read_books(books: Books) -> list[dict[str, Any]]:
+    """Return the rows as the server takes them. Raise ValueError for an unknown column or an invalid value."""
+    if isinstance(books, Path):
+        with books.open(encoding="utf-8-sig", newline="") as file:
+            return _read_csv(file)
+    if isinstance(books, str):
+        return _read_csv(StringIO(books, newline=""))
+    if isinstance(books, TextIOBase):
+        return _read_csv(books)
+    if hasattr(books, "description"):
+        return _read_rows(_fetch(books))
+    return _read_rows(books)
+
+
+def _read_csv(lines: Iterable[str]) -> list[dict[str, Any]]:
+    reader = csv.reader(lines)
+    try:
+        header = [name.strip() for name in next(reader, ())]
+        _check_columns(header)
+        return _read_rows(_pair(header, row) for row in reader if row)
+    except UnicodeDecodeError:
+        raise ValueError("the CSV isn't in UTF-8") from None
+    except csv.Error as error:
+        raise ValueError(f"line {reader.line_num}: {error}") from None
+
+
+def _pair(header: Sequence[str], row: Sequence[str]) -> dict[str, str]:
+    # A row that is too long has a column without a name.
+    return dict(zip_longest(header, row, fillvalue=""))
+
+
+def _fetch(cursor: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a cursor, which are tuples or, depending on the library, like dictionaries."""
+    if hasattr(cursor, "__aiter__"):
+        raise ValueError("the cursor is asynchronous; pass dictionaries, for example from await cursor.fetchall()")
+    if cursor.description is None:
+        raise ValueError("the cursor has no rows; execute a SELECT with it first")
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield row if isinstance(row, Mapping) else dict(zip(names, row, strict=True))
+
+
+def _read_rows(rows: Iterable[Any]) -> list[dict[str, Any]]:
+    # The server says how many rows are allowed.
+    return [_read_row(number, row) for number, row in enumerate(islice(rows, MAX_OBSERVED + 1), 1)]
+
+
+def _read_row(number: int, row: Any) -> dict[str, Any]:
+    try:
+        # Rows of sqlite3 and asyncpg have only the method `keys`.
+        if not hasattr(row, "keys"):
+            raise ValueError(f"{type(row).__name__} has no column names; use dictionaries, CSV or a cursor")
+        cells = dict(row)
+        _check_columns(list(cells))
+        read = {"at": _read_time(cells.get("at", cells.get("date"))), "amount": _read_amount(cells["amount"])}
+        return read | {key: str(cells[key]) for key in ("name", "id") if cells.get(key) not in (None, "")}
+    except ValueError as error:
+        raise ValueError(f"row {number}: {error}") from None
+
+
+def _check_columns(names: Sequence[str]) -> None:
+    unknown = next((name for name in names if name not in _COLUMNS), None)
+    if unknown is not None:
+        shown = str(unknown)[:40]
+        if not shown:
+            raise ValueError(f"a cell without a column; {_HINT}")
+        raise ValueError(f"unknown column {shown!r}{suggest(shown, _COLUMNS, fallback=_HINT)}")
+    if "amount" not in names or not ("at" in names or "date" in names):
+        raise ValueError(f"no column for the {'time' if 'amount' in names else 'amount'}; {_HINT}")
+    if len(set(names)) < len(names) or ("at" in names and "date" in names):
+        raise ValueError(f"two columns for the same value; {_HINT}")
+
+
+def _read_time(value: Any) -> datetime:
+    return to_instant(value.strip() if isinstance(value, str) else value)
+
+
+def _read_amount(value: Any) -> Decimal:
+    try:
+        return to_exact_decimal(Decimal(value.strip()) if isinstance(value, str) else value)
+    except (InvalidOperation, ValueError):
+        shown = repr(value)[:40]
+        raise ValueError(f"invalid amount {shown}; use a number such as -12.50, negative if money goes out") from None

@@ -1,0 +1,88 @@
+"""Tests of `tickover clock reconcile`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.system.shells import Shell
+
+BOOKS = "date,amount,name\n2027-01-03,-1150,Rent\n2027-01-25,2800,Salary\n"
+
+
+@pytest.fixture
+def clock(shell: Shell) -> str:
+    """A clock whose rent and salary have been posted."""
+    items = ["--expense", "Rent", "1150", "EUR", "--at", "2027-01-03T23:30:00Z"]
+    id: str = shell("clock", "create", "--from", "2027-01-01", "--json").json["id"]
+    assert shell("clock", "add", *items).code == 0
+    assert shell("clock", "add", "--income", "Salary", "2800", "EUR", "--at", "2027-01-25").code == 0
+    assert shell("clock", "advance", "--to", "2027-02-01").code == 0
+    return id
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "books.csv"
+    file.write_text(BOOKS)
+    return file
+
+
+@pytest.mark.usefixtures("clock")
+def test_complete_books(shell: Shell, file: Path) -> None:
+    result = shell("clock", "reconcile", str(file), "--balance", "1650")
+    assert (result.code, result.out) == (0, "The books are complete. 2 rows compared.\n")
+    file.write_text(BOOKS.splitlines()[0] + "\n")
+    assert shell("clock", "reconcile", str(file), "--at", "2027-01-03", "--json").json["ok"]
+
+
+def test_first_difference_is_shown_in_the_timeline(shell: Shell, clock: str, file: Path) -> None:
+    file.write_text(BOOKS.replace("01-03", "01-04"))
+    result = shell("clock", "reconcile", str(file), "--balance", "1.5", "--clock", clock)
+    assert (result.code, result.err) == (9, "tickover: The books differ from those of the bank.\n")
+    assert result.out.splitlines() == [
+        f"The app has no row for Rent, -1150. 3 differences between the books and {clock}.",
+        "  2027-01-03T23:30:00Z  The app has no row for Rent, -1150.",
+        "  2027-01-04T00:00:00Z  Row 1 isn't at the bank: Rent, -1150.",
+        "  2027-02-01T00:00:00Z  The balance is 1.50 instead of 1650.",
+        "",
+        "  ● 2027-01-03T23:30:00Z  -1150 EUR  = -1150 EUR  Rent",
+        "  ✗ 2027-01-03T23:30:00Z  The app has no row for Rent, -1150.",
+        "  ● 2027-01-25T00:00:00Z  +2800 EUR   = 1650 EUR  Salary",
+    ]
+    as_json = shell("clock", "reconcile", str(file), "--json")
+    assert (as_json.code, as_json.json["firstDivergence"]["kind"], as_json.error["reason"]) == (
+        9,
+        "missing",
+        "VIOLATED",
+    )
+    assert shell("clock", "reconcile", str(file), "--tolerance-days", "1").code == 0
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize(
+    ("text", "options", "code", "message"),
+    [
+        ("date,amount,nmae\n", [], 2, "books.csv: Unknown column 'nmae'; did you mean name?"),
+        ("date,amount\n2027-01-03,-1.150,00\n", [], 2, "books.csv: Row 1: a cell without a column"),
+        ("date,amount\n2027-01-03,9e99\n", [], 4, "row 1: amount must be"),
+        ("date,amount\n" + "2027-01-03,1\n" * 5001, [], 4, "FILE must have"),
+        (BOOKS, ["--account", "main"], 4, "--account must be"),
+        (BOOKS, ["--currency", "USD"], 4, "--currency must be"),
+        (BOOKS, ["--at", "2026-01-01"], 4, "--at must be"),
+        (BOOKS, ["--tolerance-days", "11"], 2, "11 is not in the range"),
+    ],
+)
+def test_errors_name_what_the_user_typed(
+    shell: Shell, file: Path, text: str, options: list[str], code: int, message: str
+) -> None:
+    file.write_text(text)
+    result = shell("clock", "reconcile", str(file), *options)
+    assert (result.code, result.out) == (code, "")
+    assert message in result.err
+
+
+@pytest.mark.usefixtures("clock")
+def test_file_that_cannot_be_read(shell: Shell, file: Path) -> None:
+    file.write_bytes(b"date,amount,name\n2027-01-03,-1150,M\xfcller\n")
+    assert "CSV isn't in UTF-8" in shell("clock", "reconcile", str(file)).err
+    assert shell("clock", "reconcile", str(file.with_name("none.csv"))).code == 2

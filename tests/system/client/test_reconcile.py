@@ -1,0 +1,124 @@
+"""`reconcile` compares the books of an app with what the bank showed."""
+
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.program import Program
+from tickover.client import AsyncTickover, BooksDiffer, Clock, Tickover, expense, income
+
+CSV = "\ufeffat,amount,name\n2027-01-03T09:00:00+01:00,-0.10,Coffee\n\n2027-01-25, 2800 ,Salary\n"
+ROWS = [("2027-01-03T08:00:00Z", -0.1, "Coffee", None), ("2027-01-25", 2800, "Salary", None)]
+
+
+@pytest.fixture
+def clock(client: Tickover) -> Clock:
+    coffee = expense("Coffee", Decimal("0.10"), "EUR", "2027-01-03T08:00:00Z")
+    salary = income("Salary", 2800, "EUR", "2027-01-25T08:00:00Z")
+    created = client.create_clock(frozen_time="2027-01-01", transactions=[coffee, salary])
+    created.advance(months=1)
+    return created
+
+
+def select(row_factory: Any = None, query: str = "SELECT * FROM payments") -> sqlite3.Cursor:
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE payments (at TEXT, amount REAL, name TEXT, id TEXT)")
+    database.executemany("INSERT INTO payments VALUES (?, ?, ?, ?)", ROWS)
+    database.row_factory = row_factory
+    return database.execute(query)
+
+
+def csv_file(folder: Path) -> Path:
+    path = folder / "books.csv"
+    path.write_text(CSV, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "books",
+    [
+        lambda _: [
+            {"at": datetime(2027, 1, 3, tzinfo=UTC), "amount": -0.1},
+            {"date": date(2027, 1, 25), "amount": "2800"},
+        ],
+        lambda _: CSV.removeprefix("\ufeff"),
+        csv_file,
+        lambda _: StringIO(CSV.removeprefix("\ufeff")),
+        lambda _: select(),
+        lambda _: select(sqlite3.Row),
+        lambda _: select(sqlite3.Row).fetchall(),
+        lambda _: select(lambda cursor, row: dict(zip((one[0] for one in cursor.description), row, strict=True))),
+    ],
+)
+def test_books_can_be_rows_csv_or_a_cursor(clock: Clock, tmp_path: Path, books: Callable[[Path], Any]) -> None:
+    assert clock.reconcile(books(tmp_path), balance=Decimal("2799.90")).ok
+
+
+@pytest.mark.parametrize(
+    ("books", "message"),
+    [
+        ("books.csv", "unknown column 'books.csv'; columns: at or date, amount, and optionally name and id"),
+        ("", "no column for the amount"),
+        ("amount\n1", "no column for the time"),
+        ("at,date,amount\n", "two columns for the same value"),
+        ("at,amount,nmae\n", "unknown column 'nmae'; did you mean name"),
+        ("at,amount\n2027-01-03 09:00:00,1", "row 1: '2027-01-03 09:00:00' must be an RFC 3339 timestamp"),
+        ("at,amount\n2027-01-03,1\n2027-01-03", "row 2: invalid amount ''"),
+        ("at,amount\n2027-01-03,1,50", "row 1: a cell without a column"),
+        ("at,amount\n2027-01-03,nan", "row 1: invalid amount 'nan'"),
+        ("at,amount\n2027-01-03,1e999999999", "row 1: invalid amount '1e999999999'"),
+        ('at,amount\n2027-01-03,"' + "1" * 200_000, "line 2: field larger than field limit"),
+        ([{"at": "2027-01-03", "amount": True}], "row 1: invalid amount True"),
+        ([{"at": datetime(2027, 1, 3), "amount": 1}], "row 1: 2027-01-03T00:00:00 has no time zone"),  # noqa: DTZ001
+        ([{"at": None, "amount": 1}], "row 1: invalid time None"),
+        ([("2027-01-03", 1)], "row 1: tuple has no column names"),
+        (select(query="CREATE TABLE other (id)"), "the cursor has no rows"),
+        (select(query="SELECT amount, at, 1 AS cents FROM payments"), "row 1: unknown column 'cents'"),
+    ],
+)
+def test_invalid_books_are_rejected(clock: Clock, books: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
+        clock.reconcile(books)
+
+
+def test_every_difference_is_a_sentence(clock: Clock) -> None:
+    coffee, salary = ({"at": at, "amount": amount, "name": name} for at, amount, name, _ in ROWS)
+    changed = {**salary, "amount": 2800.5, "name": "Wages", "at": "2027-01-26", "id": clock.transactions[1].id}
+    books = [{**coffee, "amount": 0.1}, changed, changed, {"at": "2027-01-02", "amount": 5}]
+    changes = ["amount 2800.50 instead of 2800", "at 2027-01-26T00:00:00Z instead of 2027-01-25T08:00:00Z"]
+    changes.append("name Wages instead of Salary")
+    with pytest.raises(BooksDiffer) as raised:
+        clock.reconcile(books, balance=3)
+    assert str(raised.value).splitlines()[1:6] == [
+        "  2027-01-02T00:00:00Z  Row 4 isn't at the bank: 5.",
+        "  2027-01-03T08:00:00Z  Row 1 for Coffee, -0.10 has amount 0.10 instead of -0.10.",
+        f"  2027-01-25T08:00:00Z  Row 2 for Salary, 2800 has {', '.join(changes)}.",
+        "  2027-01-26T00:00:00Z  Row 3 is a second copy of Wages, 2800.50.",
+        "  2027-02-01T00:00:00Z  The balance is 3 instead of 2799.90.",
+    ]
+    result = raised.value.result
+    assert [len(found) for found in (result.missing, result.unexpected, result.duplicated, result.changed)] == [
+        0,
+        1,
+        1,
+        2,
+    ]
+    with pytest.raises(BooksDiffer, match="The app has no row for Coffee"):
+        clock.reconcile("at,amount\n2027-01-25,2800")
+    with pytest.raises(BooksDiffer, match=" 5,000 differences between "):
+        clock.reconcile([{"at": "2027-01-02", "amount": 5}] * 4998)
+
+
+async def test_asynchronous_client(program: Program, clock: Clock, client: Tickover) -> None:
+    async with AsyncTickover(program.url, client.token) as tickover:
+        found = await tickover.get_clock(clock.id)
+        assert (await found.reconcile(select())).ok
+        with pytest.raises(BooksDiffer, match="The balance is 1 instead of"):
+            await found.reconcile(balance=1)
+        assert not (await tickover.reconcile_clock(clock.id, [])).ok
