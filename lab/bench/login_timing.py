@@ -131,7 +131,7 @@ async def _run(rounds: int) -> None:
         log = Log(logging.getLogger("bench"))
         try:
             bench = Bench(
-                Dispatcher(Services(store, mailer, Mint(b"a key for benches"), policy, IsolatedProcess()), log),
+                Dispatcher(Services(store, mailer, Mint(b"a key for benches"), policy, IsolatedProcess(), bytes), log),
                 mailer,
             )
             _report(await _measure(bench, rounds))

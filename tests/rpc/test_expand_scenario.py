@@ -13,7 +13,7 @@ from tests.support.program import until
 from tests.support.world import World
 from tickover.api.limits import MAX_EXPECTATIONS, MAX_NAME, MAX_SCENARIO_TEXT
 from tickover.server.fair_queue import MAX_CALLS_PER_USER
-from tickover.server.isolated_calls import ExpandRequest
+from tickover.server.isolated_requests import ExpandRequest
 from tickover.server.operations.expand_scenario import OPERATION
 from tickover.server.rpc.batch_limits import MAX_ENVELOPE
 

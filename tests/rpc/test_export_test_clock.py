@@ -12,7 +12,8 @@ from tests.support.world import World
 from tickover.api.clocks import OneClock
 from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_TRANSACTIONS, MAX_NAME, MAX_OPENING_BALANCES
 from tickover.scenarios.statements import FORMATS, export
-from tickover.server.isolated_calls import MAX_EXPORT, ExportRequest, export_clock
+from tickover.server.isolated_calls import export_clock
+from tickover.server.isolated_requests import MAX_EXPORT, ExportRequest
 from tickover.server.operations.export_test_clock import ExportFormat
 
 FROZEN_TIME = "2027-01-01T00:00:00Z"

@@ -22,8 +22,9 @@ from tickover.server.app import TickoverServer, Worker
 from tickover.server.http1.server import Server
 from tickover.server.metrics import server
 from tickover.server.metrics.exposition import Facts, render
+from tickover.server.metrics.mailer import MeasuredMailer
 from tickover.server.metrics.numbers import BUCKETS, CAUSES, GAUGES, SharedNumbers, cause_of
-from tickover.server.metrics.server import DatabaseFacts, MeasuredMailer
+from tickover.server.metrics.server import DatabaseFacts
 from tickover.server.settings import SettingError, read_settings
 from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
 from tickover.server.storage.admin.statistics import Statistics

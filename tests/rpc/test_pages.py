@@ -14,7 +14,7 @@ import tickover
 from tests.support.openrpc_document import PUBLIC_URL
 from tests.support.world import World
 from tickover.server.rpc.openrpc import describe
-from tickover.server.web.pages import accepts_gzip, load_assets, load_pages, reference_page
+from tickover.server.web.pages import accepts_gzip, console_pages, load_assets, reference_page
 
 CONSOLE = Path(tickover.__file__).parent / "console"
 ASSETS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
@@ -48,8 +48,11 @@ POLICIES = {path: POLICY | ({"frame-src": "'self'"} if path == "/" else {}) for 
 ASSET_PATHS = [path for path in CONTENT_TYPES if path.startswith(ASSETS_PATH)]
 IMMUTABLE = "public, max-age=31536000, immutable"
 DESCRIPTION = describe(PUBLIC_URL)
-PAGES = {**load_pages(DESCRIPTION), "/docs": reference_page(DESCRIPTION, has_mailbox=True)}
-TEXTS = {path: page.plain[2].decode("utf-8") for path, page in PAGES.items()}
+PAGES = {**console_pages(), "/docs": reference_page(DESCRIPTION, has_mailbox=True)}
+TEXTS = {
+    "/openrpc.json": DESCRIPTION.decode(),
+    **{path: page.plain[2].decode() for path, page in PAGES.items()},
+}
 DOCUMENTS = [path for path, kind in CONTENT_TYPES.items() if kind.startswith("text/html")]
 SCRIPT_PATHS = [path for path in CONTENT_TYPES if path.endswith(".js")]
 

@@ -23,10 +23,12 @@ import tickover.client.webhooks
 import tickover.server.storage.postgres.store  # noqa: F401
 from tickover.client import Tickover
 from tickover.server.rpc.openrpc import describe
-from tickover.server.web.pages import load_pages
+from tickover.server.web.pages import console_pages
 
 # Every server caches the parts that don't depend on its URL.
-load_pages(describe("http://127.0.0.1"))
+describe("http://127.0.0.1")
+for page in console_pages().values():
+    _ = page.gzipped
 
 # A client imports its HTTP library when it opens.
 Tickover("http://127.0.0.1:9").close()

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from functools import cache
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,7 +37,7 @@ from tickover.server.storage.store import Store
 from tickover.server.web.handler import Handler
 from tickover.server.web.host_check import HostCheck
 from tickover.server.web.mailbox import Mailbox
-from tickover.server.web.pages import Page, Site, load_pages
+from tickover.server.web.pages import Site
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)
 ANA = "ana@example.test"
@@ -48,12 +48,6 @@ _PYTHON = sys.executable
 # All worlds share these, because creating them takes longer than most tests.
 COMPOSER = Composer("Tickover <tickover@example.test>")
 _HOST_CHECK = HostCheck(read_settings({}, {"host": "0.0.0.0", "mail_url": "smtp://mail.example.test"}))
-
-
-@cache
-def _describe(public_url: str) -> tuple[bytes, dict[str, Page]]:
-    description = describe(public_url)
-    return description, load_pages(description)
 
 
 class HttpResponse(NamedTuple):
@@ -120,12 +114,12 @@ class World:
         self.random = random.Random(seed)
         mint = Mint(b"a key for tests alone", self.random.randbytes)
         log = Log(_LOGGER)
-        description, pages = _describe(policy.public_url)
+        openrpc = partial(describe, policy.public_url)
         self.isolated_process = _ReusedProcess()
-        self.services = Services(store, mailer, mint, policy, self.isolated_process, description)
+        self.services = Services(store, mailer, mint, policy, self.isolated_process, openrpc)
         self.numbers = SharedNumbers()
         self.rpc = Dispatcher(self.services, log, observe=self.numbers.recorder().record_call)
-        site = Site(pages, Mailbox(outbox))
+        site = Site(openrpc, Mailbox(outbox))
         bank = BankRoutes(self.services, self.rpc)
         self.handler = Handler(self.rpc, bank, store.ping, _HOST_CHECK, site, now=lambda: self.now)
 

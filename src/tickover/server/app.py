@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 from contextlib import AsyncExitStack, nullcontext, suppress
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from tickover import __version__
@@ -19,11 +20,10 @@ from tickover.server.http1.messages import RequestHandler
 from tickover.server.http1.server import Server, raise_file_limit
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.logs import Log
+from tickover.server.metrics.mailer import MeasuredMailer
 from tickover.server.metrics.numbers import SharedNumbers
-from tickover.server.metrics.server import DatabaseFacts, MeasuredMailer, MetricsServer
 from tickover.server.operations.services import Policy, Services
 from tickover.server.rpc.dispatch import Dispatcher, Observe
-from tickover.server.rpc.openrpc import describe
 from tickover.server.secret_key import load_secret_key
 from tickover.server.settings import SettingError, Settings, exposure_reason, is_loopback
 from tickover.server.sign_in import logins
@@ -35,9 +35,10 @@ from tickover.server.web.access_log import AccessLog
 from tickover.server.web.handler import Handler, wall_clock
 from tickover.server.web.host_check import HostCheck
 from tickover.server.web.mailbox import Mailbox
-from tickover.server.web.pages import Site, load_pages
+from tickover.server.web.pages import Site
 
 if TYPE_CHECKING:
+    from tickover.server.metrics.server import MetricsServer
     from tickover.server.tracing import Tracing
 
 _GRACE_SECONDS = 15
@@ -75,16 +76,16 @@ class TickoverServer:
         if settings.test_codes:
             log.warning("anyone can sign in with a fixed code in these domains", domains=list(settings.test_codes))
         policy = _policy(settings, self.url)
-        description = describe(policy.public_url)
+        describe = partial(describe_api, policy.public_url)
         self._background = Background(self._store, mint.key_fingerprint(), wall_clock, log, on_swept=self._on_swept)
         self._isolated_process = IsolatedProcess()
-        services = Services(store, self._mailer, mint, policy, self._isolated_process, description)
+        services = Services(store, self._mailer, mint, policy, self._isolated_process, describe)
         observe: Observe = self._recorder.record_call
         if self._tracing is not None:
             observe = self._tracing.observe(observe)
         self._rpc = Dispatcher(services, log, self._background.count_rejection, observe)
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.is_local else None
-        site = Site(load_pages(description), mailbox, resend_seconds=settings.resend_seconds)
+        site = Site(describe, mailbox, resend_seconds=settings.resend_seconds)
         trusted = settings.trusted_proxies
         self._handler = Handler(
             self._rpc, BankRoutes(services, self._rpc), self._background.ping, HostCheck(settings), site,
@@ -92,10 +93,7 @@ class TickoverServer:
             count_rejection=self._count_rejected_request,
         )  # fmt: skip
         self._server = Server(self._observed_handler(), _http_limits(settings, log))
-        self._metrics: MetricsServer | None = None
-        if listeners.metrics is not None:
-            facts = DatabaseFacts(settings.database_url, settings.data_dir, self._background.ping, wall_clock)
-            self._metrics = MetricsServer(listeners.metrics, worker.numbers, self._publish_gauges, facts)
+        self._metrics = self._open_metrics(listeners.metrics, worker.numbers) if listeners.metrics else None
 
     @classmethod
     async def open(cls, settings: Settings, log: Log, worker: "Worker | None" = None) -> "TickoverServer":
@@ -132,6 +130,13 @@ class TickoverServer:
                 await self._drain()
             finally:
                 await self._stop_serving()
+
+    def _open_metrics(self, listener: socket.socket, numbers: SharedNumbers) -> "MetricsServer":
+        from tickover.server.metrics.server import DatabaseFacts, MetricsServer
+
+        settings = self.settings
+        facts = DatabaseFacts(settings.database_url, settings.data_dir, self._background.ping, wall_clock)
+        return MetricsServer(listener, numbers, self._publish_gauges, facts)
 
     def _observed_handler(self) -> RequestHandler:
         """Return the handler, with traces and an access log if they are on."""
@@ -207,12 +212,19 @@ class TickoverServer:
         self._log.info("stopped")
 
 
+def describe_api(public_url: str) -> bytes:
+    """Return the OpenRPC document, which is generated at its first use."""
+    from tickover.server.rpc.openrpc import describe
+
+    return describe(public_url)
+
+
 def open_tracing(settings: Settings) -> "Tracing | None":
     """Return an object that creates spans, or None if tracing is off. Its packages take long to import."""
     if not settings.tracing:
         return None
     try:
-        from tickover.server.tracing import Tracing  # noqa: PLC0415 - only if tracing is on
+        from tickover.server.tracing import Tracing
     except ModuleNotFoundError as error:
         raise SettingError(
             f"TICKOVER_TRACING needs the package {error.name}. Install it from a checkout: pip install 'PATH[tracing]'"

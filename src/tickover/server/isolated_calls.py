@@ -6,59 +6,18 @@ Each line of the input is an `ExpandRequest` or an `ExportRequest` in JSON, and 
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from datetime import datetime
 from resource import RLIMIT_AS, setrlimit
 from signal import ITIMER_VIRTUAL, setitimer
 from time import process_time
-from typing import Final
 
-from msgspec import UNSET, Raw, Struct, UnsetType, json
+from msgspec import Raw, json
 from msgspec.structs import replace
 
 from tickover.api.clocks import ExportedClock, Snapshot
-from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_OPENING_BALANCES
 from tickover.api.plans import encode_json
 from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.limits import CLOCK, ONE_CALL
-
-MAX_CPU_SECONDS: Final = 2
-"""The kernel ends the process with SIGVTALRM if one call takes longer, even inside of a regular expression."""
-
-MAX_MEMORY: Final = 256 * 1024 * 1024
-"""Bytes of address space. The largest export needs 100 MB of it."""
-
-MAX_EXPORT: Final = 1024 + MAX_CLOCK_TRANSACTIONS * 3600 + MAX_OPENING_BALANCES * 1600
-"""Bytes of the largest result. Each transaction can have its own currency, so that each has its own statement. Amounts
-can have 324 decimals, and a character of a name can become four bytes in JSON, or five in XML."""
-
-
-class ExpandRequest(Struct, frozen=True, tag="expand"):
-    text: str
-    start: datetime | None
-    default_start: datetime
-    """The start if neither the request nor the scenario has one."""
-    is_stored: bool = False
-    """Whether a clock is created from it, with as many items as a clock can hold."""
-
-
-class ExportRequest(Struct, frozen=True, tag="export"):
-    clock: Raw
-    """A Snapshot."""
-    format: str
-    pending: bool
-    opening: Mapping[str, int | float]
-    account: str = ""
-
-
-class IsolatedResult(Struct, frozen=True, omit_defaults=True):
-    """The result in JSON, or else the errors."""
-
-    result: Raw | UnsetType = UNSET
-    errors: Sequence[tuple[str, int | None]] = ()
-    """Messages with their lines, if they have one."""
-    seconds: float = 0
-    """CPU time."""
+from tickover.server.isolated_requests import MAX_CPU_SECONDS, MAX_MEMORY, ExpandRequest, ExportRequest, IsolatedResult
 
 
 def expand_scenario(request: ExpandRequest) -> IsolatedResult:
@@ -77,7 +36,7 @@ def expand_scenario(request: ExpandRequest) -> IsolatedResult:
 
 def export_clock(request: ExportRequest) -> IsolatedResult:
     """Return the file of a clock."""
-    from tickover.scenarios.statements import FORMATS, export  # noqa: PLC0415 - a server imports this module for its types
+    from tickover.scenarios.statements import FORMATS, export
 
     clock = json.decode(request.clock, type=Snapshot)
     file_format = FORMATS[request.format]

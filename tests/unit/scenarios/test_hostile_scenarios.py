@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.unit.scenarios.strategies import to_toml
 from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.files import MAX_DEPTH
-from tickover.server.isolated_calls import ExpandRequest, expand_scenario
+from tickover.server.isolated_calls import expand_scenario
+from tickover.server.isolated_requests import ExpandRequest
 
 _SHARED = {"timezone": "Asia/Tokyo", "weekend": "before", "seed": 7}
 _RECURRENCE = {"from": "2027-01-31", "until": "+5 months", "times": 10, "weekend": "after", "holidays": ["2027-01-31"]}

@@ -1,12 +1,11 @@
 """The paths of the bank's protocols, and what they do if a call is rejected or fails."""
 
 import asyncio
+from functools import cached_property
 from typing import Final, Protocol
 
 from tickover.api.errors import Rejection
 from tickover.server.bank.bank import Bank, BankRequest
-from tickover.server.bank.plaid import Plaid
-from tickover.server.bank.simplefin import Simplefin
 from tickover.server.http1.messages import Response
 from tickover.server.operations.services import Services
 from tickover.server.rpc.dispatch import Dispatcher
@@ -30,9 +29,15 @@ class BankProtocolHandler(Protocol):
 
 class BankRoutes:
     def __init__(self, services: Services, rpc: Dispatcher) -> None:
-        bank = Bank(services, rpc.admission)
+        self._bank = Bank(services, rpc.admission)
         self._rpc = rpc
-        self._protocols: dict[str, BankProtocolHandler] = {"/plaid": Plaid(bank), "/simplefin": Simplefin(bank)}
+
+    @cached_property
+    def _protocols(self) -> dict[str, BankProtocolHandler]:
+        from tickover.server.bank.plaid import Plaid
+        from tickover.server.bank.simplefin import Simplefin
+
+        return {"/plaid": Plaid(self._bank), "/simplefin": Simplefin(self._bank)}
 
     def has(self, path: str) -> bool:
         return path.startswith(_PREFIXES)

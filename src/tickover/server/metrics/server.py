@@ -17,9 +17,8 @@ from tickover.server.http1.messages import Request, RequestError, Response
 from tickover.server.http1.server import Server
 from tickover.server.logs import Log
 from tickover.server.metrics.exposition import CONTENT_TYPE, Facts, render
-from tickover.server.metrics.numbers import Recorder, SharedNumbers
+from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.settings import SettingError
-from tickover.server.sign_in.mail.mailer import Email, Mailer, MailOutcomeUnknown, MailRejected
 from tickover.server.storage import is_postgres, schema_version
 from tickover.server.storage.admin.statistics import Statistics, data_folder, read_statistics
 
@@ -30,31 +29,6 @@ _STATISTICS_SECONDS: Final = 60.0
 _STATISTICS_WAIT_SECONDS: Final = 5.0
 """Less than the timeout of Prometheus, 10 seconds."""
 _TEXT: Final = b"text/plain; charset=utf-8"
-
-
-class MeasuredMailer:
-    """A mailer that counts its emails and measures their delivery."""
-
-    def __init__(self, mailer: Mailer, recorder: Recorder) -> None:
-        self._mailer = mailer
-        self._recorder = recorder
-        self.is_local = mailer.is_local
-
-    async def deliver(self, email: Email) -> None:
-        time = asyncio.get_running_loop().time
-        began = time()
-        try:
-            await self._mailer.deliver(email)
-        except MailRejected:
-            self._recorder.record_email("rejected", time() - began)
-            raise
-        except MailOutcomeUnknown:
-            self._recorder.record_email("unknown", time() - began)
-            raise
-        self._recorder.record_email("sent", time() - began)
-
-    async def close(self) -> None:
-        await self._mailer.close()
 
 
 class DatabaseFacts:

@@ -1,7 +1,7 @@
 """createTestClockFromScenario: create a clock from an included scenario, or from a scenario in TOML."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, UnsetType, json
 from msgspec.structs import replace
@@ -12,8 +12,7 @@ from tickover.api.fields import ClockName, InitialAmount, Labels, Params, Positi
 from tickover.api.limits import MAX_CLOCK_CURRENCIES, MAX_CLOCK_ITEMS, MAX_SCENARIO_BYTES
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
-from tickover.scenarios import files
-from tickover.server.isolated_calls import ExpandRequest
+from tickover.server.isolated_requests import ExpandRequest
 from tickover.server.operations import sizes
 from tickover.server.operations.expand_scenario import EXAMPLE, expand, first_of_month
 from tickover.server.operations.ledgers import reject
@@ -40,6 +39,8 @@ class FromScenarioEntry(Params, frozen=True):
     labels: Labels | UnsetType = UNSET
 
     def faults(self, now: Instant) -> Iterator[Fault]:
+        from tickover.scenarios import files
+
         if (self.scenario is UNSET) == (self.text is UNSET):
             yield Fault("scenario", "oneOf", "must be there if text isn't, and only then")
         elif isinstance(self.scenario, str) and self.scenario not in (names := files.names()):
@@ -61,10 +62,9 @@ class _GrownClock(NewClock, frozen=True):
     goals: Sequence[_GrownGoal] = ()
 
 
-_decode: Final = json.Decoder(_GrownClock).decode
-
-
 async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Caller, services: Services) -> bytes:
+    from tickover.scenarios import files
+
     existing = await services.clocks.find_existing(caller)
     if existing is not None:
         return existing
@@ -72,7 +72,7 @@ async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Cal
     text = files.included_text(params.scenario) if isinstance(params.scenario, str) else str(params.text)
     start = None if params.start is UNSET else params.start
     request = ExpandRequest(text, start, first_of_month(caller.now), is_stored=True)
-    given = _decode(await expand(OPERATION.name, path, request, caller, services))
+    given = json.decode(await expand(OPERATION.name, path, request, caller, services), type=_GrownClock)
     given = replace(given, labels=params.labels, name=given.name if params.name is UNSET else params.name)
     faults = [*given.faults(caller.now), *_total_faults(given)]
     clock = new_clock(services.mint.new_key(caller.now), given, caller.now)

@@ -13,7 +13,7 @@ class DiscoverEntry(Params, frozen=True):
 
 
 async def discover(params: DiscoverEntry, caller: Caller, services: Services) -> bytes:
-    return services.openrpc_json
+    return services.describe()
 
 
 OPERATION = Operation(

@@ -11,7 +11,7 @@ from tickover.api.fields import Bound, Params, Text, TotalBound, doc
 from tickover.api.limits import MAX_EXPECTATIONS, MAX_SCENARIO_TEXT
 from tickover.api.plans import ExpandedScenario
 from tickover.api.timestamps import Instant
-from tickover.server.isolated_calls import ExpandRequest
+from tickover.server.isolated_requests import ExpandRequest
 from tickover.server.operations import sizes
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 

@@ -7,7 +7,7 @@ from msgspec import UNSET, Raw, UnsetType
 from tickover.api.clocks import ExportedClock
 from tickover.api.errors import Fault, Reason, invalid_params
 from tickover.api.fields import AccountKey, ClockId, OpeningBalances, Params, doc
-from tickover.server.isolated_calls import MAX_EXPORT, ExportRequest
+from tickover.server.isolated_requests import MAX_EXPORT, ExportRequest
 from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
 from tickover.server.operations.ledgers import opening_faults, reject
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services

@@ -1,6 +1,6 @@
 """What the handlers of operations share: the store, the mailer, and caches of clocks, ledgers and tokens."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
@@ -36,14 +36,15 @@ class Services:
         mint: Mint,
         policy: Policy,
         isolated_process: IsolatedProcess,
-        openrpc_json: bytes = b"{}",
+        describe: Callable[[], bytes],
     ) -> None:
+        """`describe` returns the OpenRPC document."""
         self.store = store
         self.mailer = mailer
         self.mint = mint
         self.policy = policy
         self.isolated_process = isolated_process
-        self.openrpc_json = openrpc_json
+        self.describe = describe
         self.access = Access(store, policy.client_burst, policy.client_refill)
         self.clocks = Clocks(store, Quota(policy.max_clocks_per_user, policy.max_bytes_per_user))
         self.ledgers = Ledgers()

@@ -74,7 +74,7 @@ def _parse_any(text: str) -> EmailAddress:
         raise _invalid_address() from None
     # Check the result again, because the library has accepted unsafe addresses before.
     address = f"{local}@{validated.ascii_domain}"
-    if not _DOMAIN.fullmatch(validated.ascii_domain) or _size(address) > MAX_EMAIL:
+    if not re.fullmatch(_DOMAIN, validated.ascii_domain) or _size(address) > MAX_EMAIL:
         raise _invalid_address()
     return EmailAddress(address)
 
@@ -90,18 +90,20 @@ def _invalid_address() -> ValueError:
     return ValueError("must be one email address, such as ana@example.com")
 
 
+# These patterns are compiled at their first use, because that takes long and most addresses are plain.
+
 # A name in ASCII. The last label must not be a number, because programs read such names as IP addresses.
 _LABEL: Final = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
-_DOMAIN: Final = re.compile(rf"(?:{_LABEL}\.)*(?!(?:[0-9]+|0x[0-9a-f]*)\Z){_LABEL}")
+_DOMAIN: Final = rf"(?:{_LABEL}\.)*(?!(?:[0-9]+|0x[0-9a-f]*)\Z){_LABEL}"
 
 _ASCII_LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _ATOM: Final = "[a-z0-9!#$%&'*+/=?^_`{|}~\\-\u0080-\U0010ffff]+"
-_DOT_ATOM: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
+_DOT_ATOM: Final = rf"{_ATOM}(?:\.{_ATOM})*"
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)+)"', re.DOTALL)
 _ONLY_IN_QUOTES: Final = re.compile(r'[ "(),:;<>@\[\\\]]')
 _VISIBLE: Final = frozenset("LMNPS")
 """First characters of allowed Unicode categories: L, M, N, P and S."""
-_INVISIBLE: Final = re.compile(
+_INVISIBLE: Final = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
@@ -120,7 +122,7 @@ def _canonical_local(text: str) -> str | None:
     content = re.sub(r"\\(.)", r"\1", quoted[1], flags=re.DOTALL) if quoted else lower
     if not all(map(_is_allowed, content)):
         return None
-    if _DOT_ATOM.fullmatch(content):
+    if re.fullmatch(_DOT_ATOM, content):
         return content
     return '"' + re.sub(r'(["\\])', r"\\\1", content) + '"' if quoted else None
 
@@ -133,6 +135,6 @@ def _is_allowed(character: str) -> bool:
     """
     if character.isascii():
         return character.isprintable()
-    if unicodedata.category(character)[0] not in _VISIBLE or _INVISIBLE.match(character):
+    if unicodedata.category(character)[0] not in _VISIBLE or re.match(_INVISIBLE, character):
         return False
     return not _ONLY_IN_QUOTES.search(unicodedata.normalize("NFKC", character))

@@ -1,6 +1,6 @@
 """Reads the numbered SQL files that create and upgrade the schema."""
 
-from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 from tickover.server.settings import SettingError
@@ -14,7 +14,7 @@ class Migration(NamedTuple):
 
 def migrations(dialect: str) -> list[Migration]:
     """Return all migrations of this dialect, sorted by number."""
-    folder = files("tickover.server.storage") / "schema" / dialect
+    folder = Path(__file__).parent / "schema" / dialect
     found = [
         Migration(int(file.name[:4]), file.name.removesuffix(".sql"), file.read_text("utf-8"))
         for file in folder.iterdir()

@@ -8,12 +8,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _WIDTH: Final = 104
 _KINDS: Final = {
@@ -36,9 +34,7 @@ Values = dict[str, Any]
 
 
 @cache
-def _template() -> "Template":
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
+def _template() -> Template:
     pages = PackageLoader("tickover", "console")
     templates = Environment(loader=pages, autoescape=True, undefined=StrictUndefined, trim_blocks=True, optimized=False)
     return templates.get_template("docs.html")

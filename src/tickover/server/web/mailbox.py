@@ -7,15 +7,17 @@ import stat
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from email import message_from_bytes
-from email.message import Message
 from html import escape
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from tickover.api.fields import Result, Timestamp
 from tickover.api.tokens import StoredEmail
 from tickover.server.sign_in.mail.outbox import CODE_HEADER, LINK_HEADER, TIMESTAMP_FORMAT
+
+if TYPE_CHECKING:
+    from email.message import Message
 
 ID: Final = re.compile(r"n[0-9]{12}-[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
 """The name of an email's file without `.eml`. Names sort in the order of sending."""
@@ -114,7 +116,7 @@ def _sent_at(id: str) -> datetime:
     return datetime.strptime(id.partition("-")[2], TIMESTAMP_FORMAT).replace(tzinfo=UTC)
 
 
-def _fields(id: str, message: Message) -> dict[str, Any]:
+def _fields(id: str, message: "Message") -> dict[str, Any]:
     """Return the fields that all forms of an email have."""
     return {
         "id": id,
@@ -154,7 +156,7 @@ def _to_html(id: str, source: bytes) -> bytes:
     return html.encode()
 
 
-def _header(message: Message, name: str) -> str | None:
+def _header(message: "Message", name: str) -> str | None:
     """Return the first header with this name, on one line.
 
     The library returns bytes that are not ASCII as surrogates.
@@ -165,7 +167,7 @@ def _header(message: Message, name: str) -> str | None:
     return re.sub(r"\r?\n", "", first.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
 
 
-def _part(message: Message, content_type: str) -> str | None:
+def _part(message: "Message", content_type: str) -> str | None:
     """Return the first part with this content type, as text without the line break at its end."""
     for part in message.walk():
         content = part.get_payload(decode=True)

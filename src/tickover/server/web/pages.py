@@ -3,23 +3,21 @@
 import asyncio
 import gzip
 import re
-from collections.abc import Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from pathlib import PurePosixPath
+from pathlib import Path
 from posixpath import dirname, join, normpath
 from typing import Final
 from urllib.parse import parse_qs
 
 from msgspec import Struct, field, json
 
+import tickover
 from tickover.api.limits import RESEND_INTERVAL
 from tickover.api.timestamps import Instant
 from tickover.server.http1.messages import Header, Response
 from tickover.server.sign_in import email_addresses
-from tickover.server.web.api_reference import render
 from tickover.server.web.mailbox import ID, Mailbox
 from tickover.server.web.scenario_gallery import ScenarioGallery
 
@@ -54,17 +52,25 @@ def _security_headers(policy: bytes) -> list[Header]:
     ]
 
 
-class Page(Struct, frozen=True):
+class Page:
     """The response to a GET, uncompressed and compressed."""
 
-    plain: Response
-    gzipped: Response
+    def __init__(self, content_type: bytes, body: bytes, policy: bytes, cache_control: Header) -> None:
+        headers = [
+            (b"content-type", content_type),
+            *_security_headers(policy),
+            cache_control,
+            (b"vary", b"accept-encoding"),
+        ]
+        self.plain: Response = (200, headers, body)
+
+    @cached_property
+    def gzipped(self) -> Response:
+        status, headers, body = self.plain
+        return status, [*headers, (b"content-encoding", b"gzip")], gzip.compress(body, mtime=0)
 
     def negotiate(self, accept_encoding: bytes) -> Response:
         return self.gzipped if accepts_gzip(accept_encoding) else self.plain
-
-    def without_caching(self) -> "Page":
-        return Page(_without_caching(self.plain), _without_caching(self.gzipped))
 
 
 def _without_caching(response: Response) -> Response:
@@ -73,9 +79,10 @@ def _without_caching(response: Response) -> Response:
 
 
 class Site(Struct, frozen=True):
-    """All resources for GET, except the health checks."""
+    """All resources for GET, except the health checks. Each is read or computed for its first request."""
 
-    pages: Mapping[str, Page]
+    describe: Callable[[], bytes]
+    """Returns the OpenRPC document."""
     mailbox: Mailbox | None = None
     gallery: ScenarioGallery = field(default_factory=ScenarioGallery)
     resend_seconds: int = int(RESEND_INTERVAL.total_seconds())
@@ -84,51 +91,48 @@ class Site(Struct, frozen=True):
         """Return whether the path is a route. An email with this ID may still be missing."""
         if path in _GENERATED or (self.mailbox is not None and _is_mailbox_path(path)):
             return True
-        return self._find_page(path) is not None
+        return _find_page(path) is not None
 
     async def get(self, path: str, query: bytes, accept_encoding: bytes, now: Instant) -> Response:
         """Return the response to a GET of a path for which `has` returns True."""
         if path == "/site.json":
             return _json_response({"mailbox": self.mailbox is not None, "resendSeconds": self.resend_seconds})
         if path == "/docs":
-            # Rendering it takes long, and many servers never show it.
-            description = self.pages["/openrpc.json"].plain[2]
-            page = await asyncio.to_thread(reference_page, description, has_mailbox=self.mailbox is not None)
+            page = await asyncio.to_thread(reference_page, self.describe(), has_mailbox=self.mailbox is not None)
             return page.negotiate(accept_encoding)
+        if path == "/openrpc.json":
+            return make_page(_JSON, self.describe()).negotiate(accept_encoding)
         if path == "/scenarios.json":
             return make_page(_JSON, await self.gallery.to_json(now)).negotiate(accept_encoding)
         if self.mailbox is not None and _is_mailbox_path(path):
             return await _get_from_mailbox(self.mailbox, path, query)
-        found = self._find_page(path)
+        found = _find_page(path)
         assert found is not None, "the path is a route"
-        return found.negotiate(accept_encoding)
-
-    def _find_page(self, path: str) -> Page | None:
-        if page := self.pages.get(path):
-            return page
-        # During an upgrade, a server of another release may have sent the page that loads this file.
-        if (match := _ASSET_PATH.fullmatch(path)) and (page := self.pages.get(_assets().path + match[1])):
-            return page.without_caching()
-        return None
+        response = found.negotiate(accept_encoding)
+        return response if path in console_pages() else _without_caching(response)
 
 
-def load_pages(description: bytes) -> dict[str, Page]:
-    """Return the static pages by path, except the reference. `description` is the OpenRPC document."""
-    return {
-        **_console_pages(),
-        "/openrpc.json": make_page(_JSON, description),
-    }
+def _find_page(path: str) -> Page | None:
+    pages = console_pages()
+    if page := pages.get(path):
+        return page
+    # During an upgrade, a server of another release may have sent the page that loads this file.
+    match = _ASSET_PATH.fullmatch(path)
+    return pages.get(_assets().path + match[1]) if match else None
 
 
 @lru_cache(maxsize=1)
 def reference_page(description: bytes, *, has_mailbox: bool) -> Page:
     """Return the reference of the methods, made from the OpenRPC document."""
+    from tickover.server.web.api_reference import render
+
     return make_page(_HTML, _assets().link(render(description, has_mailbox=has_mailbox)))
 
 
 @cache
-def _console_pages() -> dict[str, Page]:
-    folder, assets = _console_folder(), _assets()
+def console_pages() -> dict[str, Page]:
+    """Return the console's files by path."""
+    folder, assets = _CONSOLE, _assets()
     return {
         "/": make_page(_HTML, assets.link((folder / "index.html").read_bytes()), _CONSOLE_POLICY),
         "/login": make_page(_HTML, assets.link((folder / "login.html").read_bytes())),
@@ -138,10 +142,7 @@ def _console_pages() -> dict[str, Page]:
     }
 
 
-def _console_folder() -> Traversable:
-    return files("tickover") / "console"
-
-
+_CONSOLE: Final = Path(tickover.__file__).parent / "console"
 _ASSET_PATH: Final = re.compile(r"/assets/[0-9a-f]{12}/(.+)")
 _SCRIPT: Final = re.compile(rb'<script type="module" src="assets/([^"]+)">')
 _IMPORT: Final = re.compile(rb'^import (?:\{[^}]*\} from )?"([^"]+)";$', re.MULTILINE)
@@ -155,7 +156,7 @@ class Assets(Struct, frozen=True):
 
     def pages(self) -> dict[str, Page]:
         return {
-            self.path + name: make_page(_ASSETS[PurePosixPath(name).suffix], body, cache_control=_IMMUTABLE)
+            self.path + name: make_page(_ASSETS[Path(name).suffix], body, cache_control=_IMMUTABLE)
             for name, body in self.contents.items()
         }
 
@@ -177,13 +178,13 @@ def _imports(module: str, code: bytes) -> Iterator[str]:
         yield normpath(join(dirname(module), imported.decode()))
 
 
-def load_assets(folder: Traversable) -> Assets:
+def load_assets(folder: Path) -> Assets:
     contents = dict(_read_assets(folder))
     version = sha256(json.encode(contents)).hexdigest()[:12]
     return Assets(contents, f"/assets/{version}/")
 
 
-def _read_assets(folder: Traversable, path: str = "") -> Iterator[tuple[str, bytes]]:
+def _read_assets(folder: Path, path: str = "") -> Iterator[tuple[str, bytes]]:
     """Yield the scripts and stylesheets with their names, but no tests."""
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
         if file.is_dir():
@@ -194,18 +195,12 @@ def _read_assets(folder: Traversable, path: str = "") -> Iterator[tuple[str, byt
 
 @cache
 def _assets() -> Assets:
-    return load_assets(_console_folder())
+    return load_assets(_CONSOLE)
 
 
 @lru_cache(maxsize=256)
 def make_page(content_type: bytes, body: bytes, policy: bytes = _POLICY, cache_control: Header = _NO_CACHE) -> Page:
-    headers = [
-        (b"content-type", content_type),
-        *_security_headers(policy),
-        cache_control,
-        (b"vary", b"accept-encoding"),
-    ]
-    return Page((200, headers, body), (200, [*headers, (b"content-encoding", b"gzip")], gzip.compress(body, mtime=0)))
+    return Page(content_type, body, policy, cache_control)
 
 
 _MAX_ACCEPT_ENCODING = 1000
@@ -220,7 +215,7 @@ def accepts_gzip(accept_encoding: bytes) -> bool:
     return accepted.get("gzip", accepted.get("x-gzip", accepted.get("*", False)))
 
 
-_GENERATED: Final = ("/docs", "/scenarios.json", "/site.json")
+_GENERATED: Final = ("/docs", "/openrpc.json", "/scenarios.json", "/site.json")
 _MAILBOX_PATHS: Final = ("/mailbox/latest", "/mailbox/emails.json")
 _EMAIL_EXTENSIONS: Final = ("json", "html")
 _EMAIL_PATH: Final = re.compile(rf"/mailbox/emails/({ID.pattern})\.({'|'.join(_EMAIL_EXTENSIONS)})")

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from msgspec import Raw, json
 
-from tickover import scenarios
 from tickover.api import plans
 from tickover.api.timestamps import Instant
 
@@ -33,6 +32,8 @@ def _encode(month: Instant) -> bytes:
 
 
 def _items(month: Instant) -> Iterator[dict[str, str | Raw]]:
+    from tickover import scenarios
+
     for name in scenarios.names():
         scenario = scenarios.load(name)
         plan = scenario.plan(scenario.start or month)

@@ -10,7 +10,6 @@ from tickover.server.settings import OUTBOX, SettingError
 from tickover.server.sign_in.mail.compose import Composer
 from tickover.server.sign_in.mail.mailer import Mailer
 from tickover.server.sign_in.mail.outbox import Outbox
-from tickover.server.sign_in.mail.smtp import SmtpMailer
 
 
 def open_mailer(url: str, sender: str, outbox: Path, log: Log) -> Mailer:
@@ -19,5 +18,7 @@ def open_mailer(url: str, sender: str, outbox: Path, log: Log) -> Mailer:
     if url == OUTBOX:
         return Outbox(outbox, composer)
     if url.startswith(("smtp://", "smtps://")):
+        from tickover.server.sign_in.mail.smtp import SmtpMailer
+
         return SmtpMailer(url, composer, log)
     raise SettingError("TICKOVER_MAIL_URL must be outbox:, or look like smtp://user:password@host:587 or smtps://….")

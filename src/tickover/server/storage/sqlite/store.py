@@ -3,7 +3,7 @@
 A read looks up a few rows by key, mostly in cached pages. To pass it to another thread would take longer.
 """
 
-import shutil
+import os
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -125,7 +125,8 @@ class SqliteStore:
     async def _write_probe(self) -> None:
         """Change a row. Fail without room for large calls, because this change fits on an almost full disk."""
         try:
-            free = shutil.disk_usage(self._folder).free
+            disk = os.statvfs(self._folder)
+            free = disk.f_bavail * disk.f_frsize
         except OSError as error:
             raise unavailable("The folder of the database is missing.") from error
         if free < MIN_FREE_BYTES:
