@@ -29,6 +29,18 @@ JANUARY: dict[str, Any] = {
     ],
 }
 
+WITH_ACCOUNTS: dict[str, Any] = {
+    **JANUARY,
+    "accounts": [
+        {"key": "checking", "name": "Checking", "currency": "EUR", "openingBalance": 900},
+        {"key": "card", "name": "Card", "currency": "EUR", "type": "CREDIT_CARD"},
+    ],
+    "transactions": [
+        JANUARY["transactions"][0],
+        {**JANUARY["transactions"][0], "name": "Lunch", "amount": 30, "account": "card", "at": "2027-01-04T08:00:00Z"},
+    ],
+}
+
 _LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
 HOSTILE_TEXTS = [
     "<script>alert(1)</script>",

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 from playwright.async_api import expect
 
-from tests.browser.console import HOSTILE_CLOCK, HOSTILE_TEXTS, HTTP_ERROR, Console, new_address
+from tests.browser.console import HOSTILE_CLOCK, HOSTILE_TEXTS, HTTP_ERROR, WITH_ACCOUNTS, Console, new_address
 from tests.support.program import link_params
 
 LONG_ADDRESS = f"{'a-very-long-name-' * 3}@{'a-long-part-of-a-domain.' * 4}test"
@@ -47,6 +47,18 @@ async def first_session_pages(console: Console) -> AsyncIterator[str]:
     yield "JSON with faults"
 
 
+async def _open_clock_of_a_bank(console: Console) -> None:
+    """Open a clock with accounts, transfers and connections, one of which was just made."""
+    transfer = {"name": HOSTILE_TEXTS[0], "from": "checking", "to": "card", "amount": 5, "at": "2027-01-05T00:00:00Z"}
+    fault = {"kind": "INSTITUTION_DOWN", "from": "2027-01-02T00:00:00Z"}
+    rich = console.create({**WITH_ACCOUNTS, "transfers": [transfer]})
+    console.call("connectTestClock", id=rich, protocol="PLAID", institution=HOSTILE_TEXTS[1], faults=[fault])
+    await console.open_clock(rich, "?t=2027-01-09T00:00:00Z")
+    await console.button("Connect").click()
+    await console.button("Connect app").click()
+    await expect(console.button("Copy token")).to_be_visible()
+
+
 async def clock_pages(console: Console) -> AsyncIterator[str]:
     page = console.page
     console.tab.ignored_prefixes = (HTTP_ERROR,)
@@ -61,6 +73,8 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await expect(page.get_by_role("group", name="Request")).to_be_visible()
     yield "timeline table and request as JSON"
     await page.get_by_role("tab", name="curl").click()
+    await _open_clock_of_a_bank(console)
+    yield "accounts and connections"
     await console.open_clock(other)
     await console.button("Fork…").click()
     yield "fork dialog"
@@ -78,7 +92,7 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await console.button("Cancel").click()
     await console.open("#/clocks")
     await page.get_by_role("button", name=re.compile("^Rename")).first.click()
-    await expect(page.locator(".posted")).to_have_count(2)
+    await expect(page.locator(".posted")).to_have_count(3)
     await expect(page.get_by_role("group", name="Request as curl")).to_be_visible()
     yield "clocks and request as curl"
     await console.button("Requests").click()

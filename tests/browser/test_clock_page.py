@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.console import HTTP_ERROR, JANUARY, Console, open_console
+from tests.browser.console import HTTP_ERROR, JANUARY, WITH_ACCOUNTS, Console, open_console
 from tests.browser.held_requests import HeldRequests, HeldResponse, calls, open_console_with_errors
 from tests.support.program import Program
 
@@ -148,13 +148,7 @@ async def test_late_results_do_not_discard_a_new_expectation(browser: Browser, p
 async def test_accounts_have_their_own_balances_transfers_and_expectations(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         page = console.page
-        accounts = [
-            {"key": "checking", "name": "Checking", "currency": "EUR", "openingBalance": 900},
-            {"key": "card", "name": "Card", "currency": "EUR", "type": "CREDIT_CARD"},
-        ]
-        rent, *_ = JANUARY["transactions"]
-        lunch = {**rent, "name": "Lunch", "amount": 30, "account": "card", "at": "2027-01-04T08:00:00Z"}
-        await console.open_clock(console.create({**JANUARY, "transactions": [rent, lunch], "accounts": accounts}))
+        await console.open_clock(console.create(WITH_ACCOUNTS))
         await expect(figure(console, "EUR total")).to_contain_text("€900.00")
         await expect(page.locator("svg.plot .title")).to_have_text(["Checking", "Card"])
         await page.keyboard.press("a")
@@ -175,6 +169,33 @@ async def test_accounts_have_their_own_balances_transfers_and_expectations(brows
         await expect(page.locator("svg.plot .title")).to_have_count(0)
         await expect(console.rows.locator(".amount")).to_have_text(["−€30.00", "+€20.00"])
         await expect(console.rows.locator(".balance")).to_have_text(["−€30.00", "−€10.00"])
+
+
+async def test_app_is_connected_and_disconnected(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page, clock = console.page, console.create(WITH_ACCOUNTS)
+        bank = page.get_by_role("region", name="Bank")
+        await console.open_clock(clock, "?t=2027-01-05T00:00:00Z")
+        await bank.get_by_role("button", name="Connect").click()
+        await bank.get_by_label("Failure").select_option("Bank is down")
+        await bank.get_by_label("From (UTC)").fill("2027-01-04")
+        await console.button("Connect app").click()
+        token = await bank.locator(".token-secret code").inner_text()
+        body = {"client_id": "any", "secret": "any", "public_token": token}
+        exchanged = program.request("POST", "/plaid/item/public_token/exchange", json.dumps(body).encode())
+        assert exchanged.json["access_token"]
+        # What a sync at the preview brings, and that it fails.
+        await expect(bank).to_contain_text("After one now, the next sync adds 2 transactions.")
+        await expect(bank).to_contain_text("Tickover Bank fails: bank is down.")
+        await expect(bank.get_by_role("row")).to_have_text(["Checking−€250.00", "Card−€30.00"])
+        await expect(page.locator("svg.plot .strip .breaks")).to_have_count(1)
+        await page.reload()
+        await expect(bank.locator(".token-secret")).to_have_count(0)
+        await bank.get_by_role("button", name="End “Tickover Bank”").click()
+        await console.button("End connection").click()
+        await expect(bank).to_contain_text("Your app can read this clock as if it were a bank")
+        await expect(page.locator("svg.plot .strip .breaks")).to_have_count(0)
+        assert console.call("listTestClockConnections", id=clock)["connections"] == []
 
 
 # Advancing

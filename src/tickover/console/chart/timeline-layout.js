@@ -63,8 +63,14 @@ const transferPlace = (accounts, places) => ({
   bottom: places.at(-1).bottom,
 });
 
+/** Return the height of the bars of all plots, of the gaps, and of what is above and below all. */
+function heightOfBars(bars) {
+  const gaps = 3 * LANES_GAP + Math.max(0, bars.length - 1) * PLOT_GAP;
+  return bars.reduce((sum, { income, expense }) => sum + BARS_GAP + income.height + expense.height, TOP + gaps + AXIS);
+}
+
 /** Place the plots, lanes and strips below each other, if possible in `space` pixels. */
-export function layOut({ model, curves, window, width, space = DEFAULT_HEIGHT, showsAll }) {
+export function layOut({ model, curves, faults = [], window, width, space = DEFAULT_HEIGHT, showsAll }) {
   const isNarrow = width < NARROW;
   const balances = showsAll ? curves : curves.slice(0, MAX_PLOTS);
   const isSingle = curves.length === 1;
@@ -74,10 +80,8 @@ export function layOut({ model, curves, window, width, space = DEFAULT_HEIGHT, s
   const maxLabel = isNarrow ? MAX_NARROW_LABEL : MAX_LABEL;
   // Without the labels, whose width is not yet known.
   const bars = balances.map((balance) => barLanes(model, balance, window, width - maxLabel, isSingle));
-  const barsHeight = bars.reduce((sum, { income, expense }) => sum + BARS_GAP + income.height + expense.height, 0);
-  const gaps = 3 * LANES_GAP + Math.max(0, balances.length - 1) * PLOT_GAP;
-  const smallLanes = accounts.length * ACCOUNT_LINE + goalHeight + strips.length * STRIP_HEIGHT;
-  const others = TOP + barsHeight + gaps + smallLanes + AXIS;
+  const stripsHeight = (strips.length + (faults.length && 1)) * STRIP_HEIGHT;
+  const others = heightOfBars(bars) + accounts.length * ACCOUNT_LINE + goalHeight + stripsHeight;
   const height = plotHeight(balances.length, space - others, isNarrow);
   const lanes = [];
   let [bottom, left] = [TOP, 0];
@@ -112,7 +116,11 @@ export function layOut({ model, curves, window, width, space = DEFAULT_HEIGHT, s
   const accountLabels = accounts.map(({ name }) => fitLabel([name, ""], maxLabel - 12));
   const barLabels = isSingle ? singleLabels(bars[0], isNarrow ? width : 0, fits) : {};
   const laneLabels = isNarrow
-    ? ["Goals", ...stripLabels.filter((label) => textWidth(label) < MAX_NARROW_LABEL)]
+    ? [
+        "Goals",
+        faults.length ? "Bank fails" : "",
+        ...stripLabels.filter((label) => textWidth(label) < MAX_NARROW_LABEL),
+      ]
     : [...Object.values(barLabels).flat(), ...stripLabels];
   const allLabels = [...axisLabels(plots), ...laneLabels, ...accountLabels, ...lanes.map(({ label = "" }) => label)];
   left = Math.min(MAX_LABEL, Math.max(0, ...allLabels.map(textWidth)) + 12);
@@ -124,7 +132,8 @@ export function layOut({ model, curves, window, width, space = DEFAULT_HEIGHT, s
   const stripPlaces = strips.map((strip, index) =>
     below(STRIP_HEIGHT, stripLabels[index], "", describeExpectation(strip, model)),
   );
-  return { isNarrow, plots, lanes, accountPlaces, strips, stripPlaces, left, bottom: bottom + LANES_GAP };
+  const bankPlace = below(faults.length && STRIP_HEIGHT, faults.length ? "Bank fails" : "");
+  return { isNarrow, plots, lanes, accountPlaces, strips, stripPlaces, bankPlace, left, bottom: bottom + LANES_GAP };
 }
 
 /** Cut the name of a label to fit a width, but not the rest of it. */

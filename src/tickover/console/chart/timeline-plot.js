@@ -17,7 +17,7 @@ import {
   textWidth,
   valueGrid,
 } from "./chart-paths.js";
-import { barLane, expectationStrip, goalLane, idleMarks, transferLane } from "./event-lanes.js";
+import { bankStrip, barLane, expectationStrip, goalLane, idleMarks, transferLane } from "./event-lanes.js";
 import { drawForbidden, drawViolations, hatch } from "./forbidden-areas.js";
 import { AXIS, laneLabel, layOut, RIGHT, TOP } from "./timeline-layout.js";
 
@@ -215,6 +215,7 @@ export function drawTimeline(
     model,
     curves = curvesOf(model),
     results,
+    faults = [],
     window,
     width: pixels,
     space,
@@ -224,7 +225,7 @@ export function drawTimeline(
   },
 ) {
   const width = pixels / fontScale;
-  const layout = layOut({ model, curves, window, width, space: space && space / fontScale, showsAll });
+  const layout = layOut({ model, curves, faults, window, width, space: space && space / fontScale, showsAll });
   const { left, bottom, isNarrow, accountPlaces } = layout;
   const right = width - (isNarrow ? 4 : RIGHT);
   const x = scale(window.from, window.to, left, right);
@@ -250,10 +251,11 @@ export function drawTimeline(
     [marks.nowPill.stem, marks.previewPill.stem],
     hoverLine,
     plots.map((plot) => plot.node),
-    [...layout.lanes, ...accountPlaces, ...layout.stripPlaces].map((place) => laneLabel(place, left)),
+    [...layout.lanes, ...accountPlaces, ...layout.stripPlaces, layout.bankPlace].map((place) => laneLabel(place, left)),
     layout.strips.map((expectation, index) =>
       expectationStrip(model, expectation, results?.[index], x, { ...edges, ...layout.stripPlaces[index] }),
     ),
+    bankStrip(faults, x, { ...edges, ...layout.bankPlace }),
     lanes.map((lane) => lane.node),
     [marks.nowPill.node, marks.previewPill.node],
     idleMarks(model, x, edges, bases.at(-1) ?? bottom),

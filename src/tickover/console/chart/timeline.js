@@ -35,6 +35,7 @@ const PAN_KEYS = { ArrowLeft: -0.2, ArrowRight: 0.2 };
 export class Timeline extends HTMLElement {
   #model = null;
   #results = null;
+  #faults = []; // of the bank
   #shown = ALL_ACCOUNTS; // or TOTALS, or the key of an account
   #instant = 0;
   #window = null;
@@ -203,6 +204,12 @@ export class Timeline extends HTMLElement {
     this.#draw();
   }
 
+  /** Show when the bank fails: faults with their `institution`. */
+  setFaults(faults) {
+    this.#faults = faults;
+    this.#draw();
+  }
+
   preview(instant, spokenText) {
     this.#instant = instant;
     if (!this.#isVisible(instant)) {
@@ -273,6 +280,7 @@ export class Timeline extends HTMLElement {
       model: this.#model,
       curves: this.#curves(),
       results: this.#results,
+      faults: this.#faults,
       window: this.#window,
       width: this.#width,
       space: this.#space,

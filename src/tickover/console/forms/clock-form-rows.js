@@ -3,7 +3,7 @@
 import { MAX_ENTRIES } from "../clock/create-clock.js";
 import { parseAmount } from "../lib/amounts.js";
 import { h } from "../lib/dom.js";
-import { amountInput, field, readTime, textInput, timeInput } from "../lib/form-fields.js";
+import { amountInput, field, readTime, select, textInput, timeInput } from "../lib/form-fields.js";
 import { addMonths, DAY, HOUR, startOfDay, toTimestamp } from "../lib/instants.js";
 
 /** Suggest a month after the last time, or the first morning of the clock. */
@@ -85,7 +85,7 @@ const REPEATS = {
 };
 
 const repeatSelect = (value) =>
-  choice([["", "Once"], ...Object.entries(REPEATS).map(([key, [label]]) => [key, label])], value);
+  select([["", "Once"], ...Object.entries(REPEATS).map(([key, [label]]) => [key, label])], { value });
 
 /** Return the end of repeats if the user gives none. */
 export const defaultUntil = (start) => addMonths(Date.parse(start) || Date.now(), DEFAULT_MONTHS);
@@ -117,13 +117,6 @@ const currencyInput = (value) =>
 
 const accountInput = (value, placeholder) => textInput(value, { list: "accounts", spellcheck: "false", placeholder });
 
-const choice = (options, selected) =>
-  h(
-    "select",
-    {},
-    options.map(([value, label]) => h("option", { value, selected: value === selected }, label)),
-  );
-
 export const ACCOUNT_TYPES = [
   ["CHECKING", "Checking"],
   ["SAVINGS", "Savings"],
@@ -140,7 +133,7 @@ export function accountRow(entry, previousRow) {
     fields: [
       field("name", "Name", textInput(name)),
       field("key", "Key", keyInput),
-      field("type", "Type", choice(ACCOUNT_TYPES, type)),
+      field("type", "Type", select(ACCOUNT_TYPES, { value: type })),
       field("currency", "Currency", currencyInput(currency)),
       field("openingBalance", "Opening balance", amountInput(openingBalance, { placeholder: "0" }), parseAmount),
     ],
@@ -178,7 +171,7 @@ export function transactionRow(entry, previousRow, start) {
   return {
     fields: [
       field("name", "Name", textInput(name)),
-      field("type", "Type", choice(TRANSACTION_TYPES, type)),
+      field("type", "Type", select(TRANSACTION_TYPES, { value: type })),
       field("amount", "Amount", amountInput(amount), parseAmount),
       field("currency", "Currency", currencyInput(currency)),
       field("account", "Account", accountInput(account, "the first")),

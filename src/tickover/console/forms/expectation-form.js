@@ -4,7 +4,7 @@ import { errorDetails, MAX_ENTRIES } from "../clock/create-clock.js";
 import { describeExpectation } from "../clock/expectations.js";
 import { amountFormat, parseAmount } from "../lib/amounts.js";
 import { h, render, withAmounts, withBusyState } from "../lib/dom.js";
-import { field, parseTimeText, readTime, withPicker } from "../lib/form-fields.js";
+import { field, parseTimeText, readTime, select, withPicker } from "../lib/form-fields.js";
 import { icon } from "../lib/icons.js";
 import { CallError } from "../lib/rpc.js";
 
@@ -15,12 +15,6 @@ const PERIODS = [
   ["ALL", "all of the time"],
 ];
 
-const select = (options) =>
-  h(
-    "select",
-    {},
-    options.map(([value, text]) => h("option", { value }, text)),
-  );
 const amount = (value = "") => h("input", { inputMode: "decimal", autocomplete: "off", value });
 const dateInput = () => withPicker(text({ required: true, placeholder: "2027-01-31" }), { type: "date" });
 const text = (properties = {}) => h("input", { autocomplete: "off", ...properties });
@@ -92,10 +86,9 @@ function kinds({ currencies: codes, accounts, goals: allGoals }) {
  */
 export function expectationForm(clock, { onAdd, onCancel }) {
   const choices = kinds(clock);
-  const kind = h(
-    "select",
+  const kind = select(
+    choices.map(({ title }, index) => [String(index), title]),
     { onchange: () => show() },
-    choices.map(({ title }, index) => h("option", { value: String(index) }, title)),
   );
   const fields = h("div", { class: "fields" });
   const error = h("p", { class: "error", role: "alert" });

@@ -1,6 +1,6 @@
 // JSON as text, and code with syntax colours.
 
-import { h } from "./dom.js";
+import { copyText, h } from "./dom.js";
 
 const MAX_SHOWN_LENGTH = 20_000;
 
@@ -28,6 +28,20 @@ function* highlight(text) {
   }
   yield text.slice(end);
 }
+
+/** Create a box with a secret that is shown once, and a button that copies it. */
+export const secretBox = (hint, secret) =>
+  h(
+    "div",
+    { class: "token-secret" },
+    h("p", {}, hint),
+    h(
+      "div",
+      { class: "row" },
+      h("code", {}, secret),
+      h("button", { onclick: () => copyText(secret, "the token") }, "Copy token"),
+    ),
+  );
 
 /** Create a code block. It shows the start of a long text. */
 export function codeBlock(label, text) {

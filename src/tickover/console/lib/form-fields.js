@@ -63,6 +63,13 @@ export function field(key, label, control, read = (text) => text, hint = null) {
 
 export const textInput = (value, attributes = {}) =>
   h("input", { type: "text", autocomplete: "off", value: value === undefined ? "" : String(value), ...attributes });
+/** Create a choice of `[value, text]`. */
+export const select = (options, { value: selected, ...properties } = {}) =>
+  h(
+    "select",
+    properties,
+    options.map(([value, text]) => h("option", { value, selected: value === selected }, text)),
+  );
 export const amountInput = (value, attributes = {}) =>
   textInput(formatAmount(value), { inputMode: "decimal", ...attributes });
 

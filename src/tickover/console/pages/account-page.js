@@ -1,7 +1,8 @@
 // <tick-account>: the access tokens of the signed-in user.
 
 import { faultList, faultsIn } from "../clock/create-clock.js";
-import { copyText, h, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { secretBox } from "../lib/code-block.js";
+import { h, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
 import { field } from "../lib/form-fields.js";
 import { formatDay } from "../lib/format.js";
 import { CallError, call } from "../lib/rpc.js";
@@ -133,20 +134,7 @@ class AccountPage extends HTMLElement {
   }
 
   #showCreated(token, name) {
-    render(
-      this.#created,
-      h(
-        "div",
-        { class: "token-secret" },
-        h("p", {}, `Copy the token “${name}” now. It isn't shown again.`),
-        h(
-          "div",
-          { class: "row" },
-          h("code", {}, token),
-          h("button", { onclick: () => copyText(token, "the token") }, "Copy token"),
-        ),
-      ),
-    );
+    render(this.#created, secretBox(`Copy the token “${name}” now. It isn't shown again.`, token));
   }
 
   async #revoke(id, name) {

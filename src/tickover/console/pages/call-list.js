@@ -52,10 +52,11 @@ export function maskRequest({ request }) {
   return name && request.params?.[name] ? { ...request, params: { ...request.params, [name]: MASK } } : request;
 }
 
-/** Hide the token and the login link in a result. Return the same object if it has neither. */
+/** Hide the tokens and the login link in a result. Return the same object if it has none. */
 export function maskResult(result) {
+  const tokens = ["token", "publicToken", "setupToken"].filter((name) => typeof result?.[name] === "string");
   const masked = {
-    ...(typeof result?.token === "string" && { token: MASK }),
+    ...Object.fromEntries(tokens.map((name) => [name, MASK])),
     ...(typeof result?.loginUrl === "string" && { loginUrl: result.loginUrl.replace(/#.*/s, `#token=${MASK}`) }),
   };
   return Object.keys(masked).length ? { ...result, ...masked } : result;

@@ -4,6 +4,7 @@ import { checkClock, loadClock, renameClock, updateClock } from "../clock/clock-
 import { parseClock, scheduleKey, viewAt } from "../clock/clock-model.js";
 import { AccountsPanel } from "./accounts-panel.js";
 import { AdvanceBar } from "./advance-bar.js";
+import { BankPanel } from "./bank-panel.js";
 import { ClockActions } from "./clock-actions.js";
 import { ClockFigures } from "./clock-figures.js";
 import { ClockHeader } from "./clock-header.js";
@@ -42,7 +43,7 @@ class ClockPage extends HTMLElement {
   #retryTimer = 0;
   #isUnreachable = false;
   #notice = new Notice();
-  #parts = ["figures", "bar", "transactions", "goals", "expectations", "accounts"];
+  #parts = ["figures", "bar", "transactions", "goals", "expectations", "accounts", "bank"];
   #actions = new ClockActions(this, {
     model: () => this.#model,
     pauseWhile: (work) => this.#watcher.pauseWhile(work),
@@ -174,12 +175,19 @@ class ClockPage extends HTMLElement {
         this.transactions.showAccount(account);
       },
     });
+    this.bank = new BankPanel(this.clockId, {
+      onFaults: (faults) => {
+        this.timeline.setFaults(faults);
+        this.#draw();
+      },
+    });
     const aside = h(
       "div",
       { class: "clock-aside" },
       this.#model.accounts.length > 0 && this.accounts.element,
       this.expectations.element,
       this.goals,
+      this.bank.element,
     );
     render(
       this,

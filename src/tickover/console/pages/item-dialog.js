@@ -3,7 +3,16 @@
 import { faultsIn, newIdempotencyKey } from "../clock/create-clock.js";
 import { parseAmount } from "../lib/amounts.js";
 import { h, onSubmit, withBusyState } from "../lib/dom.js";
-import { amountInput, field, parseTimeText, readTime, TIME_FAULT, textInput, timeInput } from "../lib/form-fields.js";
+import {
+  amountInput,
+  field,
+  parseTimeText,
+  readTime,
+  select,
+  TIME_FAULT,
+  textInput,
+  timeInput,
+} from "../lib/form-fields.js";
 import { toTimestamp } from "../lib/instants.js";
 import { CallError, ServerUnavailable } from "../lib/rpc.js";
 import { buttonRow, closeButton, openDialog } from "./clock-dialogs.js";
@@ -18,13 +27,6 @@ function showFaults(fields, faults, path) {
   return faults.filter((fault) => !fields.some((element) => faultOf(element) === fault));
 }
 
-const choice = (options, onchange) =>
-  h(
-    "select",
-    { onchange },
-    options.map(([value, text]) => h("option", { value }, text)),
-  );
-
 /** Create the fields of an item, of which each type shows some. `readItem()` returns `{ add, path }` of amendTestClock. */
 function itemFields(model, instant) {
   const types = [
@@ -35,7 +37,7 @@ function itemFields(model, instant) {
   ];
   const accounts = model.accounts.map(({ key, name, currency }) => [key, `${name}, ${currency}`]);
   const [type, account, from, to] = [types, accounts, accounts, accounts.toReversed()].map((options) =>
-    choice(options, () => show()),
+    select(options, { onchange: () => show() }),
   );
   const time = timeInput(toTimestamp(instant));
   const shownTime = time.value;

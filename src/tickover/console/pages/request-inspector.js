@@ -53,7 +53,7 @@ export function showNextCommand(command) {
 }
 
 // A page reads again after a change. The inspector keeps showing the change.
-const READ_METHODS = ["getTestClock", "listTestClocks", "listAccessTokens"];
+const READ_METHODS = ["getTestClock", "listTestClocks", "listAccessTokens", "listTestClockConnections"];
 const FOLLOW_UP_MS = 2000;
 
 class RequestInspector {

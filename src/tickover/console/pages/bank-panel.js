@@ -1,0 +1,193 @@
+// The panel of connections: programs that read the clock as a bank, what the bank answers, and a form to connect one.
+
+import { describeFault, FAULT_KINDS, faultAt, PROTOCOLS, syncBetween } from "../clock/bank-view.js";
+import { curvesOf } from "../clock/clock-model.js";
+import { curveName, plural } from "../clock/clock-text.js";
+import { errorDetails } from "../clock/create-clock.js";
+import { secretBox } from "../lib/code-block.js";
+import { h, notify, render, withBusyState } from "../lib/dom.js";
+import { field, readTime, select, textInput, timeInput } from "../lib/form-fields.js";
+import { formatDay, formatInstant, formatMoney } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { CallError, call } from "../lib/rpc.js";
+import { confirmAction } from "./clock-dialogs.js";
+
+const NO_FAULT = ["", "None"];
+
+export class BankPanel {
+  #id;
+  #onFaults;
+  #connections = [];
+  #model = null;
+  #answered = ""; // the instants of the answer that is shown
+  #list = h("div", { class: "token-list" });
+  #answer = h("div", { class: "bank-answer" });
+  #created = h("div", { "aria-live": "polite" });
+  #error = h("p", { class: "error", role: "alert" });
+  #form = h("div", { hidden: true });
+  #button = h(
+    "button",
+    { class: "quiet", "aria-expanded": "false", onclick: () => this.#toggleForm(this.#form.hidden) },
+    icon("add"),
+    "Connect",
+  );
+  element = h(
+    "section",
+    { class: "card", "aria-labelledby": "bank-title" },
+    h("div", { class: "row card-header" }, h("h2", { id: "bank-title" }, "Bank"), this.#button),
+    this.#list,
+    this.#error,
+    this.#created,
+    this.#form,
+    this.#answer,
+  );
+
+  /** `id` is that of the clock. Call `onFaults(faults)` with the faults of all connections. */
+  constructor(id, { onFaults }) {
+    this.#id = id;
+    this.#onFaults = onFaults;
+    this.#load();
+  }
+
+  /** Run calls and show their error. The page can close meanwhile. */
+  async #try(work) {
+    this.#error.textContent = "";
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof CallError)) throw error;
+      this.#error.textContent = errorDetails(error);
+    }
+  }
+
+  #load() {
+    return this.#try(async () => {
+      const { connections } = await call("listTestClockConnections", { id: this.#id }, { quiet: true });
+      this.#connections = connections;
+      this.#answered = "";
+      const rows = connections.map((connection) => this.#row(connection));
+      const hint = "Your app can read this clock as if it were a bank, with Plaid or SimpleFIN.";
+      render(this.#list, rows.length ? h("ul", {}, rows) : h("p", { class: "muted" }, hint));
+      const withBank = ({ institution, faults = [] }) => faults.map((fault) => ({ ...fault, institution }));
+      this.#onFaults(connections.flatMap(withBank));
+    });
+  }
+
+  #row({ id, protocol, institution, createdAt, faults = [] }) {
+    const end = async () => {
+      const consequence = "The app can't read the clock any more.";
+      if (!(await confirmAction(`End “${institution}”?`, consequence, "End connection"))) return;
+      await this.#try(async () => {
+        await call("disconnectTestClock", { id: this.#id, connectionId: id });
+        render(this.#created);
+        notify(`Ended “${institution}”.`);
+      });
+      await this.#load();
+      this.#button.focus();
+    };
+    return h(
+      "li",
+      { class: "row" },
+      h(
+        "div",
+        {},
+        h("strong", {}, institution),
+        h("p", { class: "hint muted" }, `${PROTOCOLS[protocol]} · connected ${formatDay(Date.parse(createdAt))}`),
+        faults.map((fault) => h("p", { class: "hint error" }, describeFault(fault))),
+      ),
+      h("button", { "aria-label": `End “${institution}”`, onclick: end }, "End"),
+    );
+  }
+
+  #toggleForm(isOpen) {
+    this.#button.setAttribute("aria-expanded", String(isOpen));
+    this.#form.hidden = !isOpen;
+    if (!isOpen) return this.#button.focus();
+    const protocol = select(Object.entries(PROTOCOLS));
+    const institution = textInput("Tickover Bank");
+    const kind = select([NO_FAULT, ...Object.entries(FAULT_KINDS)]);
+    const [from, until] = [timeInput(), timeInput()];
+    const times = h(
+      "div",
+      { class: "fields", hidden: true },
+      field("", "From (UTC)", from),
+      field("", "Until (UTC)", until),
+    );
+    kind.addEventListener("change", () => (times.hidden = !kind.value));
+    const connect = () => {
+      const fault = {
+        kind: kind.value,
+        from: readTime(from.value),
+        ...(until.value && { until: readTime(until.value) }),
+      };
+      return this.#connect({
+        protocol: protocol.value,
+        institution: institution.value,
+        ...(kind.value && { faults: [fault] }),
+      });
+    };
+    const button = h("button", { class: "soft", onclick: () => withBusyState(button, connect) }, "Connect app");
+    const close = h("button", { class: "plain", onclick: () => this.#toggleForm(false) }, "Cancel");
+    const fields = [field("", "Protocol", protocol), field("", "Bank", institution), field("", "Failure", kind)];
+    render(
+      this.#form,
+      h("div", { class: "expectation-form" }, fields, times, h("div", { class: "row" }, button, close)),
+    );
+    protocol.focus();
+    return undefined;
+  }
+
+  #connect(params) {
+    return this.#try(async () => {
+      const { publicToken, setupToken } = await call("connectTestClock", { id: this.#id, ...params });
+      this.#toggleForm(false);
+      const host = new URL("plaid", document.baseURI).href;
+      const hint = publicToken
+        ? `Give this public token to your app instead of one from Plaid Link. The host of its Plaid client is ${host}.`
+        : "Paste this setup token into your app.";
+      render(this.#created, secretBox(`${hint} It isn't shown again.`, publicToken ?? setupToken));
+      await this.#load();
+    });
+  }
+
+  /** Show what the bank answers at the time of the clock, and what a sync at the preview adds. */
+  draw(model, currentView, view) {
+    const instants = `${model.scheduleKey.length} ${currentView.instant} ${view.instant}`;
+    if (!this.#connections.length || (this.#model === model && this.#answered === instants)) {
+      this.#answer.hidden = !this.#connections.length;
+      return;
+    }
+    [this.#model, this.#answered] = [model, instants];
+    this.#answer.hidden = false;
+    const broken = this.#connections.filter((connection) => faultAt(connection, view.instant));
+    const balances = curvesOf(model).map((curve) => {
+      const amount = curve.account ? view.accounts.get(curve.account) : view.balances.get(curve.currency);
+      return h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, curveName(curve)),
+        h("td", { class: "number" }, formatMoney(amount, curve.currency)),
+      );
+    });
+    const isAhead = view.instant > currentView.instant;
+    const { added, pending, removed } = syncBetween(model, isAhead ? currentView.instant : -Infinity, view.instant);
+    const counts = [
+      `adds ${plural(added, "transaction")}`,
+      pending > 0 && `, ${pending} of them pending`,
+      removed > 0 && `, and removes ${plural(removed, "pending one")}`,
+    ];
+    render(
+      this.#answer,
+      h("h3", {}, `At ${formatInstant(view.instant)}`),
+      broken.map((connection) =>
+        h(
+          "p",
+          { class: "error" },
+          `${connection.institution} fails: ${FAULT_KINDS[faultAt(connection, view.instant).kind].toLowerCase()}.`,
+        ),
+      ),
+      h("p", {}, isAhead ? "After one now, the next sync " : "A first sync ", counts, "."),
+      h("table", { class: "data" }, h("tbody", {}, balances)),
+    );
+  }
+}
