@@ -62,9 +62,6 @@ class AmendEntry(Params, frozen=True):
 
 
 async def amend_test_clock(params: AmendEntry, caller: Caller, services: Services) -> bytes:
-    existing = await services.clocks.find_existing(caller)
-    if existing is not None:
-        return existing
     add = AddEntry() if params.add is UNSET else params.add
 
     async def compute(clock: Clock, schedule: Schedule) -> NextSchedule:

@@ -176,11 +176,9 @@ class Clocks:
 
         Raise KeyReused if that call had other parameters.
         """
-        record = caller.idempotency_record
-        if record is None:
-            return None
-        min_live_key = ids.first_live_key(caller.now)
-        existing = await self._store.find_creation(record.key_digest, caller.token, min_live_key)
+        assert caller.idempotency_record is not None
+        key_digest, min_live_key = caller.idempotency_record.key_digest, ids.first_live_key(caller.now)
+        existing = await self._store.find_creation(key_digest, caller.token, min_live_key)
         return self._repeat(existing, caller) if existing else None
 
     def _repeat(self, existing: ExistingClock, caller: Caller) -> bytes:

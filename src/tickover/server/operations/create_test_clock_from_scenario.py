@@ -65,9 +65,6 @@ class _GrownClock(NewClock, frozen=True):
 async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Caller, services: Services) -> bytes:
     from tickover.scenarios import files
 
-    existing = await services.clocks.find_existing(caller)
-    if existing is not None:
-        return existing
     path = "text" if params.scenario is UNSET else "scenario"
     text = files.included_text(params.scenario) if isinstance(params.scenario, str) else str(params.text)
     start = None if params.start is UNSET else params.start

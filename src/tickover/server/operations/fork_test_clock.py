@@ -43,9 +43,6 @@ class ForkEntry(Params, frozen=True):
 
 
 async def fork_test_clock(params: ForkEntry, caller: Caller, services: Services) -> bytes:
-    existing = await services.clocks.find_existing(caller)
-    if existing is not None:
-        return existing
     original, schedule = await services.clocks.find(params.id, caller)
     at = original.start_time if params.at is UNSET else params.at
     faults = list(time_faults("at", at, original.start_time, original.max_time, CLOCK_RANGE))

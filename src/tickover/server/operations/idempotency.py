@@ -49,7 +49,7 @@ async def _run_or_find(operation: Operation, params: Params, caller: Caller, ser
     except Rejection as rejection:
         if rejection.reason is Reason.UNAVAILABLE:
             raise
-        # A concurrent call with the same key may have succeeded, and may be the reason for the rejection.
+        # An earlier call with the same key may have succeeded, and may be the reason for the rejection.
         existing = await services.clocks.find_existing(caller)
         if existing is None:
             raise
