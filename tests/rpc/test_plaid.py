@@ -169,6 +169,15 @@ async def test_transaction_has_simulated_dates(world: World, token: str) -> None
     assert described == {**found, "original_description": "Payment 1"}
 
 
+async def test_every_transaction_has_a_personal_finance_category(world: World, token: str) -> None:
+    transactions = [payment(1, 1, category="FOOD_AND_DRINK"), payment(1, 2), payment(1, 3, type="INCOME")]
+    transfer = {"at": day(1), "name": "Pay card", "from": "main", "to": "card", "amount": 20}
+    clock = await create(world, token, accounts=ACCOUNTS, transactions=transactions, transfers=[transfer])
+    added = (await (await connect_plaid(world, token, clock)).call("/transactions/sync"))["added"]
+    categories = [each["personal_finance_category"]["primary"] for each in added]
+    assert categories == ["FOOD_AND_DRINK", "OTHER", "INCOME", "TRANSFER_OUT", "TRANSFER_IN"]
+
+
 async def test_pending_payment_is_replaced_by_the_booked_one(world: World, token: str) -> None:
     authorized = {"authorizedAt": day(2), "authorizedAmount": 1, "authorizedName": "HOLD"}
     clock = await create(world, token, transactions=[payment(4, 30, **authorized)], openingBalances={"EUR": 100})

@@ -53,7 +53,7 @@ class _Transaction(Struct, frozen=True, kw_only=True, gc=False):
     payment_meta: Raw = Raw(_encode(dict.fromkeys(_PAYMENT_META)))
     pending: bool
     pending_transaction_id: str | None
-    personal_finance_category: None = None
+    personal_finance_category: Mapping[str, Any]
     transaction_code: str | None = None
     transaction_id: str
     transaction_type: str = "unresolved"
@@ -75,10 +75,23 @@ def encode_row(row: Row, *, with_description: bool = False) -> bytes:
         original_description=row.name if with_description else None,
         pending=row.is_pending,
         pending_transaction_id=row.pending_id,
+        personal_finance_category=_personal_finance_category(row),
         transaction_code="transfer" if row.is_transfer else None,
         transaction_id=row.id,
     )
     return _encode(transaction)
+
+
+def _personal_finance_category(row: Row) -> Mapping[str, Any]:
+    """Return the clock's category as it is. Plaid always has one, so apps read its members without a check."""
+    if row.category:
+        primary = detailed = row.category
+    elif row.is_transfer:
+        primary = "TRANSFER_IN" if row.amount > 0 else "TRANSFER_OUT"
+        detailed = f"{primary}_ACCOUNT_TRANSFER"
+    else:
+        primary, detailed = ("INCOME", "INCOME_OTHER") if row.amount > 0 else ("OTHER", "OTHER_OTHER")
+    return {"confidence_level": "VERY_HIGH", "detailed": detailed, "primary": primary}
 
 
 def to_account(clock: OpenClock, account: BankAccount) -> Mapping[str, Any]:
