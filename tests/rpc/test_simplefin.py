@@ -43,7 +43,7 @@ async def test_setup_token_works_once(world: World, token: str, clock: str) -> N
     assert first.headers["content-type"].startswith("text/plain")
     assert first.body.startswith(b"https://conn_")
     assert first.body.endswith(b"@tickover.example.test/simplefin")
-    assert second.status == 403
+    assert (second.status, second.body) == (403, b"Forbidden")
     assert (await world.request("POST", "/simplefin/claim/")).status == 403
 
 
@@ -120,9 +120,19 @@ async def test_fault_holds_in_simulated_time(world: World, token: str, clock: st
     assert failed.status == status
     if status == 200:
         assert len(failed.json["errors"]) == 1
-        assert failed.json["accounts"] == []
     await world.advance(token, clock, day(5))
     assert (await app.get()).json["errors"] == []
+
+
+async def test_accounts_stay_as_they_were_while_the_bank_fails(world: World, token: str, clock: str) -> None:
+    faults = [{"kind": "LOGIN_REQUIRED", "from": day(4), "until": day(6)}]
+    app = await connect_simplefin(world, token, clock, institution="First Bank", faults=faults)
+    await world.advance(token, clock, day(5))
+    failed = (await app.get("?pending=1")).json
+    assert failed["errors"] == ["Connection to First Bank may need attention"]
+    [euro, _] = failed["accounts"]
+    assert (euro["balance"], euro["available-balance"], euro["balance-date"]) == ("0.00", "-7.125", START + 3 * DAY)
+    assert [each["amount"] for each in euro["transactions"]] == ["-10.00", "-20.00", "-30.00", "-7.125", "-40.00"]
 
 
 async def test_wrong_and_ended_secrets_are_forbidden(world: World, token: str, clock: str) -> None:

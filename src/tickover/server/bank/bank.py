@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from tickover.api import ids
-from tickover.api.connections import BankFaultKind, BankProtocol
+from tickover.api.connections import BankFault, BankProtocol
 from tickover.api.limits import CALL_COST
 from tickover.api.timestamps import Instant
 from tickover.server.bank.view import BankView, Row
@@ -65,7 +65,7 @@ class OpenClock(Struct, frozen=True):
     at: Instant
     schedule: Schedule
     cached: CachedView
-    fault: BankFaultKind | None
+    fault: BankFault | None
     """The failure that the bank simulates at this instant."""
 
     @property
@@ -131,9 +131,9 @@ class Bank:
             yield OpenClock(connected.connection, clock.frozen_time, schedule, cached, fault)
 
 
-def _fault(connected: ConnectedClock, at: Instant) -> BankFaultKind | None:
+def _fault(connected: ConnectedClock, at: Instant) -> BankFault | None:
     """Return the first fault that holds."""
     if connected.login_required:
-        return "LOGIN_REQUIRED"
+        return BankFault("LOGIN_REQUIRED", at)
     faults = decode_faults(connected.connection.faults or "[]")
-    return next((fault.kind for fault in faults if fault.holds(at)), None)
+    return next((fault for fault in faults if fault.holds(at)), None)

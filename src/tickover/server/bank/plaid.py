@@ -218,11 +218,11 @@ class Plaid:
         """Open the clock for a call that reads data. Raise the error of a fault that holds."""
         async with self._bank.open(_access_token(call), "PLAID", request) as clock:
             if clock.fault is not None:
-                raise plaid_errors.fault_error(clock.fault, request.path)
+                raise plaid_errors.fault_error(clock.fault.kind, request.path)
             yield clock
 
     def _item(self, clock: OpenClock) -> Members:
-        error = plaid_errors.login_required().members if clock.fault == "LOGIN_REQUIRED" else None
+        error = plaid_errors.login_required().members if clock.fault and clock.fault.kind == "LOGIN_REQUIRED" else None
         return to_item(clock.connection, self._institution_id(clock.connection.key), error)
 
     def _institution_id(self, key: bytes) -> str:

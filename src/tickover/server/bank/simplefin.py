@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
+from math import floor
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from msgspec import Raw, Struct, json
+from msgspec.structs import replace
 
 from tickover.api import ids
 from tickover.api.errors import Reason, Rejection
@@ -35,7 +37,8 @@ _CREATE: Final = (
     "or with the command `tickover clock connect --simplefin`, and paste it into the app.\n"
 )
 _FAULTS: Final = {
-    "LOGIN_REQUIRED": ("con.auth", "Sign in to {} again."),
+    # Apps such as Actual look for this message of the SimpleFIN Bridge.
+    "LOGIN_REQUIRED": ("con.auth", "Connection to {} may need attention"),
     "INSTITUTION_DOWN": ("con.", "{} is not responding. Try again later."),
 }
 """By kind: the code of version 2, and the message. The others are HTTP statuses."""
@@ -44,7 +47,7 @@ _FAULTS: Final = {
 class SimplefinError(Exception):
     def __init__(self, status: int, message: str, *headers: Header) -> None:
         super().__init__(message)
-        self.response: Response = (status, (*_TEXT, *headers), message.encode() + b"\n")
+        self.response: Response = (status, (*_TEXT, *headers), message.encode())
 
 
 class _Query(Struct, frozen=True):
@@ -74,7 +77,8 @@ class Simplefin:
         except SimplefinError as error:
             return error.response
         except UnknownSecret:
-            return SimplefinError(403, "The token or the credentials are unknown, used or ended.").response
+            # Apps such as Actual compare the whole body.
+            return SimplefinError(403, "Forbidden").response
 
     def reject(self, request: BankRequest, rejection: Rejection | None) -> Response:
         if rejection is None:
@@ -112,7 +116,7 @@ class Simplefin:
         async with self._bank.open(password, "SIMPLEFIN", request) as clock:
             if user != ids.write("conn", clock.connection.key):
                 raise UnknownSecret
-            match clock.fault:
+            match clock.fault and clock.fault.kind:
                 case "RATE_LIMITED":
                     raise SimplefinError(429, "Too many requests. Try again later.")
                 case "INTERNAL_ERROR":
@@ -122,9 +126,11 @@ class Simplefin:
     def _account_set(self, clock: OpenClock, query: _Query) -> Mapping[str, Any]:
         connection, faults = clock.connection, []
         if clock.fault is not None:
-            code, message = _FAULTS[clock.fault]
+            code, message = _FAULTS[clock.fault.kind]
             faults = [{"code": code, "msg": message.format(connection.institution)}]
-        accounts = [] if faults else self._find_accounts(clock, query)
+            # What was there before the bank stopped responding.
+            clock = replace(clock, at=clock.fault.from_)
+        accounts = self._find_accounts(clock, query)
         messages = [fault["msg"] for fault in faults]
         if query.version == "1":
             return {"errors": messages, "accounts": accounts}
@@ -164,7 +170,7 @@ class Simplefin:
             "currency": account.currency,
             "balance": _write_amount(account.balance(clock.at)),
             "available-balance": _write_amount(clock.view.available(account, clock.at)),
-            "balance-date": int(clock.at.timestamp()),
+            "balance-date": _to_unix(clock.at),
             "transactions": rows,
         }
 
@@ -172,14 +178,19 @@ class Simplefin:
 def _encode_row(row: Row) -> bytes:
     members = {
         "id": row.id,
-        "posted": 0 if row.is_pending else int(row.shown_from.timestamp()),
+        "posted": 0 if row.is_pending else _to_unix(row.shown_from),
         "amount": _write_amount(to_fraction(row.amount)),
         "description": row.name,
         "payee": row.name,
         "memo": row.category or "",
-        "transacted_at": int(row.authorized_at.timestamp()),
+        "transacted_at": _to_unix(row.authorized_at),
     }
     return _encode({**members, "pending": True} if row.is_pending else members)
+
+
+def _to_unix(at: Instant) -> int:
+    # Rounds down, so that a query from the result on includes the instant.
+    return floor(at.timestamp())
 
 
 def _write_amount(amount: Fraction) -> str:
