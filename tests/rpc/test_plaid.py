@@ -1,6 +1,7 @@
 """The bank with Plaid's API."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -80,6 +81,7 @@ async def test_accounts_have_the_types_and_signs_of_plaid(world: World, token: s
             ("Purse", "depository", "cash management", 0, 0),
             ("Nest egg", "depository", "savings", 0.1, 0.1),
         ]
+    assert all(re.fullmatch("[0-9]{4}", each["mask"]) for each in accounts)
     some = [accounts[3]["account_id"], accounts[0]["account_id"]]
     selected = await item.call("/accounts/get", options={"account_ids": some})
     assert [each["name"] for each in selected["accounts"]] == ["Main", "Purse"]

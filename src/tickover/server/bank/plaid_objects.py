@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import date
 from typing import Any, Final
+from zlib import crc32
 
 from msgspec import Raw, Struct, json
 
@@ -110,7 +111,8 @@ def to_account(clock: OpenClock, account: BankAccount) -> Mapping[str, Any]:
             "limit": None,
             "unofficial_currency_code": None,
         },
-        "mask": None,
+        # Most apps show it, and some need it.
+        "mask": f"{crc32(account.id.encode()) % 10_000:04}",
         "name": account.name,
         "official_name": None,
         "subtype": subtype,
