@@ -36,9 +36,6 @@ class Plan(Struct, frozen=True):
     default_clocks: int
     """Fewer for the default server, which is slow to create them; still more than a slot advances."""
     largest_clocks: int
-    default_largest_clocks: int
-    has_default_everywhere: bool
-    """Also without a target: for the largest clocks, and on PostgreSQL."""
     users: int
     """A prime, so that every nth creation is by another user."""
     creates: int
@@ -46,11 +43,6 @@ class Plan(Struct, frozen=True):
     sign_ins: int
     sign_ins_to_warm_up: int
     """Uncounted rounds, because interpreters run code faster after a while, above all V8."""
-
-    @property
-    def default_largest_connections(self) -> tuple[int, ...]:
-        """Only one: with more, a response of the default takes longer than a slot."""
-        return (1,)
 
     def slot_of(self, rate: float, connections: int) -> float:
         """Return the length of a slot for a server of this speed:
@@ -74,8 +66,6 @@ FULL = Plan(
     clocks=1000,
     default_clocks=500,
     largest_clocks=300,
-    default_largest_clocks=10,
-    has_default_everywhere=True,
     users=199,
     creates=1_000_000,
     sign_ins=160,
@@ -95,8 +85,6 @@ QUICK = Plan(
     clocks=500,
     default_clocks=250,
     largest_clocks=100,
-    default_largest_clocks=0,
-    has_default_everywhere=False,
     users=47,
     creates=20_000,
     sign_ins=32,

@@ -1,4 +1,4 @@
-"""The blocks on PostgreSQL: one worker, two workers, the FastAPI default and pgbench, on one durable server."""
+"""The blocks on PostgreSQL: one worker, two workers and pgbench, on one durable server."""
 
 import asyncio
 import secrets
@@ -8,21 +8,18 @@ import time
 import asyncpg
 
 from lab.bench import bodies
-from lab.bench.calls import Sink, User
-from lab.bench.checks import check_same_responses
+from lab.bench.calls import User
 from lab.bench.load import Load
 from lab.bench.pgbench import PgbenchLoad
 from lab.bench.plan import DELAY, MAX_CONNECTIONS, POSTGRES, ROUNDS, SHARES
 from lab.bench.rounds import Contender, Run, alternate
 from lab.bench.shares import SharesUnavailable, limit_to
 from lab.bench.sides import (
-    DEFAULT,
     PGBENCH,
     TICKOVER,
     TICKOVER_TWO,
     Side,
     Work,
-    default,
     durable_postgres,
     tickover,
 )
@@ -33,7 +30,6 @@ from lab.processes import children_of
 SHARE = 0.25
 ROUND_TRIPS = "round trips of an advance"
 _DELAY_SECONDS = 0.001
-_DEFAULT_USERS = 10
 _SELECTS = 100
 
 
@@ -45,7 +41,7 @@ def measure_postgres(run: Run) -> None:
 
 
 class _PostgresBlocks:
-    """Tickover with one and with two workers on one database, and the default on another, on the same server."""
+    """Tickover with one and with two workers on one database."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -71,8 +67,6 @@ class _PostgresBlocks:
             Contender(TICKOVER, self._loads[TICKOVER], plan.postgres_connections),
             Contender(TICKOVER_TWO, self._loads[TICKOVER_TWO], plan.postgres_connections),
         ]
-        if plan.has_default_everywhere:
-            contenders.append(self._default())
         if self._server.bin("pgbench").exists():
             contenders.append(Contender(PGBENCH, self._pgbench(), plan.postgres_connections))
         else:
@@ -108,14 +102,6 @@ class _PostgresBlocks:
     def _work(self, side: Side, users: list[User], clocks: int) -> Work:
         self._run.progress.show_step(f"{POSTGRES}: creating {clocks:,} clocks on {side.name}")
         return prepare(POSTGRES, side, [user.token for user in users], bodies.typical(), clocks)
-
-    def _default(self) -> Contender:
-        sink = self._run.stack.enter_context(Sink())
-        url = self._server.create_database("default")
-        side = self._run.stack.enter_context(default(self._folder / "default", sink, url))
-        check_same_responses(self._one, side)
-        work = self._work(side, side.sign_in(_DEFAULT_USERS), self._run.plan.default_clocks)
-        return Contender(DEFAULT, side.loads(work), self._run.plan.default_connections)
 
     def _pgbench(self) -> dict[str, Load]:
         work = self._work(self._one, self._users, self._run.plan.clocks)

@@ -111,11 +111,11 @@ def tickover(folder: Path, name: str = TICKOVER, **settings: str) -> Side:
     return side
 
 
-def default(folder: Path, sink: Sink, database_url: str = "") -> Side:
-    """The FastAPI program, with SQLite in the folder or with this database."""
-    url = database_url or f"sqlite:///{folder / 'default.db'}"
+def default(folder: Path, sink: Sink) -> Side:
+    """The FastAPI program, with SQLite in the folder."""
     command = [str(DEFAULT_PYTHON), "-m", "lab.bench.baselines.default", "--port", _PORT_PLACEHOLDER]
-    return Side(DEFAULT, folder, sink.read_code, *command, "--database-url", url, "--smtp", sink.address)
+    options = ["--database", str(folder / "default.db"), "--smtp", sink.address]
+    return Side(DEFAULT, folder, sink.read_code, *command, *options)
 
 
 def durable_postgres() -> PostgresServer:

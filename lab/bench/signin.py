@@ -1,17 +1,17 @@
 """The block of sign-ins: the CPU time that a sign-in by emailed code costs the server.
 
 A sign-in requests a code, receives the email, sends the code and gets a session. Tickover is compared with two popular
-products, better-auth and django-allauth, and with the FastAPI program in `baselines`.
+products, better-auth and django-allauth.
 
 The measure is the CPU time, user and system, of the server's whole process tree. Emails go to a separate process. Eight
 clients with persistent connections sign in, each time with a new address. All sides alternate within each round.
 
 Conditions:
 
-- All use SQLite in WAL mode. Tickover and Python's driver, which Django and FastAPI use, sync at every commit.
+- All use SQLite in WAL mode. Tickover and Python's driver, which Django uses, sync at every commit.
   better-sqlite3 doesn't in this mode (`synchronous=NORMAL`), which is cheaper and may lose the last sign-ins.
 - Tickover and better-auth (with nodemailer's pool) keep their SMTP connections. Django opens one for each email, which
-  is its default, and so does the FastAPI program.
+  is its default.
 - A first sign-in creates the user. allauth lets only existing accounts sign in by code, so it doesn't create users.
 - Limits by client address are off, because all load comes from one. Passwords are not used.
 - allauth uses its API for apps, on gunicorn with one process and one thread, which was cheaper than more threads and
@@ -27,7 +27,7 @@ from itertools import count
 from lab.bench.calls import Sink
 from lab.bench.plan import ROUNDS, SIGN_INS
 from lab.bench.rounds import Run
-from lab.bench.signin_sides import ADDRESS, SIDES, FastApi, Http, NotMeasured, ServerConfig, Side
+from lab.bench.signin_sides import ADDRESS, SIDES, Http, NotMeasured, ServerConfig, Side
 from tests.support.ports import free_port
 
 _CLIENTS = 8
@@ -103,8 +103,7 @@ def measure_sign_ins(run: Run) -> None:
     warm_up, sign_ins = run.plan.sign_ins_to_warm_up, run.plan.sign_ins
     users = warm_up + ROUNDS * (sign_ins + _WARM_UP_AGAIN)
     measured = []
-    # The FastAPI default has no target here.
-    for kind in [kind for kind in SIDES if run.plan.has_default_everywhere or kind is not FastApi]:
+    for kind in SIDES:
         run.progress.show_step(f"{SIGN_INS}: starting {kind.name}")
         folder = run.folder / "sign-ins" / kind.name
         folder.mkdir(parents=True)

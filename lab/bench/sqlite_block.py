@@ -65,9 +65,6 @@ class _SqliteBlocks:
             Contender(TICKOVER, self._tickover.loads(ours), plan.largest_connections),
             Contender(TYPICAL_BESIDE_LARGEST, self._typical_loads, (1,)),
         ]
-        if plan.has_default_everywhere:
-            theirs = self._work(LARGEST, self._default, params, plan.default_largest_clocks)
-            contenders.append(Contender(DEFAULT, self._default.loads(theirs), plan.default_largest_connections))
         alternate(self._run, LARGEST, contenders)
 
     def _work(self, name: str, side: Side, params: Any, clocks: int) -> Work:

@@ -1,4 +1,4 @@
-"""Serve the baseline: python -m lab.bench.baselines.default --port N --database-url URL [--smtp HOST:PORT]."""
+"""Serve the baseline: python -m lab.bench.baselines.default --port N --database PATH [--smtp HOST:PORT]."""
 
 import argparse
 import socket
@@ -21,11 +21,11 @@ class Server(uvicorn.Server):
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m lab.bench.baselines.default", description="Serve the baseline.")
     parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--database-url", required=True, help="sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME")
+    parser.add_argument("--database", required=True, metavar="PATH", help="the SQLite file")
     parser.add_argument("--smtp", default="127.0.0.1:1025", metavar="HOST:PORT", help="mail server (%(default)s)")
     arguments = parser.parse_args()
     host, _, port = arguments.smtp.rpartition(":")
-    app = create_app(arguments.database_url, Mailer(host, int(port)))
+    app = create_app(arguments.database, Mailer(host, int(port)))
     config = uvicorn.Config(
         app,
         host="127.0.0.1",

@@ -96,8 +96,8 @@ async def rpc(call: RpcCall, bearer: Bearer, services: Annotated[Services, Depen
     return Response(status_code=204) if is_notification else RpcResult(result=result, id=call.id)
 
 
-def create_app(database_url: str, mailer: Mailer) -> FastAPI:
-    engine = make_engine(database_url)
+def create_app(database: str, mailer: Mailer) -> FastAPI:
+    engine = make_engine(database)
     sessions = async_sessionmaker(engine, expire_on_commit=False)
 
     @asynccontextmanager

@@ -4,22 +4,16 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, event, make_url
+from sqlalchemy import Connection, event
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-_DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg"}
 
-
-def make_engine(database_url: str) -> AsyncEngine:
-    url = make_url(database_url)
-    kind = url.get_backend_name()
+def make_engine(path: str) -> AsyncEngine:
     # SQLite has one writer, and every request writes. In the pool, requests take turns. In SQLite itself, they would
     # sleep longer and longer between tries, and some would starve for seconds.
-    pool = {"pool_size": 1, "max_overflow": 0} if kind == "sqlite" else {"pool_size": 16}
-    engine = create_async_engine(url.set(drivername=_DRIVERS[kind]), **pool)
-    if kind == "sqlite":
-        event.listen(engine.sync_engine, "connect", _set_up_sqlite)
-        event.listen(engine.sync_engine, "begin", _begin_immediate)
+    engine = create_async_engine(f"sqlite+aiosqlite:///{path}", pool_size=1, max_overflow=0)
+    event.listen(engine.sync_engine, "connect", _set_up_sqlite)
+    event.listen(engine.sync_engine, "begin", _begin_immediate)
     return engine
 
 

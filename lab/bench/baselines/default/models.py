@@ -18,7 +18,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 
-class UtcOnSqlite(TypeDecorator[datetime]):
+class Utc(TypeDecorator[datetime]):
     """Stores times in UTC, because SQLite has no time zones."""
 
     impl = DateTime
@@ -34,9 +34,9 @@ class UtcOnSqlite(TypeDecorator[datetime]):
 class Base(DeclarativeBase):
     """The program creates keys, not the database, so that all rows of a kind fit into one INSERT."""
 
-    # An amount is a JSON number, and a double represents it exactly on both databases. Sums are computed in decimal.
+    # An amount is a JSON number, and a double represents it exactly. Sums are computed in decimal.
     type_annotation_map = {
-        datetime: DateTime(timezone=True).with_variant(UtcOnSqlite(), "sqlite"),
+        datetime: Utc(),
         float: Double(),
         bytes: LargeBinary(),
     }
