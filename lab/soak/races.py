@@ -45,6 +45,9 @@ SCHEDULE = {
 }  # fmt: skip
 
 
+ACCOUNTS = [{"key": key, "name": key, "currency": "EUR"} for key in ("main", "spare")]
+
+
 class Call(NamedTuple):
     method: str
     params: dict[str, Any]
@@ -152,20 +155,23 @@ async def delete_one_clock_during_advances(race: Race, _number: int) -> None:
 async def amend_one_clock_during_advances(race: Race, number: int) -> None:
     """Of 25 cancellations of an item and 13 advances past it, one order holds for all.
 
-    No addition is lost, and those with the same idempotency key are one.
+    No addition is lost, and those with the same idempotency key are one. The balances of the accounts are those of the
+    items, and the clock has the expectations of one of the updates.
     """
-    clock = race.program.result("createTestClock", SCHEDULE, race.token)["clock"]
+    clock = race.program.result("createTestClock", {**SCHEDULE, "accounts": ACCOUNTS}, race.token)["clock"]
     item = clock["pendingTransactions"][CROWD // 2]
     day = datetime.fromisoformat(item["at"]) - START
     late = written(START + timedelta(days=CROWD + 1))
-    added = {"at": late, "name": "Added", "amount": 1, "currency": "EUR", "type": "EXPENSE"}
+    added = {"at": late, "name": "Added", "amount": 1, "from": "main", "to": "spare"}
     cancellations = [Call("amendTestClock", {"id": clock["id"], "cancel": [item["id"]]})] * (CROWD // 2)
     distinct = CROWD // 8
-    params = {"id": clock["id"], "add": {"transactions": [added]}}
+    params = {"id": clock["id"], "add": {"transfers": [added]}}
     additions = [Call("amendTestClock", params), Call("amendTestClock", params, f"addition {number}")] * distinct
-    moves = CROWD // 2 - len(additions)
+    rules = [[{"posted": {"name": "Day 1", "by": late, "count": count}}] for count in range(1, distinct + 1)]
+    updates = [Call("updateTestClock", {"id": clock["id"], "expectations": rule}) for rule in rules]
+    moves = CROWD // 2 - len(additions) - len(updates)
     advances = [Call("advanceTestClock", {"id": clock["id"], "frozenTime": item["at"]})] * moves
-    responses = await race.at_once(by_turns(cancellations, [*additions, *advances]))
+    responses = await race.at_once(by_turns(cancellations, [*additions, *updates, *advances]))
     cancelled = outcomes(responses[::2])
     # Once it is cancelled, the item is unknown. Once it has happened, it stays.
     assert cancelled == (
@@ -173,9 +179,12 @@ async def amend_one_clock_during_advances(race: Race, number: int) -> None:
     )
     assert outcomes(responses[1::2]) == {"ok": CROWD // 2}
     end = race.program.result("getTestClock", {"id": clock["id"]}, race.token)["clock"]
-    items = [*end["transactions"], *end["pendingTransactions"]]
+    items = [*end["transactions"], *end["pendingTransactions"], *end["pendingTransfers"]]
     assert len(items) == len({each["id"] for each in items}) == CROWD + distinct + 1 - cancelled["ok"]
     assert len(end["transactions"]) == day.days - cancelled["ok"]
+    assert end["expectations"] in rules
+    balances = [account["balance"] for account in end["accounts"]]
+    assert balances == [sum(each["amount"] for each in end["transactions"]), 0]
     race.program.result("deleteTestClock", {"id": clock["id"]}, race.token)
 
 

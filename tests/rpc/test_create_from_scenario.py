@@ -68,6 +68,32 @@ async def test_clock_can_have_as_many_items_as_a_grown_one(world: World, token: 
     assert "2,000" in fault["message"]
 
 
+ACCOUNTS = "".join(f'[[accounts]]\nkey = "{key}"\nname = "{key}"\n' for key in ("main", "spare"))
+TRANSFER = '[[transfers]]\nname = "Save"\namount = 1\nfrom_account = "main"\nto_account = "spare"\nevery = "day"\n'
+
+
+async def test_clock_keeps_accounts_and_transfers(world: World, token: str) -> None:
+    text = (
+        f'currency = "EUR"\nlength = "399 days"\n{ACCOUNTS}{TRANSFER}[[expect]]\nnever_below = -400\naccount = "main"\n'
+    )
+    clock = await create(world, token, text=text)
+    assert [account["key"] for account in clock["accounts"]] == ["main", "spare"]
+    assert len(clock["transfers"]) + len(clock["pendingTransfers"]) == 399
+    assert (await world.result("checkTestClock", {"id": clock["id"]}, token))["ok"]
+
+
+async def test_transfers_count_towards_the_items_of_a_clock(world: World, token: str) -> None:
+    contributions = '[[goals.contributions]]\namount = 1\nevery = "day"\ntimes = 500\n'
+    goal = f'[[goals]]\nname = "Trip"\ntarget = 1\n{contributions}'
+    text = f'currency = "EUR"\nlength = "1000 days"\n{ACCOUNTS}{TRANSFER}{goal * 8}'
+    clock = await create(world, token, text=text)
+    assert len(clock["pendingTransfers"]) + len(clock["transfers"]) == 1_000
+    faults = (await world.error(METHOD, {"text": text + goal.replace("500", "1")}, token))["data"]["errors"]
+    assert [(fault["path"], fault["message"]) for fault in faults] == [
+        ("text", "makes a clock whose items must be at most 5000")
+    ]
+
+
 async def test_clock_has_at_most_a_hundred_currencies(world: World, token: str) -> None:
     codes = [f"A{chr(65 + number // 26)}{chr(65 + number % 26)}" for number in range(101)]
     row = '[[transactions]]\nname = "T"\namount = 1\ntype = "income"\nat = "+1 day"\ncurrency = "{}"\n'

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from lab.soak.linearizability.clock_model import SCHEDULES, Items, View
+from lab.soak.linearizability.clock_model import FIRST_TRANSFER, SCHEDULES, Items, View, is_transfer
 from lab.soak.linearizability.history import NOT_EXECUTED, UNKNOWN, Outcome
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import HttpResponse
 
 _START = datetime(2027, 1, 1, tzinfo=UTC)
+_ACCOUNTS = [{"key": key, "name": key, "currency": "EUR"} for key in ("main", "spare")]
 _OUTCOME_UNKNOWN = "may or may not have been executed"
 
 
@@ -26,12 +27,11 @@ _REQUESTS: dict[str, Callable[..., Request]] = {
     "get": lambda clock: Request("getTestClock", {"id": clock}),
     "list": lambda: Request("listTestClocks", {"limit": 100}),
     "fork": lambda clock, day, key: Request("forkTestClock", {"id": clock, "at": _on_day(day)}, key),
-    "add": lambda clock, day, key: Request(
-        "amendTestClock", {"id": clock, "add": {"transactions": [_item(day, "added")]}}, key
-    ),
+    "add": lambda clock, day, key: Request("amendTestClock", {"id": clock, "add": _addition(day)}, key),
     "cancel": lambda clock, number, key: Request(
         "amendTestClock", {"id": clock, "cancel": [_item_id(clock, number)]}, key
     ),
+    "update": lambda clock, count: Request("updateTestClock", {"id": clock, "expectations": _expectations(count)}),
     "delete": lambda clock: Request("deleteTestClock", {"id": clock}),
     "send": lambda address, kind: Request("sendLoginCodeEmail", _EMAILS[kind](address)),
     "verify": lambda address, code: Request("loginByEmailVerification", verify_params(address, code)),
@@ -64,9 +64,13 @@ def outcome(name: str, response: HttpResponse) -> Outcome:
 def _result(result: dict[str, Any]) -> Any:
     if "clock" in result:
         clock = result["clock"]
-        return View(
-            clock["id"], _day(clock["frozenTime"]), _items(clock["transactions"]), _items(clock["pendingTransactions"])
-        )
+        posted = _items(clock["transactions"], clock["transfers"])
+        transferred = len(clock["transfers"])
+        balances = {account["key"]: account["balance"] for account in clock["accounts"]}
+        assert balances == {"main": -len(posted), "spare": transferred}, "the balances are those of the posted items"
+        pending = _items(clock["pendingTransactions"], clock["pendingTransfers"])
+        expected = [each["posted"]["count"] for each in clock.get("expectations", ())]
+        return View(clock["id"], _day(clock["frozenTime"]), posted, pending, sum(expected))
     if "clocks" in result:
         assert "nextCursor" not in result, "the account has too many clocks for one page"
         return frozenset((clock["id"], _day(clock["frozenTime"])) for clock in result["clocks"])
@@ -74,7 +78,18 @@ def _result(result: dict[str, Any]) -> Any:
 
 
 def _creation(schedule: Items) -> dict[str, Any]:
-    return {"frozenTime": _on_day(0), "transactions": [_item(day, name) for day, _, name in schedule]}
+    transactions = [_item(day, name) for day, _, name in schedule]
+    return {"frozenTime": _on_day(0), "accounts": _ACCOUNTS, "transactions": transactions}
+
+
+def _addition(day: int) -> dict[str, Any]:
+    if not is_transfer(day):
+        return {"transactions": [_item(day, "added")]}
+    return {"transfers": [{"at": _on_day(day), "name": "added", "amount": 1, "from": "main", "to": "spare"}]}
+
+
+def _expectations(count: int) -> list[dict[str, Any]] | None:
+    return [{"posted": {"name": "rent", "by": _on_day(9), "count": count}}] if count else None
 
 
 def _item(day: int, name: str) -> dict[str, Any]:
@@ -82,11 +97,15 @@ def _item(day: int, name: str) -> dict[str, Any]:
 
 
 def _item_id(clock: str, number: int) -> str:
-    return f"txn_{clock.removeprefix('clock_').replace('-', '')}_{number}"
+    prefix, number = ("tfr", number - FIRST_TRANSFER) if number >= FIRST_TRANSFER else ("txn", number)
+    return f"{prefix}_{clock.removeprefix('clock_').replace('-', '')}_{number}"
 
 
-def _items(transactions: list[dict[str, Any]]) -> Items:
-    return tuple((_day(item["at"]), int(item["id"].rpartition("_")[2]), item["name"]) for item in transactions)
+def _items(transactions: list[dict[str, Any]], transfers: list[dict[str, Any]]) -> Items:
+    items = [(item, 0) for item in transactions] + [(item, FIRST_TRANSFER) for item in transfers]
+    return tuple(
+        sorted((_day(item["at"]), first + int(item["id"].rpartition("_")[2]), item["name"]) for item, first in items)
+    )
 
 
 def _on_day(day: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from lab.soak.connections import Connection, ConnectionLost, ResponseTruncated, connect
 from lab.soak.linearizability.calls import outcome, request
-from lab.soak.linearizability.clock_model import View
+from lab.soak.linearizability.clock_model import FIRST_TRANSFER, View
 from lab.soak.linearizability.history import UNKNOWN, Call, Outcome, Subject
 from lab.soak.linearizability.mail import PlannedMailServer, Reply
 from lab.soak.linearizability.servers import CUT, Servers
@@ -22,13 +22,13 @@ _MAX_ABANDONED = 8
 _KEYS = ("k1", "k1", "k2", "")
 _AMENDMENT_KEYS = ("a1", "a2", "a3", "", "", "")
 """Keys of amendments and forks. Most calls with one key have different parameters."""
-_ACTIONS = ["create", "advance", "get", "list", "fork", "delete", "add", "cancel"]
+_ACTIONS = ["create", "advance", "get", "list", "fork", "delete", "add", "cancel", "update"]
 _WEIGHTS = (
-    [20, 30, 15, 8, 6, 10, 10, 6],
-    [6, 30, 20, 4, 3, 3, 30, 15],
-    [40, 10, 6, 8, 4, 24, 6, 4],
+    [20, 30, 15, 8, 6, 10, 10, 6, 8],
+    [6, 30, 20, 4, 3, 3, 30, 15, 12],
+    [40, 10, 6, 8, 4, 24, 6, 4, 4],
 )
-"""Of the actions. The last two are amendments."""
+"""Of the actions. The last three replace the schedule."""
 _FAILED_REPLIES: tuple[Reply, ...] = ("rejected", "none")
 
 
@@ -126,9 +126,12 @@ class ClockClients:
         [id] = chances.choices(list(self._days)[-3:][::-1], [8, 2, 1][: len(self._days)])
         if name in ("get", "delete"):
             return name, {"id": id}
+        if name == "update":
+            return name, {"id": id, "count": chances.randint(0, 3)}
         key = chances.choice(_AMENDMENT_KEYS)
         if name == "cancel":
-            return name, {"id": id, "number": chances.randint(0, 4), "key": key}
+            number = chances.choice((*range(5), FIRST_TRANSFER, FIRST_TRANSFER + 1))
+            return name, {"id": id, "number": number, "key": key}
         day = self._days[id] + chances.randint(-1, 3) if name in ("advance", "add") else chances.randint(0, 9)
         arguments = {"id": id, "day": max(0, day)}
         return name, arguments if name == "advance" else {**arguments, "key": key}

@@ -8,7 +8,11 @@ from lab.soak.linearizability.checker import Step
 from lab.soak.linearizability.history import NOT_EXECUTED, UNKNOWN, Call
 
 Items = tuple[tuple[int, int, str], ...]
-"""The transactions of a schedule: day, number and name, sorted. The ids of transactions end with their numbers."""
+"""The items of a schedule: day, number and name, sorted. Their IDs end with their numbers.
+
+Those of transfers have numbers from FIRST_TRANSFER on here.
+"""
+FIRST_TRANSFER = 1_000
 
 SCHEDULES: dict[str, Items] = {
     "rent": ((1, 0, "rent"), (4, 1, "rent"), (9, 2, "rent")),
@@ -27,6 +31,8 @@ class View(NamedTuple):
     day: int
     posted: Items
     pending: Items
+    expected: int
+    """How many payments the stored expectation of the clock requires, or 0 without one."""
 
 
 class Clock(NamedTuple):
@@ -37,20 +43,22 @@ class Clock(NamedTuple):
     day: int
     next_number: int
     """The number of the next transaction. Numbers of cancelled ones are not used again."""
+    next_transfer: int = FIRST_TRANSFER
+    expected: int = 0
 
     @property
     def view(self) -> View:
         posted = tuple(item for item in self.schedule if item[0] <= self.day)
-        return View(self.id, self.day, posted, self.schedule[len(posted) :])
+        return View(self.id, self.day, posted, self.schedule[len(posted) :], self.expected)
 
 
 class Account(NamedTuple):
-    """The state. `copies` has the schedules that unfinished forks have read, by the number of the call."""
+    """The state. `copies` has the clocks that unfinished forks have read, by the number of the call."""
 
     clocks: frozenset[Clock] = frozenset()
     deleted: frozenset[str] = frozenset()
-    copies: frozenset[tuple[int, Items | None, int]] = frozenset()
-    """A fork that found its key in use has no schedule."""
+    copies: frozenset[tuple[int, Clock | None]] = frozenset()
+    """A fork that found its key in use has no clock."""
     keys: frozenset[tuple[str, tuple[Any, ...], str]] = frozenset()
     """The keys of amendments and forks, each with its call and its clock."""
 
@@ -140,8 +148,12 @@ class ClockModel:
             return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
         if day < clock.day:
             return _if_outcome(outcome, ("error", "INVALID_PARAMS"), state)
-        schedule = tuple(sorted([*clock.schedule, (day, clock.next_number, "added")]))
-        amended = clock._replace(schedule=schedule, next_number=clock.next_number + 1)
+        added = (day, clock.next_transfer if is_transfer(day) else clock.next_number, "added")
+        amended = clock._replace(
+            schedule=tuple(sorted([*clock.schedule, added])),
+            next_number=clock.next_number + (not is_transfer(day)),
+            next_transfer=clock.next_transfer + is_transfer(day),
+        )
         return _if_outcome(outcome, ("result", amended.view), state.replace(clock, amended).bind(key, call, id))
 
     def _cancel(self, state: Account, number: int, id: str, item: int, key: str, outcome: Any) -> Iterable[Account]:
@@ -159,6 +171,13 @@ class ClockModel:
         amended = clock._replace(schedule=tuple(each for each in clock.schedule if each != found))
         return _if_outcome(outcome, ("result", amended.view), state.replace(clock, amended).bind(key, call, id))
 
+    def _update(self, state: Account, number: int, id: str, expected: int, outcome: Any) -> Iterable[Account]:
+        clock = state.find(id)
+        if clock is None:
+            return _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
+        updated = clock._replace(expected=expected)
+        return _if_outcome(outcome, ("result", updated.view), state.replace(clock, updated))
+
     def _list(self, state: Account, number: int, outcome: Any) -> Iterable[Account]:
         return _if_outcome(outcome, ("result", frozenset((clock.id, clock.day) for clock in state.clocks)), state)
 
@@ -175,12 +194,12 @@ class ClockModel:
     ) -> Iterator[Account]:
         if repeated := state.outcome_of_key(key, ("fork", id, day)):
             is_stored = outcome is UNKNOWN or outcome[0] == "result"
-            after = state._replace(copies=state.copies | {(number, None, 0)}) if is_stored else state
+            after = state._replace(copies=state.copies | {(number, None)}) if is_stored else state
             yield from _if_outcome(outcome, repeated, after)
             # The server looks up the key before it reads the original. The key may have been free at that time.
         clock = state.find(id)
         if clock is not None and self._possible_ids(number, key, day, outcome):
-            yield state._replace(copies=state.copies | {(number, clock.schedule, clock.next_number)})
+            yield state._replace(copies=state.copies | {(number, clock)})
         elif clock is None and not repeated:
             yield from _if_outcome(outcome, ("error", "CLOCK_NOT_FOUND"), state)
 
@@ -189,14 +208,14 @@ class ClockModel:
         if copy is None:
             return []
         after = state._replace(copies=state.copies - {copy})
-        _, schedule, next_number = copy
-        if schedule is None:
+        original = copy[1]
+        if original is None:
             return [after]
         call = ("fork", id, day)
         if repeated := state.outcome_of_key(key, call):
             return _if_outcome(outcome, repeated, after)
         ids = self._possible_ids(number, key, day, outcome)
-        forks = [Clock(new, "", "", schedule, day, next_number) for new in ids]
+        forks = [original._replace(id=new, key="", params="", day=day) for new in ids]
         return [added.bind(key, call, fork.id) for fork in forks for added in self._add_one(after, [fork], outcome)]
 
     def _possible_ids(self, number: int, key: str, day: int, outcome: Any) -> list[str]:
@@ -219,6 +238,11 @@ class ClockModel:
         for clock in clocks:
             if outcome is UNKNOWN or outcome == ("result", clock.view):
                 yield from state.add(clock)
+
+
+def is_transfer(day: int) -> bool:
+    """Return whether an amendment adds a transfer for this day, or else a transaction."""
+    return day % 2 == 1
 
 
 def new_clock(id: str, key: str, params: str) -> Clock:

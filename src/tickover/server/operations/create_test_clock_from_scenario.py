@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Meta, UnsetType, json
 from msgspec.structs import replace
 
-from tickover.api.clocks import ContributionEntry, GoalEntry, NewClock, OneClock, TransactionEntry
+from tickover.api.clocks import ContributionEntry, GoalEntry, NewClock, OneClock, TransactionEntry, TransferEntry
 from tickover.api.errors import Fault, Reason
 from tickover.api.fields import ClockName, InitialAmount, Labels, Params, PositiveAmount, Text, doc
 from tickover.api.limits import MAX_CLOCK_CURRENCIES, MAX_CLOCK_ITEMS, MAX_SCENARIO_BYTES
@@ -59,6 +59,7 @@ class _GrownClock(NewClock, frozen=True):
     """Parameters of createTestClock with as many items as a clock can hold. The scenario's limits count."""
 
     transactions: Sequence[TransactionEntry[PositiveAmount]] = ()
+    transfers: Sequence[TransferEntry[PositiveAmount]] = ()
     goals: Sequence[_GrownGoal] = ()
 
 
@@ -89,7 +90,7 @@ def _of_scenario(fault: Fault, path: str) -> Fault:
 
 
 def _total_faults(given: _GrownClock) -> Iterator[Fault]:
-    items = len(given.transactions) + sum(len(goal.contributions) for goal in given.goals)
+    items = len(given.transactions) + len(given.transfers) + sum(len(goal.contributions) for goal in given.goals)
     if items > MAX_CLOCK_ITEMS:
         yield Fault("items", "count", f"must be at most {MAX_CLOCK_ITEMS}", items)
     currencies = len({item.currency for item in given.transactions})
