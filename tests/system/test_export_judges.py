@@ -4,11 +4,13 @@ import csv
 import io
 import subprocess
 import sys
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from random import Random
 
 from tests.support.debian_packages import require_program
+from tests.support.program import Program
 from tests.support.random_statements import random_opening, random_snapshot, snapshot_with_accounts
 from tickover.scenarios.statements import build_statements, export
 
@@ -54,8 +56,38 @@ def _check(*files: Path) -> tuple[int, str]:
 
 
 def test_bean_check_accepts_the_file(tmp_path: Path) -> None:
-    file = tmp_path / "a.beancount"
-    file.write_text(export(random_snapshot(Random(3)), "beancount", opening={"EUR": 5}))
+    text = export(random_snapshot(Random(3)), "beancount", opening={"EUR": 5})
+    assert _bean_check(tmp_path / "a.beancount", text) == (0, "")
+
+
+def _bean_check(file: Path, text: str) -> tuple[int, str]:
+    """Return the exit code and the output of bean-check."""
+    file.write_text(text)
     command = [str(Path(sys.executable).with_name("bean-check")), str(file)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+    return ran.returncode, ran.stdout + ran.stderr
+
+
+def test_programs_agree_with_the_balance_of_each_account_at_each_months_end(program: Program, tmp_path: Path) -> None:
+    token = program.sign_in()
+    params = {"scenario": "household", "start": "2027-01-01T00:00:00Z"}
+    id = program.result("createTestClockFromScenario", params, token)["clock"]["id"]
+    hledger, beancount = (
+        program.result("exportTestClock", {"id": id, "format": format, "pending": True}, token)["text"]
+        for format in ("hledger", "beancount")
+    )
+    for month in range(2, 7):
+        # The export is in UTC, and has the days of transactions.
+        last, first = date(2027, month, 1) - timedelta(days=1), date(2027, month, 1)
+        at = {"id": id, "at": f"{last}T23:59:59.999999Z"}
+        for account in program.result("getTestClockBalances", at, token)["accounts"]:
+            name, balance = f"Assets:Tickover:{account['account'].capitalize()}", f"{account['balance']:.2f}"
+            hledger += f"{last} * Month end\n    {name}  EUR 0 = EUR {balance}\n\n"
+            beancount += f"{first} balance {name}  {balance} EUR\n"
+    file = tmp_path / "a.journal"
+    file.write_text(hledger)
+    assert _check(file) == (0, "")
+    assert _bean_check(tmp_path / "a.beancount", beancount) == (0, "")
+    # A balance that is wrong by a cent is found.
+    file.write_text(hledger.replace(f" = EUR {balance}", f" = EUR {balance[:-1]}{(int(balance[-1]) + 1) % 10}"))
+    assert _check(file)[0] == 1

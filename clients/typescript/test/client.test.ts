@@ -85,6 +85,19 @@ test("a clock is created and advanced, and instants can be dates", async () => {
   );
 });
 
+test("a clock of two years is created from a scenario in one call", async () => {
+  const text =
+    'currency = "EUR"\nlength = "2 years"\n[[transactions]]\nname = "Coffee"\namount = 3\ntype = "expense"\nevery = "day"\n';
+  const { clock } = await tickover.createTestClockFromScenario({ text, start: START, name: "Coffees" });
+  assert.deepEqual([clock.name, clock.transactions.length + clock.pendingTransactions.length], ["Coffees", 731]);
+  const household = await tickover.createTestClockFromScenario({ scenario: "household", start: START });
+  assert.deepEqual(
+    household.clock.accounts?.map(({ key }) => key),
+    ["checking", "savings", "card"],
+  );
+  assert.equal((await tickover.checkTestClock({ id: household.clock.id })).ok, true);
+});
+
 test("sums are exact before they become numbers", async () => {
   const contributions = [0.1, 0.2].map((amount) => ({ at: START, amount }));
   const goals = [{ name: "Trip", targetAmount: 1, contributions }];
