@@ -1,93 +1,100 @@
-"""A small budget app: the current balance and the forecast of one user's account.
+"""A small budget app: reads a bank through Plaid into SQLite, and says what is left of this month's budget."""
 
-It gets the account from a Tickover server, and uses only the standard library.
+import base64
+import hashlib
+import hmac
+import sqlite3
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import plaid
+from plaid.api.plaid_api import PlaidApi
+from plaid.model.item_public_token_exchange_request import ItemPublicTokenExchangeRequest
+from plaid.model.transactions_sync_request import TransactionsSyncRequest
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS bank (access_token TEXT NOT NULL, cursor TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS payments (
+    id TEXT PRIMARY KEY, account TEXT NOT NULL, date TEXT NOT NULL, name TEXT NOT NULL,
+    cents INTEGER NOT NULL, pending INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS webhooks (id TEXT PRIMARY KEY);
 """
-
-import http.client
-import json
-from collections.abc import Iterator
-from datetime import datetime
-from decimal import Decimal
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
-
-
-class ServerError(Exception):
-    """The server returned an error."""
-
-
-class Balance(NamedTuple):
-    at: datetime
-    amount: Decimal
-    after: str
-    """The name of the transaction that led to this balance."""
+PAGE = 100
 
 
 class Budget:
-    """One user's budget."""
+    """The payments of one user, and a budget for each month."""
 
-    def __init__(self, url: str, token: str | None = None) -> None:
-        self._url = urlsplit(url)
-        self._token = token
+    def __init__(self, database: Path, bank_url: str, monthly_cents: int, webhook_secret: str = "") -> None:
+        keys = {"clientId": "budget", "secret": "secret"}
+        self._bank = PlaidApi(plaid.ApiClient(plaid.Configuration(host=bank_url, api_key=keys)))
+        self.database = sqlite3.connect(database)
+        self.database.executescript(SCHEMA)
+        self._monthly_cents = monthly_cents
+        self._webhook_key = base64.b64decode(webhook_secret.removeprefix("whsec_"))
 
-    def request_code(self, email: str) -> None:
-        """Send a sign-in code to this email address."""
-        self._call("sendLoginCodeEmail", email=email, loginCodeType="SHORT_LIVED", emailType="LOGIN_CODE")
+    def connect(self, public_token: str) -> None:
+        """Connect a bank with the token of Plaid Link."""
+        request = ItemPublicTokenExchangeRequest(public_token=public_token)
+        access_token = self._bank.item_public_token_exchange(request).access_token
+        with self.database:
+            self.database.execute("DELETE FROM bank")
+            self.database.execute("INSERT INTO bank VALUES (?, '')", [access_token])
 
-    def sign_in(self, email: str, code: str) -> None:
-        result = self._call("loginByEmailVerification", email=email, code=code, authenticationMethod="EMAIL_CODE")
-        self._token = result["token"]
+    def sync(self) -> None:
+        """Store what has changed at the bank."""
+        access_token, start = self.database.execute("SELECT access_token, cursor FROM bank").fetchone()
+        pages: list[Any] = []
+        cursor, has_more = start, True
+        while has_more:
+            request = TransactionsSyncRequest(access_token=access_token, cursor=cursor, count=PAGE)
+            try:
+                page = self._bank.transactions_sync(request)
+            except plaid.ApiException as error:
+                if "TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION" not in error.body:
+                    raise
+                # Something has changed between two pages. Begin again.
+                pages, cursor = [], start
+                continue
+            pages.append(page)
+            cursor, has_more = page.next_cursor, page.has_more
+        # All pages or none.
+        with self.database:
+            for page in pages:
+                self._store([*page.added, *page.modified])
+                removed = [[each.transaction_id] for each in page.removed]
+                self.database.executemany("DELETE FROM payments WHERE id = ?", removed)
+            self.database.execute("UPDATE bank SET cursor = ?", [cursor])
 
-    def balance(self, clock: str) -> Decimal:
-        """Return the current balance."""
-        return _balance(self._account(clock))
+    def _store(self, payments: Iterable[Any]) -> None:
+        for each in payments:
+            # For Plaid, a positive amount is money that goes out.
+            cents = -round(each.amount * 100)
+            row = (each.transaction_id, each.account_id, each.date.isoformat(), each.name, cents, each.pending)
+            self.database.execute("INSERT OR REPLACE INTO payments VALUES (?, ?, ?, ?, ?, ?)", row)
 
-    def banner(self, clock: str) -> str:
-        """Return a warning if the balance will become negative, or else the amount that is free to spend."""
-        forecast = list(self._forecast(clock))
-        lowest = min(forecast, key=lambda balance: balance.amount)
-        if lowest.amount >= 0:
-            return f"You can spend {lowest.amount:,.2f}."
-        first = next(balance for balance in forecast if balance.amount < 0)
-        return f"{first.after} on {first.at:%-d %B} will leave you {-first.amount:,.2f} short."
+    def left_this_month(self) -> int:
+        """Return the cents that the user can still spend this month. Pending payments count."""
+        month = datetime.now(UTC).strftime("%Y-%m-%%")
+        query = "SELECT coalesce(sum(cents), 0) FROM payments WHERE cents < 0 AND date LIKE ?"
+        [spent] = self.database.execute(query, [month]).fetchone()
+        return self._monthly_cents + int(spent)
 
-    def _forecast(self, clock: str) -> Iterator[Balance]:
-        """Yield the current balance, and the balance after each pending transaction."""
-        account = self._account(clock)
-        amount = _balance(account)
-        yield Balance(datetime.fromisoformat(account["frozenTime"]), amount, "")
-        for item in account["pendingTransactions"]:
-            amount += _signed(item)
-            yield Balance(datetime.fromisoformat(item["at"]), amount, item["name"])
-
-    def _account(self, clock: str) -> dict[str, Any]:
-        account: dict[str, Any] = self._call("getTestClock", id=clock)["clock"]
-        return account
-
-    def _call(self, method: str, **params: str) -> dict[str, Any]:
-        headers = {"Content-Type": "application/json"}
-        if self._token is not None:
-            headers["Authorization"] = f"Bearer {self._token}"
-        connection_class = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
-        connection = connection_class(self._url.netloc, timeout=10)
-        try:
-            call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-            connection.request("POST", f"{self._url.path}/rpc", json.dumps(call), headers)
-            # Use decimals: a float can't represent 0.10 exactly.
-            response = json.load(connection.getresponse(), parse_float=Decimal, parse_int=Decimal)
-        finally:
-            connection.close()
-        if "error" in response:
-            raise ServerError(response["error"]["message"])
-        result: dict[str, Any] = response["result"]
-        return result
-
-
-def _balance(account: dict[str, Any]) -> Decimal:
-    """Return the balance after all posted transactions. The account has one currency."""
-    return sum(map(_signed, account["transactions"]), sum(account.get("openingBalances", {}).values(), Decimal(0)))
-
-
-def _signed(item: dict[str, Any]) -> Decimal:
-    amount = Decimal(item["amount"])
-    return amount if item["type"] == "INCOME" else -amount
+    def webhook(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        """Sync when the bank has news: a WSGI application for webhooks as in Standard Webhooks."""
+        body = environ["wsgi.input"].read()
+        id, timestamp = environ.get("HTTP_WEBHOOK_ID", ""), environ.get("HTTP_WEBHOOK_TIMESTAMP", "")
+        digest = hmac.digest(self._webhook_key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256)
+        signature = f"v1,{base64.b64encode(digest).decode()}"
+        if not hmac.compare_digest(signature, environ.get("HTTP_WEBHOOK_SIGNATURE", "")):
+            start_response("401 Unauthorized", [])
+            return []
+        with self.database:
+            is_new = self.database.execute("INSERT OR IGNORE INTO webhooks VALUES (?)", [id]).rowcount
+        if is_new:
+            self.sync()
+        start_response("204 No Content", [])
+        return []

@@ -109,16 +109,24 @@ def income(
     return _transaction("INCOME", name, amount, currency, at, category, account)
 
 
-def expense(
+def expense(  # noqa: PLR0913 - one parameter for each member
     name: str,
     amount: Amount,
     currency: str,
     at: InstantLike,
     category: str | None = None,
     account: str | None = None,
+    *,
+    authorized_at: InstantLike | None = None,
+    authorized_amount: Amount | None = None,
 ) -> PlannedTransaction:
-    """Return a transaction of type EXPENSE. Its amount is positive."""
-    return _transaction("EXPENSE", name, amount, currency, at, category, account)
+    """Return a transaction of type EXPENSE. Its amount is positive. A bank shows it as pending from `authorized_at`."""
+    item = _transaction("EXPENSE", name, amount, currency, at, category, account)
+    return structs.replace(
+        item,
+        authorized_at=UNSET if authorized_at is None else to_instant(authorized_at),
+        authorized_amount=UNSET if authorized_amount is None else to_exact_decimal(authorized_amount),
+    )
 
 
 def account(
