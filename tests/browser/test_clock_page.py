@@ -18,6 +18,13 @@ NEVER_BELOW_ZERO = {"balance": {"currency": "EUR", "atLeast": 0}}
 OVERDRAFT = {"balance": {"currency": "EUR", "atLeast": -2000}}
 
 
+_DROPPED_FILE = """(text) => {
+  const transfer = new DataTransfer();
+  transfer.items.add(new File([text], "books.csv"));
+  return transfer;
+}"""
+
+
 async def open_with_checks(console: Console, clock: str, **checks: Any) -> None:
     """Open a clock after storing opening balances and expectations with it."""
     console.call("updateTestClock", id=clock, **checks)
@@ -196,6 +203,34 @@ async def test_app_is_connected_and_disconnected(browser: Browser, program: Prog
         await expect(bank).to_contain_text("Your app can read this clock as if it were a bank")
         await expect(page.locator("svg.plot .strip .breaks")).to_have_count(0)
         assert console.call("listTestClockConnections", id=clock)["connections"] == []
+
+
+async def test_books_are_compared_until_they_are_complete(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        page, clock = console.page, console.create()
+        console.call("advanceTestClock", id=clock, frozenTime="2027-01-26T00:00:00Z")
+        await console.open_clock(clock)
+        books = "date,amount,name\n2027-01-03,-1150,Rent\n2027-01-03,-1150,Rent\n2027-01-09,-3,Tea\n"
+        dropped = await page.evaluate_handle(_DROPPED_FILE, books)
+        await page.dispatch_event("tick-clock", "drop", {"dataTransfer": dropped})
+        section = page.get_by_role("region", name="Books in “books.csv”")
+        await expect(section).to_contain_text("3 differences on 26 Jan 2027. 3 rows compared.")
+        await expect(section.get_by_role("row")).to_contain_text(
+            ["Difference", "Duplicated Rent", "Unexpected Tea", "Missing Salary"]
+        )
+        await expect(page.locator("svg.plot .strip .breaks")).to_have_count(3)
+        await section.get_by_role("button", name="25 Jan 2027").click()
+        await expect(page).to_have_url(re.compile("t=2027-01-25T08"))
+        async with page.expect_file_chooser() as chooser:
+            await console.choose("Reconcile…")
+        complete = b"date,amount\n2027-01-03,-1150\n2027-01-25,2800.50\n"
+        await (await chooser.value).set_files({"name": "all.csv", "mimeType": "text/csv", "buffer": complete})
+        await expect(page.get_by_role("region", name="Books in “all.csv”")).to_contain_text("2 rows compared.")
+        # The books miss what happens next.
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("Enter")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("region", name="Books in “all.csv”")).to_contain_text("Missing Rent")
 
 
 # Advancing

@@ -1,7 +1,6 @@
 // The lanes below the balance: bars of income and expenses, arrows of transfers, diamonds of goals, and a strip for each
 // expectation.
 
-import { describeFault } from "../clock/bank-view.js";
 import { countUntil, curveOf } from "../clock/clock-model.js";
 import { plural } from "../clock/clock-text.js";
 import { deadline, decidedAt, describeExpectation, postTimes, violationRanges } from "../clock/expectations.js";
@@ -228,18 +227,17 @@ export function idleMarks({ start, times }, x, { left, right, from, to }, y) {
   return s("g", { class: "idle" }, marks);
 }
 
-/** Draw when the bank fails: faults with their `institution`. */
-export function bankStrip(faults, x, { from, to, top, bottom }) {
+/** Draw ranges `{ from, to, title }` in a strip: failures of the bank, or differences of books, which have no length. */
+export function rangeStrip(ranges, x, { from, to, top, bottom }) {
   const y = (top + bottom) / 2;
-  const segments = faults.map((fault) => {
-    const start = Math.max(parseInstant(fault.from), from);
-    const end = Math.min(fault.until ? parseInstant(fault.until) : to, to);
-    if (start > end) return null;
-    const first = x(start) + CAP;
-    const title = s("title", {}, `${fault.institution}: ${describeFault(fault)}`);
-    return s("path", { class: "breaks", d: `M${first} ${y}H${Math.max(first, x(end) - CAP)}` }, title);
-  });
-  return faults.length > 0 && s("g", { class: "strip" }, segments);
+  const segments = ranges
+    .filter((range) => range.from <= to && range.to >= from)
+    .map((range) => {
+      const [first, last] = [x(Math.max(range.from, from)) + CAP, x(Math.min(range.to, to)) - CAP];
+      const path = { class: "breaks", d: `M${first} ${y}H${Math.max(first, last)}` };
+      return s("path", path, s("title", {}, range.title));
+    });
+  return s("g", { class: "strip" }, segments);
 }
 
 /**

@@ -70,7 +70,7 @@ function heightOfBars(bars) {
 }
 
 /** Place the plots, lanes and strips below each other, if possible in `space` pixels. */
-export function layOut({ model, curves, faults = [], window, width, space = DEFAULT_HEIGHT, showsAll }) {
+export function layOut({ model, curves, tracks = [], window, width, space = DEFAULT_HEIGHT, showsAll }) {
   const isNarrow = width < NARROW;
   const balances = showsAll ? curves : curves.slice(0, MAX_PLOTS);
   const isSingle = curves.length === 1;
@@ -80,7 +80,7 @@ export function layOut({ model, curves, faults = [], window, width, space = DEFA
   const maxLabel = isNarrow ? MAX_NARROW_LABEL : MAX_LABEL;
   // Without the labels, whose width is not yet known.
   const bars = balances.map((balance) => barLanes(model, balance, window, width - maxLabel, isSingle));
-  const stripsHeight = (strips.length + (faults.length && 1)) * STRIP_HEIGHT;
+  const stripsHeight = (strips.length + tracks.length) * STRIP_HEIGHT;
   const others = heightOfBars(bars) + accounts.length * ACCOUNT_LINE + goalHeight + stripsHeight;
   const height = plotHeight(balances.length, space - others, isNarrow);
   const lanes = [];
@@ -115,14 +115,10 @@ export function layOut({ model, curves, faults = [], window, width, space = DEFA
   const stripLabels = strips.map((strip) => fitLabel(shortLabel(strip, model), isNarrow ? width : MAX_LABEL - 12));
   const accountLabels = accounts.map(({ name }) => fitLabel([name, ""], maxLabel - 12));
   const barLabels = isSingle ? singleLabels(bars[0], isNarrow ? width : 0, fits) : {};
-  const laneLabels = isNarrow
-    ? [
-        "Goals",
-        faults.length ? "Bank fails" : "",
-        ...stripLabels.filter((label) => textWidth(label) < MAX_NARROW_LABEL),
-      ]
-    : [...Object.values(barLabels).flat(), ...stripLabels];
-  const allLabels = [...axisLabels(plots), ...laneLabels, ...accountLabels, ...lanes.map(({ label = "" }) => label)];
+  const shownLabels = isNarrow ? stripLabels.filter((label) => textWidth(label) < MAX_NARROW_LABEL) : stripLabels;
+  const laneLabels = ["Goals", ...tracks.map(({ label }) => label), ...accountLabels, ...shownLabels];
+  if (!isNarrow) laneLabels.push(...Object.values(barLabels).flat());
+  const allLabels = [...axisLabels(plots), ...laneLabels, ...lanes.map(({ label = "" }) => label)];
   left = Math.min(MAX_LABEL, Math.max(0, ...allLabels.map(textWidth)) + 12);
   if (isSingle) addBars(bars[0], barLabels);
   bottom += LANES_GAP;
@@ -132,8 +128,9 @@ export function layOut({ model, curves, faults = [], window, width, space = DEFA
   const stripPlaces = strips.map((strip, index) =>
     below(STRIP_HEIGHT, stripLabels[index], "", describeExpectation(strip, model)),
   );
-  const bankPlace = below(faults.length && STRIP_HEIGHT, faults.length ? "Bank fails" : "");
-  return { isNarrow, plots, lanes, accountPlaces, strips, stripPlaces, bankPlace, left, bottom: bottom + LANES_GAP };
+  const trackPlaces = tracks.map(({ label }) => below(STRIP_HEIGHT, label));
+  const places = { accountPlaces, stripPlaces, trackPlaces };
+  return { isNarrow, plots, lanes, strips, ...places, left, bottom: bottom + LANES_GAP };
 }
 
 /** Cut the name of a label to fit a width, but not the rest of it. */

@@ -17,7 +17,7 @@ import {
   textWidth,
   valueGrid,
 } from "./chart-paths.js";
-import { bankStrip, barLane, expectationStrip, goalLane, idleMarks, transferLane } from "./event-lanes.js";
+import { barLane, expectationStrip, goalLane, idleMarks, rangeStrip, transferLane } from "./event-lanes.js";
 import { drawForbidden, drawViolations, hatch } from "./forbidden-areas.js";
 import { AXIS, laneLabel, layOut, RIGHT, TOP } from "./timeline-layout.js";
 
@@ -215,7 +215,7 @@ export function drawTimeline(
     model,
     curves = curvesOf(model),
     results,
-    faults = [],
+    tracks = [],
     window,
     width: pixels,
     space,
@@ -225,7 +225,15 @@ export function drawTimeline(
   },
 ) {
   const width = pixels / fontScale;
-  const layout = layOut({ model, curves, faults, window, width, space: space && space / fontScale, showsAll });
+  const layout = layOut({
+    model,
+    curves,
+    tracks,
+    window,
+    width,
+    space: space && space / fontScale,
+    showsAll,
+  });
   const { left, bottom, isNarrow, accountPlaces } = layout;
   const right = width - (isNarrow ? 4 : RIGHT);
   const x = scale(window.from, window.to, left, right);
@@ -251,11 +259,13 @@ export function drawTimeline(
     [marks.nowPill.stem, marks.previewPill.stem],
     hoverLine,
     plots.map((plot) => plot.node),
-    [...layout.lanes, ...accountPlaces, ...layout.stripPlaces, layout.bankPlace].map((place) => laneLabel(place, left)),
+    [...layout.lanes, ...accountPlaces, ...layout.stripPlaces, ...layout.trackPlaces].map((place) =>
+      laneLabel(place, left),
+    ),
     layout.strips.map((expectation, index) =>
       expectationStrip(model, expectation, results?.[index], x, { ...edges, ...layout.stripPlaces[index] }),
     ),
-    bankStrip(faults, x, { ...edges, ...layout.bankPlace }),
+    tracks.map(({ ranges }, index) => rangeStrip(ranges, x, { ...edges, ...layout.trackPlaces[index] })),
     lanes.map((lane) => lane.node),
     [marks.nowPill.node, marks.previewPill.node],
     idleMarks(model, x, edges, bases.at(-1) ?? bottom),

@@ -35,7 +35,7 @@ const PAN_KEYS = { ArrowLeft: -0.2, ArrowRight: 0.2 };
 export class Timeline extends HTMLElement {
   #model = null;
   #results = null;
-  #faults = []; // of the bank
+  #tracks = new Map(); // of ranges, by their labels
   #shown = ALL_ACCOUNTS; // or TOTALS, or the key of an account
   #instant = 0;
   #window = null;
@@ -204,9 +204,10 @@ export class Timeline extends HTMLElement {
     this.#draw();
   }
 
-  /** Show when the bank fails: faults with their `institution`. */
-  setFaults(faults) {
-    this.#faults = faults;
+  /** Show ranges `{ from, to, title }` in a strip with a label, or no strip if there are none. */
+  setTrack(label, ranges) {
+    if (ranges.length) this.#tracks.set(label, { label, ranges });
+    else this.#tracks.delete(label);
     this.#draw();
   }
 
@@ -280,7 +281,7 @@ export class Timeline extends HTMLElement {
       model: this.#model,
       curves: this.#curves(),
       results: this.#results,
-      faults: this.#faults,
+      tracks: [...this.#tracks.values()],
       window: this.#window,
       width: this.#width,
       space: this.#space,

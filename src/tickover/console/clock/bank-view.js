@@ -39,6 +39,14 @@ export function syncBetween(model, from, to) {
 export const faultAt = ({ faults = [] }, instant) =>
   faults.find(({ from, until }) => parseInstant(from) <= instant && (!until || instant < parseInstant(until)));
 
+/** Return the faults of a connection as ranges `{ from, to, title }`. */
+export const faultRanges = ({ institution, faults = [] }) =>
+  faults.map((fault) => ({
+    from: parseInstant(fault.from),
+    to: fault.until ? parseInstant(fault.until) : Infinity,
+    title: `${institution}: ${describeFault(fault)}`,
+  }));
+
 /** Describe a fault: `Bank is down from 1 Feb 2027 until 2 Feb 2027`. */
 export const describeFault = ({ kind, from, until }) =>
   `${FAULT_KINDS[kind]} from ${formatInstant(parseInstant(from))}${until ? ` until ${formatInstant(parseInstant(until))}` : " on"}`;

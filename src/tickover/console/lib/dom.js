@@ -99,6 +99,30 @@ export function downloadFile({ fileName, mediaType, text }) {
   URL.revokeObjectURL(url);
 }
 
+/** Let the user choose a file and return it. If they choose none, the promise stays pending. */
+export const chooseFile = (accept) =>
+  new Promise((resolve) =>
+    h("input", { type: "file", accept, onchange: ({ target }) => resolve(target.files[0]) }).click(),
+  );
+
+/** Call `onFile(file)` for a file that is dropped on a node. */
+export function onFileDrop(node, onFile) {
+  const hasFile = ({ dataTransfer }) => dataTransfer?.types.includes("Files");
+  const mark = (isOver) => node.classList.toggle("drop-target", isOver);
+  node.addEventListener("dragover", (event) => {
+    if (!hasFile(event)) return;
+    event.preventDefault();
+    mark(true);
+  });
+  node.addEventListener("dragleave", () => mark(false));
+  node.addEventListener("drop", (event) => {
+    if (!hasFile(event)) return;
+    event.preventDefault();
+    mark(false);
+    onFile(event.dataTransfer.files[0]);
+  });
+}
+
 /** Disable a button while `work` runs. A disabled button loses the focus, so restore it afterwards. */
 export async function withBusyState(button, work) {
   const hadFocus = document.activeElement === button;

@@ -1,6 +1,6 @@
 // The panel of connections: programs that read the clock as a bank, what the bank answers, and a form to connect one.
 
-import { describeFault, FAULT_KINDS, faultAt, PROTOCOLS, syncBetween } from "../clock/bank-view.js";
+import { describeFault, FAULT_KINDS, faultAt, faultRanges, PROTOCOLS, syncBetween } from "../clock/bank-view.js";
 import { curvesOf } from "../clock/clock-model.js";
 import { curveName, plural } from "../clock/clock-text.js";
 import { errorDetails } from "../clock/create-clock.js";
@@ -16,7 +16,7 @@ const NO_FAULT = ["", "None"];
 
 export class BankPanel {
   #id;
-  #onFaults;
+  #onRanges;
   #connections = [];
   #model = null;
   #answered = ""; // the instants of the answer that is shown
@@ -42,10 +42,10 @@ export class BankPanel {
     this.#answer,
   );
 
-  /** `id` is that of the clock. Call `onFaults(faults)` with the faults of all connections. */
-  constructor(id, { onFaults }) {
+  /** `id` is that of the clock. Call `onRanges(ranges)` with the faults of all connections. */
+  constructor(id, { onRanges }) {
     this.#id = id;
-    this.#onFaults = onFaults;
+    this.#onRanges = onRanges;
     this.#load();
   }
 
@@ -68,8 +68,7 @@ export class BankPanel {
       const rows = connections.map((connection) => this.#row(connection));
       const hint = "Your app can read this clock as if it were a bank, with Plaid or SimpleFIN.";
       render(this.#list, rows.length ? h("ul", {}, rows) : h("p", { class: "muted" }, hint));
-      const withBank = ({ institution, faults = [] }) => faults.map((fault) => ({ ...fault, institution }));
-      this.#onFaults(connections.flatMap(withBank));
+      this.#onRanges(connections.flatMap(faultRanges));
     });
   }
 

@@ -32,7 +32,7 @@ export class ClockHeader {
   #menu;
 
   /** `onRename(name)` returns the clock. */
-  constructor(model, { onFork, onDelete, onRename, onError }) {
+  constructor(model, { onFork, onReconcile, onDelete, onRename, onError }) {
     this.#model = model;
     this.#onError = onError;
     this.#rename = onRename;
@@ -43,6 +43,7 @@ export class ClockHeader {
       { text: "Rename", onSelect: () => this.#editName() },
       { text: "Copy ID", onSelect: () => copyText(model.id, "the ID of the clock") },
       { text: "Export…", onSelect: () => this.#export() },
+      { text: "Reconcile…", onSelect: onReconcile },
       { text: "Compare…", isNarrow: true, onSelect: () => (location.hash = comparison) },
       null,
       { text: "Delete…", danger: true, onSelect: onDelete },

@@ -20,6 +20,7 @@ import "./goals.js";
 import { clampToClock } from "../chart/scrubber.js";
 import { parseInstant, toTimestamp } from "../lib/instants.js";
 import { RpcError, ServerUnavailable } from "../lib/rpc.js";
+import { ReconcilePanel } from "./reconcile-panel.js";
 import { showNextCommand } from "./request-inspector.js";
 import "../chart/timeline.js";
 
@@ -136,6 +137,7 @@ class ClockPage extends HTMLElement {
   #build() {
     this.#notice.element.hidden = true;
     this.header = new ClockHeader(this.#model, {
+      onReconcile: () => this.reconciliation.choose(),
       onFork: () => this.#actions.askFork(this.#instant),
       onDelete: () => this.#actions.askDelete(),
       onRename: (name) => this.#rename(name),
@@ -158,6 +160,26 @@ class ClockPage extends HTMLElement {
       onPreview: show,
       hide: (node, hidden) => this.#hide(node, hidden),
     });
+    const aside = this.#buildPanels(show);
+    render(
+      this,
+      this.header.element,
+      this.figures.element,
+      this.#notice.element,
+      this.timeline,
+      this.reconciliation.element,
+      // In one column, the long list comes last.
+      h(
+        "div",
+        { class: "clock-columns" },
+        this.clientWidth < TWO_COLUMNS ? [aside, this.transactions] : [this.transactions, aside],
+      ),
+    );
+    this.timeline.append(this.bar.element);
+  }
+
+  /** Create the tables and panels below the timeline. Return those beside the transactions. */
+  #buildPanels(show) {
     this.transactions = h("tick-transactions", {
       class: "card",
       onadditem: () => this.#actions.askItem(Math.max(this.#instant, this.#model.now)),
@@ -175,13 +197,18 @@ class ClockPage extends HTMLElement {
         this.transactions.showAccount(account);
       },
     });
+    this.reconciliation = new ReconcilePanel(this, {
+      model: () => this.#model,
+      onShow: show,
+      onRanges: (ranges) => this.timeline.setTrack("Books", ranges),
+    });
     this.bank = new BankPanel(this.clockId, {
-      onFaults: (faults) => {
-        this.timeline.setFaults(faults);
-        this.#draw();
+      onRanges: (ranges) => {
+        this.timeline.setTrack("Bank fails", ranges);
+        this.bank.draw(this.#model, this.#currentView, viewAt(this.#model, this.#instant));
       },
     });
-    const aside = h(
+    return h(
       "div",
       { class: "clock-aside" },
       this.#model.accounts.length > 0 && this.accounts.element,
@@ -189,20 +216,6 @@ class ClockPage extends HTMLElement {
       this.goals,
       this.bank.element,
     );
-    render(
-      this,
-      this.header.element,
-      this.figures.element,
-      this.#notice.element,
-      this.timeline,
-      // In one column, the long list comes last.
-      h(
-        "div",
-        { class: "clock-columns" },
-        this.clientWidth < TWO_COLUMNS ? [aside, this.transactions] : [this.transactions, aside],
-      ),
-    );
-    this.timeline.append(this.bar.element);
   }
 
   /** Show a new state of the clock. */
@@ -214,6 +227,7 @@ class ClockPage extends HTMLElement {
     this.timeline.setModel(model, this.#instant);
     this.transactions.setModel(model, this.#instant);
     this.goals.setModel(model);
+    this.reconciliation.update();
     this.#showResults(this.#results);
   }
 
