@@ -3,23 +3,26 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from decimal import Decimal
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
-from tickover.api import timestamps
-from tickover.api.durations import Duration
-from tickover.api.durations import parse as parse_span
 from tickover.cli.session import DEFAULT_URL, Session
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from click.shell_completion import CompletionItem
+
+    from tickover.api.durations import Duration
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_WITHOUT_OFFSET: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?", re.ASCII)
-_CURRENCY: Final = re.compile("[A-Z]{3}")
-_AMOUNT: Final = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,10})?")
-_AMBIGUOUS_MINUTES: Final = re.compile(r"([0-9]) *m\b", re.IGNORECASE)
+# Compiled at their first use, because help doesn't need them.
+_WITHOUT_OFFSET: Final = r"(?a:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?)"
+_CURRENCY: Final = "[A-Z]{3}"
+_AMOUNT: Final = r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,10})?"
+_AMBIGUOUS_MINUTES: Final = r"(?i:([0-9]) *m\b)"
 
 
 def _set_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -68,8 +71,10 @@ def label_option(help: str) -> Callable[[F], F]:
 
 def parse_time(text: str) -> datetime:
     """Parse a date or a time. It is in UTC unless it has an offset."""
+    from tickover.api import timestamps
+
     try:
-        if _WITHOUT_OFFSET.fullmatch(text):
+        if re.fullmatch(_WITHOUT_OFFSET, text):
             return datetime.fromisoformat(text).replace(tzinfo=UTC)
         return timestamps.parse(text)
     except ValueError:
@@ -78,13 +83,15 @@ def parse_time(text: str) -> datetime:
         ) from None
 
 
-def parse_duration(text: str) -> Duration:
+def parse_duration(text: str) -> "Duration":
     """Parse a duration such as `1mo` or `2w`."""
+    from tickover.api.durations import parse
+
     try:
-        duration = parse_span(text)
+        duration = parse(text)
     except ValueError:
-        if _AMBIGUOUS_MINUTES.search(text):
-            months, minutes = (_AMBIGUOUS_MINUTES.sub(rf"\1{unit}", text) for unit in ("mo", "min"))
+        if re.search(_AMBIGUOUS_MINUTES, text):
+            months, minutes = (re.sub(_AMBIGUOUS_MINUTES, rf"\1{unit}", text) for unit in ("mo", "min"))
             raise click.BadParameter(
                 f"'{text}' is ambiguous. Use '{months}' for months or '{minutes}' for minutes."
             ) from None
@@ -94,25 +101,31 @@ def parse_duration(text: str) -> Duration:
     return duration
 
 
-def parse_amount_of_currency(text: str) -> tuple[str, Decimal]:
+def parse_amount_of_currency(text: str) -> "tuple[str, Decimal]":
     """Parse a currency and an amount: `EUR=1200.50`."""
+    from decimal import Decimal
+
     currency, _, amount = text.partition("=")
-    if not _CURRENCY.fullmatch(currency) or not _AMOUNT.fullmatch(amount):
+    if not re.fullmatch(_CURRENCY, currency) or not re.fullmatch(_AMOUNT, amount):
         raise click.BadParameter(f"'{text}' isn't a currency with an amount. Use EUR=1200 or EUR=-50.25.")
     return currency, Decimal(amount)
 
 
-def parse_balance(text: str) -> tuple[str, Decimal]:
+def parse_balance(text: str) -> "tuple[str, Decimal]":
     """Parse a currency or the key of an account, and an amount: `EUR=0`, `checking=100`."""
+    from decimal import Decimal
+
     book, _, amount = text.partition("=")
-    if not book or not _AMOUNT.fullmatch(amount):
+    if not book or not re.fullmatch(_AMOUNT, amount):
         raise click.BadParameter(f"'{text}' isn't a currency or an account with an amount. Use EUR=0 or checking=100.")
     return book, Decimal(amount)
 
 
-def parse_amount(text: str) -> Decimal:
+def parse_amount(text: str) -> "Decimal":
     """Parse an amount: `3.50`."""
-    if not _AMOUNT.fullmatch(text):
+    from decimal import Decimal
+
+    if not re.fullmatch(_AMOUNT, text):
         raise click.BadParameter(f"'{text}' isn't an amount. Use 1200 or 3.50.")
     return Decimal(text)
 
@@ -133,8 +146,10 @@ def parse_label(text: str) -> tuple[str, str]:
     return key, value
 
 
-def complete_scenario(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_scenario(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Complete a file name or the name of a shipped scenario."""
+    from click.shell_completion import CompletionItem
+
     from tickover.scenarios import names
 
     # Files come first because bash drops items before them. The value isn't empty because zsh drops empty items.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-_C1_CONTROLS: Final = re.compile("[\x7f-\x9f]")
+_C1_CONTROLS: Final = "[\x7f-\x9f]"
 
 
 class Output:
@@ -97,7 +97,7 @@ def to_json(value: Any, indent: int = 0) -> str:
     document = encode_json(value)
     text = (json.format(document, indent=indent) if indent else document).decode()
     # JSON escapes C0 controls, but not DEL and C1 controls.
-    return _C1_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub(_C1_CONTROLS, lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def configure_streams() -> None:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from tickover.api.errors import Reason, Rejection
-from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.output import Output
 
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from tickover.client import Tickover
 
 DEFAULT_URL: Final = "http://127.0.0.1:8000"
-_WRONG_TOKEN: Final = {Reason.UNAUTHENTICATED, Reason.FORBIDDEN}
-_NO_CLOCK: Final = {Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED}
 
 
 class Session:
@@ -95,6 +91,7 @@ class Session:
     @contextmanager
     def client(self, token: str = "", retries: int = 2) -> Iterator["Tickover"]:
         """Open a client. Errors of its calls leave the block as `CliError`."""
+        from tickover.cli import formatting
         from tickover.client import Tickover
 
         try:
@@ -107,6 +104,7 @@ class Session:
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
         """Raise a `CliError` for every error of a call."""
+        from tickover.api.errors import Reason, Rejection
         from tickover.cli.call_errors import from_client_error, from_rejection
         from tickover.client import ClientError
 
@@ -114,9 +112,9 @@ class Session:
             yield
         except Rejection as rejection:
             error = from_rejection(rejection, self.profile.email, self.login_command)
-            if rejection.reason in _WRONG_TOKEN and self.environment_token:
+            if rejection.reason in (Reason.UNAUTHENTICATED, Reason.FORBIDDEN) and self.environment_token:
                 error.hint = "The token comes from TICKOVER_TOKEN. Unset the variable or change it."
-            if rejection.reason in _NO_CLOCK and self.uses_last_clock:
+            if rejection.reason in (Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED) and self.uses_last_clock:
                 error.message = "The clock that you used last has been deleted or has expired."
                 error.hint = "List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent"
             raise error from None
