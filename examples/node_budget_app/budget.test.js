@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { start } from "tickover/testing";
-import { overdraftWarning } from "./budget.js";
+import { after, afterEach, before, mock, test } from "node:test";
+import { followClock, start, Webhooks } from "tickover/testing";
+import { openBank } from "./bank.js";
+import { leftThisMonth } from "./rule.js";
+import { startApp } from "./server.js";
 
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 let server;
 let tickover;
 
@@ -12,22 +15,52 @@ before(async () => {
 });
 
 after(() => server.stop());
+afterEach(() => mock.timers.reset());
 
-async function createClock(rentDay) {
-  const transactions = [
-    { at: `2027-01-${rentDay}T08:00:00Z`, name: "Rent", amount: 1150, currency: "EUR", type: "EXPENSE" },
-    { at: "2027-01-25T08:00:00Z", name: "Salary", amount: 2800, currency: "EUR", type: "INCOME" },
-  ];
-  return (await tickover.createTestClock({ frozenTime: "2027-01-01T00:00:00Z", transactions })).clock;
+async function assertBooksAreRight(clock, budget) {
+  const transactions = [...budget.payments.values()].map(({ id, date, name, cents }) => {
+    return { id, at: `${date}T00:00:00Z`, name, amount: cents / 100 };
+  });
+  const result = await tickover.reconcileTestClock({ id: clock.id, observed: { transactions } });
+  assert.ok(result.ok, JSON.stringify(result, null, 2));
 }
 
-test("rent before the salary causes a warning", async () => {
-  const clock = await createClock("03");
-  const warning = await overdraftWarning(tickover, clock.id, "2027-01-31T00:00:00Z");
-  assert.equal(warning, "Your account will be at -1150 EUR on 2027-01-03.");
+test("the books are right for three months", async () => {
+  const { clock, budget } = await openBank(tickover);
+  for (const day of ["01-13", "01-31", "02-20", "03-12", "04-01"]) {
+    await tickover.advanceTestClock({ id: clock.id, frozenTime: `2027-${day}T00:00:00Z` });
+    await budget.sync();
+    await assertBooksAreRight(clock, budget);
+  }
+  assert.equal(budget.payments.size, 9);
 });
 
-test("rent after the salary causes no warning", async () => {
-  const clock = await createClock("28");
-  assert.equal(await overdraftWarning(tickover, clock.id, "2027-01-31T00:00:00Z"), "");
+test("webhooks keep the books up to date", async (context) => {
+  const { clock, budget } = await openBank(tickover);
+  const app = await startApp(budget, SECRET);
+  context.after(() => app.stop());
+  const to = `${app.url}/webhook`;
+  const webhooks = new Webhooks(tickover, clock.id, { to, secret: SECRET, duplicate: 0.5, reorder: 0.5, seed: 1 });
+  for (const month of ["02", "03", "04"]) {
+    await tickover.advanceTestClock({ id: clock.id, frozenTime: `2027-${month}-01T00:00:00Z` });
+    for (const { response } of await webhooks.deliver()) assert.equal(response.status, 204);
+    await assertBooksAreRight(clock, budget);
+  }
+  const forged = new Webhooks(tickover, clock.id, { to, secret: `whsec_${"A".repeat(32)}` });
+  assert.equal((await forged.deliver())[0].response.status, 401);
+});
+
+test("the budget of a month ends with the month", async () => {
+  const { clock, budget } = await openBank(tickover);
+  mock.timers.enable({ apis: ["Date"] });
+  const advance = await followClock(tickover, clock.id, (at) => mock.timers.setTime(at.getTime()));
+  async function leftAt(time) {
+    await advance(time);
+    await budget.sync();
+    return leftThisMonth([...budget.payments.values()], 100_000);
+  }
+  // The dinner is pending.
+  assert.equal(await leftAt("2027-01-13T00:00:00Z"), 100_000 - 90_000 - 4_150);
+  assert.equal(await leftAt("2027-01-31T23:59:59Z"), 100_000 - 90_000 - 4_875);
+  assert.equal(await leftAt("2027-02-01T00:00:00Z"), 100_000);
 });
