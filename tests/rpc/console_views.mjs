@@ -25,12 +25,12 @@ function viewOf(model, instant) {
 }
 
 /** A case has a snapshot, perhaps with the snapshot before it, or the parameters of a clock. */
-function run({ snapshot, before, params, instants, opening }) {
+function run({ snapshot, before, params, instants }) {
   const model = params
-    ? parseParams(params, opening)
+    ? parseParams(params)
     : before
-      ? parseClock(snapshot, parseClock(before, null, opening))
-      : parseClock(snapshot, undefined, opening);
+      ? parseClock(snapshot, parseClock(before))
+      : parseClock(snapshot);
   return { views: instants.map((instant) => viewOf(model, parseInstant(instant))), params: toParams(model) };
 }
 
