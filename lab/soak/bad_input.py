@@ -2,14 +2,14 @@
 
 import json
 import os
-import socket
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
+from http.client import HTTPConnection
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from lab.soak import corpora, hostile_addresses, hostile_requests
@@ -39,20 +39,13 @@ class Requests:
 
     def __init__(self, program: Program, token: str) -> None:
         self._pid = program.process.pid
-        self._address = urlsplit(program.url).hostname or "", urlsplit(program.url).port or 0
+        self._connection = HTTPConnection(urlsplit(program.url).netloc, timeout=_TIMEOUT_SECONDS)
         self._resident, _ = resident_and_peak_mib(self._pid)
         self._token = token
-        self._connection: socket.socket | None = None
         self.sent = 0
         self.errors: list[str] = []
         self.slowest = 0.0
         self.largest = 0.0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._close()
 
     def send(self, body: bytes) -> bytes:
         """Send a request. If it took long, repeat it, because the machine may have been busy."""
@@ -79,36 +72,15 @@ class Requests:
         return response, Cost(milliseconds, peak - before)
 
     def _exchange(self, body: bytes) -> tuple[int, bytes]:
-        connection = self._connection = self._connection or socket.create_connection(self._address, _TIMEOUT_SECONDS)
-        head = (
-            f"POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-            f"Authorization: Bearer {self._token}\r\nContent-Length: {len(body)}\r\n\r\n"
-        )
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._token}"}
         # The server may reject a request before its end.
         with suppress(ConnectionError):
-            connection.sendall(head.encode() + body)
-        received = b""
-        while b"\r\n\r\n" not in received:
-            received += self._read(connection)
-        head_bytes, _, rest = received.partition(b"\r\n\r\n")
-        fields = head_bytes.lower()
-        length = int(fields.partition(b"content-length:")[2].split(b"\r\n")[0] or 0)
-        while len(rest) < length:
-            rest += self._read(connection)
-        if b"connection: close" in fields:
-            self._close()
-        return int(head_bytes[9:12]), rest
+            self._connection.request("POST", "/rpc", body, headers)
+        with self._connection.getresponse() as response:
+            return response.status, response.read()
 
-    @staticmethod
-    def _read(connection: socket.socket) -> bytes:
-        data = connection.recv(1 << 16)
-        assert data, "the server closed the connection without a response"
-        return data
-
-    def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+    def close(self) -> None:
+        self._connection.close()
 
 
 def run(context: Context) -> Iterator[Figure]:
@@ -147,7 +119,7 @@ def _send_all(
     context: Context, name: str, requests: Requests, bodies: Iterable[bytes], count: int, shares: tuple[float, float]
 ) -> Iterator[Figure]:
     waiting = iter(bodies)
-    with requests:
+    with closing(requests):
         for _ in context.rounds(-(-count // 100), f"{name}, hundred", *shares):
             for body in islice(waiting, 100):
                 requests.send(body)
