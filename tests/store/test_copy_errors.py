@@ -44,7 +44,7 @@ def change_sql(name: str, url: str) -> str:
     return f"update {name} set {changed} where {copied}"
 
 
-@both_directions
+@pytest.mark.parametrize("urls", ["postgres sqlite"], indirect=True)
 async def test_rows_changed_since_are_updated(urls: tuple[str, str], execute: Execute) -> None:
     source, target = urls
     contents = await fill(source)
@@ -58,7 +58,6 @@ async def test_rows_changed_since_are_updated(urls: tuple[str, str], execute: Ex
     assert await query_all(target, contents) == await query_all(source, contents)
 
 
-@both_directions
 async def test_target_with_other_data_is_rejected_and_not_changed(urls: tuple[str, str], execute: Execute) -> None:
     source, target = urls
     await fill(source)
@@ -174,9 +173,13 @@ async def test_postgres_database_is_not_copied_onto_itself(postgres_url: str) ->
 async def test_second_copy_to_the_same_database_is_rejected(urls: tuple[str, str]) -> None:
     source, target = urls
     await fill(source)
+    tried: set[str] = set()
     errors: list[BaseException | None] = []
 
     def report(step: str, done: int, of: int) -> None:
+        if step in tried:
+            return
+        tried.add(step)
         with ThreadPoolExecutor(1) as thread:
             errors.append(thread.submit(asyncio.run, copy(source, target, ignore_progress)).exception())
 
