@@ -13,7 +13,6 @@ from tickover.api.clocks import (
     ContributionEntry,
     GoalEntry,
     ScheduleEntry,
-    Transaction,
     TransactionEntry,
     TransferEntry,
 )
@@ -90,11 +89,6 @@ ExpandedPlan = ExpandedScenario[CreateClockParams, Expectation]
 
 def plan_of(expanded: ExpandedPlan) -> Plan:
     return Plan(**(structs.asdict(expanded.params) | {"expectations": expanded.expectations}))
-
-
-def is_opening_balance(transaction: PlannedTransaction | Transaction) -> bool:
-    """Return whether a transaction has the category of opening balances. Only one at the clock's start is one."""
-    return transaction.category == OPENING_BALANCE
 
 
 def income(
