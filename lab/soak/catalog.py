@@ -1,6 +1,17 @@
 """The rows of the soak, in the order in which they run."""
 
-from lab.soak import bad_input, failover, guessing, hostility, kills, load_held, power_loss, races, upgrade
+from lab.soak import (
+    bad_input,
+    bank_histories,
+    failover,
+    guessing,
+    hostility,
+    kills,
+    load_held,
+    power_loss,
+    races,
+    upgrade,
+)
 from lab.soak.faults import row as faults
 from lab.soak.linearizability import row as linearizability
 from lab.soak.rows import Row
@@ -17,4 +28,5 @@ ROWS: tuple[Row, ...] = (
     hostility.ROW,
     failover.ROW,
     upgrade.ROW,
+    bank_histories.ROW,
 )

@@ -31,11 +31,15 @@ class Connection:
 
     def send(self, method: str, params: Any, token: str | None = None, key: str = "") -> None:
         """Send a call without waiting. `token` overrides the token of the connection."""
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        headers = f"{_authorization(token) or self._authorization}{f'Idempotency-Key: {key}{_END}' if key else ''}"
+        self.post("/rpc", {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, headers)
+
+    def post(self, path: str, content: Any, headers: str = "") -> None:
+        """Send JSON without waiting."""
+        body = json.dumps(content).encode()
         head = (
-            "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-            f"{_authorization(token) or self._authorization}{f'Idempotency-Key: {key}{_END}' if key else ''}"
-            f"Content-Length: {len(body)}\r\n\r\n"
+            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"{headers}Content-Length: {len(body)}\r\n\r\n"
         )
         self._writer.write(head.encode() + body)
 
