@@ -263,6 +263,17 @@ async def test_token_never_reaches_the_model(
     assert await call(server, "list_clocks") == {"clocks": []}
 
 
+async def test_app_is_connected_to_a_clock(server: "MCPServer", program: Program) -> None:
+    id = await create(server)
+    faults = [{"kind": "LOGIN_REQUIRED", "from": RENT["at"], "until": SALARY["at"]}]
+    connected = await call(server, "connect_clock", id=id, protocol="PLAID", institution="First Bank", faults=faults)
+    assert connected["url"] == f"{program.url}/plaid"
+    assert (connected["connection"]["institution"], connected["connection"]["faults"]) == ("First Bank", faults)
+    body = {"client_id": "any", "secret": "any", "public_token": connected["publicToken"]}
+    exchanged = program.request("POST", "/plaid/item/public_token/exchange", json.dumps(body).encode())
+    assert exchanged.json["item_id"] == connected["connection"]["id"]
+
+
 # Descriptions
 
 

@@ -9,6 +9,7 @@ from pydantic_core import CoreSchema
 from typing_extensions import TypedDict
 
 from tickover.api.clocks import AccountEntry, AddedContributionEntry, GoalEntry, TransactionEntry, TransferEntry
+from tickover.api.connections import BankFault
 from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import Bound, InitialAmount, OpeningBalance, PositiveAmount, TotalBound
 from tickover.api.reconciliation import ObservedEntry
@@ -69,4 +70,5 @@ Transfers = Annotated[list[Json], _Read(TransferEntry[PositiveAmount])]
 Goals = Annotated[list[Json], _Read(GoalEntry[PositiveAmount, InitialAmount])]
 AddedContributions = Annotated[list[Json], _Read(AddedContributionEntry)]
 Expectations = Annotated[list[Json], _Read(ExpectationEntry[Bound, TotalBound])]
+BankFaults = Annotated[list[Json], _Read(BankFault)]
 ObservedTransactions = Annotated[list[Json], _Read(ObservedEntry)]

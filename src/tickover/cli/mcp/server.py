@@ -70,6 +70,7 @@ def build_server(make_session: Callable[[], Session]) -> MCPServer:
         (tools.reconcile_clock, "Compare the books of an app", _READS),
         (tools.amend_clock, "Add and cancel items", _CHANGES),
         (tools.fork_clock, "Copy a clock at any time", _CREATES),
+        (tools.connect_clock, "Connect an app to a clock", _CREATES),
         (tools.delete_clock, "Delete a clock", _DELETES),
     ):
         server.add_tool(tool, title=title, annotations=annotations)

@@ -10,6 +10,7 @@ from msgspec import ValidationError, convert, json
 from pydantic import Field
 
 from tickover.api.arguments import to_instant
+from tickover.api.connections import BankFault, BankProtocol
 from tickover.api.durations import parse as parse_duration
 from tickover.api.expectations import Expectation
 from tickover.api.plans import PlannedGoal, PlannedItem, PlannedTransaction, PlannedTransfer
@@ -17,6 +18,7 @@ from tickover.cli.errors import CliError, Exit
 from tickover.cli.mcp.inputs import (
     Accounts,
     AddedContributions,
+    BankFaults,
     ClockId,
     Expectations,
     Goals,
@@ -223,6 +225,23 @@ class Tools:
         """Copy a clock at any time, by default at its start. Use it to go back in time. The original doesn't change."""
         with self._client() as (client, _):
             return _clock(client.fork_clock(id, at, name=name).snapshot)
+
+    def connect_clock(
+        self,
+        id: ClockId,
+        protocol: BankProtocol,
+        institution: Annotated[str | None, Field(description="The name of the bank.")] = None,
+        faults: BankFaults | None = None,
+    ) -> Json:
+        """Let the app under test read a clock as if it were a bank, with Plaid or SimpleFIN.
+
+        The app exchanges the `publicToken` at `url`, or claims the `setupToken`, once. Then advance the clock: the
+        app's next sync brings what happened.
+        """
+        with self._client() as (client, _):
+            given = None if faults is None else convert(faults, list[BankFault])
+            connected = client.connect_clock(id, protocol, institution=institution, faults=given)
+            return {**_json(connected), "url": f"{client.url}/{protocol.lower()}"}
 
     def delete_clock(self, id: ClockId) -> Json:
         """Delete a clock permanently."""
