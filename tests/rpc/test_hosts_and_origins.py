@@ -129,6 +129,14 @@ class ConfiguredHandler:
         return await send_request(self._handler, Request(method, path, b"", fields, "203.0.113.7", body))
 
 
+async def test_bank_rejects_other_hosts_with_errors_of_its_protocols(world: World) -> None:
+    handler = ConfiguredHandler(world)
+    plaid = await handler.request("POST", "/plaid/accounts/get", b"{}", host="evil.example")
+    assert (plaid.status, plaid.json["error_code"]) == (400, "INVALID_HEADERS")
+    simplefin = await handler.request("GET", "/simplefin/info", host="evil.example")
+    assert (simplefin.status, simplefin.headers["content-type"]) == (400, "text/plain; charset=utf-8")
+
+
 def cors_headers(response: HttpResponse) -> dict[str, str]:
     # `Vary: Accept-Encoding` has nothing to do with CORS.
     headers = {name: value for name, value in response.headers.items() if value != "accept-encoding"}

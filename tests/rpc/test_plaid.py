@@ -348,6 +348,8 @@ async def test_reset_login_holds_until_the_item_is_removed(world: World, token: 
         (b'{"client_id": "a", "secret": "b", "access_token": "\\ud800"}', "INVALID_BODY"),
         (b'{"client_id": "a", "secret": "b", "access_token": "x", "count": 501}', "INVALID_FIELD"),
         (b'{"client_id": "a", "secret": "b", "access_token": "x", "count": 0}', "INVALID_FIELD"),
+        (b'{"client_id": "a", "secret": "b", "access_token": "x", "options": null}', "INVALID_FIELD"),
+        (b'{"client_id": "a", "secret": "b", "access_token": "x", "options": {"days_requested": 0}}', "INVALID_FIELD"),
     ],
 )
 async def test_invalid_requests_get_error_objects(world: World, body: bytes, code: str) -> None:

@@ -1,5 +1,6 @@
 """The bank that connected programs read: connections, the clocks that they open, and faults."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
@@ -25,6 +26,7 @@ _MAX_KNOWN_CONNECTIONS: Final = 10_000
 _MAX_CACHED_BYTES: Final = 8_000_000
 _BYTES_PER_ITEM: Final = 2_500
 """The approximate size of an item in a view, with its rows as JSON."""
+_ROWS_PER_STEP: Final = 250
 _COST_PER_BYTE: Final = 10
 """As for operations that need a ledger."""
 
@@ -72,12 +74,18 @@ class OpenClock(Struct, frozen=True):
     def view(self) -> BankView:
         return self.cached.view
 
-    def encode_rows(self, encode: Callable[[Row], bytes]) -> list[Raw]:
-        """Return all rows as JSON of the connection's protocol."""
-        encoded, protocol = self.cached.encoded_rows, self.connection.protocol
-        if protocol not in encoded:
-            encoded[protocol] = [Raw(encode(row)) for row in self.view.rows]
-        return encoded[protocol]
+    async def encode_rows(self, encode: Callable[[Row], bytes]) -> list[Raw]:
+        """Return all rows as JSON of the connection's protocol. Other calls run in between."""
+        protocol = self.connection.protocol
+        encoded = self.cached.encoded_rows.get(protocol)
+        if encoded is None:
+            encoded = []
+            for row in self.view.rows:
+                encoded.append(Raw(encode(row)))
+                if len(encoded) % _ROWS_PER_STEP == 0:
+                    await asyncio.sleep(0)
+            self.cached.encoded_rows[protocol] = encoded
+        return encoded
 
 
 class _KnownConnection(Struct, frozen=True):
@@ -102,6 +110,11 @@ class Bank:
         if key is None:
             raise UnknownSecret
         return key
+
+    async def find_institution(self, key: bytes, request: BankRequest) -> str | None:
+        """Return the institution of a connection, or None."""
+        async with self._admission.turn(request.network, CALL_COST):
+            return await self.services.store.find_institution(key, ids.first_live_key(request.now))
 
     @asynccontextmanager
     async def open(self, secret: str, protocol: BankProtocol, request: BankRequest) -> AsyncIterator[OpenClock]:

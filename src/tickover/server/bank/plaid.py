@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, TypeVar
 from msgspec import DecodeError, Meta, Raw, Struct, ValidationError, json
 
 from tickover.api import ids
+from tickover.api.connections import BankProtocol
 from tickover.api.errors import Reason, Rejection
 from tickover.api.nesting import is_nested_too_deeply
 from tickover.server.bank import plaid_errors
@@ -45,9 +46,8 @@ class _Options(Struct, frozen=True):
     count: Count | None = None
     offset: Annotated[int, Meta(ge=0)] | None = None
     include_original_description: bool | None = None
-
-
-_NO_OPTIONS: Final = _Options()
+    days_requested: Annotated[int, Meta(ge=1, le=730)] | None = None
+    """Ignored, because the whole history is there."""
 
 
 class _Call(Struct, frozen=True):
@@ -62,13 +62,11 @@ class _Call(Struct, frozen=True):
     count: Count | None = None
     start_date: date | None = None
     end_date: date | None = None
-    options: _Options | None = None
-
-    @property
-    def selected(self) -> _Options:
-        return self.options or _NO_OPTIONS
+    options: _Options = _Options()
 
 
+_Change = Callable[[bytes, BankProtocol, bytes], Awaitable[bool]]
+"""A method of the store that returns whether there was such a connection."""
 _decode_call: Final = json.Decoder(_Call).decode
 
 
@@ -103,8 +101,13 @@ class Plaid:
         return 200, _HEADERS, _encode({**members, "request_id": request.request_id})
 
     def reject(self, request: BankRequest, rejection: Rejection | None) -> Response:
-        is_limit = rejection is not None and rejection.reason is Reason.RATE_LIMITED
-        error = plaid_errors.rate_limited(request.path) if is_limit else plaid_errors.internal_error()
+        match rejection and rejection.reason:
+            case Reason.RATE_LIMITED:
+                error = plaid_errors.rate_limited(request.path)
+            case Reason.INVALID_REQUEST:
+                error = PlaidError("INVALID_REQUEST", "INVALID_HEADERS", str(rejection))
+            case _:
+                error = plaid_errors.internal_error()
         return _error_response(error, request)
 
     async def _run(self, request: BankRequest) -> Members:
@@ -130,20 +133,22 @@ class Plaid:
             return {"item": self._item(clock), "status": {"transactions": updates, "last_webhook": None}}
 
     async def _remove_item(self, call: _Call, request: BankRequest) -> Members:
-        digest, min_live_key = tokens.digest(_access_token(call)), ids.first_live_key(request.now)
-        if not await self._services.store.end_connection(digest, "PLAID", min_live_key):
-            raise UnknownSecret
+        await self._change_item(call, request, self._services.store.end_connection)
         return {}
 
     async def _reset_login(self, call: _Call, request: BankRequest) -> Members:
-        digest, min_live_key = tokens.digest(_access_token(call)), ids.first_live_key(request.now)
-        if not await self._services.store.require_login(digest, "PLAID", min_live_key):
-            raise UnknownSecret
+        await self._change_item(call, request, self._services.store.require_login)
         return {"reset_login": True}
+
+    async def _change_item(self, call: _Call, request: BankRequest, change: _Change) -> None:
+        access_token = _access_token(call)
+        async with self._bank.open(access_token, "PLAID", request):
+            if not await change(tokens.digest(access_token), "PLAID", ids.first_live_key(request.now)):
+                raise UnknownSecret
 
     async def _get_accounts(self, call: _Call, request: BankRequest) -> Members:
         async with self._open(call, request) as clock:
-            accounts = _find_accounts(clock, call.selected.account_ids)
+            accounts = _find_accounts(clock, call.options.account_ids)
             return {"accounts": [to_account(clock, account) for account in accounts], "item": self._item(clock)}
 
     async def _refresh(self, call: _Call, request: BankRequest) -> Members:
@@ -156,7 +161,7 @@ class Plaid:
         key = ids.read("ins", id[:40])
         name = None
         if key is not None and id == self._institution_id(key):
-            name = await self._services.store.find_institution(key, ids.first_live_key(request.now))
+            name = await self._bank.find_institution(key, request)
         if name is None:
             raise invalid_input("INVALID_INSTITUTION", "invalid institution_id provided")
         return {"institution": to_institution(id, name)}
@@ -166,7 +171,7 @@ class Plaid:
         if end < start:
             raise invalid_field("end_date must not be before start_date")
         async with self._open(call, request) as clock:
-            accounts = _find_accounts(clock, call.selected.account_ids)
+            accounts = _find_accounts(clock, call.options.account_ids)
             rows, wanted = clock.view.rows, {account.id for account in accounts}
             found = [
                 position
@@ -175,18 +180,18 @@ class Plaid:
                 and start <= rows[position].shown_from.date() <= end
                 and rows[position].account.id in wanted
             ]
-            offset = call.selected.offset or 0
-            page = found[offset : offset + (call.selected.count or 100)]
+            offset = call.options.offset or 0
+            page = found[offset : offset + (call.options.count or 100)]
             return {
                 "accounts": [to_account(clock, account) for account in accounts],
                 "item": self._item(clock),
                 "total_transactions": len(found),
-                "transactions": _encode_rows(clock, page, call.selected),
+                "transactions": await _encode_rows(clock, page, call.options),
             }
 
     async def _sync(self, call: _Call, request: BankRequest) -> Members:
         async with self._open(call, request) as clock:
-            account_id = call.selected.account_id
+            account_id = call.options.account_id
             accounts = _find_accounts(clock, account_id and [account_id])
             now = state_of(clock.schedule, clock.view, clock.at)
 
@@ -205,7 +210,7 @@ class Plaid:
                 raise PlaidError("TRANSACTIONS_ERROR", code, message) from None
             return {
                 "accounts": [to_account(clock, account) for account in accounts],
-                "added": _encode_rows(clock, page.added, call.selected),
+                "added": await _encode_rows(clock, page.added, call.options),
                 "has_more": page.has_more,
                 "modified": [],
                 "next_cursor": write_cursor(page.next, sign),
@@ -272,11 +277,11 @@ def _find_accounts(clock: OpenClock, account_ids: Sequence[str] | str | None) ->
     return found
 
 
-def _encode_rows(clock: OpenClock, positions: Sequence[int], options: _Options) -> list[Raw]:
+async def _encode_rows(clock: OpenClock, positions: Sequence[int], options: _Options) -> list[Raw]:
     if options.include_original_description:
         rows = clock.view.rows
         return [Raw(encode_row(rows[position], with_description=True)) for position in positions]
-    encoded = clock.encode_rows(encode_row)
+    encoded = await clock.encode_rows(encode_row)
     return [encoded[position] for position in positions]
 
 

@@ -15,12 +15,13 @@ from msgspec import Raw, Struct, json
 from msgspec.structs import replace
 
 from tickover.api import ids
-from tickover.api.errors import Reason, Rejection
+from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.bank.bank import Bank, BankRequest, OpenClock, UnknownSecret
 from tickover.server.bank.view import BankAccount, Row
 from tickover.server.http1.messages import Header, Response
-from tickover.server.schedule.money import to_fraction
+from tickover.server.rpc.reasons import REASONS
+from tickover.server.schedule.money import Amount, to_fraction
 
 _SAFE: Final[tuple[Header, ...]] = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 _JSON: Final = ((b"content-type", b"application/json"), *_SAFE)
@@ -83,9 +84,9 @@ class Simplefin:
     def reject(self, request: BankRequest, rejection: Rejection | None) -> Response:
         if rejection is None:
             return SimplefinError(500, "The server failed because of a bug.").response
-        status = 429 if rejection.reason is Reason.RATE_LIMITED else 503
-        retry_after = b"retry-after", b"%d" % rejection.details.get("retryAfterSeconds", 1)
-        return SimplefinError(status, str(rejection), retry_after).response
+        seconds = rejection.details.get("retryAfterSeconds")
+        headers = [] if seconds is None else [(b"retry-after", b"%d" % seconds)]
+        return SimplefinError(REASONS[rejection.reason].http_status, str(rejection), *headers).response
 
     async def _run(self, request: BankRequest) -> Response:
         if self.route(request.path) is None:
@@ -121,16 +122,16 @@ class Simplefin:
                     raise SimplefinError(429, "Too many requests. Try again later.")
                 case "INTERNAL_ERROR":
                     raise SimplefinError(500, "The bank failed. Try again later.")
-            return 200, _JSON, _encode(self._account_set(clock, query))
+            return 200, _JSON, _encode(await self._account_set(clock, query))
 
-    def _account_set(self, clock: OpenClock, query: _Query) -> Mapping[str, Any]:
+    async def _account_set(self, clock: OpenClock, query: _Query) -> Mapping[str, Any]:
         connection, faults = clock.connection, []
         if clock.fault is not None:
             code, message = _FAULTS[clock.fault.kind]
             faults = [{"code": code, "msg": message.format(connection.institution)}]
             # What was there before the bank stopped responding.
             clock = replace(clock, at=clock.fault.from_)
-        accounts = self._find_accounts(clock, query)
+        accounts = await self._find_accounts(clock, query)
         messages = [fault["msg"] for fault in faults]
         if query.version == "1":
             return {"errors": messages, "accounts": accounts}
@@ -146,9 +147,9 @@ class Simplefin:
         }
         return {"errlist": errors, "errors": messages, "connections": [connected], "accounts": accounts}
 
-    def _find_accounts(self, clock: OpenClock, query: _Query) -> list[Mapping[str, Any]]:
+    async def _find_accounts(self, clock: OpenClock, query: _Query) -> list[Mapping[str, Any]]:
         rows: dict[str, list[Raw]] = {account.id: [] for account in clock.view.accounts.values()}
-        encoded = clock.encode_rows(_encode_row)
+        encoded = await clock.encode_rows(_encode_row)
         for position in _select_rows(clock, query):
             rows[clock.view.rows[position].account.id].append(encoded[position])
         return [
@@ -168,8 +169,8 @@ class Simplefin:
             "id": account.id,
             "name": account.name,
             "currency": account.currency,
-            "balance": _write_amount(account.balance(clock.at)),
-            "available-balance": _write_amount(clock.view.available(account, clock.at)),
+            "balance": _write_sum(account.balance(clock.at)),
+            "available-balance": _write_sum(clock.view.available(account, clock.at)),
             "balance-date": _to_unix(clock.at),
             "transactions": rows,
         }
@@ -179,7 +180,7 @@ def _encode_row(row: Row) -> bytes:
     members = {
         "id": row.id,
         "posted": 0 if row.is_pending else _to_unix(row.shown_from),
-        "amount": _write_amount(to_fraction(row.amount)),
+        "amount": _write_amount(row.amount),
         "description": row.name,
         "payee": row.name,
         "memo": row.category or "",
@@ -193,7 +194,13 @@ def _to_unix(at: Instant) -> int:
     return floor(at.timestamp())
 
 
-def _write_amount(amount: Fraction) -> str:
+def _write_amount(amount: Amount) -> str:
+    # Much faster for most amounts. Decimals of up to 15 digits are different floats.
+    text = f"{amount:.2f}"
+    return text if float(text) == amount else _write_sum(to_fraction(amount))
+
+
+def _write_sum(amount: Fraction) -> str:
     """Return an exact decimal with at least two places."""
     places = 2
     while (count := amount * 10**places).denominator != 1:

@@ -122,14 +122,14 @@ class Handler:
     async def _handle_bank(self, request: Request, request_id: str) -> Response:
         """Handle a request of a program that speaks the protocol of a bank. It counts as a call."""
         fields = request.fields
-        try:
-            self._host_check.check(fields.get(b"host"))
-        except Rejection as rejection:
-            return self._finish(_to_http(error_response(rejection)), request, request_id)
         network = self._networks.find(request.client, fields.get(b"x-forwarded-for", b""))
         call = BankRequest(
             request.method, request.path, request.query, fields, request.body, self._now(), network, request_id
         )
+        try:
+            self._host_check.check(fields.get(b"host"))
+        except Rejection as rejection:
+            return self._finish(self._bank.reject(call, rejection), request, request_id)
         if self.in_flight >= self._max_in_flight:
             return self._finish(self._bank.reject(call, unavailable(_BUSY)), request, request_id)
         self.in_flight += 1
