@@ -23,12 +23,13 @@ Date,Type,Description,Paid out,Paid in,Balance
 
 
 def amounts(content: str, currency: str = "EUR") -> list[Decimal]:
-    return [payment.amount for payment in read_statement(content.encode(), "bank.csv", currency=currency)]
+    history = read_statement(content.encode(), "bank.csv", currency=currency)
+    return [*history.opening.values(), *(payment.amount for payment in history.payments)]
 
 
 def dates(*texts: str) -> list[date]:
     rows = "\n".join(f'"{text}",Rent,-1' for text in texts)
-    payments = read_statement(f"Date,Name,Amount\n{rows}\n".encode(), "bank.csv", currency="EUR")
+    payments = read_statement(f"Date,Name,Amount\n{rows}\n".encode(), "bank.csv", currency="EUR").payments
     return [payment.day for payment in payments]
 
 
@@ -41,8 +42,9 @@ def test_another_amount_decides_about_a_dot() -> None:
 
 
 def test_american_statement_with_debit_and_credit() -> None:
-    opening, *payments = read_statement(AMERICAN.encode(), "bank.csv", currency="usd")
-    assert (opening.day, opening.name, opening.amount) == (date(2026, 1, 15), "Opening balance", Decimal(1000))
+    history = read_statement(AMERICAN.encode(), "bank.csv", currency="usd")
+    payments = history.payments
+    assert history.opening == {"USD": Decimal(1000)}
     assert [payment.amount for payment in payments] == [Decimal("2345.67"), -1200, Decimal("-4.5"), -12]
     assert [payment.name for payment in payments][2:] == ["COFFEE SHOP", "FEE"]
     assert {payment.currency for payment in payments} == {"USD"}
@@ -96,15 +98,14 @@ def test_opening_balance_needs_balances_that_follow_from_each_other(
 
 def test_opening_balance_of_each_currency() -> None:
     rows = "2026-01-01,a,-1,EUR,9\n2026-01-02,b,-1,USD,19\n2026-01-03,c,-1,EUR,8"
-    payments = read_statement(f"Date,Name,Amount,Currency,Balance\n{rows}\n".encode(), "bank.csv")
-    openings = [(str(one.day), one.currency, one.amount) for one in payments if one.name == "Opening balance"]
-    assert openings == [("2026-01-01", "EUR", Decimal(10)), ("2026-01-01", "USD", Decimal(20))]
+    history = read_statement(f"Date,Name,Amount,Currency,Balance\n{rows}\n".encode(), "bank.csv")
+    assert history.opening == {"EUR": 10, "USD": 20}
 
 
 @pytest.mark.parametrize(("is_day_first", "day"), [(True, date(2027, 4, 3)), (False, date(2027, 3, 4))])
 def test_order_of_ambiguous_dates_can_be_given(is_day_first: bool, day: date) -> None:
     content = b"Date,Name,Amount\n03/04/2027,Rent,-1\n"
-    [payment] = read_statement(content, "bank.csv", currency="EUR", is_day_first=is_day_first)
+    [payment] = read_statement(content, "bank.csv", currency="EUR", is_day_first=is_day_first).payments
     assert payment.day == day
     with pytest.raises(StatementError, match="ambiguous, such as '03/04/2027'; use --day-first or --month-first"):
         read_statement(content, "bank.csv", currency="EUR")
@@ -129,7 +130,7 @@ def test_error_about_columns_names_those_of_the_file(header: str, problem: str) 
 
 def test_named_column_of_a_name_is_the_only_one() -> None:
     content = '"Buchungsdatum";"Zahlungspflichtige*r";"Zahlungsempfänger*in";"Betrag (€)"\n"28.01.26";"ACME";"Me";"1"'
-    [payment] = read_statement(content.encode(), "a.csv", {"name": "Zahlungsempfänger*in"})
+    [payment] = read_statement(content.encode(), "a.csv", {"name": "Zahlungsempfänger*in"}).payments
     assert payment.name == "Me"
 
 
@@ -182,7 +183,7 @@ def test_files_with_too_many_lines_are_rejected_early() -> None:
 def test_ofx_with_cdata_and_an_amount_of_zero() -> None:
     entry = "<STMTTRN><DTPOSTED>20260115</DTPOSTED><TRNAMT>{}</TRNAMT><NAME>{}</NAME></STMTTRN>"
     zero, rent = entry.format("0.00", "Note"), entry.format("-5", "<![CDATA[A & B <home>]]>")
-    [payment] = read_statement(f"<OFX><CURDEF>EUR</CURDEF>{zero}{rent}</OFX>".encode(), "bank.ofx")
+    [payment] = read_statement(f"<OFX><CURDEF>EUR</CURDEF>{zero}{rent}</OFX>".encode(), "bank.ofx").payments
     assert (payment.name, payment.amount) == ("A & B <home>", Decimal(-5))
 
 
@@ -255,7 +256,7 @@ DIALECTS = {
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
 @pytest.mark.parametrize("bank", DIALECTS)
 def test_dialects_of_banks_are_read(bank: str, encoding: str) -> None:
-    payments = read_statement(DIALECTS[bank].encode(encoding), "a.csv", currency="EUR")
+    payments = read_statement(DIALECTS[bank].encode(encoding), "a.csv", currency="EUR").payments
     assert [(str(one.day), one.name, one.amount, one.currency) for one in payments] == [
         ("2026-01-03", UMLAUT, Decimal("-4.20"), "EUR"),
         ("2026-01-28", "ACME; Lohn", Decimal("2834.17"), "EUR"),
@@ -264,8 +265,8 @@ def test_dialects_of_banks_are_read(bank: str, encoding: str) -> None:
 
 def test_currency_in_a_header_is_used_unless_another_is_given() -> None:
     content = DIALECTS["DKB"].encode()
-    assert {one.currency for one in read_statement(content, "a.csv")} == {"EUR"}
-    assert {one.currency for one in read_statement(content, "a.csv", currency="CHF")} == {"CHF"}
+    assert {one.currency for one in read_statement(content, "a.csv").payments} == {"EUR"}
+    assert {one.currency for one in read_statement(content, "a.csv", currency="CHF").payments} == {"CHF"}
 
 
 def test_columns_and_currency_can_be_given() -> None:
@@ -275,7 +276,7 @@ def test_columns_and_currency_can_be_given() -> None:
     columns = {"date": "When", "name": "Who", "amount": "How much"}
     with pytest.raises(StatementError, match=r"a\.csv, line 2: the currency is missing; use --currency EUR"):
         read_statement(text, "a.csv", columns)
-    assert read_statement(text, "a.csv", columns, "EUR")[0].amount == -5
+    assert read_statement(text, "a.csv", columns, "EUR").payments[0].amount == -5
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_formula_is_escaped_in_csv_and_read_back(start: str, separator: str, fie
     exported = export(clock, "csv")
     for cell in re.split(r"[;,]", exported):
         assert not re.match(rf"[\s\"]*[{start}]cmd", cell)
-    [payment] = read_statement(exported.encode(), "a.csv")
+    [payment] = read_statement(exported.encode(), "a.csv").payments
     assert getattr(payment, field) == text
 
 

@@ -20,6 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Compiled at their first use, because help doesn't need them.
 _WITHOUT_OFFSET: Final = r"(?a:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?)"
+_ACCOUNT_KEY: Final = "[a-z0-9][a-z0-9-]{0,39}"
 _CURRENCY: Final = "[A-Z]{3}"
 _AMOUNT: Final = r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,10})?"
 _AMBIGUOUS_MINUTES: Final = r"(?i:([0-9]) *m\b)"
@@ -119,6 +120,14 @@ def parse_balance(text: str) -> "tuple[str, Decimal]":
     if not book or not re.fullmatch(_AMOUNT, amount):
         raise click.BadParameter(f"'{text}' isn't a currency or an account with an amount. Use EUR=0 or checking=100.")
     return book, Decimal(amount)
+
+
+def parse_account_file(text: str) -> tuple[str, str]:
+    """Parse the key of an account and a file: `savings=tagesgeld.csv`."""
+    key, _, file = text.partition("=")
+    if not re.fullmatch(_ACCOUNT_KEY, key) or not file:
+        raise click.BadParameter(f"'{text}' isn't an account with a file. Use KEY=FILE, for example savings=bank.csv.")
+    return key, file
 
 
 def parse_amount(text: str) -> "Decimal":

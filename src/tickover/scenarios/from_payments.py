@@ -1,21 +1,23 @@
 """Turns payments into a scenario file: recurrences that it finds, and dated items for the rest."""
 
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
 from hashlib import sha256
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
-from tickover.api.plans import OPENING_BALANCE
+from tickover.api.plans import PlannedAccount
 from tickover.scenarios import phrases
 from tickover.scenarios.adjustments import Calendar, Weekend
 from tickover.scenarios.recurrences import Recurrence
+from tickover.scenarios.statements.history import History, Movement
 from tickover.scenarios.statements.statement import Payment, plain_number
+
+PaymentT = TypeVar("PaymentT", bound=Payment)
 
 _MIN_PAYMENTS: Final = 3
 _DEFAULT_TIME: Final = time(8)
@@ -28,49 +30,61 @@ _parse_phrase = cache(phrases.parse)
 """The candidates are few, and parsing one takes longer than comparing its first days."""
 
 
-def write_scenario(payments: Sequence[Payment], *, title: str, summarise: bool = False, anonymise: bool = False) -> str:
+def write_scenario(history: History, *, title: str, summarise: bool = False, anonymise: bool = False) -> str:
     """Return a TOML scenario whose plan has the same payments. With `summarise`, irregular ones become variety."""
     if anonymise:
-        payments = _anonymise(payments)
-    opening: defaultdict[str, Decimal] = defaultdict(Decimal)
-    for one in payments:
-        if one.name == OPENING_BALANCE:
-            opening[one.currency] += one.amount
-    others = [one for one in payments if one.name != OPENING_BALANCE]
-    start = min(one.day for one in payments)
-    end = max(one.day for one in payments)
+        history = _anonymise(history)
+    days = [item.day for item in history.items]
+    start, end = days[0], days[-1]
     if summarise:
         # Jitter must not move payments out of the scenario.
         start, end = start - _MAX_JITTER, end + _MAX_JITTER
     length = f"{(end - start).days + 1} days" if end > start else "1 day"
     lines = [f"title = {_quote(title)}", f"start = {start}", f'length = "{length}"']
-    if opening:
+    if history.opening:
         balances = ", ".join(
-            f"{currency} = {plain_number(amount, currency)}" for currency, amount in sorted(opening.items())
+            f"{currency} = {plain_number(amount, currency)}" for currency, amount in sorted(history.opening.items())
         )
         lines.append(f"opening = {{{balances}}}")
-    for group in _groups(others):
-        lines += ["", *_item(group, start, end, summarise=summarise)]
+    for account in history.accounts:
+        lines += ["", *_account(account)]
+    currencies = {account.key: account.currency for account in history.accounts}
+    for group in _groups(history.items):
+        lines += ["", *_item(group, start, end, currencies, summarise=summarise)]
     return "\n".join(lines) + "\n"
 
 
-def _groups(payments: Sequence[Payment]) -> Iterable[Sequence[Payment]]:
-    """Group payments with the same name, direction, currency, category and time of day. They stay in order."""
-    groups: dict[tuple[str, bool, str, str, time | None], list[Payment]] = {}
-    for one in payments:
+def _account(account: PlannedAccount) -> Iterator[str]:
+    yield "[[accounts]]"
+    yield f'key = "{account.key}"'
+    yield f"name = {_quote(account.name)}"
+    yield f'type = "{account.type.lower().replace("_", " ")}"'
+    yield f'currency = "{account.currency}"'
+    yield f"opening_balance = {plain_number(account.opening_balance, account.currency)}"
+
+
+def _groups(items: Sequence[Payment]) -> Iterable[Sequence[Payment]]:
+    """Group items with the same name, direction, currency, category, accounts and time of day. They stay in order."""
+    groups: dict[tuple[object, ...], list[Payment]] = {}
+    for one in items:
         clock = one.at.time() if isinstance(one.at, datetime) else None
-        groups.setdefault((one.name, one.amount > 0, one.currency, one.category, clock), []).append(one)
+        accounts = (one.account, one.to) if isinstance(one, Movement) else (one.account,)
+        key = (one.name, one.amount > 0, one.currency, one.category, accounts, clock)
+        groups.setdefault(key, []).append(one)
     return groups.values()
 
 
-def _item(group: Sequence[Payment], start: date, end: date, *, summarise: bool) -> Iterator[str]:
+def _item(
+    group: Sequence[Payment], start: date, end: date, currencies: Mapping[str, str], *, summarise: bool
+) -> Iterator[str]:
     first = group[0]
-    yield "[[transactions]]"
+    yield "[[transfers]]" if isinstance(first, Movement) else "[[transactions]]"
     yield f"name = {_quote(first.name)}"
     amounts = [abs(one.amount) for one in group]
+    received = [one.received for one in group if isinstance(one, Movement) and one.received is not None]
     lowest, highest = (plain_number(find(amounts), first.currency) for find in (min, max))
-    same_amount = lowest == highest
-    can_vary = summarise and len(amounts) >= _MIN_PAYMENTS
+    same_amount = lowest == highest and len(set(received)) < 2
+    can_vary = summarise and len(amounts) >= _MIN_PAYMENTS and not received
     timing = list(_recurrence(group, start, end)) if same_amount or can_vary else []
     if not timing and can_vary:
         timing = list(_average_gap(group))
@@ -79,14 +93,30 @@ def _item(group: Sequence[Payment], start: date, end: date, *, summarise: bool) 
     elif timing:
         yield f"amount = {{between = [{lowest}, {highest}]}}"
     else:
-        yield f"amount = [{', '.join(plain_number(amount, first.currency) for amount in amounts)}]"
-    yield f'type = "{"income" if first.amount > 0 else "expense"}"'
-    yield f'currency = "{first.currency}"'
-    if first.category:
-        yield f"category = {_quote(first.category)}"
+        yield f"amount = {_list_numbers(amounts, first.currency)}"
+    yield from _members(first)
+    if isinstance(first, Movement) and received:
+        currency = currencies[first.to]
+        yield f"received = {_list_numbers(received[:1] if same_amount else received, currency)}"
     yield from timing or [f"at = [{', '.join(one.day.isoformat() for one in group)}]"]
     if isinstance(first.at, datetime) and first.at.time() != _DEFAULT_TIME:
         yield f'time = "{first.at:%H:%M:%S}"'
+
+
+def _members(item: Payment) -> Iterator[str]:
+    """Yield the keys that all items of a group share."""
+    if isinstance(item, Movement):
+        yield f'from_account = "{item.account}"'
+        yield f'to_account = "{item.to}"'
+        return
+    yield f'type = "{"income" if item.amount > 0 else "expense"}"'
+    yield f'account = "{item.account}"' if item.account else f'currency = "{item.currency}"'
+    if item.category:
+        yield f"category = {_quote(item.category)}"
+
+
+def _list_numbers(amounts: Sequence[Decimal], currency: str) -> str:
+    return f"[{', '.join(plain_number(amount, currency) for amount in amounts)}]"
 
 
 def _recurrence(group: Sequence[Payment], start: date, end: date) -> Iterator[str]:
@@ -147,18 +177,32 @@ def _average_gap(group: Sequence[Payment]) -> Iterator[str]:
         yield f"jitter_days = {min(_MAX_JITTER.days, gap // 3)}"
 
 
-def _anonymise(payments: Sequence[Payment]) -> list[Payment]:
-    """Replace names with numbered ones, and scale amounts by a factor that depends on all payments."""
-    digest = sha256(repr(list(payments)).encode()).digest()
+def _anonymise(history: History) -> History:
+    """Replace names with numbered ones, and scale amounts by a factor that depends on all items."""
+    digest = sha256(repr(history.items).encode()).digest()
     factor = Decimal(50 + int.from_bytes(digest[:4], "big") % 49) / 100
-    names: dict[str, str] = {OPENING_BALANCE: OPENING_BALANCE}
-    renamed = []
-    for one in payments:
-        kind = "Income" if one.amount > 0 else "Expense"
-        name = names.setdefault(one.name, f"{kind} {len(names)}")
-        amount = (one.amount * factor).quantize(_CENT) or _CENT.copy_sign(one.amount)
-        renamed.append(replace(one, name=name, amount=amount, category=""))
-    return renamed
+    names: dict[str, str] = {}
+
+    def scale(amount: Decimal) -> Decimal:
+        return (amount * factor).quantize(_CENT) or _CENT.copy_sign(amount)
+
+    def rename(item: PaymentT) -> PaymentT:
+        kind = "Transfer" if isinstance(item, Movement) else "Income" if item.amount > 0 else "Expense"
+        name = names.setdefault(item.name, f"{kind} {len(names) + 1}")
+        renamed = replace(item, name=name, amount=scale(item.amount), category="")
+        if isinstance(renamed, Movement) and renamed.received is not None:
+            return replace(renamed, received=scale(renamed.received))
+        return renamed
+
+    return History(
+        payments=[rename(item) for item in history.payments],
+        opening={currency: scale(amount) for currency, amount in history.opening.items()},
+        accounts=[
+            replace(account, name=f"Account {number}", opening_balance=scale(account.opening_balance))
+            for number, account in enumerate(history.accounts, 1)
+        ],
+        movements=[rename(item) for item in history.movements],
+    )
 
 
 def _quote(text: str) -> str:

@@ -1,7 +1,7 @@
 """Parsed scenarios, and their expansion into plans for a given start."""
 
 from collections.abc import Callable, Mapping, Sequence, Sized
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from tickover.api import plans, timestamps
-from tickover.api.arguments import InstantLike, to_instant
+from tickover.api.arguments import InstantLike, to_exact_decimal, to_instant
 from tickover.api.clocks import TransactionEntry, TransferEntry
 from tickover.api.durations import Duration
 from tickover.api.expectations import Expectation
@@ -21,7 +21,6 @@ from tickover.scenarios.errors import Location, Mistakes, ScenarioError
 from tickover.scenarios.limits import CLOCK, Limit, Limits
 from tickover.scenarios.timings import LocalTime, Point, Timing, Window
 
-_TRANSACTION_BUILDERS: Final = {"INCOME": plans.income, "EXPENSE": plans.expense}
 _OPPOSITES: Final[dict[TransactionType, TransactionType]] = {"INCOME": "EXPENSE", "EXPENSE": "INCOME"}
 
 
@@ -54,7 +53,7 @@ class Payments(Struct, frozen=True, kw_only=True):
         local_time = self.timing.local_time
         with self.location.wrap_errors():
             payments = [
-                Occurrence(at, instant, self._amount(index, local_time.to_local(instant).date()), index)
+                Occurrence(at, instant, self._amount(index, instant), index)
                 for index, instant, at in self.adjustments.apply(nominal, local_time, window)
             ]
             if self.reversed_after is None:
@@ -65,9 +64,10 @@ class Payments(Struct, frozen=True, kw_only=True):
             ]
             return [*payments, *(reversal for reversal in reversals if reversal.at <= window.end)]
 
-    def _amount(self, index: int, day: date) -> Decimal:
+    def _amount(self, index: int, nominal: datetime) -> Decimal:
         if isinstance(self.amounts, AmountRange):
-            return self.amounts.draw(self.adjustments.variety, day)
+            day = self.timing.local_time.to_local(nominal).date()
+            return to_exact_decimal(self.amounts.draw(self.adjustments.variety, day))
         return _nth(self.amounts, index)
 
 
@@ -93,9 +93,9 @@ class TransactionItem(Struct, frozen=True, kw_only=True):
         type, name = self.type, self.name
         if occurrence.is_reversal:
             type, name = _OPPOSITES[type], f"Reversal: {name}"[:MAX_NAME]
-        with self.payments.location.wrap_errors():
-            build = _TRANSACTION_BUILDERS[type]
-            return build(name, occurrence.amount, self.currency, occurrence.at, self.category, self.account)
+        category = UNSET if self.category is None else self.category
+        account = UNSET if self.account is None else self.account
+        return TransactionEntry(occurrence.at, name, occurrence.amount, self.currency, type, category, account)
 
 
 class TransferItem(Struct, frozen=True, kw_only=True):
@@ -107,9 +107,8 @@ class TransferItem(Struct, frozen=True, kw_only=True):
     payments: Payments
 
     def plan(self, occurrence: Occurrence) -> PlannedTransfer:
-        received = None if self.received is None else _nth(self.received, occurrence.index)
-        with self.payments.location.wrap_errors():
-            return plans.transfer(self.name, occurrence.amount, self.from_, self.to, occurrence.at, received)
+        received = UNSET if self.received is None else _nth(self.received, occurrence.index)
+        return TransferEntry(occurrence.at, self.name, self.from_, self.to, occurrence.amount, received)
 
 
 class GoalItem(Struct, frozen=True, kw_only=True):

@@ -64,3 +64,45 @@ def test_a_bank_statement_becomes_a_clock_in_two_commands(shell: Shell, tmp_path
     missing = shell("scenarios", "from", "no-such.csv")
     assert (missing.code, missing.err) == (2, "tickover: No file is named 'no-such.csv'.\n")
     assert shell("scenarios", "from", str(statement), "--columns", "day=x").code == 2
+
+
+def test_files_of_accounts_become_a_clock_with_transfers(shell: Shell, tmp_path: Path) -> None:
+    rows = {"checking": ["2027-01-04,To savings,-200,EUR", "2027-01-05,Rent,-700,EUR"], "savings": []}
+    rows["savings"] = ["2027-01-05,From checking,200,EUR"]
+    options = []
+    for key, lines in rows.items():
+        file = tmp_path / f"{key}.csv"
+        file.write_text("\n".join(["date,name,amount,currency", *lines]))
+        options.append(f"--account={key}={file}")
+    preview = shell("scenarios", "from", *options, "--preview")
+    assert "  2027-01-04  200.00 EUR  To savings  checking → savings" in preview.out.splitlines()
+    written = tmp_path / "mine.toml"
+    written.write_text(shell("scenarios", "from", *options).out)
+    clock = shell("clock", "create", str(written), "--json").json
+    assert [account["key"] for account in clock["accounts"]] == ["checking", "savings"]
+    shown = shell("clock", "show", "--at", "2027-01-05").out
+    assert "200.00 EUR  checking → savings" in shown
+    balances = shell("clock", "balance", "--at", "2027-01-06").out.splitlines()
+    assert [" ".join(line.split()[:4]) for line in balances[-3:]] == [
+        "EUR 0.00 700.00 0.00",
+        "checking 0.00 700.00 −200.00",
+        "savings 0.00 0.00 +200.00",
+    ]
+    # The clock itself can become a scenario again.
+    assert "[[transfers]]" in shell("scenarios", "from", clock["id"]).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Use either FILE, CLOCK or --account."),
+        (["a.csv", "--account", "a=b.csv"], "Use either FILE, CLOCK or --account."),
+        (["--account", "Giro=b.csv"], "'Giro=b.csv' isn't an account with a file."),
+        (["--account", "a=no.csv", "--account", "a=no.csv"], "Several files have the same account."),
+        (["--account", "a=no.csv"], "No file is named 'no.csv'."),
+    ],
+)
+def test_wrong_files_of_accounts_are_explained(shell: Shell, arguments: list[str], message: str) -> None:
+    result = shell("scenarios", "from", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err

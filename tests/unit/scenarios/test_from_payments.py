@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from tickover.api.clocks import Snapshot, Transaction
+from tickover.api.clocks import Account, Snapshot, Transaction, Transfer
 from tickover.scenarios import load, names, read
 from tickover.scenarios.from_payments import _nominal_days, write_scenario
 from tickover.scenarios.recurrences import Recurrence
 from tickover.scenarios.statements import export
+from tickover.scenarios.statements.history import History, history_of_clock, join_accounts
 from tickover.scenarios.statements.read import read_statement
 from tickover.scenarios.statements.statement import Payment
 
@@ -83,7 +84,7 @@ def test_summarised_payments_vary() -> None:
 def test_anonymised_payments_keep_no_names() -> None:
     payments = read_statement(BANK.encode(), "bank.csv")
     text = write_scenario(payments, title="a", anonymise=True)
-    assert not any(one.name in text for one in payments)
+    assert not any(one.name in text for one in payments.payments)
     assert "1150" not in text
     assert text.count('every = "month on the 4th"') == 1
 
@@ -111,6 +112,88 @@ def test_recurrence_is_compared_only_up_to_the_first_difference() -> None:
 @pytest.mark.parametrize(("gap", "jitter"), [(3, 1), (12, 4), (15, 5), (60, 5), (400, 5)])
 def test_jitter_of_irregular_payments_stays_within_the_scenario(gap: int, jitter: int) -> None:
     days = [date(2020, 1, 1) + timedelta(days=gap * number + (number == 1)) for number in range(4)]
-    text = write_scenario([Payment(day, "Fuel", Decimal(-40), "EUR") for day in days], title="a", summarise=True)
+    text = write_scenario(
+        History(payments=[Payment(day, "Fuel", Decimal(-40), "EUR") for day in days]), title="a", summarise=True
+    )
     assert f"jitter_days = {jitter}\n" in text
     assert len(read(text).plan().transactions) == 4
+
+
+# Accounts
+
+
+def test_clock_with_accounts_comes_back_with_the_same_transfers() -> None:
+    plan = load("household").plan(START)
+    source: Any = "SIMULATED_TEST_CLOCK"
+    currencies = {account.key: account.currency for account in plan.accounts}
+    clock = Snapshot(
+        id="clock_1", status="READY", frozen_time=START, max_time=START.replace(year=2037), expires_at=START, goals=[],
+        transactions=[], transfers=[],
+        accounts=[
+            Account(one.key, one.name, one.currency, one.type, one.opening_balance, Decimal(0)) for one in plan.accounts
+        ],
+        pending_transactions=[
+            Transaction(
+                id=f"txn_{number}", at=one.at, name=one.name, amount=one.amount, currency=one.currency, type=one.type,
+                category=one.category or None, account=one.account or None, source=source,
+            )
+            for number, one in enumerate(plan.transactions)
+        ],
+        pending_transfers=[
+            Transfer(
+                id=f"tfr_{number}", at=one.at, name=one.name, amount=one.amount, from_=one.from_, to=one.to,
+                currency=currencies[one.from_], source=source,
+            )
+            for number, one in enumerate(plan.transfers)
+        ],
+    )  # fmt: skip
+    again = read(write_scenario(history_of_clock(clock), title="a")).plan()
+    assert again.accounts == plan.accounts
+    assert counted(again.transactions) == counted(plan.transactions)
+    assert Counter(again.transfers) == Counter(plan.transfers)
+    # What was before a day is in the opening balances.
+    later = history_of_clock(clock).since(date(2027, 2, 1))
+    openings = {one.key: one.opening_balance for one in later.accounts}
+    assert openings["checking"] == Decimal("2870.40") - 1090 - 700 - Decimal("132.50") - 530 + 2980
+    assert openings["savings"] == 5200 + 700 + Decimal("9.75")
+    anonymous = write_scenario(history_of_clock(clock), title="a", anonymise=True)
+    assert read(anonymous).plan().accounts[0].name == "Account 1"
+    assert not any(name in anonymous for name in ("Salary", "Everyday", "savings for the dentist"))
+
+
+CHECKING = """\
+date,name,amount,currency,balance
+2027-01-04,To savings,-200,EUR,800
+2027-01-05,Rent,-700,EUR,100
+2027-01-09,To savings,-200,EUR,-100
+"""
+SAVINGS = """\
+date,name,amount,currency,balance
+2027-01-05,From checking,200,EUR,700
+2027-01-13,From checking,200,EUR,900
+"""
+
+
+def test_equal_amounts_of_two_files_within_three_days_are_transfers() -> None:
+    files = {"checking": CHECKING, "savings": SAVINGS}
+    history = join_accounts({key: read_statement(text.encode(), "a.csv") for key, text in files.items()})
+    assert [(one.name, one.account, one.to, one.day.day, one.amount) for one in history.movements] == [
+        ("To savings", "checking", "savings", 4, Decimal(200))
+    ]
+    assert [(one.name, one.account, one.amount) for one in history.payments] == [
+        ("Rent", "checking", Decimal(-700)),
+        ("To savings", "checking", Decimal(-200)),
+        ("From checking", "savings", Decimal(200)),
+    ]
+    plan = read(write_scenario(history, title="a")).plan()
+    assert [(one.key, one.name, one.opening_balance) for one in plan.accounts] == [
+        ("checking", "Checking", Decimal(1000)),
+        ("savings", "Savings", Decimal(500)),
+    ]
+    assert [item.account for item in plan.transactions] == ["checking", "checking", "savings"]
+
+
+def test_account_with_several_currencies_is_rejected() -> None:
+    history = read_statement((CHECKING + "2027-01-10,Fee,-1,USD,\n").encode(), "a.csv")
+    with pytest.raises(ValueError, match="the payments of checking have several currencies: EUR, USD"):
+        join_accounts({"checking": history})

@@ -1,11 +1,12 @@
 """The commands `tickover scenarios`, `tickover scenarios show` and `tickover scenarios from`."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 import click
 
-from tickover.cli.options import complete_scenario, parse_time, shared_options
+from tickover.cli.options import complete_scenario, parse_account_file, parse_time, shared_options
 from tickover.cli.session import Session, pass_session
 
 
@@ -80,7 +81,15 @@ def show(session: Session, name: str, start: datetime | None, dates: bool) -> No
 
 
 @scenarios.command("from", short_help="Write a scenario from a bank statement or a clock.")
-@click.argument("source", metavar="FILE|CLOCK")
+@click.argument("source", metavar="[FILE|CLOCK]", required=False)
+@click.option(
+    "--account",
+    "accounts",
+    type=parse_account_file,
+    multiple=True,
+    metavar="KEY=FILE",
+    help="The file of an account, instead of FILE. Repeatable.",
+)
 @click.option("--columns", metavar="KEY=HEADER,...", help="Headers of a CSV file, such as date=Datum,amount=Betrag.")
 @click.option("--currency", metavar="EUR", help="Currency, if the CSV file has none.")
 @click.option("--day-first/--month-first", "is_day_first", default=None, help="The order in dates such as 03/04/2027.")
@@ -92,8 +101,9 @@ def show(session: Session, name: str, start: datetime | None, dates: bool) -> No
 @pass_session
 def from_(  # noqa: PLR0913 - one parameter for each option
     session: Session,
-    source: str,
+    source: str | None,
     *,
+    accounts: Sequence[tuple[str, str]],
     columns: str | None,
     currency: str | None,
     is_day_first: bool | None,
@@ -104,29 +114,39 @@ def from_(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Write a scenario from a bank statement in CSV or OFX, or from a clock.
 
-    Regular payments become recurrences. All others keep their dates. The command reads statements on this machine and
-    sends nothing.
+    Regular payments become recurrences. All others keep their dates. With a file for each account, the same amount that
+    leaves one account and arrives in another within three days is a transfer. The command reads statements on this
+    machine and sends nothing.
 
     Examples:
 
     \b
     tickover scenarios from bank.csv --preview
     tickover scenarios from bank.csv --from 2027-04-01 --anonymise > my.toml
+    tickover scenarios from --account checking=giro.csv --account savings=tagesgeld.ofx > my.toml
     tickover clock create my.toml
     """
-    from tickover.api.plans import OPENING_BALANCE
-    from tickover.cli.load_statement import format_payments, limit_hint, load_payments, parse_columns, trim_payments
+    from tickover.cli.load_statement import (
+        FileOptions,
+        format_history,
+        limit_hint,
+        load_history,
+        parse_columns,
+        trim_history,
+    )
     from tickover.scenarios.from_payments import write_scenario
 
-    read = load_payments(session, source, parse_columns(columns), currency or "", is_day_first)
-    payments = trim_payments(read, start)
+    if (source is None) == (not accounts):
+        raise click.UsageError("Use either FILE, CLOCK or --account.", click.get_current_context())
+    options = FileOptions(parse_columns(columns), currency or "", is_day_first)
+    history = trim_history(load_history(session, source, accounts, options), start)
     if preview:
-        session.output.write({"payments": payments}, *format_payments(payments))
+        items = {"payments": history.payments, **({"transfers": history.movements} if history.accounts else {})}
+        session.output.write(items, *format_history(history))
         return
-    title = Path(source).stem[:120] or "Statement"
-    text = write_scenario(payments, title=title, summarise=summarise, anonymise=anonymise)
+    title = Path(source or "").stem[:120] or "Statement"
+    text = write_scenario(history, title=title, summarise=summarise, anonymise=anonymise)
     session.output.write({"scenario": text}, *text.splitlines())
-    is_file = Path(source).exists()
+    is_file = source is None or Path(source).exists()
     where = "on this machine. Nothing was sent." if is_file else "of a clock from the server."
-    count = sum(one.name != OPENING_BALANCE for one in payments)
-    click.echo(f"Read {count:,} payments {where}{limit_hint(payments)}", err=True)
+    click.echo(f"Read {len(history.items):,} payments {where}{limit_hint(history)}", err=True)

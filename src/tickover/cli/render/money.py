@@ -27,11 +27,12 @@ def render_balances(id: str, result: Balances, width: int) -> list[Text]:
     lines = wrap([Text(formatting.short_id(id), HAPPENED), title], width)
     if not result.balances:
         return [*lines, Text(), Text("  The clock has no transactions.")]
-    transfers = ["TRANSFERS"] if result.accounts else []
-    header = ("", "OPENING", "INCOME", "EXPENSES", *transfers, "BALANCE", "LOWEST", "ON")
+    # Both don't fit into 80 columns.
+    first, third = ("INCOME", "TRANSFERS") if result.accounts else ("OPENING", "EXPENSES")
+    header = ("", first, "EXPENSES" if result.accounts else "INCOME", third, "BALANCE", "LOWEST", "ON")
     rows = [[Text(title, FAINT) for title in header]]
     rows += [_balance_row(one.currency, one) for one in result.balances]
-    rows += [_balance_row(f"{one.account} {one.currency}", one) for one in result.accounts or ()]
+    rows += [_balance_row(one.account, one) for one in result.accounts or ()]
     return [
         *lines,
         Text(),
@@ -40,11 +41,12 @@ def render_balances(id: str, result: Balances, width: int) -> list[Text]:
 
 
 def _balance_row(label: str, one: Balance) -> list[Text]:
-    transferred = [] if one.transferred_in is None else [one.transferred_in - (one.transferred_out or 0)]
+    columns = [formatting.amount(value) for value in (one.opening, one.income, one.expense)]
+    if one.transferred_in is not None and one.transferred_out is not None:
+        columns = [*columns[1:], formatting.signed_amount(one.transferred_in - one.transferred_out)]
     return [
         Text(sanitize(label), HAPPENED),
-        *(Text(formatting.amount(value)) for value in (one.opening, one.income, one.expense)),
-        *(Text(formatting.signed_amount(value)) for value in transferred),
+        *map(Text, columns),
         _amount(one.balance),
         _amount(one.lowest.balance),
         Text(formatting.date(one.lowest.at), FAINT),

@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from itertools import islice
 from typing import Final
 
 from tickover.api import timestamps
 from tickover.api.arguments import to_exact_decimal
 from tickover.api.fields import CURRENCY
-from tickover.api.limits import MAX_AMOUNT
-from tickover.api.plans import OPENING_BALANCE
+from tickover.api.limits import MAX_AMOUNT, MAX_OPENING_BALANCE
+from tickover.scenarios.statements.history import History
 from tickover.scenarios.statements.statement import Payment, clean_text
 from tickover.scenarios.statements.table_formats import unescape_formulas
 
@@ -84,10 +85,10 @@ def read_statement(
     columns: Mapping[str, str] = {},
     currency: str = "",
     is_day_first: bool | None = None,
-) -> list[Payment]:
-    """Return the payments of a CSV or OFX file, in order of time. Raise StatementError if it can't be read.
+) -> History:
+    """Return the payments of a CSV or OFX file. Raise StatementError if it can't be read.
 
-    If a CSV file has balances, its opening balances come first. `is_day_first` says whether 03/04/2027 is 3 April.
+    If a CSV file has balances, the history has opening balances. `is_day_first` says whether 03/04/2027 is 3 April.
     """
     if len(content) > MAX_STATEMENT_BYTES:
         raise StatementError(f"{name}: the file must have at most {MAX_STATEMENT_BYTES:,} bytes; split it")
@@ -95,12 +96,11 @@ def read_statement(
     if "\0" in text:
         raise StatementError(f"{name}: the file is binary; export a CSV or OFX file")
     is_ofx = "<OFX>" in text[:10_000].upper()
-    read = _read_ofx(text, name) if is_ofx else _read_csv(text, name, columns, currency, is_day_first)
-    payments = []
-    for payment in read:
-        payments.append(payment)
-        if len(payments) > MAX_PAYMENTS:
-            raise StatementError(f"{name}: more than {MAX_PAYMENTS:,} payments; split the file")
+    opening: dict[str, Decimal] = {}
+    read = _read_ofx(text, name) if is_ofx else _read_csv(text, name, columns, currency, is_day_first, opening)
+    payments = list(islice(read, MAX_PAYMENTS + 1))
+    if len(payments) > MAX_PAYMENTS:
+        raise StatementError(f"{name}: more than {MAX_PAYMENTS:,} payments; split the file")
     if not payments:
         raise StatementError(f"{name}: the file has no payments")
     payments.sort(key=lambda payment: payment.day)
@@ -109,7 +109,7 @@ def read_statement(
         raise StatementError(
             f"{name}: the payments are from {first} to {last}; they must span at most 9 years between 1900 and 2200"
         )
-    return payments
+    return History(payments=payments, opening=opening)
 
 
 def _decode(content: bytes) -> str:
@@ -164,8 +164,14 @@ def _ofx_payment(fields: Mapping[str, str], currency: str, name: str) -> Payment
 
 
 def _read_csv(
-    text: str, name: str, columns: Mapping[str, str], currency: str, is_day_first: bool | None
+    text: str,
+    name: str,
+    columns: Mapping[str, str],
+    currency: str,
+    is_day_first: bool | None,
+    opening: dict[str, Decimal],
 ) -> Iterator[Payment]:
+    """Yield the payments. Fill `opening` with the balances before the first ones."""
     lines = text.splitlines()
     if len(lines) > MAX_LINES:
         raise StatementError(f"{name}: more than {MAX_LINES:,} lines; split the file")
@@ -192,7 +198,7 @@ def _read_csv(
         except ValueError as error:
             raise StatementError(f"{name}, line {line:,}: {error}") from None
     balances = [_parse_balance(cells["balance"], decimal_mark) for _, cells in found]
-    yield from _opening_balances(payments, balances)
+    opening |= _opening_balances(payments, balances)
     yield from payments
 
 
@@ -202,17 +208,18 @@ def _cells(row: Sequence[str], positions: Mapping[str, Sequence[int]]) -> dict[s
     return {key: next(filter(None, found), "") for key, found in cells.items()}
 
 
-def _opening_balances(payments: Sequence[Payment], balances: Sequence[Decimal | None]) -> Iterator[Payment]:
-    """Yield the balance of each currency before its first payment, if each balance follows from the one before."""
-    first_day = min((one.day for one in payments), default=None)
+def _opening_balances(payments: Sequence[Payment], balances: Sequence[Decimal | None]) -> dict[str, Decimal]:
+    """Return the balance of each currency before its first payment, if each balance follows from the one before."""
+    opening = {}
     for currency in dict.fromkeys(one.currency for one in payments):
         pairs = [(one.amount, after) for one, after in zip(payments, balances, strict=True) if one.currency == currency]
         for ordered in (pairs, pairs[::-1]):
             before = [after - amount for amount, after in ordered if after is not None]
             if len(before) == len(pairs) and before[1:] == [after for _, after in ordered[:-1]]:
-                if first_day and 0 < abs(before[0]) <= MAX_AMOUNT:
-                    yield Payment(first_day, OPENING_BALANCE, before[0], currency, OPENING_BALANCE)
+                if 0 < abs(before[0]) <= MAX_OPENING_BALANCE:
+                    opening[currency] = before[0]
                 break
+    return opening
 
 
 def _find_header(lines: Sequence[str], delimiter: str, columns: Mapping[str, str], name: str) -> tuple[int, list[str]]:

@@ -31,6 +31,8 @@ class Payment(Struct, frozen=True):
     amount: Decimal
     currency: str
     category: str = ""
+    account: str = ""
+    """The key of its account, if the history has accounts."""
 
     @property
     def day(self) -> date:

@@ -1,0 +1,141 @@
+"""The history of one or several accounts: payments, and transfers between the accounts."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tickover.api import plans
+from tickover.api.clocks import Snapshot
+from tickover.api.plans import PlannedAccount
+from tickover.scenarios.statements.statement import Payment, build_statements, clean_text
+
+_MAX_TRANSFER_DAYS: Final = timedelta(days=3)
+"""A bank books the two ends of a transfer on the same day, or a few days apart."""
+
+
+class Movement(Payment, frozen=True, kw_only=True):
+    """A transfer between two accounts. Its amount is positive, and in the currency of `account`, which it leaves."""
+
+    to: str
+    received: Decimal | None = None
+    """The amount that arrives, if it is in another currency."""
+
+
+class History(Struct, frozen=True, kw_only=True):
+    """Payments and transfers, each in order of time."""
+
+    payments: Sequence[Payment]
+    opening: Mapping[str, Decimal] = {}
+    """The balance of each currency before the first payment, where it is known. A history with accounts has none."""
+    accounts: Sequence[PlannedAccount] = ()
+    movements: Sequence[Movement] = ()
+
+    @property
+    def items(self) -> list[Payment]:
+        """All payments and transfers in order of time."""
+        return sorted([*self.payments, *self.movements], key=lambda item: item.day)
+
+    def since(self, first: date) -> "History":
+        """Return the history from a day on. Opening balances include what was before."""
+        opening = dict(self.opening)
+        accounts = {account.key: account.opening_balance for account in self.accounts}
+        for item in self.items:
+            if item.day >= first:
+                continue
+            if isinstance(item, Movement):
+                accounts[item.account] -= item.amount
+                accounts[item.to] += item.amount if item.received is None else item.received
+            elif item.account:
+                accounts[item.account] += item.amount
+            elif item.currency in opening:
+                opening[item.currency] += item.amount
+        return History(
+            payments=[item for item in self.payments if item.day >= first],
+            opening=opening,
+            accounts=[replace(account, opening_balance=accounts[account.key]) for account in self.accounts],
+            movements=[item for item in self.movements if item.day >= first],
+        )
+
+
+def history_of_clock(clock: Snapshot) -> History:
+    """Return everything that a clock has or will have."""
+    statements = build_statements(clock, clock.opening_balances or {}, pending=True)
+    payments = [
+        Payment(entry.at, entry.name, entry.amount, entry.currency, entry.category, statement.account)
+        for statement in statements
+        for entry in statement.entries
+        if not entry.is_transfer
+    ]
+    movements = [
+        Movement(
+            at=item.at,
+            name=clean_text(item.name),
+            amount=item.amount,
+            currency=item.currency,
+            account=item.from_,
+            to=item.to,
+            received=item.received,
+        )
+        for item in (*(clock.transfers or ()), *(clock.pending_transfers or ()))
+    ]
+    return History(
+        payments=sorted(payments, key=_instant),
+        opening=clock.opening_balances or {},
+        accounts=[
+            plans.account(one.key, one.name, one.currency, one.type, one.opening_balance)
+            for one in clock.accounts or ()
+        ],
+        movements=sorted(movements, key=_instant),
+    )
+
+
+def _instant(item: Payment) -> datetime:
+    assert isinstance(item.at, datetime), "items of clocks have times"
+    return item.at
+
+
+def join_accounts(histories: Mapping[str, History]) -> History:
+    """Return the history of several accounts from the file of each, by its key. Find the transfers between them.
+
+    Raise ValueError if the payments of an account have several currencies.
+    """
+    accounts, payments = [], []
+    for key, history in histories.items():
+        currencies = sorted({item.currency for item in history.payments})
+        if len(currencies) > 1:
+            raise ValueError(f"the payments of {key} have several currencies: {', '.join(currencies)}")
+        opening = history.opening.get(currencies[0], Decimal(0))
+        accounts.append(plans.account(key, key.capitalize(), currencies[0], opening_balance=opening))
+        payments += [replace(item, account=key) for item in history.payments]
+    payments.sort(key=lambda item: item.day)
+    others, movements = _find_transfers(payments)
+    return History(payments=others, accounts=accounts, movements=movements)
+
+
+def _find_transfers(payments: Sequence[Payment]) -> tuple[list[Payment], list[Movement]]:
+    """Return the payments that are no transfers, and the transfers.
+
+    The ends of a transfer have the same amount, in different accounts, within a few days. It has the date and the name
+    of the payment that leaves.
+    """
+    arrivals: dict[tuple[str, Decimal], list[int]] = {}
+    for index, item in enumerate(payments):
+        if item.amount > 0:
+            arrivals.setdefault((item.currency, item.amount), []).append(index)
+    movements, ends = [], set[int]()
+    for index, item in enumerate(payments):
+        candidates = arrivals.get((item.currency, -item.amount), [])
+        for arrival in candidates:
+            other = payments[arrival]
+            if other.account != item.account and abs(other.day - item.day) <= _MAX_TRANSFER_DAYS:
+                candidates.remove(arrival)
+                ends |= {index, arrival}
+                movements.append(
+                    Movement(item.at, item.name, other.amount, item.currency, account=item.account, to=other.account)
+                )
+                break
+    return [item for index, item in enumerate(payments) if index not in ends], movements
