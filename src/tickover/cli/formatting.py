@@ -65,7 +65,7 @@ def short_id(id: str) -> str:
 def sentence(error: Exception) -> str:
     """Return the message of an error with a capital letter and a full stop."""
     message = str(error)
-    return f"{message[:1].upper()}{message[1:]}."
+    return f"{message[:1].upper()}{message[1:]}{'' if message.endswith('?') else '.'}"
 
 
 def count(number: int, singular: str, plural: str = "") -> str:
