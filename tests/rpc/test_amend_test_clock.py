@@ -287,6 +287,15 @@ async def test_amendment_gives_up_if_others_take_too_long(
     assert "result" in (await world.call(AMEND, params, token)).json
 
 
+async def test_concurrent_amendments_with_one_key_are_applied_once(world: World, token: str) -> None:
+    clock = await world.create(token, **SCHEDULE)
+    params = {"id": clock["id"], "add": {"transactions": [transaction(name="Tea")]}}
+    body = json.dumps(call(AMEND, params)).encode()
+    responses = await asyncio.gather(*(world.post(body, token, **idempotency_header("k")) for _ in range(20)))
+    assert len({response.body for response in responses}) == 1
+    assert len(responses[0].json["result"]["clock"]["pendingTransactions"]) == 4
+
+
 async def test_concurrent_cancellations_with_one_key_have_the_same_result(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}

@@ -6,6 +6,7 @@ tests/unit/test_explain.py has the rules of its parameters, and test_properties.
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,9 +100,20 @@ async def test_limit_of_zero_means_unlimited(tmp_path: Path, database_url: str) 
         assert len({(await world.create(token))["id"] for _ in range(5)}) == 5
 
 
-async def test_clock_larger_than_the_limit_of_bytes_is_rejected(tmp_path: Path, database_url: str) -> None:
-    async with open_world(tmp_path, database_url, max_bytes_per_user=1) as world:
+async def test_bytes_of_a_user_are_limited_in_every_operation(tmp_path: Path, database_url: str) -> None:
+    labels = {f"label{number}": "x" * 200 for number in range(20)}
+    async with open_world(tmp_path, database_url, max_bytes_per_user=3_000) as world:
         token = await world.sign_in()
-        error = await world.error(CREATE, {}, token)
-        assert error["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": 7 * 86_400}
-        assert "the limit of 1 bytes" in error["message"]
+        clock = await world.create(token)
+        id = {"id": clock["id"]}
+        calls: dict[str, dict[str, Any]] = {
+            CREATE: {"labels": labels},
+            "forkTestClock": {**id, "labels": labels},
+            "updateTestClock": {**id, "labels": labels},
+            "amendTestClock": {**id, "add": {"transactions": [transaction()] * 30}},
+        }
+        for method, params in calls.items():
+            error = await world.error(method, params, token)
+            assert error["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": 7 * 86_400}, method
+            assert "the limit of 3000 bytes" in error["message"]
+        assert await world.result("getTestClock", id, token) == {"clock": clock}

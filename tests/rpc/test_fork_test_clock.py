@@ -91,20 +91,6 @@ async def test_fork_with_start_more_than_ten_years_ago_is_accepted(world: World,
 # Quota
 
 
-async def test_fork_counts_towards_the_quota(tmp_path: Path, database_url: str) -> None:
-    async with open_world(tmp_path, database_url, max_clocks_per_user=2) as world:
-        token = await world.sign_in()
-        clock = await world.create(token, **SCHEDULE)
-        world.pass_time(hours=1)
-        forked = await fork(world, token, clock)
-        response = await world.call(FORK, {"id": clock["id"]}, token)
-        assert (response.status, response.headers["retry-after"]) == (429, str(7 * 86_400 - 3_600))
-        assert response.json["error"]["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": 7 * 86_400 - 3_600}
-        assert reason_of(await world.call("createTestClock", {}, token)) == "RATE_LIMITED"
-        await world.result("deleteTestClock", {"id": clock["id"]}, token)
-        assert without_ids(await fork(world, token, forked)) == without_ids(clock)
-
-
 async def test_clock_and_at_are_checked_before_the_quota(tmp_path: Path, database_url: str) -> None:
     async with open_world(tmp_path, database_url, max_clocks_per_user=1) as world:
         token = await world.sign_in()

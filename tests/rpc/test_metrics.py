@@ -251,17 +251,6 @@ def facts(tmp_path: Path) -> DatabaseFacts:
     return DatabaseFacts("postgresql://127.0.0.1/t", tmp_path, ping, lambda: NOW)
 
 
-async def test_database_without_statistics_is_up(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
-    """PostgreSQL may accept no more connections, while those of the pool still work."""
-
-    async def fail(*_: object) -> Statistics:
-        raise SettingError("remaining connection slots are reserved")
-
-    monkeypatch.setattr(server, "read_statistics", fail)
-    found = await facts.read()
-    assert (found.is_database_up, found.statistics) == (True, None)
-
-
 async def test_failed_read_leaves_no_stale_statistics(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
     results: list[Statistics | None] = [Statistics(6, 1, {}), None, Statistics(6, 2, {})]
 

@@ -38,18 +38,6 @@ def invalid_parts(described: Any) -> Iterator[str]:
     return (fault.json_path for fault in Draft7Validator(meta, registry=registry).iter_errors(described))
 
 
-def parts(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object in a document except examples."""
-    if isinstance(value, list):
-        for member in value:
-            yield from parts(member)
-    elif isinstance(value, dict):
-        yield value
-        for name, member in value.items():
-            if name not in ("examples", "example"):
-                yield from parts(member)
-
-
 def test_every_schema_is_valid() -> None:
     schemas = [
         *document()["components"]["schemas"].values(),
@@ -72,10 +60,6 @@ def test_public_url_with_special_characters_is_escaped() -> None:
     assert described["servers"][0]["url"] == f"{address}/rpc"
     assert PUBLIC_URL not in json.dumps(described)
     assert f"{address}/login#token=" in described["methods"][2]["examples"][1]["result"]["value"]["loginUrl"]
-
-
-def test_methods_are_the_operations() -> None:
-    assert [each["name"] for each in document()["methods"]] == list(DESCRIBED_OPERATIONS)
 
 
 @every_method
@@ -119,11 +103,6 @@ def test_method_has_all_its_reasons(name: str) -> None:
     token = {"UNAUTHENTICATED"} if needs else set()
     forbidden = {"FORBIDDEN"} if needs > Permission.READ else set()
     assert set(reasons) == every_call | by_http | token | forbidden | set(DESCRIBED_OPERATIONS[name].reasons)
-
-
-def test_every_reason_has_code_and_status() -> None:
-    described = {name: (about["code"], about["httpStatus"]) for name, about in document()["x-reasons"].items()}
-    assert described == {str(reason): (meaning.code, meaning.http_status) for reason, meaning in REASONS.items()}
 
 
 def test_every_field_has_a_description() -> None:

@@ -15,7 +15,6 @@ from tests.rpc.builders import (
     reason_of,
     send,
     send_link,
-    wrong,
 )
 from tests.support.world import ANA, World
 from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
@@ -122,18 +121,6 @@ async def test_rejected_email_frees_the_slot(
         mailer.error = None
         assert await world.result(SEND, params) == {"message": "ok"}
         assert (await world.error(SEND, params))["data"]["reason"] == "RESEND_TOO_SOON"
-
-
-async def test_rejected_email_keeps_the_earlier_code_and_its_tries(tmp_path: Path, database_url: str) -> None:
-    async with open_failing_mail_world(tmp_path, database_url) as (world, mailer):
-        await world.result(SEND, send())
-        earlier = mailer.emails[0].secret
-        for _ in range(4):
-            await world.error(LOGIN, login(wrong(earlier)))
-        world.pass_time(minutes=1)
-        mailer.error = MailRejected
-        await world.error(SEND, send())
-        assert (await world.result(LOGIN, login(earlier))).keys() == {"token", "userId"}
 
 
 async def test_code_of_an_email_with_unknown_outcome_is_the_newest(tmp_path: Path, database_url: str) -> None:

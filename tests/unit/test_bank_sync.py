@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec import convert
 from msgspec.structs import replace
@@ -135,6 +135,8 @@ steps = st.one_of(
 
 @settings(max_examples=300, deadline=None)
 @given(st.booleans(), st.lists(steps, max_size=30))
+# A payment of the first page is cancelled before the second one.
+@example(False, [("amend", [(0, 2, "a")] * 3, [], []), ("page", 1), ("amend", [], [], [0]), ("page", 1)])
 def test_client_has_the_rows_of_the_bank_after_every_sync(has_accounts: bool, steps: list[tuple[Any, ...]]) -> None:
     bank, client = Bank(has_accounts), Client()
     for name, *arguments in [*steps, ("sync", 3)]:

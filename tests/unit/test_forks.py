@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-import msgspec
 import pytest
 
 from tickover.api import ids, timestamps
@@ -24,13 +23,6 @@ def new_clock(text: str) -> NewClock:
         [TransactionEntry(START, text, 1, "EUR", "INCOME", text[:80]) for _ in range(2)],
         [GoalEntry(text, 1, 0, [ContributionEntry(START, 1)]) for _ in range(2)],
     )
-
-
-def test_forking_does_not_change_the_original() -> None:
-    schedule = encode_schedule(ORIGINAL, new_clock("Rent"))
-    before = msgspec.msgpack.encode(schedule)
-    fork_schedule(schedule, ORIGINAL.key, FORK)
-    assert msgspec.msgpack.encode(schedule) == before
 
 
 def test_fork_of_a_fork_equals_fork_of_the_original() -> None:

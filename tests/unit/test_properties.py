@@ -29,7 +29,6 @@ from tests.unit.strategies import (
     instants,
     schedules,
     written_amounts,
-    written_decimals,
     written_instants,
 )
 from tickover.api import ids, timestamps
@@ -134,14 +133,6 @@ def assert_many_steps_equal_one(params: Json, story: Story) -> None:
     assert happened == at_once
 
 
-@many
-@given(stories(amounts=written_decimals))
-def test_current_plus_remaining_equals_target(story: Story) -> None:
-    for goal in story.seen_at(story.stops[0])["goals"]:
-        assert goal["currentAmount"] + goal["remainingAmount"] == goal["targetAmount"]
-        assert (goal["progressPercent"] >= 100) is (goal["remainingAmount"] <= 0)
-
-
 @fewer
 @given(stories(stops=3), st.binary(min_size=10, max_size=10))
 def test_view_of_fork_differs_only_in_ids_and_expiry(story: Story, random: bytes) -> None:
@@ -180,22 +171,6 @@ def test_instant_round_trips(instant: Instant) -> None:
 @given(instants(FIRST + DAY, LAST - DAY), st.data())
 def test_instant_is_parsed_from_every_form(instant: Instant, data: st.DataObject) -> None:
     assert timestamps.parse(data.draw(written_instants(st.just(instant)))) == instant
-
-
-PIECES = ["a", "A", ".", "@", "-", '"', "\\", "[", "]", "IPv6:", "::1", "xn--", "test", "ß", "א", "1", "。", " ", "\n"]
-ALMOST_ADDRESS = st.lists(st.one_of(st.sampled_from(PIECES), st.text(CHARACTERS, max_size=3)), max_size=4).map("".join)
-
-
-@many
-@given(ALMOST_ADDRESS, ALMOST_ADDRESS)
-def test_canonical_address_is_stable(local: str, domain: str) -> None:
-    for text in (f"{local}@{domain}", f"a@{domain}", f"{local}@x.test", f"{local}@localhost"):
-        try:
-            known = email_addresses.parse(text)
-        except ValueError:
-            continue
-        assert email_addresses.parse(known) == known
-        assert known.rpartition("@")[2].isascii()
 
 
 # Decoding and explaining

@@ -132,19 +132,9 @@ def test_nonexistent_date_or_time_is_rejected_without_mentioning_python(text: st
         timestamps.parse(text)
 
 
-@pytest.mark.parametrize(
-    ("instant", "micros"),
-    [
-        (datetime(1970, 1, 1, tzinfo=UTC), 0),
-        (datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), -1),
-        (NINE, 1_801_386_000_000_000),
-        (FIRST, -62_135_596_800_000_000),
-        (LAST, 253_402_300_799_999_999),
-    ],
-)
-def test_instant_converts_to_microseconds_since_1970(instant: Instant, micros: int) -> None:
-    assert timestamps.to_micros(instant) == micros
-    assert timestamps.from_micros(micros) == instant
+def test_instant_converts_to_microseconds_since_1970() -> None:
+    """test_properties.py converts any instant there and back."""
+    assert timestamps.to_micros(NINE) == 1_801_386_000_000_000
 
 
 @pytest.mark.parametrize(
