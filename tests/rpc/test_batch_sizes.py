@@ -93,17 +93,19 @@ async def test_call_that_might_not_fit_is_rejected_without_running(world: World,
     assert clock["frozenTime"] == DAYS[done - 1], "no rejected call moved it"
 
 
-async def test_errors_with_thousands_of_faults_are_limited(
+async def test_error_larger_than_any_result_of_its_operation_is_limited(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrong = {"goals": [{"contributions": [{"a": 1, "b": 1}] * 100}] * 25}
-    alone = await world.call("createTestClock", wrong, token)
-    monkeypatch.setattr(batch_limits, "MAX_BATCH_BYTES", 5 * len(alone.body) // 2)
-    found = outcomes(await world.post([call("createTestClock", wrong, number) for number in range(3)], token))
-    assert found == ["INVALID_PARAMS", "INVALID_PARAMS", "INVALID_REQUEST"]
+    wrong = call("deleteTestClock", {f"{number:0200}": 1 for number in range(100)})
+    alone = await world.post(wrong, token)
+    reserved = MAX_ERROR + len(json.dumps(wrong))
+    room = 5 * (len(alone.body) - reserved) // 2
+    assert room > 2 * OPERATIONS["deleteTestClock"].max_result
+    monkeypatch.setattr(batch_limits, "MAX_BATCH_BYTES", 3 * reserved + room)
+    assert outcomes(await world.post([wrong] * 3, token)) == ["INVALID_PARAMS", "INVALID_PARAMS", "INVALID_REQUEST"]
     monkeypatch.undo()
-    world.rpc._batch_limits = BatchLimits(max_unfinished=len(alone.body) // 2)
-    found = outcomes(await world.post([call("createTestClock", wrong), call("getCurrentUser", {})], token))
+    world.rpc._batch_limits = BatchLimits(max_unfinished=2 * room // 5 - 1)
+    found = outcomes(await world.post([wrong, call("getCurrentUser", {})], token))
     assert found == ["UNAVAILABLE", "ok"]
 
 

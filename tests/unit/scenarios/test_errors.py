@@ -88,37 +88,30 @@ def test_keys_that_need_a_recurrence(key: str) -> None:
     assert problem in error_message({"transactions": [rent(at="+1 day", **{key: []})]})
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "problem"),
-    [
-        ("name", MISSING, f"name is missing; it {TEXT}"),
-        ("target", 0, f"target {AMOUNT}, not 0"),
-        ("initial", -0.01, "initial must be a number from 0 to 1,000,000,000, not -0.01"),
-        ("initial", 100.01, "initial must be at most the target of 100, not 100.01"),
-        ("contributions", {}, "contributions must be a list with a table for each contribution, not a table"),
-    ],
-)
-def test_invalid_goal(key: str, value: Any, problem: str) -> None:
-    goal = without({"name": "Trip", "target": 100, "initial": 100}, **{key: value})
-    label = "" if key == "name" else ' "Trip"'
-    assert error_message({"goals": [goal]}) == sentence(f"f, goal 1{label}: {problem}")
+def a_goal(**keys: Any) -> dict[str, Any]:
+    return {"goals": [without({"name": "Trip", "target": 100, "initial": 100}, **keys)]}
 
 
-@pytest.mark.parametrize(
-    ("contribution", "problem"),
-    [
-        (5, f"must be a table with the keys {ITEM_KEYS}, not 5"),
-        ({"amount": 1, "every": "day", "nam": "x"}, f'unknown key "nam"; available keys: {ITEM_KEYS}'),
-    ],
-)  # fmt: skip
-def test_invalid_contribution(contribution: Any, problem: str) -> None:
-    goal = {"name": "Trip", "target": 100, "contributions": [{"amount": 1, "at": "start"}, contribution]}
-    assert error_message({"goals": [goal]}) == f'f, goal 1 "Trip", contribution 2: {sentence(problem)}'
+def a_contribution(contribution: Any) -> dict[str, Any]:
+    return a_goal(contributions=[{"amount": 1, "at": "start"}, contribution])
 
 
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
+        (a_goal(name=MISSING), f"goal 1: name is missing; it {TEXT}"),
+        (a_goal(target=0), f'goal 1 "Trip": target {AMOUNT}, not 0'),
+        (a_goal(initial=-0.01), 'goal 1 "Trip": initial must be a number from 0 to 1,000,000,000, not -0.01'),
+        (a_goal(initial=100.01), 'goal 1 "Trip": initial must be at most the target of 100, not 100.01'),
+        (
+            a_goal(contributions={}),
+            'goal 1 "Trip": contributions must be a list with a table for each contribution, not a table',
+        ),
+        (a_contribution(5), f'goal 1 "Trip", contribution 2: must be a table with the keys {ITEM_KEYS}, not 5'),
+        (
+            a_contribution({"amount": 1, "every": "day", "nam": "x"}),
+            f'goal 1 "Trip", contribution 2: unknown key "nam"; available keys: {ITEM_KEYS}',
+        ),
         ({}, "the scenario is empty; add transactions or goals"),
         ({"transaction": []}, 'unknown key "transaction"; did you mean "transactions"?'),
         ({"transactions": {}}, "transactions must be a list with a table for each transaction, not a table"),
@@ -126,10 +119,21 @@ def test_invalid_contribution(contribution: Any, problem: str) -> None:
         ({"start": "+1 day"}, f'start {DAY}, not "+1 day"'),
         ({"start": "9990-01-01", "goals": [TRIP]}, "the start must be in the years 0011 to 9989"),
         ({"length": "0 days"}, f'length {LENGTH}, not "0 days"'),
+        ({"goals": [TRIP], "opening": 5}, "opening must be a table such as {EUR = 1200}, not 5"),
+        ({"goals": [TRIP], "opening": {"eur": 1}}, f'the key "eur" of opening {CURRENCY}'),
+        (
+            {"goals": [TRIP], "opening": {f"A{one}{two}": 1 for one in ascii_uppercase for two in "ABCDEFGH"}},
+            "opening must have at most 200 currencies, not 208",
+        ),
+        (
+            {"goals": [TRIP], "opening": {"EUR": "1"}},
+            'EUR must be a number from -1,000,000,000,000 to 1,000,000,000,000, not "1"',
+        ),
     ],
 )  # fmt: skip
 def test_invalid_scenario(values: Any, problem: str) -> None:
-    assert error_message(values) == sentence(f"f: {problem}")
+    separator = ", " if problem.startswith("goal ") else ": "
+    assert error_message(values) == sentence(f"f{separator}{problem}")
 
 
 def test_limits_of_entries() -> None:
@@ -259,22 +263,6 @@ def test_expectations_outside_of_the_scenario() -> None:
         'f, expectation 1: by "+2 months" is 2027-03-01T08:00:00Z, outside of the scenario,'
         " 2027-01-01T00:00:00Z to 2027-02-01T00:00:00Z."
     )
-
-
-@pytest.mark.parametrize(
-    ("opening", "problem"),
-    [
-        (5, "opening must be a table such as {EUR = 1200}, not 5"),
-        ({"eur": 1}, f'the key "eur" of opening {CURRENCY}'),
-        (
-            {f"A{one}{two}": 1 for one in ascii_uppercase for two in "ABCDEFGH"},
-            "opening must have at most 200 currencies, not 208",
-        ),
-        ({"EUR": "1"}, 'EUR must be a number from -1,000,000,000,000 to 1,000,000,000,000, not "1"'),
-    ],
-)
-def test_opening_balances(opening: Any, problem: str) -> None:
-    assert error_message({"goals": [TRIP], "opening": opening}) == f"f: {sentence(problem)}"
 
 
 def test_all_mistakes_are_reported_at_once_in_order_of_their_lines() -> None:
