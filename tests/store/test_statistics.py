@@ -6,8 +6,9 @@ import pytest
 
 from tests.store.values import code_limits, digest, link, session
 from tickover.server.settings import SettingError
-from tickover.server.storage import is_postgres, open_store, schema_version
+from tickover.server.storage import open_store, schema_version
 from tickover.server.storage.admin.statistics import data_folder, read_statistics
+from tickover.server.storage.urls import is_postgres
 from tickover.server.web.handler import wall_clock
 
 

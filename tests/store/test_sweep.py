@@ -38,8 +38,8 @@ from tests.store.values import (
 from tests.support.stores import open_checked_store
 from tickover.api.limits import CLOCK_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
 from tickover.api.timestamps import Instant
-from tickover.server.storage import is_postgres
 from tickover.server.storage.store import ExistingClock, Store
+from tickover.server.storage.urls import is_postgres
 
 _MILLISECOND = timedelta(milliseconds=1)
 

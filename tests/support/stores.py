@@ -5,10 +5,11 @@ from typing import Any, cast
 
 import asyncpg
 
-from tickover.server.storage import is_postgres, open_store
+from tickover.server.storage import open_store
 from tickover.server.storage.postgres.connections import Connections
 from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.store import Store
+from tickover.server.storage.urls import is_postgres
 
 _MAX_CONNECTIONS = 10
 _CLOSE_SECONDS = 5.0

@@ -16,7 +16,7 @@ from tickover.cli.session import DEFAULT_URL
 from tickover.server.app import TickoverServer, Worker
 from tickover.server.logs import open_log
 from tickover.server.settings import OUTBOX, Settings
-from tickover.server.storage import redact_url
+from tickover.server.storage.urls import redact_url
 from tickover.server.workers import handle_hangup, run_workers
 
 _STDIN: Final = 0

@@ -29,8 +29,9 @@ from tickover.server.settings import SettingError, Settings, exposure_reason, is
 from tickover.server.sign_in import logins
 from tickover.server.sign_in.mail import open_mailer
 from tickover.server.sign_in.tokens import Mint
-from tickover.server.storage import open_store, redact_url, schema_version
+from tickover.server.storage import open_store, schema_version
 from tickover.server.storage.store import Store
+from tickover.server.storage.urls import redact_url
 from tickover.server.web.access_log import AccessLog
 from tickover.server.web.handler import Handler, wall_clock
 from tickover.server.web.host_check import HostCheck

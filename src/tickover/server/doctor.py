@@ -22,9 +22,10 @@ from tickover.server.metrics.numbers import cause_of
 from tickover.server.settings import OUTBOX, SETTINGS, SettingError, Settings, exposure_reason, is_loopback
 from tickover.server.sign_in.mail import open_mailer
 from tickover.server.sign_in.mail.smtp import SmtpMailer
-from tickover.server.storage import describe_error, is_postgres, open_store, redact_url, schema_version, sqlite_path
+from tickover.server.storage import open_store, schema_version
 from tickover.server.storage.admin.growth import find_growth_error
 from tickover.server.storage.admin.statistics import Statistics, data_folder, read_statistics
+from tickover.server.storage.urls import describe_error, is_postgres, redact_url, sqlite_path
 
 _LITTLE_SPACE: Final = 2**30
 _NO_SPACE: Final = 100 * 2**20

@@ -17,7 +17,7 @@ from tickover.server.app import Listeners, Worker, open_listeners, server_url
 from tickover.server.logs import Log
 from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.settings import SettingError, Settings
-from tickover.server.storage import is_postgres
+from tickover.server.storage.urls import is_postgres
 
 _RESTART_SECONDS: Final = 1.0
 _STOP: Final = (signal.SIGINT, signal.SIGTERM)

@@ -12,9 +12,10 @@ import trustme
 
 from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError
-from tickover.server.storage import open_store, redact_url
+from tickover.server.storage import open_store
 from tickover.server.storage.postgres.connections import Connections
 from tickover.server.storage.postgres.store import PostgresStore
+from tickover.server.storage.urls import redact_url
 
 _SECRET = "s3cret"
 _NO_SERVER = "127.0.0.1:1"

@@ -77,7 +77,8 @@ def migrate(session: Session, /, **flags: Any) -> None:
     before you start them.
     """
     with translate_errors():
-        from tickover.server.storage import open_store, redact_url, schema_version
+        from tickover.server.storage import open_store, schema_version
+        from tickover.server.storage.urls import redact_url
 
         async def migrate_database(url: str) -> None:
             store = await open_store(url, 1)

@@ -19,8 +19,9 @@ from tickover.server.logs import Log
 from tickover.server.metrics.exposition import CONTENT_TYPE, Facts, render
 from tickover.server.metrics.numbers import SharedNumbers
 from tickover.server.settings import SettingError
-from tickover.server.storage import is_postgres, schema_version
+from tickover.server.storage import schema_version
 from tickover.server.storage.admin.statistics import Statistics, data_folder, read_statistics
+from tickover.server.storage.urls import is_postgres
 
 _LIMITS: Final = Limits(head_bytes=32 * 1024, body_bytes=1024, deadline_seconds=30, connections=32)
 _GAUGE_SECONDS: Final = 1.0

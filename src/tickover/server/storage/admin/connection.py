@@ -15,8 +15,9 @@ import apsw
 import asyncpg
 
 from tickover.server.settings import SettingError
-from tickover.server.storage import is_postgres, redact_url, schema_version, sqlite_path, translate_errors
+from tickover.server.storage import schema_version, translate_errors
 from tickover.server.storage.postgres.connections import open_connection, read_schema_version
+from tickover.server.storage.urls import is_postgres, redact_url, sqlite_path
 
 Row = tuple[Any, ...]
 _T = TypeVar("_T")

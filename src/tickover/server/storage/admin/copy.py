@@ -12,18 +12,11 @@ import apsw
 from msgspec import Struct, msgpack
 
 from tickover.server.settings import SettingError
-from tickover.server.storage import (
-    check_url,
-    describe_error,
-    is_postgres,
-    open_store,
-    redact_url,
-    sqlite_path,
-    translate_errors,
-)
+from tickover.server.storage import open_store, translate_errors
 from tickover.server.storage.admin.connection import Row, open_admin_connection
 from tickover.server.storage.admin.copy_tables import TABLES, CopyDatabase, Table
 from tickover.server.storage.postgres.connections import DRIVER_ERRORS
+from tickover.server.storage.urls import check_url, describe_error, is_postgres, redact_url, sqlite_path
 
 Report = Callable[[str, int, int], None]
 """Called with the current step, the number of finished rows and the total. If it raises, the copy ends."""

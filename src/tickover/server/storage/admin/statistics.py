@@ -10,7 +10,8 @@ import apsw
 from msgspec import Struct
 
 from tickover.api.timestamps import Instant
-from tickover.server.storage import is_postgres, sqlite_path, translate_errors
+from tickover.server.storage import translate_errors
+from tickover.server.storage.urls import is_postgres, sqlite_path
 
 # The statistics collector knows new rows at once, and the catalog knows them after a crash. A partition counts for its
 # table: clocks_3 is a part of clocks.

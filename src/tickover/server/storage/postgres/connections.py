@@ -13,13 +13,14 @@ import asyncpg
 
 from tickover.api.errors import unavailable
 from tickover.server.settings import SettingError
-from tickover.server.storage import translate_errors
 from tickover.server.storage.migrations import migrations, pending
 from tickover.server.storage.postgres.sessions import Sessions
-from tickover.server.storage.postgres.urls import redact_url, split_hosts
+from tickover.server.storage.urls import redact_url, split_hosts, unusable
 
 DRIVER_ERRORS: Final = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 """All errors of the driver, for operators, who can correct the URL or the database."""
+URL_ERRORS: Final = (*DRIVER_ERRORS, ValueError)
+"""All errors while connecting. The driver raises ValueError for parts of the URL."""
 
 _CONNECT_SECONDS: Final = 3.0
 _POOL_WAIT_SECONDS: Final = 3.0
@@ -84,7 +85,7 @@ class Connections:
 
     async def open(self) -> None:
         """Bring the schema up to date. Raise SettingError if the database is unreachable or unusable."""
-        with translate_errors(self._url):
+        try:
             # No timeout: a migration may take long, and so may the wait for another server's migration.
             connection = await self._connect_to_any_host(command_timeout=None, statement_cache_size=0)
             try:
@@ -92,6 +93,8 @@ class Connections:
                 await _migrate(connection)
             finally:
                 await connection.close()
+        except URL_ERRORS as error:
+            raise unusable(self._url, error) from error
         await self.open_pool()
 
     async def open_pool(self) -> None:

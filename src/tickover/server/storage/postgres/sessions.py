@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import asyncpg
 
 from tickover.server.settings import SettingError
-from tickover.server.storage.postgres.urls import redact_url
+from tickover.server.storage.urls import redact_url
 
 # Settings of each session. The URL can override them. Values are in the form that PostgreSQL returns.
 SETTINGS: Final = {

@@ -1,13 +1,33 @@
-"""URLs of PostgreSQL. They may name several hosts."""
+"""URLs of databases, and errors that name them. URLs of PostgreSQL may name several hosts."""
 
 import re
+from pathlib import Path
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
+from tickover.server.setting_values import POSTGRES_PREFIXES, SQLITE_PREFIX, database_url
 from tickover.server.settings import SettingError
+
+
+def check_url(name: str, url: str) -> None:
+    """Raise SettingError if the URL is that of no database. The message has no part of it, which may be a password."""
+    try:
+        database_url(url)
+    except ValueError as error:
+        raise SettingError(f"{name} {error}.") from None
+
+
+def is_postgres(url: str) -> bool:
+    return url.startswith(POSTGRES_PREFIXES)
+
+
+def sqlite_path(url: str) -> Path:
+    return Path(url.removeprefix(SQLITE_PREFIX))
 
 
 def redact_url(url: str) -> str:
     """Return the URL without its password and query."""
+    if url.startswith(SQLITE_PREFIX):
+        return url
     address = _split(url)
     if not address.password:
         return url.partition("?")[0]
@@ -53,3 +73,15 @@ def _split(url: str) -> SplitResult:
             "characters such as @, :, /, ?, # and [ in user and password."
         ) from None
     return address
+
+
+def unusable(url: str, error: Exception) -> SettingError:
+    """Return an error that says why the database can't be used."""
+    return SettingError(f"Can't use the database {redact_url(url)}: {describe_error(error)}.")
+
+
+def describe_error(error: Exception) -> str:
+    """Return the first line of the error without a full stop. Network errors without a message get a description."""
+    first_line = str(error).strip().partition("\n")[0]
+    default = "it is not responding" if isinstance(error, TimeoutError) else type(error).__name__
+    return first_line.rstrip(".") or default
