@@ -29,18 +29,10 @@ UNKNOWN = "no.such.method"
 
 NOT_JSON = {
     "nothing": b"",
-    "white space alone": b" \r\n\t",
     "a call cut short": b'{"jsonrpc": "2.0", "method": "x", "id"',
-    "a batch cut short": b'[{"jsonrpc": "2.0", "method": "x", "id": 1}',
-    "a trailing comma": b'{"id": 1,}',
     "two documents": b"{} {}",
     "NaN": b'{"id": NaN}',
-    "a leading zero": b'{"id": 01}',
-    "a bare line break in a string": b'{"id": "a\nb"}',
-    "an unknown escape in a name": b'{"\\q": 1}',
     "a byte order mark": b"\xef\xbb\xbf{}",
-    "UTF-16": "{}".encode("utf-16"),
-    "overlong UTF-8": b'{"id": "\xc0\xaf"}',
     "a surrogate in UTF-8": b'{"id": "\xed\xa0\x80"}',
     "nested deeply and cut short": b"[" * 100_000,
     "nested too deeply": b"[" * 100_000 + b"]" * 100_000,

@@ -65,11 +65,6 @@ def base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def with_one_bit_wrong(link: str) -> str:
-    raw = base64.urlsafe_b64decode(link + "=")
-    return base64url(bytes([raw[0] ^ 1]) + raw[1:])
-
-
 def with_other_unused_bits(link: str) -> str:
     # The last of 43 characters has two unused bits. A link is compared as text.
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -80,12 +75,8 @@ def with_other_unused_bits(link: str) -> str:
     "change",
     [
         pytest.param(lambda _: base64url(bytes(32)), id="unknown"),
-        with_one_bit_wrong,
         with_other_unused_bits,
         pytest.param(lambda link: base64url(hashlib.sha256(link.encode()).digest()), id="the stored digest"),
-        pytest.param(lambda link: f"https://tickover.example.test/login#token={link}", id="the whole URL"),
-        pytest.param(lambda link: f"{link}=", id="padded"),
-        pytest.param(lambda link: f"tko_{link}", id="like a bearer token"),
         pytest.param(lambda _: "ключ", id="not ASCII"),
         pytest.param(lambda link: link * 10_000, id="very long"),
     ],
