@@ -167,22 +167,20 @@ def test_amendment_is_valid_until_its_earliest_item(
     assert _amend(schedule, add=AddEntry(added), cancel=ids).valid_until == valid_until
 
 
-@pytest.mark.parametrize("late", ["goals", "contributions"])
-def test_contributions_limit_the_validity_too(late: str) -> None:
+@pytest.mark.parametrize("late", ["goals", "contributions", "transactions"])
+def test_contributions_and_authorizations_limit_the_validity_too(late: str) -> None:
     schedule = encode_schedule(_CLOCK, NewClock(goals=[GoalEntry("Trip", 1)]))
     items = [ContributionEntry(_START + _DAY, 1)]
-    lists: dict[str, Any] = {"goals": [GoalEntry("Car", 1, 0, items)], "contributions": _to(0, items)}
+    authorized = [msgspec.structs.replace(item, authorized_at=_START + _DAY) for item in _rent(3)]
+    lists: dict[str, Any] = {
+        "goals": [GoalEntry("Car", 1, 0, items)],
+        "contributions": _to(0, items),
+        "transactions": authorized,
+    }
     assert _amend(schedule, add=AddEntry(**{late: lists[late]})).valid_until == _START + _DAY
 
 
 # Faults
-
-
-def test_authorizations_limit_the_validity_too() -> None:
-    schedule = encode_schedule(_CLOCK, NewClock())
-    [rent] = _rent(3)
-    added = msgspec.structs.replace(rent, authorized_at=_START + _DAY, at=_START + 3 * _DAY)
-    assert _amend(schedule, add=AddEntry([added])).valid_until == _START + _DAY
 
 
 def _rejected(schedule: Schedule, **amendment: Any) -> Rejection:
