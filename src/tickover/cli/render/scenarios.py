@@ -34,15 +34,16 @@ def render_occurrences(
 ) -> list[Text]:
     """Render a row for each transaction and transfer. If it isn't on its nominal date, the row says when it was due."""
     rows = [_occurrence(item, nominal) for item, nominal in occurrences]
-    return table(rows, [Column(), Column(min_width=4), Column("right"), Column()], width)
+    return table(rows, [Column(), Column(min_width=4), Column("right"), Column(min_width=0), Column()], width)
 
 
 def _occurrence(item: PlannedTransaction | PlannedTransfer, nominal: datetime) -> list[Text]:
     if isinstance(item, TransferEntry):
-        money = Text(f"{formatting.amount(item.amount)} {item.from_} → {item.to}")
+        money, account = Text(formatting.amount(item.amount) + "    "), f"{item.from_} → {item.to}"
     else:
         is_income = item.type == "INCOME"
         amount = formatting.signed_amount(item.amount if is_income else -item.amount)
-        money = Text(f"{amount} {item.currency}", GOOD if is_income else BAD)
+        money, account = Text(f"{amount} {item.currency}", GOOD if is_income else BAD), item.account or ""
     due = "" if nominal == item.at else f"due {formatting.date(nominal)}"
-    return [Text(formatting.date_and_minute(item.at)), Text(sanitize(item.name)), money, Text(due, FAINT)]
+    at, name = formatting.date_and_minute(item.at), sanitize(item.name)
+    return [Text(at), Text(name), money, Text(account, FAINT), Text(due, FAINT)]
