@@ -252,6 +252,18 @@ def test_csv_of_accounts_has_a_column_for_them() -> None:
     assert {row["account"] for row in one} == {"usd"}
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"account": "visa"}, "the clock has no account 'visa'; it has main, card, usd"),
+        ({"opening": {"EUR": 5}}, "the clock has accounts with their own opening balances"),
+    ],
+)
+def test_export_that_does_not_fit_the_accounts_is_rejected(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        export(snapshot_with_accounts(), "csv", **options)
+
+
 def test_judges_accept_files_with_accounts() -> None:
     from beancount import loader
     from ofxtools.Parser import OFXTree

@@ -131,16 +131,22 @@ class ClockView:
         return min(instants, default=None)
 
     def export(
-        self, format: str = "csv", *, pending: bool = False, opening_balances: Mapping[str, Amount] | None = None
+        self,
+        format: str = "csv",
+        *,
+        pending: bool = False,
+        opening_balances: Mapping[str, Amount] | None = None,
+        account: str = "",
     ) -> str:
-        """Return the transactions as csv, json, hledger, beancount, ofx or camt053: a statement for each currency.
+        """Return the transactions as csv, json, hledger, beancount, ofx or camt053.
 
-        With `pending`, include scheduled transactions.
+        The file has a statement for each account, or only for `account`, or for each currency of a clock without
+        accounts. With `pending`, include scheduled transactions.
         """
         from tickover.scenarios import statements  # noqa: PLC0415 - few programs need it
 
         opening = self.opening_balances if opening_balances is None else opening_balances
-        return statements.export(self.snapshot, format, opening=opening, pending=pending)
+        return statements.export(self.snapshot, format, opening=opening, pending=pending, account=account)
 
 
 def diff_snapshots(before: Snapshot, after: Snapshot) -> AdvanceResult:

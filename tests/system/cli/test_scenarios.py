@@ -88,6 +88,13 @@ def test_files_of_accounts_become_a_clock_with_transfers(shell: Shell, tmp_path:
         "checking 0.00 700.00 −200.00",
         "savings 0.00 0.00 +200.00",
     ]
+    statement = shell("clock", "export", "--account", "savings", "--pending").out.splitlines()[1:]
+    assert {line.rpartition(",")[2] for line in statement} == {"savings"}
+    result = shell("clock", "export", "--account", "visa")
+    assert (result.code, result.err.splitlines()[0]) == (
+        2,
+        "tickover: The clock has no account 'visa'; it has checking, savings.",
+    )
     # The clock itself can become a scenario again.
     assert "[[transfers]]" in shell("scenarios", "from", clock["id"]).out
 

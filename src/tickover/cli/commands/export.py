@@ -19,13 +19,20 @@ from tickover.cli.session import Session, pass_session
     help="Format of the statements. [default: csv, or with --json json]",
 )
 @click.option("--pending", is_flag=True, help="Include scheduled transactions.")
+@click.option("--account", metavar="KEY", default="", help="Only the statement of this account.")
 @opening_option
 @shared_options
 @pass_session
 def export(
-    session: Session, id: str | None, format: str | None, pending: bool, opening_balances: dict[str, Decimal] | None
+    session: Session,
+    id: str | None,
+    *,
+    format: str | None,
+    pending: bool,
+    account: str,
+    opening_balances: "dict[str, Decimal] | None",
 ) -> None:
-    """Write a clock's transactions as account statements, one for each currency.
+    """Write a clock's transactions as account statements, one for each account, or else for each currency.
 
     Each statement has the opening and the closing balance. The IDs of transactions stay the same in every export.
 
@@ -43,7 +50,7 @@ def export(
         clock = client.get_clock(resolve_clock_id(session, client, id), details=True)
         remember_clock(session, clock.id)
     try:
-        text = clock.export(chosen, pending=pending, opening_balances=opening_balances)
+        text = clock.export(chosen, pending=pending, opening_balances=opening_balances, account=account)
     except ValueError as error:
         raise CliError(Exit.WRONG_COMMAND, formatting.sentence(error)) from None
     click.echo(text.encode(), nl=False)

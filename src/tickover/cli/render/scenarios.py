@@ -34,7 +34,11 @@ def render_occurrences(
 ) -> list[Text]:
     """Render a row for each transaction and transfer. If it isn't on its nominal date, the row says when it was due."""
     rows = [_occurrence(item, nominal) for item, nominal in occurrences]
-    return table(rows, [Column(), Column(min_width=4), Column("right"), Column(min_width=0), Column()], width)
+    columns = [Column(), Column(min_width=4), Column("right"), Column(min_width=0), Column()]
+    if not any(row[3] for row in rows):
+        # Without accounts, their column would leave a gap.
+        columns, rows = columns[:3] + columns[4:], [row[:3] + row[4:] for row in rows]
+    return table(rows, columns, width)
 
 
 def _occurrence(item: PlannedTransaction | PlannedTransfer, nominal: datetime) -> list[Text]:

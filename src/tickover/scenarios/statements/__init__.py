@@ -40,5 +40,10 @@ def export(
     """
     if format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; available formats: {', '.join(FORMATS)}")
+    keys = [each.key for each in clock.accounts or ()]
+    if account and account not in keys:
+        raise ValueError(f"the clock has no account {account!r}; it has {', '.join(keys) or 'none'}")
+    if opening and keys:
+        raise ValueError("the clock has accounts with their own opening balances; pass no others")
     statements = build_statements(clock, opening, pending=pending)
     return FORMATS[format].write([one for one in statements if not account or one.account == account])
