@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 
 import pytest
 
-from tickover.testing import SETTINGS
+from tickover.testing.settings import SETTINGS
 
 _START_SECONDS: Final = 30.0
 _STOP_SECONDS: Final = 20.0

@@ -9,7 +9,7 @@ from testcontainers.core.wait_strategies import HttpWaitStrategy
 
 from tickover import __version__
 from tickover.client import Tickover
-from tickover.testing import LIMITS
+from tickover.testing.settings import LIMITS
 
 IMAGE: Final = f"tickover:{__version__}"
 PORT: Final = 8000
