@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.async_api import Browser, Route, expect
 
-from tests.browser.console import open_console
+from tests.browser.console import HTTP_ERROR, open_console
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.
@@ -261,3 +261,26 @@ async def test_repeated_transaction_becomes_one_item_for_each_date(browser: Brow
         await expect(console.alert).to_contain_text("Check the marked fields.")
         # The second row is the fourth entry of the call.
         await expect(page.get_by_label("Name").last).to_have_attribute("aria-invalid", "true")
+
+
+async def test_bank_file_becomes_a_scenario(browser: Browser, program: Program) -> None:
+    async with open_console(browser, program) as console:
+        console.tab.ignored_prefixes = (HTTP_ERROR,)
+        page = console.page
+        await console.open("#/clocks/new")
+        rows = [f"03/0{month}/2027,Rent,-840.50" for month in range(1, 5)]
+        statement = "\n".join(["Date,Description,Amount", *rows])
+        async with page.expect_file_chooser() as chooser:
+            await console.button("import a bank file").click()
+        await (await chooser.value).set_files(
+            {"name": "checking.csv", "mimeType": "text/csv", "buffer": statement.encode()}
+        )
+        # The file says neither which date comes first nor its currency.
+        await console.button("Import").click()
+        await page.get_by_label("Currency").fill("CHF")
+        await console.button("Import").click()
+        await expect(page.get_by_label("Scenario in TOML")).to_have_value(re.compile('title = "checking"'))
+        await expect(page.locator(".draft-preview")).to_contain_text("4 transactions")
+        await console.button("Create clock").click()
+        await expect(console.heading("checking")).to_be_visible()
+        await expect(console.rows).to_have_count(4)

@@ -42,7 +42,7 @@ _TRANSACTION: Final = transaction(
 )
 _TRANSFER: Final = {"at": _AT, "name": "Save", "from": "main", "to": "savings", "amount": 1, "received": 1}
 _BEYOND_SCHEMAS: Final = {
-    "existing", "scenario", "account", "currency", "category", "goal", "unique", "different", "authorizedAt",
+    "existing", "scenario", "base64", "account", "currency", "category", "goal", "unique", "different", "authorizedAt",
 }  # fmt: skip
 """Rules about the clock, or about several fields, that a schema doesn't express."""
 _IN_OTHERS: Final = {"openingBalances", "account", "scenario"}

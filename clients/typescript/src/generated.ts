@@ -386,6 +386,18 @@ export interface ExpandEntry {
   start?: InstantInput;
 }
 
+/** The parameters of scenarioFromStatement. */
+export interface StatementEntry {
+  /** The file in Base64: CSV or OFX with at most 524,288 bytes. */
+  content: string;
+  /** The name of the file. Messages and the title of the scenario use it. */
+  fileName?: string;
+  /** The currency of the payments of a CSV file that doesn't name it. */
+  currency?: string;
+  /** Whether 03/04/2027 is 3 April. A CSV file with ambiguous dates needs it. */
+  dayFirst?: boolean;
+}
+
 /** The parameters of exportTestClock. */
 export interface ExportEntry {
   /** The clock's ID. It starts with `clock_`. */
@@ -848,6 +860,12 @@ export interface ExpandedScenario {
   expectations: Array<ExpectationEntry>;
 }
 
+/** A scenario with the payments of a bank's file. */
+export interface StatementScenario {
+  /** The scenario in TOML. */
+  text: string;
+}
+
 /** A file with account statements. */
 export interface ExportedClock {
   /** A name for the file: the clock's ID with the extension of the format. */
@@ -1045,6 +1063,7 @@ export interface Operations {
   createTestClockFromScenario: { params: FromScenarioEntry; result: OneClock };
   reconcileTestClock: { params: ReconcileEntry; result: Reconciliation };
   expandScenario: { params: ExpandEntry; result: ExpandedScenario };
+  scenarioFromStatement: { params: StatementEntry; result: StatementScenario };
   exportTestClock: { params: ExportEntry; result: ExportedClock };
   connectTestClock: { params: ConnectEntry; result: Connected };
   listTestClockConnections: { params: ListConnectionsEntry; result: Connections };
@@ -1079,6 +1098,7 @@ export const CALL_RULES: Readonly<
   createTestClockFromScenario: { needsToken: true, isIdempotent: false, takesIdempotencyKey: true },
   reconcileTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   expandScenario: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
+  scenarioFromStatement: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   exportTestClock: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
   connectTestClock: { needsToken: true, isIdempotent: false, takesIdempotencyKey: false },
   listTestClockConnections: { needsToken: true, isIdempotent: true, takesIdempotencyKey: false },
@@ -1186,6 +1206,11 @@ export abstract class OperationMethods {
   /** Turn a scenario into the parameters of a clock. Reads a scenario in TOML, as the command `tickover clock create` does, and creates nothing. Pass `params` to `createTestClock`, and `expectations` to `checkTestClock`. Each fault of an invalid scenario has its `line`. */
   expandScenario(params: ExpandEntry, options?: CallOptions): Promise<ExpandedScenario> {
     return this.call("expandScenario", params, options);
+  }
+
+  /** Turn the file of a bank into a scenario. Reads a bank statement in CSV or OFX, as the command `tickover scenarios from` does, and creates nothing. Regular payments become recurrences, and all others keep their dates. Pass `text` to `createTestClockFromScenario`. */
+  scenarioFromStatement(params: StatementEntry, options?: CallOptions): Promise<StatementScenario> {
+    return this.call("scenarioFromStatement", params, options);
   }
 
   /** Export a clock as account statements for other programs. Returns a file with one statement for each account, or for each currency of a clock without any, the same as `tickover clock export`. `ofx` and `camt053` need at least one account, transaction or opening balance. `camt053` allows 5 decimals. */

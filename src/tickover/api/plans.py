@@ -84,6 +84,12 @@ class ExpandedScenario(Result, Generic[ScheduleT, ExpectationT], frozen=True):
     expectations: Annotated[Sequence[ExpectationT], doc("The expectations of the scenario, as in `checkTestClock`.")]
 
 
+class StatementScenario(Result, frozen=True):
+    """A scenario with the payments of a bank's file."""
+
+    text: Annotated[str, doc("The scenario in TOML.")]
+
+
 ExpandedPlan = ExpandedScenario[CreateClockParams, Expectation]
 
 

@@ -248,6 +248,17 @@ class AsyncClient(BaseClient):
         """Return the plan of a scenario in TOML. The server expands it, and creates nothing."""
         return plan_of(await self._session.send(calls.expand_scenario(text, start)))
 
+    async def scenario_from_statement(
+        self,
+        content: bytes,
+        *,
+        file_name: str = "Statement",
+        currency: str | None = None,
+        day_first: bool | None = None,
+    ) -> str:
+        """Return a scenario in TOML with the payments of a bank's file in CSV or OFX. The server reads it."""
+        return (await self._session.send(calls.scenario_from_statement(content, file_name, currency, day_first))).text
+
     async def discover(self) -> dict[str, Any]:
         """Return the server's OpenRPC document."""
         return await self._session.send(calls.discover())

@@ -1,6 +1,7 @@
 """Every call of the API: its request, whether it can be retried, and how its response is decoded."""
 
 import re
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -23,6 +24,7 @@ from tickover.api.plans import (
     Plan,
     PlannedItem,
     PlanParts,
+    StatementScenario,
     encode_json,
     to_exact_balances,
 )
@@ -53,6 +55,7 @@ _DONE: Final = Decoder(Done)
 _EMAIL: Final = Decoder(StoredEmail)
 _EVENTS: Final = Decoder(EventPage)
 _EXPANDED: Final = Decoder(ExpandedPlan)
+_STATEMENT: Final = Decoder(StatementScenario)
 _ONE_CLOCK: Final = Decoder(OneClock)
 _PAGE: Final = Decoder(ClockPage)
 _RECONCILIATION: Final = Decoder(Reconciliation[Decimal])
@@ -297,6 +300,14 @@ def reconcile_clock(  # noqa: PLR0913, PLR0917 - one parameter for each member
 
 def expand_scenario(text: str, start: InstantLike | None) -> Call[ExpandedPlan]:
     return _call("expandScenario", _without_none({"text": text, "start": _optional_instant(start)}), _EXPANDED)
+
+
+def scenario_from_statement(
+    content: bytes, file_name: str, currency: str | None, day_first: bool | None
+) -> Call[StatementScenario]:
+    encoded = b64encode(content).decode()
+    params = {"content": encoded, "fileName": file_name, "currency": currency, "dayFirst": day_first}
+    return _call("scenarioFromStatement", _without_none(params), _STATEMENT)
 
 
 def discover() -> Call[dict[str, Any]]:

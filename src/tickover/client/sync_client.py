@@ -183,4 +183,5 @@ class Tickover(BaseClient, _Blocking[AsyncClient]):
     check_clock = _method(AsyncClient.check_clock)
     reconcile_clock = _method(AsyncClient.reconcile_clock)
     expand_scenario = _method(AsyncClient.expand_scenario)
+    scenario_from_statement = _method(AsyncClient.scenario_from_statement)
     discover = _method(AsyncClient.discover)

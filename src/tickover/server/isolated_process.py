@@ -12,7 +12,7 @@ from msgspec import json
 
 from tickover.api.errors import unavailable
 from tickover.server.fair_queue import FairQueue
-from tickover.server.isolated_requests import MAX_CPU_SECONDS, MAX_EXPORT, ExpandRequest, ExportRequest, IsolatedResult
+from tickover.server.isolated_requests import MAX_CPU_SECONDS, MAX_EXPORT, IsolatedRequest, IsolatedResult
 
 _MAX_LINE: Final = MAX_EXPORT + 1024
 _MAX_SECONDS: Final = 30
@@ -36,7 +36,7 @@ class IsolatedProcess:
         self.queue = FairQueue()
         self.turn = self.queue.turn
 
-    async def run(self, request: ExpandRequest | ExportRequest) -> IsolatedResult:
+    async def run(self, request: IsolatedRequest) -> IsolatedResult:
         """Return the result of a call, and charge its CPU time to the user. Use it in a `turn`."""
         seconds: float = MAX_CPU_SECONDS
         is_complete = False

@@ -28,6 +28,14 @@ class ExpandRequest(Struct, frozen=True, tag="expand"):
     """Whether a clock is created from it, with as many items as a clock can hold."""
 
 
+class StatementRequest(Struct, frozen=True, tag="statement"):
+    content: bytes
+    file_name: str
+    currency: str
+    """Empty if the file has it."""
+    is_day_first: bool | None
+
+
 class ExportRequest(Struct, frozen=True, tag="export"):
     clock: Raw
     """A Snapshot."""
@@ -35,6 +43,9 @@ class ExportRequest(Struct, frozen=True, tag="export"):
     pending: bool
     opening: Mapping[str, int | float]
     account: str = ""
+
+
+IsolatedRequest = ExpandRequest | StatementRequest | ExportRequest
 
 
 class IsolatedResult(Struct, frozen=True, omit_defaults=True):

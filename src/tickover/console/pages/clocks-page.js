@@ -5,7 +5,7 @@ import { lowestOfAll, nextItems, parseClock } from "../clock/clock-model.js";
 import { clockName } from "../clock/clock-text.js";
 import { ClockForm } from "../forms/clock-form.js";
 import { clockJsonForm, formProblem } from "../forms/clock-json-form.js";
-import { h, notify, render, withBusyState } from "../lib/dom.js";
+import { chooseFile, h, notify, onFileDrop, render, withBusyState } from "../lib/dom.js";
 import { showFailure } from "../lib/failure.js";
 import { formatDay } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
@@ -21,6 +21,7 @@ import {
   sortChoice,
 } from "./clock-rows.js";
 import { filterBar } from "./filter-bar.js";
+import { readStatement } from "./import-dialog.js";
 import { showRenameForm } from "./rename-form.js";
 import { ScenarioEditor } from "./scenario-editor.js";
 import { scenarioGallery } from "./scenarios.js";
@@ -133,6 +134,11 @@ class ClocksPage extends HTMLElement {
       jsonForm.showError(problem);
       return false;
     };
+    const importFile = async (file) => {
+      const text = await readStatement(file);
+      if (text && tabs.isConnected) edit(text);
+    };
+    const choose = async () => importFile(await chooseFile(".csv,.ofx,.qfx"));
     const tabs = tabList(
       "Create a clock",
       [
@@ -143,7 +149,15 @@ class ClocksPage extends HTMLElement {
       ],
       { canLeave },
     );
-    return tabs;
+    onFileDrop(tabs, importFile);
+    const hint = h(
+      "p",
+      { class: "muted" },
+      "Or ",
+      h("button", { class: "link", onclick: choose }, "import a bank file"),
+      ": drop CSV or OFX here, and it becomes a scenario.",
+    );
+    return [hint, tabs];
   }
 
   #showCards({ clocks, nextCursor }) {

@@ -28,6 +28,7 @@ from tickover.server.operations import (
     logout,
     reconcile_test_clock,
     revoke_access_token,
+    scenario_from_statement,
     send_login_code_email,
     update_test_clock,
 )
@@ -52,6 +53,7 @@ _MODULES: Final = (
     create_test_clock_from_scenario,
     reconcile_test_clock,
     expand_scenario,
+    scenario_from_statement,
     export_test_clock,
     connect_test_clock,
     list_test_clock_connections,

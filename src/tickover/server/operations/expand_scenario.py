@@ -11,7 +11,7 @@ from tickover.api.fields import Bound, Params, Text, TotalBound, doc
 from tickover.api.limits import MAX_EXPECTATIONS, MAX_SCENARIO_TEXT
 from tickover.api.plans import ExpandedScenario
 from tickover.api.timestamps import Instant
-from tickover.server.isolated_requests import ExpandRequest
+from tickover.server.isolated_requests import ExpandRequest, IsolatedRequest
 from tickover.server.operations import sizes
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 
@@ -55,8 +55,8 @@ def first_of_month(now: Instant) -> Instant:
     return now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 
 
-async def expand(operation: str, path: str, request: ExpandRequest, caller: Caller, services: Services) -> bytes:
-    """Return the result of the isolated process. Raise a Rejection with the faults of the scenario at `path`."""
+async def expand(operation: str, path: str, request: IsolatedRequest, caller: Caller, services: Services) -> bytes:
+    """Return the result of the isolated process. Raise a Rejection with the faults of the parameter at `path`."""
     if await services.store.find_token(caller.token.digest, caller.now) is None:
         raise unauthenticated()
     async with services.isolated_process.turn(caller.token.user):

@@ -1,0 +1,94 @@
+"""scenarioFromStatement: turn the file of a bank into a scenario. It stores nothing."""
+
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from typing import Annotated, Final
+
+from msgspec import UNSET, Meta, UnsetType
+
+from tickover.api.errors import Fault, Reason
+from tickover.api.fields import Currency, Params, Text, doc
+from tickover.api.limits import MAX_FILE_NAME, MAX_SCENARIO_BYTES, MAX_STATEMENT_UPLOAD
+from tickover.api.plans import StatementScenario
+from tickover.server.isolated_requests import StatementRequest
+from tickover.server.operations.expand_scenario import expand
+from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+
+_STATEMENT: Final = b"""\
+Date,Description,Amount
+03/01/2027,Rent,-840.50
+25/01/2027,Salary,2350.00
+03/02/2027,Rent,-840.50
+03/03/2027,Rent,-840.50
+"""
+
+
+class StatementEntry(Params, frozen=True):
+    """The parameters of scenarioFromStatement."""
+
+    content: Annotated[
+        Text,
+        Meta(min_length=1, max_length=(MAX_STATEMENT_UPLOAD + 2) // 3 * 4),
+        doc(f"The file in Base64: CSV or OFX with at most {MAX_STATEMENT_UPLOAD:,} bytes."),
+    ]
+    file_name: Annotated[
+        Annotated[Text, Meta(min_length=1, max_length=MAX_FILE_NAME)],
+        doc("The name of the file. Messages and the title of the scenario use it."),
+    ] = "Statement"
+    currency: Annotated[
+        Currency | UnsetType,
+        doc("The currency of the payments of a CSV file that doesn't name it."),
+    ] = UNSET
+
+    day_first: Annotated[
+        bool | UnsetType, doc("Whether 03/04/2027 is 3 April. A CSV file with ambiguous dates needs it.")
+    ] = UNSET
+
+    def faults(self, now: object) -> Iterator[Fault]:
+        if isinstance(self.content, str) and _decode(self.content) is None:
+            yield Fault("content", "base64", "must be Base64")
+
+
+def _decode(content: str) -> bytes | None:
+    try:
+        return b64decode(content, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+async def scenario_from_statement(params: StatementEntry, caller: Caller, services: Services) -> bytes:
+    content = _decode(params.content) or b""
+    currency = "" if params.currency is UNSET else params.currency
+    is_day_first = None if params.day_first is UNSET else params.day_first
+    request = StatementRequest(content, params.file_name, currency, is_day_first)
+    return await expand(OPERATION.name, "content", request, caller, services)
+
+
+OPERATION = Operation(
+    name="scenarioFromStatement",
+    summary="Turn the file of a bank into a scenario",
+    description=(
+        "Reads a bank statement in CSV or OFX, as the command `tickover scenarios from` does, and creates nothing. "
+        "Regular payments become recurrences, and all others keep their dates. Pass `text` to "
+        "`createTestClockFromScenario`."
+    ),
+    params=StatementEntry,
+    result=StatementScenario,
+    handler=scenario_from_statement,
+    needs=Permission.READ,
+    is_idempotent=True,
+    max_result=1024 + 2 * MAX_SCENARIO_BYTES,
+    reasons=(Reason.RATE_LIMITED,),
+    examples=(
+        Example(
+            "A rent and a salary",
+            {
+                "content": b64encode(_STATEMENT).decode(),
+                "fileName": "checking.csv",
+                "currency": "EUR",
+                "dayFirst": True,
+            },
+        ),
+    ),
+)
