@@ -16,6 +16,7 @@ from typing import NoReturn
 import click
 
 from lab.bench import machine
+from lab.bench.bank_block import measure_bank
 from lab.bench.growth import measure_growth
 from lab.bench.ledger_block import measure_ledger
 from lab.bench.load import require_wrk
@@ -46,6 +47,7 @@ BLOCKS: Mapping[str, Block] = {
     "sign-ins": measure_sign_ins,
     "programs": measure_programs,
     "money": measure_ledger,
+    "bank": measure_bank,
     "clocks": measure_growth,
 }
 

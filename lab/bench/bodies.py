@@ -19,7 +19,7 @@ GROWN_ITEMS = 5000
 """The most transactions and contributions of a clock that was amended."""
 END = "2028-01-01T00:00:00Z"
 """All items are before it."""
-_MAX_GROWN_TRANSACTIONS = 2000
+MAX_GROWN_TRANSACTIONS = 2000
 
 _START = datetime(2027, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
@@ -59,18 +59,32 @@ def largest() -> Json:
 
 def additions(goals: list[str]) -> Iterator[Json]:
     """Return amendments of the largest clock until it has GROWN_ITEMS, each with as many items as a call may have."""
-    transactions = _transactions(_MAX_GROWN_TRANSACTIONS - MAX_TRANSACTIONS)
+    transactions = _transactions(MAX_GROWN_TRANSACTIONS - MAX_TRANSACTIONS)
     yield from ({"transactions": some} for some in _in_parts(transactions, MAX_TRANSACTIONS))
-    left = GROWN_ITEMS - _MAX_GROWN_TRANSACTIONS - MAX_GOALS * MAX_CONTRIBUTIONS
+    left = GROWN_ITEMS - MAX_GROWN_TRANSACTIONS - MAX_GOALS * MAX_CONTRIBUTIONS
     contributions = [
         {"goalId": goals[number % len(goals)], "at": _spread(number, left), "amount": 5} for number in range(left)
     ]
     yield from ({"contributions": some} for some in _in_parts(contributions, MAX_CONTRIBUTIONS))
 
 
+def grown_transactions() -> Json:
+    """Return the parameters of createTestClock, and the additions of amendments, for the most transactions."""
+    first, *others = _in_parts(_transactions(MAX_GROWN_TRANSACTIONS), MAX_TRANSACTIONS)
+    return {"create": {"frozenTime": START, "transactions": first}, "add": others}
+
+
+def scenario() -> str:
+    """Return a scenario with as many transactions."""
+    names = [name for name, *_ in _TRANSACTIONS]
+    head = f'title = "Many"\ncurrency = "EUR"\nstart = {START[:10]}\nlength = "{MAX_GROWN_TRANSACTIONS // 10} days"\n'
+    item = '[[transactions]]\nname = "{}"\namount = 5.25\ntype = "expense"\nevery = "day"\n'
+    return head + "".join(item.format(name) for name in names)
+
+
 def observed() -> list[Json]:
     """Return the transactions of the grown clock as an app records them."""
-    transactions = [*largest()["transactions"], *_transactions(_MAX_GROWN_TRANSACTIONS - MAX_TRANSACTIONS)]
+    transactions = [*largest()["transactions"], *_transactions(MAX_GROWN_TRANSACTIONS - MAX_TRANSACTIONS)]
     sign = {"INCOME": 1, "EXPENSE": -1}
     return [{"at": one["at"], "name": one["name"], "amount": sign[one["type"]] * one["amount"]} for one in transactions]
 

@@ -6,7 +6,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -38,7 +38,10 @@ class Caller:
         """Return the status and the body of the response."""
         headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
         body = json.dumps({"jsonrpc": "2.0", "id": 1000, "method": method, "params": params})
-        self._connection.request("POST", "/rpc", body.encode(), headers)
+        return self.send("POST", "/rpc", body, headers)
+
+    def send(self, method: str, path: str, body: str, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        self._connection.request(method, path, body.encode(), headers)
         response = self._connection.getresponse()
         return response.status, response.read()
 

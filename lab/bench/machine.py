@@ -40,6 +40,8 @@ def _wrk_version() -> str:
 
 def _of_default() -> str:
     """Return the versions of the default server's packages."""
+    if not DEFAULT_PYTHON.exists():
+        return "is not installed"
     names = ("fastapi", "pydantic", "sqlalchemy", "uvicorn")
     script = f"from importlib.metadata import version as v; print(*(f'{{n}} {{v(n)}}' for n in {names}), sep=', ')"
     result = subprocess.run([DEFAULT_PYTHON, "-c", script], capture_output=True, text=True, check=False)  # noqa: S603
