@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.rpc.bank_client import connect_plaid, connect_simplefin
+from tests.rpc.builders import START, transaction
 from tests.support.world import World
 
 CONNECT, LIST, DISCONNECT = "connectTestClock", "listTestClockConnections", "disconnectTestClock"
@@ -81,6 +83,14 @@ async def test_clock_has_at_most_20_connections(world: World, token: str, clock:
         await connect(world, token, clock)
     error = await world.error(CONNECT, {"id": clock, "protocol": "PLAID"}, token)
     assert (error["data"]["reason"], error["data"]["retryAfterSeconds"]) == ("RATE_LIMITED", 7 * 86400)
+
+
+async def test_one_clock_has_programs_of_both_protocols(world: World, token: str) -> None:
+    id = (await world.create(token, frozenTime=START, transactions=[transaction(at=START)]))["id"]
+    plaid, simplefin = await connect_plaid(world, token, id), await connect_simplefin(world, token, id)
+    [added] = (await plaid.call("/transactions/sync"))["added"]
+    [account] = await simplefin.accounts()
+    assert (added["amount"], [each["amount"] for each in account["transactions"]]) == (-2800, ["2800.00"])
 
 
 async def test_fork_has_no_connections(world: World, token: str, clock: str) -> None:
