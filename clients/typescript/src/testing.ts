@@ -212,7 +212,8 @@ export class Webhooks {
       "webhook-signature": `v1,${signature}`,
     };
     const init = { method: "POST", headers, body };
-    return typeof to === "string" ? fetch(to, init) : to(new Request("http://app.test/", init));
+    if (typeof to !== "string") return to(new Request("http://app.test/", init));
+    return fetch(to.includes("://") ? to : `http://${to}`, init);
   }
 }
 

@@ -98,6 +98,8 @@ test("webhooks are signed, arrive in order, and repeat their faults", async () =
       names.flatMap((name) => [name, name]),
     );
     await assert.rejects(run({ secret: "whsec_AAAA" }), /24 to 64/);
+    // Without a scheme, a URL is http.
+    await assert.rejects(run({ to: server.url.replace("http://", "") }), /405 !== 202/);
   } finally {
     await server.stop();
   }
