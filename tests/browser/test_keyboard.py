@@ -162,7 +162,7 @@ async def read_and_sign_out(console: Console) -> None:
     await keyboard.press("Enter")
     await expect(page.get_by_role("heading", name="Request inspector")).to_be_focused()
     await press(tab, page.get_by_role("tab", name="curl"), "ArrowRight")
-    await expect(page.get_by_role("group", name="Request as CLI")).to_be_visible()
+    await expect(page.get_by_role("group", name="Response")).to_be_visible()
     await page.evaluate("() => document.activeElement.blur()")
     await press(tab, page.get_by_role("link", name="Skip to content"))
     await expect(page.get_by_role("main")).to_be_focused()

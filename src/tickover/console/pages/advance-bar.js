@@ -1,14 +1,12 @@
 // The actions below the timeline: advance, fork, go back to now, and what the preview would do.
 
-import { advanceCommand } from "../clock/call-snippets.js";
 import { countUntil } from "../clock/clock-model.js";
 import { describePreview } from "../clock/clock-text.js";
 import { h, render, withAmounts } from "../lib/dom.js";
 import { formatShortInstant } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
-import { addMonths, DAY, toTimestamp } from "../lib/instants.js";
+import { addMonths, DAY } from "../lib/instants.js";
 import { menuButton } from "../lib/menu.js";
-import { showNextCommand } from "./request-inspector.js";
 
 /** The items of the menu beside the main button. `to` returns the new time. */
 const WAYS = [
@@ -99,8 +97,6 @@ export class AdvanceBar {
       : `Advance to ${formatShortInstant(view.instant)}`;
     this.advance.setAttribute("aria-disabled", String(isGone || (isNow && model.now >= model.maxTime)));
     for (const button of [this.advance, this.more.button]) button.classList.toggle("primary", model.items.length > 0);
-    const canAdvance = !isGone && !isPast && this.target > model.now;
-    showNextCommand(canAdvance ? advanceCommand(model.id, toTimestamp(this.target)) : "");
     this.#hide(this.split, isPast);
     this.#hide(this.forkHere, !isPast || isGone);
     this.#hide(this.backToNow, isNow);

@@ -21,7 +21,6 @@ import { clampToClock } from "../chart/scrubber.js";
 import { parseInstant, toTimestamp } from "../lib/instants.js";
 import { RpcError, ServerUnavailable } from "../lib/rpc.js";
 import { ReconcilePanel } from "./reconcile-panel.js";
-import { showNextCommand } from "./request-inspector.js";
 import "../chart/timeline.js";
 
 const SCRUB_PAUSE_MS = 400; // polling waits this long after a move of the scrubber
@@ -64,7 +63,6 @@ class ClockPage extends HTMLElement {
     this.#watcher?.stop();
     document.querySelector("dialog")?.close("");
     cancelAnimationFrame(this.#frame);
-    showNextCommand("");
     setDecimals([]);
     for (const timer of [this.#urlTimer, this.#retryTimer, this.#expiryTimer]) clearInterval(timer);
   }

@@ -1,7 +1,7 @@
-// The request inspector, a panel beside every page: the latest calls as JSON and as code.
+// The request inspector, a panel beside every page: the latest calls for curl and as JSON.
 
-import { writeSnippet } from "../clock/call-snippets.js";
 import { codeBlock, toJson } from "../lib/code-block.js";
+import { writeCurl } from "../lib/curl.js";
 import { copyText, h, render } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { callHistory, onCall } from "../lib/rpc.js";
@@ -10,13 +10,6 @@ import { listenToShortcuts } from "../lib/shortcuts.js";
 import { INSPECTOR_KEY, readStored, writeStored } from "../lib/storage.js";
 import { tabList } from "../lib/tabs.js";
 import { callList, maskRequest, maskResponse, SECRETS } from "./call-list.js";
-
-const VIEWS = [
-  ["curl", "curl"],
-  ["cli", "CLI"],
-  ["python", "Python"],
-  ["json", "JSON"],
-];
 
 const panel = document.getElementById("request-inspector");
 const isBeside = matchMedia("(min-width: 64rem)"); // as in request-inspector.css
@@ -36,22 +29,6 @@ export const inspectorButton = h(
   h("kbd", { "aria-hidden": "true" }, "R"),
 );
 
-// The command for the main button of the page.
-const nextCommand = h("code");
-const nextCommandRow = h(
-  "div",
-  { class: "row next-command", hidden: true },
-  h("h3", {}, "To advance"),
-  h("button", { onclick: () => copyText(nextCommand.textContent, "the command") }, "Copy the command"),
-  h("pre", {}, nextCommand),
-);
-
-/** Show the command that the main button of the page will run, or an empty text. */
-export function showNextCommand(command) {
-  nextCommand.textContent = command;
-  nextCommandRow.hidden = !command;
-}
-
 // A page reads again after a change. The inspector keeps showing the change.
 const READ_METHODS = ["getTestClock", "listTestClocks", "listAccessTokens", "listTestClockConnections"];
 const FOLLOW_UP_MS = 2000;
@@ -69,7 +46,7 @@ class RequestInspector {
       { class: "quiet icon-button", "aria-label": "Close", title: "Close", onclick: () => this.toggle() },
       icon("close"),
     );
-    render(panel, h("div", { class: "row" }, this.#heading, close), nextCommandRow, this.#body);
+    render(panel, h("div", { class: "row" }, this.#heading, close), this.#body);
     listenToShortcuts(({ key }) => key === "r" && !inspectorButton.hidden && this.toggle());
     onCall(() => this.#follow(callHistory()[0]));
     onSessionEnd(() => {
@@ -130,14 +107,17 @@ class RequestInspector {
   }
 
   #callTabs(call) {
-    const views = VIEWS.map(([kind, title], index) => ({
-      title,
-      build: () => {
-        this.#store({ view: index });
-        return kind === "json" ? this.#json(call) : this.#code(kind, title, call);
-      },
-    }));
-    return tabList("Request formats", views, { selected: this.#state.view });
+    const views = [
+      { title: "curl", build: () => this.#curl(call) },
+      { title: "JSON", build: () => this.#json(call) },
+    ].map(({ title, build }, view) => {
+      const buildAndStore = () => {
+        this.#store({ view });
+        return build();
+      };
+      return { title, build: buildAndStore };
+    });
+    return tabList("Request formats", views, { selected: views[this.#state.view] ? this.#state.view : 0 });
   }
 
   #json(call) {
@@ -157,32 +137,25 @@ class RequestInspector {
     return h("div", { class: "pair" }, pane("Request", toJson(maskRequest(call))), pane("Response", response));
   }
 
-  #code(kind, title, call) {
+  #curl(call) {
     const url = new URL("rpc", document.baseURI).href;
-    const maskedCode = writeSnippet(kind, { ...call, request: maskRequest(call) }, { url });
+    const code = writeCurl({ ...call, request: maskRequest(call) }, { url });
     const secret = SECRETS[call.method];
+    const withToken = () => writeCurl(call, { url, token: currentSession().token });
     return h(
       "div",
       {},
       h(
         "div",
         { class: "row" },
-        this.#copyButton("Copy", () => maskedCode, `the ${title} code`),
+        this.#copyButton("Copy", () => code, "the curl code"),
         call.authenticated &&
           currentSession() &&
-          this.#copyButton(
-            "Copy with my token",
-            () => writeSnippet(kind, call, { url, token: currentSession().token }),
-            `the ${title} code with your token`,
-          ),
+          this.#copyButton("Copy with my token", withToken, "the curl code with your token"),
         secret &&
-          this.#copyButton(
-            secret.button,
-            () => writeSnippet(kind, call, { url }),
-            `the ${title} code with the ${secret.param}`,
-          ),
+          this.#copyButton(secret.button, () => writeCurl(call, { url }), `the curl code with the ${secret.param}`),
       ),
-      codeBlock(`Request as ${title}`, maskedCode),
+      codeBlock("Request as curl", code),
     );
   }
 
