@@ -15,8 +15,6 @@ from tests.support.program import Program
 # All tests of a process share the browser and its event loop.
 
 WIDTHS = (320, 1280)
-# States with the widest content. What fits in 1280 pixels can only be too wide here by a mistake of the whole page.
-STATES_FOR_LARGE_SCREENS = ("scenario gallery", "clock", "two clocks", "operation", "docs")
 # The parts of states that differ from an earlier state.
 CHANGED_PARTS = {
     "link sent": ".sign-in-form",
@@ -42,7 +40,7 @@ async def test_page_is_accessible_in_both_schemes_and_fits_every_width(
     async with open_tab(browser, bypass_csp=True, viewport={"width": 1280, "height": 900}) as tab:
         async for name in pages(Console(tab, program)):
             parts = CHANGED_PARTS.get(name, "")
-            for width in (2560, *WIDTHS) if name in STATES_FOR_LARGE_SCREENS else WIDTHS:
+            for width in WIDTHS:
                 with subtests.test(f"{name} at {width} px"):
                     assert await overflowing_elements(tab, width) == []
             with subtests.test(f"{name} in light colours"):
