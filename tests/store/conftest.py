@@ -11,6 +11,7 @@ import asyncpg
 import pytest
 
 from tests.store.copies import Execute
+from tests.support.long_timeouts import lengthen
 from tests.support.postgres import PostgresServer
 from tests.support.stores import open_checked_store
 from tickover.server.storage.store import Store
@@ -21,6 +22,12 @@ def database_url(request: pytest.FixtureRequest) -> str:
     """A new and empty database."""
     url: str = request.getfixturevalue(f"{request.param}_url")
     return url
+
+
+@pytest.fixture
+def long_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let calls of the PostgreSQL store wait longer, because a busy machine exceeds the usual limits."""
+    lengthen(monkeypatch)
 
 
 @pytest.fixture

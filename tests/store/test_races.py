@@ -33,19 +33,15 @@ from tests.store.values import (
     user,
     user_of_token,
 )
-from tests.support import long_timeouts
 from tests.support.stores import open_checked_store
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, SecretKind, TooSoon
 from tickover.server.storage.store import Store
 
+pytestmark = pytest.mark.usefixtures("long_timeouts")
+
 _CONCURRENT = 50
 # `make soak` runs 1,000 rounds of similar races.
 _ROUNDS = 3
-
-
-@pytest.fixture(autouse=True)
-def _long_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
-    long_timeouts.lengthen(monkeypatch)
 
 
 async def test_of_concurrent_claims_one_succeeds(store: Store) -> None:

@@ -29,7 +29,7 @@ afterEach(() => proxy.stop());
 function faulty(...faults: Fault[]): Tickover {
   proxy.faults = faults;
   proxy.calls = 0;
-  return new Tickover({ url: proxy.url, token: tickover.token, timeoutSeconds: 5 });
+  return new Tickover({ url: proxy.url, token: tickover.token, timeoutSeconds: 60 });
 }
 
 /** Records all requests, and makes the first ones fail with these codes before they are sent. */

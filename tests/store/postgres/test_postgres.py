@@ -93,6 +93,7 @@ async def test_call_that_waits_too_long_for_a_lock_is_rejected_and_changes_nothi
     await store.close()
 
 
+@pytest.mark.usefixtures("long_timeouts")
 async def test_number_of_sessions_is_limited(postgres_url: str, other: asyncpg.Connection) -> None:
     store = await _opened(f"{postgres_url}?application_name=counted", max_connections=3)
     sessions: set[int] = set()
@@ -201,6 +202,7 @@ async def test_encoding_that_cannot_store_every_address_is_rejected(postgres: Po
     postgres.execute(f"drop database {name} with (force)")
 
 
+@pytest.mark.usefixtures("long_timeouts")
 async def test_schema_named_in_the_url_is_a_separate_store(postgres: PostgresServer, fresh_url: str) -> None:
     for schema in ("one", "other"):
         postgres.execute(f"create schema {schema} authorization tickover", fresh_url.rpartition("/")[2])
@@ -221,6 +223,7 @@ async def test_schema_named_in_the_url_is_a_separate_store(postgres: PostgresSer
 # The schema
 
 
+@pytest.mark.usefixtures("long_timeouts")
 async def test_servers_that_start_together_on_an_empty_database_migrate_it_once(fresh_url: str) -> None:
     stores = await asyncio.gather(*(open_store(fresh_url) for _ in range(10)))
     await asyncio.gather(*(store.ping() for store in stores))
@@ -274,6 +277,7 @@ async def test_rejected_key_is_not_registered(store: Store) -> None:
         assert await store.share_key(b"mine", NOW + minute * MINUTE)
 
 
+@pytest.mark.usefixtures("long_timeouts")
 async def test_of_two_keys_registered_concurrently_one_is_accepted(
     store: Store, open_another: Callable[[], Awaitable[Store]]
 ) -> None:

@@ -35,6 +35,8 @@ from tickover.server.schedule.clocks import Clock
 from tickover.server.storage import open_store
 from tickover.server.storage.store import Store
 
+pytestmark = pytest.mark.usefixtures("long_timeouts")
+
 _EXPIRED = NOW - 8 * DAY
 """A time on a day of which all clocks have expired."""
 _OVERDUE = NOW - 10 * DAY
