@@ -1,0 +1,64 @@
+"""Reconciliation of random books leaves nothing that matches."""
+
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+from msgspec import UNSET
+
+from tickover.api.reconciliation import ExpectedItem, ObservedEntry
+from tickover.server.schedule.money import Amount
+from tickover.server.schedule.reconciliation import Comparison
+
+START = datetime(2027, 1, 1, tzinfo=UTC)
+NAMES = ["Coffee", "Rent", "Tea"]
+
+
+def random_items(random: Random, count: int, suffix: str = "") -> list[ExpectedItem[Amount]]:
+    return [
+        ExpectedItem(
+            f"txn_{number}{suffix}",
+            START + timedelta(hours=random.randint(0, 96)),
+            random.choice(NAMES),
+            random.choice([1, -1, 2, -2, 3.2]),
+        )
+        for number in range(count)
+    ]
+
+
+def random_books(random: Random, items: list[ExpectedItem[Amount]]) -> list[ObservedEntry]:
+    """Return books with lost rows, copies, wrong signs and dates, and rows that nobody expects."""
+    rows = [
+        ObservedEntry(
+            item.at + timedelta(days=random.choice([0, 0, 0, 1, -1, 3])),
+            item.amount * random.choice([1, 1, 1, -1]),
+            id=random.choice([item.id, "of the app"]) if random.random() < 0.5 else UNSET,
+            name=random.choice([item.name, *NAMES]) if random.random() < 0.6 else UNSET,
+        )
+        for item in items
+        for _ in range(random.choice([0, 1, 1, 1, 2]))
+    ]
+    rows += [ObservedEntry(START + timedelta(days=random.randint(0, 6)), random.choice([1, -1, 7])) for _ in range(2)]
+    random.shuffle(rows)
+    return rows
+
+
+def test_random_books_leave_nothing_that_matches() -> None:
+    for seed in range(500):
+        random = Random(seed)
+        expected, pending = random_items(random, random.randint(0, 8)), random_items(random, 2, "_p")
+        tolerance = random.choice([0, 1, 2, 10])
+        books = random_books(random, expected + pending)
+        found = Comparison(expected, pending, books, tolerance)
+        for _ in found.run():
+            pass
+        left = [*found.unexpected, *found.duplicated]
+        ids = {item.id for item in expected + pending}
+        matched = len(books) - len(left)
+        # Each row is counted once, and pending payments may be left.
+        assert len({row.index for row in left}) == len(left)
+        assert len(expected) - len(found.missing) <= matched <= len(expected) + len(pending) - len(found.missing)
+        for item in found.missing:
+            assert item.id not in [row.id for row in books]
+            for row in left:
+                days = abs(row.at.toordinal() - item.at.toordinal())
+                assert row.id in ids or abs(row.amount) != abs(item.amount) or days > tolerance
