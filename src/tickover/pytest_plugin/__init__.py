@@ -93,10 +93,11 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 @pytest.fixture(scope="session")
 def tickover(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A real Tickover server for this session: .url, .client(), .async_client() and .mailbox."""
-    from tickover.pytest_plugin.server import start_server, use_server  # noqa: PLC0415 - see the module docstring
-
-    url = _configured_url(pytestconfig)
-    with use_server(url) if url else start_server(tmp_path_factory.mktemp("tickover")) as server:
+    if url := _configured_url(pytestconfig):
+        opened = import_module("tickover.pytest_plugin.server").use_server(url)
+    else:
+        opened = import_module("tickover.pytest_plugin.process").start_server(tmp_path_factory.mktemp("tickover"))
+    with opened as server:
         pytestconfig.stash[_SERVER] = server
         yield server
         del pytestconfig.stash[_SERVER]

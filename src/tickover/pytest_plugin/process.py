@@ -8,12 +8,16 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import pytest
 
 from tickover.testing.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from tickover.pytest_plugin.server import Server
 
 _START_SECONDS: Final = 30.0
 _STOP_SECONDS: Final = 20.0
@@ -110,10 +114,24 @@ def run_server(
         )
     try:
         server = Process(process, output)
+        # The fixtures' modules take as long to import as the server to start.
+        import_module("tickover.pytest_plugin.server")
+        import_module("tickover.pytest_plugin.clocks")
         server.wait_until_ready(start_seconds)
         yield server
     finally:
         _stop(process, stop_seconds)
+
+
+@contextmanager
+def start_server(folder: Path) -> Iterator["Server"]:
+    """Start a private server with its data in `folder`."""
+    with run_server(folder) as process:
+        from tickover.client import Tickover  # noqa: PLC0415 - imported while the server starts
+        from tickover.pytest_plugin.server import Server  # noqa: PLC0415 - the same
+
+        with Tickover(process.url) as client:
+            yield Server(client, process.exit_message)
 
 
 def _stop(process: "subprocess.Popen[bytes]", seconds: float) -> None:

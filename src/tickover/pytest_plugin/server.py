@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http import HTTPStatus
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -14,7 +13,6 @@ from tickover.client.connections import Connections
 from tickover.client.messages import Request, Response
 from tickover.client.timeline import format_clock
 from tickover.pytest_plugin.emails import Mailbox
-from tickover.pytest_plugin.process import run_server
 
 _MAX_RESEND_SECONDS: Final = 5
 """The longest wait before another email to the same address. A private server requires one second."""
@@ -85,13 +83,6 @@ class Server:
                     yield format_clock(client.get_clock(clock.id).snapshot)
             except (ClientError, Rejection) as error:
                 yield f"(can't load the clocks: {error})"
-
-
-@contextmanager
-def start_server(folder: Path) -> Iterator[Server]:
-    """Start a private server with its data in `folder`."""
-    with run_server(folder) as process, Tickover(process.url) as client:
-        yield Server(client, process.exit_message)
 
 
 @contextmanager
