@@ -54,7 +54,7 @@ def _random_clock(rng: random.Random) -> dict[str, Any]:
             {
                 "at": _random_time(rng), "name": f"Item {number}", "amount": rng.choice(_AMOUNTS),
                 "currency": rng.choice(("EUR", "JPY", "XXX")), "type": rng.choice(("INCOME", "EXPENSE")),
-                "category": rng.choice(("Opening balance", "Home")),
+                "category": rng.choice(("Work", "Home")),
             }
             for number in range(rng.randrange(20))
         ],

@@ -244,49 +244,6 @@ async def test_hints_about_unknown_names_are_limited(world: World, token: str) -
 # A transaction that is an opening balance
 
 
-async def test_opening_balance_on_the_clock_is_neither_income_nor_expense(world: World, token: str) -> None:
-    opening = {"name": "Opening balance", "category": "Opening balance"}
-    transactions = [
-        transaction(at=START, amount=500, **opening),
-        transaction(at=START, amount=20, type="EXPENSE", category="home"),
-        transaction(at=START, amount=3, type="EXPENSE", currency="CHF", **opening),
-        transaction(at=JANUARY, amount=100, category="pay"),
-        transaction(at=FEBRUARY, amount=7, **opening),
-    ]
-    id = (await world.create(token, frozenTime=START, transactions=transactions))["id"]
-    found = await world.result(BALANCES, {"id": id, "at": MARCH, "openingBalances": {"EUR": 0.5}}, token)
-    assert found["balances"] == [
-        {
-            "currency": "CHF",
-            "opening": -3,
-            "income": 0,
-            "expense": 0,
-            "balance": -3,
-            "lowest": {"at": START, "balance": -3},
-            "highest": {"at": START, "balance": -3},
-        },
-        {
-            "currency": "EUR",
-            "opening": 500.5,
-            "income": 107,
-            "expense": 20,
-            "balance": 587.5,
-            "lowest": {"at": START, "balance": 480.5},
-            "highest": {"at": FEBRUARY, "balance": 587.5},
-        },
-    ]
-    exact = total(type="INCOME", atLeast=107, atMost=107)
-    assert await violation(world, token, id, exact) is None
-    only_later = total(type="INCOME", category="Opening balance", atMost=7)
-    assert await violation(world, token, id, only_later) is None
-    chf = total(currency="CHF", category="Opening balance", atMost=0)
-    assert await faults(world, token, CHECK, id=id, expectations=[chf]) == {
-        "expectations[0].total.category": "category"
-    }
-    fork = (await world.result("forkTestClock", {"id": id, "at": MARCH}, token))["clock"]["id"]
-    assert await violation(world, token, fork, exact) is None, "a fork has the start of its original"
-
-
 # getCurrentUser
 
 

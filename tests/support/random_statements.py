@@ -17,7 +17,7 @@ _NAMES: Final = (
 )  # fmt: skip
 _CATEGORIES: Final = (
     None, "", "Home", "a:b", "(x)", "a  b", "[v]", "café", "喫茶店", "- -", "x; y", "9 lives", '"', "=",
-    "Opening balance",
+    "Home",
 )  # fmt: skip
 _AMOUNTS: Final = ("0.1", "0.2", "1150.5", "2800", "0.0001", "999999.9999", "7", "12.34", "1000000000", "0.00001")
 

@@ -71,7 +71,7 @@ def _bean_check(file: Path, text: str) -> tuple[int, str]:
 
 
 def test_programs_agree_with_the_balance_of_each_account_at_each_months_end(program: Program, tmp_path: Path) -> None:
-    token = program.sign_in()
+    token = program.sign_in("household@example.test")
     params = {"scenario": "household", "start": "2027-01-01T00:00:00Z"}
     id = program.result("createTestClockFromScenario", params, token)["clock"]["id"]
     hledger, beancount = (

@@ -41,9 +41,6 @@ class Model(NamedTuple):
         numbered = [(f"tfr_{self.key}_{index}", item) for index, item in enumerate(self.params.transfers)]
         return sorted(numbered, key=lambda pair: pair[1].at)
 
-    def is_opening(self, item: TransactionEntry[Any]) -> bool:
-        return bool(item.at == self.start) and item.category == "Opening balance"
-
     def account_of(self, item: TransactionEntry[Any]) -> str:
         mine = [account.key for account in self.params.accounts if account.currency == item.currency]
         return mine[0] if item.account is UNSET else item.account
@@ -63,8 +60,7 @@ class Model(NamedTuple):
         found = []
         for id, item in self.transactions():
             if book == item.currency or (self.params.accounts and book == self.account_of(item)):
-                kind = "opening" if self.is_opening(item) else item.type.lower()
-                found.append(Change(item.at, id, kind, signed(item)))
+                found.append(Change(item.at, id, item.type.lower(), signed(item)))
         for id, transfer in self.transfers():
             received = transfer.amount if transfer.received is UNSET else transfer.received
             if book in {transfer.from_, self.currency_of(transfer.from_)}:
@@ -92,7 +88,7 @@ class Model(NamedTuple):
 
     def _balances_of(self, book: str, at: datetime) -> Json:
         mine = [change for change in self.changes(book) if change.at <= at]
-        opening = self.opening_of(book) + sum(change.amount for change in mine if change.kind == "opening")
+        opening = self.opening_of(book)
         points = [(self.start, opening)]
         points += [(instant, self.balance(book, instant)) for instant in sorted({change.at for change in mine})]
         lowest = min(points, key=lambda point: point[1])
@@ -156,7 +152,6 @@ class Model(NamedTuple):
             for id, item in self.transactions()
             if (item.type, item.currency) == (expected.type, expected.currency)
             and item.at <= until
-            and not self.is_opening(item)
             and (expected.category is UNSET or expected.category == item.category)
         ]
         for first, last in periods(expected.per, self.start, until):

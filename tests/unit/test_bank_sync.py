@@ -50,7 +50,7 @@ class Bank:
 
     def _set(self, schedule: Any) -> None:
         self.schedule = decode_stored(encode_stored(schedule))
-        ledger = Ledger(self.schedule, START)
+        ledger = Ledger(self.schedule)
         for _ in ledger.build():
             pass
         self.view = BankView(ledger, self.clock.key)

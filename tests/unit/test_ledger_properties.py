@@ -56,7 +56,7 @@ class Dice(Random):
         return self.choice(("INCOME", "EXPENSE"))
 
     def category(self) -> Any:
-        return self.choice((UNSET, "", "home", "Opening balance"))
+        return self.choice((UNSET, "", "home", "pay"))
 
     def bound(self, *bounds: Any) -> Any:
         return self.choice((UNSET, *bounds))
@@ -99,7 +99,7 @@ class Dice(Random):
             params = self.with_accounts(params)
         clock = clocks.new_clock(KEY, params, START)
         opening = {currency: self.choice(BOUNDS) for currency in ("EUR", "CHF") if self.random() < 0.5}
-        ledger = Ledger(decode_stored(encode_stored(encode_schedule(clock, params))), START)
+        ledger = Ledger(decode_stored(encode_stored(encode_schedule(clock, params))))
         assert not list(ledger.build()), "few items take one step"
         return Model(KEY.hex(), START, params, opening), ledger
 
@@ -174,7 +174,7 @@ def test_ledger_of_many_items_is_built_in_steps_and_equals_the_model() -> None:
     transactions = [msgspec.structs.replace(dice.transaction(), currency=currencies[n % 100]) for n in range(1_000)]
     params = NewClock(START, transactions)
     schedule = encode_schedule(clocks.new_clock(KEY, params, START), params)
-    ledger = Ledger(schedule, START)
+    ledger = Ledger(schedule)
     assert len(list(ledger.build())) > 4
     at = dice.instant()
     assert balances(ledger, START, at, {}) == Model(KEY.hex(), START, params, {}).balances(at)

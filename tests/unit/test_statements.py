@@ -6,7 +6,6 @@ The tests import these programs, because every worker imports this module, and t
 import csv
 import io
 import re
-from datetime import timedelta
 from decimal import Decimal
 from importlib.metadata import distribution
 from random import Random
@@ -194,22 +193,6 @@ def test_amount_has_the_decimals_of_its_currency(format: str, currency: str, amo
     text = export(clock, format)
     written = expected.removeprefix("-") if format == "camt053" else expected
     assert re.search(rf"[ ,>]{re.escape(written)}[ ,<\n]", text), text
-
-
-@pytest.mark.parametrize("format", ["hledger", "beancount"])
-def test_opening_balance_is_equity_and_no_income(format: str) -> None:
-    """Only a transaction at the clock's start is an opening balance."""
-    first = replace(
-        random_snapshot(Random(1)).transactions[0],
-        at=START,
-        category="Opening balance",
-        type="INCOME",
-        id="transaction_1",
-    )
-    later = replace(first, at=START + timedelta(days=1), id="transaction_2")
-    clock = replace(random_snapshot(Random(1)), transactions=[first, later], pending_transactions=[])
-    postings = [line.split()[0] for line in export(clock, format).splitlines() if re.match(r" +(Equity|Income)", line)]
-    assert [account.partition("-")[0] for account in postings] == ["Equity:Opening", "Income:Opening"]
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -45,7 +45,7 @@ export interface TransactionEntry {
   currency: string;
   /** Whether money comes in or goes out. */
   type: "EXPENSE" | "INCOME";
-  /** Your own label. It may be empty. At the clock's start, `Opening balance` makes the transaction neither income nor expense. */
+  /** Your own label. It may be empty. */
   category?: string;
   /** The key of an account. Default: the first account with this currency. */
   account?: string;
@@ -710,7 +710,7 @@ export interface Balances {
 export interface Balance {
   /** Three uppercase letters, such as `EUR`. */
   currency: string;
-  /** The opening balance, with the transactions that are opening balances. */
+  /** The balance before the clock's start. */
   opening: number;
   /** The sum of all income up to the instant. */
   income: number;
@@ -738,7 +738,7 @@ export interface BalancePoint {
 export interface AccountBalance {
   /** Three uppercase letters, such as `EUR`. */
   currency: string;
-  /** The opening balance, with the transactions that are opening balances. */
+  /** The balance before the clock's start. */
   opening: number;
   /** The sum of all income up to the instant. */
   income: number;

@@ -71,10 +71,7 @@ class TransactionEntry(Params, Generic[Amount_co], frozen=True):
     type: Annotated[TransactionType, doc("Whether money comes in or goes out.")]
     category: Annotated[
         Category | UnsetType,
-        doc(
-            "Your own label. It may be empty. At the clock's start, `Opening balance` makes the transaction neither "
-            "income nor expense."
-        ),
+        doc("Your own label. It may be empty."),
     ] = UNSET
     account: Annotated[
         AccountKey | UnsetType, doc("The key of an account. Default: the first account with this currency.")
@@ -579,7 +576,7 @@ class Balance(Result, frozen=True):
     """The balance of one currency, and what led to it."""
 
     currency: Annotated[str, doc("Three uppercase letters, such as `EUR`.")]
-    opening: Annotated[Decimal, doc("The opening balance, with the transactions that are opening balances.")]
+    opening: Annotated[Decimal, doc("The balance before the clock's start.")]
     income: Annotated[Decimal, doc("The sum of all income up to the instant.")]
     expense: Annotated[Decimal, doc("The sum of all expenses up to the instant.")]
     balance: Annotated[Decimal, doc("The opening balance plus income minus expenses, and what transfers add to it.")]

@@ -19,9 +19,6 @@ from tickover.api.clocks import (
 from tickover.api.expectations import Expectation
 from tickover.api.fields import AccountType, Result, TransactionType, doc
 
-OPENING_BALANCE: Final = "Opening balance"
-"""The category of a transaction at a clock's start that is the balance before it: neither income nor expense."""
-
 PlannedTransaction = TransactionEntry[Decimal]
 PlannedGoal = GoalEntry[Decimal, Decimal]
 PlannedAccount = AccountEntry[Decimal]

@@ -28,20 +28,19 @@ export const MARKS = {
   expense: "M0 5.5 5.5-4.5h-11z",
   goal: "M0-6 6 0 0 6-6 0z",
   transfer: "M-6-1H1V-4.5L6 0 1 4.5V1H-6z",
-  start: "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
 };
 
 const measured = new WeakMap();
 
 /**
- * Return the items of a kind in a list but the opening balance, their times, the sums of their amounts, and the largest
+ * Return the items of a kind in a list, their times, the sums of their amounts, and the largest
  * amount. `sums[n]` is the sum of the first n items.
  */
 function measureItems(all, kind) {
   if (!measured.has(all)) measured.set(all, {});
   const kinds = measured.get(all);
   if (kinds[kind]) return kinds[kind];
-  const items = all.filter((item) => item.kind === kind && !item.isOpening);
+  const items = all.filter((item) => item.kind === kind);
   const sums = [0];
   for (const { amount } of items) sums.push(sums.at(-1) + amount);
   const max = items.reduce((best, { amount }) => Math.max(best, amount), 0);

@@ -89,8 +89,8 @@ test("a long time without items is marked", () => {
 });
 
 test("the texts of lanes are amounts of money", () => {
-  // The opening balance is not income. The other payments are one bar, whose total depends on the width of the plot.
-  const payments = [income(0, 5000, { isOpening: true }), income(0, 0.1), income(0, 2800.2)];
+  // The payments are one bar, whose total depends on the width of the plot.
+  const payments = [income(0, 0.1), income(0, 2800.2)];
   const rents = [income(0, 300, { kind: "expense" })];
   const curve = { currency: "EUR", items: [...payments, ...rents] };
   const lanes = barLanes({ now: 0 }, curve, { from: 0, to: 1000 }, 1000);

@@ -35,12 +35,12 @@ function periodTitle(month, from, to, items) {
 }
 
 /**
- * Return a row. The opening balance is neither income nor expense. Without a state, it is a total. `balance` at the end
+ * Return a row. Without a state, it is a total. `balance` at the end
  * and `lowest` are `{ at, value, isLow }`. Contributions have no curve.
  */
 function periodRow(title, items, { curve, balance, lowest, state }) {
   const currency = curve?.currency;
-  const amounts = items.filter((item) => !item.isOpening).map((item) => (curve ? changeOf(item, curve) : item.amount));
+  const amounts = items.map((item) => (curve ? changeOf(item, curve) : item.amount));
   const total = (sign) => {
     const some = amounts.filter((amount) => amount * sign > 0);
     return some.length ? formatMoney(Math.abs(exactSum(some)), currency) : "";
@@ -75,10 +75,8 @@ function sectionRows(model, { title, curve, items }, instant) {
     const lowest = lowestPoint(curve, Math.max(from, model.start), to);
     return { curve, state, balance: point(to, balanceAt(curve, to)), lowest: point(lowest.at, lowest.value) };
   };
-  const openings = items.filter((item) => item.isOpening);
-  const others = items.filter((item) => !item.isOpening);
   const periods = partsOfTime(model.now, instant).flatMap(({ state, from, to }) => {
-    const some = others.filter(({ at }) => at > from && at <= to);
+    const some = items.filter(({ at }) => at > from && at <= to);
     return [...Map.groupBy(some, ({ at }) => monthOf(at))].map(([month, group]) => {
       const [start, end] = [Math.max(from, month), Math.min(to, addMonths(month, 1) - 0.001)];
       return periodRow(periodTitle(month, from, to, group), group, figures(start, end, state));
@@ -87,8 +85,8 @@ function sectionRows(model, { title, curve, items }, instant) {
   return [
     h("tr", {}, h("th", { scope: "rowgroup", colSpan: 6 }, h("strong", {}, title))),
     curve &&
-      (openings.length > 0 || curve.values[0] !== 0) &&
-      periodRow("Opening", openings, { curve, state: "posted", balance: point(model.start, curve.values[0]) }),
+      curve.values[0] !== 0 &&
+      periodRow("Opening", [], { curve, state: "posted", balance: point(model.start, curve.values[0]) }),
     periods,
     periods.length > 1 && periodRow("Total", items, figures(model.start, items.at(-1).at)),
   ];

@@ -14,16 +14,15 @@ function monthsOf(model, { expectations = [], day = 0 } = {}) {
 
 const usd = (day, changes = {}) => rent(day, { currency: "USD", ...changes });
 const RENTS = [usd(1), rent(2), rent(32), usd(33)];
-// The opening balance of a scenario is neither income nor expense.
-const OPENING = usd(0, { type: "INCOME", category: "Opening balance" });
+const OPENING = { openingBalances: { USD: 10 } };
 
 test("the months of a currency have a total", () => {
-  assert.deepEqual(monthsOf(newModel([...RENTS, OPENING], [TRIP])), [
+  assert.deepEqual(monthsOf(newModel(RENTS, [TRIP], OPENING)), [
     ["USD"],
-    ["Opening", "1 posted", "", "", "", "$10.00"],
+    ["Opening", "", "", "", "", "$10.00"],
     ["Jan 2027", "1 scheduled", "", "$10.00", "$0.00 2 Jan", "$0.00"],
     ["Feb 2027", "1 scheduled", "", "$10.00", "−$10.00 3 Feb!", "−$10.00!"],
-    ["Total", "3", "", "$20.00", "−$10.00 3 Feb!", "−$10.00!"],
+    ["Total", "2", "", "$20.00", "−$10.00 3 Feb!", "−$10.00!"],
     ["EUR"],
     ["Jan 2027", "1 scheduled", "", "€10.00", "−€10.00 3 Jan!", "−€10.00!"],
     ["Feb 2027", "1 scheduled", "", "€10.00", "−€20.00 2 Feb!", "−€20.00!"],
@@ -40,7 +39,7 @@ test("a month can end above its lowest balance", () => {
 
 test("balances are red if an expectation forbids them", () => {
   const expectations = [{ balance: { currency: "EUR", atLeast: -15 } }, { balance: { currency: "USD", atLeast: 5 } }];
-  const ends = monthsOf(newModel([...RENTS, OPENING]), { expectations }).map((row) => row.at(-1));
+  const ends = monthsOf(newModel(RENTS, [], OPENING), { expectations }).map((row) => row.at(-1));
   const red = ends.filter((text) => text.endsWith("!"));
   assert.deepEqual(red, ["$0.00!", "−$10.00!", "−$10.00!", "−€20.00!", "−€20.00!"]);
 });

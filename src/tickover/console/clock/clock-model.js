@@ -195,16 +195,13 @@ export function changeOf({ changes }, { account, currency } = {}) {
 
 /** Return the exact sum of the items for each currency: `[["EUR", -12.5]]`. With an account, that of the account. */
 export function netAmounts(items, account) {
-  const changes = items.filter((item) => !item.isOpening).flatMap((item) => item.changes);
+  const changes = items.flatMap((item) => item.changes);
   const amounts = Map.groupBy(
     changes.filter((change) => !account || change.account === account),
     (change) => change.currency,
   );
   return [...amounts].map(([currency, group]) => [currency, exactSum(group.map(({ amount }) => amount))]);
 }
-
-/** The category of a transaction at the start that is an opening balance: neither income nor expense. */
-export const OPENING_BALANCE = "Opening balance";
 
 /** Return the balance of a currency before its first income or expense. */
 export const openingBalance = ({ balances }, currency) =>
@@ -287,10 +284,7 @@ function itemsOf({ transactions, transfers }, goals) {
 function buildModel({ state, goals, accounts = [], opening = {}, expectations = [], ...entries }) {
   const goalModels = goals.map(goalModel);
   const items = itemsOf(entries, goalModels);
-  for (const item of items) {
-    item.isPosted = item.at <= state.now;
-    item.isOpening = item.category === OPENING_BALANCE && item.at <= state.start;
-  }
+  for (const item of items) item.isPosted = item.at <= state.now;
   const { start } = state;
   const used = [...items.flatMap(({ changes }) => changes), ...accounts].map(({ currency }) => currency);
   const currencies = [...new Set([...Object.keys(opening), ...used])];
@@ -321,8 +315,7 @@ function balanceOf({ account, currency, ...about }, opening, all) {
   const items = all.filter(({ changes }) => changes.some(concerns));
   const { places, counts } = toCommonUnit([opening, ...items.map((item) => changeOf(item, { account, currency }))]);
   let sum = counts[0];
-  const openings = items.filter((item) => item.isOpening).map((item) => changeOf(item, { account, currency }));
-  const [times, values] = [[], [exactSum([opening, ...openings])]];
+  const [times, values] = [[], [opening]];
   items.forEach((item, index) => {
     sum += counts[index + 1];
     const balance = toNumber(sum, places);

@@ -136,14 +136,13 @@ function describeNextItem(model, currentView) {
 }
 
 /**
- * Format the amount of an item with its sign. A contribution has no currency. An opening balance isn't income, and a
- * transfer has a sign only for an account.
+ * Format the amount of an item with its sign. A contribution has no currency. A transfer has a sign only for an account.
  */
 export function signedAmount(item, account) {
   const change = account && item.changes.find((each) => each.account === account);
-  if (change) return formatMoney(change.amount, change.currency, { sign: item.isOpening ? "auto" : "always" });
+  if (change) return formatMoney(change.amount, change.currency, { sign: "always" });
   const amount = item.kind === "expense" ? -item.amount : item.amount;
-  return formatMoney(amount, item.currency, { sign: item.isOpening || isTransfer(item) ? "auto" : "always" });
+  return formatMoney(amount, item.currency, { sign: isTransfer(item) ? "auto" : "always" });
 }
 
 const MAX_NAMES = 8; // in the title of a step

@@ -84,8 +84,8 @@ export function totalChange({ items, count }) {
   return toNumber(change * BigInt((first ?? second).kind === "expense" ? -count : count), places);
 }
 
-/** Return the sum of a clock's income or expenses in a currency, without its opening balance. */
+/** Return the sum of a clock's income or expenses in a currency. */
 export function totalOf({ items }, kind, currency) {
-  const some = items.filter((item) => item.kind === kind && item.currency === currency && !item.isOpening);
+  const some = items.filter((item) => item.kind === kind && item.currency === currency);
   return exactSum(some.map(({ amount }) => amount));
 }

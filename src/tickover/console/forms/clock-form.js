@@ -1,6 +1,5 @@
 // The form for a new clock. The server validates it; errors appear next to their fields.
 
-import { OPENING_BALANCE } from "../clock/clock-model.js";
 import { MAX_NAME_LENGTH } from "../clock/clock-text.js";
 import { faultList, sameParams, tryToCreate } from "../clock/create-clock.js";
 import { isExpectation } from "../clock/expectations.js";
@@ -85,8 +84,6 @@ export class ClockForm {
       transfers: rowList("transfers", TRANSFERS, transferRow, this.#start.read),
       goals: rowList("goals", GOALS, goalRow, this.#start.read),
     };
-    const addOpening = h("button", { class: "plain", onclick: () => this.#addOpening() }, "Add an opening balance");
-    this.#lists.transactions.element.append(" ", addOpening);
   }
 
   #addDraftRows() {
@@ -98,12 +95,6 @@ export class ClockForm {
     // A new form shows what a transaction consists of.
     if (!rows && text === undefined && lists.every(([, { rows }]) => !rows.length)) this.#lists.transactions.append();
     this.#drawOptions();
-  }
-
-  #addOpening() {
-    const at = this.#start.read() ?? new Date().toISOString();
-    const names = { name: OPENING_BALANCE, category: OPENING_BALANCE };
-    this.#lists.transactions.append({ ...names, at, currency: "EUR", type: "INCOME" }, true);
   }
 
   #build() {

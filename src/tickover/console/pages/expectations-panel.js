@@ -171,10 +171,9 @@ export class ExpectationsPanel {
   }
 
   #drawOpening() {
-    const { accounts, currencies, opening, items } = this.#model;
+    const { accounts, currencies, opening } = this.#model;
     const totals = Object.entries(opening).map(([currency, amount]) => formatMoney(amount, currency));
-    // A scenario's opening balance is a transaction.
-    this.opening.hidden = accounts.length > 0 || (!totals.length && items.some((item) => item.isOpening));
+    this.opening.hidden = accounts.length > 0;
     const input = (value, properties) => h("input", { id: newId(), autocomplete: "off", value, ...properties });
     const labelled = (label, control) => h("div", {}, h("label", { for: control.id }, label), control);
     const code = input("EUR", { maxLength: 3, spellcheck: "false" });

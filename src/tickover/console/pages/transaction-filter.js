@@ -3,14 +3,13 @@
 import { changeOf } from "../clock/clock-model.js";
 import { h, render } from "../lib/dom.js";
 import { formatCount } from "../lib/format.js";
-import { rowKind } from "./transaction-row.js";
 
 const KINDS = { income: "Income", expense: "Expenses", transfer: "Transfers" };
 
 /** What a filter can select: its title, and the values of an item. */
 const FACETS = {
   Account: ({ changes }) => changes.map(({ account }) => account),
-  Type: (item) => [KINDS[rowKind(item)]],
+  Type: (item) => [KINDS[item.kind]],
   Currency: ({ changes }) => changes.map(({ currency }) => currency),
   Category: ({ category }) => [category],
 };

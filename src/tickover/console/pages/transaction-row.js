@@ -15,19 +15,15 @@ export function hasLongAmounts(changes) {
   return changes.length > 0 && formatMoney(-size(largest), largest.currency).length > MAX_AMOUNT;
 }
 
-/** Return the kind of a row. An opening balance is neither income nor expense. */
-export const rowKind = (item) => (item.isOpening ? "start" : item.kind);
-
 /** Return whether a category says more than the name. */
-const hasOwnCategory = (item) =>
-  item.category && !item.isOpening && item.category.toLowerCase() !== item.name.toLowerCase();
+const hasOwnCategory = (item) => item.category && item.category.toLowerCase() !== item.name.toLowerCase();
 
 /**
  * Create the row of a transaction or transfer with its `change` of a balance. The amount is that for an account, if there
  * is one. If another row follows at the same time, no line is between them.
  */
 export function transactionRow(item, { model, account, change, isPending, isLow, isFollowed }) {
-  const [mark, state] = stateMark(rowKind(item));
+  const [mark, state] = stateMark(item.kind);
   const cancel = isPending && cancelButton(item);
   const name = h("span", { class: "clamped", title: item.name }, item.name);
   const show = h("button", { class: "show-item", onclick: () => showItem(item, state.textContent, model) }, name);
@@ -58,7 +54,7 @@ export function transactionRow(item, { model, account, change, isPending, isLow,
       hasOwnCategory(item) && h("span", { class: "muted detail" }, item.category),
     ),
     h("td", { class: "state-cell" }, state),
-    h("td", { class: `number amount ${rowKind(item)}` }, signedAmount(item, account)),
+    h("td", { class: `number amount ${item.kind}` }, signedAmount(item, account)),
     balance,
     h("td", { class: "row-actions" }, cancel),
   );

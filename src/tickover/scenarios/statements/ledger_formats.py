@@ -6,7 +6,6 @@ from datetime import date, timedelta
 from typing import Final
 
 from tickover.api import timestamps
-from tickover.api.plans import OPENING_BALANCE
 from tickover.scenarios.statements.statement import Entry, Statement, plain_number
 
 _EQUITY: Final = "Equity:Opening-Balances"
@@ -19,7 +18,7 @@ _NOT_IN_BEANCOUNT_ACCOUNTS: Final = re.compile(r"[^A-Za-z0-9]+")
 def write_hledger(statements: Sequence[Statement]) -> str:
     """Return a journal for hledger. It declares all names, and its balance assertions check the closing balances."""
     accounts = {_asset(one) for one in statements} | {_EQUITY}
-    accounts |= {_hledger_account(statement, entry) for statement in statements for entry in statement.entries}
+    accounts |= {_hledger_account(entry) for statement in statements for entry in statement.entries}
     lines = ["decimal-mark .", *_commodities(statements), *(f"account {name}" for name in sorted(accounts)), ""]
     return "\n".join([*lines, *(line for one in statements for line in _hledger_lines(one))]) + "\n"
 
@@ -48,7 +47,7 @@ def _hledger_lines(statement: Statement) -> Iterator[str]:
         description = entry.name.replace(";", ",")
         yield f"{entry.at:%Y-%m-%d} {status} ({entry.id}) {description}  ; at: {timestamps.write(entry.at)}"
         yield f"    {account}  {currency} {plain_number(entry.amount, currency)}"
-        yield f"    {_hledger_account(statement, entry)}"
+        yield f"    {_hledger_account(entry)}"
         yield ""
     yield f"{statement.end:%Y-%m-%d} * Closing balance"
     yield f"    {account}  {currency} 0 = {currency} {plain_number(statement.closing, currency)}"
@@ -59,18 +58,16 @@ def _asset(statement: Statement) -> str:
     return f"Assets:Tickover:{statement.account.capitalize() or statement.currency}"
 
 
-def _other_account(statement: Statement, entry: Entry, category: str) -> str:
+def _other_account(entry: Entry, category: str) -> str:
     """Return the account that the money comes from or goes to."""
     if entry.is_transfer:
         return _TRANSFERS
-    if entry.category == OPENING_BALANCE and entry.at == statement.start:
-        return _EQUITY
     return f"{'Income' if entry.amount > 0 else 'Expenses'}:{category or 'Other'}"
 
 
-def _hledger_account(statement: Statement, entry: Entry) -> str:
+def _hledger_account(entry: Entry) -> str:
     category = " ".join(_NOT_IN_HLEDGER_ACCOUNTS.sub(" ", entry.category).split())
-    return _other_account(statement, entry, category)
+    return _other_account(entry, category)
 
 
 def write_beancount(statements: Sequence[Statement]) -> str:
@@ -78,7 +75,7 @@ def write_beancount(statements: Sequence[Statement]) -> str:
     lines = ['option "title" "Tickover"', ""]
     opened: dict[str, date] = {}
     for statement in statements:
-        others = [_beancount_account(statement, entry) for entry in statement.entries]
+        others = [_beancount_account(entry) for entry in statement.entries]
         for account in [_asset(statement), _EQUITY, *others]:
             opened[account] = min(opened.get(account, date.max), statement.start.date())
     lines += [f"{day} open {account}" for account, day in sorted(opened.items())]
@@ -101,17 +98,17 @@ def _beancount_lines(statement: Statement) -> Iterator[str]:
         if entry.category:
             yield f'  category: "{_escape(entry.category)}"'
         yield f"  {account}  {plain_number(entry.amount, currency)} {currency}"
-        yield f"  {_beancount_account(statement, entry)}"
+        yield f"  {_beancount_account(entry)}"
         yield ""
     # A balance directive applies to the beginning of its day.
     day = statement.end.date() + timedelta(days=1)
     yield f"{day} balance {account}  {plain_number(statement.closing, currency)} {currency}"
 
 
-def _beancount_account(statement: Statement, entry: Entry) -> str:
+def _beancount_account(entry: Entry) -> str:
     """Return an account. Its name has ASCII letters, digits and hyphens only."""
     name = _NOT_IN_BEANCOUNT_ACCOUNTS.sub("-", entry.category).strip("-")
-    return _other_account(statement, entry, f"{name[:1].upper()}{name[1:]}")
+    return _other_account(entry, f"{name[:1].upper()}{name[1:]}")
 
 
 def _escape(text: str) -> str:

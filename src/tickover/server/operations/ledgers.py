@@ -11,7 +11,6 @@ from tickover.api.clocks import OPENING_WITH_ACCOUNTS
 from tickover.api.errors import Fault, invalid_params
 from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import Number
-from tickover.api.timestamps import Instant
 from tickover.server.lru_cache import LruCache
 from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.events import EventIndex, index_events
@@ -30,8 +29,8 @@ CLOCK_RANGE: Final = "the clock's start and its maxTime"
 class CachedLedger:
     """The ledger of a schedule. The indexes are built on first use."""
 
-    def __init__(self, schedule: Schedule, start: Instant) -> None:
-        self.ledger = Ledger(schedule, start)
+    def __init__(self, schedule: Schedule) -> None:
+        self.ledger = Ledger(schedule)
 
     @cached_property
     def events(self) -> EventIndex:
@@ -60,7 +59,7 @@ class Ledgers:
         key = clock.key, clock.revision
         cached = self._ledgers.get(key)
         if cached is None:
-            cached = CachedLedger(schedule, clock.start_time)
+            cached = CachedLedger(schedule)
             for _ in cached.ledger.build():
                 await asyncio.sleep(0)
             items = len(schedule.transactions.instants) + sum(len(goal.savings.sums) for goal in schedule.goals)

@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct, UnsetType, json
 
-from tickover.api.plans import OPENING_BALANCE
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.items import StoredTransaction, StoredTransfer, decode_items
 from tickover.server.schedule.money import Amount, Savings, to_common_unit, to_fraction, to_number
@@ -52,8 +51,8 @@ _Change = tuple[Instant, int, int, Amount]
 class Book(Struct, frozen=True):
     """The balance of a currency or an account, as integers of 1/unit. A currency's is without its opening balance.
 
-    The lists of states start with the one before the first item, but after transactions that are opening balances.
-    After that, they have the state after all items of each instant.
+    The lists of states start with the one before the first item. After that, they have the state after all items of
+    each instant.
     """
 
     unit: int
@@ -104,16 +103,13 @@ class Ledger:
     It has them after all steps of `build`.
     """
 
-    def __init__(self, schedule: Schedule, start: Instant) -> None:
+    def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
         self.accounts = {head.key: head for head in (account.head for account in schedule.accounts)}
         self.transactions: list[StoredTransaction] = []
         self.transfers: list[StoredTransfer] = []
         self.counts = [0] * len(schedule.transactions.encoded)
         """The amount of each transaction, in the unit of its currency."""
-        self.openings: set[int] = set()
-        """The transactions that are opening balances, as positions among all transactions."""
-        self._start = start
         self._currency_books: dict[str, Book] = {}
         self._account_books: dict[str, Book] = {}
 
@@ -125,8 +121,6 @@ class Ledger:
                 yield
             self.transactions += decode_items(StoredTransaction, encoded[first : first + _ITEMS_PER_STEP])
         self.transfers = decode_items(StoredTransfer, self.schedule.transfers.encoded)
-        at_start = range(self.schedule.transactions.count_until(self._start))
-        self.openings = {index for index in at_start if self.transactions[index].category == OPENING_BALANCE}
         by_currency, by_account = self._changes()
         left = _ITEMS_PER_STEP
         for key, changes in (*sorted(by_currency.items()), *by_account.items()):
@@ -210,10 +204,7 @@ class Ledger:
         for index, ((at, position, kind, _), count) in enumerate(zip(changes, counts, strict=True)):
             change = -count if kind in _DECREASES else count
             balance += change
-            if position in self.openings:
-                book.balances[0] += change
-            else:
-                sums[kind] += count
+            sums[kind] += count
             book.positions.append(position)
             book.running_balances[position] = balance
             if amounts is not None and position < len(amounts):

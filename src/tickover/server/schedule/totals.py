@@ -83,14 +83,12 @@ class Series:
 
 
 class Totals:
-    """The series of one ledger. Opening balances are in none."""
+    """The series of one ledger."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._positions: dict[tuple[str, str, str | None], list[int]] = {}
         for position, transaction in enumerate(ledger.transactions):
-            if position in ledger.openings:
-                continue
             categories = {None, transaction.category}
             for category in categories:
                 key = transaction.type, transaction.currency, category
