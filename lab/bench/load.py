@@ -214,6 +214,8 @@ class _Script:
                 # wrk accepts only whole seconds, but an interrupt ends it in the same way.
                 wrk.send_signal(signal.SIGINT)
                 return wrk.communicate(timeout=_END_SECONDS)[0]
+            except subprocess.TimeoutExpired:
+                return "it didn't end after an interrupt"
             finally:
                 wrk.kill()
 
