@@ -99,7 +99,7 @@ pins: .venv/dev
 	$(PIN) --upgrade --group bench-allauth -c requirements/bench.txt -o requirements/bench-allauth.txt
 
 clean:
-	rm -rf .venv .venv-bench .venv-tools .node-bench .node-test .node-tools clients/typescript/dist clients/typescript/node_modules .bench .soak .docs site dist .mypy_cache tests/.pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
+	rm -rf .venv .venv-bench .venv-tools .node-bench tests/node/node_modules .node-tools clients/typescript/dist clients/typescript/node_modules .bench .soak .docs site dist .mypy_cache tests/.pytest_cache .ruff_cache .hypothesis .coverage .import_linter_cache
 
 # The files list every dependency, so pip resolves nothing. Old versions of pip fail to resolve pins of packages with extras.
 PIP_PINNED := pip install --quiet --disable-pip-version-check --require-hashes --no-deps

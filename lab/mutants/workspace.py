@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from lab.mutants.mutant import ROOT
 
 _SECONDS: Final = 600
-_LINKED: Final = (".node-test",)
+_LINKED: Final = ("tests/node/node_modules",)
 """Downloads that tests keep in the repository's folder."""
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py::.+?)(?: - .*)?$", re.MULTILINE)
 _ERROR: Final = re.compile(r"^E +(.*)$", re.MULTILINE)

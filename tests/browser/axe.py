@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.browser.tabs import Tab
-from tests.support.npm_packages import read_package_file
+from tests.support.npm_packages import tools
 
 # All operations, fields, rows, goals, scenarios and lines of code have the same elements, so a few of each are enough.
 _REPEATED = """
@@ -36,5 +36,5 @@ _AXE = """async ([options, repeated, parts]) => {
 async def violations(tab: Tab, options: dict[str, Any], parts: str = "") -> Any:
     """Return the violations that axe finds on the page, or in its parts with this CSS selector."""
     if not await tab.evaluate("() => 'axe' in window"):
-        await tab.page.evaluate(read_package_file("axe-core", "axe.min.js"))
+        await tab.page.evaluate((tools() / "axe-core" / "axe.min.js").read_text("utf-8"))
     return await tab.page.evaluate(_AXE, [options, _REPEATED, parts])

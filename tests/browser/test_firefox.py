@@ -6,14 +6,14 @@ import subprocess
 from pathlib import Path
 
 from tests.support.debian_packages import require
-from tests.support.npm_packages import install_project
+from tests.support.npm_packages import tools
 from tests.support.program import Program
 from tests.support.repository import ROOT
 
 
 def test_new_user_completes_a_first_session_in_firefox(program: Program, tmp_path: Path) -> None:
     firefox = require(_find_firefox, "firefox-esr")
-    install_project(ROOT / "tests" / "node")
+    tools()
     ran = subprocess.run(
         ["node", ROOT / "tests" / "node" / "firefox.mjs", program.url, firefox],
         # Firefox doesn't start if the home folder belongs to another user.

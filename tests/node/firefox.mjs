@@ -95,7 +95,7 @@ async function recordMessages(page) {
   page.on("console", (message) => messages.push(message.text()));
   page.on("pageerror", (error) => {
     // Firefox reports errors about its own objects, too. No script of the page is on their stack.
-    const isInternal = error.message.startsWith("Permission denied to access property") && !error.stack.includes(url);
+    const isInternal = error.message.includes("Permission denied to access property") && !error.stack.includes(url);
     if (!isInternal) messages.push(`${error.stack}`);
   });
   return messages;

@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.chromium import require_chromium
-from tests.support.npm_packages import install_project, npm_lock, require_program
+from tests.support.npm_packages import install_project, npm_lock, tools
 from tests.support.program import Program
 from tests.support.repository import ROOT
 from tests.system.ci_page import run_job
 
 CLIENT = ROOT / "clients" / "typescript"
-TOOLS = ROOT / "tests" / "node"
 _NODE_MODULES = shutil.ignore_patterns("node_modules")
 _PAGE = (ROOT / "docs" / "typescript.md").read_text("utf-8")
 _EXAMPLES = "".join(re.findall(r"^```ts\n(.*?)^```$", _PAGE, re.DOTALL | re.MULTILINE))
@@ -72,7 +71,7 @@ def test_examples_of_the_page_print_what_they_show(program: Program, runtime: st
     own = file.with_stem(f"page-{os.getpid()}")
     own.write_text(code, "utf-8")
     try:
-        command = ["node"] if runtime == "node" else [require_program("deno", "2.9.5"), "run", "--allow-all"]
+        command = ["node"] if runtime == "node" else [str(tools() / ".bin" / "deno"), "run", "--allow-all"]
         printed = run(*command, str(own))
     finally:
         own.unlink()
@@ -83,7 +82,6 @@ def test_examples_of_the_page_print_what_they_show(program: Program, runtime: st
 def test_node_job_of_the_ci_page_passes_with_the_packed_client(tmp_path: Path) -> None:
     run("npm", "pack", "--ignore-scripts", "--pack-destination", str(tmp_path))
     [packed] = tmp_path.glob("*.tgz")
-    install_project(TOOLS)
     example = shutil.copytree(ROOT / "examples" / "node_budget_app", tmp_path / "app", ignore=_NODE_MODULES)
     modules = example / "node_modules"
     (modules / ".bin").mkdir(parents=True)
@@ -94,7 +92,7 @@ def test_node_job_of_the_ci_page_passes_with_the_packed_client(tmp_path: Path) -
     assert [path for path in paths if "test/" in path or "node_modules" in path] == []
     package.rename(modules / "tickover")
     for name in ("@playwright", ".bin/playwright", "plaid"):
-        (modules / name).symlink_to(TOOLS / "node_modules" / name)
+        (modules / name).symlink_to(tools() / name)
     output = run_job("node", example, CHROMIUM=require_chromium(), NO_COLOR="1")
     assert re.search("pass 3$", output, re.MULTILINE), output
     assert re.search("1 passed", output), output
