@@ -22,6 +22,7 @@ RESULTS: dict[str, Any] = {
     "expandScenario": {"params": {}, "expectations": []},
     "checkTestClock": {"ok": True, "until": "2037-01-01T00:00:00Z", "results": [{"ok": True}]},
     "createTestClock": {"clock": CLOCK},
+    "createTestClockFromScenario": {"clock": CLOCK},
     "deleteTestClock": {"message": "ok"},
     "forkTestClock": {"clock": CLOCK},
     "amendTestClock": {"clock": CLOCK},

@@ -175,3 +175,15 @@ def test_server_expands_a_scenario_into_a_plan_like_the_module(client: Tickover)
     assert list(plan.transactions) == list(expected.transactions)
     assert list(plan.expectations) == list(expected.expectations)
     assert client.create_clock(plan).check()
+
+
+def test_scenario_becomes_a_clock_in_one_call(client: Tickover) -> None:
+    household = client.create_clock_from_scenario("household", start=JANUARY, labels={"test": "story"})
+    assert (household.name, dict(household.labels)) == ("Household", {"test": "story"})
+    assert [account.key for account in household.accounts] == ["checking", "savings", "card"]
+    assert household.check().ok
+    own = client.create_clock_from_scenario(text=SCENARIO, start=JANUARY, name="Mine")
+    assert own.name == "Mine"
+    with rejected(Reason.INVALID_PARAMS) as caught:
+        client.create_clock_from_scenario("househld")
+    assert 'did you mean "household"?' in caught.value.faults[0].message

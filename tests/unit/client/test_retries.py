@@ -32,6 +32,7 @@ IDEMPOTENT: dict[str, MakeCall] = {
     "amendTestClock": lambda client: client.amend_clock("clock_1", cancel=["txn_1"]),
     "checkTestClock": lambda client: client.check_clock("clock_1", [never_below("EUR", 0)]),
     "createTestClock": lambda client: client.create_clock(),
+    "createTestClockFromScenario": lambda client: client.create_clock_from_scenario("trip"),
     "deleteTestClock": lambda client: client.delete_clock("clock_1"),
     "expandScenario": lambda client: client.expand_scenario("#"),
     "forkTestClock": lambda client: client.fork_clock("clock_1"),
