@@ -98,10 +98,11 @@ class Site(Struct, frozen=True):
         if path == "/site.json":
             return _json_response({"mailbox": self.mailbox is not None, "resendSeconds": self.resend_seconds})
         if path == "/docs":
-            page = await asyncio.to_thread(reference_page, self.describe(), has_mailbox=self.mailbox is not None)
+            description = await asyncio.to_thread(self.describe)
+            page = await asyncio.to_thread(reference_page, description, has_mailbox=self.mailbox is not None)
             return page.negotiate(accept_encoding)
         if path == "/openrpc.json":
-            return make_page(_JSON, self.describe()).negotiate(accept_encoding)
+            return make_page(_JSON, await asyncio.to_thread(self.describe)).negotiate(accept_encoding)
         if path == "/scenarios.json":
             return make_page(_JSON, await self.gallery.to_json(now)).negotiate(accept_encoding)
         if self.mailbox is not None and _is_mailbox_path(path):
