@@ -38,6 +38,7 @@ class Mint:
 
     def __init__(self, secret_key: bytes, entropy: Entropy = os.urandom) -> None:
         self._secret_key = secret_key
+        self._signing_key = hmac.digest(secret_key, b"sign", "sha256")
         self._entropy = entropy
 
     def new_key(self, created_at: Instant) -> bytes:
@@ -71,7 +72,8 @@ class Mint:
 
     def sign(self, purpose: bytes, message: bytes) -> bytes:
         """Return a digest that only servers with the same secret key can compute."""
-        return hmac.digest(self._secret_key, purpose + b"\n" + message, "sha256")
+        # Several times as fast as an HMAC of OpenSSL.
+        return hashlib.blake2b(message, key=self._signing_key, person=purpose, digest_size=32).digest()
 
     def key_fingerprint(self) -> bytes:
         """Return a digest that identifies the secret key without revealing it."""
