@@ -302,6 +302,7 @@ async def test_forged_and_foreign_cursors_are_invalid(world: World, token: str) 
         ("RATE_LIMITED", "/accounts/balance/get", (429, "RATE_LIMIT_EXCEEDED", "BALANCE_LIMIT")),
         ("RATE_LIMITED", "/transactions/sync", (429, "RATE_LIMIT_EXCEEDED", "TRANSACTIONS_SYNC_LIMIT")),
         ("RATE_LIMITED", "/transactions/get", (429, "RATE_LIMIT_EXCEEDED", "TRANSACTIONS_LIMIT")),
+        ("RATE_LIMITED", "/transactions/refresh", (429, "RATE_LIMIT_EXCEEDED", "TRANSACTIONS_REFRESH_LIMIT")),
     ],
 )
 async def test_fault_holds_in_simulated_time(

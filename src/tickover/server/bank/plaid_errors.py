@@ -5,10 +5,13 @@ from typing import Final
 from tickover.api.connections import BankFaultKind
 
 _LIMIT_CODES: Final = {
+    "/item/get": "ITEM_GET_LIMIT",
     "/accounts/get": "ACCOUNTS_LIMIT",
     "/accounts/balance/get": "BALANCE_LIMIT",
     "/transactions/get": "TRANSACTIONS_LIMIT",
     "/transactions/sync": "TRANSACTIONS_SYNC_LIMIT",
+    "/transactions/refresh": "TRANSACTIONS_REFRESH_LIMIT",
+    "/institutions/get_by_id": "INSTITUTIONS_GET_BY_ID_LIMIT",
 }
 
 
