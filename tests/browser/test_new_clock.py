@@ -256,7 +256,7 @@ async def test_bank_file_becomes_a_scenario(browser: Browser, program: Program) 
         console.tab.ignored_prefixes = (HTTP_ERROR,)
         page = console.page
         await console.open("#/clocks/new")
-        rows = [f"03/0{month}/2027,Rent,-840.50" for month in range(1, 5)]
+        rows = [f"03/0{month}/2027,Rent,-840.50" for month in range(1, 6)]
         statement = "\n".join(["Date,Description,Amount", *rows])
         async with page.expect_file_chooser() as chooser:
             await console.button("import a bank file").click()
@@ -268,7 +268,12 @@ async def test_bank_file_becomes_a_scenario(browser: Browser, program: Program) 
         await page.get_by_label("Currency").fill("CHF")
         await console.button("Import").click()
         await expect(page.get_by_label("Scenario in TOML")).to_have_value(re.compile('title = "checking"'))
-        await expect(page.locator(".draft-preview")).to_contain_text("4 transactions")
+        await expect(page.locator(".draft-preview")).to_contain_text("5 transactions")
+        # A clock holds more than the preview.
+        editor = page.get_by_label("Scenario in TOML")
+        daily = '\n[[transactions]]\nname = "Coffee"\namount = 3\ncurrency = "CHF"\ntype = "expense"\nevery = "day"\n'
+        await editor.fill(await editor.input_value() + daily)
+        await expect(page.locator(".draft-preview")).to_have_text(re.compile("too long for a preview"))
         await console.button("Create clock").click()
         await expect(console.heading("checking")).to_be_visible()
-        await expect(console.rows).to_have_count(4)
+        await expect(page.locator(".counts")).to_have_text("126 transactions")

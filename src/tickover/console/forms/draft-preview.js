@@ -36,14 +36,14 @@ function draftChart(model, lows) {
 
 /**
  * Create an element whose `draw(params)` shows a clock with these parameters of createTestClock. Without
- * items, it shows a hint.
+ * items, it shows a hint, or another text.
  */
 export function draftPreview(hint = "") {
   const element = h("div", { class: "draft-preview" });
-  const draw = (params) => {
+  const draw = (params, text = hint) => {
     // The user can write any JSON.
     const model = parseDraft({ ...params, expectations: entriesOf(params.expectations).filter(isExpectation) });
-    if (!model?.items.length) return render(element, hint && h("p", { class: "muted" }, hint));
+    if (!model?.items.length) return render(element, text && h("p", { class: "muted" }, text));
     const lows = lowestBalances(model);
     return render(
       element,

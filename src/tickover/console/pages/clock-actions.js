@@ -20,6 +20,8 @@ function navigate(hash, message) {
   else location.hash = hash;
 }
 
+const MAX_LABELS = 20; // of a clock
+
 export class ClockActions {
   isBusy = false;
   /** A warning for the time when the server is available again. */
@@ -105,6 +107,7 @@ export class ClockActions {
   fork(at, name) {
     const model = this.#hooks.model();
     const labels = { ...model.labels, [FORK_LABEL]: model.id };
+    if (Object.keys(labels).length > MAX_LABELS) delete labels[FORK_LABEL];
     return this.#run(
       async () => {
         try {

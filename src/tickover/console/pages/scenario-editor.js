@@ -7,6 +7,7 @@ import { CallError, call } from "../lib/rpc.js";
 import { MAX_SCENARIOS, saveScenario } from "./scenarios.js";
 
 const CHECK_DELAY_MS = 500;
+const BEYOND_PREVIEW = "exceed the limit of"; // expandScenario takes fewer items than a clock can hold
 const EXAMPLE = [
   'title = "My scenario"',
   'currency = "EUR"',
@@ -141,8 +142,11 @@ export class ScenarioEditor {
           this.#showFault("");
           this.#preview.draw({ ...params, expectations });
         } catch (error) {
-          this.#showError(error);
-          this.#preview.draw({});
+          const faults = faultsIn(error);
+          const isLong = faults.length > 0 && faults.every(({ message }) => message.includes(BEYOND_PREVIEW));
+          if (isLong) this.#showFault("");
+          else this.#showError(error);
+          this.#preview.draw({}, isLong ? "The scenario is too long for a preview. You can create the clock." : "");
         }
       }
     } finally {
