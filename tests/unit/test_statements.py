@@ -262,6 +262,7 @@ def test_judges_accept_files_with_accounts() -> None:
     read = tree.convert().statements
     assert [one.ledgerbal.balamt for one in read] == [40, Decimal("-44.20"), 11]
     assert len({one.bankacctfrom.acctid for one in read}) == 3
+    assert [one.bankacctfrom.accttype for one in read] == ["CHECKING", "CREDITLINE", "CHECKING"]
     parser = XmlParser(config=ParserConfig(fail_on_unknown_properties=True, fail_on_converter_warnings=True))
     document: Any = parser.from_string(export(clock, "camt053"), Document)
     assert len({one.id for one in document.bk_to_cstmr_stmt.stmt}) == 3

@@ -12,6 +12,8 @@ _OFX_HEADER: Final = (
     '<?xml version="1.0" encoding="UTF-8"?>\n'
     '<?OFX OFXHEADER="200" VERSION="211" SECURITY="NONE" OLDFILEUID="NONE" NEWFILEUID="NONE"?>\n'
 )
+_OFX_ACCOUNT_TYPES: Final = {"SAVINGS": "SAVINGS", "CREDIT_CARD": "CREDITLINE", "LOAN": "CREDITLINE"}
+"""All other accounts are CHECKING."""
 _CAMT_NAMESPACE: Final = "urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"
 _MAX_CAMT_DECIMALS: Final = 5
 _MAX_CAMT_DIGITS: Final = 18
@@ -28,7 +30,7 @@ def _text(name: str, text: str, max_length: int = 255) -> str:
 
 
 def write_ofx(statements: Sequence[Statement]) -> str:
-    """Return an OFX file with a bank statement for each currency."""
+    """Return an OFX file with the statements."""
     _require_any(statements)
     status = _element("STATUS", _text("CODE", "0"), _text("SEVERITY", "INFO"))
     sign_on = _element("SONRS", status, _text("DTSERVER", _ofx_time(statements[0].end)), _text("LANGUAGE", "ENG"))
@@ -50,7 +52,7 @@ def _ofx_statement(statement: Statement, number: int) -> str:
         "BANKACCTFROM",
         _text("BANKID", "TICKOVER"),
         _text("ACCTID", _account_id(statement, number, 22)),
-        _text("ACCTTYPE", "CHECKING"),
+        _text("ACCTTYPE", _OFX_ACCOUNT_TYPES.get(statement.account_type, "CHECKING")),
     )
     entries = _element(
         "BANKTRANLIST",
@@ -94,7 +96,7 @@ def _ofx_time(at: datetime) -> str:
 
 
 def write_camt053(statements: Sequence[Statement]) -> str:
-    """Return a camt.053 document with a statement for each currency. Raise ValueError for too many decimals."""
+    """Return a camt.053 document with the statements. Raise ValueError for too many decimals."""
     _require_any(statements)
     created = _text("CreDtTm", _camt_time(statements[0].end))
     header = _element("GrpHdr", _text("MsgId", _short_id(statements[0].clock_id)), created)

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, add_exactly
 from tickover.api.clocks import Snapshot, Transaction, Transfer
+from tickover.api.fields import AccountType
 from tickover.api.plans import to_exact_balances
 
 _DECIMALS: Final = {
@@ -65,6 +66,7 @@ class Statement(Struct, frozen=True, rename="camel", omit_defaults=True):
     entries: Sequence[Entry]
     account: str = ""
     """The key of the account, if the clock has accounts."""
+    account_type: AccountType | Literal[""] = ""
 
 
 def build_statements(clock: Snapshot, opening: Mapping[str, Amount], *, pending: bool) -> list[Statement]:
@@ -76,15 +78,17 @@ def build_statements(clock: Snapshot, opening: Mapping[str, Amount], *, pending:
     start = min([clock.start_time or clock.frozen_time, *instants])
     end = max([clock.frozen_time, *instants])
     balances = to_exact_balances(opening)
-    heads = [("", currency, balances.get(currency, Decimal(0))) for currency in sorted({*balances, *books})]
-    if clock.accounts:
-        heads = [(account.key, account.currency, account.opening_balance) for account in clock.accounts]
-    statements = []
-    for account, currency, before in heads:
+
+    def statement(
+        currency: str, before: Decimal, account: str = "", account_type: AccountType | Literal[""] = ""
+    ) -> Statement:
         entries = list(_with_balances(books.get(account or currency, []), before))
         after = entries[-1].balance if entries else before
-        statements.append(Statement(clock.id, currency, start, end, before, after, entries, account))
-    return statements
+        return Statement(clock.id, currency, start, end, before, after, entries, account, account_type)
+
+    if clock.accounts:
+        return [statement(one.currency, one.opening_balance, one.key, one.type) for one in clock.accounts]
+    return [statement(currency, balances.get(currency, Decimal(0))) for currency in sorted({*balances, *books})]
 
 
 def _entries(clock: Snapshot, *, pending: bool) -> Iterator[tuple[str, Entry]]:
