@@ -21,7 +21,7 @@ export class ReconcilePanel {
   #hooks;
   #books = null;
   #scope = null;
-  #tolerance = select(TOLERANCES, { onchange: () => this.#compare() });
+  #tolerance = field("", "Tolerance", select(TOLERANCES, { onchange: () => this.#compare() }));
   #title = h("h2", { id: "reconcile-title", tabIndex: -1 });
   #body = h("div", { role: "status" });
   #choices = h("div", { class: "row filters" });
@@ -70,7 +70,7 @@ export class ReconcilePanel {
     this.#scope = select(scopes, { onchange: () => this.#compare() });
     this.#title.textContent = `Books in “${file.name}”`;
     const scope = scopes.length > 1 && field("", accounts.length ? "Account" : "Currency", this.#scope);
-    render(this.#choices, scope, field("", "Tolerance", this.#tolerance));
+    render(this.#choices, scope, this.#tolerance);
     this.element.hidden = false;
     await this.#compare();
     this.#title.focus();
@@ -91,7 +91,7 @@ export class ReconcilePanel {
     const { id, now } = this.#hooks.model();
     const [member, name] = this.#scope.value.split(":");
     const observed = { transactions: this.#books };
-    const params = { id, observed, toleranceDays: Number(this.#tolerance.value), ...(name && { [member]: name }) };
+    const params = { id, observed, toleranceDays: Number(this.#tolerance.read()), ...(name && { [member]: name }) };
     try {
       const result = await call("reconcileTestClock", params);
       const differences = listDifferences(result);
