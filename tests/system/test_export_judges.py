@@ -96,7 +96,7 @@ def test_programs_agree_with_the_balance_of_each_account_at_each_months_end(prog
 
 
 def test_hledger_finds_the_same_differences_between_two_ledgers(program: Program, tmp_path: Path) -> None:
-    token = program.sign_in()
+    token = program.sign_in("reconciliation@example.test")
     params = {"scenario": "household", "start": "2027-01-01T00:00:00Z"}
     id = program.result("createTestClockFromScenario", params, token)["clock"]["id"]
     program.result("advanceTestClock", {"id": id, "frozenTime": "2027-04-01T00:00:00Z"}, token)
