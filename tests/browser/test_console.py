@@ -213,6 +213,11 @@ async def test_one_button_signs_in_on_a_development_server(program: Program, loa
         await expect(console.notification).to_have_text(f"You are signed in as {email}.")
         await console.button("Sign out").click()
         await expect(console.notification).to_have_text("You are signed out.")
+    # Another program has used the code of the last minute.
+    program.sign_in(email)
+    await console.page.get_by_label("Email").fill(email)
+    await console.button("Sign in").click()
+    await expect(console.page.get_by_role("alert")).to_contain_text("Try again in ")
 
 
 async def test_session_applies_to_every_tab_until_sign_out(program: Program, loaded_tab: Tab) -> None:

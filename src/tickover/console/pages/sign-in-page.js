@@ -310,12 +310,19 @@ class SignIn extends HTMLElement {
     progress.email = field.value.trim();
     try {
       await withBusyState(button, async () => {
-        await call("sendLoginCodeEmail", { email: progress.email, ...EMAIL_PARAMS.code }).catch((error) => {
-          if (error.reason !== "RESEND_TOO_SOON") throw error;
-        });
+        const params = { email: progress.email, ...EMAIL_PARAMS.code };
+        const tooSoon = await call("sendLoginCodeEmail", params).then(
+          () => null,
+          (error) => {
+            if (error.reason !== "RESEND_TOO_SOON") throw error;
+            return error;
+          },
+        );
         const email = await latestEmail(progress.email).catch(() => null);
-        if (!email?.code) throw new CallError("The mailbox has no code for this address. Try again in a minute.");
-        await this.#logIn(email.code);
+        if (!email?.code) throw tooSoon ?? new CallError("The mailbox has no code for this address.");
+        await this.#logIn(email.code).catch((error) => {
+          throw tooSoon && error.reason === "LOGIN_REFUSED" ? tooSoon : error;
+        });
       });
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
