@@ -38,11 +38,13 @@ _encode: Final = json.Encoder().encode
 Members = Mapping[str, Any]
 """The members of a response, without `request_id`."""
 Count = Annotated[int, Meta(ge=1, le=500)]
+_AccountIds = Annotated[Sequence[str], Meta(max_length=500)]
+"""A clock has fewer accounts."""
 
 
 class _Options(Struct, frozen=True):
     account_id: str | None = None
-    account_ids: Sequence[str] | None = None
+    account_ids: _AccountIds | None = None
     count: Count | None = None
     offset: Annotated[int, Meta(ge=0)] | None = None
     include_original_description: bool | None = None
@@ -58,7 +60,7 @@ class _Call(Struct, frozen=True):
     access_token: str | None = None
     public_token: str | None = None
     institution_id: str | None = None
-    cursor: str | None = None
+    cursor: Annotated[str, Meta(max_length=256)] | None = None
     count: Count | None = None
     start_date: date | None = None
     end_date: date | None = None
@@ -192,7 +194,7 @@ class Plaid:
     async def _sync(self, call: _Call, request: BankRequest) -> Members:
         async with self._open(call, request) as clock:
             account_id = call.options.account_id
-            accounts = _find_accounts(clock, account_id and [account_id])
+            accounts = _find_accounts(clock, [account_id] if account_id else None)
             now = state_of(clock.schedule, clock.view, clock.at)
 
             def sign(payload: bytes) -> bytes:
@@ -266,13 +268,14 @@ def _missing(name: str) -> PlaidError:
     return PlaidError("INVALID_REQUEST", "MISSING_FIELDS", f"the following required fields are missing: {name}")
 
 
-def _find_accounts(clock: OpenClock, account_ids: Sequence[str] | str | None) -> list[BankAccount]:
+def _find_accounts(clock: OpenClock, account_ids: Sequence[str] | None) -> list[BankAccount]:
     """Return the accounts with these IDs, or all."""
     accounts = list(clock.view.accounts.values())
     if not account_ids:
         return accounts
-    found = [account for account in accounts if account.id in account_ids]
-    if len(found) != len(set(account_ids)):
+    wanted = set(account_ids)
+    found = [account for account in accounts if account.id in wanted]
+    if len(found) != len(wanted):
         raise invalid_input("INVALID_ACCOUNT_ID", "one of the account IDs is not an account of this item")
     return found
 

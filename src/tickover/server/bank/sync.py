@@ -114,7 +114,7 @@ def write_cursor(cursor: Cursor, sign: Sign) -> str:
     payload = _write_state(cursor.seen)
     if cursor.target != cursor.seen:
         payload += _write_state(cursor.target) + _OFFSET.pack(cursor.offset)
-    return urlsafe_b64encode(payload + sign(payload)[:_SIGNATURE_BYTES]).rstrip(b"=").decode()
+    return _encode(payload + sign(payload)[:_SIGNATURE_BYTES])
 
 
 def read_cursor(text: str, sign: Sign) -> Cursor | None:
@@ -125,6 +125,9 @@ def read_cursor(text: str, sign: Sign) -> Cursor | None:
         decoded = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
     except (Base64Error, ValueError):
         return None
+    # The decoder ignores characters that it doesn't know.
+    if _encode(decoded) != text:
+        return None
     payload, signature = decoded[:-_SIGNATURE_BYTES], decoded[-_SIGNATURE_BYTES:]
     if not hmac.compare_digest(signature, sign(payload)[:_SIGNATURE_BYTES]):
         return None
@@ -133,6 +136,10 @@ def read_cursor(text: str, sign: Sign) -> Cursor | None:
         return Cursor(seen, seen)
     [offset] = _OFFSET.unpack(payload[2 * _STATE.size :])
     return Cursor(seen, _read_state(payload[_STATE.size :]), offset)
+
+
+def _encode(decoded: bytes) -> str:
+    return urlsafe_b64encode(decoded).rstrip(b"=").decode()
 
 
 def _write_state(state: State) -> bytes:
