@@ -1,4 +1,4 @@
-"""Durations in calendar units, such as one month and two days: parsed from text, and added to instants."""
+"""Durations in calendar units, such as one month and two days: parsed from text, and arithmetic on instants."""
 
 import re
 from calendar import monthrange
@@ -39,6 +39,13 @@ class Duration(Struct, frozen=True):
         """Return `instant` plus this duration. Raise OverflowError after the year 9999."""
         moved = add_months(instant, 12 * self.years + self.months)
         return moved + timedelta(
+            weeks=self.weeks, days=self.days, hours=self.hours, minutes=self.minutes, seconds=self.seconds
+        )
+
+    def subtract_from(self, instant: datetime) -> datetime:
+        """Return `instant` minus this duration. Raise OverflowError before the year 1."""
+        moved = add_months(instant, -12 * self.years - self.months)
+        return moved - timedelta(
             weeks=self.weeks, days=self.days, hours=self.hours, minutes=self.minutes, seconds=self.seconds
         )
 

@@ -20,7 +20,7 @@ from tickover.scenarios.item_parser import (
     parse_payments,
 )
 from tickover.scenarios.limits import CLOCK, EXPECTATIONS, Limit
-from tickover.scenarios.scenario import GoalItem, Scenario, TransactionItem
+from tickover.scenarios.scenario import CardPayment, GoalItem, Scenario, TransactionItem
 from tickover.scenarios.tables import Table
 from tickover.scenarios.timings import LocalTime
 
@@ -30,7 +30,10 @@ SCENARIO_KEYS: Final = (
     "title", "about", "currency", "start", "length", "opening", *DEFAULT_KEYS,
     "accounts", "transactions", "transfers", "goals", "expect",
 )  # fmt: skip
-TRANSACTION_KEYS: Final = ("name", "type", "currency", "category", "account", *ITEM_KEYS, "reversed_after")
+_AUTHORIZED_KEYS: Final = ("authorized_amount", "authorized_name")
+TRANSACTION_KEYS: Final = (
+    "name", "type", "currency", "category", "account", *ITEM_KEYS, "reversed_after", "pending", *_AUTHORIZED_KEYS,
+)  # fmt: skip
 GOAL_KEYS: Final = ("name", "target", "initial", "contributions")
 CONTRIBUTION_KEYS: Final = ITEM_KEYS
 
@@ -141,8 +144,23 @@ def _parse_transaction(
     currency = parse_currency(table, accounts.currency_of.get(key or "", default_currency))
     accounts.check_transaction(table, key, currency)
     category = table.optional("category", readers.CATEGORY)
+    card_payment = _parse_card_payment(table)
     payments = parse_payments(table, name, defaults)
-    return TransactionItem(name=name, type=type, currency=currency, category=category, account=key, payments=payments)
+    return TransactionItem(
+        name=name, type=type, currency=currency, category=category, account=key, payments=payments,
+        card_payment=card_payment,
+    )  # fmt: skip
+
+
+def _parse_card_payment(table: Table) -> CardPayment | None:
+    amount = table.optional("authorized_amount", readers.AMOUNT)
+    name = table.optional("authorized_name", readers.NAME)
+    pending = table.optional("pending", readers.DELAY)
+    if "pending" not in table:
+        for key in _AUTHORIZED_KEYS:
+            if key in table:
+                table.report(f'{key} requires pending, for example "2 days"', key)
+    return None if pending is None else CardPayment(pending, amount, name)
 
 
 def _parse_goal(value: object, location: Location, defaults: Defaults) -> GoalItem:

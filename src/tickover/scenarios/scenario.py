@@ -76,6 +76,15 @@ def _nth(amounts: Sequence[Decimal], index: int) -> Decimal:
     return amounts[index] if len(amounts) > 1 else amounts[0]
 
 
+class CardPayment(Struct, frozen=True):
+    """What a bank shows before a card payment is booked."""
+
+    pending: Duration
+    """How long before."""
+    amount: Decimal | None
+    name: str | None
+
+
 class TransactionItem(Struct, frozen=True, kw_only=True):
     name: str
     type: TransactionType
@@ -83,19 +92,30 @@ class TransactionItem(Struct, frozen=True, kw_only=True):
     category: str | None
     account: str | None
     payments: Payments
+    card_payment: CardPayment | None = None
 
     @property
     def types(self) -> set[TransactionType]:
         """The types of its transactions. A reversal has the opposite type."""
         return {self.type} if self.payments.reversed_after is None else {self.type, _OPPOSITES[self.type]}
 
-    def plan(self, occurrence: Occurrence) -> PlannedTransaction:
-        type, name = self.type, self.name
-        if occurrence.is_reversal:
-            type, name = _OPPOSITES[type], f"Reversal: {name}"[:MAX_NAME]
+    def plan(self, occurrence: Occurrence, start: datetime) -> PlannedTransaction:
         category = UNSET if self.category is None else self.category
         account = UNSET if self.account is None else self.account
-        return TransactionEntry(occurrence.at, name, occurrence.amount, self.currency, type, category, account)
+        planned = TransactionEntry(
+            occurrence.at, self.name, occurrence.amount, self.currency, self.type, category, account
+        )
+        if occurrence.is_reversal:
+            return replace(planned, type=_OPPOSITES[self.type], name=f"Reversal: {self.name}"[:MAX_NAME])
+        card = self.card_payment
+        if card is None:
+            return planned
+        return replace(
+            planned,
+            authorized_at=self.payments.timing.local_time.subtract(occurrence.at, card.pending, start),
+            authorized_amount=UNSET if card.amount is None else card.amount,
+            authorized_name=UNSET if card.name is None else card.name,
+        )
 
 
 class TransferItem(Struct, frozen=True, kw_only=True):
@@ -106,7 +126,7 @@ class TransferItem(Struct, frozen=True, kw_only=True):
     """The amounts that arrive in another currency: one for all instants, or one for each."""
     payments: Payments
 
-    def plan(self, occurrence: Occurrence) -> PlannedTransfer:
+    def plan(self, occurrence: Occurrence, start: datetime) -> PlannedTransfer:
         received = UNSET if self.received is None else _nth(self.received, occurrence.index)
         return TransferEntry(occurrence.at, self.name, self.from_, self.to, occurrence.amount, received)
 
@@ -212,7 +232,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
         for items, limit in groups:
             with mistakes.collect():
                 for index, occurrence in _expand(self.location, [item.payments for item in items], window, limit):
-                    found.append((items[index].plan(occurrence), occurrence.nominal))
+                    found.append((items[index].plan(occurrence, window.start), occurrence.nominal))
         mistakes.raise_all()
         if len(found) > MAX_CLOCK_TRANSACTIONS:
             limit_text = f"{len(found):,} transactions and transfers exceed the limit of {MAX_CLOCK_TRANSACTIONS:,}"

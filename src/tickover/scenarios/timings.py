@@ -58,6 +58,15 @@ class LocalTime(Struct, frozen=True):
         except OverflowError:
             raise ValueError(f"{timestamps.write(instant)} plus the duration is after the year 9999") from None
 
+    def subtract(self, instant: datetime, duration: Duration, earliest: datetime) -> datetime:
+        """Return the instant whose local time is `duration` earlier, but not before `earliest`."""
+        try:
+            moved = self.to_instant(duration.subtract_from(self.to_local(instant)))
+        except (OverflowError, ValueError):
+            return earliest
+        # A local time that the clocks skip is later.
+        return max(earliest, min(moved, instant))
+
 
 class Point(Struct, frozen=True):
     """A point in time as written in a file. Its instant depends on the scenario's start."""

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from tests.unit.scenarios.strategies import instants, plan, rent, to_toml
 from tickover.scenarios import ScenarioError, read
@@ -232,6 +233,45 @@ def test_a_reversal_is_an_item_of_the_opposite_type() -> None:
         ("01-14", "Reversal: Rent", "INCOME", Decimal(10), "Home"),
         ("02-10", "Rent", "EXPENSE", Decimal(10), "Home"),
     ]
+
+
+def test_a_card_payment_is_authorized_before_it_is_booked() -> None:
+    fuel: dict[str, Any] = {"at": ["start", "+1 day", "+10 days"], "time": "18:00", "pending": "2 days"}
+    made = plan(NEW_YEAR, rent(**fuel, authorized_amount=100, authorized_name="FUEL", reversed_after="1d"))
+    assert [
+        (f"{item.at:%m-%d}", f"{item.authorized_at:%m-%dT%H:%M}", item.authorized_amount, item.authorized_name)
+        for item in made.transactions
+        if item.authorized_at is not UNSET
+    ] == [
+        ("01-01", "01-01T00:00", Decimal(100), "FUEL"),
+        ("01-02", "01-01T00:00", Decimal(100), "FUEL"),
+        ("01-11", "01-09T18:00", Decimal(100), "FUEL"),
+    ]
+    assert len(made.transactions) == 6
+    [alone] = plan(NEW_YEAR, rent(at="+10 days", pending="2d")).transactions
+    assert (alone.authorized_amount, alone.authorized_name) == (UNSET, UNSET)
+
+
+def test_an_authorization_is_never_after_the_payment() -> None:
+    """At 02:30, the time that the clocks skip on 28 March, it is 03:30."""
+    fuel = rent(at="2027-03-28", time="03:10", timezone="Europe/Berlin", pending="40min")
+    [booked] = plan(NEW_YEAR, fuel).transactions
+    assert booked.authorized_at == booked.at
+    [booked] = plan(NEW_YEAR, rent(at="+10 days", pending="999999 weeks")).transactions
+    assert booked.authorized_at == datetime(2027, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"authorized_amount": 5}, 'authorized_amount requires pending, for example "2 days".'),
+        ({"authorized_name": "A"}, 'authorized_name requires pending, for example "2 days".'),
+        ({"pending": "soon"}, 'pending must be a duration such as "3 days", not "soon".'),
+        ({"pending": "2d", "authorized_amount": 0}, "authorized_amount must be a number greater than 0"),
+    ],
+)
+def test_invalid_authorizations_are_reported(keys: dict[str, Any], expected: str) -> None:
+    assert expected in error(at="+10 days", **keys)
 
 
 def test_nominal_dates_are_kept() -> None:

@@ -20,6 +20,7 @@ _RECURRENCE = {"from": "2027-01-31", "until": "+5 months", "times": 10, "weekend
 _ITEM = {
     "name": "Rent", "type": "expense", "category": "Home", "time": "23:59:59", "timezone": "Asia/Tokyo",
     "jitter_days": 2, "chance": 0.5, "seed": 7, "late_by": "3 days", "skipped": ["2027-01-31"], "reversed_after": "3d",
+    "pending": "2d", "authorized_amount": 9, "authorized_name": "A",
 }  # fmt: skip
 _SCENARIO = {
     "title": "Everything", "currency": "EUR", "start": "2027-01-01", "length": "6 months",
