@@ -6,6 +6,8 @@ import pytest
 
 from tests.rpc.bank_client import claim, connect_simplefin
 from tests.support.world import World
+from tickover.server.bank import simplefin
+from tickover.server.bank.view import Row
 
 START = 1798761600
 """2027-01-01T00:00:00Z."""
@@ -92,6 +94,31 @@ async def test_accounts_are_selected_by_id(world: World, token: str, clock: str)
     assert [each["id"] for each in await app.accounts(f"?account={ids[1]}")] == ids[1:]
     assert [each["id"] for each in await app.accounts(f"?account={ids[1]}&account={ids[0]}")] == ids
     assert await app.accounts("?account=x") == []
+
+
+@pytest.mark.parametrize(("query", "is_encoded"), [("?balances-only=1", False), ("?account=x", False), ("", True)])
+async def test_rows_are_encoded_if_the_query_asks_for_them(
+    world: World, token: str, clock: str, query: str, is_encoded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded: list[Row] = []
+
+    def encode(row: Row) -> bytes:
+        encoded.append(row)
+        return b"{}"
+
+    monkeypatch.setattr(simplefin, "_encode_row", encode)
+    await (await connect_simplefin(world, token, clock)).accounts(query)
+    assert bool(encoded) == is_encoded
+
+
+async def test_amounts_are_exact(world: World, token: str) -> None:
+    smallest = f"0.{'0' * 323}5"
+    id = (await world.create(token, frozenTime=day(1), transactions=[payment(1, amount) for amount in (1e9, 5e-324)]))[
+        "id"
+    ]
+    [account] = await (await connect_simplefin(world, token, id)).accounts()
+    assert [each["amount"] for each in account["transactions"]] == ["-1000000000.00", f"-{smallest}"]
+    assert account["balance"] == account["available-balance"] == f"-1000000000{smallest[1:]}"
 
 
 async def test_version_2_has_connections_and_structured_errors(world: World, token: str, clock: str) -> None:

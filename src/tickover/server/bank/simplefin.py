@@ -5,7 +5,7 @@ from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from decimal import MAX_PREC, MIN_EMIN, Context, Decimal
+from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from math import floor
 from typing import Any, Final
@@ -21,7 +21,7 @@ from tickover.server.bank.bank import Bank, BankRequest, OpenClock, UnknownSecre
 from tickover.server.bank.view import BankAccount, Row
 from tickover.server.http1.messages import Header, Response
 from tickover.server.rpc.reasons import REASONS
-from tickover.server.schedule.money import Amount, to_fraction
+from tickover.server.schedule.money import Amount
 
 _SAFE: Final[tuple[Header, ...]] = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 _JSON: Final = ((b"content-type", b"application/json"), *_SAFE)
@@ -30,7 +30,8 @@ _CLAIM: Final = "/claim/"
 _DATE: Final = re.compile(r"-?[0-9]{1,12}(\.[0-9]{1,9})?")
 _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 _LAST: Final = datetime.max.replace(tzinfo=UTC)
-_EXACT: Final = Context(prec=MAX_PREC, Emin=MIN_EMIN)
+_EXACT: Final = Context(prec=400, traps=[Inexact])
+"""The smallest double has 324 decimal places."""
 _encode: Final = json.Encoder().encode
 
 _CREATE: Final = (
@@ -148,15 +149,16 @@ class Simplefin:
         return {"errlist": errors, "errors": messages, "connections": [connected], "accounts": accounts}
 
     async def _find_accounts(self, clock: OpenClock, query: _Query) -> list[Mapping[str, Any]]:
-        rows: dict[str, list[Raw]] = {account.id: [] for account in clock.view.accounts.values()}
-        encoded = await clock.encode_rows(_encode_row)
-        for position in _select_rows(clock, query):
-            rows[clock.view.rows[position].account.id].append(encoded[position])
-        return [
-            self._to_account(clock, account, rows[account.id], query)
-            for account in clock.view.accounts.values()
-            if not query.accounts or account.id in query.accounts
+        accounts = [
+            account for account in clock.view.accounts.values() if not query.accounts or account.id in query.accounts
         ]
+        rows: dict[str, list[Raw]] = {account.id: [] for account in accounts}
+        if accounts and not query.balances_only:
+            encoded = await clock.encode_rows(_encode_row)
+            for position in _select_rows(clock, query):
+                if (id := clock.view.rows[position].account.id) in rows:
+                    rows[id].append(encoded[position])
+        return [self._to_account(clock, account, rows[account.id], query) for account in accounts]
 
     def _to_account(
         self, clock: OpenClock, account: BankAccount, rows: Sequence[Raw], query: _Query
@@ -197,21 +199,22 @@ def _to_unix(at: Instant) -> int:
 def _write_amount(amount: Amount) -> str:
     # Much faster for most amounts. Decimals of up to 15 digits are different floats.
     text = f"{amount:.2f}"
-    return text if float(text) == amount else _write_sum(to_fraction(amount))
+    return text if float(text) == amount else _write_decimal(Decimal(repr(amount)))
 
 
 def _write_sum(amount: Fraction) -> str:
-    """Return an exact decimal with at least two places."""
-    places = 2
-    while (count := amount * 10**places).denominator != 1:
-        places += 1
-    return format(Decimal(count.numerator).scaleb(-places, _EXACT), "f")
+    """Return the decimal that is this sum."""
+    return _write_decimal(_EXACT.divide(amount.numerator, amount.denominator))
+
+
+def _write_decimal(amount: Decimal) -> str:
+    """Return all decimal places, and at least two."""
+    whole, _, places = format(amount, "f").partition(".")
+    return f"{whole}.{places:0<2}"
 
 
 def _select_rows(clock: OpenClock, query: _Query) -> Iterator[int]:
     """Yield the positions of the rows that the query asks for."""
-    if query.balances_only:
-        return
     view, shown = clock.view, clock.view.between(query.start, clock.at)
     hidden = view.ended(clock.at) if query.pending else set(view.pending_rows)
     for position in range(shown.start, min(shown.stop, view.position_of(query.end))):
