@@ -46,6 +46,7 @@ def test_instants_are_converted_to_utc(value: datetime | str, expected: datetime
         (datetime(1, 1, 1, 0, 59, tzinfo=UTC_PLUS_1), "is outside of the years 0001 to 9999 in UTC"),
         ("0001-01-01T00:59:00+01:00", "must be in the years 0001 to 9999 in UTC"),
         ("2027-02-29", "'2027-02-29' must be an RFC 3339 timestamp with an offset"),
+        ("31.01.2027", "'31.01.2027' must be an RFC 3339 timestamp .* or a date such as 2027-01-31$"),
         ("2027-W01-1", "'2027-W01-1' must be an RFC 3339 timestamp with an offset"),
         (20270101, "invalid time 20270101; use a datetime with a time zone, a date or a string"),
     ],
@@ -150,6 +151,14 @@ def test_accounts_transfers_and_expectations_are_encoded() -> None:
         '{"at":"2027-01-02T00:00:00Z","name":"Pay card","from":"checking","to":"card","amount":10,"received":11.5}],'
         '"expectations":[{"balance":{"atLeast":0,"account":"checking"}},'
         '{"balance":{"currency":"EUR","atMost":5000,"until":"2027-01-01T00:00:00Z"}}]}'
+    )
+
+
+def test_authorized_payments_are_encoded() -> None:
+    before = {"authorized_at": "2026-12-31", "authorized_amount": 41.5, "authorized_name": "HOTEL 4711"}
+    assert encode_json(expense("Hotel", 48, "EUR", START, **before)).decode() == (  # type: ignore[arg-type]
+        '{"at":"2027-01-01T00:00:00Z","name":"Hotel","amount":48,"currency":"EUR","type":"EXPENSE",'
+        '"authorizedAt":"2026-12-31T00:00:00Z","authorizedAmount":41.5,"authorizedName":"HOTEL 4711"}'
     )
 
 

@@ -64,7 +64,8 @@ def _parse(text: str) -> datetime:
         is_date = len(text) == _DATE_LENGTH
         return timestamps.parse(f"{text}T00:00:00Z" if is_date else text)
     except ValueError as error:
-        raise ValueError(f"{text!r} {error}") from None
+        hint = ", or a date such as 2027-01-31" if str(error) == timestamps.EXPECTED else ""
+        raise ValueError(f"{text!r} {error}{hint}") from None
 
 
 def _to_utc(value: datetime) -> datetime:

@@ -116,6 +116,7 @@ def expense(  # noqa: PLR0913 - one parameter for each member
     *,
     authorized_at: InstantLike | None = None,
     authorized_amount: Amount | None = None,
+    authorized_name: str | None = None,
 ) -> PlannedTransaction:
     """Return a transaction of type EXPENSE. Its amount is positive. A bank shows it as pending from `authorized_at`."""
     item = _transaction("EXPENSE", name, amount, currency, at, category, account)
@@ -123,6 +124,7 @@ def expense(  # noqa: PLR0913 - one parameter for each member
         item,
         authorized_at=UNSET if authorized_at is None else to_instant(authorized_at),
         authorized_amount=UNSET if authorized_amount is None else to_exact_decimal(authorized_amount),
+        authorized_name=UNSET if authorized_name is None else authorized_name,
     )
 
 

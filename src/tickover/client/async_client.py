@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from tickover.api.arguments import Amount, InstantLike
 from tickover.api.clocks import Balances, ClockPage, Event, Snapshot, Summary
-from tickover.api.connections import BankFault, BankProtocol, Connected, Connection
+from tickover.api.connections import BankProtocol, Connected, Connection
 from tickover.api.errors import Reason, Rejection
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_PAGE
@@ -20,6 +20,7 @@ from tickover.client import calls
 from tickover.client.amendments import Item
 from tickover.client.async_clock import AsyncClock
 from tickover.client.books import Books
+from tickover.client.calls import FaultLike
 from tickover.client.clocks import ClockState
 from tickover.client.errors import NoCode
 from tickover.client.session import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL, BaseClient, Session
@@ -170,7 +171,7 @@ class AsyncClient(BaseClient):
         protocol: BankProtocol,
         *,
         institution: str | None = None,
-        faults: Sequence[BankFault] | None = None,
+        faults: Sequence[FaultLike] | None = None,
     ) -> Connected:
         """Let a program that speaks the protocol of a bank read a clock. The token in the result is shown only once."""
         return await self._session.send(calls.connect_clock(id, protocol, institution, faults))

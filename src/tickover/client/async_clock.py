@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.clocks import Balance, Event, Snapshot
-from tickover.api.connections import BankFault, BankProtocol, Connected
+from tickover.api.connections import BankProtocol, Connected
 from tickover.api.durations import Duration
 from tickover.api.errors import Rejection
 from tickover.api.expectations import CheckResult, Expectation
@@ -17,6 +17,7 @@ from tickover.api.reconciliation import Reconciliation
 from tickover.client import calls
 from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.books import Books
+from tickover.client.calls import FaultLike
 from tickover.client.clocks import AdvanceResult, ClockState, ClockView, diff_snapshots
 from tickover.client.errors import BooksDiffer, ExpectationFailed, NothingLeft
 from tickover.client.session import Session
@@ -122,7 +123,7 @@ class AsyncClock(ClockView):
         self._update(await self._session.send(call))
 
     async def connect(
-        self, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[BankFault] | None = None
+        self, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[FaultLike] | None = None
     ) -> Connected:
         """Let a program that speaks the protocol of a bank read the clock. The token is shown only once."""
         return await self._session.send(calls.connect_clock(self.id, protocol, institution, faults))

@@ -39,6 +39,8 @@ T = TypeVar("T")
 
 PlanLike = Plan | Mapping[str, Any]
 """A plan, or parameters of createTestClock as in JSON, which the server checks."""
+FaultLike = BankFault | Mapping[str, Any]
+"""A fault of a bank, or its members as in JSON. Its times can be all that `InstantLike` allows."""
 
 _IDEMPOTENCY_KEY: Final = re.compile("[!-~]([ -~]{0,253}[!-~])?")
 _IDS: Final = count(1)
@@ -217,9 +219,10 @@ def delete_clock(id: str) -> Call[Done]:
 
 
 def connect_clock(
-    id: str, protocol: BankProtocol, institution: str | None, faults: Sequence[BankFault] | None
+    id: str, protocol: BankProtocol, institution: str | None, faults: Sequence[FaultLike] | None
 ) -> Call[Connected]:
-    params = {"id": id, "protocol": protocol, "institution": institution, "faults": faults}
+    converted = None if faults is None else [_convert_times(fault) for fault in faults]
+    params = {"id": id, "protocol": protocol, "institution": institution, "faults": converted}
     return _call("connectTestClock", _without_none(params), _CONNECTED, idempotent=False)
 
 
@@ -329,6 +332,13 @@ def _optional_instant(value: InstantLike | None) -> datetime | None:
 
 def _optional_balances(balances: Mapping[str, Amount] | None) -> dict[str, Decimal] | None:
     return None if balances is None else to_exact_balances(balances)
+
+
+def _convert_times(fault: FaultLike) -> FaultLike:
+    if isinstance(fault, BankFault):
+        until = fault.until if fault.until is UNSET else to_instant(fault.until)
+        return replace(fault, from_=to_instant(fault.from_), until=until)
+    return {name: to_instant(value) if name in ("from", "until") else value for name, value in fault.items()}
 
 
 def _without_none(params: Mapping[str, Any]) -> dict[str, Any]:

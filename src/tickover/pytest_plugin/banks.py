@@ -6,7 +6,8 @@ from pathlib import Path
 from msgspec import UNSET, Struct, UnsetType
 
 from tickover.api.connections import BankProtocol
-from tickover.client import BankFault, Clock, Plan
+from tickover.client import Clock, Plan
+from tickover.client.calls import FaultLike
 from tickover.pytest_plugin.clocks import ClockFactory
 from tickover.scenarios import Scenario
 
@@ -36,7 +37,7 @@ class BankFactory:
         protocol: BankProtocol = "PLAID",
         *,
         institution: str | None = None,
-        faults: Sequence[BankFault] | None = None,
+        faults: Sequence[FaultLike] | None = None,
     ) -> Bank:
         opened = clock if isinstance(clock, Clock) else self._create_clock(clock)
         connected = opened.connect(protocol, institution=institution, faults=faults)

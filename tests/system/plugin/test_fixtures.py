@@ -157,10 +157,13 @@ def test_bank_has_the_settings_for_an_app(bank: BankFactory, clock: ClockFactory
     connected = bank("salary-and-rent", institution="First Bank")
     assert (connected.url, connected.setup_token) == (f"{client.url}/plaid", "")
     assert connected.public_token.startswith("public-sandbox-")
-    other = bank(clock(frozen_time=START), "SIMPLEFIN", faults=[BankFault("INSTITUTION_DOWN", START)])
+    day: Any = "2027-03-03"
+    down, limited = BankFault("INSTITUTION_DOWN", day), {"kind": "RATE_LIMITED", "from": day, "until": "2027-03-04"}
+    other = bank(clock(frozen_time=START), "SIMPLEFIN", faults=[down, limited])
     assert (other.url, other.public_token, bool(other.setup_token)) == (f"{client.url}/simplefin", "", True)
     [connection] = client.list_connections(other.clock.id)
-    assert connection.faults == [BankFault("INSTITUTION_DOWN", START)]
+    first, second = datetime(2027, 3, 3, tzinfo=UTC), datetime(2027, 3, 4, tzinfo=UTC)
+    assert connection.faults == [BankFault("INSTITUTION_DOWN", first), BankFault("RATE_LIMITED", first, second)]
     client.disconnect_clock(other.clock.id, connection.id)
     assert list(client.list_connections(other.clock.id)) == []
     created = connected.clock.connect("PLAID")
