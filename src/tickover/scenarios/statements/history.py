@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from tickover.api import plans
@@ -20,6 +20,7 @@ _MAX_TRANSFER_DAYS: Final = timedelta(days=3)
 class Movement(Payment, frozen=True, kw_only=True):
     """A transfer between two accounts. Its amount is positive, and in the currency of `account`, which it leaves."""
 
+    account: str
     to: str
     received: Decimal | None = None
     """The amount that arrives, if it is in another currency."""
@@ -49,7 +50,7 @@ class History(Struct, frozen=True, kw_only=True):
             if isinstance(item, Movement):
                 accounts[item.account] -= item.amount
                 accounts[item.to] += item.amount if item.received is None else item.received
-            elif item.account:
+            elif item.account is not UNSET:
                 accounts[item.account] += item.amount
             elif item.currency in opening:
                 opening[item.currency] += item.amount
@@ -65,7 +66,7 @@ def history_of_clock(clock: Snapshot) -> History:
     """Return everything that a clock has or will have."""
     statements = build_statements(clock, clock.opening_balances or {}, pending=True)
     payments = [
-        Payment(entry.at, entry.name, entry.amount, entry.currency, entry.category, statement.account)
+        Payment(entry.at, entry.name, entry.amount, entry.currency, entry.category, entry.account)
         for statement in statements
         for entry in statement.entries
         if not entry.is_transfer
@@ -134,6 +135,8 @@ def _find_transfers(payments: Sequence[Payment]) -> tuple[list[Payment], list[Mo
             if other.account != item.account and abs(other.day - item.day) <= _MAX_TRANSFER_DAYS:
                 candidates.remove(arrival)
                 ends |= {index, arrival}
+                assert item.account, "payments of joined files have accounts"
+                assert other.account, "payments of joined files have accounts"
                 movements.append(
                     Movement(item.at, item.name, other.amount, item.currency, account=item.account, to=other.account)
                 )

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, add_exactly
@@ -32,8 +32,8 @@ class Payment(Struct, frozen=True):
     amount: Decimal
     currency: str
     category: str = ""
-    account: str = ""
-    """The key of its account, if the history has accounts."""
+    account: str | UnsetType = UNSET
+    """The key of its account, if there are accounts."""
 
     @property
     def day(self) -> date:
@@ -94,7 +94,14 @@ def build_statements(clock: Snapshot, opening: Mapping[str, Amount], *, pending:
 def _entries(clock: Snapshot, *, pending: bool) -> Iterator[tuple[str, Entry]]:
     """Yield transactions and the two ends of transfers, each with its account, or its currency if it has none."""
 
-    def entry(id: str, item: Transaction | Transfer, amount: Decimal, currency: str, category: str = "") -> Entry:
+    def entry(
+        id: str,
+        item: Transaction | Transfer,
+        amount: Decimal,
+        currency: str,
+        account: str | UnsetType,
+        category: str = "",
+    ) -> Entry:
         return Entry(
             id=id,
             at=item.at,
@@ -102,17 +109,19 @@ def _entries(clock: Snapshot, *, pending: bool) -> Iterator[tuple[str, Entry]]:
             amount=amount,
             currency=currency,
             category=clean_text(category),
+            account=account,
             pending=item.at > clock.frozen_time,
         )
 
     for item in (*clock.transactions, *(clock.pending_transactions if pending else ())):
         amount = item.amount if item.type == "INCOME" else -item.amount
-        yield item.account or item.currency, entry(item.id, item, amount, item.currency, item.category or "")
+        account = item.account or UNSET
+        yield account or item.currency, entry(item.id, item, amount, item.currency, account, item.category or "")
     for transfer in (*(clock.transfers or ()), *((clock.pending_transfers or ()) if pending else ())):
         received = transfer.amount if transfer.received is None else transfer.received
         currency = transfer.received_currency or transfer.currency
-        yield transfer.from_, entry(f"{transfer.id}_out", transfer, -transfer.amount, transfer.currency)
-        yield transfer.to, entry(f"{transfer.id}_in", transfer, received, currency)
+        yield transfer.from_, entry(f"{transfer.id}_out", transfer, -transfer.amount, transfer.currency, transfer.from_)
+        yield transfer.to, entry(f"{transfer.id}_in", transfer, received, currency, transfer.to)
 
 
 def _with_balances(entries: Sequence[Entry], balance: Decimal) -> Iterator[Entry]:
