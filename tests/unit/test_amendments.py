@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tickover.api.clocks import (
     AddedContributionEntry,
@@ -300,6 +301,17 @@ def test_currencies_are_limited() -> None:
     # The last currency has one transaction, and the others two.
     _amend(full, add=AddEntry(more), cancel=[f"txn_{_HEX}_{2 * MAX_CLOCK_CURRENCIES - 2}"])
     assert _faults(full, add=AddEntry(more), cancel=[f"txn_{_HEX}_0"]) == [("add.transactions", "count")]
+
+
+def test_currencies_of_withdrawn_payments_count() -> None:
+    payments = [replace(item, authorized_at=_START) for item in _in_currencies(range(MAX_CLOCK_CURRENCIES))]
+    schedule = encode_schedule(_CLOCK, NewClock(transactions=payments))
+    first, last = (f"txn_{_HEX}_{number}" for number in (0, MAX_CLOCK_CURRENCIES - 1))
+    more = AddEntry(_in_currencies(range(MAX_CLOCK_CURRENCIES, MAX_CLOCK_CURRENCIES + 1)))
+    assert _faults(schedule, add=more, cancel=[first]) == [("add.transactions", "count")]
+    withdrawn = _amend(schedule, cancel=[first, last]).schedule
+    assert _faults(withdrawn, add=more) == [("add.transactions", "count")]
+    _amend(withdrawn, add=AddEntry(payments[:1]))
 
 
 def test_items_cancelled_by_the_same_call_make_room() -> None:

@@ -61,11 +61,12 @@ def amend(clock: Clock, schedule: Schedule, add: AddEntry, cancel: Sequence[str]
     for item in found.values():
         cancelled.setdefault(item.group, set()).add(item.position)
     shown, unseen = _cancelled_payments(clock, schedule, cancelled.get(TRANSACTIONS, set()))
+    withdrawn = [*schedule.withdrawn, *shown]
     counts = {group: len(positions) for group, positions in cancelled.items()}
     faults = [
         *_added_faults(clock, schedule, add),
-        *_total_faults(schedule, add, counts, len(schedule.withdrawn) + len(shown)),
-        *_currency_faults(schedule, add, cancelled.get(TRANSACTIONS, set())),
+        *_total_faults(schedule, add, counts, len(withdrawn)),
+        *_currency_faults(schedule, add, cancelled.get(TRANSACTIONS, set()), withdrawn),
         *_cancel_faults(cancel, found, goal_ids(schedule)),
     ]
     if faults:
@@ -156,12 +157,18 @@ def _total_faults(schedule: Schedule, add: AddEntry, cancelled: Mapping[int, int
         yield _total_fault("add", MAX_CLOCK_ITEMS, "items in total", total)
 
 
-def _currency_faults(schedule: Schedule, add: AddEntry, cancelled: set[int]) -> Iterator[Fault]:
+def _currency_faults(
+    schedule: Schedule, add: AddEntry, cancelled: set[int], withdrawn: Sequence[WithdrawnPayment]
+) -> Iterator[Fault]:
+    """Check the currencies of all items. The bank still has the accounts of withdrawn payments, so they count."""
     encoded = schedule.transactions.encoded
-    if not add.transactions or len(encoded) + len(add.transactions) <= MAX_CLOCK_CURRENCIES:
+    most = len(encoded) + len(add.transactions) + len(withdrawn)
+    # The currencies of a clock with accounts are those of its accounts.
+    if not add.transactions or schedule.accounts or most <= MAX_CLOCK_CURRENCIES:
         return
     kept = [item for position, item in enumerate(encoded) if position not in cancelled]
-    count = len(find_currencies(kept).union(item.currency.encode() for item in add.transactions))
+    added = [*(item.currency for item in add.transactions), *(payment.account for payment in withdrawn)]
+    count = len(find_currencies(kept).union(currency.encode() for currency in added))
     if count > MAX_CLOCK_CURRENCIES:
         yield _total_fault("add.transactions", MAX_CLOCK_CURRENCIES, "different currencies", count)
 
