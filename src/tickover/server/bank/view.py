@@ -13,7 +13,7 @@ from tickover.api.fields import AccountType
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.items import StoredTransaction, authorization_of
 from tickover.server.schedule.ledger import Book, Ledger
-from tickover.server.schedule.money import Amount, to_fraction
+from tickover.server.schedule.money import Amount, to_common_unit
 
 _ZERO: Final = Fraction(0)
 
@@ -111,6 +111,14 @@ class BankView:
         return [position for position, row in enumerate(self.rows) if row.is_pending]
 
     @cached_property
+    def _pending_by_account(self) -> Mapping[str, list[Row]]:
+        """The same payments, by the ID of their account."""
+        found: dict[str, list[Row]] = {}
+        for position in self.pending_rows:
+            found.setdefault(self.rows[position].account.id, []).append(self.rows[position])
+        return found
+
+    @cached_property
     def withdrawn(self) -> list[Withdrawn]:
         """In the order of the cancellations."""
         withdrawn = []
@@ -133,9 +141,9 @@ class BankView:
 
     def available(self, account: BankAccount, at: Instant) -> Fraction:
         """Return the balance with the payments that are authorized."""
-        pending = [self.rows[position] for position in self.pending_rows]
-        amounts = [to_fraction(row.amount) for row in pending if row.account is account and row.is_shown(at)]
-        return account.balance(at) + sum(amounts, _ZERO)
+        pending = self._pending_by_account.get(account.id, ())
+        counts, unit = to_common_unit([row.amount for row in pending if row.is_shown(at)])
+        return account.balance(at) + Fraction(sum(counts), unit)
 
     def _transactions(self) -> Iterator[Row]:
         items, ledger = self._ledger.schedule.transactions, self._ledger
