@@ -162,6 +162,12 @@ async def test_accounts_stay_as_they_were_while_the_bank_fails(world: World, tok
     assert [each["amount"] for each in euro["transactions"]] == ["-10.00", "-20.00", "-30.00", "-7.125", "-40.00"]
 
 
+async def test_fault_begins_with_the_clock_at_the_earliest(world: World, token: str, clock: str) -> None:
+    faults = [{"kind": "LOGIN_REQUIRED", "from": "2020-01-01T00:00:00Z"}]
+    euro, _ = await (await connect_simplefin(world, token, clock, faults=faults)).accounts()
+    assert (euro["balance-date"], euro["balance"]) == (START, "90.00")
+
+
 async def test_wrong_and_ended_secrets_are_forbidden(world: World, token: str, clock: str) -> None:
     app = await connect_simplefin(world, token, clock)
     user, password = app.access_url.split("//")[1].split("@")[0].split(":")

@@ -18,6 +18,7 @@ from tickover.server.operations.caller import Caller
 from tickover.server.operations.connections import decode_faults
 from tickover.server.operations.services import Services
 from tickover.server.rpc.admission import Admission, User
+from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.schedule import Schedule
 from tickover.server.sign_in import tokens
 from tickover.server.storage.store import ConnectedClock, StoredConnection
@@ -140,13 +141,15 @@ class Bank:
                 cached = CachedView(BankView(ledger, clock.key))
                 items = len(schedule.transactions.instants) + 2 * len(schedule.transfers.instants)
                 self._views.put((clock.key, clock.revision), cached, _BYTES_PER_ITEM * (1 + items))
-            fault = _fault(connected, clock.frozen_time)
+            fault = _fault(connected, clock)
             yield OpenClock(connected.connection, clock.frozen_time, schedule, cached, fault)
 
 
-def _fault(connected: ConnectedClock, at: Instant) -> BankFault | None:
-    """Return the first fault that holds."""
+def _fault(connected: ConnectedClock, clock: Clock) -> BankFault | None:
+    """Return the first fault that holds. It begins with the clock at the earliest."""
+    at = clock.frozen_time
     if connected.login_required:
         return BankFault("LOGIN_REQUIRED", at)
     faults = decode_faults(connected.connection.faults or "[]")
-    return next((fault for fault in faults if fault.holds(at)), None)
+    found = next((fault for fault in faults if fault.holds(at)), None)
+    return found and replace(found, from_=max(found.from_, clock.start_time))
