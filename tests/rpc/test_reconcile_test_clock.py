@@ -183,6 +183,14 @@ async def test_names_break_ties_and_exact_days_come_first(world: World, token: s
     assert (await books.reconcile(rows, toleranceDays=2))["ok"]
 
 
+async def test_exact_copy_of_an_id_matches(books: Books) -> None:
+    wrong = {**books.rows[0], "amount": -1}
+    for rows, index in ([wrong, *books.rows], 0), ([*books.rows, wrong], 6):
+        result = await books.reconcile(rows)
+        assert [item["index"] for item in result["duplicated"]] == [index]
+        assert result["changed"] == result["missing"] == []
+
+
 async def test_balance_is_compared(books: Books) -> None:
     right = await books.reconcile(observed={"balance": 1593.6})
     assert (right["ok"], right["balance"]) == (True, {"expected": 1593.6, "observed": 1593.6})
@@ -222,6 +230,11 @@ async def test_accounts_and_transfers(world: World, token: str) -> None:
     assert await missing(account="savings") == [(f"{save}_in", 40)]
     assert await missing(account="trip") == await missing(currency="USD") == [(f"{change}_in", 11)]
     assert await missing(currency="EUR") == [(f"{change}_out", -10), (food, -5)]
+    # Rows with the ID of another item of the bank don't match by their amount.
+    for id, selector in ((f"{save}_in", {"account": "main"}), (f"{save}_out", {"currency": "EUR"})):
+        result = await books.reconcile([{"id": id, "at": "2027-01-03T00:00:00Z", "amount": -5}], **selector)
+        assert [item["id"] for item in result["unexpected"]] == [id]
+        assert food in [item["id"] for item in result["missing"]]
     for selector, balance in (({"account": "main"}, 45), ({"account": "trip"}, 11), ({"currency": "EUR"}, 85)):
         assert (await books.reconcile(observed={"balance": balance}, **selector))["ok"]
 

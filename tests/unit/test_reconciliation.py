@@ -62,3 +62,21 @@ def test_random_books_leave_nothing_that_matches() -> None:
             for row in left:
                 days = abs(row.at.toordinal() - item.at.toordinal())
                 assert row.id in ids or abs(row.amount) != abs(item.amount) or days > tolerance
+
+
+def test_books_that_are_complete_within_the_tolerance_have_no_difference() -> None:
+    for seed in range(500):
+        random = Random(seed)
+        tolerance = random.choice([1, 2, 10])
+        # The bank books on even days and the app on odd ones, because matches of the same day come first.
+        expected = [
+            ExpectedItem[Amount](f"txn_{number}", START + timedelta(days=2 * random.randint(0, 9)), name, -4)
+            for number, name in enumerate(random.choices(NAMES, k=6))
+        ]
+        shifts = [shift for shift in range(-tolerance, tolerance + 1) if shift % 2]
+        rows = [ObservedEntry(item.at + timedelta(days=random.choice(shifts)), -4, name=item.name) for item in expected]
+        random.shuffle(rows)
+        found = Comparison(expected, [], rows, tolerance)
+        for _ in found.run():
+            pass
+        assert not any((found.missing, found.unexpected, found.duplicated, found.changed))

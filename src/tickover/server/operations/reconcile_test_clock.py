@@ -20,7 +20,7 @@ from tickover.server.operations.operation import LEDGER, Caller, Example, Operat
 from tickover.server.schedule.expectations import time_faults
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.money import to_number
-from tickover.server.schedule.reconciliation import Comparison, expected_items, pending_items
+from tickover.server.schedule.reconciliation import Comparison, all_bank_ids, expected_items, pending_items
 
 _COST_PER_BYTE: Final = 40
 """Of the parameters. With a tolerance, each transaction is looked up on several days."""
@@ -64,7 +64,8 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
     if observed.transactions is not UNSET:
         expected = expected_items(ledger, at, account, currency)
         pending = list(pending_items(ledger, at, account, currency))
-        compared = Comparison(expected, pending, observed.transactions, params.tolerance_days)
+        tolerance = params.tolerance_days
+        compared = Comparison(expected, pending, observed.transactions, tolerance, all_bank_ids(ledger))
         for _ in compared.run():
             await asyncio.sleep(0)
     divergences = _divergences(compared)

@@ -1,7 +1,7 @@
 """Compares the books of an app with what the bank showed, as a pure function."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from msgspec import UNSET, UnsetType
 
@@ -48,6 +48,12 @@ def pending_items(ledger: Ledger, at: Instant, account: str | None, currency: st
             yield ExpectedItem(payment.id, authorized.authorized_at, payment.name, payment.signed_amount)
 
 
+def all_bank_ids(ledger: Ledger) -> set[str]:
+    """Return the IDs that the bank gives to the items of the clock, whatever their account and time."""
+    ids = {id for item in ledger.transactions for id in (item.id, f"{item.id}_p")}
+    return ids.union(side.id for transfer in ledger.transfers for side in transfer.sides)
+
+
 class Comparison:
     """Matches observed transactions with expected ones, each once. It is complete after all steps of `run`.
 
@@ -60,12 +66,15 @@ class Comparison:
         pending: Sequence[ExpectedItem[Amount]],
         observed: Sequence[ObservedEntry],
         tolerance: int,
+        bank_ids: Set[str] = frozenset(),
     ) -> None:
         self.unexpected: list[ObservedItem[Amount]] = []
         self.duplicated: list[ObservedItem[Amount]] = []
         self.changed: list[ChangedItem[Amount]] = []
         self._tolerance = tolerance
         self._observed = observed
+        # An observed transaction with the ID of another account doesn't match by its amount.
+        self._bank_ids = bank_ids
         # Of several that match, the first is taken, so pending ones come last.
         self._unmatched = {item.id: item for item in (*expected, *pending)}
         self._pending = {item.id for item in pending}
@@ -85,39 +94,66 @@ class Comparison:
         if rest:
             yield
             self._sort_rest(rest)
-        self.duplicated.sort(key=lambda item: item.index)
+        for found in (self.unexpected, self.duplicated):
+            found.sort(key=lambda item: item.index)
         self.changed.sort(key=lambda item: item.expected.at)
 
     def _match_ids(self) -> dict[int, _Key]:
-        """Match the transactions with known IDs. Return the keys of the others by position."""
-        known, rest = set(self._unmatched), {}
+        """Match the transactions with known IDs. Return the keys of those without by position."""
+        copies, rest = defaultdict[str, list[int]](list), {}
         for number, observed in enumerate(self._observed):
-            if observed.id not in known:
-                rest[number] = (observed.amount, observed.at.toordinal(), observed.name)
-            elif expected := self._unmatched.pop(str(observed.id), None):
-                self._matched.append(number)
-                self._compare(number, expected)
+            if observed.id in self._unmatched:
+                copies[str(observed.id)].append(number)
+            elif observed.id in self._bank_ids:
+                self.unexpected.append(_echo(number, observed))
             else:
-                self.duplicated.append(_echo(number, observed))
+                rest[number] = (observed.amount, observed.at.toordinal(), observed.name)
+        for id, numbers in copies.items():
+            expected = self._unmatched.pop(id)
+            differences = [(self._differences(number, expected), number) for number in numbers]
+            # Without differences if there is such a copy.
+            fields, best = min(differences)
+            self._matched.append(best)
+            if fields:
+                self.changed.append(ChangedItem(expected, _echo(best, self._observed[best]), fields))
+            self.duplicated += [_echo(number, self._observed[number]) for number in numbers if number != best]
         return rest
 
     def _match_keys(self, rest: dict[int, _Key]) -> Iterator[None]:
-        """Match by amount and day: nearer days first, and equal names first on each day."""
+        """Match by amount and day: the same day first, then others within the tolerance. Names break ties."""
         by_name = self._index(with_names=True)
-        self._match_candidates(rest, by_name, 1, 0, with_names=True)
+        self._match_candidates(rest, by_name, 1, with_names=True)
         yield
         # Of books that are nearly complete, few are left.
         amounts = {abs(item.amount) for item in self._unmatched.values()}
         candidates = {number: key for number, key in rest.items() if abs(key[0]) in amounts}
         by_day = self._index(with_names=False)
         for sign in (1, -1):
-            for distance in range(self._tolerance + 1):
-                for index in (by_name, by_day):
-                    for days in {distance, -distance} if candidates else ():
-                        yield
-                        self._match_candidates(candidates, index, sign, days, with_names=index is by_name)
+            for index in (by_name, by_day):
+                yield
+                self._match_candidates(candidates, index, sign, with_names=index is by_name)
+            yield
+            moved = dict(self._move_days(candidates, sign))
+            for number in moved:
+                del candidates[number]
+            for index in (by_name, by_day):
+                yield
+                self._match_candidates(moved, index, sign, with_names=index is by_name)
         for number in self._matched:
             rest.pop(number, None)
+
+    def _move_days(self, candidates: Mapping[int, _Key], sign: int) -> Iterator[tuple[int, _Key]]:
+        """Yield the candidates that match an item on another day, with that day in their keys."""
+        days, pending_days, numbers = (defaultdict[Amount, list[int]](list) for _ in range(3))
+        for item in self._unmatched.values():
+            (pending_days if item.id in self._pending else days)[item.amount].append(item.at.toordinal())
+        for number in sorted(candidates, key=lambda number: candidates[number][1]):
+            numbers[sign * candidates[number][0]].append(number)
+        for amount, rows in numbers.items():
+            booked, pending = sorted(days[amount]), sorted(pending_days[amount])
+            observed = [candidates[number][1] for number in rows]
+            for position, day in _pair_days(observed, booked, pending, self._tolerance).items():
+                yield rows[position], (sign * amount, day, candidates[rows[position]][2])
 
     def _index(self, *, with_names: bool) -> dict[_Key, list[str]]:
         """Return the IDs of unmatched items by their keys, the latest first."""
@@ -127,11 +163,11 @@ class Comparison:
         return index
 
     def _match_candidates(
-        self, candidates: dict[int, _Key], index: Mapping[_Key, list[str]], sign: int, days: int, *, with_names: bool
+        self, candidates: dict[int, _Key], index: Mapping[_Key, list[str]], sign: int, *, with_names: bool
     ) -> None:
         found = []
         for number, (amount, day, name) in candidates.items():
-            ids = index.get((sign * amount, day + days, name if with_names else UNSET))
+            ids = index.get((sign * amount, day, name if with_names else UNSET))
             while ids:
                 expected = self._unmatched.pop(ids.pop(), None)
                 if expected is not None:
@@ -155,8 +191,8 @@ class Comparison:
             is_copy = bool(near) and (name is UNSET or not keys.isdisjoint(names))
             (self.duplicated if is_copy else self.unexpected).append(_echo(number, self._observed[number]))
 
-    def _compare(self, number: int, expected: ExpectedItem[Amount]) -> None:
-        """Note what differs between two transactions with the same ID."""
+    def _differences(self, number: int, expected: ExpectedItem[Amount]) -> list[Field]:
+        """Return what differs between two transactions with the same ID."""
         observed = self._observed[number]
         fields: list[Field] = []
         if observed.amount != expected.amount:
@@ -165,8 +201,38 @@ class Comparison:
             fields.append("at")
         if observed.name not in (UNSET, expected.name):
             fields.append("name")
-        if fields:
-            self.changed.append(ChangedItem(expected, _echo(number, observed), fields))
+        return fields
+
+
+def _pair_days(
+    observed: Sequence[int], booked: Sequence[int], pending: Sequence[int], tolerance: int
+) -> dict[int, int]:
+    """Return the days that match observed ones, by the position of these. All are sorted. Booked days come first."""
+    first = _pair_sorted(observed, booked, tolerance)
+    rest = [position for position in range(len(observed)) if position not in first]
+    if not pending or not rest:
+        return {position: booked[index] for position, index in first.items()}
+    every = sorted([(day, False) for day in booked] + [(day, True) for day in pending])
+    together = _pair_sorted(observed, [day for day, _ in every], tolerance)
+    if sum(not every[index][1] for index in together.values()) == len(first):
+        return {position: every[index][0] for position, index in together.items()}
+    more = _pair_sorted([observed[position] for position in rest], pending, tolerance)
+    return {position: booked[index] for position, index in first.items()} | {
+        rest[position]: pending[index] for position, index in more.items()
+    }
+
+
+def _pair_sorted(observed: Sequence[int], expected: Sequence[int], tolerance: int) -> dict[int, int]:
+    """Return the most pairs of days within the tolerance, as positions: the earliest with the earliest it can match."""
+    pairs: dict[int, int] = {}
+    position = index = 0
+    while position < len(observed) and index < len(expected):
+        late = observed[position] - expected[index]
+        if abs(late) <= tolerance:
+            pairs[position] = index
+        position += late <= tolerance
+        index += late >= -tolerance
+    return pairs
 
 
 def _echo(number: int, observed: ObservedEntry) -> ObservedItem[Amount]:
