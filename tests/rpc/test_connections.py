@@ -9,6 +9,10 @@ import pytest
 from tests.rpc.bank_client import connect_plaid, connect_simplefin
 from tests.rpc.builders import START, transaction
 from tests.support.world import World
+from tickover.api.limits import MAX_ADDED, MAX_CLOCK_TRANSACTIONS
+from tickover.server.bank import bank
+from tickover.server.bank.view import BankView
+from tickover.server.schedule.ledger import Ledger
 
 CONNECT, LIST, DISCONNECT = "connectTestClock", "listTestClockConnections", "disconnectTestClock"
 FROM, UNTIL = "2027-02-01T00:00:00Z", "2027-02-02T00:00:00Z"
@@ -91,6 +95,28 @@ async def test_one_clock_has_programs_of_both_protocols(world: World, token: str
     [added] = (await plaid.call("/transactions/sync"))["added"]
     [account] = await simplefin.accounts()
     assert (added["amount"], [each["amount"] for each in account["transactions"]]) == (-2800, ["2800.00"])
+
+
+async def test_largest_clock_is_cached(world: World, token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each transfer is two rows."""
+    accounts = [{"key": key, "name": key, "currency": "EUR"} for key in ("a", "b")]
+    clock = (await world.create(token, accounts=accounts))["id"]
+    transfers = [{"at": UNTIL, "name": "Savings", "from": "a", "to": "b", "amount": 1}] * MAX_ADDED
+    for _ in range(MAX_CLOCK_TRANSACTIONS // MAX_ADDED):
+        await world.result("amendTestClock", {"id": clock, "add": {"transfers": transfers}}, token)
+    item = await connect_plaid(world, token, clock)
+    views: list[BankView] = []
+
+    class CountedView(BankView):
+        def __init__(self, ledger: Ledger, clock_key: bytes) -> None:
+            super().__init__(ledger, clock_key)
+            views.append(self)
+
+    monkeypatch.setattr(bank, "BankView", CountedView)
+    for _ in range(2):
+        await item.call("/accounts/get")
+    [view] = views
+    assert len(view.rows) == 2 * MAX_CLOCK_TRANSACTIONS
 
 
 async def test_fork_has_no_connections(world: World, token: str, clock: str) -> None:

@@ -24,9 +24,10 @@ from tickover.server.sign_in import tokens
 from tickover.server.storage.store import ConnectedClock, StoredConnection
 
 _MAX_KNOWN_CONNECTIONS: Final = 10_000
-_MAX_CACHED_BYTES: Final = 8_000_000
-_BYTES_PER_ITEM: Final = 2_500
-"""The approximate size of an item in a view, with its rows as JSON."""
+_MAX_CACHED_BYTES: Final = 16_000_000
+"""Enough for the largest clock, whose items have two rows each, and others beside it."""
+_BYTES_PER_ROW: Final = 2_500
+"""The approximate size of a row in a view, with its JSON."""
 _ROWS_PER_STEP: Final = 250
 _COST_PER_BYTE: Final = 10
 """As for operations that need a ledger."""
@@ -139,8 +140,7 @@ class Bank:
             if cached is None:
                 ledger = (await self.services.ledgers.get(clock, schedule)).ledger
                 cached = CachedView(BankView(ledger, clock.key))
-                items = len(schedule.transactions.instants) + 2 * len(schedule.transfers.instants)
-                self._views.put((clock.key, clock.revision), cached, _BYTES_PER_ITEM * (1 + items))
+                self._views.put((clock.key, clock.revision), cached, _BYTES_PER_ROW * (1 + len(cached.view.rows)))
             fault = _fault(connected, clock)
             yield OpenClock(connected.connection, clock.frozen_time, schedule, cached, fault)
 
