@@ -17,6 +17,7 @@ from tickover.scenarios.statements.history import History, Movement, history_of_
 from tickover.scenarios.statements.read import COLUMNS, MAX_STATEMENT_BYTES, StatementError, read_statement
 
 _PREVIEWED = 10
+_CLOCK_HINT = "For a clock, use its whole ID, which starts with clock_: tickover clock list --json"
 
 
 def parse_columns(text: str | None) -> dict[str, str]:
@@ -45,7 +46,7 @@ def load_history(
     if source is not None:
         path = Path(source)
         is_clock = source.startswith("clock_") and not path.exists()
-        return _load_clock(session, source) if is_clock else _load_file(path, options)
+        return _load_clock(session, source) if is_clock else _load_file(path, options, _CLOCK_HINT)
     if len({key for key, _ in accounts}) < len(accounts):
         raise CliError(Exit.WRONG_COMMAND, "Several files have the same account. Use another key for each.")
     try:
@@ -54,10 +55,10 @@ def load_history(
         raise CliError(Exit.WRONG_COMMAND, formatting.sentence(error)) from None
 
 
-def _load_file(path: Path, options: FileOptions) -> History:
+def _load_file(path: Path, options: FileOptions, missing_hint: str = "") -> History:
     try:
         if not path.is_file():
-            raise CliError(Exit.WRONG_COMMAND, f"No file is named '{sanitize(str(path))}'.")
+            raise CliError(Exit.WRONG_COMMAND, f"No file is named '{sanitize(str(path))}'.", missing_hint)
         with path.open("rb") as file:
             return read_statement(file.read(MAX_STATEMENT_BYTES + 1), path.name, *options)
     except OSError as error:

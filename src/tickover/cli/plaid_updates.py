@@ -25,6 +25,9 @@ class PlaidUpdates:
         before, self._pending = self._pending, self._pending_payments()
         if before == self._pending and not any(event.type in _BOOKED for event in events):
             return []
+        return self.connections()
+
+    def connections(self) -> "list[Connection]":
         return [found for found in self._client.list_connections(self._id) if found.protocol == "PLAID"]
 
     def _pending_payments(self) -> set[str]:

@@ -21,7 +21,7 @@ from tickover.client.calls import FaultLike
 from tickover.client.clocks import AdvanceResult, ClockState, ClockView, diff_snapshots
 from tickover.client.errors import BooksDiffer, ExpectationFailed, NothingLeft
 from tickover.client.session import Session
-from tickover.client.timeline import format_differences, format_violations
+from tickover.client.timeline import accounts_hint, format_differences, format_violations
 from tickover.client.webhooks import Delivery, Handler, decode_secret, post, sign_event
 
 
@@ -234,7 +234,9 @@ class AsyncClock(ClockView):
         result = await self._session.send(call)
         if not result.ok:
             time = self.frozen_time if at is None else to_instant(at)
-            raise BooksDiffer(format_differences(self.snapshot, result, time), result)
+            text = format_differences(self.snapshot, result, time)
+            hint = accounts_hint(self.snapshot, account or currency, "account")
+            raise BooksDiffer(f"{text}\n\n{hint}" if hint else text, result)
         return result
 
     def _update(self, snapshot: Snapshot) -> AdvanceResult:

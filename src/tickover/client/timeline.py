@@ -203,6 +203,14 @@ def format_differences(clock: Snapshot, result: Reconciliation[Decimal], at: dat
     return "\n".join([*lines, "", *_items_around(first.at, items, balances, [marker])])
 
 
+def accounts_hint(clock: Snapshot, selected: str | None, parameter: str) -> str:
+    """Return how to compare one account, if the clock has several and none was selected, or else an empty string."""
+    keys = [sanitize(each.key) for each in clock.accounts or ()]
+    if selected or len(keys) < 2:
+        return ""
+    return f"The clock has the accounts {', '.join(keys)}. Compare each by itself, with {parameter}."
+
+
 def _items_around(at: datetime, items: Sequence[Item], balances: Mapping[str, Decimal], marker: list[str]) -> list[str]:
     """Return the lines of the items around an instant, with the marker's lines between them."""
     before = [item for item in items if item.at <= at]

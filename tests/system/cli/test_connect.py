@@ -2,6 +2,8 @@
 
 from base64 import b64decode
 
+import pytest
+
 from tests.system.shells import Shell
 
 
@@ -15,7 +17,8 @@ def test_tokens_are_printed_with_what_to_do(shell: Shell) -> None:
     assert b"/simplefin/claim/" in b64decode(simplefin["setupToken"])
 
 
-def test_protocol_is_required(shell: Shell) -> None:
-    missing = shell("clock", "connect")
-    assert missing.code == 2
-    assert "--plaid or --simplefin" in missing.err
+@pytest.mark.parametrize("options", [[], ["--plaid", "--simplefin"]])
+def test_one_protocol_is_required(shell: Shell, options: list[str]) -> None:
+    wrong = shell("clock", "connect", *options)
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "either --plaid or --simplefin" in wrong.err

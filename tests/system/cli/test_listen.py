@@ -232,4 +232,5 @@ def test_plaid_is_told_about_updates_of_each_connection(
     assert [(each["webhook_code"], each["item_id"]) for each in payloads] == [
         ("SYNC_UPDATES_AVAILABLE", connected[0])
     ] * 2
+    assert output.read_text().startswith(f"{id} has no Plaid connection.")
     assert "Signing secret" not in output.read_text()

@@ -1,5 +1,6 @@
 """Tests of `tickover clock reconcile`."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,16 @@ def test_first_difference_is_shown_in_the_timeline(shell: Shell, clock: str, fil
         "VIOLATED",
     )
     assert shell("clock", "reconcile", str(file), "--tolerance-days", "1").code == 0
+
+
+def test_accounts_are_named_if_several_are_compared_at_once(shell: Shell, file: Path) -> None:
+    accounts = [{"key": key, "name": key, "currency": "EUR"} for key in ("checking", "savings")]
+    params = json.dumps({"frozenTime": "2027-01-01T00:00:00Z", "accounts": accounts})
+    assert shell("clock", "create", "--params", "-", input=params.encode()).code == 0
+    hint = "The clock has the accounts checking, savings. Compare each by itself, with --account."
+    for options, is_shown in (([], True), (["--account", "savings"], False), (["--currency", "EUR"], False)):
+        result = shell("clock", "reconcile", str(file), *options)
+        assert (result.code, hint in result.err) == (9, is_shown)
 
 
 @pytest.mark.usefixtures("clock")

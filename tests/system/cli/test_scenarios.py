@@ -62,7 +62,8 @@ def test_a_bank_statement_becomes_a_clock_in_two_commands(shell: Shell, tmp_path
     again = shell("scenarios", "from", created["id"]).out
     assert again.count('every = "month on the 5th"') == 1
     missing = shell("scenarios", "from", "no-such.csv")
-    assert (missing.code, missing.err) == (2, "tickover: No file is named 'no-such.csv'.\n")
+    assert (missing.code, missing.err.splitlines()[0]) == (2, "tickover: No file is named 'no-such.csv'.")
+    assert "which starts with clock_" in missing.err
     assert shell("scenarios", "from", str(statement), "--columns", "day=x").code == 2
 
 

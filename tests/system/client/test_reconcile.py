@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.program import Program
-from tickover.client import AsyncTickover, BooksDiffer, Clock, Tickover, expense, income
+from tickover.client import AsyncTickover, BooksDiffer, Clock, Tickover, account, expense, income
 
 CSV = "\ufeffat,amount,name\n2027-01-03T09:00:00+01:00,-0.10,Coffee\n\n2027-01-25, 2800 ,Salary\n"
 ROWS = [("2027-01-03T08:00:00Z", -0.1, "Coffee", None), ("2027-01-25", 2800, "Salary", None)]
@@ -113,6 +113,16 @@ def test_every_difference_is_a_sentence(clock: Clock) -> None:
         clock.reconcile("at,amount\n2027-01-25,2800")
     with pytest.raises(BooksDiffer, match=" 5,000 differences between "):
         clock.reconcile([{"at": "2027-01-02", "amount": 5}] * 4998)
+
+
+def test_accounts_are_named_if_several_are_compared_at_once(client: Tickover) -> None:
+    accounts = [account("checking", "Checking", "EUR"), account("savings", "Savings", "EUR")]
+    clock = client.create_clock(frozen_time="2027-01-01", accounts=accounts)
+    for account_key, currency in ((None, None), ("savings", None), (None, "EUR")):
+        with pytest.raises(BooksDiffer) as raised:
+            clock.reconcile(balance=1, account=account_key, currency=currency)
+        is_shown = "accounts checking, savings. Compare each by itself, with account." in str(raised.value)
+        assert is_shown == (account_key is currency is None)
 
 
 async def test_asynchronous_client(program: Program, clock: Clock, client: Tickover) -> None:

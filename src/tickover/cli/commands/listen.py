@@ -107,6 +107,9 @@ def listen(
             # Skip earlier events.
             follower.new_events()
         updates = {one.id: PlaidUpdates(client, one.id) for one in followers} if provider == "plaid" else {}
+        for id, update in updates.items():
+            if not update.connections():
+                session.output.note(f"{id} has no Plaid connection. Create one: tickover clock connect --plaid {id}")
         if not updates:
             session.output.note(f"Signing secret: {secret}" if given is None else "Signing with your secret.")
         session.output.note(

@@ -49,7 +49,7 @@ def reconcile(
     sqlite3 -csv -header app.db 'SELECT date, amount FROM payments' | tickover clock reconcile -
     """
     from tickover.client.books import read_books
-    from tickover.client.timeline import format_differences
+    from tickover.client.timeline import accounts_hint, format_differences
 
     try:
         rows = read_books(file)
@@ -65,4 +65,5 @@ def reconcile(
         return
     text = format_differences(clock.snapshot, result, clock.frozen_time if at is None else at)
     session.output.write(result, *text.splitlines())
-    raise CliError(Exit.VIOLATED, "The books differ from those of the bank.")
+    hint = accounts_hint(clock.snapshot, options["account"] or options["currency"], "--account")
+    raise CliError(Exit.VIOLATED, "The books differ from those of the bank.", hint)
