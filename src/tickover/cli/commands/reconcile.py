@@ -58,12 +58,18 @@ def reconcile(
     name_inputs(_INPUTS | {f"observed.transactions[{index}]": f"row {index + 1}" for index in range(len(rows))})
     with session.signed_in_client() as client:
         clock = client.get_clock(resolve_clock_id(session, client, id))
-        result = client.reconcile_clock(clock.id, rows, balance=balance, at=at, **options)
+        hint = accounts_hint(clock.snapshot, options["account"] or options["currency"], "--account")
+        try:
+            with session.translate_errors():
+                result = client.reconcile_clock(clock.id, rows, balance=balance, at=at, **options)
+        except CliError as error:
+            if any((fault.path, fault.rule) == ("currency", "missing") for fault in error.faults):
+                error.hint = hint
+            raise
         remember_clock(session, clock.id)
     if result.ok:
         session.output.write(result, f"The books are complete. {formatting.count(len(rows), 'row')} compared.")
         return
     text = format_differences(clock.snapshot, result, clock.frozen_time if at is None else at)
     session.output.write(result, *text.splitlines())
-    hint = accounts_hint(clock.snapshot, options["account"] or options["currency"], "--account")
     raise CliError(Exit.VIOLATED, "The books differ from those of the bank.", hint)
