@@ -37,6 +37,8 @@ async def test_statement_becomes_a_scenario_that_creates_a_clock(world: World, t
         (b"Date,Amount,Name\n", "no payments"),
         (b"Date,Amount,Name\n2027-01-03,1,Rent\n", "bank.csv, line 2: the currency is missing; pass currency"),
         (b"Date,Amount,Name\n03/04/2027,1,Rent\n", "pass dayFirst"),
+        (b"x" * MAX_STATEMENT_UPLOAD, "bank.csv"),
+        (b"x" * (MAX_STATEMENT_UPLOAD + 1), "must have at most 524,288 bytes"),
         (b"x" * (MAX_STATEMENT_UPLOAD + 3), "character"),
     ],
 )

@@ -46,8 +46,13 @@ class StatementEntry(Params, frozen=True):
     ] = UNSET
 
     def faults(self, now: object) -> Iterator[Fault]:
-        if isinstance(self.content, str) and _decode(self.content) is None:
+        if not isinstance(self.content, str):
+            return
+        content = _decode(self.content)
+        if content is None:
             yield Fault("content", "base64", "must be Base64")
+        elif len(content) > MAX_STATEMENT_UPLOAD:
+            yield Fault("content", "base64", f"must have at most {MAX_STATEMENT_UPLOAD:,} bytes")
 
 
 def _decode(content: str) -> bytes | None:
