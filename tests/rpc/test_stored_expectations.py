@@ -26,6 +26,7 @@ STORED: list[dict[str, Any]] = [
     {"balance": {"currency": "EUR", "atLeast": 100, "from": START}},
     *EXPECTATIONS[1:],
 ]
+CHF_TOTAL = {"total": {"type": "INCOME", "currency": "CHF", "per": "ALL", "atMost": 0}}
 SCHEDULE: dict[str, Any] = {
     "frozenTime": START,
     "transactions": [transaction(category="pay")],
@@ -137,6 +138,17 @@ async def test_update_replaces_what_is_given_and_null_removes(world: World, toke
         assert story_of(clock) == expected
         assert await clock_of(world, token, "getTestClock", id) == clock
     assert not {"name", "labels"} & clock.keys()
+
+
+@pytest.mark.parametrize("given", [None, {}, {"EUR": 1}])
+@pytest.mark.parametrize("expectation", [{"balance": {"currency": "CHF", "atLeast": -4}}, CHF_TOTAL])
+async def test_currency_of_a_stored_expectation_cannot_be_removed(
+    world: World, token: str, given: Any, expectation: Any
+) -> None:
+    id = (await world.create(token, **STORY | {"expectations": [expectation]}))["id"]
+    changes = {"id": id, "openingBalances": given}
+    assert await world.faults(UPDATE, changes, token) == {"openingBalances": "currency"}
+    assert "clock" in await world.result(UPDATE, changes | {"expectations": None}, token)
 
 
 async def test_amendment_keeps_the_story_and_the_rest(world: World, token: str) -> None:

@@ -126,6 +126,12 @@ class ExpectationEntry(Params, Generic[Bound_co, Total_co], frozen=True):
                 if at is not UNSET:
                     yield at
 
+    def currencies(self) -> Iterator[str]:
+        """Return the currency that the expectation names."""
+        for rule in (self.balance, self.total):
+            if rule and rule.currency:
+                yield rule.currency
+
     def faults_at(self, path: str) -> Iterator[Fault]:
         given = [self.balance, self.goal_reached, self.total, self.posted]
         if sum(member is not UNSET for member in given) != 1:

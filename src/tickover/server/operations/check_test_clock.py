@@ -18,11 +18,10 @@ from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
 from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults, reject
 from tickover.server.operations.operation import LEDGER, Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.expectations import Scope, check, scope_faults, time_faults
-from tickover.server.schedule.schedule import Expectation
+from tickover.server.schedule.schedule import Expectation, decode_expectations
 
 _MANY_ITEMS: Final = 100
 _HOLDS: Final = b'{"ok":true}'
-_decode_expectations: Final = json.Decoder(list[Expectation]).decode
 
 
 class CheckEntry(Params, frozen=True):
@@ -55,7 +54,7 @@ async def check_test_clock(params: CheckEntry, caller: Caller, services: Service
     scope = Scope(clock.start_time, clock.max_time if faults else until, opening)
     expectations: Sequence[Expectation]
     if isinstance(params.expectations, UnsetType):
-        expectations = _decode_expectations(schedule.expectations or b"[]")
+        expectations = decode_expectations(schedule)
         faults += _stored_faults(expectations, scope)
     else:
         expectations = params.expectations

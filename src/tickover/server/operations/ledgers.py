@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Final, Protocol
 
@@ -16,7 +17,7 @@ from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.events import EventIndex, index_events
 from tickover.server.schedule.expectations import Scope, scope_faults
 from tickover.server.schedule.ledger import Ledger
-from tickover.server.schedule.schedule import Schedule
+from tickover.server.schedule.schedule import Schedule, decode_expectations, decode_opening_balances
 from tickover.server.schedule.totals import Totals
 
 _MAX_CACHED_BYTES: Final = 8_000_000
@@ -70,12 +71,16 @@ class Ledgers:
     async def expectation_faults(self, clock: Clock, schedule: Schedule, params: ExpectedParams) -> list[Fault]:
         """Return the faults of new opening balances and expectations that depend on the clock."""
         faults = opening_faults(schedule, params.opening_balances)
-        if params.expectations is UNSET or params.expectations is None:
+        expectations = params.expectations
+        still_fit = params.opening_balances is UNSET or schedule.expectations is None
+        if expectations is None or (expectations is UNSET and still_fit):
             return faults
         cached = await self.get(clock, schedule)
         opening = cached.ledger.opening_balances({} if params.opening_balances is None else params.opening_balances)
+        if expectations is UNSET:
+            return faults + _lost_currency_faults(schedule, cached.ledger, opening)
         scope = Scope(clock.start_time, clock.max_time, opening)
-        return faults + list(scope_faults(params.expectations, cached.ledger, cached.totals, scope))
+        return faults + list(scope_faults(expectations, cached.ledger, cached.totals, scope))
 
 
 def opening_faults(schedule: Schedule, given: Mapping[str, Number] | UnsetType | None) -> list[Fault]:
@@ -83,6 +88,17 @@ def opening_faults(schedule: Schedule, given: Mapping[str, Number] | UnsetType |
     if given is UNSET or not schedule.accounts:
         return []
     return [Fault("openingBalances", "accounts", OPENING_WITH_ACCOUNTS)]
+
+
+def _lost_currency_faults(schedule: Schedule, ledger: Ledger, opening: Mapping[str, Fraction]) -> list[Fault]:
+    """Return a fault if stored expectations are about currencies that only the old opening balances have."""
+    lost = {*decode_opening_balances(schedule)}.difference(ledger.currencies, opening)
+    needed = {currency for each in decode_expectations(schedule) for currency in each.currencies()}
+    if not lost & needed:
+        return []
+    names = ", ".join(sorted(lost & needed))
+    message = f"must have {names}, because the clock's expectations are about it; replace the expectations too"
+    return [Fault("openingBalances", "currency", message)]
 
 
 def reject(operation: str, faults: list[Fault]) -> None:

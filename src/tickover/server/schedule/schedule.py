@@ -94,6 +94,7 @@ TRANSFERS: Final = -1
 _EXTENDED: Final = b"\x01"
 """Precedes a stored schedule with extensions. Earlier releases can't decode it, so they can't amend it without them."""
 _decode_balances: Final = json.Decoder(dict[str, Amount]).decode
+_decode_expectations: Final = json.Decoder(list[Expectation]).decode
 _encode_stored: Final = msgpack.Encoder().encode
 _decode_stored: Final = msgpack.Decoder(Schedule).decode
 
@@ -251,6 +252,11 @@ def _amend_goal(
 def decode_opening_balances(schedule: Schedule) -> dict[str, Amount]:
     """Return the stored opening balances of a clock."""
     return _decode_balances(schedule.opening_balances or b"{}")
+
+
+def decode_expectations(schedule: Schedule) -> list[Expectation]:
+    """Return the stored expectations of a clock."""
+    return _decode_expectations(schedule.expectations or b"[]")
 
 
 def view(frozen_time: Instant, schedule: Schedule, names: bytes = b"", *, details: bool = False) -> bytes:
