@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Final
 
 from msgspec import UNSET, UnsetType
 
@@ -13,6 +14,7 @@ from tickover.server.schedule.money import Amount
 
 _Key = tuple[Amount, int, str | UnsetType]
 """An amount, a UTC day, and a name."""
+_AMOUNTS_PER_STEP: Final = 500
 
 
 def expected_items(ledger: Ledger, at: Instant, account: str | None, currency: str) -> list[ExpectedItem[Amount]]:
@@ -132,8 +134,11 @@ class Comparison:
             for index in (by_name, by_day):
                 yield
                 self._match_candidates(candidates, index, sign, with_names=index is by_name)
-            yield
-            moved = dict(self._move_days(candidates, sign))
+            moved: dict[int, _Key] = {}
+            for count, found in enumerate(self._move_days(candidates, sign)):
+                if count % _AMOUNTS_PER_STEP == 0:
+                    yield
+                moved |= found
             for number in moved:
                 del candidates[number]
             for index in (by_name, by_day):
@@ -142,8 +147,8 @@ class Comparison:
         for number in self._matched:
             rest.pop(number, None)
 
-    def _move_days(self, candidates: Mapping[int, _Key], sign: int) -> Iterator[tuple[int, _Key]]:
-        """Yield the candidates that match an item on another day, with that day in their keys."""
+    def _move_days(self, candidates: Mapping[int, _Key], sign: int) -> Iterator[dict[int, _Key]]:
+        """Yield the candidates of each amount that match an item on another day, with that day in their keys."""
         days, pending_days, numbers = (defaultdict[Amount, list[int]](list) for _ in range(3))
         for item in self._unmatched.values():
             (pending_days if item.id in self._pending else days)[item.amount].append(item.at.toordinal())
@@ -152,8 +157,10 @@ class Comparison:
         for amount, rows in numbers.items():
             booked, pending = sorted(days[amount]), sorted(pending_days[amount])
             observed = [candidates[number][1] for number in rows]
-            for position, day in _pair_days(observed, booked, pending, self._tolerance).items():
-                yield rows[position], (sign * amount, day, candidates[rows[position]][2])
+            pairs = _pair_days(observed, booked, pending, self._tolerance)
+            yield {
+                rows[position]: (sign * amount, day, candidates[rows[position]][2]) for position, day in pairs.items()
+            }
 
     def _index(self, *, with_names: bool) -> dict[_Key, list[str]]:
         """Return the IDs of unmatched items by their keys, the latest first."""
