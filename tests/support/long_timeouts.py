@@ -3,6 +3,7 @@
 import pytest
 
 from tickover.cli import main
+from tickover.server.storage import write_probe
 from tickover.server.storage.postgres import batcher, connections, sessions, store
 
 _SECONDS = 100.0
@@ -12,8 +13,8 @@ _LIMITS = (
     (connections, "_COMMAND_SECONDS"),
     (batcher, "_MAX_WAIT_SECONDS"),
     (store, "_MAX_WAIT_SECONDS"),
+    (write_probe, "_TIMEOUT_SECONDS"),
 )
-
 
 _SETTINGS = {"statement_timeout": "90s", "lock_timeout": "80s", "idle_in_transaction_session_timeout": "90s"}
 
