@@ -1,28 +1,25 @@
 // The router: shows the page for the URL fragment and the header with the signed-in user.
 
-import "./pages/account-page.js";
-import "./pages/clock-page.js";
-import "./pages/clocks-page.js";
-import "./pages/compare-page.js";
 import { h, notify, render } from "./lib/dom.js";
 import { clocksLink, showFailure } from "./lib/failure.js";
 import { logo } from "./lib/icons.js";
-import "./pages/mailbox-page.js";
 import { CallError, ServerUnavailable, serverFeatures, signOut } from "./lib/rpc.js";
 import { currentSession, onSessionChange } from "./lib/session.js";
 import { inspectorButton } from "./pages/request-inspector.js";
-import "./pages/sign-in-page.js";
 
-// Each page is a custom element. In `#/clock/ID?t=TIME`, its property `argument` is ID and `query` has the search
-// parameters. If only the query changes, a page with `queryChanged` stays. Public pages need no session.
+// Each page is a custom element, whose module is loaded when it is first shown. In `#/clock/ID?t=TIME`, its property
+// `argument` is ID and `query` has the search parameters. If only the query changes, a page with `queryChanged` stays.
+// Public pages need no session.
+const CLOCKS = { element: "tick-clocks", title: "Clocks", load: () => import("./pages/clocks-page.js") };
 const PAGES = {
-  "": { element: "tick-clocks", title: "Clocks" },
-  clocks: { element: "tick-clocks", title: "Clocks" },
-  clock: { element: "tick-clock", title: "Clock" },
-  account: { element: "tick-account", title: "Account" },
-  compare: { element: "tick-compare", title: "Compare" },
-  mailbox: { element: "tick-mailbox", title: "Mailbox", isPublic: true },
+  "": CLOCKS,
+  clocks: CLOCKS,
+  clock: { element: "tick-clock", title: "Clock", load: () => import("./pages/clock-page.js") },
+  account: { element: "tick-account", title: "Account", load: () => import("./pages/account-page.js") },
+  compare: { element: "tick-compare", title: "Compare", load: () => import("./pages/compare-page.js") },
+  mailbox: { element: "tick-mailbox", title: "Mailbox", load: () => import("./pages/mailbox-page.js"), isPublic: true },
 };
+const SIGN_IN = { element: "tick-sign-in", title: "Sign in", load: () => import("./pages/sign-in-page.js") };
 
 const main = document.getElementById("main");
 let current = { key: null, element: null, token: null };
@@ -57,25 +54,33 @@ function notFoundPage() {
   return page;
 }
 
-function showPage() {
+/** Show the page of the URL. Return when its module is loaded. */
+async function showPage() {
   const { name, argument, query } = parseRoute();
-  const page = Object.hasOwn(PAGES, name) ? PAGES[name] : null;
   const token = currentSession()?.token ?? null;
-  const needsSignIn = page && !page.isPublic && !token;
+  const requested = Object.hasOwn(PAGES, name) ? PAGES[name] : null;
+  const needsSignIn = requested && !requested.isPublic && !token;
+  const page = needsSignIn ? SIGN_IN : requested;
   // All pages that need a session have the same sign-in page, so a navigation keeps what the user has typed.
-  const key = JSON.stringify(needsSignIn ? [] : [page?.element, argument]);
+  const key = JSON.stringify([page?.element, !needsSignIn && argument]);
   if (key === current.key && token === current.token && (needsSignIn || current.element.queryChanged)) {
     current.element.query = query;
     current.element.queryChanged?.();
     updateHeader();
     return;
   }
-  const element = page ? document.createElement(needsSignIn ? "tick-sign-in" : page.element) : notFoundPage();
+  const element = page ? document.createElement(page.element) : notFoundPage();
   Object.assign(element, { argument, query });
   current = { key, element, token };
-  document.title = `${needsSignIn ? "Sign in" : (page?.title ?? "Page not found")} · Tickover`;
+  document.title = `${page?.title ?? "Page not found"} · Tickover`;
   render(main, element);
   updateHeader();
+  try {
+    await page?.load();
+  } catch {
+    const reload = h("button", { class: "primary", onclick: () => location.reload() }, "Reload");
+    showFailure(element, "Can't load this page. Is the server running?", [reload], "h1");
+  }
 }
 
 /** Move the focus to the heading of the new page, unless the page has set it. */
@@ -116,12 +121,19 @@ async function signOutHere() {
   );
 }
 
+/** Show the page of the URL. Move the focus to another page than before, unless the user has left it meanwhile. */
+async function navigate() {
+  const previous = current.element;
+  const shown = showPage();
+  const { element } = current;
+  await shown;
+  if (element !== previous && element === current.element) moveFocus();
+}
+
 addEventListener("hashchange", () => {
   if (location.hash && !location.hash.startsWith("#/")) return;
-  const previous = current.element;
   notify("");
-  showPage();
-  if (current.element !== previous) moveFocus();
+  navigate();
 });
 
 document.querySelector(".skip-link").addEventListener("click", (event) => {
@@ -136,8 +148,7 @@ onSessionChange((message) => {
     current.token = token;
     updateHeader();
   } else {
-    showPage();
-    moveFocus();
+    navigate();
   }
   if (message) notify(message);
 });
