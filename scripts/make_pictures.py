@@ -43,8 +43,8 @@ class Pictures:
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=require_chromium(), args=["--no-sandbox"])
             for name, size, address, drawn in (
-                ("console", _WINDOW, preview, ".strip .breaks"),
-                ("phone", _PHONE, preview, ".strip .breaks"),
+                ("console", _WINDOW, preview, ".strip .violation"),
+                ("phone", _PHONE, preview, ".strip .violation"),
                 ("compare", _WINDOW, f"#/compare/{self.clock}?with={self.fork}", ".differences"),
             ):
                 context = await browser.new_context(viewport=size, reduced_motion="reduce", has_touch=size is _PHONE)

@@ -72,23 +72,23 @@ async def test_balances_include_the_opening_balance(browser: Browser, program: P
         await expect(console.page.get_by_role("listitem")).to_contain_text("€1,000.00")
 
 
-async def test_broken_expectation_is_marked_and_explained(browser: Browser, program: Program) -> None:
+async def test_violated_expectation_is_marked_and_explained(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         clock = console.create()
         await open_with_checks(console, clock, expectations=[NEVER_BELOW_ZERO])
-        await expect(figure(console, "Expectations")).to_contain_text("Will break3 Jan: balance below €0.00")
+        await expect(figure(console, "Expectations")).to_contain_text("1 violation3 Jan: balance below €0.00")
         legend = console.page.get_by_role("list", name="Legend").get_by_role("listitem")
         await expect(legend).to_have_text(["posted", "scheduled", "not allowed", "violation"])
         await expect(console.page.locator(".strip title")).to_have_text("EUR balance never below €0.00")
-        await expect(expectations(console)).to_contain_text("EUR balance never below €0.00: will break")
+        await expect(expectations(console)).to_contain_text("EUR balance never below €0.00: will be violated")
         await expect(expectations(console)).to_contain_text("with “Rent”. The EUR balance is −€1,150.00, below €0.00.")
-        await expect(console.page.locator(".strip.broken .breaks")).to_have_count(1)
+        await expect(console.page.locator(".strip.violated .violation")).to_have_count(1)
         await expect(console.page.locator(".violated .line")).to_have_count(1)
-        await console.page.get_by_role("button", name="Will break on 3 Jan 2027, 08:00 UTC").click()
+        await console.page.get_by_role("button", name="Violation on 3 Jan 2027, 08:00 UTC").click()
         await expect(console.page).to_have_url(re.compile(r"\?t=2027-01-03T08:00:00Z$"))
         await console.advance.click()
-        await expect(figure(console, "Expectations")).to_contain_text("Broken3 Jan")
-        await expect(expectations(console)).to_contain_text("Broken on 3 Jan 2027, 08:00 UTC")
+        await expect(figure(console, "Expectations")).to_contain_text("1 violation3 Jan")
+        await expect(expectations(console)).to_contain_text("Violation on 3 Jan 2027, 08:00 UTC")
         # A fork has the same expectations. An opening balance keeps this one.
         await console.button("Fork…").click()
         await console.button("Fork").click()
@@ -97,7 +97,7 @@ async def test_broken_expectation_is_marked_and_explained(browser: Browser, prog
         await console.page.get_by_label("EUR", exact=True).fill("1150")
         await console.page.locator(".opening").get_by_role("button", name="Save").click()
         await expect(figure(console, "Expectations")).to_contain_text("All will hold")
-        await expect(console.page.locator(".strip .breaks")).to_have_count(0)
+        await expect(console.page.locator(".strip .violation")).to_have_count(0)
 
 
 async def test_expectations_can_be_added_and_removed(browser: Browser, program: Program) -> None:
@@ -109,7 +109,7 @@ async def test_expectations_can_be_added_and_removed(browser: Browser, program: 
         await page.get_by_label("Expectation", exact=True).select_option("Goal reached")
         await page.get_by_label("By (UTC)").fill("2027-02-01")
         await console.button("Add expectation").click()
-        await expect(expectations(console)).to_contain_text("Goal “Trip” reached by 1 Feb 2027: will break")
+        await expect(expectations(console)).to_contain_text("Goal “Trip” reached by 1 Feb 2027: will be violated")
         await console.button("Add").click()
         await page.get_by_label("Expectation", exact=True).select_option("Transaction posted")
         await page.get_by_label("Name", exact=True).fill("Salary")
@@ -122,7 +122,7 @@ async def test_expectations_can_be_added_and_removed(browser: Browser, program: 
         await expect(expectations(console).nth(1)).to_contain_text("“Salary” posted by 1 Feb 2027: will hold")
         await expect(expectations(console).nth(1)).to_contain_text("Not posted yet")
         await page.reload()
-        await expect(figure(console, "Expectations")).to_contain_text("1 of 2 will break")
+        await expect(figure(console, "Expectations")).to_contain_text("1 violation")
         await page.get_by_role("button", name=re.compile("^Remove Goal “Trip”")).click()
         await expect(figure(console, "Expectations")).to_contain_text("All will hold")
         for _ in range(2):
@@ -195,13 +195,13 @@ async def test_app_is_connected_and_disconnected(browser: Browser, program: Prog
         await expect(bank).to_contain_text("After one now, the next sync adds 2 transactions.")
         await expect(bank).to_contain_text("Tickover Bank fails: bank is down.")
         await expect(bank.get_by_role("row")).to_have_text(["Checking−€250.00", "Card−€30.00"])
-        await expect(page.locator("svg.plot .strip .breaks")).to_have_count(1)
+        await expect(page.locator("svg.plot .strip .violation")).to_have_count(1)
         await page.reload()
         await expect(bank.locator(".token-secret")).to_have_count(0)
         await bank.get_by_role("button", name="End “Tickover Bank”").click()
         await console.button("End connection").click()
         await expect(bank).to_contain_text("Your app can read this clock as if it were a bank")
-        await expect(page.locator("svg.plot .strip .breaks")).to_have_count(0)
+        await expect(page.locator("svg.plot .strip .violation")).to_have_count(0)
         assert console.call("listTestClockConnections", id=clock)["connections"] == []
 
 
@@ -218,7 +218,7 @@ async def test_books_are_compared_until_they_are_complete(browser: Browser, prog
         await expect(section.get_by_role("row")).to_contain_text(
             ["Difference", "Duplicated Rent", "Unexpected Tea", "Missing Salary"]
         )
-        await expect(page.locator("svg.plot .strip .breaks")).to_have_count(3)
+        await expect(page.locator("svg.plot .strip .violation")).to_have_count(3)
         await section.get_by_role("button", name="25 Jan 2027").click()
         await expect(page).to_have_url(re.compile("t=2027-01-25T08"))
         async with page.expect_file_chooser() as chooser:
@@ -281,9 +281,9 @@ async def test_late_results_of_an_earlier_schedule_are_not_shown(browser: Browse
                 "amendTestClock", id=clock, add={"transactions": [{**SWISS_RENT, "currency": "EUR", "amount": 9000}]}
             )
             await console.poll()
-            await expect(expectations(console)).to_contain_text("will break")
+            await expect(expectations(console)).to_contain_text("will be violated")
             await check.release()
-            await expect(expectations(console)).to_contain_text("will break")
+            await expect(expectations(console)).to_contain_text("will be violated")
 
 
 # Amendments
@@ -312,7 +312,7 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
         await dialog.get_by_role("button", name="Add event").click()
         await expect(console.notification).to_have_text("Added “Bike”, −€1,000.50, on 10 Jan 2027, 12:00 UTC.")
         await expect(console.rows.get_by_role("rowheader")).to_have_text(["Rent", "Bike", "Salary", "Rent"])
-        await expect(figure(console, "Expectations")).to_contain_text("Will break")
+        await expect(figure(console, "Expectations")).to_contain_text("1 violation")
         # Contributions have no name.
         await console.button("Add event").click()
         await dialog.get_by_label("Type").select_option("Contribution to “Trip”")
@@ -545,14 +545,14 @@ async def test_list_shows_which_clocks_need_attention(browser: Browser, program:
         console.call("updateTestClock", id=clocks[1], openingBalances={"EUR": 5000})
         await console.open("#/clocks")
         plan, rich = (rows.filter(has=page.get_by_role("link", name=name, exact=True)) for name in ("Plan", "Rich"))
-        await expect(plan).to_contain_text("Will break 3 Jan")
+        await expect(plan).to_contain_text("Violation 3 Jan")
         await expect(plan.locator(".balance")).to_have_text("Balance€0.00")
         await expect(plan.locator(".lowest")).to_have_text("Lowest ahead−€1,150.003 Jan")
         await expect(plan.locator(".next")).to_have_text("Rent −€1,150.00 · 3 Jan")
         await expect(plan.locator("p.now")).to_have_text(re.compile("^1 Jan 2027 0 of [0-9]+ events posted$"))
         await expect(rich).to_contain_text("All will hold")
         await expect(rows.filter(has_text="Empty")).to_contain_text("Add the first event")
-        await console.button("Expectation breaks 1").click()
+        await console.button("Violations 1").click()
         await expect(rows).to_have_count(1)
         await console.button("All 6").click()
         await page.get_by_label("Search clocks").fill("ric")
@@ -562,14 +562,14 @@ async def test_list_shows_which_clocks_need_attention(browser: Browser, program:
         console.call("advanceTestClock", id=clocks[0], frozenTime="2027-01-10T00:00:00Z")
         await console.open("#/clocks/new")
         await console.open("#/clocks")
-        await expect(plan).to_contain_text("Broken 3 Jan")
+        await expect(plan).to_contain_text("Violation 3 Jan")
 
 
 async def test_scenarios_can_be_searched(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
         await console.open("#/clocks/new")
         cards = console.page.locator(".scenario:not([hidden])")
-        await expect(cards.filter(has_text="A tight month")).to_contain_text("1 of 2 will break")
+        await expect(cards.filter(has_text="A tight month")).to_contain_text("1 violation")
         # A scenario of a year names the year.
         debt = cards.filter(has_text="Paying off a debt")
         await expect(debt).to_contain_text(re.compile(r"Lowest, [0-9]+ [A-Z][a-z]+ 20[0-9]{2}\$[0-9.]+"))

@@ -198,7 +198,7 @@ async def test_demo_on_the_sign_in_page_moves_and_can_be_paused(program: Program
     await expect(console.heading("Page not found")).to_be_visible()
     await console.open()
     await expect(console.button("Play")).to_be_visible()
-    await expect(demo.locator("dd").nth(2)).to_have_text(re.compile("^Will break [0-9]+ "))
+    await expect(demo.locator("dd").nth(2)).to_have_text(re.compile("^Violation [0-9]+ "))
 
 
 async def test_one_button_signs_in_on_a_development_server(program: Program, loaded_tab: Tab) -> None:

@@ -92,14 +92,14 @@ const MAX_LABEL_NAME = 20; // characters in a label
 
 const NAMES = ["first", "second"]; // the classes of the clocks
 
-/** Return where everything is: the scales, the edges, the lowest points and the ranges that break a rule. */
+/** Return where everything is: the scales, the edges, the lowest points and the ranges that violate a rule. */
 function layOut(comparison, { window, currency, width, rules }) {
   const { balances, starts, delta, differsFrom } = comparison;
   const { from, to } = window;
   const lows = balances.map((balance, index) => lowestPoint(balance, starts[index], to));
-  const broken = [0, 1].filter((index) => lows[index].value < smallestOf(rules[index], lows[index].at));
-  // The lowest point of each broken clock has a call-out, or the lowest one of both.
-  const calledOut = broken.length ? broken : [lows[1].value < lows[0].value ? 1 : 0];
+  const low = [0, 1].filter((index) => lows[index].value < smallestOf(rules[index], lows[index].at));
+  // The lowest point of each clock below its bounds has a call-out, or the lowest one of both.
+  const calledOut = low.length ? low : [lows[1].value < lows[0].value ? 1 : 0];
   const violations = [0, 1]
     .map((index) => ({ index, ranges: rules[index].flatMap((rule) => violationRanges(balances[index], rule)) }))
     .filter(({ ranges }) => ranges.length);
@@ -119,7 +119,7 @@ function layOut(comparison, { window, currency, width, rules }) {
   const split = Math.min(Math.max(differsFrom, shared), to);
   const x = scale(from, to, left, right);
   const rows = { curveBottom, plotBottom, stripTop, bottom };
-  return { ...rows, lows, broken, calledOut, violations, plot, strip, left, right, x, from, to, shared, split };
+  return { ...rows, lows, low, calledOut, violations, plot, strip, left, right, x, from, to, shared, split };
 }
 
 /** Draw both curves. Each begins at the start of its clock. Where both are equal, only the shared one is drawn. */
@@ -138,32 +138,32 @@ function drawCurves({ balances, starts }, { x, plot: { y }, shared, split, to })
   ];
 }
 
-/** Draw a track for each clock that breaks an expectation. It is red while that lasts. */
+/** Draw a track for each clock that violates an expectation. It is red while that lasts. */
 function drawTracks({ starts }, { x, violations, plotBottom, left, right, from, to }) {
   const track = ({ index, ranges }, row) => {
     const height = plotBottom + (row + 1) * TRACK_ROW;
     const start = x(Math.max(starts[index], from));
-    const breaks = ranges.map(([start, end]) => `M${x(start)} ${height}H${x(Math.min(end, to))}`).join("");
+    const path = ranges.map(([start, end]) => `M${x(start)} ${height}H${x(Math.min(end, to))}`).join("");
     return [
       s("path", { class: `line track ${NAMES[index]}`, d: `M${start} ${height}H${right}` }),
-      s("path", { class: "breaks", d: breaks }),
+      s("path", { class: "violation", d: path }),
     ];
   };
   const y = plotBottom + ((violations.length + 1) * TRACK_ROW) / 2 + 4;
   return [
     violations.map(track),
-    violations.length > 0 && s("text", { x: left - 8, y, "text-anchor": "end" }, "Breaks"),
+    violations.length > 0 && s("text", { x: left - 8, y, "text-anchor": "end" }, "Violations"),
   ];
 }
 
 /** Draw the lowest points. The box of the first clock hides the line to that of the second. */
-function drawCallouts({ x, plot: { y }, lows, broken, calledOut, plotBottom, left, right }, currency, labels) {
+function drawCallouts({ x, plot: { y }, lows, low, calledOut, plotBottom, left, right }, currency, labels) {
   return calledOut.toReversed().map((index, row) => {
     const { at, value } = lows[index];
     const [label, money] = [`${labels[index]}, ${formatDay(at)}`, formatMoney(value, currency)];
     const fullLabel = `Lowest of ${label}`;
     return callout(
-      `${NAMES[index]}${broken.length ? " broken" : ""}`,
+      `${NAMES[index]}${low.length ? " low" : ""}`,
       [x(at), y(value)],
       textWidth(fullLabel + money) + 34 < right - left ? fullLabel : label,
       money,

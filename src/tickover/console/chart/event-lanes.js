@@ -233,14 +233,14 @@ export function rangeStrip(ranges, x, { from, to, top, bottom }) {
     .filter((range) => range.from <= to && range.to >= from)
     .map((range) => {
       const [first, last] = [x(Math.max(range.from, from)) + CAP, x(Math.min(range.to, to)) - CAP];
-      const path = { class: "breaks", d: `M${first} ${y}H${Math.max(first, last)}` };
+      const path = { class: "violation", d: `M${first} ${y}H${Math.max(first, last)}` };
       return s("path", path, s("title", {}, range.title));
     });
   return s("g", { class: "strip" }, segments);
 }
 
 /**
- * Draw the strip of an expectation: where it holds, where it breaks, and when the transactions that it counts post. What
+ * Draw the strip of an expectation: where it holds, where it is violated, and when the transactions that it counts post. What
  * must happen once counts from then on. `result` is null until the server responds.
  */
 export function expectationStrip(model, expectation, result, x, { from, to, top, bottom }) {
@@ -252,14 +252,14 @@ export function expectationStrip(model, expectation, result, x, { from, to, top,
   };
   const { balance: rule } = expectation;
   const balance = rule && curveOf(model, rule);
-  const isBroken = result?.ok === false;
+  const isViolated = result?.ok === false;
   const start = rule?.from ? parseInstant(rule.from) : model.start;
   const by = deadline(expectation);
   const end = rule?.until ? parseInstant(rule.until) : (by ?? model.maxTime);
   const decided = decidedAt(expectation, model);
   const isDecided = decided <= model.now;
   const since = by === null ? start : Math.max(start, decided);
-  const violationAt = isBroken ? parseInstant(result.violation.at) : null;
+  const violationAt = isViolated ? parseInstant(result.violation.at) : null;
   const ranges = balance
     ? violationRanges(balance, { ...rule, from: start, to: end })
     : violationAt === null
@@ -269,13 +269,13 @@ export function expectationStrip(model, expectation, result, x, { from, to, top,
   const posts = counted.filter((at) => at >= from && at <= Math.min(to, end));
   return s(
     "g",
-    { class: `strip${isBroken ? " broken" : ""}` },
+    { class: `strip${isViolated ? " violated" : ""}` },
     s("title", {}, describeExpectation(expectation, model)),
     segment("holds", start, end),
     since <= end &&
       (isDecided || since < model.now) &&
       segment("holds past", since, isDecided ? end : Math.min(model.now, end)),
-    ranges.map(([first, last]) => segment("breaks", first, last)),
+    ranges.map(([first, last]) => segment("violation", first, last)),
     posts.map((at) => s("path", { class: at <= model.now ? "post past" : "post", d: `M${x(at)} ${y - 4.5}v9` })),
   );
 }

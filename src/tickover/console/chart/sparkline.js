@@ -9,7 +9,7 @@ const [MARGIN, DOT_MARGIN] = [6, 4];
 
 /**
  * Draw the balances in strips, each with its own scale. They have a dot at the present balance of a clock, or at the
- * lowest balances `lows` of a scenario. They are red where they break an expectation, or where they are below zero
+ * lowest balances `lows` of a scenario. They are red where they violate an expectation, or where they are below zero
  * without one. Screen readers skip them because the card has the same facts as text.
  */
 export function sparkline(model, { width = 320, height = 88, lows = [] } = {}) {

@@ -23,7 +23,7 @@ test("a sparkline starts with the first balance", () => {
   assert.deepEqual(firstPoints({ ...newModel(others), id: "clock_1" }), ["M4 27.3", "M4 39.3", "M4 94"]);
 });
 
-test("a sparkline is red where an expectation breaks", () => {
+test("a sparkline is red where an expectation is violated", () => {
   const model = newModel([rent(1, { amount: 100 }), rent(20, { amount: 300 })]);
   const limits = (...rules) => {
     const expectations = rules.map((rule) => ({ balance: { currency: "EUR", ...rule } }));

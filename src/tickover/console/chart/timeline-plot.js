@@ -56,7 +56,7 @@ class BalancePlot {
     );
   }
 
-  /** Call out the lowest balance from now on, and that of a broken rule before, which is more important. */
+  /** Call out the lowest balance from now on, and that of a violated rule before, which is more important. */
   #lowest(rules) {
     const { balance, model } = this;
     if (balance.times.length === 0) return null;
@@ -64,12 +64,12 @@ class BalancePlot {
     const date = dateFormat(this.box, model.now);
     const time = lowest.at === model.now ? "now" : date(lowest.at);
     const ahead = this.#callout(lowest, `Lowest ahead, ${time}`, lowest.value < smallestOf(rules, lowest.at, balance));
-    const [broken] = rules
+    const [violation] = rules
       .filter(({ from, atLeast }) => atLeast !== undefined && from < model.now)
       .map(({ from, to, atLeast }) => ({ ...lowestPoint(balance, from, Math.min(to, model.now)), atLeast }))
       .filter(({ value, atLeast }) => value < atLeast)
       .sort((left, right) => left.value - right.value);
-    const past = broken && this.#callout(broken, `Lowest, ${date(broken.at)}`, true);
+    const past = violation && this.#callout(violation, `Lowest, ${date(violation.at)}`, true);
     const overlaps = past && ahead && past.edges.to > ahead.edges.from && past.edges.from < ahead.edges.to;
     return overlaps ? past : [past, ahead];
   }
@@ -79,7 +79,7 @@ class BalancePlot {
     const { from, to } = this.box;
     if (at < from || at > to) return null;
     const money = formatMoney(value, this.balance.currency);
-    return callout(isLow ? "broken" : "", [this.x(at), this.y(value)], label, money, this.box);
+    return callout(isLow ? "low" : "", [this.x(at), this.y(value)], label, money, this.box);
   }
 
   preview(instant) {

@@ -321,7 +321,7 @@ export class Timeline extends HTMLElement {
       legendItem("past", "posted"),
       legendItem("scheduled"),
       expectations.some(({ balance }) => balance) && legendItem("forbidden", "not allowed"),
-      this.#results?.some(({ ok }) => !ok) && legendItem("breaks", "violation"),
+      this.#results?.some(({ ok }) => !ok) && legendItem("violation"),
       (this.previewKey = legendItem("preview")),
     );
   }

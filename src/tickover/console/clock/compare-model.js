@@ -34,7 +34,7 @@ export function compareBalances(models, currency) {
   };
 }
 
-/** Return when a balance first breaks one of the rules, or Infinity. */
+/** Return when a balance first violates one of the rules, or Infinity. */
 export const firstViolation = (balance, rules) =>
   Math.min(...rules.flatMap((rule) => violationRanges(balance, rule)).map(([at]) => at));
 

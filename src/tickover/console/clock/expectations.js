@@ -4,6 +4,7 @@ import { toNumber } from "../lib/decimals.js";
 import { formatInstant, formatMoney } from "../lib/format.js";
 import { parseInstant } from "../lib/instants.js";
 import { countUntil, curveOf, isPayment, lowestOfEach, MAX_SHOWN_CURRENCIES } from "./clock-model.js";
+import { plural } from "./clock-text.js";
 
 const quote = (text) => `“${text}”`;
 const date = (timestamp) => formatInstant(parseInstant(timestamp));
@@ -60,7 +61,7 @@ export function isExpectation(value) {
   }
 }
 
-/** Describe how an expectation is broken. The server's message has plain numbers. */
+/** Describe a violation. The server's message has plain numbers. */
 export function describeViolation(expectation, { actual, message }, model) {
   const [word, rule] = ruleOf(expectation);
   const { atLeast, atMost } = rule;
@@ -84,7 +85,7 @@ export const postTimes = ({ items }, { name }) =>
 /** Return when a balance changes for the last time until `to`. */
 export const lastChange = ({ times }, to) => Math.min(to, times.at(-1) ?? -Infinity);
 
-/** Return when an expectation that holds is decided: what must happen has happened, or nothing more can break it. */
+/** Return when an expectation that holds is decided: what must happen has happened, or nothing more can violate it. */
 export function decidedAt(expectation, model) {
   const [word, rule] = ruleOf(expectation);
   if (word === "posted") return postTimes(model, rule)[(rule.count ?? 1) - 1] ?? Infinity;
@@ -97,12 +98,12 @@ export function decidedAt(expectation, model) {
 }
 
 /**
- * Return the state of an expectation, which is also its words on every page: `held`, `broken`, or for what is only
- * scheduled `will hold` or `will break`. It is empty until the server responds.
+ * Return the state of an expectation, which is also its words on every page: `held`, `violated`, or for what is only
+ * scheduled `will hold` or `will be violated`. It is empty until the server responds.
  */
 export function expectationState(expectation, result, model) {
   if (!result) return "";
-  if (!result.ok) return parseInstant(result.violation.at) > model.now ? "will break" : "broken";
+  if (!result.ok) return parseInstant(result.violation.at) > model.now ? "will be violated" : "violated";
   return decidedAt(expectation, model) > model.now ? "will hold" : "held";
 }
 
@@ -133,8 +134,8 @@ function shortViolation(expectation, { actual }, model) {
 }
 
 /**
- * Summarize expectations: `{ state, text }`, such as `All will hold` or `1 of 2 will break`. If one doesn't hold, add
- * `at`, the time of the first violation, and `detail`: `balance below €0.00`.
+ * Summarize expectations: `{ state, text }`, such as `All will hold` or `2 violations`. If there is a violation, the
+ * state is that of the first one, `at` its time, and `detail` what it is: `balance below €0.00`.
  */
 export function summarizeChecks(model, results) {
   const { expectations } = model;
@@ -154,11 +155,7 @@ export function summarizeChecks(model, results) {
     return isHeld ? { state: "held", text: "All held" } : { state: "will hold", text: "All will hold" };
   }
   const { at, state, text } = violations.reduce((first, next) => (next.at < first.at ? next : first));
-  const { length } = violations.filter((violation) => violation.state === state);
-  const [first, ...rest] = state;
-  const words =
-    results.length === 1 ? [first.toUpperCase(), ...rest].join("") : `${length} of ${results.length} ${state}`;
-  return { state, text: words, at, detail: text() };
+  return { state, text: plural(violations.length, "violation"), at, detail: text() };
 }
 
 /** Return the smallest balance that balance rules allow at an instant, or else zero. A debt can be of any size. */
@@ -218,7 +215,7 @@ export const balanceRules = ({ expectations, start, maxTime }, { account, curren
       to: until ? parseInstant(until) : maxTime,
     }));
 
-/** Return when a balance first breaks an expectation. Return undefined if none does, or if it is about something else. */
+/** Return when a balance first violates an expectation. Return undefined if none does, or if it is about something else. */
 export function firstViolation(model, { balance: rule }) {
   const curve = rule && curveOf(model, rule);
   if (!curve) return undefined;
@@ -226,7 +223,7 @@ export function firstViolation(model, { balance: rule }) {
   return violationRanges(curve, range)[0]?.[0];
 }
 
-/** Return the ranges `[from, to]` in which a balance breaks a rule. */
+/** Return the ranges `[from, to]` in which a balance violates a rule. */
 export function violationRanges({ times, values, start }, { atLeast = -Infinity, atMost = Infinity, from, to }) {
   const ranges = [];
   let index = from === start ? 0 : countUntil(times, from);

@@ -61,21 +61,21 @@ test("an expectation is held from the day on which nothing can break it", () => 
   }
 });
 
-const broken = (number) => ({ ok: false, violation: { at: day(number), actual: -1 } });
+const violatedOn = (number) => ({ ok: false, violation: { at: day(number), actual: -1 } });
 const never = { balance: { currency: "EUR", atLeast: 0 } };
 
-test("a violation in the past is broken, and one ahead will break", () => {
+test("a violation in the past and one ahead have different states", () => {
   const summary = (results, days) => {
     const { state, text, at } = summarizeChecks({ ...after(days), expectations: results.map(() => never) }, results);
     return [state, text, at && new Date(at).getUTCDate()];
   };
   assert.deepEqual(summary([{ ok: true }], 0), ["will hold", "All will hold", undefined]);
   assert.deepEqual(summary([{ ok: true }], 5), ["held", "All held", undefined]);
-  assert.deepEqual(summary([broken(3)], 1), ["will break", "Will break", 3]);
-  assert.deepEqual(summary([broken(3)], 2), ["broken", "Broken", 3]);
-  // The first violation decides. Equal states count together.
-  assert.deepEqual(summary([broken(5), broken(3), { ok: true }], 1), ["will break", "2 of 3 will break", 3]);
-  assert.deepEqual(summary([broken(5), broken(3), { ok: true }], 3), ["broken", "1 of 3 broken", 3]);
+  assert.deepEqual(summary([violatedOn(3)], 1), ["will be violated", "1 violation", 3]);
+  assert.deepEqual(summary([violatedOn(3)], 2), ["violated", "1 violation", 3]);
+  // The first violation decides.
+  assert.deepEqual(summary([violatedOn(5), violatedOn(3), { ok: true }], 1), ["will be violated", "2 violations", 3]);
+  assert.deepEqual(summary([violatedOn(5), violatedOn(3), { ok: true }], 3), ["violated", "2 violations", 3]);
 });
 
 test("expectations in words", () => {
@@ -148,7 +148,7 @@ test("a violation is explained with amounts of money", () => {
     assert.equal(describeViolation(expectation, violation, model), text);
 });
 
-test("the first time at which a balance breaks an expectation", () => {
+test("the first time at which a balance violates an expectation", () => {
   const violation = (rule) => firstViolation(model, { balance: { currency: "EUR", ...rule } });
   assert.equal(violation({ atLeast: -10 }), Date.parse(day(5)));
   assert.equal(violation({ atLeast: -15, from: day(6) }), Date.parse(day(6)));
@@ -184,12 +184,12 @@ test("a scheduled violation is not a violation yet", () => {
   ];
   // The first violation decides.
   const first = [10 * DAY, "balance below −€500.00", -500];
-  assert.deepEqual(summary(checks, 9), ["will break", "2 of 3 will break", ...first]);
-  assert.deepEqual(summary(checks, 10), ["broken", "1 of 3 broken", ...first]);
-  assert.deepEqual(summary(checks, 20), ["broken", "2 of 3 broken", ...first]);
+  assert.deepEqual(summary(checks, 9), ["will be violated", "2 violations", ...first]);
+  assert.deepEqual(summary(checks, 10), ["violated", "2 violations", ...first]);
+  assert.deepEqual(summary(checks, 20), ["violated", "2 violations", ...first]);
   const counted = [20 * DAY, "“Rent” posts 2 of 6 times", 0];
-  assert.deepEqual(summary([posted], 19), ["will break", "Will break", ...counted]);
-  assert.deepEqual(summary([posted], 20), ["broken", "Broken", ...counted]);
+  assert.deepEqual(summary([posted], 19), ["will be violated", "1 violation", ...counted]);
+  assert.deepEqual(summary([posted], 20), ["violated", "1 violation", ...counted]);
   // Outside its time, an expectation allows everything.
   const kept = [overdraft, { ok: true }];
   const none = [undefined, undefined];

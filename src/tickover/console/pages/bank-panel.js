@@ -158,7 +158,7 @@ export class BankPanel {
     }
     [this.#model, this.#answered] = [model, instants];
     this.#answer.hidden = false;
-    const broken = this.#connections.filter((connection) => faultAt(connection, view.instant));
+    const failing = this.#connections.filter((connection) => faultAt(connection, view.instant));
     const balances = curvesOf(model).map((curve) => {
       const amount = curve.account ? view.accounts.get(curve.account) : view.balances.get(curve.currency);
       return h(
@@ -178,7 +178,7 @@ export class BankPanel {
     render(
       this.#answer,
       h("h3", {}, `At ${formatInstant(view.instant)}`),
-      broken.map((connection) =>
+      failing.map((connection) =>
         h(
           "p",
           { class: "error" },

@@ -22,8 +22,8 @@ export class Figure {
     this.element = h("div", { class: "figure" }, this.label, this.#value, this.#note, this.#others);
   }
 
-  show(value, note, { broken = false, others } = {}) {
-    this.element.classList.toggle("broken", broken);
+  show(value, note, { low = false, others } = {}) {
+    this.element.classList.toggle("low", low);
     // A long amount makes all values of the row smaller.
     this.#value.dataset.length = value.length > 14 ? "long" : "short";
     if (this.#value.textContent !== value) render(this.#value, value);
@@ -126,7 +126,7 @@ export class ClockFigures {
       ? "Balances"
       : `${main} ${model.accounts.length ? "total" : "balance"}`;
     return this.#balance.show(formatMoney(value, main), note ?? "all transactions are posted", {
-      broken: isLow,
+      low: isLow,
       others: listAmounts(others),
     });
   }
@@ -169,7 +169,7 @@ export class ClockFigures {
     // With several currencies, each has one line.
     const cause = at > now && !others.length && model.balances[0].items.findLast((item) => item.at === at).name;
     return this.#lowest.show(formatMoney(value, currency), cause ? `${note}, ${cause}` : note, {
-      broken: isLow,
+      low: isLow,
       others: listAmounts(others),
     });
   }

@@ -14,7 +14,7 @@ const COLUMNS = ["Clock", "Balance", "Lowest ahead", "Trend", "Next event", "Exp
 
 export const CLOCK_FILTERS = [
   ["All", () => true],
-  ["Expectation breaks", ({ isBroken }) => isBroken],
+  ["Violations", ({ isViolated }) => isViolated],
   ["Goes below zero", ({ lowest }) => lowest?.value < 0],
 ];
 
@@ -161,11 +161,11 @@ export const clockCells = (model) => [
   nextEvent(model),
 ];
 
-/** Return the state of the expectations: `{ isBroken, content }`. `results` are those of checkTestClock. */
+/** Return the state of the expectations: `{ isViolated, content }`. `results` are those of checkTestClock. */
 export function checkCell(results, model) {
-  if (!results.length) return { isBroken: false, content: h("span", { class: "muted" }, "No expectations") };
-  const { state, text: summary, at } = summarizeChecks(model, results);
-  const isBroken = at !== undefined;
-  const text = isBroken ? `${state === "broken" ? "Broken" : "Will break"} ${formatShortDay(at)}` : summary;
-  return { isBroken, content: [stateBadge(state), h("span", { class: isBroken ? "error" : undefined }, text)] };
+  if (!results.length) return { isViolated: false, content: h("span", { class: "muted" }, "No expectations") };
+  const { state, text, at } = summarizeChecks(model, results);
+  const isViolated = at !== undefined;
+  const shown = isViolated ? h("span", { class: "error" }, `Violation ${formatShortDay(at)}`) : h("span", {}, text);
+  return { isViolated, content: [stateBadge(state), shown] };
 }

@@ -42,7 +42,7 @@ class ClocksPage extends HTMLElement {
   #header = h("header", { class: "heading row" }, this.#title);
   #body = h("div");
   #abortController = new AbortController();
-  #cards = new Map(); // element to { clock, details, check, drawNow, drawExpiry, and isBroken, lowest and nextAt once they are known }
+  #cards = new Map(); // element to { clock, details, check, drawNow, drawExpiry, and isViolated, lowest and nextAt once they are known }
   #queue = []; // visible cards without details
   #activeRequests = 0;
   #filters = null;
@@ -333,8 +333,8 @@ class ClocksPage extends HTMLElement {
   async #check(entry, model, options) {
     try {
       const results = await checkClock(model, options);
-      const { isBroken, content } = checkCell(results, model);
-      Object.assign(entry, { isBroken, isChecked: true });
+      const { isViolated, content } = checkCell(results, model);
+      Object.assign(entry, { isViolated, isChecked: true });
       render(entry.check, content);
     } catch (error) {
       if (this.#abortController.signal.aborted) return;

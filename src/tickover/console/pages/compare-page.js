@@ -229,7 +229,7 @@ class ComparePage extends HTMLElement {
 
   #legend() {
     const { balances, differsFrom, from } = this.comparison;
-    const breaks = this.rules.some((rules, index) => firstViolation(balances[index], rules) < Infinity);
+    const isViolated = this.rules.some((rules, index) => firstViolation(balances[index], rules) < Infinity);
     return h(
       "ul",
       { class: "legend", "aria-label": "Legend" },
@@ -237,7 +237,7 @@ class ComparePage extends HTMLElement {
       differsFrom > from && legendItem("scheduled", "same in both"),
       differsFrom < Infinity && legendItem("preview", "difference"),
       this.rules.flat().length > 0 && legendItem("forbidden", "not allowed"),
-      breaks && legendItem("breaks", "violation"),
+      isViolated && legendItem("violation"),
     );
   }
 
@@ -306,7 +306,7 @@ class ComparePage extends HTMLElement {
     const value = balanceAt(this.comparison.balances[index], this.#instant);
     const note = `${this.#instant > now ? "scheduled" : "posted"}, clock at ${formatDay(now)}`;
     return figure.show(formatMoney(value, this.#currency), note, {
-      broken: value < smallestOf(this.rules[index], this.#instant),
+      low: value < smallestOf(this.rules[index], this.#instant),
     });
   }
 

@@ -10,7 +10,7 @@ import { formatDay, formatInstant, formatMoney } from "../lib/format.js";
 
 const MAX_DIFFERENCES = 12;
 
-/** Show whether the rules of a clock hold, and when the first of them breaks. */
+/** Show whether the rules of a clock hold, and when the first of them is violated. */
 function ruleCell(balance, rules, now) {
   if (!rules.length) return h("td", { class: "number muted" }, "none");
   const at = firstViolation(balance, rules);
@@ -18,7 +18,7 @@ function ruleCell(balance, rules, now) {
     const isHeld = rules.every(({ to }) => lastChange(balance, to) <= now);
     return h("td", { class: "number" }, isHeld ? "held" : "will hold");
   }
-  const text = at > now ? "will break" : "broken";
+  const text = at > now ? "will be violated" : "violated";
   return h("td", { class: "number below-zero" }, text, h("small", {}, formatDay(at)));
 }
 

@@ -12,7 +12,7 @@ import { DAY, startOfDay } from "../lib/instants.js";
 import { loadScenarios } from "../lib/rpc.js";
 import { stateBadge } from "./expectations-panel.js";
 
-const SCENARIO = "tight-month"; // its first expectation breaks in the second month
+const SCENARIO = "tight-month"; // its first expectation is violated in the second month
 const DAY_MS = 110; // time on the screen for each simulated day
 const HEAD_START = 0.1; // the part of the schedule that has happened at the start
 
@@ -44,7 +44,7 @@ class DemoClock extends HTMLElement {
     // The start of the model stays at the start of the scenario.
     model.now = startOfDay(model.start + (this.end - model.start) * HEAD_START);
     this.#instant = startOfDay((model.now + this.end) / 2);
-    this.brokenAt = firstViolation(model, expectation);
+    this.violatedAt = firstViolation(model, expectation);
     this.#build();
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
     this.#instant = model.now;
@@ -88,7 +88,7 @@ class DemoClock extends HTMLElement {
         legendItem("past", "posted"),
         legendItem("scheduled"),
         legendItem("forbidden", "not allowed"),
-        legendItem("breaks", "violation"),
+        legendItem("violation"),
         legendItem("preview"),
       ),
       plot,
@@ -122,14 +122,18 @@ class DemoClock extends HTMLElement {
     const value = balanceAt(balance, this.#instant);
     this.balance.className = `figure-value ${value < 0 ? "below-zero" : "preview-text"}`;
     this.balance.textContent = formatMoney(value, balance.currency);
-    this.#showResult(this.#instant >= this.brokenAt);
+    this.#showResult(this.#instant >= this.violatedAt);
   }
 
-  #showResult(isBroken) {
-    const state = isBroken ? "will break" : "will hold";
+  #showResult(isViolated) {
+    const state = isViolated ? "will be violated" : "will hold";
     if (this.result.dataset.state === state) return;
     this.result.dataset.state = state;
-    render(this.result, stateBadge(state), isBroken ? `Will break ${formatShortDay(this.brokenAt)}` : "Holds so far");
+    render(
+      this.result,
+      stateBadge(state),
+      isViolated ? `Violation ${formatShortDay(this.violatedAt)}` : "Holds so far",
+    );
   }
 
   #play() {

@@ -19,7 +19,7 @@ import { CallError } from "../lib/rpc.js";
 
 /** Return the mark of a state of expectations. */
 export const stateBadge = (state) =>
-  h("span", { class: `result ${state.replace(" ", "-")}` }, icon(/break|broken/.test(state) ? "close" : "check"));
+  h("span", { class: `result ${state.replaceAll(" ", "-")}` }, icon(state.endsWith("violated") ? "close" : "check"));
 
 export class ExpectationsPanel {
   #model = null;
@@ -105,13 +105,13 @@ export class ExpectationsPanel {
         {},
         h("p", {}, withAmounts(text), h("span", { class: "visually-hidden" }, state && `: ${state}`)),
         progress && node,
-        result && !result.ok && this.#violation(expectation, result.violation, state),
+        result && !result.ok && this.#violation(expectation, result.violation),
       ),
       removeButton(text, () => this.#remove(index)),
     );
   }
 
-  /** Describe the lowest balance of a broken rule, if it is below that of the first violation. */
+  /** Describe the lowest balance of a violated rule, if it is below that of the first violation. */
   #lowest({ balance: rule }, { actual }) {
     const curve = rule && curveOf(this.#model, rule);
     // A currency without transactions has no curve.
@@ -121,7 +121,7 @@ export class ExpectationsPanel {
     return value < actual ? ` Its lowest is ${formatMoney(value, curve.currency)}, on ${formatDay(at)}.` : "";
   }
 
-  #violation(expectation, violation, state) {
+  #violation(expectation, violation) {
     const { at, itemIds } = violation;
     const instant = parseInstant(at);
     const names = this.#model.items.filter((item) => itemIds.includes(item.id)).map((item) => `“${item.name}”`);
@@ -135,7 +135,7 @@ export class ExpectationsPanel {
           class: "link",
           onclick: () => this.#onShow(instant),
         },
-        `${state === "broken" ? "Broken" : "Will break"} on ${formatInstant(instant)}`,
+        `Violation on ${formatInstant(instant)}`,
       ),
       withAmounts(
         `${cause}. ${describeViolation(expectation, violation, this.#model)}${this.#lowest(expectation, violation)}`,

@@ -74,7 +74,7 @@ function scenarioCard({ name, title, about, model, lows, text, id, isInvalid }, 
   const { expectations } = model;
   const parts = summaryParts(model);
   const counts = [parts.pop(), ...(expectations.length ? [plural(expectations.length, "expectation")] : [])];
-  const broken = expectations.filter((expectation) => firstViolation(model, expectation) !== undefined);
+  const violated = expectations.filter((expectation) => firstViolation(model, expectation) !== undefined);
   return h(
     "li",
     { class: "card scenario" },
@@ -89,13 +89,8 @@ function scenarioCard({ name, title, about, model, lows, text, id, isInvalid }, 
     h(
       "div",
       { class: "row card-actions" },
-      broken.length
-        ? h(
-            "p",
-            { class: "count error" },
-            stateBadge("will break"),
-            `${broken.length} of ${expectations.length} will break`,
-          )
+      violated.length
+        ? h("p", { class: "count error" }, stateBadge("will be violated"), plural(violated.length, "violation"))
         : h("p", { class: "count" }, counts.join(" · ")),
       id && h("button", { class: "quiet", onclick: () => remove(id, title) }, "Delete", hiddenTitle()),
       h("button", { class: "quiet", onclick: () => edit(text, id) }, "Edit", hiddenTitle()),
