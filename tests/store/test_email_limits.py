@@ -24,6 +24,7 @@ from tests.store.values import (
     redeem,
     sent,
     session,
+    user,
 )
 from tickover.api.limits import RESEND_INTERVAL
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
@@ -46,6 +47,23 @@ async def test_email_holds_the_slot_of_its_address_for_a_minute(store: Store, fi
         assert await claim(store, second(2, NOW + after)) == NOW
     assert await claim(store, second(3, NOW + RESEND_INTERVAL)) is None
     assert await claim(store, second(4, NOW + RESEND_INTERVAL + SECOND)) == NOW + RESEND_INTERVAL
+
+
+async def test_code_that_is_not_mailed_neither_waits_for_the_slot_nor_holds_it(store: Store) -> None:
+    fixed = replace(code(1), is_mailed=False)
+    await sent(store, fixed)
+    await sent(store, link(2))
+    for _ in range(2):
+        await sent(store, fixed)
+    assert await claim(store, link(3, NOW + SECOND)) == NOW
+    assert await redeem(store, fixed, session(1)) == user(1)
+
+
+async def test_code_that_is_not_mailed_counts_for_the_hourly_limits(store: Store) -> None:
+    for number in range(2):
+        fixed = replace(code(number, NOW + number * SECOND), is_mailed=False)
+        claimed = await store.claim_send(fixed, Limits(sends_an_hour=1))
+        assert claimed == (_HOURLY if number else Claimed(codes_stopped=False))
 
 
 async def test_slot_is_compared_by_exact_address(store: Store) -> None:

@@ -51,6 +51,8 @@ class LoginEmail(Struct, frozen=True):
     sent_at: Instant
     network: bytes
     """A digest of the caller's network."""
+    is_mailed: bool = True
+    """Whether the resend interval applies. Fixed codes aren't mailed."""
 
     @property
     def expires_at(self) -> Instant:

@@ -275,10 +275,11 @@ class PostgresStore:
 
     async def claim_send(self, send: LoginEmail, limits: Limits) -> Claimed | TooSoon:
         [row] = await self._fetch_with_lock(
-            "select * from claim_send($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+            "select * from claim_send_v2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
             send.digest,
             send.email,
             send.kind,
+            send.is_mailed,
             to_micros(send.sent_at),
             to_micros(send.expires_at),
             send.network,
@@ -291,8 +292,8 @@ class PostgresStore:
         )
         if row["held_since"] is None:
             return Claimed(codes_stopped=row["codes_stopped"])
-        interval = limits.resend_interval if row["by_last_letter"] else HOUR
-        return TooSoon(from_micros(row["held_since"]), interval, row["by_last_letter"])
+        interval = limits.resend_interval if row["by_last_email"] else HOUR
+        return TooSoon(from_micros(row["held_since"]), interval, row["by_last_email"])
 
     async def undo_send(self, send: LoginEmail) -> None:
         await self._fetch_with_lock("select undo_send($1, $2)", send.digest, send.email)

@@ -26,7 +26,7 @@ _CODES_STOPPED = "exists (select 1 from login_failures where email = :email and 
 
 def claim_send(db: apsw.Connection, send: LoginEmail, limits: Limits) -> Claimed | TooSoon:
     last = _last_send(db, send, limits.resend_interval)
-    if last:
+    if send.is_mailed and last:
         return TooSoon(last, limits.resend_interval, by_last_email=True)
     limiting = [
         _nth_newest_send(db, send, limits.sends_an_hour, "not spent"),
@@ -132,9 +132,18 @@ def _span(send: LoginEmail, interval: timedelta) -> tuple[int, int]:
 
 def _insert_send(db: apsw.Connection, send: LoginEmail, limits: Limits) -> Claimed:
     db.execute(
-        """insert into login_sends (digest, email, kind, sent_at, expires_at, network, number)
-           values (?1, ?2, ?3, ?4, ?5, ?6, 1 + coalesce((select max(number) from login_sends where email = ?2), 0))""",
-        (send.digest, send.email, send.kind, to_micros(send.sent_at), to_micros(send.expires_at), send.network),
+        """insert into login_sends (digest, email, kind, sent_at, expires_at, network, holds_slot, number)
+           values (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1 + coalesce((select max(number) from login_sends where email = ?2), 0))
+           on conflict (digest) do nothing  -- fixed codes of one instant have the same digest""",
+        (
+            send.digest,
+            send.email,
+            send.kind,
+            to_micros(send.sent_at),
+            to_micros(send.expires_at),
+            send.network,
+            send.is_mailed,
+        ),
     )
     values = {"email": send.email, "failures": limits.failures_in_a_row}
     stopped: Any = db.execute(f"select {_CODES_STOPPED}", values).fetchone()
