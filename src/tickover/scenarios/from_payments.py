@@ -14,7 +14,7 @@ from tickover.api.plans import PlannedAccount
 from tickover.scenarios import phrases
 from tickover.scenarios.adjustments import Calendar, Weekend
 from tickover.scenarios.recurrences import Recurrence
-from tickover.scenarios.statements.history import History, Movement
+from tickover.scenarios.statements.history import CardPayment, History, Movement
 from tickover.scenarios.statements.statement import Payment, plain_number
 
 PaymentT = TypeVar("PaymentT", bound=Payment)
@@ -35,7 +35,8 @@ def write_scenario(history: History, *, title: str, summarise: bool = False, ano
     if anonymise:
         history = _anonymise(history)
     days = [item.day for item in history.items]
-    start, end = days[0], days[-1]
+    authorized = [item.authorized_at.date() for item in history.payments if isinstance(item, CardPayment)]
+    start, end = min([days[0], *authorized]), days[-1]
     if summarise:
         # Jitter must not move payments out of the scenario.
         start, end = start - _MAX_JITTER, end + _MAX_JITTER
@@ -64,12 +65,11 @@ def _account(account: PlannedAccount) -> Iterator[str]:
 
 
 def _groups(items: Sequence[Payment]) -> Iterable[Sequence[Payment]]:
-    """Group items with the same name, direction, currency, category, accounts and time of day. They stay in order."""
+    """Group items that differ only in their day and their amount. They stay in order."""
     groups: dict[tuple[object, ...], list[Payment]] = {}
     for one in items:
         clock = one.at.time() if isinstance(one.at, datetime) else None
-        accounts = (one.account, one.to) if isinstance(one, Movement) else (one.account,)
-        key = (one.name, one.amount > 0, one.currency, one.category, accounts, clock)
+        key = (one.name, one.amount > 0, one.currency, clock, *_members(one))
         groups.setdefault(key, []).append(one)
     return groups.values()
 
@@ -104,7 +104,7 @@ def _item(
 
 
 def _members(item: Payment) -> Iterator[str]:
-    """Yield the keys that all items of a group share."""
+    """Yield the keys that all items of a group share, besides the name and the timing."""
     if isinstance(item, Movement):
         yield f'from_account = "{item.account}"'
         yield f'to_account = "{item.to}"'
@@ -113,6 +113,19 @@ def _members(item: Payment) -> Iterator[str]:
     yield f'account = "{item.account}"' if item.account else f'currency = "{item.currency}"'
     if item.category:
         yield f"category = {_quote(item.category)}"
+    if isinstance(item, CardPayment):
+        yield f'pending = "{_duration(item.at - item.authorized_at)}"'
+        if item.authorized_amount is not None:
+            yield f"authorized_amount = {plain_number(item.authorized_amount, item.currency)}"
+        if item.authorized_name is not None:
+            yield f"authorized_name = {_quote(item.authorized_name)}"
+
+
+def _duration(delta: timedelta) -> str:
+    minutes, seconds = divmod(delta.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    units = {"day": delta.days, "hour": hours, "minute": minutes, "second": seconds}
+    return " ".join(f"{count} {unit}{'s' if count > 1 else ''}" for unit, count in units.items() if count)
 
 
 def _list_numbers(amounts: Sequence[Decimal], currency: str) -> str:
@@ -188,11 +201,14 @@ def _anonymise(history: History) -> History:
 
     def rename(item: PaymentT) -> PaymentT:
         kind = "Transfer" if isinstance(item, Movement) else "Income" if item.amount > 0 else "Expense"
-        name = names.setdefault(item.name, f"{kind} {len(names) + 1}")
-        renamed = replace(item, name=name, amount=scale(item.amount), category="")
-        if isinstance(renamed, Movement) and renamed.received is not None:
-            return replace(renamed, received=scale(renamed.received))
-        return renamed
+        changes: dict[str, object] = {"amount": scale(item.amount), "category": ""}
+        for field in ("name", "authorized_name"):
+            if name := getattr(item, field, None):
+                changes[field] = names.setdefault(name, f"{kind} {len(names) + 1}")
+        for field in ("received", "authorized_amount"):
+            if (amount := getattr(item, field, None)) is not None:
+                changes[field] = scale(amount)
+        return replace(item, **changes)
 
     return History(
         payments=[rename(item) for item in history.payments],

@@ -161,6 +161,57 @@ def test_clock_with_accounts_comes_back_with_the_same_transfers() -> None:
     assert not any(name in anonymous for name in ("Salary", "Everyday", "savings for the dentist"))
 
 
+def test_card_payments_of_a_clock_come_back_with_their_authorizations() -> None:
+    plan = read(CARD_PAYMENTS).plan(START)
+    clock = Snapshot(
+        id="clock_1", status="READY", frozen_time=START, max_time=START.replace(year=2037), expires_at=START, goals=[],
+        transactions=[],
+        pending_transactions=[
+            Transaction(
+                id=f"txn_{number}", at=one.at, name=one.name, amount=one.amount, currency=one.currency, type=one.type,
+                category=None, source="SIMULATED_TEST_CLOCK", authorized_at=one.authorized_at or None,
+                authorized_amount=one.authorized_amount or None, authorized_name=one.authorized_name or None,
+            )
+            for number, one in enumerate(plan.transactions)
+        ],
+    )  # fmt: skip
+    text = write_scenario(history_of_clock(clock), title="a")
+    assert Counter(read(text).plan().transactions) == Counter(plan.transactions)
+    assert text.count('every = "week on Friday"') == 1, text
+    anonymous = read(write_scenario(history_of_clock(clock), title="a", anonymise=True)).plan().transactions
+    [hotel] = [one for one in anonymous if one.authorized_amount]
+    assert Decimal("0.48") < hotel.authorized_amount / 240 < 1
+    assert hotel.authorized_name != hotel.name
+    assert hotel.authorized_name.startswith("Expense ")
+    assert [one.authorized_at for one in anonymous] == [one.authorized_at for one in plan.transactions]
+
+
+CARD_PAYMENTS = """\
+title = "Card payments"
+length = "2 months"
+currency = "EUR"
+[[transactions]]
+name = "Hotel"
+amount = 212.40
+type = "expense"
+at = "2027-01-03T12:30:00Z"
+pending = "1 day 4 hours 30 minutes 1 second"
+authorized_amount = 240
+authorized_name = "HOTEL AM MARKT"
+[[transactions]]
+name = "Groceries"
+amount = 80
+type = "expense"
+every = "week on Friday"
+pending = "2 days"
+[[transactions]]
+name = "Groceries"
+amount = 12
+type = "expense"
+at = "2027-01-09"
+"""
+
+
 CHECKING = """\
 date,name,amount,currency,balance
 2027-01-04,To savings,-200,EUR,800

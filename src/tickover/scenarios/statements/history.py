@@ -5,16 +5,29 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, structs
 from msgspec.structs import replace
 
 from tickover.api import plans
-from tickover.api.clocks import Snapshot
+from tickover.api.clocks import Snapshot, Transaction
 from tickover.api.plans import PlannedAccount
-from tickover.scenarios.statements.statement import Payment, build_statements, clean_text
+from tickover.scenarios.statements.statement import Payment, clean_text
 
 _MAX_TRANSFER_DAYS: Final = timedelta(days=3)
 """A bank books the two ends of a transfer on the same day, or a few days apart."""
+
+
+_MIN_PENDING: Final = timedelta(seconds=1)
+"""A payment that is authorized when it is booked is never pending, and scenarios have no fractions of a second."""
+
+
+class CardPayment(Payment, frozen=True, kw_only=True):
+    """An expense or income that the bank shows as pending before it is booked."""
+
+    at: datetime
+    authorized_at: datetime
+    authorized_amount: Decimal | None
+    authorized_name: str | None
 
 
 class Movement(Payment, frozen=True, kw_only=True):
@@ -64,13 +77,7 @@ class History(Struct, frozen=True, kw_only=True):
 
 def history_of_clock(clock: Snapshot) -> History:
     """Return everything that a clock has or will have."""
-    statements = build_statements(clock, clock.opening_balances or {}, pending=True)
-    payments = [
-        Payment(entry.at, entry.name, entry.amount, entry.currency, entry.category, entry.account)
-        for statement in statements
-        for entry in statement.entries
-        if not entry.is_transfer
-    ]
+    payments = [_payment(item) for item in (*clock.transactions, *clock.pending_transactions)]
     movements = [
         Movement(
             at=item.at,
@@ -91,6 +98,21 @@ def history_of_clock(clock: Snapshot) -> History:
             for one in clock.accounts or ()
         ],
         movements=sorted(movements, key=_instant),
+    )
+
+
+def _payment(item: Transaction) -> Payment:
+    amount = item.amount if item.type == "INCOME" else -item.amount
+    payment = Payment(
+        item.at, clean_text(item.name), amount, item.currency, clean_text(item.category or ""), item.account or UNSET
+    )
+    if item.authorized_at is None or item.at - item.authorized_at < _MIN_PENDING:
+        return payment
+    return CardPayment(
+        **structs.asdict(payment),
+        authorized_at=item.authorized_at,
+        authorized_amount=item.authorized_amount,
+        authorized_name=clean_text(item.authorized_name or "") or None,
     )
 
 
