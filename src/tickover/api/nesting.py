@@ -7,7 +7,7 @@ from tickover.api.limits import MAX_NESTING
 
 _TO_STEPS: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 """As signed bytes, an opening bracket is 1 and a closing one is -1."""
-_NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+_NEITHER_BRACKETS_NOR_QUOTES: Final = bytes(set(range(256)) - set(b'[]{}"'))
 
 
 def is_nested_too_deeply(text: bytes) -> bool:
@@ -18,7 +18,9 @@ def is_nested_too_deeply(text: bytes) -> bool:
     """
     if text.count(b"[") + text.count(b"{") <= MAX_NESTING:
         return False
-    # Without escaped quotes, every second piece is outside of strings.
-    pieces = text.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
-    steps = memoryview(b"".join(pieces).translate(_TO_STEPS, _NOT_BRACKETS)).cast("b")
-    return max(accumulate(steps), default=0) > MAX_NESTING
+    if b"\\" in text:
+        text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    # Most strings have no brackets, so their quotes are adjacent now. Without escaped quotes, every second piece is
+    # outside of strings.
+    pieces = text.translate(_TO_STEPS, _NEITHER_BRACKETS_NOR_QUOTES).replace(b'""', b"").split(b'"')[::2]
+    return max(accumulate(memoryview(b"".join(pieces)).cast("b")), default=0) > MAX_NESTING

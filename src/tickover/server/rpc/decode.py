@@ -55,8 +55,8 @@ def _decode_plain_address(kind: type, value: object) -> EmailAddress:
 # A string that starts with a year and a dash, and doesn't continue like most timestamps. The pattern starts with the
 # dash, because dashes are rarer in JSON than quotes and digits.
 _UNUSUAL_TIMESTAMP: Final = re.compile(rf'-(?<="[0-9]{{4}}-)(?!{USUAL_AFTER_YEAR}")'.encode())
-# The same, if one of the first digits or the dash is escaped.
-_ESCAPED_TIMESTAMP: Final = re.compile(rb'"(?:\\u003|[0-9]{1,4}\\u00[23])')
+# U+0000, or a digit or a dash, which could be at the start of a timestamp. Encoders escape neither of these two.
+_UNUSUAL_ESCAPE: Final = re.compile(rb"\\u00(?:00|2[dD]|3[0-9])")
 
 
 def needs_full_check(encoded: bytes) -> bool:
@@ -64,6 +64,6 @@ def needs_full_check(encoded: bytes) -> bool:
 
     It accepts U+0000 in strings. Its timestamps are in some ways looser and in others stricter than RFC 3339.
     """
-    if b"\\" in encoded and (b"u0000" in encoded or _ESCAPED_TIMESTAMP.search(encoded)):
+    if b"\\" in encoded and _UNUSUAL_ESCAPE.search(encoded):
         return True
     return _UNUSUAL_TIMESTAMP.search(encoded) is not None
