@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, UnsetType
@@ -65,7 +66,7 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
         expected = expected_items(ledger, at, account, currency)
         pending = list(pending_items(ledger, at, account, currency))
         tolerance = params.tolerance_days
-        compared = Comparison(expected, pending, observed.transactions, tolerance, all_bank_ids(ledger))
+        compared = Comparison(expected, pending, observed.transactions, tolerance, partial(all_bank_ids, ledger))
         for _ in compared.run():
             await asyncio.sleep(0)
     divergences = _divergences(compared)

@@ -1,7 +1,9 @@
 """Compares the books of an app with what the bank showed, as a pure function."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
+from operator import attrgetter
 from typing import Final
 
 from msgspec import UNSET, UnsetType
@@ -34,7 +36,7 @@ def expected_items(ledger: Ledger, at: Instant, account: str | None, currency: s
                 for side in transfer.sides
                 if side.account == account or (account is None and side.currency == currency)
             ]
-    return sorted(items, key=lambda item: item.at)
+    return sorted(items, key=attrgetter("at"))
 
 
 def pending_items(ledger: Ledger, at: Instant, account: str | None, currency: str) -> Iterator[ExpectedItem[Amount]]:
@@ -68,20 +70,24 @@ class Comparison:
         pending: Sequence[ExpectedItem[Amount]],
         observed: Sequence[ObservedEntry],
         tolerance: int,
-        bank_ids: Set[str] = frozenset(),
+        find_bank_ids: Callable[[], Set[str]] = frozenset,
     ) -> None:
         self.unexpected: list[ObservedItem[Amount]] = []
         self.duplicated: list[ObservedItem[Amount]] = []
         self.changed: list[ChangedItem[Amount]] = []
         self._tolerance = tolerance
         self._observed = observed
-        # An observed transaction with the ID of another account doesn't match by its amount.
-        self._bank_ids = bank_ids
+        self._find_bank_ids = find_bank_ids
         # Of several that match, the first is taken, so pending ones come last.
         self._unmatched = {item.id: item for item in (*expected, *pending)}
         self._pending = {item.id for item in pending}
         self._matched: list[int] = []
         """The positions of matched observed transactions."""
+
+    @cached_property
+    def _bank_ids(self) -> Set[str]:
+        """An observed transaction with the ID of another account doesn't match by its amount."""
+        return self._find_bank_ids()
 
     @property
     def missing(self) -> list[ExpectedItem[Amount]]:
@@ -104,12 +110,13 @@ class Comparison:
         """Match the transactions with known IDs. Return the keys of those without by position."""
         copies, rest = defaultdict[str, list[int]](list), {}
         for number, observed in enumerate(self._observed):
-            if observed.id in self._unmatched:
-                copies[str(observed.id)].append(number)
-            elif observed.id in self._bank_ids:
-                self.unexpected.append(_echo(number, observed))
+            id = observed.id
+            if id is UNSET or (id not in self._unmatched and id not in self._bank_ids):
+                rest[number] = observed.amount, observed.at.toordinal(), observed.name
+            elif id in self._unmatched:
+                copies[id].append(number)
             else:
-                rest[number] = (observed.amount, observed.at.toordinal(), observed.name)
+                self.unexpected.append(_echo(number, observed))
         for id, numbers in copies.items():
             expected = self._unmatched.pop(id)
             differences = [(self._differences(number, expected), number) for number in numbers]
@@ -144,8 +151,8 @@ class Comparison:
             for index in (by_name, by_day):
                 yield
                 self._match_candidates(moved, index, sign, with_names=index is by_name)
-        for number in self._matched:
-            rest.pop(number, None)
+        for number in rest.keys() & self._matched:
+            del rest[number]
 
     def _move_days(self, candidates: Mapping[int, _Key], sign: int) -> Iterator[dict[int, _Key]]:
         """Yield the candidates of each amount that match an item on another day, with that day in their keys."""
@@ -164,27 +171,30 @@ class Comparison:
 
     def _index(self, *, with_names: bool) -> dict[_Key, list[str]]:
         """Return the IDs of unmatched items by their keys, the latest first."""
-        index = defaultdict[_Key, list[str]](list)
+        index: dict[_Key, list[str]] = {}
         for item in reversed(self._unmatched.values()):
-            index[item.amount, item.at.toordinal(), item.name if with_names else UNSET].append(item.id)
+            key = item.amount, item.at.toordinal(), item.name if with_names else UNSET
+            index.setdefault(key, []).append(item.id)
         return index
 
     def _match_candidates(
         self, candidates: dict[int, _Key], index: Mapping[_Key, list[str]], sign: int, *, with_names: bool
     ) -> None:
-        found = []
-        for number, (amount, day, name) in candidates.items():
-            ids = index.get((sign * amount, day, name if with_names else UNSET))
+        keys = candidates.items()
+        if sign < 0 or not with_names:
+            keys = {
+                number: (sign * amount, day, name if with_names else UNSET) for number, (amount, day, name) in keys
+            }.items()
+        for number, key in list(keys):
+            ids = index.get(key)
             while ids:
                 expected = self._unmatched.pop(ids.pop(), None)
                 if expected is not None:
-                    found.append((number, expected))
+                    del candidates[number]
+                    self._matched.append(number)
+                    if sign < 0:
+                        self.changed.append(ChangedItem(expected, _echo(number, self._observed[number]), ["amount"]))
                     break
-        for number, expected in found:
-            del candidates[number]
-            self._matched.append(number)
-            if sign < 0:
-                self.changed.append(ChangedItem(expected, _echo(number, self._observed[number]), ["amount"]))
 
     def _sort_rest(self, rest: Mapping[int, _Key]) -> None:
         """Tell further copies of matched transactions from those that nobody expects."""
