@@ -7,6 +7,15 @@ from typing import Any, NamedTuple
 from tests.support.world import HttpResponse, World
 
 
+def day(number: int) -> str:
+    return f"2027-01-{number:02}T00:00:00Z"
+
+
+def payment(number: int, amount: float, **members: Any) -> dict[str, Any]:
+    entry = {"at": day(number), "name": f"Payment {number}", "amount": amount, "currency": "EUR", "type": "EXPENSE"}
+    return {**entry, **members}
+
+
 async def send_plaid(world: World, path: str, members: Any) -> HttpResponse:
     body = members if isinstance(members, bytes) else json.dumps(members).encode()
     return await world.request("POST", f"/plaid{path}", body, {"Content-Type": "application/json"})

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import MICROSECOND, START, goal, shift, transaction, without_ids
+from tests.rpc.builders import MICROSECOND, START, shift, transaction, without_ids
 from tests.support.world import World
 
 AT = "2027-02-01T09:00:00Z"
@@ -63,6 +63,8 @@ async def test_clock_without_accounts_has_no_members_for_them(world: World, toke
         ({"transactions": [transaction(account="mian")]}, "transactions[0].account", "account"),
         ({"transactions": [transaction(account="usd")]}, "transactions[0].account", "currency"),
         ({"transactions": [transaction(currency="CHF")]}, "transactions[0].currency", "account"),
+        ({"accounts": []}, "transactions[1].account", "account"),
+        ({"accounts": []}, "transfers[0].from", "account"),
         ({"transfers": [transfer(to="crad")]}, "transfers[0].to", "account"),
         ({"transfers": [{**transfer(), "from": "x"}]}, "transfers[0].from", "account"),
         ({"transfers": [transfer(to="main")]}, "transfers[0].to", "different"),
@@ -90,15 +92,6 @@ async def test_invalid_accounts_and_transfers_are_rejected_with_their_path(
     assert (await faults_of(world, token, **changes)).get(path) == rule
 
 
-async def test_transactions_and_transfers_need_an_account_of_the_clock(world: World, token: str) -> None:
-    given = {"frozenTime": START, "transactions": [transaction(account="main")], "transfers": [transfer()]}
-    assert await world.faults("createTestClock", given, token) == {
-        "transactions[0].account": "account",
-        "transfers[0].from": "account",
-        "transfers[0].to": "account",
-    }
-
-
 async def test_closest_account_is_suggested(world: World, token: str) -> None:
     given = STORY | {"transactions": [transaction(account="crad")]}
     [fault] = (await world.error("createTestClock", given, token))["data"]["errors"]
@@ -111,19 +104,6 @@ async def test_accounts_exclude_opening_balances_of_a_call(world: World, token: 
     more = {"expectations": [{"posted": {"name": "x", "by": AT}}]} if method == "checkTestClock" else {}
     params = {"id": clock["id"], "openingBalances": {"EUR": 1}, **more}
     assert await world.faults(method, params, token) == {"openingBalances": "accounts"}
-
-
-async def test_events_have_the_transfers_of_the_clock(world: World, token: str) -> None:
-    clock = await world.create(token, **STORY, goals=[goal(contributions=[{"at": AT, "amount": 1}])])
-    found = (await world.result("listTestClockEvents", {"id": clock["id"], "until": LATER}, token))["events"]
-    assert [event["type"] for event in found] == [
-        "transaction.posted",
-        "transfer.posted",
-        "contribution.posted",
-        "transaction.posted",
-        "transfer.posted",
-    ]
-    assert [found[index]["transfer"] for index in (1, 4)] == clock["pendingTransfers"]
 
 
 async def test_transfer_is_not_posted_and_a_violation_names_its_account(world: World, token: str) -> None:
@@ -175,12 +155,6 @@ async def test_transfers_count_with_transactions(world: World, token: str) -> No
     assert faults == {"add.transactions": "count"}
     assert "clock" in await world.result("amendTestClock", {"id": clock["id"], "add": last}, token)
     assert await world.faults("amendTestClock", {"id": clock["id"], "add": one}, token) == {"add.transfers": "count"}
-
-
-async def test_transfers_need_accounts_in_an_amendment(world: World, token: str) -> None:
-    clock = await world.create(token, frozenTime=START)
-    faults = await world.faults("amendTestClock", {"id": clock["id"], "add": {"transfers": [transfer()]}}, token)
-    assert faults == {"add.transfers[0].from": "account", "add.transfers[0].to": "account"}
 
 
 async def test_export_has_accounts(world: World, token: str) -> None:

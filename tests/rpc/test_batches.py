@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import OMITTED, call, login, reason_of, send
+from tests.rpc.builders import OMITTED, call, reason_of, send
 from tests.support.world import World
 from tickover.server.operations.services import Policy
 from tickover.server.sign_in.mail.mailer import Email
@@ -65,20 +65,17 @@ async def test_calls_of_a_batch_run_in_order(world: World, token: str) -> None:
     assert third["error"]["data"] == {"reason": "TIME_BEFORE_CURRENT", "currentFrozenTime": times[1]}
 
 
-REJECTED_NOTIFICATIONS = {
-    "unknown method": call(UNKNOWN, {}, OMITTED),
-    "no token": call("createTestClock", {}, OMITTED),
-    "bad params": call("sendLoginCodeEmail", {}, OMITTED),
-    "params by position": call("sendLoginCodeEmail", [], OMITTED),
-    "too soon": call("sendLoginCodeEmail", send(), OMITTED),
-    "login rejected": call("loginByEmailVerification", login("000000"), OMITTED),
-}
-
-
-@pytest.mark.parametrize("notification", REJECTED_NOTIFICATIONS.values(), ids=REJECTED_NOTIFICATIONS)
+@pytest.mark.parametrize(
+    "notification",
+    [
+        pytest.param(call(UNKNOWN, {}, OMITTED), id="unknown method"),
+        pytest.param(call("createTestClock", {}, OMITTED), id="no token"),
+        pytest.param(call("sendLoginCodeEmail", [], OMITTED), id="params by position"),
+        pytest.param(call("sendLoginCodeEmail", send(), OMITTED), id="too soon"),
+    ],
+)
 async def test_rejected_notification_has_no_response(world: World, notification: Any) -> None:
-    code = await world.send_code()
-    assert code != "000000"
+    await world.send_code()
     response = await world.post(notification)
     assert (response.status, response.body) == (204, b"")
     assert not {"www-authenticate", "retry-after", "content-type"} & response.headers.keys()

@@ -1,7 +1,5 @@
 """Rate limits of client networks for the public operations."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,36 +7,13 @@ import pytest
 
 from tests.rpc.bank_client import error_of, send_plaid
 from tests.support.program import code_params, link_params, verify_params
-from tests.support.sqlite_files import create_database
-from tests.support.world import ANA, COMPOSER, World
-from tickover.server.operations.services import Policy
+from tests.support.world import ANA, World, open_world
 from tickover.server.rpc import envelope
-from tickover.server.sign_in.mail.outbox import Outbox
-from tickover.server.storage import open_store
 
 SEND = "sendLoginCodeEmail"
 BY_CODE = "loginByEmailVerification"
 BY_LINK = "loginByEmailLink"
 NOT_A_LINK = {"token": "x" * 43}
-
-Open = Callable[..., AbstractAsyncContextManager[World]]
-
-
-@pytest.fixture
-def open_world(tmp_path: Path) -> Open:
-    """Open a world with these client limits, or the default ones."""
-
-    @asynccontextmanager
-    async def opened(**limits: Any) -> AsyncIterator[World]:
-        store = await open_store(create_database(tmp_path))
-        outbox = Outbox(tmp_path / "outbox", COMPOSER)
-        try:
-            policy = Policy("https://tickover.example.test", 0, **limits)
-            yield World(store, outbox, tmp_path / "outbox", policy)
-        finally:
-            await store.close()
-
-    return opened
 
 
 async def is_admitted(world: World, method: str = BY_LINK, params: Any = None) -> bool:
@@ -70,8 +45,8 @@ PUBLIC = [
 
 
 @pytest.mark.parametrize(("method", "params"), PUBLIC)
-async def test_each_public_operation_is_limited(open_world: Open, method: str, params: Any) -> None:
-    async with open_world(client_burst=1) as world:
+async def test_each_public_operation_is_limited(tmp_path: Path, method: str, params: Any) -> None:
+    async with open_world(tmp_path, client_burst=1) as world:
         assert await is_admitted(world)
         assert not await is_admitted(world, method, params)
 
@@ -86,25 +61,25 @@ async def test_each_public_operation_is_limited(open_world: Open, method: str, p
     ],
     ids=str,
 )
-async def test_invalid_parameters_take_one_token(open_world: Open, method: str, params: Any) -> None:
-    async with open_world(client_burst=3) as world:
+async def test_invalid_parameters_take_one_token(tmp_path: Path, method: str, params: Any) -> None:
+    async with open_world(tmp_path, client_burst=3) as world:
         assert [await reason_of(world, method, params) for _ in range(2)] == ["INVALID_PARAMS"] * 2
         assert await admitted_of(world, 5) == 1
         assert await reason_of(world, method, params) == "RATE_LIMITED"
 
 
 async def test_parameters_are_not_decoded_while_the_bucket_is_empty(
-    open_world: Open, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_world(client_burst=1) as world:
+    async with open_world(tmp_path, client_burst=1) as world:
         assert await is_admitted(world)
         monkeypatch.setattr(envelope, "decode_params", lambda *_: pytest.fail("the parameters were read"))
         for method in (SEND, BY_CODE, BY_LINK):
             assert await reason_of(world, method, {}) == "RATE_LIMITED"
 
 
-async def test_other_requests_take_no_token(open_world: Open) -> None:
-    async with open_world(client_burst=2) as world:
+async def test_other_requests_take_no_token(tmp_path: Path) -> None:
+    async with open_world(tmp_path, client_burst=2) as world:
         for _ in range(5):
             assert (await world.post(b"{")).status == 400
             assert (await world.post({"jsonrpc": "1.0", "id": 1, "method": BY_LINK})).status == 400
@@ -118,8 +93,8 @@ async def test_other_requests_take_no_token(open_world: Open) -> None:
 # Networks
 
 
-async def test_setup_secrets_of_connections_are_limited_too(open_world: Open) -> None:
-    async with open_world(client_burst=2, client_refill=1) as world:
+async def test_setup_secrets_of_connections_are_limited_too(tmp_path: Path) -> None:
+    async with open_world(tmp_path, client_burst=2, client_refill=1) as world:
         call = {"client_id": "id", "secret": "secret", "public_token": "guess"}
         codes = [error_of(await send_plaid(world, "/item/public_token/exchange", call)) for _ in range(3)]
         assert codes[:2] == [(400, "INVALID_INPUT", "INVALID_PUBLIC_TOKEN")] * 2

@@ -51,13 +51,10 @@ async def test_clock_keeps_the_whole_scenario(world: World, token: str) -> None:
     assert (found["ok"], len(found["results"])) == (True, 1)
 
 
-async def test_own_name_and_labels_replace_the_title(world: World, token: str) -> None:
-    clock = await create(world, token, text=HOME, name="Mine", labels={"ci": "1"})
-    assert (clock["name"], clock["labels"]) == ("Mine", {"ci": "1"})
-
-
-async def test_included_scenario_becomes_a_clock(world: World, token: str) -> None:
+async def test_included_scenario_has_its_title_or_another_name(world: World, token: str) -> None:
     assert (await create(world, token, scenario="student"))["name"] == files.load("student").title
+    clock = await create(world, token, scenario="student", name="Mine", labels={"ci": "1"})
+    assert (clock["name"], clock["labels"]) == ("Mine", {"ci": "1"})
 
 
 async def test_clock_can_have_as_many_items_as_a_grown_one(world: World, token: str) -> None:

@@ -52,8 +52,15 @@ async def expand(world: World, text: str, start: str | None = START) -> Any:
     return await world.result("expandScenario", {"text": text, **({"start": start} if start else {})}, world.token)
 
 
+def replace_program(monkeypatch: pytest.MonkeyPatch, folder: Path, script: str) -> None:
+    """Start the isolated process with this shell script."""
+    program = folder / "python"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+
+
 async def test_result_can_be_passed_to_create_and_check(world: World, token: str) -> None:
-    world.token = token
     expanded = await expand(world, RENT)
     rent = {"name": "Rent", "amount": 840.5, "currency": "EUR", "type": "EXPENSE"}
     assert expanded["params"] == {
@@ -68,7 +75,6 @@ async def test_result_can_be_passed_to_create_and_check(world: World, token: str
 
 
 async def test_default_start_is_the_texts_own_or_the_first_of_the_month(world: World, token: str) -> None:
-    world.token = token
     month = world.now.strftime("%Y-%m-01T00:00:00Z")
     assert (await expand(world, RENT, None))["params"]["frozenTime"] == month
     assert (await expand(world, "start = 2027-05-01\n" + RENT, None))["params"]["frozenTime"] == "2027-05-01T00:00:00Z"
@@ -123,21 +129,16 @@ async def test_slow_or_large_scenario_is_rejected_and_the_next_one_works(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str, message: str
 ) -> None:
     """The program of the process is real. Only its scenario never ends or is too large, and its limit is shorter."""
-    world.token = token
     module = tmp_path / "hostile.py"
     module.write_text(HOSTILE.format(code))
-    program = tmp_path / "python"
-    program.write_text(f"#!/bin/sh\nexec '{sys.executable}' '{module}'\n")
-    program.chmod(0o755)
     with monkeypatch.context() as patch:
-        patch.setattr(sys, "executable", str(program))
+        replace_program(patch, tmp_path, f"exec '{sys.executable}' '{module}'")
         fault = (await world.error("expandScenario", {"text": RENT}, token))["data"]["errors"][0]
     assert fault["message"].startswith(message)
     assert await expand(world, RENT)
 
 
 async def test_killed_process_is_replaced(world: World, token: str) -> None:
-    world.token = token
     await expand(world, RENT)
     process = world.isolated_process._process
     assert process is not None
@@ -154,10 +155,7 @@ async def test_process_that_fails_is_an_internal_error_with_one_line_in_the_log(
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    program = tmp_path / "python"
-    program.write_text("#!/bin/sh\necho 'Traceback:\n  a bug' >&2\nexit 1\n")
-    program.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(program))
+    replace_program(monkeypatch, tmp_path, "echo 'Traceback:\n  a bug' >&2\nexit 1")
     assert (await world.error("expandScenario", {"text": RENT}, token))["data"]["reason"] == "INTERNAL"
     assert "a bug" not in capfd.readouterr().err
     assert len(caplog.records) == 1
@@ -165,7 +163,6 @@ async def test_process_that_fails_is_an_internal_error_with_one_line_in_the_log(
 
 
 async def test_cancelled_call_does_not_leave_its_response_to_the_next(world: World, token: str) -> None:
-    world.token = token
     await expand(world, RENT)
     request = ExpandRequest(RENT.replace("Home", "Old"), None, world.now)
     async with world.isolated_process.turn(b"user"):
@@ -178,7 +175,6 @@ async def test_cancelled_call_does_not_leave_its_response_to_the_next(world: Wor
 
 
 async def test_user_who_has_used_less_goes_first(world: World, token: str) -> None:
-    world.token = token
     await expand(world, RENT)
     other = await world.sign_in("ben@example.test")
     ended = []
@@ -200,12 +196,8 @@ async def test_process_has_no_settings_of_the_server(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TICKOVER_SECRET_KEY", "secret")
-    program = tmp_path / "python"
-    program.write_text(f"#!/bin/sh\nexport -p > '{tmp_path}/variables'\nexec '{sys.executable}' \"$@\"\n")
-    program.chmod(0o755)
-    world.token = token
     with monkeypatch.context() as patch:
-        patch.setattr(sys, "executable", str(program))
+        replace_program(patch, tmp_path, f"export -p > '{tmp_path}/variables'\nexec '{sys.executable}' \"$@\"")
         await expand(world, RENT)
     variables = (tmp_path / "variables").read_text()
     assert "TICKOVER" not in variables

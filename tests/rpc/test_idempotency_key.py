@@ -57,10 +57,11 @@ async def live_clock_ids(world: World, token: str) -> list[str]:
 # Keys
 
 
-@pytest.mark.parametrize("key", ["k", "k" * 255, '"quoted"', "a b", "ÿ" * 255, "a,b"])
-async def test_key_has_1_to_255_characters(world: World, token: str, key: str) -> None:
-    assert await clock_of(world, token, key) == await clock_of(world, token, key)
-    assert len(await live_clock_ids(world, token)) == 1
+async def test_key_has_1_to_255_characters_and_is_compared_exactly(world: World, token: str) -> None:
+    keys = ["k", "K", "k" * 255, "k" * 254, '"quoted"', "a b", "ÿ" * 255, "a,b"]
+    made = [await clock_of(world, token, key) for key in keys]
+    assert [await clock_of(world, token, key) for key in keys] == made
+    assert len(await live_clock_ids(world, token)) == len(keys)
 
 
 @pytest.mark.parametrize("keys", [[""], ["k" * 256], ["k", "k"], ["", "k"]], ids=["none", "256", "two", "empty"])
@@ -75,20 +76,14 @@ async def test_key_with_other_length_is_rejected(world: World, token: str, keys:
     assert await live_clock_ids(world, token) == []
 
 
-async def test_keys_are_compared_exactly(world: World, token: str) -> None:
-    keys = ["key", "Key", "ke y", "kéy", "kËy", "k" * 255, "k" * 254]
-    assert len({(await clock_of(world, token, key))["id"] for key in keys}) == len(keys)
-
-
 # Calls with a key
 
 
-@pytest.mark.parametrize("key", ["k", "", "k" * 256], ids=["good", "empty", "too long"])
-async def test_batch_with_key_is_rejected(world: World, token: str, key: str) -> None:
-    for calls in ([call(CREATE, {})] * 2, [call(CREATE, {}, OMITTED)], [5]):
-        response = await world.post(calls, token, **idempotency_header(key))
-        assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", None)
-        assert "Idempotency-Key" in response.json["error"]["message"]
+@pytest.mark.parametrize("calls", [[call(CREATE, {})] * 2, [call(CREATE, {}, OMITTED)], [5]])
+async def test_batch_with_key_is_rejected(world: World, token: str, calls: Any) -> None:
+    response = await world.post(calls, token, **idempotency_header("k"))
+    assert (response.status, reason_of(response), response.json["id"]) == (400, "INVALID_REQUEST", None)
+    assert "Idempotency-Key" in response.json["error"]["message"]
     assert await live_clock_ids(world, token) == []
 
 
@@ -99,10 +94,6 @@ async def test_other_operations_ignore_the_key(world: World, token: str, key: st
         update = call("updateTestClock", {"id": clock["id"], "name": name})
         response = await world.post(update, token, **idempotency_header(key))
         assert response.json["result"]["clock"]["name"] == name
-    for frozen_time in ("2027-02-01T00:00:00Z", "2027-03-01T00:00:00Z"):
-        advance = call("advanceTestClock", {"id": clock["id"], "frozenTime": frozen_time})
-        response = await world.post(advance, token, **idempotency_header(key))
-        assert response.json["result"]["clock"]["frozenTime"] == frozen_time
 
 
 async def test_notification_uses_its_key(world: World, token: str) -> None:
@@ -134,17 +125,6 @@ async def test_deep_nesting_is_not_an_internal_error(world: World, token: str, a
         response = await create(world, token, "k", '{"goals": ' + "[" * depth + "]" * depth + after)
         assert response.status in (200, 400), depth
         assert b"INTERNAL" not in response.body, depth
-
-
-async def test_number_of_faults_is_limited(world: World, token: str) -> None:
-    """10,000 faults of parameters and one of the key are one too many."""
-    contributions = ",".join(['{"at":5,"amount":0}'] * 100)
-    names = ",".join(f'"unknown{number}":0' for number in range(100))
-    goal = f'{{"name":"","targetAmount":0,"contributions":[{contributions}],{names}}}'
-    entry = f'{{"at":5,"name":"","amount":0,"currency":"","type":"","category":5,{names}}}'
-    params = f'{{"goals":[{",".join([goal] * 25)}],"transactions":[{",".join([entry] * 60)}]}}'
-    errors = (await create(world, token, "", params)).json["error"]["data"]["errors"]
-    assert len(errors) == 10_000
 
 
 # Retries
@@ -187,11 +167,11 @@ SAME = {
 
 
 @pytest.mark.parametrize("params", SAME.values(), ids=SAME)
-@pytest.mark.parametrize("first", [True, False], ids=["and then so", "first so"])
-async def test_equal_json_is_the_same_parameters(world: World, token: str, params: str, first: bool) -> None:
-    one, other = (SENT, params) if first else (params, SENT)
-    assert one != other
-    assert await clock_of(world, token, "k", one) == await clock_of(world, token, "k", other)
+async def test_equal_json_is_the_same_parameters(world: World, token: str, params: str) -> None:
+    assert params != SENT
+    for number, (first, again) in enumerate([(SENT, params), (params, SENT)]):
+        key = f"key {number}"
+        assert await clock_of(world, token, key, first) == await clock_of(world, token, key, again)
 
 
 OTHER = {
@@ -239,12 +219,8 @@ async def test_invalid_parameters_without_earlier_clock_are_rejected(world: Worl
     past, passed = [transaction(at=to_timestamp(world.now + timedelta(seconds=second))) for second in (-1, 1)]
     await world.post(call(CREATE, {"transactions": [passed]}), token, **idempotency_header("k"))
     world.pass_time(seconds=2)
-    for params, faults in (
-        ({"transactions": [past]}, {"transactions[0].at": "range"}),
-        ({"transactions": [passed, passed]}, {"transactions[0].at": "range", "transactions[1].at": "range"}),
-        ({"transactions": [passed], "goals": 5}, {"transactions[0].at": "range", "goals": "type"}),
-    ):
-        assert faults_in(await world.post(call(CREATE, params), token, **idempotency_header("k"))) == faults
+    other = call(CREATE, {"transactions": [past]})
+    assert faults_in(await world.post(other, token, **idempotency_header("k"))) == {"transactions[0].at": "range"}
     again = call(CREATE, {"transactions": [passed]})
     bens = await world.post(again, await world.sign_in(BEN), **idempotency_header("k"))
     assert faults_in(bens) == {"transactions[0].at": "range"}

@@ -49,26 +49,12 @@ async def violation(world: World, token: str, id: str, expectation: Any, **param
     return only.get("violation")
 
 
-# Balances
+# Ranges
 
 
 @pytest.mark.parametrize("at", [BEFORE_START, AFTER_MAX])
 async def test_balance_outside_the_clock_is_rejected(world: World, token: str, clock: str, at: str) -> None:
     assert await faults(world, token, BALANCES, id=clock, at=at) == {"at": "range"}
-
-
-# Events
-
-
-async def test_events_contain_the_items_of_the_clock(world: World, token: str, clock: str) -> None:
-    advanced = await world.advance(token, clock, MARCH)
-    events = (await world.result(EVENTS, {"id": clock}, token))["events"]
-    posted = [event["transaction"] for event in events if event["type"] == "transaction.posted"]
-    assert posted == advanced["transactions"]
-    paid = {event["goalId"]: [event["contribution"]] for event in events if event["type"] == "contribution.posted"}
-    assert paid == {each["id"]: each["contributions"] for each in advanced["goals"]}
-    assert len({event["id"] for event in events}) == len(events) == 9
-    assert not any("pending" in event for event in events)
 
 
 async def test_cursor_continues_after_an_advance(world: World, token: str, clock: str) -> None:
@@ -226,22 +212,6 @@ async def test_unknown_names_are_rejected_with_those_of_the_clock(
     params = {"id": clock, "expectations": [expectation], "openingBalances": {"JPY": 0}}
     [found] = (await world.error(CHECK, params, token))["data"]["errors"]
     assert found["message"] == fault
-
-
-async def test_hints_about_unknown_names_are_limited(world: World, token: str) -> None:
-    categories = [f"category {number:03}" for number in range(100)]
-    transactions = [transaction(type="EXPENSE", category=each) for each in categories]
-    id = (await world.create(token, frozenTime=START, transactions=transactions))["id"]
-    params = {"id": id, "expectations": [total(category=f"category {number:03}s") for number in (7, 99, 1, 2, 3)]}
-    messages = [fault["message"] for fault in (await world.error(CHECK, params, token))["data"]["errors"]]
-    assert all("(category 000, category 001," in message and ", category 009, …)" in message for message in messages)
-    hints = [message.partition("; ")[2] for message in messages]
-    assert (hints[0], hints[2]) == ('did you mean "category 007"?', 'did you mean "category 001"?')
-    assert hints[1].startswith('did you mean "category 0'), "names after the first ones aren't compared"
-    assert hints[3:] == ["", ""]
-
-
-# A transaction that is an opening balance
 
 
 # getCurrentUser

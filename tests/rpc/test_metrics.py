@@ -210,7 +210,6 @@ async def run_metrics_server(published: list[None], facts: DatabaseFacts) -> Asy
         ("HEAD", "/metrics", 200),
         ("POST", "/metrics", 405),
         ("GET", "/", 404),
-        ("GET", "/healthz", 404),
     ],
 )
 async def test_metrics_are_served_at_one_path(

@@ -1,26 +1,13 @@
 """The bank with the SimpleFIN protocol."""
 
-from typing import Any
-
 import pytest
 
-from tests.rpc.bank_client import claim, connect_simplefin
+from tests.rpc.bank_client import claim, connect_simplefin, day, payment
 from tests.support.world import World
-from tickover.server.bank import simplefin
-from tickover.server.bank.view import Row
 
 START = 1798761600
 """2027-01-01T00:00:00Z."""
 DAY = 86_400
-
-
-def day(number: int) -> str:
-    return f"2027-01-{number:02}T00:00:00Z"
-
-
-def payment(number: int, amount: float, **members: Any) -> dict[str, Any]:
-    entry = {"at": day(number), "name": f"Payment {number}", "amount": amount, "currency": "EUR", "type": "EXPENSE"}
-    return {**entry, **members}
 
 
 @pytest.fixture
@@ -94,21 +81,6 @@ async def test_accounts_are_selected_by_id(world: World, token: str, clock: str)
     assert [each["id"] for each in await app.accounts(f"?account={ids[1]}")] == ids[1:]
     assert [each["id"] for each in await app.accounts(f"?account={ids[1]}&account={ids[0]}")] == ids
     assert await app.accounts("?account=x") == []
-
-
-@pytest.mark.parametrize(("query", "is_encoded"), [("?balances-only=1", False), ("?account=x", False), ("", True)])
-async def test_rows_are_encoded_if_the_query_asks_for_them(
-    world: World, token: str, clock: str, query: str, is_encoded: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    encoded: list[Row] = []
-
-    def encode(row: Row) -> bytes:
-        encoded.append(row)
-        return b"{}"
-
-    monkeypatch.setattr(simplefin, "_encode_row", encode)
-    await (await connect_simplefin(world, token, clock)).accounts(query)
-    assert bool(encoded) == is_encoded
 
 
 async def test_amounts_are_exact(world: World, token: str) -> None:
@@ -198,13 +170,13 @@ async def test_statuses_of_resources(world: World, method: str, path: str, statu
     assert (await world.request(method, f"/simplefin{path}")).status == status
 
 
+async def test_paths_in_logs_have_no_secrets(world: World) -> None:
+    assert world.handler.route("/simplefin/claim/secret") == "/simplefin/claim"
+    assert world.handler.route("/simplefin/secret") == "unknown"
+
+
 @pytest.mark.parametrize(
     "query", ["start-date=x", "end-date=1e999", "start-date=NaN", "version=3", "&".join("a" * 200), "ä"]
 )
 async def test_invalid_query_is_a_bad_request(world: World, token: str, clock: str, query: str) -> None:
     assert (await (await connect_simplefin(world, token, clock)).get(f"?{query}")).status == 400
-
-
-async def test_paths_in_logs_have_no_secrets(world: World) -> None:
-    assert world.handler.route("/simplefin/claim/secret") == "/simplefin/claim"
-    assert world.handler.route("/simplefin/secret") == "unknown"

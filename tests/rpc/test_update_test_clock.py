@@ -6,7 +6,6 @@ import pytest
 
 from tests.rpc.builders import START, transaction
 from tests.support.world import World
-from tickover.api.limits import MAX_SCANNED_CLOCKS
 
 LIST, UPDATE, FORK = "listTestClocks", "updateTestClock", "forkTestClock"
 NAMED: dict[str, Any] = {"name": "Summer", "labels": {"ci": "1", "team/a": "é"}}
@@ -75,7 +74,6 @@ async def test_update_replaces_what_is_given_and_null_removes(world: World, toke
 async def test_pages_of_a_search_join_to_the_whole_result(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert MAX_SCANNED_CLOCKS == 1000
     monkeypatch.setattr("tickover.server.operations.list_test_clocks.MAX_SCANNED_CLOCKS", 3)
     expected: list[str] = []
     for number in range(9):

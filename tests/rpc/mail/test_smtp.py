@@ -8,7 +8,6 @@ from urllib.parse import quote
 import pytest
 import trustme
 from aiosmtpd.smtp import SMTP, LoginPassword
-from aiosmtplib import SMTPException
 
 from tests.rpc.mail.conftest import server_side
 from tests.support.emails import NOW, SENDER, make_email
@@ -49,12 +48,6 @@ async def test_check_connects_and_sends_nothing(server: MailServer, mailer: Smtp
     await mailer.check()
     assert server.said[1:] == ["MAIL FROM:<tickover@example.test>", "QUIT"]
     assert server.emails == []
-
-
-async def test_check_fails_if_the_sender_is_rejected(server: MailServer, mailer: SmtpMailer) -> None:
-    server.instead["MAIL"] = reply_with("553 not your address")
-    with pytest.raises(SMTPException, match="not your address"):
-        await mailer.check()
 
 
 # Connections
@@ -188,16 +181,12 @@ async def test_unreachable_server_raises_mail_rejected(logged: LogCapture) -> No
 _LOCAL = ("localhost", "127.0.0.1")
 
 
-async def test_starttls_is_used_if_offered(trusted: trustme.CA, logged: LogCapture) -> None:
-    async with mail_server(tls_context=server_side(trusted, *_LOCAL)) as server:
-        await SmtpMailer(f"smtp://{server.address}", Composer(SENDER), logged.log).deliver(make_email())
-        assert [arrived.over_tls for arrived in server.emails] == [True]
-
-
-async def test_smtps_uses_implicit_tls(trusted: trustme.CA, logged: LogCapture) -> None:
-    async with mail_server(tls=server_side(trusted, *_LOCAL), auth_require_tls=False) as server:
-        server.login = LoginPassword(b"ana", b"secret")
-        await SmtpMailer(f"smtps://ana:secret@{server.address}", Composer(SENDER), logged.log).deliver(make_email())
+@pytest.mark.parametrize("scheme", ["smtp", "smtps"])
+async def test_email_is_sent_over_tls(trusted: trustme.CA, logged: LogCapture, scheme: str) -> None:
+    context = server_side(trusted, *_LOCAL)
+    options = {"tls": context} if scheme == "smtps" else {"tls_context": context}
+    async with mail_server(**options) as server:
+        await SmtpMailer(f"{scheme}://{server.address}", Composer(SENDER), logged.log).deliver(make_email())
         assert [arrived.over_tls for arrived in server.emails] == [True]
 
 
