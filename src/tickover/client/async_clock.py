@@ -234,7 +234,7 @@ class AsyncClock(ClockView):
         result = await self._session.send(call)
         if not result.ok:
             time = self.frozen_time if at is None else to_instant(at)
-            text = format_differences(self.snapshot, result, time)
+            text = format_differences(self.snapshot, result, time, account, currency)
             hint = accounts_hint(self.snapshot, account or currency, "account")
             raise BooksDiffer(f"{text}\n\n{hint}" if hint else text, result)
         return result

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import reduce
 from typing import Final, Literal, NamedTuple
 
 from msgspec import UNSET
@@ -185,8 +186,14 @@ def _show(item: _ComparedItem, field: Field) -> str:
     return timestamps.write(item.at) if field == "at" else _shorten(sanitize(str(item.name)))
 
 
-def format_differences(clock: Snapshot, result: Reconciliation[Decimal], at: datetime) -> str:
-    """Return what differs, and the items around the first difference with the balances after them.
+def format_differences(
+    clock: Snapshot,
+    result: Reconciliation[Decimal],
+    at: datetime,
+    account: str | None = None,
+    currency: str | None = None,
+) -> str:
+    """Return what differs, and the compared items around the first difference with the balances after them.
 
     The first line starts with the first difference, because pytest's summary shows only that. ✗ marks it.
     """
@@ -198,9 +205,27 @@ def format_differences(clock: Snapshot, result: Reconciliation[Decimal], at: dat
     if len(found) > MAX_DIFFERENCES:
         lines.append(f"  … {len(found) - MAX_DIFFERENCES:,} more")
     marker = f"  ✗ {timestamps.write(first.at)}  {first.text}"
-    items = clock_items(clock)
-    balances = running_balances(items, opening_books(clock))
+    items, opening = _compared_items(clock, account, currency)
+    balances = running_balances(items, {"": opening})
     return "\n".join([*lines, "", *_items_around(first.at, items, balances, [marker])])
+
+
+def _compared_items(clock: Snapshot, account: str | None, currency: str | None) -> tuple[list[Item], Decimal]:
+    """Return what an account or a currency gained and lost, and its balance before the clock's start.
+
+    Without either, it is the clock's only currency. A transfer within a currency is no item of the currency.
+    """
+    openings = opening_books(clock)
+    currencies = {book: book for book in openings} | {one.key: one.currency for one in clock.accounts or ()}
+    books = {book for book in openings if account in (None, book) and currency in (None, currencies[book])}
+    items = []
+    for item in clock_items(clock):
+        changes = [(book, amount) for book, amount in item.changes if book in books]
+        if len(changes) == 1:
+            [(book, amount)] = changes
+            lane: Lane = "in" if amount > 0 else "out"
+            items.append(item._replace(amount=amount, currency=currencies[book], lane=lane, changes=(("", amount),)))
+    return items, reduce(add_exactly, (openings[book] for book in books), Decimal(0))
 
 
 def accounts_hint(clock: Snapshot, selected: str | None, parameter: str) -> str:

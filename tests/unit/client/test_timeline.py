@@ -5,11 +5,13 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
-from tickover.api.clocks import Contribution, Goal, Snapshot, Transaction
+from tickover.api.clocks import Account, Contribution, Goal, Snapshot, Transaction, Transfer
 from tickover.api.expectations import CheckResult, ExpectationResult, Violation, never_below, posted
 from tickover.api.fields import TransactionType
-from tickover.client.timeline import format_clock, format_violations
+from tickover.api.reconciliation import ComparedBalance, Reconciliation
+from tickover.client.timeline import format_clock, format_differences, format_violations
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 
@@ -92,3 +94,52 @@ def test_names_are_truncated_and_escaped(name: str, expected: str) -> None:
     assert format_clock(clock([transaction(1, "1", name)])).splitlines()[1:] == [
         f"  ● 2027-01-02T00:00:00Z  -1 EUR  {expected}"
     ]
+
+
+def transfer(number: int, amount: str, accounts: tuple[str, str], received: str | None = None) -> Transfer:
+    leaves, arrives = accounts
+    return Transfer(
+        id=f"tfr_{number}", at=day(number), name="Move", from_=leaves, to=arrives, amount=Decimal(amount),
+        currency="EUR", received=Decimal(received) if received else None, received_currency="USD" if received else None,
+        source="SIMULATED_TEST_CLOCK",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("account", "currency", "compared"),
+    [
+        ("main", None, ["-20 EUR  = 80 EUR  Tea (main)", "-50 EUR  = 30 EUR  Move (main → savings)"]),
+        (
+            "savings",
+            None,
+            [
+                "+50 EUR  = 57 EUR  Move (main → savings)",
+                "-3 EUR  = 54 EUR  Fee (savings)",
+                "-30 EUR  = 24 EUR  Move (savings → dollars)",
+            ],
+        ),
+        ("dollars", None, ["+40 USD  = 40 USD  Move (savings → dollars)"]),
+        (
+            None,
+            "EUR",
+            [
+                "-20 EUR  = 87 EUR  Tea (main)",
+                "-3 EUR  = 84 EUR  Fee (savings)",
+                "-30 EUR  = 54 EUR  Move (savings → dollars)",
+            ],
+        ),
+    ],
+)
+def test_difference_is_among_what_was_compared(account: str | None, currency: str | None, compared: list[str]) -> None:
+    tea, fee = replace(transaction(1, "20"), account="main"), replace(transaction(4, "3", "Fee"), account="savings")
+    accounts = [("main", "EUR", Decimal(100)), ("savings", "EUR", Decimal(7)), ("dollars", "USD", Decimal(0))]
+    household = replace(
+        clock([tea, fee]),
+        accounts=[Account(key, key, code, "CHECKING", opening, opening) for key, code, opening in accounts],
+        transfers=[transfer(3, "50", ("main", "savings"))],
+        pending_transfers=[transfer(12, "30", ("savings", "dollars"), "40")],
+    )
+    balance = ComparedBalance(Decimal(1), Decimal(2))
+    result = Reconciliation[Decimal](False, [], [], [], [], balance)
+    lines = format_differences(household, result, day(10), account, currency).splitlines()
+    assert [line[24:].strip() for line in lines if line[:3] in ("  ●", "  ○")] == compared

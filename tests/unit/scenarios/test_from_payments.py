@@ -179,10 +179,10 @@ def test_card_payments_of_a_clock_come_back_with_their_authorizations() -> None:
     assert Counter(read(text).plan().transactions) == Counter(plan.transactions)
     assert text.count('every = "week on Friday"') == 1, text
     anonymous = read(write_scenario(history_of_clock(clock), title="a", anonymise=True)).plan().transactions
-    [hotel] = [one for one in anonymous if one.authorized_amount]
-    assert Decimal("0.48") < hotel.authorized_amount / 240 < 1
-    assert hotel.authorized_name != hotel.name
-    assert hotel.authorized_name.startswith("Expense ")
+    [(name, amount)] = [(one.authorized_name, one.authorized_amount) for one in anonymous if one.authorized_amount]
+    assert isinstance(amount, Decimal)
+    assert 115 < amount < 240
+    assert name in ("Expense 1", "Expense 2", "Expense 3")
     assert [one.authorized_at for one in anonymous] == [one.authorized_at for one in plan.transactions]
 
 

@@ -70,6 +70,7 @@ def reconcile(
     if result.ok:
         session.output.write(result, f"The books are complete. {formatting.count(len(rows), 'row')} compared.")
         return
-    text = format_differences(clock.snapshot, result, clock.frozen_time if at is None else at)
+    time = clock.frozen_time if at is None else at
+    text = format_differences(clock.snapshot, result, time, options["account"], options["currency"])
     session.output.write(result, *text.splitlines())
     raise CliError(Exit.VIOLATED, "The books differ from those of the bank.", hint)
