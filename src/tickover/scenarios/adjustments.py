@@ -107,7 +107,7 @@ class Adjustments(Struct, frozen=True, kw_only=True):
         self, nominal: Sequence[datetime], local_time: LocalTime, window: Window
     ) -> list[tuple[int, datetime, datetime]]:
         """Return the index, the nominal and the actual instant of each occurrence that is left."""
-        days = [local_time.to_local(instant).date() for instant in nominal]
+        days = [local_time.day_of(instant) for instant in nominal]
         skipped = {self._day(point, "skipped", days, local_time, window) for point in self.skipped}
         late = {self._day(point, "late_by", days, local_time, window): by for point, by in self.late_days}
         occurrences = []
@@ -120,9 +120,10 @@ class Adjustments(Struct, frozen=True, kw_only=True):
         return occurrences
 
     def _move(self, instant: datetime, day: date, late_by: Duration | None, local_time: LocalTime) -> datetime:
-        jitter = self.variety.jitter(day, self.jitter_days) if self.jitter_days else 0
-        moved_day = self.calendar.move(day + timedelta(days=jitter))
-        moved = instant
+        moved_day, moved = day, instant
+        if self.jitter_days:
+            moved_day += timedelta(days=self.variety.jitter(day, self.jitter_days))
+        moved_day = self.calendar.move(moved_day)
         if moved_day != day:
             moved = local_time.to_instant(datetime.combine(moved_day, local_time.to_local(instant).time()))
         return local_time.add(moved, late_by) if late_by else moved
@@ -130,7 +131,7 @@ class Adjustments(Struct, frozen=True, kw_only=True):
     def _day(self, point: Point, key: str, days: Iterable[date], local_time: LocalTime, window: Window) -> date:
         """Return the day of a point. Inside of the scenario, it must be a nominal day of the item."""
         instant = point.instant(local_time, window)
-        day = local_time.to_local(instant).date()
+        day = local_time.day_of(instant)
         if day not in days and window.start <= instant <= window.end:
             nearest = min(days, key=lambda one: abs(one - day), default=None)
             hint = f"; the nearest one is {nearest.isoformat()}" if nearest else ""

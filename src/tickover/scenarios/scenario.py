@@ -66,7 +66,7 @@ class Payments(Struct, frozen=True, kw_only=True):
 
     def _amount(self, index: int, nominal: datetime) -> Decimal:
         if isinstance(self.amounts, AmountRange):
-            day = self.timing.local_time.to_local(nominal).date()
+            day = self.timing.local_time.day_of(nominal)
             return to_exact_decimal(self.amounts.draw(self.adjustments.variety, day))
         return _nth(self.amounts, index)
 

@@ -38,18 +38,19 @@ class LocalTime(Struct, frozen=True):
 
     def on(self, day: date) -> datetime:
         """Return the instant on a day."""
-        return self.to_instant(datetime.combine(day, self.time))
+        return _to_utc(datetime.combine(day, self.time, self.zone))
 
     def to_instant(self, local: datetime) -> datetime:
         """Return the instant of a local time without a zone."""
-        try:
-            return local.replace(tzinfo=self.zone).astimezone(UTC)
-        except OverflowError:
-            raise ValueError(f"{local.isoformat()} is outside of the years 1 to 9999 in UTC") from None
+        return _to_utc(local.replace(tzinfo=self.zone))
 
     def to_local(self, instant: datetime) -> datetime:
         """Return the local time of an instant, without a zone."""
         return instant.astimezone(self.zone).replace(tzinfo=None)
+
+    def day_of(self, instant: datetime) -> date:
+        """Return the local day of an instant."""
+        return instant.astimezone(self.zone).date()
 
     def add(self, instant: datetime, duration: Duration) -> datetime:
         """Return the instant whose local time is `duration` later."""
@@ -66,6 +67,13 @@ class LocalTime(Struct, frozen=True):
             return earliest
         # A local time that the clocks skip is later.
         return max(earliest, min(moved, instant))
+
+
+def _to_utc(local: datetime) -> datetime:
+    try:
+        return local.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{local.replace(tzinfo=None).isoformat()} is outside of the years 1 to 9999 in UTC") from None
 
 
 class Point(Struct, frozen=True):
@@ -129,15 +137,15 @@ class RecurringTiming(Struct, frozen=True):
     def instants(self, window: Window) -> list[datetime]:
         """Return the instants inside of the window. Those before the start count towards `times`."""
         begin, end = self._bounds(window)
-        days = self.recurrence.with_default_day(self.local_time.to_local(begin)).ordinals(*self._days(begin, end))
+        days = self.recurrence.with_default_day(self.local_time.day_of(begin)).ordinals(*self._days(begin, end))
         # Converting a day takes longer than finding it.
-        first = self.local_time.to_local(window.start).toordinal()
+        first = self.local_time.day_of(window.start).toordinal()
         found = (self.local_time.on(date.fromordinal(day)) for day in islice(days, self.times) if day >= first)
         return [instant for instant in found if instant >= window.start]
 
     def _days(self, begin: datetime, end: datetime) -> tuple[int, int]:
         """Return the first and the last day whose instant is between two instants."""
-        first, last = self.local_time.to_local(begin).date(), self.local_time.to_local(end).date()
+        first, last = self.local_time.day_of(begin), self.local_time.day_of(end)
         return (
             first.toordinal() + (self.local_time.on(first) < begin),
             last.toordinal() - (self.local_time.on(last) > end),
