@@ -73,6 +73,8 @@ def root() -> None:
             "events": ("commands.money:events", "List what happened, or follow it."),
             "follow": ("commands.follow:follow", "Keep programs under libfaketime at a clock's time."),
             "connect": ("commands.bank:connect", "Let an app read a clock as if it were a bank."),
+            "connections": ("commands.bank:connections", "List the apps that read a clock."),
+            "disconnect": ("commands.bank:disconnect", "End the connection of an app."),
             "export": ("commands.export:export", "Write statements for other programs."),
             "check": ("commands.money:check", "Check expectations about balances and goals."),
             "reconcile": ("commands.reconcile:reconcile", "Compare the books of an app with a clock."),

@@ -1,4 +1,4 @@
-"""`tickover clock connect`."""
+"""`tickover clock connect`, `connections` and `disconnect`."""
 
 from base64 import b64decode
 
@@ -22,3 +22,21 @@ def test_one_protocol_is_required(shell: Shell, options: list[str]) -> None:
     wrong = shell("clock", "connect", *options)
     assert (wrong.code, wrong.out) == (2, "")
     assert "either --plaid or --simplefin" in wrong.err
+
+
+def test_connections_are_listed_and_ended(shell: Shell) -> None:
+    clock = shell("clock", "create", "--json").json["id"]
+    assert shell("clock", "connections").out == "The clock has no connections.\n"
+    ids = [
+        shell("clock", "connect", *options, "--json").json["connection"]["id"]
+        for options in (["--plaid"], ["--simplefin", "--institution", "First Bank"])
+    ]
+    first, second = shell("clock", "connections").out.splitlines()
+    assert first.startswith(f"  {ids[0]}  PLAID  Tickover Bank  created 20")
+    assert second.startswith(f"  {ids[1]}  SIMPLEFIN  First Bank  created 20")
+    assert shell("clock", "create").code == 0
+    assert shell("clock", "disconnect", ids[0], "--clock", clock).out == f"Disconnected {ids[0]}.\n"
+    assert [one["id"] for one in shell("clock", "connections", clock, "--json").json["connections"]] == ids[1:]
+    again = shell("clock", "disconnect", ids[0])
+    assert (again.code, again.out) == (4, "")
+    assert "CONNECTION" in again.err
