@@ -187,6 +187,22 @@ def test_ofx_with_cdata_and_an_amount_of_zero() -> None:
     assert (payment.name, payment.amount) == ("A & B <home>", Decimal(-5))
 
 
+@pytest.mark.parametrize(
+    ("account", "type"),
+    [
+        ("<BANKACCTFROM><ACCTID>1<ACCTTYPE>SAVINGS</BANKACCTFROM>", "SAVINGS"),
+        ("<BANKACCTFROM><ACCTTYPE>CREDITLINE</ACCTTYPE></BANKACCTFROM>", "CREDIT_CARD"),
+        ("<BANKACCTFROM><ACCTTYPE>CHECKING</ACCTTYPE></BANKACCTFROM>", "CHECKING"),
+        ("<CCACCTFROM><ACCTID>1</CCACCTFROM><BANKACCTTO><ACCTTYPE>SAVINGS</BANKACCTTO>", "CREDIT_CARD"),
+        ("", "CHECKING"),
+    ],
+)
+def test_ofx_tells_the_type_of_the_account(account: str, type: str) -> None:
+    entry = "<STMTTRN><DTPOSTED>20260115<TRNAMT>-5<NAME>Tea</STMTTRN>"
+    history = read_statement(f"<OFX><CURDEF>EUR{account}\n{entry}</OFX>".encode(), "bank.ofx")
+    assert history.account_type == type
+
+
 UMLAUT = "Bäckerei Öz"
 DIALECTS = {
     # Headers and number formats of real banks. Each file has the same two payments.

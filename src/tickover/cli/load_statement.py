@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
+from msgspec.structs import replace
 
 from tickover.api.limits import MAX_CLOCK_TRANSACTIONS
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
+from tickover.cli.options import AccountFile
 from tickover.cli.select_clock import resolve_clock_id
 from tickover.cli.session import Session
 from tickover.scenarios.statements.history import History, Movement, history_of_clock, join_accounts
@@ -40,17 +42,21 @@ class FileOptions(NamedTuple):
 
 
 def load_history(
-    session: Session, source: str | None, accounts: Sequence[tuple[str, str]], options: FileOptions
+    session: Session, source: str | None, accounts: Sequence[AccountFile], options: FileOptions
 ) -> History:
     """Return the history in a file or of a clock, or that of several accounts with a file each."""
     if source is not None:
         path = Path(source)
         is_clock = source.startswith("clock_") and not path.exists()
         return _load_clock(session, source) if is_clock else _load_file(path, options, _CLOCK_HINT)
-    if len({key for key, _ in accounts}) < len(accounts):
+    if len({account.key for account in accounts}) < len(accounts):
         raise CliError(Exit.WRONG_COMMAND, "Several files have the same account. Use another key for each.")
+    histories = {}
+    for account in accounts:
+        history = _load_file(Path(account.path), options)
+        histories[account.key] = replace(history, account_type=account.type or history.account_type)
     try:
-        return join_accounts({key: _load_file(Path(file), options) for key, file in accounts})
+        return join_accounts(histories)
     except ValueError as error:
         raise CliError(Exit.WRONG_COMMAND, formatting.sentence(error)) from None
 

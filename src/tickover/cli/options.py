@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_args
 
 import click
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from tickover.api.durations import Duration
+    from tickover.api.fields import AccountType
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -122,12 +123,25 @@ def parse_balance(text: str) -> "tuple[str, Decimal]":
     return book, Decimal(amount)
 
 
-def parse_account_file(text: str) -> tuple[str, str]:
-    """Parse the key of an account and a file: `savings=tagesgeld.csv`."""
-    key, _, file = text.partition("=")
-    if not re.fullmatch(_ACCOUNT_KEY, key) or not file:
+class AccountFile(NamedTuple):
+    key: str
+    type: "AccountType | None"
+    """None if the file tells it."""
+    path: str
+
+
+def parse_account_file(text: str) -> AccountFile:
+    """Parse the key of an account, its type, if any, and a file: `visa:credit-card=visa.csv`."""
+    from tickover.api.fields import AccountType
+
+    account, _, path = text.partition("=")
+    key, separator, type = account.partition(":")
+    if not re.fullmatch(_ACCOUNT_KEY, key) or not path:
         raise click.BadParameter(f"'{text}' isn't an account with a file. Use KEY=FILE, for example savings=bank.csv.")
-    return key, file
+    types = {each.lower().replace("_", "-"): each for each in get_args(AccountType)}
+    if separator and type not in types:
+        raise click.BadParameter(f"'{type}' isn't a type of account. Use {', '.join(types)}.")
+    return AccountFile(key, types.get(type), path)
 
 
 def parse_amount(text: str) -> "Decimal":

@@ -74,13 +74,14 @@ def test_files_of_accounts_become_a_clock_with_transfers(shell: Shell, tmp_path:
     for key, lines in rows.items():
         file = tmp_path / f"{key}.csv"
         file.write_text("\n".join(["date,name,amount,currency", *lines]))
-        options.append(f"--account={key}={file}")
+        options.append(f"--account={key}{':credit-card' if key == 'savings' else ''}={file}")
     preview = shell("scenarios", "from", *options, "--preview")
     assert "  2027-01-04  200.00 EUR  To savings  checking → savings" in preview.out.splitlines()
     written = tmp_path / "mine.toml"
     written.write_text(shell("scenarios", "from", *options).out)
     clock = shell("clock", "create", str(written), "--json").json
-    assert [account["key"] for account in clock["accounts"]] == ["checking", "savings"]
+    types = [(account["key"], account["type"]) for account in clock["accounts"]]
+    assert types == [("checking", "CHECKING"), ("savings", "CREDIT_CARD")]
     shown = shell("clock", "show", "--at", "2027-01-05").out
     assert "200.00 EUR  checking → savings" in shown
     balances = shell("clock", "balance", "--at", "2027-01-06").out.splitlines()
@@ -106,7 +107,11 @@ def test_files_of_accounts_become_a_clock_with_transfers(shell: Shell, tmp_path:
         ([], "Use either FILE, CLOCK or --account."),
         (["a.csv", "--account", "a=b.csv"], "Use either FILE, CLOCK or --account."),
         (["--account", "Giro=b.csv"], "'Giro=b.csv' isn't an account with a file."),
-        (["--account", "a=no.csv", "--account", "a=no.csv"], "Several files have the same account."),
+        (
+            ["--account", "a:visa=b.csv"],
+            "'visa' isn't a type of account. Use checking, savings, credit-card",
+        ),
+        (["--account", "a:cash=no.csv", "--account", "a=no.csv"], "Several files have the same account."),
         (["--account", "a=no.csv"], "No file is named 'no.csv'."),
     ],
 )

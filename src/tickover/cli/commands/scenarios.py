@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tickover.cli.options import complete_scenario, parse_account_file, parse_time, shared_options
+from tickover.cli.options import AccountFile, complete_scenario, parse_account_file, parse_time, shared_options
 from tickover.cli.session import Session, pass_session
 
 
@@ -87,7 +87,7 @@ def show(session: Session, name: str, start: datetime | None, dates: bool) -> No
     "accounts",
     type=parse_account_file,
     multiple=True,
-    metavar="KEY=FILE",
+    metavar="KEY[:TYPE]=FILE",
     help="The file of an account, instead of FILE. Repeatable.",
 )
 @click.option("--columns", metavar="KEY=HEADER,...", help="Headers of a CSV file, such as date=Datum,amount=Betrag.")
@@ -103,7 +103,7 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     session: Session,
     source: str | None,
     *,
-    accounts: Sequence[tuple[str, str]],
+    accounts: Sequence[AccountFile],
     columns: str | None,
     currency: str | None,
     is_day_first: bool | None,
@@ -123,7 +123,7 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     \b
     tickover scenarios from bank.csv --preview
     tickover scenarios from bank.csv --from 2027-04-01 --anonymise > my.toml
-    tickover scenarios from --account checking=giro.csv --account savings=tagesgeld.ofx > my.toml
+    tickover scenarios from --account giro=giro.csv --account visa:credit-card=visa.csv > my.toml
     tickover clock create my.toml
     """
     from tickover.cli.load_statement import (

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from tickover.api import plans
 from tickover.api.clocks import Snapshot, Transaction
+from tickover.api.fields import AccountType
 from tickover.api.plans import PlannedAccount
 from tickover.scenarios.statements.statement import Payment, clean_text
 
@@ -47,6 +48,8 @@ class History(Struct, frozen=True, kw_only=True):
     """The balance of each currency before the first payment, where it is known. A history with accounts has none."""
     accounts: Sequence[PlannedAccount] = ()
     movements: Sequence[Movement] = ()
+    account_type: AccountType = "CHECKING"
+    """The type of the account, if the history is that of a file."""
 
     @property
     def items(self) -> list[Payment]:
@@ -132,7 +135,7 @@ def join_accounts(histories: Mapping[str, History]) -> History:
         if len(currencies) > 1:
             raise ValueError(f"the payments of {key} have several currencies: {', '.join(currencies)}")
         opening = history.opening.get(currencies[0], Decimal(0))
-        accounts.append(plans.account(key, key.capitalize(), currencies[0], opening_balance=opening))
+        accounts.append(plans.account(key, key.capitalize(), currencies[0], history.account_type, opening))
         payments += [replace(item, account=key) for item in history.payments]
     payments.sort(key=lambda item: item.day)
     others, movements = _find_transfers(payments)

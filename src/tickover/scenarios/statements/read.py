@@ -13,7 +13,7 @@ from typing import Final
 
 from tickover.api import timestamps
 from tickover.api.arguments import to_exact_decimal
-from tickover.api.fields import CURRENCY
+from tickover.api.fields import CURRENCY, AccountType
 from tickover.api.limits import MAX_AMOUNT, MAX_OPENING_BALANCE
 from tickover.scenarios.statements.history import History
 from tickover.scenarios.statements.statement import Payment, clean_text
@@ -72,6 +72,12 @@ _AMOUNT: Final = re.compile(
 _NUMERIC_DATE: Final = re.compile(r"([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4}|[0-9]{2})(?![0-9])")
 _ZERO: Final = re.compile(r"[+-]?0+(?:[.,]0*)?")
 _NAMED_MONTH_DATE: Final = re.compile(r"([0-9]{1,2})[ -]([A-Za-z]{3})[a-z]*[ -]([0-9]{4}|[0-9]{2})(?![0-9])")
+_OFX_ACCOUNT: Final = re.compile(r"<(CCACCTFROM)>|<ACCTTYPE>\s*([A-Z]+)")
+"""What tells the type of an account. Credit cards have statements of their own."""
+_OFX_ACCOUNT_TYPES: Final[Mapping[str, AccountType]] = {
+    "CCACCTFROM": "CREDIT_CARD", "CREDITLINE": "CREDIT_CARD", "SAVINGS": "SAVINGS", "MONEYMRKT": "SAVINGS",
+    "CD": "SAVINGS",
+}  # fmt: skip
 _OFX_TAG: Final = re.compile(r"<(/?)([A-Z0-9.]{1,32})>([^<\r\n]*)")
 
 
@@ -109,7 +115,7 @@ def read_statement(
         raise StatementError(
             f"{name}: the payments are from {first} to {last}; they must span at most 9 years between 1900 and 2200"
         )
-    return History(payments=payments, opening=opening)
+    return History(payments=payments, opening=opening, account_type=_ofx_account_type(text) if is_ofx else "CHECKING")
 
 
 def _decode(content: bytes) -> str:
@@ -134,6 +140,11 @@ def _read_ofx(text: str, name: str) -> Iterator[Payment]:
         elif not closing:
             fields[tag] = html.unescape(value.strip())
             currency = fields[tag] if tag == "CURDEF" else currency
+
+
+def _ofx_account_type(text: str) -> AccountType:
+    found = _OFX_ACCOUNT.search(text)
+    return _OFX_ACCOUNT_TYPES.get(found[1] or found[2], "CHECKING") if found else "CHECKING"
 
 
 def _escape_cdata(text: str) -> str:
