@@ -59,6 +59,7 @@ def parse_payments(table: Table, name: str, defaults: Defaults) -> Payments:
     with table.mistakes.collect():
         adjustments = _parse_adjustments(table, name, defaults)
     reversed_after = table.optional("reversed_after", readers.DELAY)
+    pending = table.optional("pending", readers.DELAY)
     table.mistakes.raise_all()
     if isinstance(amounts, tuple) and isinstance(table.get("amount"), list):
         if not isinstance(timing, ListedTiming):
@@ -73,6 +74,7 @@ def parse_payments(table: Table, name: str, defaults: Defaults) -> Payments:
         timing=timing,
         adjustments=adjustments,
         reversed_after=reversed_after,
+        pending=pending,
     )
 
 

@@ -20,7 +20,7 @@ from tickover.scenarios.item_parser import (
     parse_payments,
 )
 from tickover.scenarios.limits import CLOCK, EXPECTATIONS, Limit
-from tickover.scenarios.scenario import CardPayment, GoalItem, Scenario, TransactionItem
+from tickover.scenarios.scenario import GoalItem, Scenario, TransactionItem
 from tickover.scenarios.tables import Table
 from tickover.scenarios.timings import LocalTime
 
@@ -140,27 +140,21 @@ def _parse_transaction(
 ) -> TransactionItem:
     table = Table(value, location, TRANSACTION_KEYS)
     name, type = table.required("name", readers.NAME), table.required("type", readers.TYPE)
-    key = table.optional("account", readers.ACCOUNT_KEY)
-    currency = parse_currency(table, accounts.currency_of.get(key or "", default_currency))
-    accounts.check_transaction(table, key, currency)
+    account = table.optional("account", readers.ACCOUNT_KEY)
+    currency = parse_currency(table, accounts.currency_of.get(account or "", default_currency))
+    accounts.check_transaction(table, account, currency)
     category = table.optional("category", readers.CATEGORY)
-    card_payment = _parse_card_payment(table)
-    payments = parse_payments(table, name, defaults)
-    return TransactionItem(
-        name=name, type=type, currency=currency, category=category, account=key, payments=payments,
-        card_payment=card_payment,
-    )  # fmt: skip
-
-
-def _parse_card_payment(table: Table) -> CardPayment | None:
-    amount = table.optional("authorized_amount", readers.AMOUNT)
-    name = table.optional("authorized_name", readers.NAME)
-    pending = table.optional("pending", readers.DELAY)
+    authorized_amount = table.optional("authorized_amount", readers.AMOUNT)
+    authorized_name = table.optional("authorized_name", readers.NAME)
     if "pending" not in table:
         for key in _AUTHORIZED_KEYS:
             if key in table:
                 table.report(f'{key} requires pending, for example "2 days"', key)
-    return None if pending is None else CardPayment(pending, amount, name)
+    payments = parse_payments(table, name, defaults)
+    return TransactionItem(
+        name=name, type=type, currency=currency, category=category, account=account, payments=payments,
+        authorized_amount=authorized_amount, authorized_name=authorized_name,
+    )  # fmt: skip
 
 
 def _parse_goal(value: object, location: Location, defaults: Defaults) -> GoalItem:

@@ -33,6 +33,8 @@ class Occurrence(Struct, frozen=True):
     index: int
     """Its number among the nominal instants."""
     is_reversal: bool = False
+    authorized_at: datetime | None = None
+    """When a card payment becomes pending in the bank."""
 
 
 class Payments(Struct, frozen=True, kw_only=True):
@@ -44,6 +46,8 @@ class Payments(Struct, frozen=True, kw_only=True):
     timing: Timing
     adjustments: Adjustments
     reversed_after: Duration | None = None
+    pending: Duration | None = None
+    """How long before it the bank shows a card payment as pending."""
 
     def nominal_instants(self, window: Window) -> list[datetime]:
         with self.location.wrap_errors():
@@ -53,13 +57,21 @@ class Payments(Struct, frozen=True, kw_only=True):
         local_time = self.timing.local_time
         with self.location.wrap_errors():
             payments = [
-                Occurrence(at, instant, self._amount(index, instant), index)
+                Occurrence(
+                    at,
+                    instant,
+                    self._amount(index, instant),
+                    index,
+                    authorized_at=None if self.pending is None else local_time.subtract(at, self.pending, window.start),
+                )
                 for index, instant, at in self.adjustments.apply(nominal, local_time, window)
             ]
             if self.reversed_after is None:
                 return payments
             reversals = [
-                replace(payment, at=local_time.add(payment.at, self.reversed_after), is_reversal=True)
+                replace(
+                    payment, at=local_time.add(payment.at, self.reversed_after), is_reversal=True, authorized_at=None
+                )
                 for payment in payments
             ]
             return [*payments, *(reversal for reversal in reversals if reversal.at <= window.end)]
@@ -76,15 +88,6 @@ def _nth(amounts: Sequence[Decimal], index: int) -> Decimal:
     return amounts[index] if len(amounts) > 1 else amounts[0]
 
 
-class CardPayment(Struct, frozen=True):
-    """What a bank shows before a card payment is booked."""
-
-    pending: Duration
-    """How long before."""
-    amount: Decimal | None
-    name: str | None
-
-
 class TransactionItem(Struct, frozen=True, kw_only=True):
     name: str
     type: TransactionType
@@ -92,14 +95,16 @@ class TransactionItem(Struct, frozen=True, kw_only=True):
     category: str | None
     account: str | None
     payments: Payments
-    card_payment: CardPayment | None = None
+    authorized_amount: Decimal | None = None
+    """What the bank shows before a card payment is booked."""
+    authorized_name: str | None = None
 
     @property
     def types(self) -> set[TransactionType]:
         """The types of its transactions. A reversal has the opposite type."""
         return {self.type} if self.payments.reversed_after is None else {self.type, _OPPOSITES[self.type]}
 
-    def plan(self, occurrence: Occurrence, start: datetime) -> PlannedTransaction:
+    def plan(self, occurrence: Occurrence) -> PlannedTransaction:
         category = UNSET if self.category is None else self.category
         account = UNSET if self.account is None else self.account
         planned = TransactionEntry(
@@ -107,14 +112,13 @@ class TransactionItem(Struct, frozen=True, kw_only=True):
         )
         if occurrence.is_reversal:
             return replace(planned, type=_OPPOSITES[self.type], name=f"Reversal: {self.name}"[:MAX_NAME])
-        card = self.card_payment
-        if card is None:
+        if occurrence.authorized_at is None:
             return planned
         return replace(
             planned,
-            authorized_at=self.payments.timing.local_time.subtract(occurrence.at, card.pending, start),
-            authorized_amount=UNSET if card.amount is None else card.amount,
-            authorized_name=UNSET if card.name is None else card.name,
+            authorized_at=occurrence.authorized_at,
+            authorized_amount=UNSET if self.authorized_amount is None else self.authorized_amount,
+            authorized_name=UNSET if self.authorized_name is None else self.authorized_name,
         )
 
 
@@ -126,7 +130,7 @@ class TransferItem(Struct, frozen=True, kw_only=True):
     """The amounts that arrive in another currency: one for all instants, or one for each."""
     payments: Payments
 
-    def plan(self, occurrence: Occurrence, start: datetime) -> PlannedTransfer:
+    def plan(self, occurrence: Occurrence) -> PlannedTransfer:
         received = UNSET if self.received is None else _nth(self.received, occurrence.index)
         return TransferEntry(occurrence.at, self.name, self.from_, self.to, occurrence.amount, received)
 
@@ -232,7 +236,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
         for items, limit in groups:
             with mistakes.collect():
                 for index, occurrence in _expand(self.location, [item.payments for item in items], window, limit):
-                    found.append((items[index].plan(occurrence, window.start), occurrence.nominal))
+                    found.append((items[index].plan(occurrence), occurrence.nominal))
         mistakes.raise_all()
         if len(found) > MAX_CLOCK_TRANSACTIONS:
             limit_text = f"{len(found):,} transactions and transfers exceed the limit of {MAX_CLOCK_TRANSACTIONS:,}"
