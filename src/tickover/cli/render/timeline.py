@@ -87,7 +87,8 @@ def _curves(
         lines.append(_line(axis, book, _curve(opening[book], flows, axis, now)))
         lines += _indent(axis, _balances(opening[book], flows, time_label), width)
     if len(opening) > _MAX_CURVES:
-        lines.append(_line(axis, "", Text(f"and {len(opening) - _MAX_CURVES} more", FAINT)))
+        more = Text(f"and {len(opening) - _MAX_CURVES} more", FAINT)
+        lines.append(_line(axis, "", truncate(more, axis.columns)))
     return lines
 
 
