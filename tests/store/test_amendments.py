@@ -193,24 +193,3 @@ async def test_concurrent_calls_see_a_clock_and_its_schedule_of_one_revision(
                 b"" if stored.clock.revision == known_revision else b"%d" % stored.clock.revision
             )
         assert all(stored.clock.frozen_time == to for stored in seen[:4] if isinstance(stored, StoredClock))
-
-
-async def test_amendment_and_advance_of_one_clock_are_ordered(store: Store, open_another: OpenAnother) -> None:
-    """The amendment is valid before the advance and invalid after it."""
-    another = await open_another()
-    for number in range(30):
-        await add_clock(store, clock(number), user(1))
-        calls = [
-            _amend(another, valid_until=START, number=number),
-            store.advance_clock(key(number), user(1), START + DAY),
-        ]
-        outcome, moved = await asyncio.gather(*(calls if number % 2 else calls[::-1]))
-        if not isinstance(moved, StoredClock):
-            outcome, moved = moved, outcome
-        assert isinstance(moved, StoredClock)
-        if isinstance(outcome, Amended):
-            assert outcome.clock == _revision(1, clock(number))
-            assert moved.schedule == b"amended"
-        else:
-            assert outcome == Conflict(moved)
-            assert moved.schedule == b"schedule"

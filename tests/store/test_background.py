@@ -26,6 +26,11 @@ def database_url(request: pytest.FixtureRequest) -> str:
     return url
 
 
+@pytest.fixture(autouse=True)
+def _frequent_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tickover.server.background._CHECK_SECONDS", 0.01)
+
+
 both_databases = pytest.mark.parametrize("database_url", ["sqlite", "postgres"], indirect=True)
 
 

@@ -20,6 +20,12 @@ def _lines(log: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.fixture
+def database_url(database_url: str) -> str:
+    """A call waits only briefly for a lock."""
+    return database_url if database_url.startswith("sqlite") else f"{database_url}?lock_timeout=50ms"
+
+
+@pytest.fixture
 async def failing(world: World, token: str, database_url: str) -> AsyncIterator[str]:
     """Make the database reject writes. Return its error message."""
     if database_url.startswith("sqlite"):

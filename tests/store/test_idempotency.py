@@ -99,19 +99,6 @@ def add_records(database_url: str) -> Callable[[Sequence[bytes]], Awaitable[None
 AddRecords = Callable[[Sequence[bytes]], Awaitable[None]]
 
 
-@pytest.mark.parametrize("limit", [3, 7, 100])
-async def test_sweep_deletes_at_most_the_limit_and_returns_the_number(
-    store: Store, add_records: AddRecords, rows_of: RowsOf, limit: int
-) -> None:
-    await add_records([key(number, _EXPIRED) for number in range(7)])
-    swept, remaining = [], []
-    while count := await store.sweep(NOW, limit):
-        swept.append(count)
-        remaining.append(await rows_of("creations"))
-    assert swept == [limit] * (7 // limit) + [7 % limit] * (7 % limit > 0)
-    assert remaining == [max(7 - limit * turn, 0) for turn in range(1, len(swept) + 1)]
-
-
 async def test_concurrent_sweeps_delete_each_expired_record_once(
     store: Store, open_another: OpenAnother, add_records: AddRecords, rows_of: RowsOf
 ) -> None:

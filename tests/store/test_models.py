@@ -21,27 +21,17 @@ from tests.store.values import (
     END,
     HOUR,
     MICROSECOND,
-    MINUTE,
     NOW,
-    SECOND,
     START,
     WEEK,
     advance,
-    claim,
-    code,
-    code_limits,
     digest,
     key,
-    link,
-    session,
     user,
-    user_of_token,
 )
 from tickover.api.ids import first_live_key
-from tickover.api.limits import CODE_LIFETIME, RESEND_INTERVAL
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clocks import Clock
-from tickover.server.sign_in.logins import CountedAttempt, LoginEmail, SecretKind
 from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
     Amended,
@@ -57,9 +47,6 @@ from tickover.server.storage.store import (
 )
 
 _fresh = count(1_000)
-_steps = st.sampled_from(
-    [MICROSECOND, SECOND, RESEND_INTERVAL - MICROSECOND, RESEND_INTERVAL, 5 * MINUTE, CODE_LIFETIME, HOUR]
-)
 _of_two = st.integers(0, 1)
 _which = st.integers(0, 9)
 _one_store_for_all = settings(
@@ -68,116 +55,6 @@ _one_store_for_all = settings(
 
 
 # Logins
-
-
-@dataclass
-class _ModelEmail:
-    send: LoginEmail
-    tries: int = 0
-    spent: bool = False
-    holds_slot: bool = True
-
-
-@dataclass
-class _ModelLogins:
-    """A model of emails, codes and users."""
-
-    messages: list[_ModelEmail] = field(default_factory=list)
-    users: dict[str, bytes] = field(default_factory=dict)
-
-    def claim(self, send: LoginEmail) -> Instant | None:
-        held_by = [one.send.sent_at for one in self._to(send.email) if one.holds_slot][-1:]
-        for last in held_by:
-            # A later timestamp is from before the wall clock was set back.
-            if send.sent_at - RESEND_INTERVAL < last < send.sent_at + 10 * MINUTE:
-                return last
-        self.messages.append(_ModelEmail(send))
-        return None
-
-    def undo(self, send: LoginEmail) -> None:
-        self.messages = [one for one in self.messages if one.send != send]
-
-    def free(self, send: LoginEmail) -> None:
-        for one in self.messages:
-            one.holds_slot = one.holds_slot and one.send != send
-
-    def count_attempt(self, email: str, limit: int, now: Instant) -> CountedAttempt | None:
-        newest = self.newest_code(email)
-        if newest is None or newest.spent or newest.tries >= limit or newest.send.expires_at <= now:
-            return None
-        newest.tries += 1
-        return CountedAttempt(newest.send.digest, newest.send.sent_at)
-
-    def redeem(self, send: LoginEmail, user_key: bytes) -> bytes | None:
-        newest = self.newest_code(send.email)
-        if newest is None or newest.send != send or newest.spent:
-            return None
-        for one in self._to(send.email):
-            one.spent = True
-        return self.users.setdefault(send.email, user_key)
-
-    def newest_code(self, email: str) -> _ModelEmail | None:
-        codes = [one for one in self._to(email) if one.send.kind is SecretKind.CODE]
-        return codes[-1] if codes else None
-
-    def _to(self, email: str) -> list[_ModelEmail]:
-        return [one for one in self.messages if one.send.email == email]
-
-
-_login_acts = [
-    st.tuples(st.just("wait"), _steps),
-    st.tuples(st.just("claim"), _of_two, st.sampled_from([code, link])),
-    st.tuples(st.just("undo"), _which),
-    st.tuples(st.just("free"), _which),
-    st.tuples(st.just("try"), _of_two, st.integers(1, 5)),
-    st.tuples(st.just("redeem"), _which),
-]
-_sweep = st.tuples(st.just("sweep"), st.integers(1, 3))
-_set_back = st.tuples(st.just("set back"), _steps)
-
-
-@_one_store_for_all
-@given(
-    acts=st.lists(st.one_of(*_login_acts, _sweep), min_size=20, max_size=60)
-    | st.lists(st.one_of(*_login_acts, _set_back), min_size=20, max_size=60)
-)
-async def test_logins_match_the_model(store: Store, acts: list[tuple[Any, ...]]) -> None:
-    model, now, example = _ModelLogins(), NOW, next(_fresh)
-    emails = [f"{name}-{example}@example.test" for name in ("ana", "ben")]
-    sends: list[LoginEmail] = []
-    for act, *how in acts:
-        now += MICROSECOND
-        match act, *how:
-            case "wait", step:
-                now += step
-            case "set back", step:
-                now -= step
-            case "claim", who, kind:
-                send = kind(next(_fresh), now, emails[who])
-                assert await claim(store, send) == model.claim(send)
-                sends.append(send)
-            case "try", who, limit:
-                assert await store.count_attempt(emails[who], code_limits(limit), now) == model.count_attempt(
-                    emails[who], limit, now
-                )
-            case "sweep", limit:
-                await store.sweep(now, limit)
-            case _, which if sends:
-                await _act_on_email(store, model, act, sends[-1 - which % len(sends)], now)
-
-
-async def _act_on_email(store: Store, model: _ModelLogins, act: str, send: LoginEmail, now: Instant) -> None:
-    if act == "undo":
-        await store.undo_send(send)
-        model.undo(send)
-    elif act == "free":
-        await store.allow_resend(send)
-        model.free(send)
-    elif now < send.expires_at:  # an expired code has no counted try, so it is never redeemed
-        new = session(next(_fresh), now)
-        opened = await store.redeem_code(send.email, send.digest, new)
-        assert opened == model.redeem(send, new.user_key)
-        assert await user_of_token(store, new.token_digest, now) == opened
 
 
 # Clocks

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
-from msgspec import UNSET
 from msgspec.structs import replace
 
-from tests.store.values import NOW, START, add_clock, clock, key, listed, user
+from tests.store.values import NOW, START, add_clock, clock, key, user
 from tickover.server.schedule.clocks import Clock, encode_label, encode_labels
 from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
@@ -139,21 +138,6 @@ async def test_names_and_labels_count_towards_the_bytes(store: Store) -> None:
     bare = named(2, None, None)
     assert await store.create_clock(bare, *values, Quota(bytes=size + 7)) == oldest
     assert await store.create_clock(bare, *values, Quota(bytes=size + 8)) == Created()
-
-
-async def test_update_changes_the_bytes_that_count(store: Store) -> None:
-    first = named(1, "12345", None)
-    values = user(1), b"", bytes(16)
-    limit = Quota(bytes=10)
-    assert await store.create_clock(first, *values, limit) == Created()
-    await store.update_clock(first.key, user(1), NameChanges("1234567", UNSET), bytes(16), Quota())
-    assert await store.create_clock(named(2, "1234", None), *values, limit) == QuotaExceeded("bytes", first.key)
-    assert await store.create_clock(named(2, "123", None), *values, limit) == Created()
-    assert await store.create_clock(named(3, "1", None), *values, limit) == QuotaExceeded("bytes", first.key)
-    await store.update_clock(first.key, user(1), NameChanges(None, "{}"), bytes(16), Quota())
-    assert await store.create_clock(named(3, "123456", None), *values, limit) == QuotaExceeded("bytes", first.key)
-    assert await store.create_clock(named(3, "12345", None), *values, limit) == Created()
-    assert len(await listed(store, user(1))) == 3
 
 
 async def test_new_names_stay_within_the_byte_limit(store: Store) -> None:

@@ -27,7 +27,6 @@ from tests.store.values import (
     key,
     link,
     redeem,
-    schedule_of,
     sent,
     session,
     user,
@@ -98,15 +97,6 @@ async def test_of_concurrent_advances_the_latest_time_wins(store: Store) -> None
         stands = await advance(store, key(1), user(1), START)
         assert stands is not None
         assert stands.frozen_time == max(targets)
-
-
-async def test_concurrent_sweeps_delete_exactly_the_expired_rows(store: Store) -> None:
-    for number in range(200):
-        await add_clock(store, clock(number, NOW - 8 * DAY if number % 2 else NOW), user(1))
-    while sum(await asyncio.gather(*(store.sweep(NOW, 3) for _ in range(10)))):
-        pass
-    assert [n for n in range(200) if await schedule_of(store, key(n), user(1)) is not None] == list(range(0, 200, 2))
-    assert [n for n in range(200) if await schedule_of(store, key(n, NOW - 8 * DAY), user(1)) is not None] == []
 
 
 @pytest.fixture

@@ -284,33 +284,6 @@ async def test_reads_do_not_block_checkpoints(store: SqliteStore, path: Path) ->
         assert other.execute("pragma wal_checkpoint(truncate)").fetchall() == [(0, 0, 0)]
 
 
-async def test_store_closes_during_reads(path: Path) -> None:
-    problems: list[object] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
-
-    async def read_until_closed(store: SqliteStore) -> None:
-        with pytest.raises(Rejection):  # noqa: PT012 - any call may fail
-            while True:
-                assert not await _is_valid(store)
-                await asyncio.sleep(0)
-
-    for _ in range(20):
-        store = await SqliteStore.open(path)
-        await asyncio.gather(*(read_until_closed(store) for _ in range(3)), store.close())
-    assert problems == []
-
-
-@pytest.mark.usefixtures("token")
-async def test_failed_read_is_unavailable_and_the_next_succeeds(store: SqliteStore, path: Path) -> None:
-    with closing(apsw.Connection(str(path))) as other:
-        other.execute("alter table tokens rename to hidden")
-        with pytest.raises(apsw.SQLError):
-            await _is_valid(store)
-        other.execute("alter table hidden rename to tokens")
-    await asyncio.sleep(0)
-    assert await _is_valid(store)
-
-
 # Failing disks and files
 
 

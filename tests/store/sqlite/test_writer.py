@@ -226,18 +226,6 @@ async def test_cancelled_jobs_do_not_count_as_waiting(writer: Writer) -> None:
     await outcomes_of(again)
 
 
-async def test_cancelled_jobs_do_not_affect_others(writer: Writer, witness: apsw.Connection) -> None:
-    async with busy_writer(writer):
-        futures = [writer.submit(insert(f"thing {number}")) for number in range(10)]
-        failing = [writer.submit(insert_and_fail(f"fault {number}")) for number in range(2)]
-        for future in (*futures[::2], failing[0]):
-            future.cancel()
-    outcomes = await outcomes_of(futures)
-    assert outcomes[1::2] == [f"thing {number}" for number in range(1, 10, 2)]
-    assert isinstance((await outcomes_of(failing))[1], JobError)
-    assert set(outcomes[1::2]) <= set(names(witness))
-
-
 # Closing
 
 

@@ -10,9 +10,7 @@ import pytest
 from tests.store.sqlite.writer_jobs import (
     CONTINUE,
     Job,
-    JobError,
     insert,
-    insert_and_fail,
     names,
     outcomes_of,
     runs_on_loop,
@@ -99,26 +97,6 @@ async def test_long_job_runs_alone_and_not_on_the_loop(writer: Writer, connectio
     assert statements == ["begin immediate", "commit"] * 3
 
 
-async def test_job_that_fails_on_the_loop_is_identified_in_the_thread(writer: Writer, witness: apsw.Connection) -> None:
-    runs: list[tuple[int, bool]] = []
-
-    def job(number: int) -> Job:
-        def run(db: apsw.Connection) -> int:
-            runs.append((number, runs_on_loop()))
-            (insert_and_fail if number == 2 else insert)(f"thing {number}")(db)
-            return number
-
-        return run
-
-    outcomes = await outcomes_of([writer.submit(job(number)) for number in range(5)])
-    assert isinstance(outcomes[2], JobError)
-    assert [*outcomes[:2], *outcomes[3:]] == [0, 1, 3, 4]
-    assert names(witness) == ["thing 0", "thing 1", "thing 3", "thing 4"]
-    assert runs[:3] == [(0, True), (1, True), (2, True)]
-    assert (2, False) in runs
-    assert runs.count((2, True)) == 1, "a failed job is not retried on the loop"
-
-
 # Collecting
 
 
@@ -147,20 +125,6 @@ async def test_jobs_of_several_iterations_are_collected_up_to_the_wait_limit(
         await asyncio.sleep(0)
     assert await outcomes_of(futures) == [f"thing {number}" for number in range(20)]
     assert len(counted) == commits
-
-
-async def test_first_job_does_not_wait_while_others_keep_coming(
-    writer: Writer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_MAX_BATCH", 1_000_000)
-    monkeypatch.setattr(module, "_MAX_WAITING", 1_000_000)
-    first = writer.submit(_current_thread("first"))
-    turns = 0
-    while not first.done():
-        turns += 1
-        assert turns < 100_000, "it waited for all the others"
-        writer.submit(_current_thread("another"))
-        await asyncio.sleep(0)
 
 
 async def test_batch_ends_after_its_time_and_the_rest_follow_in_order(
