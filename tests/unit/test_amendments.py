@@ -32,7 +32,6 @@ from tickover.api.limits import (
 from tickover.api.timestamps import Instant, years_after
 from tickover.server.schedule.amendments import NextSchedule, amend
 from tickover.server.schedule.clocks import Clock
-from tickover.server.schedule.items import ScheduledItems
 from tickover.server.schedule.schedule import Schedule, encode_schedule, fork_schedule, view
 
 _NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
@@ -145,11 +144,6 @@ def test_ids_are_never_used_again() -> None:
     assert forked.goals[0].contributions.next_number == 3
 
 
-def test_schedules_of_earlier_releases_have_no_cancelled_items() -> None:
-    stored = msgspec.msgpack.encode([[_START], [b"{}"]])
-    assert msgspec.msgpack.decode(stored, type=ScheduledItems).next_number == 1
-
-
 @pytest.mark.parametrize(
     ("add", "cancel", "valid_until"),
     [
@@ -235,11 +229,6 @@ def test_items_that_have_happened_cannot_be_cancelled(at: Instant) -> None:
     assert rejection.reason is Reason.ITEM_NOT_PENDING
     happened = [f"txn_{_HEX}_0", f"ctb_{_HEX}_0_0"]
     assert set(rejection.details["itemIds"]) == set(happened if at < _START + 3 * _DAY else ids)
-
-
-def test_cancelled_id_is_unknown() -> None:
-    amended = _amend(_SCHEDULE, cancel=[f"txn_{_HEX}_0"]).schedule
-    assert _faults(amended, cancel=[f"txn_{_HEX}_0"]) == [("cancel[0]", "unknown")]
 
 
 # Totals

@@ -118,16 +118,6 @@ async def test_batch_has_at_most_256_calls(calls: _Calls, database: _Database) -
     assert [call for batch in database.batches for call in batch] == submitted
 
 
-async def test_only_calls_of_one_group_run_together_and_the_others_keep_their_order(
-    calls: _Calls, database: _Database
-) -> None:
-    submitted = [_Call(number, kind=number % 3) for number in range(9)]
-    async with _busy(calls, database):
-        tasks = await _submit(calls, submitted)
-    assert await _outcomes(tasks) == [_result(call) for call in submitted]
-    assert [[call.number for call in batch] for batch in database.batches] == [[0, 3, 6], [1, 4, 7], [2, 5, 8]]
-
-
 async def test_caller_can_call_again_immediately_after_a_result(calls: _Calls, database: _Database) -> None:
     """Both batches end in the same iteration, and no other call starts the batcher."""
 

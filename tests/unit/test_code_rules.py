@@ -119,13 +119,6 @@ def test_migrations_are_numbered_without_gaps() -> None:
         assert [int(name[:4]) for name in names] == list(range(1, len(names) + 1))
 
 
-def test_lab_imports_only_the_support_of_the_tests() -> None:
-    pattern = r"^\s*(?:from tests(?!\.support\b)|import tests(?!\.support\b))"
-    programs = {name: text for name, text in text_files().items() if name.startswith("lab/")}
-    assert lines_with(pattern, programs) == []
-    assert lines_with(pattern, {"lab/study.py": "from tests.browser.tabs import Tab"})
-
-
 def test_no_file_installs_tickover_by_name() -> None:
     """Until its first release, a package with this name in a registry belongs to somebody else."""
     pattern = r"(?:pip|npm|pnpm|yarn|uv|pipx)3? (?:install|add|i) [^`]*?(?<![\w/.-])tickover(?![\w.-]*[.](?:whl|tgz))"

@@ -10,9 +10,7 @@ from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault
 from tickover.api.explain import explain
 from tickover.api.fields import Params
-from tickover.server.operations.advance_test_clock import AdvanceEntry
 from tickover.server.operations.delete_test_clock import DeleteEntry
-from tickover.server.operations.fork_test_clock import ForkEntry
 from tickover.server.operations.get_test_clock import GetEntry
 from tickover.server.operations.login_by_email_verification import VerificationEntry
 from tickover.server.operations.send_login_code_email import SendEntry
@@ -92,9 +90,6 @@ def test_faults_of_items_within_the_limit_are_listed_too() -> None:
             {"goals": [GOAL | {"contributions": [{}]}]},
             ["goals[0].contributions[0].at", "goals[0].contributions[0].amount"],
         ),
-        (AdvanceEntry, {}, ["id", "frozenTime"]),
-        (GetEntry, {}, ["id"]),
-        (ForkEntry, {}, ["id"]),
         (DeleteEntry, {}, ["id"]),
         (SendEntry, {}, ["email", "loginCodeType", "emailType"]),
         (VerificationEntry, {}, ["email", "code", "authenticationMethod"]),
@@ -110,7 +105,6 @@ def test_missing_fields_are_faults(kind: type[Params], params: Any, paths: list[
         (NewClock, {"frozenTime": None}, "frozenTime"),
         (NewClock, {"transactions": None}, "transactions"),
         (NewClock, {"transactions": [TRANSACTION | {"category": None}]}, "transactions[0].category"),
-        (NewClock, {"goals": [GOAL | {"initialAmount": None}]}, "goals[0].initialAmount"),
         (NewClock, {"goals": [GOAL | {"contributions": None}]}, "goals[0].contributions"),
         (GetEntry, GET | {"at": None}, "at"),
     ],
@@ -122,7 +116,6 @@ def test_null_for_optional_parameter_gets_a_hint(kind: type[Params], params: Any
 @pytest.mark.parametrize(
     ("params", "path", "hint"),
     [
-        ({"frozentime": 1}, "frozentime", "did you mean frozenTime?"),
         ({"frozen_time": 1}, "frozen_time", "did you mean frozenTime?"),
         ({"goals": [GOAL | {"initalAmount": 5}]}, "goals[0].initalAmount", "did you mean initialAmount?"),
         (
@@ -135,11 +128,6 @@ def test_null_for_optional_parameter_gets_a_hint(kind: type[Params], params: Any
 )
 def test_unknown_name_gets_a_suggestion_and_its_value_is_omitted(params: Any, path: str, hint: str) -> None:
     assert faults_of(NewClock, params) == [Fault(path, "unknown", f"is not a known parameter; {hint}")]
-
-
-def test_name_from_another_object_is_unknown() -> None:
-    found = faults_of(NewClock, {"amount": 1, "goals": [GOAL | {"currency": "EUR"}]})
-    assert [(fault.path, fault.rule) for fault in found] == [("amount", "unknown"), ("goals[0].currency", "unknown")]
 
 
 # Text
@@ -198,24 +186,11 @@ def test_message_says_what_is_valid(kind: type[Params], changes: dict[str, Any],
     assert faults_of(kind, params) == [Fault(f"{place}{name}", rule, message, got)]
 
 
-@pytest.mark.parametrize("field", [{"type": ["INCOME"]}, {"at": ["2027-01-31T09:00:00Z"]}])
-def test_array_is_not_repeated(field: dict[str, Any]) -> None:
-    assert [fault.got for fault in of_transaction(**field)] == [UNSET]
-
-
 # Numbers
 
 TOO_LARGE = ("max", "must be at most 1000000000")
 TOO_SMALL = ("positive", "must be greater than 0")
 NOT_A_NUMBER = ("type", "must be a number")
-
-
-@pytest.mark.parametrize("number", ["1.0", "5e-324", "999999999.9999999", "1000000000", "1e9"])
-def test_amount_is_positive_and_at_most_a_billion(number: str) -> None:
-    amount = Raw(number.encode())
-    assert of_transaction(amount=amount) == []
-    assert of_goal(targetAmount=amount, initialAmount=0) == []
-    assert of_goal(contributions=[CONTRIBUTION | {"amount": amount}]) == []
 
 
 @pytest.mark.parametrize(
@@ -225,16 +200,11 @@ def test_amount_is_positive_and_at_most_a_billion(number: str) -> None:
         pytest.param("-0.0", TOO_SMALL, 0.0, id="minus zero"),
         pytest.param("1e-400", TOO_SMALL, 0.0, id="too small for a double"),
         pytest.param("-5e-324", TOO_SMALL, -5e-324, id="just below zero"),
-        pytest.param("-99999999999999999999", TOO_SMALL, -1e20, id="far below zero"),
         pytest.param("-1e400", TOO_SMALL, UNSET, id="below any double"),
-        pytest.param("1000000001", TOO_LARGE, 1_000_000_001, id="one too many"),
         pytest.param("1000000000.0000001", TOO_LARGE, 1000000000.0000001, id="just too many"),
-        pytest.param("9223372036854775808", TOO_LARGE, 9.223372036854775808e18, id="64 bits"),
-        pytest.param("1" + "0" * 300, TOO_LARGE, 1e300, id="300 digits"),
         pytest.param("1" + "0" * 400, TOO_LARGE, UNSET, id="400 digits"),
         pytest.param("1e400", TOO_LARGE, UNSET, id="above any double"),
         pytest.param("true", NOT_A_NUMBER, True, id="true"),
-        pytest.param('"900"', NOT_A_NUMBER, "900", id="string"),
         pytest.param("null", NOT_A_NUMBER, None, id="null"),
         pytest.param("[900]", NOT_A_NUMBER, UNSET, id="array"),
     ],

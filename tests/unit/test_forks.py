@@ -25,12 +25,6 @@ def new_clock(text: str) -> NewClock:
     )
 
 
-def test_fork_of_a_fork_equals_fork_of_the_original() -> None:
-    schedule = encode_schedule(ORIGINAL, new_clock("Rent"))
-    middle = fork_schedule(schedule, ORIGINAL.key, MIDDLE)
-    assert fork_schedule(middle, MIDDLE.key, FORK) == fork_schedule(schedule, ORIGINAL.key, FORK)
-
-
 @pytest.mark.parametrize(
     "text",
     [

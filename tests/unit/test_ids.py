@@ -50,20 +50,14 @@ def test_creation_time_is_truncated_to_the_millisecond() -> None:
         pytest.param("clock_0198a000-0000-7000-8000-0000000000000", id="a digit long"),
         pytest.param("clock_0198a0000-000-7000-8000-000000000000", id="hyphens elsewhere"),
         pytest.param("clock_0198a000-0000-7000-8000-00000000000০", id="a Bengali digit"),
-        pytest.param("clock_0198a000-0000-6000-8000-000000000000", id="version 6"),
         pytest.param("clock_0198a000-0000-8000-8000-000000000000", id="version 8"),
         pytest.param("clock_0198a000-0000-7000-7000-000000000000", id="variant just below"),
-        pytest.param("clock_0198a000-0000-7000-c000-000000000000", id="variant just above"),
         pytest.param("clock_0198a000-0000-7000-8000-000000000000\n", id="line break at the end"),
         pytest.param("clock_" + "0" * 1_000_000, id="a million digits"),
     ],
 )
 def test_invalid_clock_id_has_no_key(text: str) -> None:
     assert ids.read("clock", text) is None
-
-
-def test_id_of_a_clock_is_not_the_id_of_a_user() -> None:
-    assert ids.read("user", ids.write("clock", ids.uuid7(BORN, ONES))) is None
 
 
 @pytest.mark.parametrize(
@@ -85,32 +79,6 @@ def test_clock_expires_seven_days_after_its_millisecond(
     assert (key < ids.first_live_key(BORN + age)) is expired
 
 
-@pytest.mark.parametrize(
-    ("made_up", "expired"),
-    [
-        pytest.param("clock_00000000-0000-7000-8000-000000000000", True, id="born in 1970"),
-        pytest.param("clock_ffffffff-ffff-7fff-bfff-ffffffffffff", False, id="born after the year 9999"),
-    ],
-)
-def test_invented_id_expires_by_its_creation_time(made_up: str, expired: bool) -> None:
-    key = ids.read("clock", made_up)
-    assert key is not None
-    assert ids.has_expired(key, BORN) is expired
-
-
-@pytest.mark.parametrize(
-    ("born", "day"),
-    [
-        (datetime(1970, 1, 1, tzinfo=UTC), 0),
-        (datetime(1970, 1, 2, tzinfo=UTC) - MICROSECOND, 0),
-        (datetime(1970, 1, 2, tzinfo=UTC), 1),
-        (BORN, 20_819),
-    ],
-)
-def test_creation_day_counts_from_1970_in_utc(born: datetime, day: int) -> None:
-    assert ids.creation_day(ids.uuid7(born, ONES)) == day
-
-
 # Cursors
 
 _HEX = "01a2d11f02007129903ac1d45597fdf1"
@@ -128,11 +96,8 @@ def test_cursor_round_trip(key: bytes) -> None:
     [
         pytest.param(_HEX, id="no prefix"),
         pytest.param(f"clock_{_HEX}", id="another prefix"),
-        pytest.param(f"cursor_{_HEX[:-1]}F", id="one upper-case digit"),
-        pytest.param(f"cursor_{_HEX[:-2]}", id="a byte short"),
         pytest.param(f"cursor_{_HEX}00", id="a byte long"),
         pytest.param(f"cursor_{_HEX[:-1]}০", id="a Bengali digit"),
-        pytest.param(f"cursor_{_HEX[:-2]} 1", id="a space within"),
         pytest.param(f"cursor_{_HEX}\n", id="line break at the end"),
     ],
 )

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tickover.server.sign_in.email_addresses import EmailAddress
-from tickover.server.sign_in.logins import LoginEmail, SecretKind, TooSoon
+from tickover.server.sign_in.logins import TooSoon
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 ANA = EmailAddress("ana@example.test")
@@ -25,11 +25,3 @@ def test_wait_is_1_to_60_seconds(passed: timedelta, wait: int) -> None:
     found = TooSoon(NOW, timedelta(seconds=60), by_last_email=True).retry_after_seconds(NOW + passed)
     assert found == wait
     assert isinstance(found, int)
-
-
-@pytest.mark.parametrize(
-    ("kind", "lifetime"),
-    [(SecretKind.CODE, timedelta(minutes=10)), (SecretKind.LINK, timedelta(hours=1))],
-)
-def test_code_lives_ten_minutes_and_link_an_hour(kind: SecretKind, lifetime: timedelta) -> None:
-    assert LoginEmail(b"digest", ANA, kind, NOW, b"network").expires_at == NOW + lifetime

@@ -42,12 +42,10 @@ def test_whole_number_has_no_fraction(amount: Amount, written: bytes) -> None:
     ("initial", "contributions", "current"),
     [
         pytest.param(0.1, [0.2], "0.3", id="0.1 + 0.2"),
-        pytest.param(0, [0.1] * 100, "10", id="a hundred times 0.1"),
         pytest.param(1e-7, [1], "1.0000001", id="an exponent and none"),
         pytest.param(1e9, [0.01], "1000000000.01", id="a cent on the largest amount"),
         pytest.param(1e9, [1e9] * 100, "101000000000", id="the most a goal can come to"),
         pytest.param(999_999_999.9999999, [1e-7], "1000000000", id="sixteen digits to a round number"),
-        pytest.param(SMALLEST, [SMALLEST], "1e-323", id="the smallest twice"),
         pytest.param(1e9, [SMALLEST], "1000000000", id="the nearest double, when no double is exact"),
     ],
 )
@@ -57,26 +55,8 @@ def test_current_amount_is_the_exact_sum(initial: Amount, contributions: list[Am
 
 
 @pytest.mark.parametrize(
-    ("target", "initial", "contributions", "remaining"),
-    [
-        pytest.param(0.3, 0.1, [0.2], "0", id="nothing after 0.1 + 0.2 of 0.3"),
-        pytest.param(0.3, 0, [0.1], "0.2", id="0.3 - 0.1"),
-        pytest.param(1, 0, [1.1], "-0.1", id="over-funded by a tenth"),
-        pytest.param(1e9, 0, [SMALLEST], "1000000000", id="the nearest double, when no double is exact"),
-        pytest.param(SMALLEST, 0, [1e-323], "-5e-324", id="smallest target, over-funded by as much"),
-    ],
-)
-def test_remaining_amount_is_target_minus_current(
-    target: Amount, initial: Amount, contributions: list[Amount], remaining: str
-) -> None:
-    found = progress(target, initial, *contributions)
-    assert json.encode(found.remaining_amount).decode() == remaining
-
-
-@pytest.mark.parametrize(
     ("current", "target", "percent"),
     [
-        pytest.param(1, 8, "12.5", id="one decimal"),
         pytest.param(1, 3, "33.33", id="a third is rounded down"),
         pytest.param(2, 3, "66.67", id="two thirds are rounded up"),
         pytest.param(0.00005, 1, "0.01", id="half a hundredth goes up"),
@@ -84,12 +64,8 @@ def test_remaining_amount_is_target_minus_current(
         pytest.param(0.00285, 1, "0.29", id="0.285, which as a double is a little less"),
         pytest.param(1.005, 100, "1.01", id="1.005, which as a double is a little less"),
         pytest.param(99.995, 100, "99.99", id="99.995 is not yet 100"),
-        pytest.param(999_999_999.9999999, 1e9, "99.99", id="almost the largest target"),
         pytest.param(0.3, 0.3, "100", id="reached with a broken number"),
-        pytest.param(SMALLEST, SMALLEST, "100", id="smallest target reached"),
-        pytest.param(100.00499, 100, "100", id="a little over"),
         pytest.param(100.005, 100, "100.01", id="over by half a hundredth"),
-        pytest.param(1e9, 3, "33333333333.33", id="over-funded by a lot"),
         pytest.param(SMALLEST, 1e9, "0", id="smallest part of the largest target"),
         pytest.param(0.9999, 1e-13, "999900000000000", id="just below the cap"),
         pytest.param(1.0001, 1e-13, "1000000000000000", id="just above the cap"),
@@ -97,11 +73,3 @@ def test_remaining_amount_is_target_minus_current(
 )
 def test_progress_has_two_decimals(current: Amount, target: Amount, percent: str) -> None:
     assert json.encode(progress(target, 0, current).progress_percent).decode() == percent
-
-
-def test_progress_exists_before_and_after_each_contribution() -> None:
-    assert staircase(1000, 100, [200, 0.5]) == [
-        Progress(100, 900, 10),
-        Progress(300, 700, 30),
-        Progress(300.5, 699.5, 30.05),
-    ]

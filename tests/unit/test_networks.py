@@ -21,12 +21,9 @@ def network(peer: str | None, forwarded_for: bytes = b"", trusted: tuple[Network
         pytest.param("203.0.113.7", "203.0.113.7", id="IPv4 by address"),
         pytest.param("2001:0DB8:0001:0002:3:4:5:6", "2001:db8:1:2::/64", id="IPv6 by its 64"),
         pytest.param("::ffff:203.0.113.7", "203.0.113.7", id="IPv4 on an IPv6 socket"),
-        pytest.param("fe80::1%eth0", "fe80::/64", id="IPv6 with its interface"),
         pytest.param(None, "unknown", id="no peer"),
         pytest.param("/run/tickover.sock", "unknown", id="a peer without an address"),
         pytest.param("9.255.255.255", "9.255.255.255", id="just below the proxies' network"),
-        pytest.param("11.0.0.0", "11.0.0.0", id="just above the proxies' network"),
-        pytest.param("2001:db8:aaab::1", "2001:db8:aaab::/64", id="another IPv6 network"),
     ],
 )
 def test_client_counts_by_network_and_not_by_its_own_header(peer: str | None, counted_as: str) -> None:
@@ -40,7 +37,6 @@ def test_client_counts_by_network_and_not_by_its_own_header(peer: str | None, co
         pytest.param("10.255.255.255", b"198.51.100.9", CLIENT, id="the last address of the proxies"),
         pytest.param("::ffff:10.0.0.1", b"198.51.100.9", CLIENT, id="a proxy on an IPv6 socket"),
         pytest.param("2001:db8:aaaa::1", b"198.51.100.9", CLIENT, id="a proxy with IPv6"),
-        pytest.param(PROXY, b"  198.51.100.9\t", CLIENT, id="blanks around"),
         pytest.param(PROXY, b"::ffff:198.51.100.9", CLIENT, id="IPv4 written as IPv6"),
         pytest.param(PROXY, b"10.0.0.3,10.0.0.2", "10.0.0.3", id="proxies all the way"),
         pytest.param(PROXY, b"1.2.3.4, 10.0.0.9, 198.51.100.9, 10.0.0.2", CLIENT, id="a spoofed chain at the left"),
@@ -52,11 +48,7 @@ def test_client_counts_by_network_and_not_by_its_own_header(peer: str | None, co
         pytest.param(PROXY, b"198.51.100.9:50123, 10.0.0.2:443", CLIENT, id="a chain with ports"),
         pytest.param(PROXY, b"[2001:db8:1:2::5]:50123", "2001:db8:1:2::/64", id="IPv6 with a port"),
         pytest.param(PROXY, b"2001:db8:1:2::5:443", "2001:db8:1:2::/64", id="IPv6 without brackets has no port"),
-        pytest.param(PROXY, b"198.51.100.9:", PROXY, id="an empty port"),
-        pytest.param(PROXY, b"198.51.100.9:123456", PROXY, id="a port that is too long"),
-        pytest.param(PROXY, b"[2001:db8::1", PROXY, id="an open bracket"),
         pytest.param(PROXY, b'"198.51.100.9"', PROXY, id="quoted"),
-        pytest.param(PROXY, b"198.051.100.009", PROXY, id="leading zeros"),
         pytest.param(PROXY, b"198.51.100.9/32", PROXY, id="network instead of an address"),
     ],
 )

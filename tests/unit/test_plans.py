@@ -172,19 +172,3 @@ def test_opening_balances_are_sent_only_if_they_were_given() -> None:
 def test_balance_expectation_is_about_a_currency_or_an_account(names: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="pass either a currency or an account"):
         never_below(**names, amount=0)
-
-
-@pytest.mark.parametrize(
-    "build",
-    [
-        lambda amount: income("Salary", amount, "EUR", START),
-        lambda amount: expense("Rent", amount, "EUR", START),
-        lambda amount: contribution(amount, START),
-        lambda amount: goal("Trip", amount),
-        lambda amount: goal("Trip", 1, amount),
-        lambda amount: Plan(opening_balances={"EUR": amount}),
-    ],
-)
-def test_inexact_amounts_are_rejected(build: Any) -> None:
-    with pytest.raises(ValueError, match="has too many digits for a JSON number"):
-        build(2**53 + 1)

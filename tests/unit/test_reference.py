@@ -4,14 +4,13 @@ import json
 import re
 import shlex
 from html import unescape
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from tests.support.openrpc_document import PUBLIC_URL, document
 from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS, describe
-from tickover.server.web.api_reference import kind_of, render, rules_of
+from tickover.server.web.api_reference import render
 
 PAGE = render(describe(PUBLIC_URL), has_mailbox=True).decode()
 
@@ -65,24 +64,6 @@ def test_curl_examples_can_be_pasted(name: str) -> None:
         assert json.loads(response) == {"jsonrpc": "2.0", "result": example["result"]["value"], "id": 1}
 
 
-def test_every_reason_is_in_the_table_and_under_a_heading() -> None:
-    rows = re.findall(r'<tr><th scope="row"><a href="#(.*?)">.*?</th><td>(.*?)</td><td>(.*?)</td></tr>', PAGE)
-    reasons = document()["x-reasons"]
-    assert rows == [(name, str(about["code"]), str(about["httpStatus"])) for name, about in reasons.items()]
-    for name, about in reasons.items():
-        described = text_of(section(name))
-        assert about["description"].replace("`", "") in described
-        assert [field for field in about["data"]["required"] if f"\n{field} " not in described] == []
-        shown = [json.loads(block)["error"] for block in blocks(section(name))]
-        assert shown == ([about["example"]] if "example" in about else [])
-
-
-def test_headings_skip_no_level() -> None:
-    levels = [int(level) for level in re.findall(r"<h([1-6])\b", PAGE)]
-    assert levels[0] == 1
-    assert [pair for pair in pairwise(levels) if pair[1] > pair[0] + 1] == []
-
-
 def test_document_text_is_escaped() -> None:
     address = "http://[::1]/\"><script>alert(1)</script>'$(id)`id`"
     page = render(describe(address), has_mailbox=False).decode()
@@ -90,19 +71,3 @@ def test_document_text_is_escaped() -> None:
     assert page.count("<script") == PAGE.count("<script") == 1
     assert as_pasted(blocks(page)[0])[2] == f"{address}/rpc"
     assert page.count("<pre>") == PAGE.count("<pre>")
-
-
-@pytest.mark.parametrize(
-    ("schema", "kind", "rules"),
-    [
-        ({"type": "string", "minLength": 1, "maxLength": 120}, "string", "1 to 120 characters"),
-        ({"type": "string", "enum": ["A", "B", "C"]}, "string", "`A`, `B` or `C`"),
-        ({"type": "string", "format": "email", "maxLength": 254}, "email address", "at most 254 characters"),
-        ({"type": "number", "exclusiveMinimum": 0, "maximum": 10**9}, "number", "more than 0, at most 1,000,000,000"),
-        ({"type": "integer", "minimum": 1, "default": 0}, "whole number", "at least 1, by default `0`"),
-        ({"type": "array", "items": {"type": "string"}, "minItems": 1}, "array of strings", "at least 1 entry"),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "string or null", ""),
-    ],
-)
-def test_bounds_in_words(schema: Any, kind: str, rules: str) -> None:
-    assert (kind_of(schema), rules_of(schema)) == (kind, rules)

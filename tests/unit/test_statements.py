@@ -5,7 +5,6 @@ The tests import these programs, because every worker imports this module, and t
 
 import csv
 import io
-import json
 import re
 from decimal import Decimal
 from importlib.metadata import distribution
@@ -220,27 +219,6 @@ def test_each_account_has_a_statement_with_both_ends_of_transfers() -> None:
         ("txn_1", Decimal("-74.2")),
         ("tfr_1_in", 50),
     ]
-
-
-def test_json_entries_have_an_account_if_the_clock_has_accounts() -> None:
-    [main, card, usd] = json.loads(export(snapshot_with_accounts(), "json"))["statements"]
-    accounts = [{entry["account"] for entry in statement["entries"]} for statement in (main, card, usd)]
-    assert accounts == [{"main"}, {"card"}, {"usd"}]
-    assert '"account"' not in export(random_snapshot(Random(0)), "json")
-
-
-def test_csv_of_accounts_has_a_column_for_them() -> None:
-    rows = list(csv.DictReader(io.StringIO(export(snapshot_with_accounts(), "csv"))))
-    closing = {row["account"]: row["balance"] for row in rows if row["type"] == "closing"}
-    assert closing == {"main": "40.00", "card": "-44.20", "usd": "11.00"}
-    assert [row["type"] for row in rows if row["account"] == "card"] == [
-        "opening",
-        "transaction",
-        "transfer",
-        "closing",
-    ]
-    one = list(csv.DictReader(io.StringIO(export(snapshot_with_accounts(), "csv", account="usd"))))
-    assert {row["account"] for row in one} == {"usd"}
 
 
 @pytest.mark.parametrize(

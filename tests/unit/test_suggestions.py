@@ -2,7 +2,7 @@
 
 import pytest
 
-from tickover.api.suggestions import MAX_LENGTH, closest_match, suggest
+from tickover.api.suggestions import MAX_LENGTH, closest_match
 
 
 @pytest.mark.parametrize(
@@ -23,11 +23,3 @@ def test_names_over_the_maximum_length_get_no_suggestion() -> None:
     longest = "x" * MAX_LENGTH
     assert closest_match(longest, [longest]) == longest
     assert closest_match(longest + "x", [longest]) is None
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("evry", '; did you mean "every"?'), ("xyz", "; available keys: from, every")],
-)
-def test_suggestion_names_the_closest_candidate_or_the_fallback(name: str, expected: str) -> None:
-    assert suggest(name, ["from", "every"], '"{}"', fallback="available keys: from, every") == expected

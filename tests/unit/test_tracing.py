@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from tickover.api.errors import Rejection
-from tickover.server.http1.messages import OVERLOADED, Request, RequestError, Response
+from tickover.server.http1.messages import Request, RequestError, Response
 from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailRejected
 from tickover.server.storage.store import Store, overloaded
 from tickover.server.tracing import Tracing
@@ -91,15 +91,6 @@ async def test_only_failures_of_the_server_are_errors(status: int, is_error: boo
         "url.path": "/rpc",
         "http.response.status_code": status,
     }
-
-
-def test_health_checks_and_rejected_requests_have_no_span() -> None:
-    exporter = InMemorySpanExporter()
-    traced = Tracing(SimpleSpanProcessor(exporter)).handler(ScriptedHandler(200, is_async=False), lambda path: path)
-    assert traced.handle(Request("GET", "/healthz", b"", {}, None)) == (200, [], b"body")
-    assert traced.is_health_check(Request("GET", "/healthz", b"", {}, None))
-    assert traced.reject(OVERLOADED) == (OVERLOADED.status, [], b"")
-    assert exporter.get_finished_spans() == ()
 
 
 class FailingStore:

@@ -8,41 +8,6 @@ from tickover.cli.errors import Exit
 from tickover.client import ClientError, InvalidResponse, NothingLeft, Unreachable
 
 
-@pytest.mark.parametrize("reason", Reason)
-def test_every_reason_has_a_complete_message(reason: Reason) -> None:
-    error = from_rejection(Rejection(reason, "The server's message {so}."))
-    assert error.reason == reason
-    assert error.message.endswith(".")
-    assert "{" not in error.message.replace("{so}", "") + error.hint
-
-
-@pytest.mark.parametrize(
-    ("reason", "details", "lines"),
-    [
-        (
-            Reason.TIME_BEFORE_CURRENT,
-            {"currentFrozenTime": "2027-02-01T00:00:00Z"},
-            [
-                "tickover: No.",
-                "  To go back, copy the clock as it was at an earlier time: tickover clock fork --at TIME",
-            ],
-        ),
-        (
-            Reason.RESEND_TOO_SOON,
-            {"retryAfterSeconds": 42},
-            ["tickover: No.", "  If you haven't used its code yet: tickover login ana@example.test --code CODE"],
-        ),
-        (
-            Reason.UNAUTHENTICATED,
-            {},
-            ["tickover: Your token is invalid or has expired.", "  Sign in again: tickover login ana@example.test"],
-        ),
-    ],
-)
-def test_server_error_has_message_and_hint(reason: Reason, details: dict[str, object], lines: list[str]) -> None:
-    assert from_rejection(Rejection(reason, "No.", details), "ana@example.test").lines == lines
-
-
 @pytest.mark.parametrize(("number", "listed", "more"), [(1, 1, ""), (10, 10, ""), (11, 10, "  and 1 more")])
 def test_first_ten_faults_are_listed_and_json_has_all(number: int, listed: int, more: str) -> None:
     faults = [Fault(f"transactions[{n}].amount", "positive", "must be greater than 0") for n in range(number)]

@@ -1,4 +1,6 @@
-"""Tests of layout, measured in terminal cells."""
+"""Tests of amounts, and of layout, measured in terminal cells."""
+
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -7,7 +9,22 @@ from rich.text import Text
 
 from tests.unit.strategies import CHARACTERS
 from tickover.api.terminal import sanitize
+from tickover.cli import formatting
 from tickover.cli.render.layout import Column, table, truncate, wrap
+
+
+@pytest.mark.parametrize(
+    ("value", "shown", "with_sign"),
+    [
+        ("0", "0.00", "0.00"),
+        ("1000", "1 000.00", "+1 000.00"),
+        ("-1150.5", "−1 150.50", "−1 150.50"),
+        ("1E+9", "1 000 000 000.00", "+1 000 000 000.00"),
+        ("1E-7", "0.0000001", "+0.0000001"),
+    ],
+)
+def test_amount_has_two_decimals_and_grouped_thousands(value: str, shown: str, with_sign: str) -> None:
+    assert (formatting.amount(Decimal(value)), formatting.signed_amount(Decimal(value))) == (shown, with_sign)
 
 
 @pytest.mark.parametrize(

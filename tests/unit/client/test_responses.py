@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.system.client.servers import CLOCK, EMAIL
+from tests.system.client.servers import CLOCK
 from tickover.api.clocks import Snapshot
 from tickover.client import ClientError, Fault, InvalidResponse, Rejection
 from tickover.client.calls import get_clock, latest_email
@@ -76,26 +76,6 @@ def test_invalid_response_raises_with_the_url(content: bytes | str, message: str
     assert isinstance(caught.value, ClientError)
     assert str(caught.value) == f"{URL} {message}"
     assert caught.value.__cause__ is None
-
-
-def test_status_of_a_response_that_is_not_json_is_reported() -> None:
-    with pytest.raises(InvalidResponse, match="returned HTTP status 502 and no JSON-RPC response"):
-        decode("Bad gateway", 502)
-
-
-@pytest.mark.parametrize(
-    ("response", "message"),
-    [
-        (Response(URL, 404, PAGE.encode(), "text/html"), NOT_TICKOVER.format(404)),
-        (Response(URL, 500, b"Oh dear", "text/plain"), NOT_TICKOVER.format(500)),
-        (Response(URL, 404, b'{"jsonrpc": "2.0", "id": null, "result": {}}'), NOT_TICKOVER.format(404)),
-        (Response(URL, 200, json.dumps({**EMAIL, "sentAt": 5}).encode()), NOT_DECODED.format(" (at `$.sentAt`)")),
-    ],
-)
-def test_invalid_mailbox_response_raises_with_the_url(response: Response, message: str) -> None:
-    with pytest.raises(InvalidResponse) as caught:
-        latest_email("ana@example.test").decode(response)
-    assert str(caught.value) == f"{URL} {message}"
 
 
 def test_mailbox_error_raises_rejection() -> None:

@@ -1,8 +1,7 @@
 """Weekends, holidays, time zones, seeded variety, and late, skipped and reversed payments."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from decimal import Decimal
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -128,15 +127,6 @@ def test_durations_and_dates_use_the_time_zone() -> None:
 def test_a_start_without_a_time_is_midnight_in_the_time_zone() -> None:
     text = to_toml({"start": "2027-07-01", "timezone": "Europe/Berlin", "transactions": [rent(at="start")]})
     assert read(text).start == datetime(2027, 6, 30, 22, tzinfo=UTC)
-
-
-@pytest.mark.parametrize("zone", ["Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Pacific/Apia"])
-@pytest.mark.parametrize("hour", range(0, 24, 5))
-def test_daily_items_happen_once_on_every_local_day(zone: str, hour: int) -> None:
-    start = datetime(2010, 1, 1, hour, tzinfo=UTC)
-    found = instants(start, "98 days 12 hours", every="day", timezone=zone, time="12:00")
-    assert len(found) in (98, 99)
-    assert all(timedelta(hours=23) <= later - at <= timedelta(hours=25) for at, later in pairwise(found))
 
 
 # Variety
@@ -272,13 +262,6 @@ def test_an_authorization_is_never_after_the_payment() -> None:
 )
 def test_invalid_authorizations_are_reported(keys: dict[str, Any], expected: str) -> None:
     assert expected in error(at="+10 days", **keys)
-
-
-def test_nominal_dates_are_kept() -> None:
-    item = rent(every="month on the 31st", weekend="before", late_by={"2027-02-28": "2 days"})
-    scenario = read(to_toml({"transactions": [item], "length": "3 months", "opening": {"EUR": 5}}))
-    found = [(f"{planned.at:%m-%d}", f"{nominal:%m-%d}") for planned, nominal in scenario.occurrences(NEW_YEAR)]
-    assert found == [("01-29", "01-31"), ("02-28", "02-28"), ("03-31", "03-31")]
 
 
 def test_opening_balances_are_no_transactions() -> None:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from tests.unit.scenarios.strategies import to_toml
 from tickover.scenarios import ScenarioError, read
-from tickover.scenarios.files import MAX_DEPTH
 from tickover.server.isolated_calls import expand_scenario
 from tickover.server.isolated_requests import ExpandRequest
 
@@ -117,30 +116,8 @@ def test_date_after_the_year_9999_is_an_error_with_its_line(keys: str) -> None:
     assert caught.value.line == 3
 
 
-def test_jitter_at_the_end_of_time_is_no_failure() -> None:
-    item = (
-        'name = "Rent"\namount = 1\ntype = "income"\nevery = "day"\ntimes = 99\njitter_days = 15\nfrom = "9999-12-01"'
-    )
-    scenario = read(f'currency = "EUR"\nlength = "10 years"\n[[transactions]]\n{item}')
-    with pytest.raises(ScenarioError, match="line 3"):
-        scenario.plan("9989-12-31T23:59:59Z")
-
-
 def test_amount_with_too_many_digits_in_a_range_is_an_error_with_its_line() -> None:
     item = 'name = "Rent"\namount = {between = [100, 900], step = 0.123456789123457}\ntype = "income"\nevery = "week"'
     scenario = read(f'currency = "EUR"\n[[transactions]]\n{item}')
     with pytest.raises(ScenarioError, match=r"line 2.*too many digits"):
         scenario.plan("2027-01-01T00:00:00Z")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a = " + "[" * MAX_DEPTH + "]" * MAX_DEPTH,
-        "a = " + "{a = " * MAX_DEPTH + "1" + "}" * MAX_DEPTH,
-        f"[{'.'.join('a' * (MAX_DEPTH + 1))}]",
-    ],
-)
-def test_deeply_nested_values_are_an_error(text: str) -> None:
-    with pytest.raises(ScenarioError, match="the values are nested too deeply"):
-        read(text)

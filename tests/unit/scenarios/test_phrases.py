@@ -90,21 +90,6 @@ def test_invalid_days(phrase: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("phrase", "every", "monthly"),
-    [
-        ("first Friday", "every Friday", "month on the first Friday"),
-        ("every last Friday", "every Friday", "month on the last Friday"),
-        ("1st day", "every day", "month on the first day"),
-        ("first weekday", "every weekday", "month on the first weekday"),
-    ],
-)
-def test_a_missing_period_is_ambiguous(phrase: str, every: str, monthly: str) -> None:
-    with pytest.raises(ValueError, match=f'^is ambiguous: write "{every}" or "{monthly}"$'):
-        parse(phrase)
-    assert parse(every) != parse(monthly)
-
-
-@pytest.mark.parametrize(
     ("phrase", "ordinal", "readings"),
     [
         # A month has at most 5 of one weekday and 23 days from Monday to Friday. Higher ordinals are days of the month.
@@ -141,9 +126,3 @@ def test_ambiguous_ordinals(phrase: str, ordinal: str, readings: tuple[str, str]
 )
 def test_other_words_for_the_same_recurrence(phrase: str, same: str) -> None:
     assert parse(phrase) == parse(same)
-
-
-def test_examples_in_the_error_message_are_valid() -> None:
-    examples = EXPECTED.split('"')[1::2]
-    assert len(examples) > 5
-    assert all(parse(example) for example in examples)

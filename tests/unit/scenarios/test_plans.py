@@ -154,18 +154,6 @@ def test_bounds_of_a_recurrence(keys: dict[str, Any], expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("every", "since", "expected"),
-    [
-        ("week", "2027-01-06", "2027-01-06 2027-01-13"),
-        ("month", "2026-08-31", "2027-01-31 2027-02-28"),
-    ],
-)
-def test_without_a_day_the_recurrence_uses_the_day_of_from(every: str, since: str, expected: str) -> None:
-    found = instants(NEW_YEAR, every=every, **{"from": since})
-    assert found[:2] == [at(day) for day in expected.split()]
-
-
-@pytest.mark.parametrize(
     ("start", "length", "last"),
     [
         pytest.param("2027-01-01T08:00:00Z", "30 days", "2027-01-31", id="exactly at the end"),
@@ -239,18 +227,6 @@ def test_a_plan_for_one_call_is_smaller(top: dict[str, Any]) -> None:
     scenario.plan(NEW_YEAR)
     with pytest.raises(ScenarioError, match=r"exceed the limit of (100|25) per (clock|goal); "):
         scenario.plan(NEW_YEAR, ONE_CALL)
-
-
-@pytest.mark.parametrize(
-    ("start", "length"),
-    [
-        ("0011-01-01T00:00:00Z", "10 years"),
-        ("2028-02-29T00:00:00Z", "10 years"),
-        ("9989-12-31T23:59:59Z", "10 years"),
-    ],
-)
-def test_maximum_length(start: str, length: str) -> None:
-    assert len(plan(start, rent(every="year"), length=length).transactions) <= 11
 
 
 @pytest.mark.parametrize(
