@@ -12,17 +12,19 @@ from tickover.api.clocks import OPENING_WITH_ACCOUNTS
 from tickover.api.errors import Fault, invalid_params
 from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import Number
+from tickover.api.reconciliation import ExpectedItem
 from tickover.server.lru_cache import LruCache
 from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.events import EventIndex, index_events
 from tickover.server.schedule.expectations import Scope, scope_faults
 from tickover.server.schedule.ledger import Ledger
+from tickover.server.schedule.reconciliation import booked_transactions
 from tickover.server.schedule.schedule import Schedule, decode_expectations, decode_opening_balances
 from tickover.server.schedule.totals import Totals
 
 _MAX_CACHED_BYTES: Final = 8_000_000
-_BYTES_PER_ITEM: Final = 800
-"""The approximate size of an item in a ledger, including the index of events and the totals."""
+_BYTES_PER_ITEM: Final = 850
+"""The approximate size of an item in a ledger, including the indexes."""
 _BYTES_PER_LEDGER: Final = 4_000
 CLOCK_RANGE: Final = "the clock's start and its maxTime"
 
@@ -40,6 +42,10 @@ class CachedLedger:
     @cached_property
     def totals(self) -> Totals:
         return Totals(self.ledger)
+
+    @cached_property
+    def booked_transactions(self) -> Sequence[ExpectedItem[Number]]:
+        return booked_transactions(self.ledger)
 
 
 class ExpectedParams(Protocol):

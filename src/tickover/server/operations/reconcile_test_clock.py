@@ -55,7 +55,8 @@ class ReconcileEntry(Params, frozen=True):
 async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services: Services) -> Reconciliation[Number]:
     clock, schedule = await services.clocks.find(params.id, caller)
     at = clock.frozen_time if params.at is UNSET else params.at
-    ledger = (await services.ledgers.get(clock, schedule)).ledger
+    cached = await services.ledgers.get(clock, schedule)
+    ledger = cached.ledger
     faults = list(time_faults("at", at, clock.start_time, clock.max_time, CLOCK_RANGE))
     reject(OPERATION.name, faults + _selector_faults(params, ledger))
     account = None if params.account is UNSET else params.account
@@ -63,7 +64,7 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
     observed = params.observed
     compared = Comparison((), (), (), 0)
     if observed.transactions is not UNSET:
-        expected = expected_items(ledger, at, account, currency)
+        expected = expected_items(ledger, cached.booked_transactions, at, account, currency)
         pending = list(pending_items(ledger, at, account, currency))
         tolerance = params.tolerance_days
         compared = Comparison(expected, pending, observed.transactions, tolerance, partial(all_bank_ids, ledger))

@@ -169,15 +169,18 @@ def _check_balance(expected: BalanceExpectationEntry[Amount], ledger: Ledger, sc
         opening = Fraction(0)
     start = _default(expected.from_, scope.start)
     low, high = book.index_at(start), book.index_at(_default(expected.until, scope.until)) + 1
+    lowest, highest = (book.balances[indexes[high - 1]] for indexes in (book.lowest, book.highest))
     violations: list[tuple[int, str]] = []
     if not isinstance(expected.at_least, UnsetType):
         minimum = ceil((to_fraction(expected.at_least) - opening) * book.unit)
-        index = first_beyond(book.balances, low, high, minimum, min, int.__lt__)
-        violations += [] if index is None else [(index, f"below {_text(expected.at_least)}")]
+        if lowest < minimum:
+            index = first_beyond(book.balances, low, high, minimum, min, int.__lt__)
+            violations += [] if index is None else [(index, f"below {_text(expected.at_least)}")]
     if not isinstance(expected.at_most, UnsetType):
         maximum = floor((to_fraction(expected.at_most) - opening) * book.unit)
-        index = first_beyond(book.balances, low, high, maximum, max, int.__gt__)
-        violations += [] if index is None else [(index, f"above {_text(expected.at_most)}")]
+        if highest > maximum:
+            index = first_beyond(book.balances, low, high, maximum, max, int.__gt__)
+            violations += [] if index is None else [(index, f"above {_text(expected.at_most)}")]
     if not violations:
         return None
     index, bound = min(violations)

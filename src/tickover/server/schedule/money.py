@@ -93,7 +93,8 @@ def to_common_unit(amounts: list[Amount]) -> tuple[list[int], int]:
 
 def to_fraction(amount: Amount) -> Fraction:
     """Return the exact value of this number's shortest text."""
-    return Fraction(repr(amount))
+    # Fractions parse text more slowly.
+    return Fraction(Decimal(repr(amount)))
 
 
 def _plain_text(amount: Amount) -> str:

@@ -19,13 +19,22 @@ _Key = tuple[Amount, int, str | UnsetType]
 _AMOUNTS_PER_STEP: Final = 500
 
 
-def expected_items(ledger: Ledger, at: Instant, account: str | None, currency: str) -> list[ExpectedItem[Amount]]:
+def booked_transactions(ledger: Ledger) -> list[ExpectedItem[Amount]]:
+    """Return what the bank shows of each transaction once it has happened. It depends on the ledger alone."""
+    return [
+        ExpectedItem(item.id, at, item.name, item.signed_amount)
+        for at, item in zip(ledger.schedule.transactions.instants, ledger.transactions, strict=True)
+    ]
+
+
+def expected_items(
+    ledger: Ledger, booked: Sequence[ExpectedItem[Amount]], at: Instant, account: str | None, currency: str
+) -> list[ExpectedItem[Amount]]:
     """Return what the bank showed of an account, or of a currency, in order of time."""
-    transactions = ledger.schedule.transactions
-    count = transactions.count_until(at)
+    count = ledger.schedule.transactions.count_until(at)
     items = [
-        ExpectedItem(item.id, when, item.name, item.signed_amount)
-        for when, item in zip(transactions.instants[:count], ledger.transactions[:count], strict=True)
+        shown
+        for shown, item in zip(booked[:count], ledger.transactions[:count], strict=True)
         if item.currency == currency and account in (None, item.account)
     ]
     for transfer in ledger.transfers:
@@ -133,6 +142,7 @@ class Comparison:
         by_name = self._index(with_names=True)
         self._match_candidates(rest, by_name, 1, with_names=True)
         yield
+        matched = len(self._matched)
         # Of books that are nearly complete, few are left.
         amounts = {abs(item.amount) for item in self._unmatched.values()}
         candidates = {number: key for number, key in rest.items() if abs(key[0]) in amounts}
@@ -151,7 +161,7 @@ class Comparison:
             for index in (by_name, by_day):
                 yield
                 self._match_candidates(moved, index, sign, with_names=index is by_name)
-        for number in rest.keys() & self._matched:
+        for number in self._matched[matched:]:
             del rest[number]
 
     def _move_days(self, candidates: Mapping[int, _Key], sign: int) -> Iterator[dict[int, _Key]]:
