@@ -1,4 +1,5 @@
 /** A private server for tests, for Node.js. `await start()` runs `tickover serve` until `stop()`. */
+import { AssertionError } from "node:assert";
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, createHmac, randomUUID } from "node:crypto";
 import { mkdtemp, open, readFile, rm } from "node:fs/promises";
@@ -7,13 +8,21 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Email, Tickover } from "./client.js";
 import { Rejection } from "./errors.js";
-import { type Event, type Snapshot, TEST_SETTINGS } from "./generated.js";
+import {
+  type Event,
+  type InstantInput,
+  type ReconcileEntry,
+  type Reconciliation,
+  type Snapshot,
+  TEST_SETTINGS,
+} from "./generated.js";
 
 const START_SECONDS = 30;
 const STOP_SECONDS = 20;
 const MAX_RESEND_SECONDS = 5;
 const POLL_SECONDS = 0.05;
 const MAX_OUTPUT = 4000;
+const MAX_DIFFERENCES = 10;
 
 export interface StartOptions {
   /** Use this running server instead of starting one. The default is TICKOVER_URL. It needs the development mailbox. */
@@ -125,6 +134,52 @@ export async function followClock(
     await setTime(new Date(clock.frozenTime));
     return clock;
   };
+}
+
+/** What the app recorded. The amount is negative if money went out. `date` is a day in UTC. */
+export type BooksRow = { amount: number; name?: string; id?: string } & ({ at: InstantInput } | { date: string });
+
+export interface ReconcileOptions extends Omit<ReconcileEntry, "id" | "observed"> {
+  /** The balance that the app shows. */
+  balance?: number;
+}
+
+/** Compares the books of the app with what the bank showed. Throws an AssertionError with the differences, if any. */
+export async function reconcile(
+  client: Tickover,
+  id: string,
+  rows: Iterable<BooksRow>,
+  { balance, ...options }: ReconcileOptions = {},
+): Promise<void> {
+  const transactions = Array.from(rows, (row) => {
+    if (!("date" in row)) return row;
+    const { date, ...others } = row;
+    return { ...others, at: `${date}T00:00:00Z` };
+  });
+  const observed = balance === undefined ? { transactions } : { transactions, balance };
+  const result = await client.reconcileTestClock({ id, observed, ...options });
+  if (result.ok) return;
+  const found = listDifferences(result);
+  const more = found.length > MAX_DIFFERENCES ? [`… ${found.length - MAX_DIFFERENCES} more`] : [];
+  throw new AssertionError({ message: [...found.slice(0, MAX_DIFFERENCES), ...more].join("\n") });
+}
+
+/** Returns the differences as sentences, in order of time. The rows of the app count from 1. */
+function listDifferences({ missing, changed, duplicated, unexpected, balance }: Reconciliation): string[] {
+  const describe = ({ name, amount }: { name?: string; amount: number }) => (name ? `${name}, ${amount}` : `${amount}`);
+  const dated = [
+    ...missing.map((item) => ({ at: item.at, text: `The app has no row for ${describe(item)}.` })),
+    ...changed.map(({ expected, observed, fields }) => {
+      const changes = fields.map((field) => `${field} ${observed[field]} instead of ${expected[field]}`).join(", ");
+      return { at: expected.at, text: `Row ${observed.index + 1} for ${describe(expected)} has ${changes}.` };
+    }),
+    ...duplicated.map((row) => ({ at: row.at, text: `Row ${row.index + 1} is a second copy of ${describe(row)}.` })),
+    ...unexpected.map((row) => ({ at: row.at, text: `Row ${row.index + 1} isn't at the bank: ${describe(row)}.` })),
+  ].sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  const found = dated.map(({ at, text }) => `${at}  ${text}`);
+  if (balance && balance.observed !== balance.expected)
+    found.push(`The balance is ${balance.observed} instead of ${balance.expected}.`);
+  return found;
 }
 
 export interface WebhooksOptions {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { mock, test } from "node:test";
 import { Rejection } from "tickover";
-import { followClock, start, Webhooks } from "tickover/testing";
+import { followClock, reconcile, start, Webhooks } from "tickover/testing";
 
 test("a server has its settings, can be used by others, and is gone when it is stopped", async () => {
   const server = await start({ settings: { TICKOVER_MAX_CLOCKS_PER_USER: "1" } });
@@ -57,6 +57,42 @@ test("the app's time follows a clock", async () => {
     assert.equal(new Date().toISOString(), "2027-02-01T08:30:00.000Z");
   } finally {
     mock.timers.reset();
+    await server.stop();
+  }
+});
+
+test("books that differ from the bank say how, in order of time", async () => {
+  const server = await start();
+  const client = await server.client();
+  const { clock } = await client.createTestClock({
+    frozenTime: "2027-01-01T00:00:00Z",
+    transactions: [
+      { at: "2027-01-03T08:00:00Z", name: "Rent", amount: 1150, currency: "EUR", type: "EXPENSE" },
+      { at: "2027-01-25T08:00:00Z", name: "Salary", amount: 2800.5, currency: "EUR", type: "INCOME" },
+    ],
+  });
+  const moved = await client.advanceTestClock({ id: clock.id, frozenTime: "2027-02-01T00:00:00Z" });
+  const salary = { at: "2027-01-25T09:00:00+01:00", amount: 2800.5, name: "Salary" };
+  try {
+    await reconcile(client, clock.id, [{ date: "2027-01-03", amount: -1150 }, salary], { balance: 1650.5 });
+    await reconcile(client, clock.id, new Set([{ date: "2027-01-04", amount: -1150 }]), {
+      at: "2027-01-10T00:00:00Z",
+      toleranceDays: 1,
+    });
+    const wrong = { id: moved.clock.transactions[0]?.id ?? "", date: "2027-01-02", amount: 1150 };
+    await assert.rejects(reconcile(client, clock.id, [wrong, { date: "2027-01-01", amount: 5 }], { balance: 3 }), {
+      name: "AssertionError",
+      message: [
+        "2027-01-01T00:00:00Z  Row 2 isn't at the bank: 5.",
+        "2027-01-03T08:00:00Z  Row 1 for Rent, -1150 has amount 1150 instead of -1150, " +
+          "at 2027-01-02T00:00:00Z instead of 2027-01-03T08:00:00Z.",
+        "2027-01-25T08:00:00Z  The app has no row for Salary, 2800.5.",
+        "The balance is 3 instead of 1650.5.",
+      ].join("\n"),
+    });
+    const copies = Array.from({ length: 12 }, () => salary);
+    await assert.rejects(reconcile(client, clock.id, copies), /second copy of Salary, 2800.5.\n… 2 more$/);
+  } finally {
     await server.stop();
   }
 });
