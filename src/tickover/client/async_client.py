@@ -287,8 +287,8 @@ class AsyncTickover(AsyncClient):
         timeout: float = DEFAULT_TIMEOUT,
         retries: int = DEFAULT_RETRIES,
     ) -> None:
-        # Imported here because httpx2 takes long to import, and `tickover --help` doesn't need it.
-        from tickover.client.connections import AsyncConnections  # noqa: PLC0415
+        # Imported here because httpx2 takes long to import, and `Tickover` doesn't need it.
+        from tickover.client.async_connections import AsyncConnections  # noqa: PLC0415
 
         self._transport = AsyncConnections(url, timeout)
         super().__init__(Session(url, token, self._transport, retries))

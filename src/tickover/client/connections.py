@@ -1,219 +1,296 @@
-"""HTTP connections to one server. Only this module uses httpx2.
+"""Blocking HTTP connections to one server, and what the asyncio ones share with them.
 
-A client imports it when it is created, because httpx2 takes longer to import than the rest of the package.
+They use http.client, because an HTTP library takes longer to import than the rest of the command line.
 """
 
+import http.client
+import os
 import re
+import select
+import socket
 import ssl
 import threading
 import time
+from base64 import b64encode
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from io import BufferedReader, RawIOBase
 from typing import Any, Final
-
-import httpx2
+from urllib.parse import SplitResult, quote, unquote, urlencode, urljoin, urlsplit
 
 from tickover import __version__
 from tickover.api.limits import MAX_BATCH_BYTES
 from tickover.client.messages import NoResponse, Request, Response
 
 _HOST: Final = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?|[0-9a-f:.]*:[0-9a-f:.]*", re.IGNORECASE)
-_NO_PROXY: Final = {f"all://{host}": None for host in ("127.0.0.1", "localhost", "[::1]")}
+_PATH_CHARACTERS: Final = "/?%:@!$&'()*+,;=~"
+_WITHOUT_PROXY: Final = ("127.0.0.1", "localhost", "::1")
 """Requests to this machine ignore the proxy that environment variables configure."""
 _HEADERS: Final = {"User-Agent": f"tickover-client/{__version__}", "Accept-Encoding": "identity"}
 _ERRNO: Final = re.compile(r"^\[Errno -?[0-9]+\] ")
-_MAX_IDLE_CONNECTIONS: Final = 20
-_IDLE_SECONDS: Final = 4.0
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
+MAX_IDLE_CONNECTIONS: Final = 20
+IDLE_SECONDS: Final = 4.0
 """Shorter than the keep-alive timeouts of servers and proxies, so that no call uses a connection that they close."""
 MAX_RESPONSE_BYTES: Final = 2 * MAX_BATCH_BYTES
 """More than a server ever sends."""
-_HTTP_ERRORS: Final = (httpx2.HTTPError, httpx2.InvalidURL)
-"""All errors of a request. A redirect to an invalid URL raises InvalidURL."""
-_NEVER_ARRIVED: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
 
 
-class _BaseConnections:
-    """URL, headers, limits and error messages that the sync and the async connections share."""
+class BaseConnections:
+    """URL, proxy, headers and error messages that the sync and the async connections share."""
 
     def __init__(self, url: str, timeout: float) -> None:
         if not timeout > 0:
             raise ValueError("timeout must be a number of seconds greater than 0")
-        self._tls = _tls_context(_parse_url(url))
         self._url = url.rstrip("/")
         self._timeout = timeout
+        self._server = _parse_url(url)
+        self._proxy = _find_proxy(self._server)
 
-    def _arguments(self, request: Request, token: str | None, trace: Callable[..., Any]) -> dict[str, Any]:
-        return {
-            "method": request.method,
-            "url": self._url + request.path,
-            "params": request.query or None,
-            "headers": {**request.headers, **({"Authorization": f"Bearer {token}"} if token else {})},
-            "content": request.content,
-            "extensions": {"trace": trace},
-        }
+    def _target(self, request: Request) -> str:
+        """Return the path and the query of a request."""
+        path = quote(self._server.path.rstrip("/") + request.path, safe=_PATH_CHARACTERS)
+        return f"{path}?{urlencode(request.query)}" if request.query else path
 
-    def _no_response(self, error: Exception) -> NoResponse:
-        if isinstance(error, httpx2.ConnectError):
-            message = f"Can't connect to {self._url} ({_ERRNO.sub('', str(error))}). {_connection_hint(error)}"
-        elif isinstance(error, httpx2.TimeoutException):
-            message = (
-                f"{self._url} didn't respond within {self._timeout:g} seconds."
-                " Use a longer timeout, or try again later."
-            )
+    def _full_url(self, request: Request) -> str:
+        return f"{self._server.scheme}://{self._server.netloc}{self._target(request)}"
+
+    def _headers(self, request: Request, token: str | None) -> dict[str, str]:
+        return {**_HEADERS, **request.headers, **({"Authorization": f"Bearer {token}"} if token else {})}
+
+    def _build_response(self, request: Request, status: int, content: bytes, header: Callable[[str], Any]) -> Response:
+        """Return a response. `header` returns a header of this name, or None."""
+        url, location = self._full_url(request), header("location")
+        return Response(
+            url=url,
+            status=status,
+            content=content,
+            content_type=header("content-type") or "",
+            redirect_base=_redirect_base(url, location) if location and status in _REDIRECTS else "",
+        )
+
+    def _never_connected(self, error: Exception) -> NoResponse:
+        if self._proxy:
+            hint = f"Check the proxy {self._proxy.hostname}, which environment variables or the system configure."
         else:
-            message = (
-                f"{self._url} closed the connection or doesn't speak HTTP."
-                " Check that the URL is the address of a Tickover server."
-            )
-        return NoResponse(message, not isinstance(error, _NEVER_ARRIVED))
+            hint = _connection_hint(error)
+        return NoResponse(f"Can't connect to {self._url} ({_ERRNO.sub('', str(error))}). {hint}", False)
+
+    def _timed_out(self, may_have_arrived: bool) -> NoResponse:
+        message = (
+            f"{self._url} didn't respond within {self._timeout:g} seconds. Use a longer timeout, or try again later."
+        )
+        return NoResponse(message, may_have_arrived)
+
+    def _broke(self) -> NoResponse:
+        message = (
+            f"{self._url} closed the connection or doesn't speak HTTP."
+            " Check that the URL is the address of a Tickover server."
+        )
+        return NoResponse(message, True)
 
 
-class Connections(_BaseConnections):
+class Connections(BaseConnections):
     """Blocking connections. They are thread-safe."""
 
     def __init__(self, url: str, timeout: float) -> None:
         super().__init__(url, timeout)
-        self._attempt = threading.local()
-        """The deadline of this thread's attempt. None until the attempt has a connection."""
-        self._http = httpx2.Client(
-            verify=self._tls,
-            headers=_HEADERS,
-            # No limit on the wait for a free connection: each call that uses one has its own timeout.
-            timeout=httpx2.Timeout(timeout, pool=None),
-            mounts=_NO_PROXY,
-            limits=_limits(_MAX_IDLE_CONNECTIONS),
-        )
+        self._tls = _tls_context() if self._server.scheme == "https" else None
+        self._lock = threading.Lock()
+        self._idle: list[_Connection] = []
+        self._is_closed = False
 
     def send(self, request: Request, token: str | None) -> Response | NoResponse:
-        self._attempt.deadline = None
+        if self._is_closed:
+            raise RuntimeError("The client is closed.")
+        deadline = time.monotonic() + self._timeout
         try:
-            with self._http.stream(**self._arguments(request, token, self._trace)) as response:
-                content = bytearray()
-                for chunk in response.iter_raw():
-                    content += chunk
-                    if len(content) > MAX_RESPONSE_BYTES:
-                        break
-                return _build_response(response, content)
-        except _HTTP_ERRORS as error:
-            return self._no_response(error)
+            connection = self._take_idle() or self._connect()
+        except TimeoutError:
+            return self._timed_out(may_have_arrived=False)
+        except (OSError, UnicodeError, http.client.HTTPException) as error:
+            return self._never_connected(error)
+        try:
+            return self._exchange(connection, deadline, request, token)
+        except TimeoutError:
+            return self._timed_out(may_have_arrived=True)
+        except (OSError, http.client.HTTPException):
+            return self._broke()
+        finally:
+            self._release(connection)
 
-    def _trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Start the time limit of an attempt, and apply it to the reads and writes of a new connection.
+    def _exchange(self, connection: "_Connection", deadline: float, request: Request, token: str | None) -> Response:
+        is_proxied = self._proxy is not None and self._tls is None
+        target = self._full_url(request) if is_proxied else self._target(request)
+        headers = self._headers(request, token) | (_proxy_headers(self._proxy) if is_proxied else {})
+        with connection.request(deadline, request.method, target, request.content or None, headers) as response:
+            content = response.read(MAX_RESPONSE_BYTES)
+            if response.length and len(content) < MAX_RESPONSE_BYTES:
+                raise http.client.IncompleteRead(content)
+            connection.is_reusable = response.isclosed() and not response.will_close
+        return self._build_response(request, response.status, content, response.getheader)
 
-        The timeouts of httpx2 are for one read: a server that sends a little now and then would outlast them.
-        """
-        if self._attempt.deadline is None:
-            self._attempt.deadline = time.monotonic() + self._timeout
-        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
-            stream = info["return_value"]
-            stream.read, stream.write = self._limit(stream.read), self._limit(stream.write)
+    def _connect(self) -> "_Connection":
+        host, port = self._server.hostname or "", self._server.port
+        at, at_port = (self._proxy.hostname or "", self._proxy.port or 80) if self._proxy else (host, port)
+        if self._tls is None:
+            return _Connection(http.client.HTTPConnection(at, at_port, timeout=self._timeout))
+        connection = http.client.HTTPSConnection(at, at_port, timeout=self._timeout, context=self._tls)
+        if self._proxy:
+            netloc = self._server.netloc if port else f"{self._server.netloc}:443"
+            connection.set_tunnel(host, port or 443, {"Host": netloc, **_proxy_headers(self._proxy)})
+        return _Connection(connection)
 
-    def _limit(self, read_or_write: Callable[..., Any]) -> Callable[..., Any]:
-        def limited(*arguments: Any, **options: Any) -> Any:
-            seconds = self._attempt.deadline - time.monotonic()
-            if seconds <= 0:
-                raise httpx2.ReadTimeout("the whole attempt took too long")
-            return read_or_write(*arguments, **options | {"timeout": seconds})
+    def _take_idle(self) -> "_Connection | None":
+        """Return the connection that was used last. Close those that are too old, or that the server has closed."""
+        with self._lock:
+            oldest = time.monotonic() - IDLE_SECONDS
+            usable = [each for each in self._idle if each.used_at > oldest and not each.is_readable()]
+            for each in self._idle:
+                if each not in usable:
+                    each.close()
+            self._idle = usable
+            return usable.pop() if usable else None
 
-        return limited
+    def _release(self, connection: "_Connection") -> None:
+        with self._lock:
+            if connection.is_reusable and not self._is_closed and len(self._idle) < MAX_IDLE_CONNECTIONS:
+                connection.used_at = time.monotonic()
+                self._idle.append(connection)
+            else:
+                connection.close()
 
     def close(self) -> None:
-        self._http.close()
+        with self._lock:
+            self._is_closed = True
+            for each in self._idle:
+                each.close()
+            self._idle.clear()
 
 
-class AsyncConnections(_BaseConnections):
-    """Asyncio connections. Until `reuse` is called, each connection is closed after its call."""
+class _Connection:
+    """An open connection whose reads and writes end at the deadline of the current request."""
 
-    is_blocking = False
-
-    def __init__(self, url: str, timeout: float) -> None:
-        super().__init__(url, timeout)
-        self._http = self._open(max_idle=0)
-
-    def reuse(self) -> None:
-        self._http = self._open(max_idle=_MAX_IDLE_CONNECTIONS)
-
-    def _open(self, max_idle: int) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(
-            verify=self._tls,
-            headers=_HEADERS,
-            timeout=None,
-            mounts=_NO_PROXY,
-            limits=_limits(max_idle),
-        )
-
-    async def send(self, request: Request, token: str | None) -> Response | NoResponse:
-        # Imported here because it takes long, and the sync client doesn't need it.
-        from asyncio import get_running_loop, timeout  # noqa: PLC0415
-
-        is_sent = False
-
-        async def trace(event: str, _: object) -> None:
-            nonlocal is_sent
-            is_sent = is_sent or event.endswith(".send_request_headers.started")
-            if limit.when() is None:
-                limit.reschedule(get_running_loop().time() + self._timeout)
-
+    def __init__(self, connection: http.client.HTTPConnection) -> None:
         try:
-            async with (
-                timeout(None) as limit,
-                self._http.stream(**self._arguments(request, token, trace)) as response,
-            ):
-                content = bytearray()
-                async for chunk in response.aiter_raw():
-                    content += chunk
-                    if len(content) > MAX_RESPONSE_BYTES:
-                        break
-                return _build_response(response, content)
-        except TimeoutError:
-            return self._no_response(httpx2.ReadTimeout("") if is_sent else httpx2.ConnectTimeout(""))
-        except _HTTP_ERRORS as error:
-            return self._no_response(error)
+            connection.connect()
+        except BaseException:
+            connection.close()
+            raise
+        self._http = connection
+        self._socket: socket.socket = connection.sock
+        self._deadline = 0.0
+        self.is_reusable = False
+        self.used_at = 0.0
+        # http.client uses these methods of a socket.
+        connection.sock = self
 
-    async def sleep(self, seconds: float) -> None:
-        from asyncio import sleep  # noqa: PLC0415 - see above
+    def request(
+        self, deadline: float, method: str, target: str, content: bytes | None, headers: Mapping[str, str]
+    ) -> http.client.HTTPResponse:
+        """Send a request, and return the response, whose body is still to be read before the deadline."""
+        self._deadline, self.is_reusable = deadline, False
+        # A server may respond and close the connection before it has read all of a large request.
+        with suppress(ConnectionError):
+            self._http.request(method, target, content, headers)
+        return self._http.getresponse()
 
-        await sleep(seconds)
+    def is_readable(self) -> bool:
+        """Return whether there is something to read, which is the end if no response is expected."""
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        return bool(poll.poll(0))
 
-    async def close(self) -> None:
-        await self._http.aclose()
+    def limit(self) -> None:
+        """Limit the next read or write to the time that is left."""
+        seconds = self._deadline - time.monotonic()
+        if seconds <= 0:
+            raise TimeoutError
+        self._socket.settimeout(seconds)
+
+    def sendall(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            self.limit()
+            rest = rest[self._socket.send(rest) :]
+
+    def makefile(self, mode: str) -> BufferedReader:
+        return BufferedReader(_LimitedReader(self._socket.makefile("rb", buffering=0), self.limit))
+
+    def close(self) -> None:
+        self._socket.close()
 
 
-def _build_response(response: httpx2.Response, content: bytearray) -> Response:
-    return Response(
-        url=str(response.url),
-        status=response.status_code,
-        content=bytes(content),
-        content_type=response.headers.get("content-type", ""),
-        redirect_base=_redirect_base(response),
-    )
+class _LimitedReader(RawIOBase):
+    """The reading side of a socket. It calls `limit` before each read, because servers may send a byte at a time."""
+
+    def __init__(self, raw: RawIOBase, limit: Callable[[], None]) -> None:
+        self._raw = raw
+        self._limit = limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._limit()
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
-def _limits(max_idle: int) -> httpx2.Limits:
-    return httpx2.Limits(max_connections=100, max_keepalive_connections=max_idle, keepalive_expiry=_IDLE_SECONDS)
-
-
-def _parse_url(url: str) -> httpx2.URL:
+def _parse_url(url: str) -> SplitResult:
     """Parse a server's URL. Raise ValueError if it is invalid."""
     if "@" in url:
         raise ValueError("a server URL can't contain a user name or a password")
     try:
-        parsed = httpx2.URL(url)
-    except httpx2.InvalidURL:
-        parsed = httpx2.URL()
-    is_valid = (
-        parsed.scheme in ("http", "https")
-        and _HOST.fullmatch(parsed.raw_host.decode("ascii"))
-        and (parsed.port is None or 0 < parsed.port < 65536)
-        and not (parsed.query or parsed.fragment)
-    )
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        is_valid = (
+            url.isprintable()
+            and parts.scheme in ("http", "https")
+            and bool(_HOST.fullmatch(host if host.isascii() else host.encode("idna").decode()))
+            and parts.port != 0
+            and not (parts.query or parts.fragment)
+        )
+    except ValueError:
+        is_valid = False
     if not is_valid:
         raise ValueError(f"invalid server URL {url!r}; use a URL such as http://127.0.0.1:8000")
-    return parsed
+    return parts
 
 
-def _tls_context(url: httpx2.URL) -> ssl.SSLContext:
-    # Loading the system's certificates is slow, so plain HTTP gets a context without any.
-    return httpx2.create_ssl_context() if url.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+def _find_proxy(server: SplitResult) -> SplitResult | None:
+    """Return the proxy for a server, as environment variables or the system's settings configure it."""
+    if server.hostname in _WITHOUT_PROXY:
+        return None
+    # Imported here because it takes long, and servers on this machine don't need it.
+    from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415
+
+    proxies = getproxies()
+    url = proxies.get(server.scheme) or proxies.get("all")
+    if not url or proxy_bypass(server.netloc):
+        return None
+    proxy = urlsplit(url if "://" in url else f"http://{url}")
+    if proxy.scheme != "http":
+        raise ValueError(f"a proxy must have a URL that begins with http://, not {proxy.scheme}://")
+    return proxy
+
+
+def _proxy_headers(proxy: SplitResult | None) -> dict[str, str]:
+    if proxy is None or proxy.username is None:
+        return {}
+    credentials = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": f"Basic {b64encode(credentials.encode()).decode()}"}
+
+
+def _tls_context() -> ssl.SSLContext:
+    if os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"):
+        return ssl.create_default_context()
+    from truststore import SSLContext  # noqa: PLC0415 - servers without TLS don't need it
+
+    return SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _connection_hint(error: BaseException) -> str:
@@ -227,10 +304,11 @@ def _connection_hint(error: BaseException) -> str:
     return "Check that the server is running. `tickover serve` starts one."
 
 
-def _redirect_base(response: httpx2.Response) -> str:
-    if response.next_request is None:
-        return ""
-    url = response.next_request.url
-    path = url.raw_path.decode("ascii").partition("?")[0]
-    base_path = path.removesuffix("/rpc") if path.endswith("/rpc") else ""
-    return f"{url.scheme}://{url.netloc.decode('ascii')}{base_path}"
+def _redirect_base(url: str, location: str) -> str:
+    """Return the base URL of a server that a response redirects to."""
+    try:
+        target = urlsplit(urljoin(url, location))
+    except ValueError:
+        raise http.client.InvalidURL from None
+    path = target.path if target.path.endswith("/rpc") else ""
+    return f"{target.scheme}://{target.netloc}{path.removesuffix('/rpc')}"

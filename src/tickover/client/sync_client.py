@@ -27,7 +27,7 @@ class BlockingTransport:
     is_blocking = True
 
     def __init__(self, url: str, timeout: float) -> None:
-        # Imported here because httpx2 takes long to import, and `tickover --help` doesn't need it.
+        # Imported here because http.client takes long to import, and `tickover --help` doesn't need it.
         from tickover.client.connections import Connections  # noqa: PLC0415
 
         self._connections = Connections(url, timeout)

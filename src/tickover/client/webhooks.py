@@ -166,7 +166,7 @@ def post_to_url(url: str, webhook: Webhook) -> Answer:
 
 
 async def _post_to_url_async(url: str, webhook: Webhook) -> Answer:
-    from tickover.client.connections import AsyncConnections  # noqa: PLC0415 - it takes long to import
+    from tickover.client.async_connections import AsyncConnections  # noqa: PLC0415 - it takes long to import
 
     server, path = parse_url(url)
     return _answer(url, await AsyncConnections(server, _TIMEOUT_SECONDS).send(_request(path, webhook), None))

@@ -1,12 +1,17 @@
 """Clients of a real server."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from itertools import count
 
 import pytest
 
 from tests.support.program import Program
 from tickover.client import Tickover
+from tickover.client.async_connections import AsyncConnections
+from tickover.client.sync_client import BlockingTransport
+
+Connect = Callable[..., AbstractAsyncContextManager[BlockingTransport | AsyncConnections]]
 
 _NUMBERS = count()
 
@@ -29,3 +34,20 @@ def client(program: Program, email: str) -> Iterator[Tickover]:
     """A client signed in as a new user."""
     with Tickover(program.url, program.sign_in(email)) as signed_in:
         yield signed_in
+
+
+@pytest.fixture(params=[BlockingTransport, AsyncConnections])
+def connect(request: pytest.FixtureRequest) -> Connect:
+    """Opens connections of both kinds."""
+
+    @asynccontextmanager
+    async def open_transport(url: str, seconds: float = 60.0) -> AsyncIterator[BlockingTransport | AsyncConnections]:
+        transport = request.param(url, seconds)
+        if isinstance(transport, AsyncConnections):
+            transport.reuse()
+        try:
+            yield transport
+        finally:
+            await transport.close()
+
+    return open_transport

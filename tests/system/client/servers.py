@@ -115,6 +115,7 @@ class ScriptedServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.requests: list[ReceivedRequest] = []
         self.connections = 0
+        self.closed_connections = 0
         self.closing = threading.Event()
         self._steps = steps
         self._lock = threading.Lock()
@@ -131,6 +132,10 @@ class ScriptedServer(ThreadingHTTPServer):
     def verify_request(self, *_: object) -> bool:
         self.connections += 1
         return True
+
+    def shutdown_request(self, request: Any) -> None:
+        super().shutdown_request(request)
+        self.closed_connections += 1
 
     def handle_error(self, *_: object) -> None:
         """Ignore errors: some tests disconnect on purpose."""
@@ -182,6 +187,12 @@ def respond_with(
 
 def close_connection_early(handler: Handler, call: Any) -> None:
     """Read the request, and close the connection without a response."""
+    handler.close_connection = True
+
+
+def respond_and_close(handler: Handler, call: Any) -> None:
+    """Respond as Tickover does, and close the connection without notice."""
+    respond_normally(handler, call)
     handler.close_connection = True
 
 

@@ -5,44 +5,26 @@ import socket
 import ssl
 import time
 import traceback
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import trustme
 
-from tests.support.program import Program
+from tests.support.program import Program, wait_until
 from tests.system.client import servers
+from tests.system.client.conftest import Connect
 from tests.system.client.servers import ScriptedServer, Step, respond_normally, respond_with, scripted_server
 from tickover.client import AsyncTickover, InvalidResponse, Tickover, Unreachable
 from tickover.client.calls import discover, latest_email
-from tickover.client.connections import MAX_RESPONSE_BYTES, AsyncConnections
+from tickover.client.connections import MAX_RESPONSE_BYTES
 from tickover.client.messages import NoResponse, Response
-from tickover.client.sync_client import BlockingTransport
 
 TOKEN = "tko_secret_token"
 DISCOVER = discover().request
-Connect = Callable[..., AbstractAsyncContextManager[BlockingTransport | AsyncConnections]]
-
-
-@pytest.fixture(params=[BlockingTransport, AsyncConnections])
-def connect(request: pytest.FixtureRequest) -> Connect:
-    """Opens connections of both kinds."""
-
-    @asynccontextmanager
-    async def open_transport(url: str, seconds: float = 60.0) -> AsyncIterator[BlockingTransport | AsyncConnections]:
-        transport = request.param(url, seconds)
-        if isinstance(transport, AsyncConnections):
-            transport.reuse()
-        try:
-            yield transport
-        finally:
-            await transport.close()
-
-    return open_transport
 
 
 async def fail(connect: Connect, url: str, seconds: float = 60.0) -> NoResponse:
@@ -294,10 +276,19 @@ async def test_an_idle_connection_is_reused_for_four_seconds(
         async with connect(server.url) as transport:
             await transport.send(DISCOVER, None)
             later = SimpleNamespace(monotonic=lambda: time.monotonic() + idle_seconds)
-            for module in ("_sync", "_async"):
-                monkeypatch.setattr(f"httpcore2.{module}.http11.time", later)
+            for module in ("httpcore2._async.http11", "tickover.client.connections"):
+                monkeypatch.setattr(f"{module}.time", later)
             await transport.send(DISCOVER, None)
         assert server.connections == connections
+
+
+async def test_a_connection_that_the_server_closed_is_not_used(connect: Connect) -> None:
+    with scripted_server(servers.respond_and_close, respond_normally) as server:
+        async with connect(server.url) as transport:
+            await transport.send(DISCOVER, None)
+            wait_until(lambda: server.closed_connections)
+            assert isinstance(await transport.send(DISCOVER, None), Response)
+        assert server.connections == 2
 
 
 async def test_a_closed_client_raises(program: Program) -> None:

@@ -1,0 +1,154 @@
+"""Requests through a real proxy with a password, to nginx with TLS and to a server without."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import trustme
+
+from tests.support.debian_packages import require_program
+from tests.support.deploy import running
+from tests.support.ports import free_port
+from tests.support.program import Program
+from tests.system.client.conftest import Connect
+from tickover.client import Tickover
+from tickover.client.calls import create_access_token
+from tickover.client.messages import NoResponse, Response
+
+REQUEST = create_access_token("CI", 1, read_only=False).request
+OTHER_ADDRESS = "127.0.0.2"
+"""An address of this machine that isn't exempt from proxies."""
+NGINX = """
+daemon off;
+pid nginx.pid;
+events {{ worker_connections 64; }}
+http {{
+    access_log off;
+    client_body_temp_path body;
+    proxy_temp_path proxy;
+    fastcgi_temp_path fastcgi;
+    uwsgi_temp_path uwsgi;
+    scgi_temp_path scgi;
+    server {{
+        listen {port} ssl;
+        ssl_certificate certificate.pem;
+        ssl_certificate_key certificate.pem;
+        location / {{ proxy_pass {url}; }}
+    }}
+    server {{
+        listen {plain_port};
+        location / {{ proxy_pass {url}; }}
+    }}
+}}
+"""
+TINYPROXY = """
+Listen 127.0.0.1
+Port {port}
+Allow 127.0.0.1
+BasicAuth ana pass-word
+LogFile "proxy.log"
+"""
+SetProxy = Callable[..., None]
+
+
+@pytest.fixture(scope="module")
+def urls(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The URLs of nginx, with and without TLS."""
+    nginx, folder, authority = require_program("nginx", "nginx-light"), tmp_path_factory.mktemp("nginx"), trustme.CA()
+    port, plain_port = free_port(), free_port()
+    authority.cert_pem.write_to_path(folder / "authority.pem")
+    authority.issue_cert(OTHER_ADDRESS).private_key_and_cert_chain_pem.write_to_path(folder / "certificate.pem")
+    (folder / "nginx.conf").write_text(NGINX.format(port=port, plain_port=plain_port, url=program.url))
+    command = [nginx, "-p", str(folder), "-e", "error.log", "-c", "nginx.conf"]
+    with pytest.MonkeyPatch.context() as patch, running(command, folder, port):
+        patch.setenv("SSL_CERT_FILE", str(folder / "authority.pem"))
+        yield {"https": f"https://{OTHER_ADDRESS}:{port}", "http": f"http://{OTHER_ADDRESS}:{plain_port}"}
+
+
+class Proxy:
+    """A proxy that requires a password."""
+
+    def __init__(self, address: str, log: Path) -> None:
+        self.address = address
+        self.url = f"http://ana:pass%2Dword@{address}"
+        self._log = log
+
+    def targets(self) -> list[str]:
+        """Return the first lines of all requests."""
+        return re.findall(r"Request \(file descriptor [0-9]+\): (\S+ \S+)", self._log.read_text())
+
+
+@pytest.fixture
+def proxy(tmp_path: Path) -> Iterator[Proxy]:
+    tinyproxy, port = require_program("tinyproxy", "tinyproxy-bin"), free_port()
+    (tmp_path / "tinyproxy.conf").write_text(TINYPROXY.format(port=port))
+    with running([tinyproxy, "-d", "-c", "tinyproxy.conf"], tmp_path, port):
+        yield Proxy(f"127.0.0.1:{port}", tmp_path / "proxy.log")
+
+
+@pytest.fixture
+def set_proxy(monkeypatch: pytest.MonkeyPatch) -> SetProxy:
+    def set_variables(**variables: str) -> None:
+        for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+            monkeypatch.delenv(name.upper(), raising=False)
+            monkeypatch.delenv(name, raising=False)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+
+    return set_variables
+
+
+async def send(connect: Connect, url: str, times: int = 1) -> Response | NoResponse:
+    async with connect(url) as transport:
+        for _ in range(times):
+            outcome = await transport.send(REQUEST, "tka_unknown")
+    return outcome
+
+
+@pytest.mark.parametrize("variable", ["{}_proxy", "all_proxy"])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_requests_go_through_the_proxy(
+    connect: Connect, urls: dict[str, str], proxy: Proxy, set_proxy: SetProxy, scheme: str, variable: str
+) -> None:
+    set_proxy(**{variable.format(scheme): proxy.url})
+    outcome = await send(connect, urls[scheme], times=2)
+    assert isinstance(outcome, Response)
+    assert outcome.url == f"{urls[scheme]}/rpc"
+    assert b"UNAUTHENTICATED" in outcome.content
+    server = urls[scheme].partition("://")[2]
+    expected = f"CONNECT {server}" if scheme == "https" else f"POST {urls[scheme]}/rpc"
+    # The second request through a tunnel uses the same connection.
+    assert set(proxy.targets()) == {expected}
+    assert scheme == "http" or len(proxy.targets()) == 1
+
+
+@pytest.mark.parametrize("variables", [{}, {"https_proxy": "http://127.0.0.1:9", "no_proxy": OTHER_ADDRESS}])
+async def test_requests_without_a_proxy_use_tls(
+    connect: Connect, urls: dict[str, str], set_proxy: SetProxy, variables: dict[str, str]
+) -> None:
+    set_proxy(**variables)
+    outcome = await send(connect, urls["https"], times=2)
+    assert isinstance(outcome, Response)
+    assert b"UNAUTHENTICATED" in outcome.content
+
+
+@pytest.mark.parametrize(("address", "reason"), [("ana:wrong@{}", "401"), ("ana:wrong@127.0.0.1:9", "")])
+async def test_a_proxy_that_gives_no_tunnel_is_explained(
+    connect: Connect, urls: dict[str, str], proxy: Proxy, set_proxy: SetProxy, address: str, reason: str
+) -> None:
+    set_proxy(https_proxy=f"http://{address.format(proxy.address)}")
+    outcome = await send(connect, urls["https"])
+    assert isinstance(outcome, NoResponse)
+    assert outcome.message.startswith(f"Can't connect to {urls['https']} (")
+    assert outcome.message.endswith("Check the proxy 127.0.0.1, which environment variables or the system configure.")
+    assert reason in outcome.message
+    assert "wrong" not in outcome.message
+    assert not outcome.may_have_arrived
+
+
+def test_a_proxy_that_speaks_no_http_is_rejected(set_proxy: SetProxy) -> None:
+    set_proxy(all_proxy="socks5://127.0.0.1:9")
+    with pytest.raises(ValueError, match=r"^a proxy must have a URL that begins with http://, not socks5://$"):
+        Tickover("https://clocks.example")
+    Tickover("https://127.0.0.1").close()
