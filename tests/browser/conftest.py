@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from playwright.async_api import Browser, async_playwright, expect
 
-from tests.browser.tabs import TIMEOUT_MS, Tab, open_loaded_tab, open_tab
+from tests.browser.tabs import TIMEOUT_MS, Tab, open_tab
 from tests.support.chromium import require_chromium
 from tests.support.program import Program
 
@@ -49,11 +49,4 @@ async def browser(chromium: str) -> AsyncIterator[Browser]:
 @pytest.fixture
 async def tab(browser: Browser) -> AsyncIterator[Tab]:
     async with open_tab(browser) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def loaded_tab(browser: Browser, program: Program) -> AsyncIterator[Tab]:
-    """A tab with the console and no session. It may have been the tab of another test."""
-    async with open_loaded_tab(browser, program.url) as opened:
         yield opened

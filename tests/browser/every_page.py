@@ -28,7 +28,7 @@ async def first_session_pages(console: Console) -> AsyncIterator[str]:
     await console.button("Sign in").click()
     await expect(console.alert).to_be_visible()
     yield "code sent"
-    await console.button("Fill in").click()
+    await page.get_by_label("Six-digit code").fill(console.code(email))
     await expect(console.button("Create Salary and rent")).to_be_visible()
     yield "scenario gallery"
     await page.get_by_role("button", name=re.compile("^Edit Saving for a trip")).click()

@@ -1,6 +1,5 @@
 """A browser tab that records console messages and requests."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -54,30 +53,9 @@ _RECORD_TIMERS_AND_RESPONSES = """{
   };
 }"""
 
-# Leaves the page, ends the session, and resets the few things that the console keeps longer. Returns whether motion is
-# reduced.
-_RESET = """async () => {
-  if (location.hash !== "#/nowhere") {
-    const left = new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
-    location.hash = "#/nowhere";
-    await left;
-  }
-  document.querySelector("#request-inspector:not([hidden]) [aria-label=Close]")?.click();
-  // The end of a session clears requests and drafts, so let there be one.
-  localStorage.setItem("tickover", '{ "token": "ended" }');
-  dispatchEvent(new StorageEvent("storage", { key: null }));
-  localStorage.clear();
-  dispatchEvent(new StorageEvent("storage", { key: null }));
-  document.documentElement.removeAttribute("style");
-  document.getElementById("notification").textContent = "";
-  return matchMedia("(prefers-reduced-motion)").matches;
-}"""
-
 _VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 
 _profiles: dict[tuple[Browser, str], BrowserContext] = {}
-_loaded_pages: list[Page] = []
-"""Pages with a loaded console that no test uses."""
 
 
 class Tab:
@@ -94,20 +72,11 @@ class Tab:
         self.expected_messages: list[str] = []
         self.ignored_prefixes: tuple[str, ...] = ()
         self.requests: list[Request] = []
-        self._unfinished: set[Request] = set()
-        self._is_idle = asyncio.Event()
-        self._is_idle.set()
-
-        self._listeners: dict[Any, Any] = {
-            "console": self._record_message,
-            "pageerror": self._record_error,
-            "dialog": self._dismiss,
-            "request": self._record_request,
-            "requestfinished": self._record_end,
-            "requestfailed": self._record_failure,
-        }
-        for event, listener in self._listeners.items():
-            page.on(event, listener)
+        page.on("console", self._record_message)
+        page.on("pageerror", self._record_error)
+        page.on("dialog", self._dismiss)
+        page.on("request", self._record_request)
+        page.on("requestfailed", self._record_failure)
 
     def _record_message(self, message: ConsoleMessage) -> None:
         self.messages.append(message.text)
@@ -123,16 +92,8 @@ class Tab:
 
     def _record_request(self, request: Request) -> None:
         self.requests.append(request)
-        self._unfinished.add(request)
-        self._is_idle.clear()
-
-    def _record_end(self, request: Request) -> None:
-        self._unfinished.discard(request)
-        if not self._unfinished:
-            self._is_idle.set()
 
     def _record_failure(self, request: Request) -> None:
-        self._record_end(request)
         self.log.append(f"request failed: {request.method} {request.url}: {request.failure}")
 
     @property
@@ -175,18 +136,6 @@ class Tab:
         )
         assert len(self.hosts) <= 1, self.hosts
 
-    async def reset(self) -> None:
-        """Let the page look like a new one, so that the next test can use it. Its responses and messages end here."""
-        await self.page.unroute_all(behavior="wait")
-        await self.page.mouse.move(0, 0)
-        if self.page.viewport_size != _VIEWPORT:
-            await self.page.set_viewport_size(_VIEWPORT)
-        if not await self.page.evaluate(_RESET):
-            await self.page.emulate_media(reduced_motion="reduce")
-        await asyncio.wait_for(self._is_idle.wait(), TIMEOUT_MS / 1000)
-        for event, listener in self._listeners.items():
-            self.page.remove_listener(event, listener)
-
 
 async def _shared_profile(browser: Browser, **options: Any) -> BrowserContext:
     """Return the profile with these options, so that the browser loads the files of the console only once."""
@@ -214,10 +163,9 @@ async def open_tab(
 
     When it closes, fail if it has unexpected messages or requests to other hosts.
     """
-    create = _create_profile if new_profile else _shared_profile
-    context = await create(browser, **options)
+    context = await (_create_profile if new_profile else _shared_profile)(browser, **options)
     other_pages = set(context.pages)
-    await _grant(context, permissions)
+    await context.grant_permissions(permissions)
     tab = Tab(await context.new_page())
     try:
         yield tab
@@ -226,66 +174,15 @@ async def open_tab(
         if new_profile:
             await context.close()
         else:
-            await _close_pages(context, set(context.pages) - other_pages - set(_loaded_pages), tab.hosts)
-            await _revoke(context, permissions)
+            for page in set(context.pages) - other_pages:
+                await page.close()
+            await context.clear_permissions()
+            await _delete_data(context, tab.hosts)
 
 
-@asynccontextmanager
-async def open_loaded_tab(browser: Browser, url: str, *, permissions: Sequence[str] = ()) -> AsyncIterator[Tab]:
-    """Open a tab with the console at this URL, and no session.
-
-    Loading the console takes longer than most tests. So a tab that passes its test stays open for another one.
-    """
-    context = await _shared_profile(browser)
-    await _grant(context, permissions)
-    page = await _take_loaded_page(context, url)
-    other_pages = set(context.pages)
-    tab, hosts = Tab(page), {urlsplit(url).netloc}
-    is_reusable = False
-    try:
-        yield tab
-        if page.url.startswith(f"{url}/#/"):
-            await tab.reset()
-            is_reusable = True
-        tab.check()
-    finally:
-        pages = set(context.pages) - other_pages - set(_loaded_pages)
-        # A page that was reset has deleted its data.
-        await _close_pages(context, pages if is_reusable else {page, *pages}, set() if is_reusable else hosts)
-        await _revoke(context, permissions)
-        if is_reusable:
-            _loaded_pages.append(page)
-
-
-async def _take_loaded_page(context: BrowserContext, url: str) -> Page:
-    while _loaded_pages:
-        page = _loaded_pages.pop()
-        if page.context == context and page.url.startswith(f"{url}/#/"):
-            return page
-        await page.close()
-    page = await context.new_page()
-    await page.goto(f"{url}/#/nowhere")
-    await page.get_by_role("heading", name="Page not found").wait_for()
-    return page
-
-
-async def _close_pages(context: BrowserContext, pages: set[Page], hosts: set[str]) -> None:
-    """Close pages of a shared profile and delete their data."""
-    for page in pages:
-        await page.close()
-    if hosts:
-        devtools = await context.new_cdp_session(context.pages[0])
-        for host in hosts:
-            origin = {"origin": f"http://{host}", "storageTypes": "local_storage,cookies"}
-            await devtools.send("Storage.clearDataForOrigin", origin)
-        await devtools.detach()
-
-
-async def _grant(context: BrowserContext, permissions: Sequence[str]) -> None:
-    if permissions:
-        await context.grant_permissions(permissions)
-
-
-async def _revoke(context: BrowserContext, permissions: Sequence[str]) -> None:
-    if permissions:
-        await context.clear_permissions()
+async def _delete_data(context: BrowserContext, hosts: set[str]) -> None:
+    devtools = await context.new_cdp_session(context.pages[0])
+    for host in hosts:
+        origin = {"origin": f"http://{host}", "storageTypes": "local_storage,cookies"}
+        await devtools.send("Storage.clearDataForOrigin", origin)
+    await devtools.detach()

@@ -8,14 +8,13 @@ from typing import Any
 from playwright.async_api import Browser, Locator, expect
 
 from tests.browser.console import HTTP_ERROR, JANUARY, WITH_ACCOUNTS, Console, open_console
-from tests.browser.held_requests import HeldRequests, HeldResponse, calls, open_console_with_errors
+from tests.browser.held_requests import HeldRequests, calls, open_console_with_errors
 from tests.support.program import Program
 
 # All tests of a process share the browser and its event loop.
 
 SWISS_RENT = {"name": "Rent", "type": "EXPENSE", "amount": 900, "currency": "CHF", "at": "2027-01-03T08:00:00Z"}
 NEVER_BELOW_ZERO = {"balance": {"currency": "EUR", "atLeast": 0}}
-OVERDRAFT = {"balance": {"currency": "EUR", "atLeast": -2000}}
 
 
 _DROPPED_FILE = """(text) => {
@@ -271,21 +270,6 @@ async def test_advance_without_a_preview_goes_to_the_next_event(browser: Browser
         await expect(console.button("More ways to advance")).to_be_focused()
 
 
-async def test_late_results_of_an_earlier_schedule_are_not_shown(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        clock = console.create()
-        async with HeldResponse(console.page, "checkTestClock") as check:
-            await open_with_checks(console, clock, expectations=[OVERDRAFT])
-            await check.arrived()
-            console.call(
-                "amendTestClock", id=clock, add={"transactions": [{**SWISS_RENT, "currency": "EUR", "amount": 9000}]}
-            )
-            await console.poll()
-            await expect(expectations(console)).to_contain_text("will be violated")
-            await check.release()
-            await expect(expectations(console)).to_contain_text("will be violated")
-
-
 # Amendments
 
 
@@ -321,7 +305,7 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(browser: Browser,
         await dialog.get_by_label("Amount").press("Enter")
         await expect(console.notification).to_contain_text(re.compile(r"Added “Trip”, \+40.00, on \d+ Jan"))
         # The buttons of the rows are one tab stop.
-        await console.button("Balance").press("Tab")
+        await page.locator(".opening summary").press("Tab")
         await page.keyboard.press("ArrowDown")
         await page.keyboard.press("Enter")
         bike = console.clock(clock)["pendingTransactions"][1]["id"]
@@ -442,9 +426,9 @@ async def test_transaction_shows_the_balance_before_and_after_it(browser: Browse
         assert await console.tab.evaluate("() => navigator.clipboard.readText()") == item
 
 
-async def test_transactions_can_be_sorted_and_selected(browser: Browser, program: Program) -> None:
+async def test_transactions_can_be_selected(browser: Browser, program: Program) -> None:
     async with open_console(browser, program) as console:
-        page, keyboard = console.page, console.page.keyboard
+        page = console.page
         item = {"type": "EXPENSE", "at": "2027-01-02T08:00:00Z"}
         values = [("Rent", 900, "EUR", "Home"), ("Fee", 20, "CHF", None), ("Food", 80, "EUR", "Home")]
         others = [
@@ -454,22 +438,6 @@ async def test_transactions_can_be_sorted_and_selected(browser: Browser, program
         ]
         pay = {**item, "type": "INCOME", "name": "Pay", "amount": 1000, "currency": "EUR", "at": "2027-01-03T08:00:00Z"}
         await console.open_clock(console.create({"frozenTime": "2027-01-01T00:00:00Z", "transactions": [*others, pay]}))
-        names, columns = console.rows.get_by_role("rowheader"), page.get_by_role("columnheader")
-        for column, direction, order in (
-            ("Amount", "ascending", ["Fee", "RentHome", "FoodHome", "Pay"]),
-            ("Amount", "descending", ["Pay", "FoodHome", "RentHome", "Fee"]),
-            ("Name", "ascending", ["Fee", "FoodHome", "Pay", "RentHome"]),
-            ("Balance", "ascending", ["Fee", "FoodHome", "RentHome", "Pay"]),
-            ("Time (UTC)", "ascending", ["RentHome", "Fee", "FoodHome", "Pay"]),
-            ("Time (UTC)", "descending", ["Pay", "FoodHome", "Fee", "RentHome"]),
-        ):
-            await console.button(column).click()
-            await expect(names).to_have_text(order)
-            await expect(columns.filter(has_text=column)).to_have_attribute("aria-sort", direction)
-        # The arrow keys follow the order.
-        await console.button("Pay").focus()
-        await keyboard.press("ArrowDown")
-        await expect(console.button("Food")).to_be_focused()
         choice = page.get_by_label("Show only")
         await expect(choice.locator("optgroup")).to_have_count(3)
         for value, text, sums in (
@@ -486,7 +454,6 @@ async def test_clock_is_saved_in_the_selected_format(browser: Browser, program: 
     async with open_console(browser, program) as console:
         console.tab.ignored_prefixes = (HTTP_ERROR,)
         clock, dialog = console.create(), console.page.get_by_role("dialog", name="Export clock")
-        empty = console.create({"frozenTime": "2027-01-01T00:00:00Z"})
 
         async def export(format: str) -> tuple[str, Any]:
             await console.choose("Export…")
@@ -509,12 +476,6 @@ async def test_clock_is_saved_in_the_selected_format(browser: Browser, program: 
             await console.button("Export").click()
         request = (await sent.value).post_data_json or {}
         assert request["params"] == {"id": clock, "format": "csv", "pending": True}
-        # A statement in OFX needs a currency.
-        await console.open_clock(empty)
-        await console.choose("Export…")
-        await dialog.get_by_label("Format").select_option("ofx")
-        await console.button("Export").click()
-        await expect(console.notification).to_contain_text("The server rejected one field. format:")
 
 
 async def test_long_table_shows_the_rows_around_now(browser: Browser, program: Program) -> None:
@@ -549,7 +510,7 @@ async def test_list_shows_which_clocks_need_attention(browser: Browser, program:
         await expect(plan.locator(".balance")).to_have_text("Balance€0.00")
         await expect(plan.locator(".lowest")).to_have_text("Lowest ahead−€1,150.003 Jan")
         await expect(plan.locator(".next")).to_have_text("Rent −€1,150.00 · 3 Jan")
-        await expect(plan.locator("p.now")).to_have_text(re.compile("^1 Jan 2027 0 of [0-9]+ events posted$"))
+        await expect(plan.locator("p.now")).to_have_text(re.compile("^1 Jan 2027 0 of [0-9]+ posted$"))
         await expect(rich).to_contain_text("All will hold")
         await expect(rows.filter(has_text="Empty")).to_contain_text("Add the first event")
         await console.button("Violations 1").click()

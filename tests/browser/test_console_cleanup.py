@@ -1,8 +1,6 @@
 """Cleanup at the end of a session or a page: call history, responses, polling and timers."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 
 import pytest
 from playwright.async_api import Browser, expect
@@ -19,11 +17,6 @@ OTHER_PAGE = "#/nowhere"
 
 
 # Sessions
-
-
-async def sign_out(console: Console) -> None:
-    await console.button("Sign out").click()
-    await expect(console.notification).to_have_text("You are signed out.")
 
 
 async def sign_in_as_another(console: Console) -> str:
@@ -48,13 +41,10 @@ async def methods_in_history(console: Console) -> list[str]:
     return [str(method) for method in await calls.locator(".method").all_inner_texts()]
 
 
-@pytest.mark.parametrize("end", [sign_out, revoke_on_the_server])
-async def test_call_history_ends_with_the_session(
-    browser: Browser, program: Program, end: Callable[[Console], Awaitable[None]]
-) -> None:
+async def test_call_history_ends_with_the_session(browser: Browser, program: Program) -> None:
     async with open_console_with_errors(browser, program) as console:
         await console.open_clock(console.create())
-        await end(console)
+        await revoke_on_the_server(console)
         await sign_in_as_another(console)
         expected = ["listTestClocks", "loginByEmailVerification", "sendLoginCodeEmail"]
         assert await methods_in_history(console) == expected
@@ -148,35 +138,19 @@ async def test_timers_end_with_their_page(browser: Browser, program: Program, su
                 assert await active_intervals(console.page) == 0
 
 
-@asynccontextmanager
-async def requested_code(console: Console) -> AsyncIterator[HeldRequests]:
-    """Request a code and leave the sign-in page before the response."""
+async def test_code_form_appears_after_a_return_to_the_sign_in_page(program: Program, tab: Tab) -> None:
+    console = Console(tab, program)
     await console.open()
     async with HeldRequests(console.page, "sendLoginCodeEmail") as held:
         await console.page.get_by_label("Email").fill(new_address())
         await console.button("Send me a code").click()
         await held.arrived()
         await open_other_page(console)
-        yield held
-
-
-async def test_code_form_appears_after_a_return_to_the_sign_in_page(program: Program, tab: Tab) -> None:
-    console = Console(tab, program)
-    async with requested_code(console) as held:
         await console.open()
         await expect(console.heading("Sign in")).to_be_visible()
         await held.release()
     await expect(console.heading("Enter your code")).to_be_visible()
-
-
-async def test_countdown_ends_with_the_sign_in_page(program: Program, tab: Tab) -> None:
-    console = Console(tab, program)
-    async with requested_code(console) as held:
-        await held.release()
-    assert await active_intervals(tab.page) == 0
-    # The page still asks for the code.
-    await console.open()
-    await expect(console.heading("Enter your code")).to_be_visible()
+    # The countdown ends with the page.
     await tab.page.wait_for_function("() => intervals.size === 1")
     await open_other_page(console)
     assert await active_intervals(tab.page) == 0

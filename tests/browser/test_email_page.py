@@ -97,14 +97,3 @@ async def check_hostile_email(program: Program, hostile_email: str, tab: Tab) ->
     await expect(tab.page.get_by_text("Seen")).to_be_visible()
     assert await tab.evaluate("() => self.origin") == "null"
     tab.expected_messages = list(tab.messages)
-
-
-async def test_other_origins_cannot_frame_an_email(program: Program, own_email: str, tab: Tab) -> None:
-    # Another host name is another origin.
-    other = program.url.replace("127.0.0.1", "localhost")
-    await tab.page.goto(f"{program.url}/healthz")
-    async with tab.page.expect_event("console", lambda message: "frame-ancestors" in message.text):
-        await tab.page.evaluate(_FRAME, f"{other}/mailbox/emails/{own_email}.html")
-    assert [frame.url for frame in tab.page.frames if own_email in frame.url] == []
-    tab.expected_messages = list(tab.messages)
-    tab.requests.clear()

@@ -45,10 +45,10 @@ async def press(tab: Tab, target: Locator, key: str = "Enter") -> None:
     await tab.page.keyboard.press(key)
 
 
-async def test_first_session_works_with_the_keyboard_alone(program: Program, loaded_tab: Tab) -> None:
+async def test_first_session_works_with_the_keyboard_alone(program: Program, tab: Tab) -> None:
     # The clock page may poll between the sign-out on the server and its end.
-    loaded_tab.ignored_prefixes = (f"{HTTP_ERROR} 401",)
-    console = Console(loaded_tab, program)
+    tab.ignored_prefixes = (f"{HTTP_ERROR} 401",)
+    console = Console(tab, program)
     await sign_in_and_create_clock(console)
     await move_time(console)
     await confirm_dialogs(console)

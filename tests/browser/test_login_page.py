@@ -4,7 +4,6 @@ import json
 import re
 from typing import Any
 
-import apsw
 import pytest
 from playwright.async_api import Browser, Locator, expect
 
@@ -28,16 +27,6 @@ def new_link(program: Program, email: str = "") -> str:
 
 def token_in(link: str) -> str:
     return link.partition("#token=")[2]
-
-
-def database_rows(program: Program) -> dict[str, list[Any]]:
-    """Return all rows of the database."""
-    database = apsw.Connection(str(program.data / "tickover.db"), flags=apsw.SQLITE_OPEN_READONLY)
-    try:
-        names = [name for (name,) in database.execute("select name from sqlite_master where type = 'table'")]
-        return {name: list(database.execute(f'select * from "{name}"')) for name in names}
-    finally:
-        database.close()
 
 
 def new_link_offer(tab: Tab) -> Locator:
@@ -119,7 +108,6 @@ async def test_blocked_storage_does_not_use_up_the_link(program: Program, tab: T
 
 async def test_opening_a_link_does_not_redeem_it(program: Program, browser: Browser) -> None:
     link = new_link(program)
-    before = database_rows(program)
     async with open_tab(browser) as first, open_tab(browser) as second:
         for tab in (first, second):
             await tab.page.goto(link)
@@ -129,10 +117,8 @@ async def test_opening_a_link_does_not_redeem_it(program: Program, browser: Brow
         for path in ("/login", f"/login?token={token_in(link)}"):
             assert {program.request(method, path).status for method in ("GET", "HEAD")} == {200}
         assert first.calls == second.calls == []
-        assert database_rows(program) == before
         await first.sign_in.click()
         await expect_signed_in(first, program)
-        assert database_rows(program) != before
         # The link works once.
         await second.sign_in.click()
         await expect_rejected(second)
@@ -167,29 +153,3 @@ async def test_rejected_link_is_forgotten_and_a_new_one_works_in_the_same_tab(pr
     await expect(tab.status).to_have_text(READY)
     await tab.sign_in.click()
     await expect_signed_in(tab, program)
-
-
-HOSTILE_TEXTS = {
-    "markup": "\"'></p><script>alert(1)</script><img src=x onerror=alert(1)>${alert(1)}{{alert(1)}}",
-    "markup in percent signs": "%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E",
-    "two tokens": "__proto__&token=javascript:alert(1)",
-    "invalid characters": "%00%ED%A0%80%FF",
-    "a long one": "a" * 20_000,
-}
-
-
-async def test_hostile_fragments_stay_text(program: Program, tab: Tab, subtests: pytest.Subtests) -> None:
-    count_elements = "() => document.querySelectorAll('*').length"
-    await tab.page.goto(f"{program.url}/login")
-    elements = await tab.evaluate(count_elements)
-    for number, (name, fragment) in enumerate(HOSTILE_TEXTS.items()):
-        with subtests.test(name):
-            # Another query lets the browser load the page again.
-            await tab.page.goto(f"{program.url}/login?{number}#token={fragment}")
-            await tab.sign_in.click()
-            await expect_rejected(tab)
-            assert await stored_session(tab) is None
-            assert await tab.evaluate(count_elements) == elements
-
-
-# Errors

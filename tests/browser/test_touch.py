@@ -40,8 +40,7 @@ async def test_first_session_works_with_touch(browser: Browser, program: Program
         await console.open("")
         address = new_address()
         await page.get_by_label("Email").fill(address)
-        await console.button("Send me a code").tap()
-        await console.button("Fill in").tap()
+        await console.button("Sign in").tap()
         await console.button("Create Salary and rent").tap()
         await expect(console.slider).to_be_visible()
         assert await tab.evaluate("() => scrollY") == 0

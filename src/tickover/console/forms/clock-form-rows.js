@@ -44,12 +44,7 @@ export function rowList(key, { title, noun, hint }, buildRow, start) {
     const row = buildRow(entry, rows.at(-1), start);
     row.removeButton = h(
       "button",
-      {
-        class: "plain remove-row",
-        "aria-label": `Remove this ${noun}`,
-        title: "Remove",
-        onclick: () => remove(row),
-      },
+      { class: "plain remove-row", "aria-label": `Remove this ${noun}`, title: "Remove", onclick: () => remove(row) },
       "✕",
     );
     row.element = h("li", {}, h("div", { class: "cells" }, row.fields, row.removeButton), row.nested);
@@ -88,7 +83,7 @@ const repeatSelect = (value) =>
   select([["", "Once"], ...Object.entries(REPEATS).map(([key, [label]]) => [key, label])], { value });
 
 /** Return the end of repeats if the user gives none. */
-export const defaultUntil = (start) => addMonths(Date.parse(start) || Date.now(), DEFAULT_MONTHS);
+export const defaultUntil = (start) => addMonths(Date.parse(start) || startOfDay(Date.now()), DEFAULT_MONTHS);
 
 /** Return the entries of a row that repeats until an instant. There is at least one. */
 export function repeatEntry({ repeats, ...entry }, until) {

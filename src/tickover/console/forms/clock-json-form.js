@@ -71,11 +71,7 @@ export function clockJsonForm(draft) {
   });
   const form = h(
     "form",
-    {
-      class: "card clock-form",
-      noValidate: true,
-      onsubmit: onSubmit(() => withBusyState(button, create)),
-    },
+    { class: "card clock-form", noValidate: true, onsubmit: onSubmit(() => withBusyState(button, create)) },
     errorBox,
     h("div", {}, h("label", { for: text.id }, "Parameters of createTestClock"), text),
     preview.element,

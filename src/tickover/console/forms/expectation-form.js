@@ -3,10 +3,10 @@
 import { errorDetails, MAX_ENTRIES } from "../clock/create-clock.js";
 import { describeExpectation } from "../clock/expectations.js";
 import { amountFormat, parseAmount } from "../lib/amounts.js";
+import { disclosure } from "../lib/card.js";
 import { h, render, withAmounts, withBusyState } from "../lib/dom.js";
 import { field, parseTimeText, readTime, select, withPicker } from "../lib/form-fields.js";
 import { icon } from "../lib/icons.js";
-import { CallError } from "../lib/rpc.js";
 
 const PERIODS = [
   ["MONTH", "month"],
@@ -120,7 +120,6 @@ export function expectationForm(clock, { onAdd, onCancel }) {
     try {
       await onAdd(choices[Number(kind.value)].read(controls));
     } catch (caught) {
-      if (!(caught instanceof CallError)) throw caught;
       error.textContent = errorDetails(caught);
     }
   }
@@ -155,8 +154,14 @@ export const removeButton = (text, onclick) =>
 export function expectationRows(expectations, { getClock, onChange }) {
   const list = h("ul", { class: "expectations" });
   const hint = h("p", { class: "muted" }, EXPECTATIONS_HINT);
-  const box = h("div");
-  const button = h("button", { onclick: () => open() }, "Add an expectation");
+  const { button, box } = disclosure("Add an expectation", (close) => {
+    const onAdd = async (expectation) => {
+      change([...expectations, expectation]);
+      close();
+    };
+    return expectationForm(getClock(), { onAdd, onCancel: close });
+  });
+  button.className = ""; // as the other buttons of the form
 
   function change(changed) {
     expectations = changed;
@@ -173,29 +178,13 @@ export function expectationRows(expectations, { getClock, onChange }) {
         const text = describeExpectation(expectation, getClock());
         const remove = () => {
           change(expectations.toSpliced(index, 1));
-          (list.querySelectorAll("button")[index] ?? box.querySelector("select, button")).focus();
+          (list.querySelectorAll("button")[index] ?? button).focus();
         };
         return h("li", { class: "expectation" }, h("div", {}, withAmounts(text)), removeButton(text, remove));
       }),
     );
   }
 
-  function close() {
-    render(box, button);
-    button.focus();
-  }
-
-  function open() {
-    const onAdd = async (expectation) => {
-      change([...expectations, expectation]);
-      close();
-    };
-    const form = expectationForm(getClock(), { onAdd, onCancel: close });
-    render(box, form);
-    form.querySelector("select").focus();
-  }
-
   draw();
-  render(box, button);
-  return h("fieldset", {}, h("legend", {}, "Expectations"), hint, list, box);
+  return h("fieldset", {}, h("legend", {}, "Expectations"), hint, list, button, box);
 }

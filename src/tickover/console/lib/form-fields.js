@@ -29,6 +29,14 @@ export function parseTimeText(text) {
   return isRealDay ? instant : NaN;
 }
 
+/** Mark the first of these fields whose text is no time. Return whether there is one. */
+export function markInvalidTime(...fields) {
+  const invalid = fields.find(({ read }) => read() !== undefined && Number.isNaN(parseTimeText(read())));
+  invalid?.setFault(TIME_FAULT);
+  invalid?.focusControl();
+  return Boolean(invalid);
+}
+
 /**
  * Create a labelled field that can show a fault, until its value changes. `label` can be nodes. `read()` returns its
  * value, or undefined if it is empty. `hint` describes it.

@@ -1,6 +1,6 @@
 // Icons: 16 × 16 SVG paths in the colour of the text.
 
-import { s } from "./dom.js";
+import { h, s } from "./dom.js";
 
 const PATHS = {
   more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
@@ -29,6 +29,10 @@ export const icon = (name) =>
     { class: "icon", width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true", focusable: "false" },
     s("path", { d: PATHS[name] }),
   );
+
+/** Create the mark of a state of expectations. */
+export const stateBadge = (state) =>
+  h("span", { class: `result ${state.replaceAll(" ", "-")}` }, icon(state.endsWith("violated") ? "close" : "check"));
 
 /** Create the logo: a clock face whose filled part is the past. */
 export const logo = () =>

@@ -1,6 +1,7 @@
 // <tick-account>: the access tokens of the signed-in user.
 
 import { faultList, faultsIn } from "../clock/create-clock.js";
+import { card } from "../lib/card.js";
 import { secretBox } from "../lib/code-block.js";
 import { h, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
 import { field } from "../lib/form-fields.js";
@@ -37,10 +38,8 @@ class AccountPage extends HTMLElement {
         // The header of a phone has no room for this button.
         h("button", { class: "on-phones", onclick: () => document.querySelector(".sign-out").click() }, "Sign out"),
       ),
-      h(
-        "section",
-        { class: "card", "aria-label": "Access tokens" },
-        h("h2", {}, "Access tokens"),
+      card(
+        { title: "Access tokens" },
         h(
           "p",
           { class: "hint muted" },

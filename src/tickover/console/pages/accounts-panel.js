@@ -3,6 +3,7 @@
 import { lowestAhead } from "../clock/clock-model.js";
 import { smallestAllowed } from "../clock/expectations.js";
 import { ACCOUNT_TYPES } from "../forms/clock-form-rows.js";
+import { card } from "../lib/card.js";
 import { h, render, tableHead } from "../lib/dom.js";
 import { formatMoney, formatPastDay } from "../lib/format.js";
 
@@ -11,10 +12,8 @@ const TYPES = Object.fromEntries(ACCOUNT_TYPES);
 export class AccountsPanel {
   #onShow;
   #body = h("tbody");
-  element = h(
-    "section",
-    { class: "card accounts", "aria-labelledby": "accounts-title" },
-    h("div", { class: "row card-header" }, h("h2", { id: "accounts-title" }, "Accounts")),
+  element = card(
+    { title: "Accounts" },
     h("table", { class: "data" }, tableHead(["Account", "Balance", "Lowest ahead"], 1), this.#body),
   );
 

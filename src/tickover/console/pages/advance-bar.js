@@ -37,11 +37,7 @@ export class AdvanceBar {
     };
     this.advance = h(
       "button",
-      {
-        class: "primary advance",
-        "aria-describedby": "preview-summary",
-        onclick: () => onAdvance(this.target),
-      },
+      { class: "primary advance", "aria-describedby": "preview-summary", onclick: () => onAdvance(this.target) },
       (this.label = h("span")),
       h("kbd", { "aria-hidden": "true" }, "↵"),
     );

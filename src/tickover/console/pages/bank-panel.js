@@ -4,12 +4,13 @@ import { describeFault, FAULT_KINDS, faultAt, faultRanges, PROTOCOLS, syncBetwee
 import { curvesOf } from "../clock/clock-model.js";
 import { curveName, plural } from "../clock/clock-text.js";
 import { errorDetails } from "../clock/create-clock.js";
+import { card, disclosure } from "../lib/card.js";
 import { secretBox } from "../lib/code-block.js";
 import { h, notify, render, withBusyState } from "../lib/dom.js";
-import { field, readTime, select, textInput, timeInput } from "../lib/form-fields.js";
+import { field, markInvalidTime, readTime, select, textInput, timeInput } from "../lib/form-fields.js";
 import { formatDay, formatInstant, formatMoney } from "../lib/format.js";
-import { icon } from "../lib/icons.js";
-import { CallError, call } from "../lib/rpc.js";
+import { toTimestamp } from "../lib/instants.js";
+import { call } from "../lib/rpc.js";
 import { confirmAction } from "./clock-dialogs.js";
 
 const NO_FAULT = ["", "None"];
@@ -19,26 +20,19 @@ export class BankPanel {
   #onRanges;
   #connections = [];
   #model = null;
+  #now = 0; // the time of the clock
   #answered = ""; // the instants of the answer that is shown
   #list = h("div", { class: "token-list" });
   #answer = h("div", { class: "bank-answer" });
   #created = h("div", { "aria-live": "polite" });
   #error = h("p", { class: "error", role: "alert" });
-  #form = h("div", { hidden: true });
-  #button = h(
-    "button",
-    { class: "quiet", "aria-expanded": "false", onclick: () => this.#toggleForm(this.#form.hidden) },
-    icon("add"),
-    "Connect",
-  );
-  element = h(
-    "section",
-    { class: "card", "aria-labelledby": "bank-title" },
-    h("div", { class: "row card-header" }, h("h2", { id: "bank-title" }, "Bank"), this.#button),
+  #form = disclosure("Connect", (close) => this.#connectForm(close));
+  element = card(
+    { title: "Bank", aside: this.#form.button },
     this.#list,
-    this.#error,
     this.#created,
-    this.#form,
+    this.#form.box,
+    this.#error,
     this.#answer,
   );
 
@@ -55,7 +49,6 @@ export class BankPanel {
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof CallError)) throw error;
       this.#error.textContent = errorDetails(error);
     }
   }
@@ -82,7 +75,7 @@ export class BankPanel {
         notify(`Ended “${institution}”.`);
       });
       await this.#load();
-      this.#button.focus();
+      this.#form.button.focus();
     };
     return h(
       "li",
@@ -98,48 +91,38 @@ export class BankPanel {
     );
   }
 
-  #toggleForm(isOpen) {
-    this.#button.setAttribute("aria-expanded", String(isOpen));
-    this.#form.hidden = !isOpen;
-    if (!isOpen) return this.#button.focus();
+  #connectForm(close) {
     const protocol = select(Object.entries(PROTOCOLS));
     const institution = textInput("Tickover Bank");
     const kind = select([NO_FAULT, ...Object.entries(FAULT_KINDS)]);
-    const [from, until] = [timeInput(), timeInput()];
-    const times = h(
-      "div",
-      { class: "fields", hidden: true },
-      field("", "From (UTC)", from),
-      field("", "Until (UTC)", until),
-    );
+    const time = (label, value) => field("", label, timeInput(value), readTime);
+    const [from, until] = [time("From (UTC)", toTimestamp(this.#now)), time("Until (UTC)")];
+    const times = h("div", { class: "fields", hidden: true }, from, until);
     kind.addEventListener("change", () => (times.hidden = !kind.value));
-    const connect = () => {
-      const fault = {
-        kind: kind.value,
-        from: readTime(from.value),
-        ...(until.value && { until: readTime(until.value) }),
-      };
-      return this.#connect({
+    const connect = async () => {
+      if (kind.value && markInvalidTime(from, until)) return;
+      await this.#connect(close, {
         protocol: protocol.value,
         institution: institution.value,
-        ...(kind.value && { faults: [fault] }),
+        ...(kind.value && { faults: [{ kind: kind.value, from: from.read(), until: until.read() }] }),
       });
     };
     const button = h("button", { class: "soft", onclick: () => withBusyState(button, connect) }, "Connect app");
-    const close = h("button", { class: "plain", onclick: () => this.#toggleForm(false) }, "Cancel");
-    const fields = [field("", "Protocol", protocol), field("", "Bank", institution), field("", "Failure", kind)];
-    render(
-      this.#form,
-      h("div", { class: "expectation-form" }, fields, times, h("div", { class: "row" }, button, close)),
+    return h(
+      "div",
+      { class: "expectation-form" },
+      field("", "Protocol", protocol),
+      field("", "Bank", institution),
+      field("", "Failure", kind),
+      times,
+      h("div", { class: "row" }, button, h("button", { class: "plain", onclick: close }, "Cancel")),
     );
-    protocol.focus();
-    return undefined;
   }
 
-  #connect(params) {
+  #connect(close, params) {
     return this.#try(async () => {
       const { publicToken, setupToken } = await call("connectTestClock", { id: this.#id, ...params });
-      this.#toggleForm(false);
+      close();
       const host = new URL("plaid", document.baseURI).href;
       const hint = publicToken
         ? `Give this public token to your app instead of one from Plaid Link. The host of its Plaid client is ${host}.`
@@ -151,6 +134,7 @@ export class BankPanel {
 
   /** Show what the bank answers at the time of the clock, and what a sync at the preview adds. */
   draw(model, currentView, view) {
+    this.#now = model.now;
     const instants = `${model.scheduleKey.length} ${currentView.instant} ${view.instant}`;
     if (!this.#connections.length || (this.#model === model && this.#answered === instants)) {
       this.#answer.hidden = !this.#connections.length;

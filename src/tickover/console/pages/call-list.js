@@ -6,8 +6,7 @@ import { formatInstant } from "../lib/format.js";
 const outcome = ({ response }) =>
   response ? (response.error?.data?.reason ?? (response.error ? "error" : "ok")) : "no response";
 
-export const duration = ({ milliseconds }) =>
-  `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
+const duration = ({ milliseconds }) => `${milliseconds < 10 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
 
 /** Create the time of day at which a call was sent: `09:30:07Z`. */
 function sentAt({ at }) {
@@ -15,23 +14,20 @@ function sentAt({ at }) {
   return h("time", { class: "muted", datetime, title: formatInstant(at) }, `${datetime.slice(11, 19)}Z`);
 }
 
-/** Create a list of buttons. `textOf(call)` is the text of each, and `onSelect(call)` is called when it is pressed. */
-export const callList = (label, calls, { selected, textOf, onSelect }) =>
+/** Create a list of buttons. `onSelect(call)` is called when one is pressed. */
+export const callList = (calls, { selected, onSelect }) =>
   h(
     "ol",
-    { class: "calls", "aria-label": label },
+    { class: "calls", "aria-label": "Latest requests" },
     calls.map((call) =>
       h(
         "li",
         {},
         h(
           "button",
-          {
-            "aria-current": call === selected ? "true" : undefined,
-            onclick: () => onSelect(call),
-          },
+          { "aria-current": call === selected ? "true" : undefined, onclick: () => onSelect(call) },
           sentAt(call),
-          h("span", { class: "method" }, textOf(call)),
+          h("span", { class: "method" }, call.method),
           h("span", { class: "muted" }, duration(call)),
           h("span", { class: call.response && !call.response.error ? "muted" : "error" }, outcome(call)),
         ),
@@ -42,13 +38,10 @@ export const callList = (label, calls, { selected, textOf, onSelect }) =>
 const MASK = "••••••";
 
 // Parameters that sign a user in.
-export const SECRETS = {
-  loginByEmailVerification: { param: "code", button: "Copy with code" },
-  loginByEmailLink: { param: "token", button: "Copy with token" },
-};
+const SECRETS = { loginByEmailVerification: "code", loginByEmailLink: "token" };
 
 export function maskRequest({ request }) {
-  const name = SECRETS[request.method]?.param;
+  const name = SECRETS[request.method];
   return name && request.params?.[name] ? { ...request, params: { ...request.params, [name]: MASK } } : request;
 }
 

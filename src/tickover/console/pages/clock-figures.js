@@ -6,8 +6,8 @@ import { smallestAllowed, summarizeChecks } from "../clock/expectations.js";
 import { difference } from "../lib/decimals.js";
 import { h, nowrap, render, withAmounts } from "../lib/dom.js";
 import { formatCount, formatDay, formatMoney, formatPastDay, formatPercent, formatTime } from "../lib/format.js";
+import { stateBadge } from "../lib/icons.js";
 import { DAY } from "../lib/instants.js";
-import { stateBadge } from "./expectations-panel.js";
 
 const MAX_OTHERS = 2; // currencies below the first one
 

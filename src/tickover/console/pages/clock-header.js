@@ -4,6 +4,7 @@ import { FORK_LABEL } from "../clock/clock-calls.js";
 import { toParams } from "../clock/clock-model.js";
 import { clockName, countKinds } from "../clock/clock-text.js";
 import { withName } from "../clock/create-clock.js";
+import { breadcrumb } from "../lib/card.js";
 import { copyText, downloadFile, h, notify, render } from "../lib/dom.js";
 import { formatDuration } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
@@ -51,12 +52,7 @@ export class ClockHeader {
     this.element = h(
       "header",
       { class: "row clock-header" },
-      h(
-        "nav",
-        { "aria-label": "Breadcrumb", class: "breadcrumb" },
-        h("a", { href: "#/clocks", "aria-label": "Back to clocks" }, "Clocks"),
-        h("span", { "aria-hidden": "true" }, "/"),
-      ),
+      breadcrumb(),
       this.#name,
       original && h("a", { class: "origin", href: `#/clock/${encodeURIComponent(original)}` }, "Original clock"),
       this.#status,

@@ -20,6 +20,7 @@ import "./goals.js";
 import { clampToClock } from "../chart/scrubber.js";
 import { parseInstant, toTimestamp } from "../lib/instants.js";
 import { RpcError, ServerUnavailable } from "../lib/rpc.js";
+import { openingForm } from "./opening-form.js";
 import { ReconcilePanel } from "./reconcile-panel.js";
 import "../chart/timeline.js";
 
@@ -185,10 +186,13 @@ class ClockPage extends HTMLElement {
     });
     this.goals = h("tick-goals", { class: "card", oncancelitem: ({ detail }) => this.#actions.askCancel(detail) });
     this.expectations = new ExpectationsPanel({
-      onChange: (changes) => this.#change(changes),
+      onChange: (expectations) => this.#change({ expectations: expectations.length ? expectations : null }),
       onShow: show,
     });
-    this.transactions.opening = this.expectations.opening;
+    this.opening = openingForm((balances) =>
+      this.#change({ openingBalances: Object.keys(balances).length ? balances : null }),
+    );
+    this.transactions.opening = this.opening.element;
     this.accounts = new AccountsPanel({
       onShow: (account) => {
         this.timeline.show(account);
@@ -222,6 +226,7 @@ class ClockPage extends HTMLElement {
     this.#model = model;
     this.#currentView = viewAt(model, model.now);
     this.header.setModel(model);
+    this.opening.draw(model);
     this.timeline.setModel(model, this.#instant);
     this.transactions.setModel(model, this.#instant);
     this.goals.setModel(model);

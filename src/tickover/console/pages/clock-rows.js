@@ -6,9 +6,9 @@ import { describeStep, plural } from "../clock/clock-text.js";
 import { smallestAllowed, summarizeChecks } from "../clock/expectations.js";
 import { h, render } from "../lib/dom.js";
 import { formatCount, formatDuration, formatMoney, formatPercent, formatShortDay } from "../lib/format.js";
+import { stateBadge } from "../lib/icons.js";
 import { DAY } from "../lib/instants.js";
 import { onSessionEnd } from "../lib/session.js";
-import { stateBadge } from "./expectations-panel.js";
 
 const COLUMNS = ["Clock", "Balance", "Lowest ahead", "Trend", "Next event", "Expectations", "Expires in"];
 
@@ -139,7 +139,7 @@ function nextEvent(model) {
 /** Return how many events are posted, or an empty text for a clock without events. */
 export function postedCount({ items }) {
   const posted = items.filter(({ isPosted }) => isPosted).length;
-  return items.length ? `${formatCount(posted)} of ${formatCount(items.length)} events posted` : "";
+  return items.length ? `${formatCount(posted)} of ${formatCount(items.length)} posted` : "";
 }
 
 /** Show how much time a clock has left. */

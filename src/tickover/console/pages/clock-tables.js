@@ -8,7 +8,7 @@ import { h, newId, render, tableHead } from "../lib/dom.js";
 import { formatCount } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { DAY } from "../lib/instants.js";
-import { TransactionFilter, TransactionOrder } from "./transaction-filter.js";
+import { TransactionFilter } from "./transaction-filter.js";
 import { hasLongAmounts, transactionRow } from "./transaction-row.js";
 
 const [MAX_EARLIER, MAX_LATER] = [6, 50];
@@ -24,9 +24,7 @@ class TransactionTable extends HTMLElement {
   #instant = 0;
   #advancedFrom = 0;
   #model = null;
-  #indexes = []; // of the items in their order
   #filter = new TransactionFilter(() => this.#showMatches());
-  #order = new TransactionOrder(() => this.#showMatches());
 
   /** Return the change of an item that its row shows: that of the chosen account, or else the first. */
   #changeOf({ changes }) {
@@ -117,16 +115,9 @@ class TransactionTable extends HTMLElement {
   }
 
   #region() {
-    const sorted = (text, column) => this.#order.title(text, column);
-    const titles = [
-      sorted("Time (UTC)", "time"),
-      sorted("Name", "name"),
-      "State",
-      sorted("Amount", "amount"),
-      sorted("Balance", "balance"),
-      h("span", { class: "visually-hidden" }, "Actions"),
-    ];
-    const region = h(
+    const actions = h("span", { class: "visually-hidden" }, "Actions");
+    const titles = ["Time (UTC)", "Name", "State", "Amount", "Balance", actions];
+    return h(
       "div",
       { class: "rows", role: "region", "aria-labelledby": "transactions-title" },
       (this.table = h(
@@ -138,8 +129,6 @@ class TransactionTable extends HTMLElement {
       )),
       this.nothing,
     );
-    this.#order.mark();
-    return region;
   }
 
   /** Create a row with a button that shows hidden rows: `{ row, button, isOpen }`. */
@@ -180,10 +169,7 @@ class TransactionTable extends HTMLElement {
   /** Return the buttons `show` or `cancel` of the shown rows. They are one tab stop; arrow keys move between them. */
   #buttons(kind) {
     const first = kind === "cancel" ? countUntil(this.states.times, this.#now) : 0;
-    return this.#indexes.flatMap((index) => {
-      const row = this.rows[index];
-      return row && index >= first && !row.hidden ? [row[kind]] : [];
-    });
+    return this.rows.flatMap((row, index) => (index >= first && !row.hidden ? [row[kind]] : []));
   }
 
   #handleKey(event) {
@@ -213,18 +199,16 @@ class TransactionTable extends HTMLElement {
     );
   }
 
-  /** Show the rows that match, in their order. Without a filter, hide those long before and long after now. */
+  /** Show the rows that match. Without a filter, hide those long before and long after now. */
   #showMatches() {
     if (this.#filter.account !== this.#account) this.#buildRows(this.#model);
-    const showsAll = this.#isFiltered || !this.#order.isByTime;
+    const showsAll = this.#isFiltered;
     const posted = countUntil(this.states.times, this.#now);
     const from = showsAll || this.#earlier.isOpen || posted - MAX_EARLIER <= MIN_HIDDEN ? 0 : posted - MAX_EARLIER;
     const to = showsAll || this.#later.isOpen ? Infinity : posted + MAX_LATER;
-    this.#indexes = this.#order.sort(this.items);
-    this.table.classList.toggle("sorted", !this.#order.isByTime);
     const shown = [];
     let next = null;
-    for (const index of this.#indexes.toReversed()) {
+    for (let index = this.items.length - 1; index >= 0; index -= 1) {
       const item = this.items[index];
       const isShown = index >= from && index < to && this.#matches(item);
       if (isShown) shown.push(item);
@@ -239,7 +223,7 @@ class TransactionTable extends HTMLElement {
         });
       const row = this.rows[index];
       if (!row) continue;
-      if (!row.isConnected || row.nextSibling !== next) this.body.insertBefore(row, next);
+      if (!row.isConnected) this.body.insertBefore(row, next);
       next = row;
       row.hidden = !isShown;
     }

@@ -43,17 +43,15 @@ class ClocksPage extends HTMLElement {
   #body = h("div");
   #abortController = new AbortController();
   #cards = new Map(); // element to { clock, details, check, drawNow, drawExpiry, and isViolated, lowest and nextAt once they are known }
-  #queue = []; // visible cards without details
+  #queue = []; // cards without details
   #activeRequests = 0;
   #filters = null;
   #sorting = null;
   #list = h("ul", { class: "clock-list" });
   #isComplete = false; // whether all clocks are in the list
-  #observer = null;
   #timer = 0;
 
   connectedCallback() {
-    this.#observer = new IntersectionObserver((entries) => this.#queueVisible(entries), { rootMargin: "200px" });
     this.#timer = setInterval(() => this.#cards.forEach(({ drawExpiry }) => drawExpiry()), 30_000);
     if (this.argument === "new") this.#showNewClock();
     else this.#load();
@@ -61,7 +59,6 @@ class ClocksPage extends HTMLElement {
 
   disconnectedCallback() {
     this.#abortController.abort();
-    this.#observer.disconnect();
     clearInterval(this.#timer);
   }
 
@@ -163,9 +160,7 @@ class ClocksPage extends HTMLElement {
   #showCards({ clocks, nextCursor }) {
     const more = h("div", { class: "more" });
     const nothing = h("p", { class: "muted", hidden: true }, "No clock matches.");
-    this.#filters = filterBar("clocks", CLOCK_FILTERS, (matches, index) => {
-      // A filter needs the details of all clocks.
-      if (index > 0) this.#queueAll();
+    this.#filters = filterBar("clocks", CLOCK_FILTERS, (matches) => {
       const cards = [...this.#cards];
       cards.forEach(([card, entry]) => (card.hidden = !matches(entry, clockName(entry.clock))));
       nothing.hidden = cards.some(([card]) => !card.hidden);
@@ -189,14 +184,13 @@ class ClocksPage extends HTMLElement {
       more,
     );
     this.#addCards(more, clocks, nextCursor);
-    // The counts of the filters need the details of all clocks.
-    if (hasFilters && !nextCursor) this.#queueAll();
   }
 
   #addCards(more, clocks, nextCursor) {
     const cards = clocks.map((clock) => this.#card(clock));
     this.#list.append(...cards);
-    cards.forEach((card) => this.#observer.observe(card));
+    this.#queue.push(...cards);
+    this.#fetchMore();
     this.#sort();
     this.#isComplete = !nextCursor;
     if (!nextCursor) {
@@ -220,9 +214,7 @@ class ClocksPage extends HTMLElement {
 
   /** Sort the cards. An order that needs their details waits for them. */
   #sort() {
-    const needsDetails = this.#sorting.needsDetails();
-    if (needsDetails) this.#queueAll();
-    if (!needsDetails || !this.#activeRequests) this.#sorting.sort(this.#list, [...this.#cards]);
+    if (!this.#sorting.needsDetails() || !this.#activeRequests) this.#sorting.sort(this.#list, [...this.#cards]);
   }
 
   #card(clock) {
@@ -278,21 +270,6 @@ class ClocksPage extends HTMLElement {
       }
     };
     showRenameForm(container, clock, { rename, close: () => this.#drawName(container, clock, { focus: true }) });
-  }
-
-  #queueAll() {
-    this.#queueVisible([...this.#cards.keys()].map((target) => ({ target, isIntersecting: true })));
-  }
-
-  #queueVisible(entries) {
-    for (const { target, isIntersecting } of entries) {
-      const entry = this.#cards.get(target);
-      if (!isIntersecting || entry.isQueued) continue;
-      entry.isQueued = true;
-      this.#observer.unobserve(target);
-      this.#queue.push(target);
-    }
-    this.#fetchMore();
   }
 
   #fetchMore() {

@@ -23,12 +23,7 @@ export function clockChoice(clocks, ids, onChoose) {
   const field = (index) => h("div", { class: "clock-choice" }, curveMark(index), list(index));
   const swap = h(
     "button",
-    {
-      class: "quiet icon-button",
-      "aria-label": "Swap",
-      title: "Swap",
-      onclick: () => onChoose(ids.toReversed()),
-    },
+    { class: "quiet icon-button", "aria-label": "Swap", title: "Swap", onclick: () => onChoose(ids.toReversed()) },
     icon("swap"),
   );
   return [field(0), swap, field(1)];

@@ -10,6 +10,7 @@ import { clockName } from "../clock/clock-text.js";
 import { watchClock } from "../clock/clock-watcher.js";
 import { compareBalances, firstViolation } from "../clock/compare-model.js";
 import { balanceRules, smallestOf } from "../clock/expectations.js";
+import { breadcrumb, card } from "../lib/card.js";
 import { h, Notice, notify, render, s } from "../lib/dom.js";
 import { clocksLink, goneMessage, showFailure } from "../lib/failure.js";
 import { formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "../lib/format.js";
@@ -43,12 +44,7 @@ class ComparePage extends HTMLElement {
       h(
         "header",
         { class: "row" },
-        h(
-          "nav",
-          { "aria-label": "Breadcrumb", class: "breadcrumb" },
-          h("a", { href: "#/clocks", "aria-label": "Back to clocks" }, "Clocks"),
-          h("span", { "aria-hidden": "true" }, "/"),
-        ),
+        breadcrumb(),
         h("h1", { tabIndex: -1 }, "Compare"),
         (this.choice = h("div", { class: "row choice" })),
       ),
@@ -207,24 +203,9 @@ class ComparePage extends HTMLElement {
     for (const name of ["pointerdown", "pointermove"])
       this.svg.addEventListener(name, (event) => this.#followPointer(event));
     this.plot = h("div", {}, this.svg);
-    return h(
-      "section",
-      { class: "card", "aria-labelledby": "compare-title" },
-      h(
-        "div",
-        { class: "row card-header" },
-        h("h2", { id: "compare-title" }, `${this.#currency} balance`),
-        this.#legend(),
-        h(
-          "div",
-          { class: "row controls" },
-          this.jumps?.element,
-          currencies.length > 1 && this.#currencyChooser(currencies),
-        ),
-      ),
-      this.plot,
-      this.slider,
-    );
+    const chooser = currencies.length > 1 && this.#currencyChooser(currencies);
+    const aside = [this.#legend(), h("div", { class: "row controls" }, this.jumps?.element, chooser)];
+    return card({ title: `${this.#currency} balance`, aside }, this.plot, this.slider);
   }
 
   #legend() {

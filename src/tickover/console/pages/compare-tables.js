@@ -4,6 +4,7 @@ import { lowestPoint, openingBalance } from "../clock/clock-model.js";
 import { plural, signedAmount } from "../clock/clock-text.js";
 import { findDifferences, firstViolation, totalChange, totalOf } from "../clock/compare-model.js";
 import { lastChange, smallestOf } from "../clock/expectations.js";
+import { card } from "../lib/card.js";
 import { difference } from "../lib/decimals.js";
 import { h, withAmounts } from "../lib/dom.js";
 import { formatDay, formatInstant, formatMoney } from "../lib/format.js";
@@ -49,10 +50,8 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
   const total = (kind) => models.map((model) => totalOf(model, kind, currency));
   const expenses = total("expense").map((sum) => 0 - sum);
   const row = (...cells) => valueRow({ currency, rules }, ...cells);
-  return h(
-    "section",
-    { class: "card", "aria-labelledby": "side-by-side-title" },
-    h("div", { class: "row card-header" }, h("h2", { id: "side-by-side-title" }, "Side by side")),
+  return card(
+    { title: "Side by side" },
     h(
       "table",
       { class: "data" },
@@ -137,15 +136,8 @@ export function differenceList(models, label) {
     ["only-in-0", ["Only in ", label(0)], shown.filter(({ items }) => !items[1])],
     ["only-in-1", ["Only in ", label(1)], shown.filter(({ items }) => !items[0])],
   ];
-  return h(
-    "section",
-    { class: "card", "aria-labelledby": "differences-title" },
-    h(
-      "div",
-      { class: "row card-header" },
-      h("h2", { id: "differences-title" }, "What differs"),
-      total > 0 && h("span", { class: "muted" }, plural(total, "event")),
-    ),
+  return card(
+    { title: "What differs", aside: total > 0 && h("span", { class: "muted" }, plural(total, "event")) },
     total === 0 && h("p", { class: "muted" }, "Nothing. Both clocks have the same events."),
     groups
       .filter(([, , entries]) => entries.length > 0)

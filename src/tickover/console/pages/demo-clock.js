@@ -7,10 +7,9 @@ import { balanceAt, parseParams } from "../clock/clock-model.js";
 import { firstViolation } from "../clock/expectations.js";
 import { h, render, s } from "../lib/dom.js";
 import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
-import { icon } from "../lib/icons.js";
+import { icon, stateBadge } from "../lib/icons.js";
 import { DAY, startOfDay } from "../lib/instants.js";
 import { loadScenarios } from "../lib/rpc.js";
-import { stateBadge } from "./expectations-panel.js";
 
 const SCENARIO = "tight-month"; // its first expectation is violated in the second month
 const DAY_MS = 110; // time on the screen for each simulated day

@@ -6,7 +6,7 @@ import { icon } from "../lib/icons.js";
 
 /**
  * Create a bar with a search and filters `[title, test]`, of which the first matches all. It calls
- * `onChange(matches, index)`: `matches(entry, text)` tests an entry and its text. Return
+ * `onChange(matches)`: `matches(entry, text)` tests an entry and its text. Return
  * `{ element, chips, update, count }`: `count(entries)` shows and returns how many entries each filter matches.
  */
 export function filterBar(noun, filters, onChange) {
@@ -15,7 +15,7 @@ export function filterBar(noun, filters, onChange) {
   const update = () => {
     const text = search.value.trim().toLowerCase();
     chips.forEach((chip, index) => chip.setAttribute("aria-pressed", String(index === selected)));
-    onChange((entry, entryText) => filters[selected][1](entry) && entryText.toLowerCase().includes(text), selected);
+    onChange((entry, entryText) => filters[selected][1](entry) && entryText.toLowerCase().includes(text));
   };
   const placeholder = `Search ${noun}`;
   const search = h("input", { id, type: "search", placeholder, autocomplete: "off", oninput: update });

@@ -6,7 +6,6 @@ import { toNumber } from "../lib/decimals.js";
 import { h, render, s } from "../lib/dom.js";
 import { formatDay, formatInstant, formatMoney, formatPercent } from "../lib/format.js";
 
-const MAX_RINGS = 6;
 const RADIUS = 32;
 const CIRCUMFERENCE = 2 * Math.PI * RADIUS;
 
@@ -22,20 +21,14 @@ class GoalList extends HTMLElement {
     if (this.#scheduleKey === model.scheduleKey) return;
     this.#scheduleKey = model.scheduleKey;
     const open = this.goals?.filter(({ list }) => list.open).map(({ goal }) => goal.id) ?? [];
-    const isLong = model.goals.length > MAX_RINGS;
-    const Progress = isLong ? Bar : Ring;
-    this.goals = model.goals.map((goal) => new Goal(goal, new Progress()));
+    this.goals = model.goals.map((goal) => new Goal(goal));
     render(
       this,
       h("div", { class: "card-header" }, h("h2", { id: "goals-title" }, "Goals"), this.#count),
       this.goals.length
         ? h(
             "ul",
-            {
-              class: isLong ? "goals bars" : "goals",
-              tabindex: isLong ? "0" : undefined,
-              "aria-labelledby": "goals-title",
-            },
+            { class: "goals", "aria-labelledby": "goals-title" },
             this.goals.map((goal) => goal.node),
           )
         : h("p", { class: "muted" }, "This clock has no goals."),
@@ -74,9 +67,9 @@ class Goal {
   #drawnKey = "";
   #instants = [0, 0];
 
-  constructor(goal, progress) {
+  constructor(goal) {
     this.goal = goal;
-    this.progress = progress;
+    this.ring = new Ring();
     this.percent = h("p", { class: "percent" });
     this.amounts = h("p", {});
     this.next = h("p", { class: "muted" });
@@ -88,7 +81,7 @@ class Goal {
     this.node = h(
       "li",
       { class: "goal" },
-      progress.node,
+      this.ring.node,
       h(
         "div",
         { class: "goal-details" },
@@ -108,12 +101,12 @@ class Goal {
     if (this.list.open) this.states?.update(...this.#instants);
     if (key === this.#drawnKey) return;
     this.#drawnKey = key;
-    this.progress.draw(Math.min(now.percent, then.percent), Math.max(now.percent, then.percent), then.percent);
+    this.ring.draw(Math.min(now.percent, then.percent), Math.max(now.percent, then.percent), then.percent);
     const change = then.postedCount - now.postedCount;
-    this.progress.node.classList.toggle("previewed", change !== 0);
+    this.ring.node.classList.toggle("previewed", change !== 0);
     const previewed = (text) => change !== 0 && previewText(`${change > 0 ? "→" : "←"} ${text}`);
     // The ring shows the percentage too.
-    this.percent.classList.toggle("visually-hidden", !change && this.progress instanceof Ring);
+    this.percent.classList.toggle("visually-hidden", !change);
     render(this.percent, formatPercent(now.percent), previewed(formatPercent(then.percent)));
     render(
       this.amounts,
@@ -181,19 +174,6 @@ function drawArc(circle, from, to) {
   circle.setAttribute("stroke-dasharray", `${end - start} ${CIRCUMFERENCE}`);
   circle.setAttribute("stroke-dashoffset", -start);
   circle.setAttribute("visibility", end > start ? "visible" : "hidden");
-}
-
-class Bar {
-  constructor() {
-    this.arc = h("span", { class: "arc" });
-    this.ghost = h("span", { class: "ghost" });
-    this.node = h("div", { class: "bar", "aria-hidden": "true" }, this.arc, this.ghost);
-  }
-
-  draw(low, high) {
-    this.arc.style.width = `${Math.min(low, 100)}%`;
-    this.ghost.style.width = `${Math.min(high, 100) - Math.min(low, 100)}%`;
-  }
 }
 
 customElements.define("tick-goals", GoalList);

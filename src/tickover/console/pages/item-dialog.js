@@ -3,16 +3,7 @@
 import { faultsIn, newIdempotencyKey } from "../clock/create-clock.js";
 import { parseAmount } from "../lib/amounts.js";
 import { h, onSubmit, withBusyState } from "../lib/dom.js";
-import {
-  amountInput,
-  field,
-  parseTimeText,
-  readTime,
-  select,
-  TIME_FAULT,
-  textInput,
-  timeInput,
-} from "../lib/form-fields.js";
+import { amountInput, field, markInvalidTime, readTime, select, textInput, timeInput } from "../lib/form-fields.js";
 import { toTimestamp } from "../lib/instants.js";
 import { CallError, ServerUnavailable } from "../lib/rpc.js";
 import { buttonRow, closeButton, openDialog } from "./clock-dialogs.js";
@@ -80,7 +71,7 @@ function itemFields(model, instant) {
   }
 
   show();
-  return { fields, time, readItem };
+  return { fields, readItem };
 }
 
 /**
@@ -89,7 +80,7 @@ function itemFields(model, instant) {
  */
 export function askItem(model, instant, onAdd) {
   let attempt = { text: "", key: "" };
-  const { fields, time, readItem } = itemFields(model, instant);
+  const { fields, readItem } = itemFields(model, instant);
   const error = h("p", { class: "error", role: "alert" });
   const button = h("button", { class: "primary" }, "Add event");
 
@@ -104,8 +95,7 @@ export function askItem(model, instant, onAdd) {
 
   async function add(dialog) {
     const { add, path } = readItem();
-    if (Number.isNaN(parseTimeText(time.value)))
-      return showFaults(fields, [{ path: `${path}at`, message: TIME_FAULT }], path);
+    if (markInvalidTime(fields.at(-1))) return;
     const text = JSON.stringify(add);
     if (attempt.text !== text) attempt = { text, key: newIdempotencyKey() };
     try {

@@ -34,7 +34,6 @@ class Mailbox extends HTMLElement {
     this.abortController = new AbortController();
     filter = this.query?.get("to") ?? filter;
     this.rows = new Map();
-    this.known = lastEmails && new Set(lastEmails.map((email) => email.id));
     this.list = h("ol", { class: "email-list" });
     this.state = h("div", { class: "email-state" });
     this.email = h(
@@ -111,19 +110,11 @@ class Mailbox extends HTMLElement {
 
   receive(emails) {
     lastEmails = emails;
-    this.announceNew();
     this.showList();
     if (!this.isUnavailable) return;
     this.isUnavailable = false;
     notify("The server is available again.");
     if (this.argument && !this.isLoaded) this.showEmail();
-  }
-
-  announceNew() {
-    const newEmails = this.known && lastEmails.filter((email) => !this.known.has(email.id));
-    this.known = new Set(lastEmails.map((email) => email.id));
-    if (newEmails?.length)
-      notify(newEmails.length === 1 ? `New email to ${newEmails[0].to}.` : `${newEmails.length} new emails.`);
   }
 
   showList() {

@@ -3,11 +3,12 @@
 import { DIFFERENCES, listDifferences, readBooks } from "../clock/books.js";
 import { plural } from "../clock/clock-text.js";
 import { errorDetails } from "../clock/create-clock.js";
+import { card } from "../lib/card.js";
 import { chooseFile, h, notify, onFileDrop, render, tableHead } from "../lib/dom.js";
 import { field, select } from "../lib/form-fields.js";
 import { formatDay, formatInstant, formatMoney } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
-import { CallError, call } from "../lib/rpc.js";
+import { call } from "../lib/rpc.js";
 
 const TOLERANCES = [
   ["0", "Same day"],
@@ -22,25 +23,15 @@ export class ReconcilePanel {
   #books = null;
   #scope = null;
   #tolerance = field("", "Tolerance", select(TOLERANCES, { onchange: () => this.#compare() }));
-  #title = h("h2", { id: "reconcile-title", tabIndex: -1 });
+  #title = h("span");
   #body = h("div", { role: "status" });
   #choices = h("div", { class: "row filters" });
-  element = h(
-    "section",
-    { class: "card reconciliation", "aria-labelledby": "reconcile-title", hidden: true },
-    h(
-      "div",
-      { class: "row card-header" },
-      this.#title,
-      this.#choices,
-      h(
-        "button",
-        { class: "quiet icon-button", "aria-label": "Close", title: "Close", onclick: () => this.#close() },
-        icon("close"),
-      ),
-    ),
-    this.#body,
+  #closeButton = h(
+    "button",
+    { class: "quiet icon-button", "aria-label": "Close", title: "Close", onclick: () => this.#close() },
+    icon("close"),
   );
+  element = card({ title: this.#title, aside: [this.#choices, this.#closeButton], hidden: true }, this.#body);
 
   /** `hooks` has `model()`, `onRanges(ranges)` of what differs, and `onShow(instant)`. Files can be dropped on `page`. */
   constructor(page, hooks) {
@@ -73,7 +64,7 @@ export class ReconcilePanel {
     render(this.#choices, scope, this.#tolerance);
     this.element.hidden = false;
     await this.#compare();
-    this.#title.focus();
+    this.#closeButton.focus();
   }
 
   #close() {
@@ -104,7 +95,6 @@ export class ReconcilePanel {
       );
       this.#draw(differences, now);
     } catch (error) {
-      if (!(error instanceof CallError)) throw error;
       this.#hooks.onRanges([]);
       render(this.#body, h("p", { class: "error" }, errorDetails(error)));
     }

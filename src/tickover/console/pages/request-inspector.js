@@ -9,7 +9,7 @@ import { currentSession, onSessionChange, onSessionEnd } from "../lib/session.js
 import { listenToShortcuts } from "../lib/shortcuts.js";
 import { INSPECTOR_KEY, readStored, writeStored } from "../lib/storage.js";
 import { tabList } from "../lib/tabs.js";
-import { callList, maskRequest, maskResponse, SECRETS } from "./call-list.js";
+import { callList, maskRequest, maskResponse } from "./call-list.js";
 
 const panel = document.getElementById("request-inspector");
 const isBeside = matchMedia("(min-width: 64rem)"); // as in request-inspector.css
@@ -102,21 +102,20 @@ class RequestInspector {
       this.#select(call);
       this.#body.querySelector('[aria-current="true"]').focus();
     };
-    const textOf = ({ method }) => method;
-    return callList("Latest requests", callHistory(), { selected, textOf, onSelect });
+    return callList(callHistory(), { selected, onSelect });
   }
 
   #callTabs(call) {
     const views = [
       { title: "curl", build: () => this.#curl(call) },
       { title: "JSON", build: () => this.#json(call) },
-    ].map(({ title, build }, view) => {
-      const buildAndStore = () => {
+    ].map(({ title, build }, view) => ({
+      title,
+      build: () => {
         this.#store({ view });
         return build();
-      };
-      return { title, build: buildAndStore };
-    });
+      },
+    }));
     return tabList("Request formats", views, { selected: views[this.#state.view] ? this.#state.view : 0 });
   }
 
@@ -140,7 +139,6 @@ class RequestInspector {
   #curl(call) {
     const url = new URL("rpc", document.baseURI).href;
     const code = writeCurl({ ...call, request: maskRequest(call) }, { url });
-    const secret = SECRETS[call.method];
     const withToken = () => writeCurl(call, { url, token: currentSession().token });
     return h(
       "div",
@@ -152,8 +150,6 @@ class RequestInspector {
         call.authenticated &&
           currentSession() &&
           this.#copyButton("Copy with my token", withToken, "the curl code with your token"),
-        secret &&
-          this.#copyButton(secret.button, () => writeCurl(call, { url }), `the curl code with the ${secret.param}`),
       ),
       codeBlock("Request as curl", code),
     );

@@ -8,12 +8,12 @@ import { firstViolation, lowestBalances } from "../clock/expectations.js";
 import { h, notify, render, withBusyState } from "../lib/dom.js";
 import { showFailure } from "../lib/failure.js";
 import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
+import { stateBadge } from "../lib/icons.js";
 import { DAY } from "../lib/instants.js";
 import { call, loadScenarios } from "../lib/rpc.js";
 import { currentSession } from "../lib/session.js";
 import { readStored, SCENARIOS_KEY, writeStored } from "../lib/storage.js";
 import { confirmAction } from "./clock-dialogs.js";
-import { stateBadge } from "./expectations-panel.js";
 import { filterBar } from "./filter-bar.js";
 
 // The server doesn't store the scenarios of the user, so the browser does.

@@ -12,7 +12,7 @@ const EMAIL_PARAMS = {
 };
 
 // The progress outlives the page, so a visit to the mailbox loses nothing.
-const NOTHING_DONE = { typedEmail: "", email: "", sent: null, loginUrl: null, resendAt: 0 };
+const NOTHING_DONE = { typedEmail: "", email: "", sent: null, resendAt: 0 };
 const progress = { ...NOTHING_DONE };
 
 const waitText = (seconds) => (seconds < 120 ? `${seconds} s` : formatDuration(seconds * 1000));
@@ -141,7 +141,7 @@ class SignIn extends HTMLElement {
       "form",
       { noValidate: true, onsubmit: onSubmit(() => this.#signIn(code.input, button)) },
       sentText,
-      this.#mailboxHint(code.input, button),
+      this.#mailboxHint("code"),
       code,
       this.#error,
       button,
@@ -170,13 +170,12 @@ class SignIn extends HTMLElement {
         "form",
         {},
         this.#sentText("link", "The link expires in an hour and works once."),
-        this.#mailboxHint(),
-        progress.loginUrl && h("a", { class: "button primary", href: progress.loginUrl }, "Open the link"),
+        this.#mailboxHint("link"),
         this.#error,
         this.#alternatives("link"),
       ),
     );
-    (this.querySelector("a.button") ?? this.querySelector("h1")).focus();
+    this.querySelector("h1").focus();
   }
 
   #sentText(kind, details) {
@@ -190,24 +189,9 @@ class SignIn extends HTMLElement {
     return Object.assign(h("div", {}, h("label", { for: input.id }, label), input), { input });
   }
 
-  #mailboxHint(field, button) {
-    if (!this.#features.mailbox) return null;
-    const fill = () => withBusyState(fillIn, () => this.#fillIn(field, button));
-    const fillIn = field && h("button", { onclick: fill }, "Fill in");
+  #mailboxHint(kind) {
     const mailbox = h("a", { href: "#/mailbox" }, "mailbox");
-    return h(
-      "div",
-      { class: "row note" },
-      h("span", {}, `Your ${field ? "code" : "link"} is in the `, mailbox, "."),
-      fillIn,
-    );
-  }
-
-  async #fillIn(field, button) {
-    const email = await latestEmail(progress.email).catch(() => null);
-    if (!email?.code) return this.#showError("The mailbox has no code for this address.", field);
-    field.value = email.code;
-    return this.#signIn(field, button);
+    return this.#features.mailbox && h("p", { class: "note" }, `Your ${kind} is in the `, mailbox, ".");
   }
 
   /** Buttons to send again, and to send the other kind. They count down the wait. */
@@ -232,7 +216,7 @@ class SignIn extends HTMLElement {
   }
 
   #changeAddress() {
-    Object.assign(progress, { sent: null, loginUrl: null, resendAt: 0 });
+    Object.assign(progress, { sent: null, resendAt: 0 });
     notify("");
     this.#draw();
   }
@@ -241,12 +225,10 @@ class SignIn extends HTMLElement {
     if (button.disabled) return;
     this.#showError("");
     try {
-      const { loginUrl } = await withBusyState(button, () =>
-        call("sendLoginCodeEmail", { email: progress.email, ...EMAIL_PARAMS[kind] }),
-      );
+      const params = { email: progress.email, ...EMAIL_PARAMS[kind] };
+      await withBusyState(button, () => call("sendLoginCodeEmail", params));
       const wasSent = progress.sent;
-      const resendAt = Date.now() + this.#features.resendSeconds * 1000;
-      Object.assign(progress, { sent: kind, loginUrl: loginUrl ?? null, resendAt });
+      Object.assign(progress, { sent: kind, resendAt: Date.now() + this.#features.resendSeconds * 1000 });
       notify(wasSent ? `We sent a new ${kind} to ${progress.email}.` : "");
       SignIn.#current(this).#draw();
     } catch (error) {
@@ -266,7 +248,7 @@ class SignIn extends HTMLElement {
     if (error.reason !== "RESEND_TOO_SOON") return this.#showError(errorMessage(error), field);
     if (!progress.sent) {
       // The user can sign in with the previous email.
-      Object.assign(progress, { sent: kind, loginUrl: null, resendAt: Date.now() + seconds * 1000 });
+      Object.assign(progress, { sent: kind, resendAt: Date.now() + seconds * 1000 });
       this.#draw();
     }
     return this.#showError(

@@ -1,6 +1,5 @@
-// The filter and the orders of transactions.
+// The filter of transactions.
 
-import { changeOf } from "../clock/clock-model.js";
 import { h, render } from "../lib/dom.js";
 import { formatCount } from "../lib/format.js";
 
@@ -59,58 +58,5 @@ export class TransactionFilter {
   matches(item) {
     const [facet, ...name] = this.element.value.split(":");
     return !facet || FACETS[facet](item).includes(name.join(":"));
-  }
-}
-
-const byCurrency = (read) => (left, right) => left.currency.localeCompare(right.currency) || read(left) - read(right);
-
-const COMPARISONS = {
-  time: () => 0, // the items are in this order
-  name: (left, right) => left.name.localeCompare(right.name),
-  amount: byCurrency(changeOf),
-  balance: byCurrency(({ changes }) => changes[0].balance),
-};
-
-/** The order of transactions, which the titles of their columns change. */
-export class TransactionOrder {
-  #column = "time";
-  #isDescending = false;
-  #buttons = new Map();
-  #onChange;
-
-  constructor(onChange) {
-    this.#onChange = onChange;
-  }
-
-  get isByTime() {
-    return this.#column === "time" && !this.#isDescending;
-  }
-
-  /** Create the title of a column that sorts by it, and a second time in the other direction. */
-  title(text, column) {
-    const onclick = () => {
-      this.#isDescending = this.#column === column && !this.#isDescending;
-      this.#column = column;
-      this.mark();
-      this.#onChange();
-    };
-    const button = h("button", { class: "sort", title: `Sort by ${text.toLowerCase()}`, onclick }, text);
-    this.#buttons.set(column, button);
-    return button;
-  }
-
-  /** Mark the title of the column by which the items are sorted. */
-  mark() {
-    for (const [column, button] of this.#buttons) {
-      const direction = this.#isDescending ? "descending" : "ascending";
-      button.closest("th").ariaSort = column === this.#column ? direction : "none";
-    }
-  }
-
-  /** Return the indexes of the items in this order. */
-  sort(items) {
-    const compare = COMPARISONS[this.#column];
-    const indexes = [...items.keys()].sort((left, right) => compare(items[left], items[right]));
-    return this.#isDescending ? indexes.reverse() : indexes;
   }
 }

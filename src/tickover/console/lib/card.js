@@ -1,0 +1,38 @@
+// Cards with a title, and forms that open in them.
+
+import { h, newId, render } from "./dom.js";
+import { icon } from "./icons.js";
+
+/** Create a section with a title, which can be nodes, and what is beside it. */
+export function card({ title, aside, ...properties }, ...content) {
+  const id = newId();
+  return h(
+    "section",
+    { class: "card", ...properties, "aria-labelledby": id },
+    h("div", { class: "row card-header" }, h("h2", { id }, title), aside),
+    content,
+  );
+}
+
+/** Create a button that opens and closes a form: `{ button, box }`. `build(close)` creates the form for the box. */
+export function disclosure(text, build) {
+  const box = h("div", { hidden: true });
+  const toggle = (isOpen) => {
+    button.setAttribute("aria-expanded", String(isOpen));
+    box.hidden = !isOpen;
+    render(box, isOpen && build(() => toggle(false)));
+    (isOpen ? box.querySelector("select") : button).focus();
+  };
+  const onclick = () => toggle(box.hidden);
+  const button = h("button", { class: "quiet", "aria-expanded": "false", onclick }, icon("add"), text);
+  return { button, box };
+}
+
+/** Create the links to the pages above a page. */
+export const breadcrumb = () =>
+  h(
+    "nav",
+    { "aria-label": "Breadcrumb", class: "breadcrumb" },
+    h("a", { href: "#/clocks", "aria-label": "Back to clocks" }, "Clocks"),
+    h("span", { "aria-hidden": "true" }, "/"),
+  );

@@ -1,0 +1,48 @@
+// The form of the opening balances of a clock without accounts.
+
+import { errorDetails } from "../clock/create-clock.js";
+import { parseAmount } from "../lib/amounts.js";
+import { h, onSubmit, render, withAmounts } from "../lib/dom.js";
+import { amountInput, field, textInput } from "../lib/form-fields.js";
+import { formatMoney } from "../lib/format.js";
+
+/** Create the form. `onSave(openingBalances)` rejects with the server's error. `draw(model)` shows those of a clock. */
+export function openingForm(onSave) {
+  const element = h("details", { class: "opening" });
+  const error = h("p", { class: "error", role: "alert" });
+
+  function draw({ accounts, currencies, opening }) {
+    const totals = Object.entries(opening).map(([currency, amount]) => formatMoney(amount, currency));
+    const code = field("", "Currency", textInput("EUR", { maxLength: 3, spellcheck: "false" }), (text) =>
+      text.toUpperCase(),
+    );
+    const shown = currencies.length ? currencies : [null];
+    const amounts = shown.map((currency) =>
+      field("", currency ?? "Amount", amountInput(opening[currency] ?? 0), parseAmount),
+    );
+    const save = async () => {
+      const entries = amounts.map(({ read }, index) => [currencies[index] ?? code.read() ?? "", read() ?? 0]);
+      error.textContent = "";
+      try {
+        await onSave(Object.fromEntries(entries.filter(([, amount]) => amount !== 0)));
+      } catch (caught) {
+        error.textContent = errorDetails(caught);
+      }
+    };
+    element.hidden = accounts.length > 0;
+    render(
+      element,
+      h("summary", {}, withAmounts(totals.length ? `Opening balance: ${totals.join(", ")}` : "Set an opening balance")),
+      h(
+        "form",
+        { class: "fields", onsubmit: onSubmit(save), noValidate: true },
+        !currencies.length && code,
+        amounts,
+        h("button", {}, "Save"),
+      ),
+      error,
+    );
+  }
+
+  return { element, draw };
+}
