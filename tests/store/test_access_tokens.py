@@ -120,13 +120,6 @@ async def test_nothing_is_created_after_the_revocation(
             await create(10 * number + 9)
 
 
-async def test_access_token_of_another_user_cannot_be_revoked(store: Store) -> None:
-    await store.create_access_token(access_token(1), user(1), LIMIT)
-    assert not await store.revoke_access_token(key(1), user(2), NOW)
-    assert not await store.revoke_access_token(key(2), user(1), NOW)
-    assert await store.find_token(digest(1), NOW) is not None
-
-
 async def test_expired_access_token_is_unknown(store: Store) -> None:
     new = access_token(1, days=1)
     await store.create_access_token(new, user(1), LIMIT)

@@ -121,14 +121,6 @@ async def test_hourly_limits_on_emails(store: Store, limits: Limits, networks: i
     assert [result for result in results[limit:] if not isinstance(result, TooSoon) or result.by_last_email] == []
 
 
-async def test_codes_and_links_to_one_address_count_together(store: Store) -> None:
-    for number in range(10):
-        await sent(store, (code, link)[number % 2](number), HOURLY_LIMITS_ONLY)
-        await sent(store, code(100 + number, email=BEN), HOURLY_LIMITS_ONLY)
-    for email in (code(10), link(11)):
-        assert await store.claim_send(email, HOURLY_LIMITS_ONLY) == _HOURLY
-
-
 async def test_hour_starts_with_the_oldest_counted_email(store: Store) -> None:
     for number in range(10):
         await sent(store, code(number, NOW + number * MINUTE, network=HERE))

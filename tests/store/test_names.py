@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from tests.store.values import NOW, START, add_clock, clock, key, user
+from tests.store.values import NOW, START, add_clock, clock, user
 from tickover.server.schedule.clocks import Clock, encode_label, encode_labels
 from tickover.server.storage.rows import AMENDMENT_BYTES
 from tickover.server.storage.store import (
@@ -71,13 +71,6 @@ async def test_update_changes_only_what_is_given(
     assert await store.find_clock(named(1).key, user(1), known_revision=None if with_schedule else 0) == expected
     found = await store.find_clock(named(2).key, user(1))
     assert found == StoredClock(named(2), b"schedule")
-
-
-async def test_update_of_another_owners_clock_changes_nothing(store: Store) -> None:
-    await add_clock(store, named(1), user(1))
-    assert await store.update_clock(named(1).key, user(2), NameChanges("mine"), bytes(16), Quota()) is None
-    assert await store.update_clock(key(9), user(1), NameChanges("mine"), bytes(16), Quota()) is None
-    assert await store.list_clocks(user(1), bytes(16), None, 10) == [named(1)]
 
 
 @pytest.mark.parametrize(

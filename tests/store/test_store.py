@@ -7,15 +7,10 @@ import pytest
 
 from tests.store.values import (
     ANA,
-    MICROSECOND,
     NOW,
     START,
-    WEEK,
     access_token,
     add_clock,
-    add_clock_once,
-    advance,
-    claim,
     clock,
     code,
     code_limits,
@@ -24,17 +19,14 @@ from tests.store.values import (
     create_once,
     digest,
     key,
-    listed,
     make_record,
     schedule_of,
-    sent,
     session,
     user,
-    user_of_token,
 )
 from tickover.api.errors import Reason, Rejection
 from tickover.server.storage import open_store
-from tickover.server.storage.store import Amendment, ExistingClock, LabelSearch, NameChanges, Quota, Store
+from tickover.server.storage.store import Amendment, LabelSearch, NameChanges, Quota, Store
 
 
 @pytest.fixture
@@ -48,7 +40,7 @@ async def own_store(database_url: str) -> AsyncIterator[Store]:
 METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "ping": lambda store: store.ping(),
     "find_token": lambda store: store.find_token(digest(1), NOW),
-    "create_clock": lambda store: create(store, clock(1), user(1), b"schedule", bytes(16), 0),
+    "create_clock": lambda store: create(store, clock(1), user(1), b"schedule", bytes(16), 100),
     "create_clock_once": lambda store: create_once(store, make_record(1), clock(1), user(1), b"schedule", bytes(16), 0),
     "find_creation": lambda store: store.find_creation(digest(1), user(1), bytes(16)),
     "find_clock": lambda store: store.find_clock(key(1), user(1)),
@@ -119,27 +111,5 @@ async def test_close_finishes_accepted_calls(own_store: Store, database_url: str
     reopened = await open_store(database_url)
     try:
         assert [await schedule_of(reopened, key(number), user(1)) for number in range(300)] == [b"schedule"] * 300
-    finally:
-        await reopened.close()
-
-
-async def test_data_survives_a_restart(own_store: Store, database_url: str) -> None:
-    await add_clock(own_store, clock(1), user(7))
-    await advance(own_store, key(1), user(7), START + WEEK)
-    assert await add_clock_once(own_store, make_record(2), clock(2), user(7)) is None
-    await add_clock(own_store, clock(3), user(7))
-    assert await own_store.delete_clock(key(3), user(7))
-    await sent(own_store, code(1))
-    await own_store.redeem_code(ANA, digest(1), session(7))
-    await own_store.close()
-    reopened = await open_store(database_url)
-    try:
-        assert await user_of_token(reopened, digest(7), NOW) == user(7)
-        moved = await advance(reopened, key(1), user(7), START + WEEK)
-        assert moved is not None
-        assert moved.frozen_time == START + WEEK
-        assert await listed(reopened, user(7)) == [key(2), key(1)]
-        assert isinstance(await add_clock_once(reopened, make_record(2), clock(4), user(7)), ExistingClock)
-        assert await claim(reopened, code(2, NOW + MICROSECOND)) == NOW
     finally:
         await reopened.close()

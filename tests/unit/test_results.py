@@ -1,4 +1,4 @@
-"""Result types: exact amounts, instants in UTC, no token in a repr."""
+"""Result types: exact amounts, instants in UTC, no secret in a repr."""
 
 from datetime import UTC, datetime
 
@@ -6,6 +6,9 @@ import pytest
 from msgspec import ValidationError, json
 
 from tickover.api.clocks import Contribution, Transaction
+from tickover.api.connections import Connected, Connection
+from tickover.api.expectations import CheckResult
+from tickover.api.fields import Result
 from tickover.api.tokens import CreatedAccessToken, SignedIn
 
 
@@ -30,8 +33,18 @@ def test_missing_category_is_none(more: bytes, category: str | None) -> None:
     assert (b"category" in json.encode(read)) is (category is not None)
 
 
-def test_repr_of_a_result_omits_the_token() -> None:
-    created = CreatedAccessToken("token_1", "tka_secret", "ci", False, NOON)
-    for result, id in ((SignedIn("tko_secret", "user_1"), "user_1"), (created, "token_1")):
+def test_repr_of_a_result_omits_the_secret() -> None:
+    connection = Connection("conn_1", "PLAID", "Bank", NOON)
+    results: list[Result] = [
+        SignedIn("tko_secret", "user_1"),
+        CreatedAccessToken("token_1", "tka_secret", "ci", False, NOON),
+        Connected(connection, "secret", "public-secret"),
+    ]
+    for result, id in zip(results, ("user_1", "token_1", "conn_1"), strict=True):
         assert id in repr(result)
         assert "secret" not in repr(result)
+
+
+@pytest.mark.parametrize("ok", [True, False])
+def test_check_is_true_if_all_expectations_hold(ok: bool) -> None:
+    assert bool(CheckResult(ok, NOON, [])) is ok

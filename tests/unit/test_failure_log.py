@@ -1,0 +1,48 @@
+"""The log of failed calls: one line in ten seconds, without data of callers."""
+
+from typing import Any
+
+from tests.support.log_capture import LogCapture
+from tickover.api.errors import Reason, Rejection, unavailable
+from tickover.server.rpc.failure_log import FailureLog
+
+
+class _Clock:
+    """A failure log with the test's own time."""
+
+    def __init__(self) -> None:
+        self._logged = LogCapture()
+        self._log = FailureLog(self._logged.log)
+
+    def fail(self, at: float, cause: Exception, method: str = "logout") -> list[dict[str, Any]]:
+        """Return the lines that this failure adds."""
+        before = len(self._logged.lines)
+        rejection = unavailable("The database doesn't respond.")
+        rejection.__cause__ = cause
+        self._log.note(method, rejection, at - 0.25, at, "req_1")
+        return [fields for _, _, fields in self._logged.lines[before:]]
+
+
+def test_line_after_ten_seconds_counts_suppressed_failures() -> None:
+    clock = _Clock()
+    (first,) = clock.fail(100, OSError("no route"))
+    assert (first["suppressed"], first["milliseconds"], first["error"]) == (0, 250, "no route")
+    assert [clock.fail(at, OSError("no route")) for at in (100.1, 105, 109.9)] == [[], [], []]
+    (next_line,) = clock.fail(110, OSError("no route"))
+    assert next_line["suppressed"] == 3
+    (after_that,) = clock.fail(200, OSError("no route"))
+    assert after_that["suppressed"] == 0
+
+
+def test_only_the_first_line_of_a_database_error_is_logged() -> None:
+    """Further lines of PostgreSQL, such as DETAIL, may contain values."""
+    failure = OSError("could not extend file\nDETAIL:  ana@example.test")
+    assert _Clock().fail(100, failure)[0]["error"] == "could not extend file"
+
+
+def test_mail_server_message_is_not_logged() -> None:
+    logged = LogCapture()
+    rejection = Rejection(Reason.MAIL_NOT_SENT, "The email was not sent.")
+    rejection.__cause__ = OSError("550 ana@example.test unknown")
+    FailureLog(logged.log).note("sendLoginCodeEmail", rejection, 0, 1, "req_1")
+    assert "ana@example.test" not in str(logged.lines)
