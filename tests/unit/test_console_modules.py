@@ -16,7 +16,7 @@ def test_module(name: str) -> None:
     # Numbers have the format of the locale.
     environment = {**os.environ, "LC_ALL": "en_US.UTF-8"}
     ran = subprocess.run(
-        ["node", "--test", "--test-reporter=spec", name],
+        ["node", "--test", "--test-isolation=none", "--test-reporter=spec", name],
         cwd=CONSOLE, env=environment, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stdout + ran.stderr
