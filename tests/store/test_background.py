@@ -138,10 +138,7 @@ async def test_other_secret_key_is_logged(sqlite_url: str) -> None:
             await wait_for(logged.events)
     finally:
         await store.close()
-    assert logged.lines[0][:2] == (
-        "error",
-        "another server uses this database with another secret key",
-    )
+    assert logged.lines[0][:2] == ("error", "another server uses this database with another secret key")
 
 
 async def test_rejected_calls_are_logged_in_one_line(world: World) -> None:

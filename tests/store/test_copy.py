@@ -17,19 +17,7 @@ from tests.store.copies import (
     written,
 )
 from tests.store.sample_data import fill, open_at, query_all
-from tests.store.values import (
-    ANA,
-    HOUR,
-    NOW,
-    add_clock,
-    clock,
-    code,
-    code_limits,
-    digest,
-    key,
-    sent,
-    user,
-)
+from tests.store.values import ANA, HOUR, NOW, add_clock, clock, code, code_limits, digest, key, sent, user
 from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, TooSoon

@@ -6,15 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.copies import (
-    NAMES,
-    Execute,
-    both_directions,
-    checksums,
-    ignore_progress,
-    rows,
-    written,
-)
+from tests.store.copies import NAMES, Execute, both_directions, checksums, ignore_progress, rows, written
 from tests.store.sample_data import fill, query_all
 from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError

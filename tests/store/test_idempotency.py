@@ -14,7 +14,6 @@ from tests.store.values import (
     HOUR,
     NOW,
     START,
-    WEEK,
     add_clock_once,
     advance,
     clock,
@@ -61,19 +60,6 @@ async def test_repeated_call_returns_the_first_clock_and_stores_nothing(
 
 
 # Lifetime of the record
-
-
-@pytest.mark.parametrize("swept", [False, True], ids=["deleted", "swept"])
-async def test_record_of_a_replacing_clock_stays(store: Store, swept: bool) -> None:
-    old = clock(1, NOW - WEEK)
-    for new in (old, clock(2)):
-        assert await add_clock_once(store, make_record(1), new, user(1), first_live_key(NOW)) is None
-    if swept:
-        while await store.sweep(NOW + DAY, 100):
-            pass
-    else:
-        await store.delete_clock(old.key, user(1))
-    assert await add_clock_once(store, make_record(1), clock(3), user(1)) == _existing(clock(2))
 
 
 # Sweeps of records without clocks, as after a sweep of a whole day of clocks

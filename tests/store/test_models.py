@@ -16,19 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.store.values import (
-    DAY,
-    END,
-    HOUR,
-    MICROSECOND,
-    NOW,
-    START,
-    WEEK,
-    advance,
-    digest,
-    key,
-    user,
-)
+from tests.store.values import DAY, END, HOUR, MICROSECOND, NOW, START, WEEK, advance, digest, key, user
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clocks import Clock

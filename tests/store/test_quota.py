@@ -5,15 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tests.store.values import (
-    NOW,
-    add_clock,
-    clock,
-    key,
-    listed,
-    make_record,
-    user,
-)
+from tests.store.values import NOW, add_clock, clock, key, listed, make_record, user
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
 from tickover.server.storage.store import Created, ExistingClock, Quota, QuotaExceeded, Store
@@ -60,16 +52,6 @@ async def test_clocks_of_an_owner_are_limited(
     assert await _create(store, 99, size, quota, with_key=with_key) == expected
     found = await store.find_clock(key(99), user(1))
     assert (found.schedule if found else None) == (bytes(size) if expected == Created() else None)
-
-
-@pytest.mark.parametrize("concurrently", [False, True])
-async def test_smaller_clock_fits_where_a_larger_one_did_not(store: Store, concurrently: bool) -> None:
-    """The clocks of one batch are checked one by one."""
-    quota = Quota(clocks=100, bytes=100)
-    creating = [_create(store, number, size, quota) for number, size in enumerate([60, 60, 30, 20, 10, 1])]
-    outcomes = await asyncio.gather(*creating) if concurrently else [await creation for creation in creating]
-    too_large = QuotaExceeded("bytes", key(0))
-    assert [*outcomes] == [Created(), too_large, Created(), too_large, Created(), too_large]
 
 
 # Concurrency

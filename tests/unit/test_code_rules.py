@@ -67,9 +67,7 @@ def catches_all_exceptions(node: ast.AST) -> bool:
     ("matches", "allowed"),
     [
         pytest.param(
-            reads_wall_clock,
-            {"server/web/handler.py", "cli/session.py", "client/webhooks.py"},
-            id="wall clock",
+            reads_wall_clock, {"server/web/handler.py", "cli/session.py", "client/webhooks.py"}, id="wall clock"
         ),
         pytest.param(
             reads_randomness,

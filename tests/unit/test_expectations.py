@@ -16,11 +16,7 @@ NOW = datetime(2027, 1, 1, tzinfo=UTC)
 MAY = "2027-05-01T00:00:00Z"
 
 EXAMPLES = [
-    (
-        never_below("EUR", 0),
-        {"balance": {"currency": "EUR", "atLeast": 0}},
-        "The EUR balance is never below 0.",
-    ),
+    (never_below("EUR", 0), {"balance": {"currency": "EUR", "atLeast": 0}}, "The EUR balance is never below 0."),
     (
         never_below("EUR", Decimal("-68.05"), from_=date(2027, 2, 1), until="2027-05-01"),
         {"balance": {"currency": "EUR", "atLeast": -68.05, "from": "2027-02-01T00:00:00Z", "until": MAY}},

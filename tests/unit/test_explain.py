@@ -118,11 +118,7 @@ def test_null_for_optional_parameter_gets_a_hint(kind: type[Params], params: Any
     [
         ({"frozen_time": 1}, "frozen_time", "did you mean frozenTime?"),
         ({"goals": [GOAL | {"initalAmount": 5}]}, "goals[0].initalAmount", "did you mean initialAmount?"),
-        (
-            {"transactions": [TRANSACTION | {"when": ""}]},
-            "transactions[0].when",
-            OF_A_TRANSACTION,
-        ),
+        ({"transactions": [TRANSACTION | {"when": ""}]}, "transactions[0].when", OF_A_TRANSACTION),
         ({"zeit\0": 1}, "zeit\0", AVAILABLE),
     ],
 )
@@ -149,10 +145,7 @@ TOO_LONG = "must have at most 120 characters"
     ],
 )
 def test_name_has_1_to_120_characters(name: Any, rule: str | None, message: str | None) -> None:
-    for path, found in [
-        ("transactions[0].name", of_transaction(name=name)),
-        ("goals[0].name", of_goal(name=name)),
-    ]:
+    for path, found in [("transactions[0].name", of_transaction(name=name)), ("goals[0].name", of_goal(name=name))]:
         assert found == ([Fault(path, rule, message, name)] if rule and message else [])
 
 

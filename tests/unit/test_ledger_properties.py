@@ -10,14 +10,7 @@ from msgspec import UNSET
 
 from tests.unit.ledger_model import Model
 from tickover.api import ids, timestamps
-from tickover.api.clocks import (
-    AccountEntry,
-    ContributionEntry,
-    GoalEntry,
-    NewClock,
-    TransactionEntry,
-    TransferEntry,
-)
+from tickover.api.clocks import AccountEntry, ContributionEntry, GoalEntry, NewClock, TransactionEntry, TransferEntry
 from tickover.api.expectations import BalanceExpectationEntry, TotalExpectationEntry
 from tickover.api.timestamps import Instant
 from tickover.server.schedule import clocks

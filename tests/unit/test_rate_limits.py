@@ -94,16 +94,6 @@ def test_wait_is_whole_seconds(refill: float, passed: float, wait: int) -> None:
     assert isinstance(seconds, int)
 
 
-@pytest.mark.parametrize("refill", [0.001, 0.3, 0.7, 3, 1000])
-@pytest.mark.parametrize("passed", [0, 0.15, 0.999999])
-def test_call_after_the_wait_is_accepted(refill: float, passed: float) -> None:
-    buckets = drained(3, refill)
-    taken(buckets, after(passed))
-    wait = buckets.take(ANA, after(passed))
-    assert wait >= 1
-    assert buckets.take(ANA, after(passed + wait)) == 0
-
-
 # Too many clients
 
 

@@ -42,8 +42,7 @@ from tickover.server.storage.store import Amended, Amendment, Quota
 
 
 @pytest.mark.parametrize(
-    ("pragma", "value"),
-    [("journal_mode", "wal"), ("synchronous", 2), ("fullfsync", 1), ("checkpoint_fullfsync", 1)],
+    ("pragma", "value"), [("journal_mode", "wal"), ("synchronous", 2), ("fullfsync", 1), ("checkpoint_fullfsync", 1)]
 )
 async def test_every_connection_writes_durably(store: SqliteStore, pragma: str, value: object) -> None:
     assert store._writing.pragma(pragma) == value

@@ -7,15 +7,7 @@ from time import monotonic
 import apsw
 import pytest
 
-from tests.store.sqlite.writer_jobs import (
-    CONTINUE,
-    Job,
-    insert,
-    names,
-    outcomes_of,
-    runs_on_loop,
-    watch_statements,
-)
+from tests.store.sqlite.writer_jobs import CONTINUE, Job, insert, names, outcomes_of, runs_on_loop, watch_statements
 from tickover.server.storage.sqlite import writer as module
 from tickover.server.storage.sqlite.writer import Writer
 

@@ -12,13 +12,7 @@ from msgspec.structs import replace
 from tests.unit.snapshots import EXPIRES_AT, NOW, contribution, day, goal, household, snapshot, transaction
 from tests.unit.strategies import CHARACTERS
 from tickover.api.clocks import Account, Goal, Snapshot, Transfer
-from tickover.cli.render.clock import (
-    expiry,
-    goal_bars,
-    item_list,
-    render_advance,
-    render_clock,
-)
+from tickover.cli.render.clock import expiry, goal_bars, item_list, render_advance, render_clock
 from tickover.client.clocks import diff_snapshots
 from tickover.client.timeline import Item, Lane, clock_items
 

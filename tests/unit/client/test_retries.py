@@ -105,8 +105,7 @@ async def test_delays_double_until_the_last_retry() -> None:
 
 
 @pytest.mark.parametrize(
-    ("retry_after", "delay"),
-    [(1, 1), (2.9, 2.9), (4, 3), (600000, 3), (0, 0.1), (-1, 0.1), ("soon", 0.1), (None, 0.1)],
+    ("retry_after", "delay"), [(1, 1), (2.9, 2.9), (4, 3), (600000, 3), (0, 0.1), (-1, 0.1), ("soon", 0.1), (None, 0.1)]
 )
 async def test_server_sets_the_delay_up_to_a_maximum(retry_after: object, delay: float) -> None:
     transport = ScriptedTransport(reject("UNAVAILABLE", retryAfterSeconds=retry_after), respond_normally)

@@ -83,12 +83,7 @@ def test_only_the_next_scheduled_events_are_listed(count: int, last: str) -> Non
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [
-        ("n" * 40, "n" * 40),
-        ("n" * 41, "n" * 39 + "…"),
-        ("café 🏠", "café 🏠"),
-        ("\x1b[2J", "�[2J"),
-    ],
+    [("n" * 40, "n" * 40), ("n" * 41, "n" * 39 + "…"), ("café 🏠", "café 🏠"), ("\x1b[2J", "�[2J")],
 )
 def test_names_are_truncated_and_escaped(name: str, expected: str) -> None:
     assert format_clock(clock([transaction(1, "1", name)])).splitlines()[1:] == [

@@ -133,8 +133,7 @@ def test_sender_is_encoded(sender: str, name: str, address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "sender",
-    ["", "Tickover", "Tickover <>", "Tickover <login>", "a@x.test, b@x.test", "lögin@x.test"],
+    "sender", ["", "Tickover", "Tickover <>", "Tickover <login>", "a@x.test, b@x.test", "lögin@x.test"]
 )
 def test_invalid_sender_is_rejected(sender: str) -> None:
     with pytest.raises(SettingError, match="TICKOVER_MAIL_FROM"):

@@ -213,10 +213,7 @@ WORDS = "never_below, never_above, goal_reached, total, posted"
         ({"total": "expense"}, "total requires at_least, at_most or both"),
         ({"total": "costs", "at_most": 1}, 'total must be "income" or "expense", not "costs"'),
         ({"total": "expense", "at_most": -1}, "at_most must be a number from 0 to 10,000,000,000,000, not -1"),
-        (
-            {"total": "expense", "at_most": 1, "per": "year"},
-            'per must be "day", "week", "month" or "all", not "year"',
-        ),
+        ({"total": "expense", "at_most": 1, "per": "year"}, 'per must be "day", "week", "month" or "all", not "year"'),
         ({"total": "income", "at_least": 1, "per": "month"}, 'at_least requires per = "all"'),
         ({"never_below": 0, "currency": "USD"}, "no transaction, account or opening balance is in USD"),
         (

@@ -10,10 +10,7 @@ from tickover.scenarios.phrase_advice import parse
     ("phrase", "advice"),
     [
         ("FREQ=MONTHLY;BYDAY=-1FR", 'every takes a phrase; write rrule = "FREQ=MONTHLY;BYDAY=-1FR"'),
-        (
-            "bimonthly",
-            'every "bimonthly" isn\'t supported; write every = "2 months" or every = "twice a month on the',
-        ),
+        ("bimonthly", 'every "bimonthly" isn\'t supported; write every = "2 months" or every = "twice a month on the'),
         ("semiannually", 'every "semiannually" isn\'t supported; write every = "6 months"'),
         ("mnth on the 25th", 'every "mnth on the 25th" isn\'t a recurrence; did you mean "month on the 25th"?'),
         ("evry Firday", 'every "evry Firday" isn\'t a recurrence; did you mean "every friday"?'),

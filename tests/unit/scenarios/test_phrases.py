@@ -20,10 +20,7 @@ def fridays(*positions: int) -> Months:
         (Days(3), ["every 3 days", "every third day", "every three days", "every 3rd day", "every 3 day"]),
         (Weeks(1, WEEKDAY), ["every weekday", "weekdays"]),
         (Weeks(1, FRIDAY), ["every Friday", "Fridays", "every fri", "every week on Friday", "week friday"]),
-        (
-            Weeks(2, FRIDAY),
-            ["every second Friday", "every other Friday", "every 2 Fridays"],
-        ),
+        (Weeks(2, FRIDAY), ["every second Friday", "every other Friday", "every 2 Fridays"]),
         (Weeks(2), ["every 2 weeks", "fortnight", "every fortnight"]),
         (Weeks(4), ["every second fortnight", "2 fortnights"]),
         (Weeks(1, MONDAY | FRIDAY), ["every Monday, Friday", "every Monday and Friday", "week on Monday, and Friday"]),

@@ -125,10 +125,7 @@ def test_the_start_argument_overrides_the_start_in_the_file(value: str, start: s
     assert scenario.plan(NEW_YEAR).frozen_time == at("2027-01-01 00:00")
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [("00:00", "00:00"), ("23:59:59", "23:59:59"), (" 07:05 ", "07:05")],
-)
+@pytest.mark.parametrize(("value", "expected"), [("00:00", "00:00"), ("23:59:59", "23:59:59"), (" 07:05 ", "07:05")])
 def test_time_applies_to_days_without_a_time(value: str, expected: str) -> None:
     ats = ["+1 day", "2027-01-05", "2027-01-06T03:00:00Z", "+4 hours"]
     days = [f"2027-01-02 {expected}", f"2027-01-05 {expected}", "2027-01-06 03:00", "2027-01-01 04:00"]
