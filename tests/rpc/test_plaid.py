@@ -314,7 +314,9 @@ async def test_invalid_requests_get_error_objects(world: World, body: bytes, cod
     assert error_of(await send_plaid(world, "/transactions/sync", body)) == (400, "INVALID_REQUEST", code)
 
 
-@pytest.mark.parametrize(("method", "path"), [("POST", "/auth/get"), ("GET", "/accounts/get"), ("POST", "/")])
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/auth/get"), ("GET", "/accounts/get"), ("POST", "/"), ("POST", "")]
+)
 async def test_unsupported_endpoint_names_the_supported_ones(world: World, method: str, path: str) -> None:
     response = await world.request(method, f"/plaid{path}", b"{}")
     assert error_of(response) == (400, "INVALID_REQUEST", "NOT_FOUND")

@@ -164,6 +164,7 @@ async def test_wrong_and_ended_secrets_are_forbidden(world: World, token: str, c
         ("DELETE", "/accounts", 405),
         ("GET", "/x", 404),
         ("GET", "/", 404),
+        ("GET", "", 404),
     ],
 )
 async def test_statuses_of_resources(world: World, method: str, path: str, status: int) -> None:

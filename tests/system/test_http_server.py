@@ -254,6 +254,21 @@ async def test_http_error_has_a_request_id(program: Program) -> None:
     assert numbers == list(range(numbers[0], numbers[0] + 4))
 
 
+@pytest.mark.parametrize(
+    "head",
+    [pytest.param(header, id=header) for header in ("Transfer-Encoding: chunked", "Transfer-Encoding: gzip")],
+)
+async def test_broken_request_to_the_bank_gets_the_error_of_its_protocol(program: Program, head: str) -> None:
+    responses = []
+    for path in ("/plaid/accounts/get", "/simplefin/accounts"):
+        async with Client.connect(port_of(program)) as client:
+            responses.append(await client.request(request("POST", path, head) + b"not a chunk\r\n"))
+    plaid, simplefin = responses
+    assert (plaid.status, plaid.json["error_type"]) == (400, "INVALID_REQUEST")
+    assert plaid.json["request_id"] == plaid.headers["x-request-id"]
+    assert (simplefin.status, simplefin.headers["content-type"]) == (400, "text/plain; charset=utf-8")
+
+
 # The Host header, over the wire
 
 

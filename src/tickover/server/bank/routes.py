@@ -10,7 +10,7 @@ from tickover.server.http1.messages import Response
 from tickover.server.operations.services import Services
 from tickover.server.rpc.dispatch import Dispatcher
 
-_PREFIXES: Final = ("/plaid/", "/simplefin/")
+_PREFIXES: Final = {"/plaid", "/simplefin"}
 
 
 class BankProtocolHandler(Protocol):
@@ -40,7 +40,7 @@ class BankRoutes:
         return {"/plaid": Plaid(self._bank), "/simplefin": Simplefin(self._bank)}
 
     def has(self, path: str) -> bool:
-        return path.startswith(_PREFIXES)
+        return _split(path)[0] in _PREFIXES
 
     def route(self, path: str) -> str | None:
         """Return the path for logs, without text of the client, or None if nothing is there."""
@@ -71,5 +71,5 @@ class BankRoutes:
 
 def _split(path: str) -> tuple[str, str]:
     """Return the prefix of a protocol, and the path after it."""
-    end = path.index("/", 1)
-    return path[:end], path[end:]
+    prefix, _, rest = path[1:].partition("/")
+    return f"/{prefix}", f"/{rest}"

@@ -140,7 +140,7 @@ class Connection(asyncio.Protocol):
             request.keep_alive = False
             self._ignores_input = True
             if not self._handler.is_health_check(request):
-                self._enqueue(OVERLOADED)
+                self._enqueue(OVERLOADED._replace(path=request.path))
                 return
         self._enqueue(request)
 
@@ -238,7 +238,7 @@ class Connection(asyncio.Protocol):
             self._ignores_input = True
             self._arriving_since = None
             self._pool.receiving.pop(self, None)
-            self._enqueue(error)
+            self._enqueue(error._replace(path=self._parser.path))
 
     def reject_request(self) -> None:
         self._pool.receiving.pop(self, None)

@@ -45,6 +45,8 @@ class RequestError(NamedTuple):
 
     status: int
     message: str
+    path: str = ""
+    """Of the request, if its head has arrived."""
 
 
 BAD_REQUEST: Final = RequestError(400, "The request is not valid HTTP.")

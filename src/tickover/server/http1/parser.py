@@ -82,6 +82,11 @@ class RequestParser:
         """Bytes of a head that are not in `_non_body_bytes`, because the head began in the middle of a packet."""
         self._ignores_head = False
 
+    @property
+    def path(self) -> str:
+        """The path of the incomplete request, or an empty string if its head is incomplete too."""
+        return self._request.path if self._request else ""
+
     def close(self) -> None:
         """Drop the references between connection and parser."""
         self._parser = self._receiver = None

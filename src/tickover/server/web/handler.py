@@ -97,13 +97,15 @@ class Handler:
         return path if is_known else "unknown"
 
     def reject(self, error: RequestError) -> Response:
-        if error.status == 503:
-            self._count_rejection(Reason.UNAVAILABLE)
-            status, headers, body = _to_http(error_response(unavailable(error.message)))
-        else:
-            _, headers, body = _to_http(error_response(Rejection(Reason.INVALID_REQUEST, error.message)))
-            status = error.status
-        return self._finish((status, headers, body), _NO_REQUEST, next(self._request_ids))
+        request_id, is_overloaded = next(self._request_ids), error.status == 503
+        rejection = unavailable(error.message) if is_overloaded else Rejection(Reason.INVALID_REQUEST, error.message)
+        if self._bank.has(error.path):
+            call = BankRequest("", error.path, b"", {}, None, self._now(), "", request_id)
+            return self._finish(self._bank.reject(call, rejection), _NO_REQUEST, request_id)
+        if is_overloaded:
+            self._count_rejection(rejection.reason)
+        _, headers, body = _to_http(error_response(rejection))
+        return self._finish((error.status, headers, body), _NO_REQUEST, request_id)
 
     async def _handle_call(self, request: Request, request_id: str) -> Response:
         try:
