@@ -47,49 +47,30 @@ ROWS: Final[dict[str, tuple[Any, ...]]] = {
 
 # The response of that version for the clock.
 RESPONSE: Final = {
-    "id": CLOCK_ID,
-    "status": "READY",
-    "frozenTime": "2027-02-02T00:00:00Z",
-    "maxTime": "2037-01-31T09:00:00Z",
-    "expiresAt": "2027-01-08T12:01:00Z",
+    "id": CLOCK_ID, "status": "READY",
+    "frozenTime": "2027-02-02T00:00:00Z", "maxTime": "2037-01-31T09:00:00Z", "expiresAt": "2027-01-08T12:01:00Z",
     "transactions": [
         {
-            "id": "txn_01a2d11fec607676ae6116c6e9c9bf35_1",
-            "at": "2027-02-01T09:00:00Z",
-            "name": "Salary",
-            "amount": 2800,
-            "currency": "EUR",
-            "type": "INCOME",
-            "source": "SIMULATED_TEST_CLOCK",
+            "id": "txn_01a2d11fec607676ae6116c6e9c9bf35_1", "at": "2027-02-01T09:00:00Z", "name": "Salary",
+            "amount": 2800, "currency": "EUR", "type": "INCOME", "source": "SIMULATED_TEST_CLOCK",
         }
     ],
     "pendingTransactions": [
         {
-            "id": "txn_01a2d11fec607676ae6116c6e9c9bf35_0",
-            "at": "2027-03-01T00:00:00.500000Z",
-            "name": "Tea",
-            "amount": 12,
-            "currency": "EUR",
-            "type": "EXPENSE",
-            "category": "Zürich",
-            "source": "SIMULATED_TEST_CLOCK",
+            "id": "txn_01a2d11fec607676ae6116c6e9c9bf35_0", "at": "2027-03-01T00:00:00.500000Z", "name": "Tea",
+            "amount": 12, "currency": "EUR", "type": "EXPENSE", "category": "Zürich", "source": "SIMULATED_TEST_CLOCK",
         }
     ],
     "goals": [
         {
-            "id": "goal_01a2d11fec607676ae6116c6e9c9bf35_0",
-            "name": "Trip",
-            "targetAmount": 0.3,
-            "currentAmount": 0.2,
-            "remainingAmount": 0.1,
-            "progressPercent": 66.67,
+            "id": "goal_01a2d11fec607676ae6116c6e9c9bf35_0", "name": "Trip", "targetAmount": 0.3, "currentAmount": 0.2,
+            "remainingAmount": 0.1, "progressPercent": 66.67, "upcomingContributions": [],
             "contributions": [
                 {"id": "ctb_01a2d11fec607676ae6116c6e9c9bf35_0_0", "at": "2027-02-01T00:00:00Z", "amount": 0.1}
             ],
-            "upcomingContributions": [],
         }
     ],
-}
+}  # fmt: skip
 
 
 def make_sqlite(url: str) -> None:

@@ -18,23 +18,12 @@ def day(month: int, number: int, hour: int = 0, year: int = 2027) -> datetime:
 
 
 def transaction(
-    at: datetime,
-    name: str,
-    amount: str,
-    type: TransactionType = "EXPENSE",
-    currency: str = "EUR",
-    category: str | None = None,
+    at: datetime, name: str, amount: str, type: TransactionType = "EXPENSE", currency: str = "EUR"
 ) -> Transaction:
     return Transaction(
-        id=f"txn_{name}_{at}",
-        at=at,
-        name=name,
-        amount=Decimal(amount),
-        currency=currency,
-        type=type,
+        id=f"txn_{name}_{at}", at=at, name=name, amount=Decimal(amount), currency=currency, type=type,
         source="SIMULATED_TEST_CLOCK",
-        category=category,
-    )
+    )  # fmt: skip
 
 
 def goal(
@@ -43,15 +32,11 @@ def goal(
     posted = [one for one in contributions if one.at <= frozen_time]
     current = Decimal(initial) + sum((one.amount for one in posted), Decimal(0))
     return Goal(
-        id=f"goal_{name}",
-        name=name,
-        target_amount=Decimal(target),
-        current_amount=current,
+        id=f"goal_{name}", name=name, target_amount=Decimal(target), current_amount=current,
         remaining_amount=Decimal(target) - current,
         progress_percent=round(current * 100 / Decimal(target), 2).normalize(),
-        contributions=posted,
-        upcoming_contributions=[one for one in contributions if one.at > frozen_time],
-    )
+        contributions=posted, upcoming_contributions=[one for one in contributions if one.at > frozen_time],
+    )  # fmt: skip
 
 
 def contribution(at: datetime, amount: str) -> Contribution:

@@ -183,7 +183,7 @@ def test_processes_that_start_together_on_a_new_file_all_start(path: Path) -> No
 
 
 async def test_locked_store_is_unavailable_for_writes_but_reads(store: SqliteStore, path: Path) -> None:
-    store._writing.set_busy_timeout(20)
+    store._writer._lock_wait_milliseconds = 20
     message = await sent(store, code(1))
     await store.redeem_code(ANA, message.digest, session(1))
     with closing(apsw.Connection(str(path))) as other:
@@ -201,7 +201,10 @@ async def test_locked_store_is_unavailable_for_writes_but_reads(store: SqliteSto
     await add_clock(store, clock(2), user(1))
 
 
-async def test_readiness_responds_before_the_lock_wait_ends(store: SqliteStore, path: Path) -> None:
+async def test_readiness_responds_before_the_lock_wait_ends(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tickover.server.storage.write_probe._TIMEOUT_SECONDS", 0.05)
     with closing(apsw.Connection(str(path))) as other:
         other.execute("begin immediate")
         writing = asyncio.create_task(add_clock(store, clock(1), user(1)))
@@ -211,6 +214,7 @@ async def test_readiness_responds_before_the_lock_wait_ends(store: SqliteStore, 
         assert not writing.done(), "a write waits longer than a readiness check"
         other.execute("rollback")
     await writing
+    monkeypatch.undo()
     await store.ping()
 
 
