@@ -478,21 +478,6 @@ async def test_clock_is_saved_in_the_selected_format(browser: Browser, program: 
         assert request["params"] == {"id": clock, "format": "csv", "pending": True}
 
 
-async def test_long_table_shows_the_rows_around_now(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        days = [f"2027-01-{day:02}T00:00:00Z" for day in range(2, 31)]
-        entry = {"name": "Coffee", "type": "EXPENSE", "amount": 3, "currency": "EUR"}
-        clock = console.create(
-            {"frozenTime": "2027-01-01T00:00:00Z", "transactions": [{**entry, "at": at} for at in days]}
-        )
-        console.call("advanceTestClock", id=clock, frozenTime="2027-01-25T00:00:00Z")
-        await console.open_clock(clock)
-        shown = console.page.get_by_role("region", name="Transactions").get_by_role("rowheader")
-        await expect(shown).to_have_count(11)
-        await console.button("Show 18 earlier").click()
-        await expect(shown).to_have_count(29)
-
-
 # The list and the gallery
 
 

@@ -83,8 +83,3 @@ async def test_login_links_work_below_the_path(behind_nginx: tuple[Program, str]
     await expect(tab.page.get_by_role("button", name="Sign out")).to_be_visible()
     assert tab.page.url.partition("#")[0] == f"{url}/"
     assert {"/login", "/rpc", "/"} <= paths_below(tab)
-    # A page without a link leads back to the console.
-    await tab.page.goto(f"{url}/login")
-    offer = tab.page.get_by_role("link", name="Request a new link")
-    assert (await offer.evaluate("(link) => link.href")).partition("#")[0] == f"{url}/"
-    paths_below(tab)

@@ -29,12 +29,6 @@ async def fork_here(console: Console) -> Locator:
     return console.button("Fork here")
 
 
-async def fork_in_dialog(console: Console) -> Locator:
-    await console.open_clock(console.create())
-    await console.button("Fork…").click()
-    return console.button("Fork")
-
-
 async def advance(console: Console) -> Locator:
     await console.open_clock(console.create(), "?t=2027-01-31T00:00:00Z")
     return console.advance
@@ -57,12 +51,6 @@ async def create_from_form(console: Console) -> Locator:
     return console.button("Create clock")
 
 
-async def create_from_json(console: Console) -> Locator:
-    await console.open("#/clocks/new")
-    await console.page.get_by_role("tab", name="JSON").click()
-    return console.button("Create clock")
-
-
 async def sign_out(console: Console) -> Locator:
     await console.open("#/clocks/new")
     return console.button("Sign out")
@@ -70,12 +58,10 @@ async def sign_out(console: Console) -> Locator:
 
 BUTTONS: list[tuple[Callable[[Console], Awaitable[Locator]], str]] = [
     (fork_here, "forkTestClock"),
-    (fork_in_dialog, "forkTestClock"),
     (advance, "advanceTestClock"),
     (delete, "deleteTestClock"),
     (create_from_scenario, "createTestClockFromScenario"),
     (create_from_form, "createTestClock"),
-    (create_from_json, "createTestClock"),
     (sign_out, "logout"),
 ]
 

@@ -68,9 +68,7 @@ async def test_emails_keep_their_styles_and_are_inert(
 async def check_own_email(program: Program, own_email: str, tab: Tab) -> None:
     frame = await open_in_frame(tab, own_email)
     button = frame.get_by_text("Sign in to Tickover", exact=True)
-    await expect(button).to_have_css("background-color", "rgb(29, 78, 216)")
     await expect(button).to_have_css("padding", "12px 20px")
-    await expect(frame.locator("body")).to_have_css("font-size", "16px")
     before = len(tab.requests)
     async with tab.page.expect_event("console") as blocked:
         await button.click()
