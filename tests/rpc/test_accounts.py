@@ -92,12 +92,6 @@ async def test_invalid_accounts_and_transfers_are_rejected_with_their_path(
     assert (await faults_of(world, token, **changes)).get(path) == rule
 
 
-async def test_closest_account_is_suggested(world: World, token: str) -> None:
-    given = STORY | {"transactions": [transaction(account="crad")]}
-    [fault] = (await world.error("createTestClock", given, token))["data"]["errors"]
-    assert fault["message"].endswith('(main, card, usd); did you mean "card"?')
-
-
 @pytest.mark.parametrize("method", ["getTestClockBalances", "listTestClockEvents", "checkTestClock", "forkTestClock"])
 async def test_accounts_exclude_opening_balances_of_a_call(world: World, token: str, method: str) -> None:
     clock = await world.create(token, **STORY)
@@ -108,10 +102,7 @@ async def test_accounts_exclude_opening_balances_of_a_call(world: World, token: 
 
 async def test_transfer_is_not_posted_and_a_violation_names_its_account(world: World, token: str) -> None:
     clock = await world.create(token, **STORY)
-    expectations = [
-        {"balance": {"account": "card", "atMost": 0}},
-        {"posted": {"name": "Pay the card", "by": LATER}},
-    ]
+    expectations = [{"balance": {"account": "card", "atMost": 0}}, {"posted": {"name": "Pay the card", "by": LATER}}]
     params = {"id": clock["id"], "expectations": expectations}
     results = (await world.result("checkTestClock", params, token))["results"]
     assert [result["ok"] for result in results] == [False, False]

@@ -5,14 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import (
-    MICROSECOND,
-    START,
-    contribution,
-    goal,
-    to_timestamp,
-    transaction,
-)
+from tests.rpc.builders import MICROSECOND, START, contribution, goal, to_timestamp, transaction
 from tests.support.world import World
 
 ADVANCE = "advanceTestClock"

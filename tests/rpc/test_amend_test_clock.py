@@ -6,16 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import (
-    START,
-    call,
-    contribution,
-    goal,
-    idempotency_header,
-    reason_of,
-    to_timestamp,
-    transaction,
-)
+from tests.rpc.builders import START, call, contribution, goal, idempotency_header, reason_of, to_timestamp, transaction
 from tests.support.world import World, run_concurrently
 from tickover.server.operations import clocks, sizes
 from tickover.server.rpc.batch_limits import MAX_ENVELOPE

@@ -53,12 +53,7 @@ async def test_each_public_operation_is_limited(tmp_path: Path, method: str, par
 
 @pytest.mark.parametrize(
     ("method", "params"),
-    [
-        (SEND, {}),
-        (SEND, [ANA]),
-        (BY_CODE, verify_params(ANA, "12345")),
-        (BY_LINK, {"token": 5}),
-    ],
+    [(SEND, {}), (SEND, [ANA]), (BY_CODE, verify_params(ANA, "12345")), (BY_LINK, {"token": 5})],
     ids=str,
 )
 async def test_invalid_parameters_take_one_token(tmp_path: Path, method: str, params: Any) -> None:

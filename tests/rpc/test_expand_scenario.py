@@ -84,11 +84,7 @@ async def test_default_start_is_the_texts_own_or_the_first_of_the_month(world: W
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        (
-            RENT.replace("every", "evry"),
-            9,
-            'line 9, transaction 1 "Rent": unknown key "evry"; did you mean "every"?',
-        ),
+        (RENT.replace("every", "evry"), 9, 'line 9, transaction 1 "Rent": unknown key "evry"; did you mean "every"?'),
         ("currency = ", 1, "line 1: invalid TOML: Invalid value at the end of the file"),
         ("# nothing", None, "the scenario is empty; add transactions or goals"),
     ],

@@ -4,12 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import (
-    START,
-    contribution,
-    goal,
-    transaction,
-)
+from tests.rpc.builders import START, contribution, goal, transaction
 from tests.support.world import World
 
 GET = "getTestClock"

@@ -33,12 +33,7 @@ async def test_rpc_accepts_only_post(world: World, method: str) -> None:
 
 @pytest.mark.parametrize(
     "content_type",
-    [
-        "application/json",
-        "APPLICATION/JSON; CHARSET=UTF-8",
-        'application/json;charset="utf-8"',
-        "application/json;",
-    ],
+    ["application/json", "APPLICATION/JSON; CHARSET=UTF-8", 'application/json;charset="utf-8"', "application/json;"],
 )
 async def test_json_in_utf_8_is_accepted(world: World, content_type: str) -> None:
     response = await world.request("POST", "/rpc", raw_call("x", "{}"), {"Content-Type": content_type})

@@ -132,28 +132,6 @@ async def test_expectations(
     assert found == {"at": members.get(at, at), "actual": actual, "itemIds": ids}
 
 
-async def test_every_fault_of_a_check_is_listed(world: World, token: str, clock: str) -> None:
-    """test_openrpc_bounds.py tries values around the bounds of each member."""
-    expectations = [
-        {},
-        {"balance": {"currency": "EUR"}},
-        {"total": {"type": "OTHER", "currency": "EUR", "per": "YEAR"}},
-        {"goalReached": {"gaol": "Bike", "by": START}},
-        7,
-    ]
-    assert await faults(world, token, CHECK, id=clock, expectations=expectations, until="never") == {
-        "until": "format",
-        "expectations[0]": "oneOf",
-        "expectations[1].balance": "bound",
-        "expectations[2].total": "bound",
-        "expectations[2].total.type": "oneOf",
-        "expectations[2].total.per": "oneOf",
-        "expectations[3].goalReached.gaol": "unknown",
-        "expectations[3].goalReached.goal": "required",
-        "expectations[4]": "type",
-    }
-
-
 async def test_every_fault_about_the_clock_is_listed(world: World, token: str, clock: str) -> None:
     until = FEBRUARY
     expectations: list[Any] = [

@@ -205,12 +205,7 @@ async def run_metrics_server(published: list[None], facts: DatabaseFacts) -> Asy
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [
-        ("GET", "/metrics", 200),
-        ("HEAD", "/metrics", 200),
-        ("POST", "/metrics", 405),
-        ("GET", "/", 404),
-    ],
+    [("GET", "/metrics", 200), ("HEAD", "/metrics", 200), ("POST", "/metrics", 405), ("GET", "/", 404)],
 )
 async def test_metrics_are_served_at_one_path(
     facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch, method: str, path: str, status: int

@@ -48,10 +48,7 @@ ASSET_PATHS = [path for path in CONTENT_TYPES if path.startswith(ASSETS_PATH)]
 IMMUTABLE = "public, max-age=31536000, immutable"
 DESCRIPTION = describe(PUBLIC_URL)
 PAGES = {**console_pages(), "/docs": reference_page(DESCRIPTION, has_mailbox=True)}
-TEXTS = {
-    "/openrpc.json": DESCRIPTION.decode(),
-    **{path: page.plain[2].decode() for path, page in PAGES.items()},
-}
+TEXTS = {"/openrpc.json": DESCRIPTION.decode(), **{path: page.plain[2].decode() for path, page in PAGES.items()}}
 DOCUMENTS = [path for path, kind in CONTENT_TYPES.items() if kind.startswith("text/html")]
 SCRIPT_PATHS = [path for path in CONTENT_TYPES if path.endswith(".js")]
 

@@ -265,9 +265,3 @@ async def test_several_currencies_need_a_choice(world: World, token: str) -> Non
     params = {"id": clock["id"], "observed": {"transactions": []}}
     assert await world.faults("reconcileTestClock", params, token) == {"currency": "missing"}
     assert (await world.result("reconcileTestClock", {**params, "currency": "USD"}, token))["ok"]
-
-
-async def test_empty_clock_has_empty_books(world: World, token: str) -> None:
-    clock = await world.create(token, frozenTime=START)
-    params = {"id": clock["id"], "observed": {"transactions": [], "balance": 0}}
-    assert (await world.result("reconcileTestClock", params, token))["ok"]

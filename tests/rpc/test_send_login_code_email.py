@@ -6,15 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import (
-    BEN,
-    call,
-    login,
-    open_failing_mail_world,
-    reason_of,
-    send,
-    send_link,
-)
+from tests.rpc.builders import BEN, call, login, open_failing_mail_world, reason_of, send, send_link
 from tests.support.world import ANA, World
 from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
 
@@ -27,11 +19,7 @@ LINK = re.compile(r"https://tickover\.example\.test/login#token=[A-Za-z0-9_-]{43
 
 
 @pytest.mark.parametrize(
-    ("given", "known_as"),
-    [
-        ("Ana@Example.TEST", ANA),
-        ("用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"),
-    ],
+    ("given", "known_as"), [("Ana@Example.TEST", ANA), ("用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v")]
 )
 async def test_email_is_sent_to_the_canonical_address(world: World, given: str, known_as: str) -> None:
     assert await world.result(SEND, send(given)) == {"message": "ok"}

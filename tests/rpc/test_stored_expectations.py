@@ -22,10 +22,7 @@ EXPECTATIONS: list[dict[str, Any]] = [
     {"total": {"type": "INCOME", "currency": "EUR", "per": "ALL", "category": "pay", "atMost": 2800.5}},
     {"posted": {"name": "Salary", "by": AT, "count": 1}},
 ]
-STORED: list[dict[str, Any]] = [
-    {"balance": {"currency": "EUR", "atLeast": 100, "from": START}},
-    *EXPECTATIONS[1:],
-]
+STORED: list[dict[str, Any]] = [{"balance": {"currency": "EUR", "atLeast": 100, "from": START}}, *EXPECTATIONS[1:]]
 CHF_TOTAL = {"total": {"type": "INCOME", "currency": "CHF", "per": "ALL", "atMost": 0}}
 SCHEDULE: dict[str, Any] = {
     "frozenTime": START,
@@ -111,12 +108,6 @@ async def test_invalid_expectations_are_never_stored(
 async def test_opening_balance_makes_its_currency_known(world: World, token: str) -> None:
     expectations = [{"balance": {"currency": "CHF", "atLeast": -4}}]
     assert "clock" in await world.result(CREATE, STORY | {"expectations": expectations}, token)
-
-
-@pytest.mark.parametrize(("given", "status"), [([EXPECTATIONS[3]] * 50, "result"), ([EXPECTATIONS[3]] * 51, "error")])
-async def test_clock_has_at_most_fifty_expectations(world: World, token: str, given: Any, status: str) -> None:
-    assert status in (await world.call(CREATE, SCHEDULE | {"expectations": given}, token)).json
-    assert await world.faults(CREATE, SCHEDULE | {"expectations": []}, token) == {"expectations": "count"}
 
 
 async def test_update_replaces_what_is_given_and_null_removes(world: World, token: str) -> None:
