@@ -41,11 +41,7 @@ def program_behind_nginx(folder: Path, **settings: str) -> Iterator[tuple[Progra
     nginx = require_program("nginx", "nginx-light")
     port = free_port()
     url = f"http://127.0.0.1:{port}{_PATH}"
-    behind = {
-        "TICKOVER_PUBLIC_URL": f"{url}/",
-        "TICKOVER_TRUSTED_PROXIES": "127.0.0.1",
-        "TICKOVER_MAIL_URL": "outbox:",
-    }
+    behind = {"TICKOVER_PUBLIC_URL": f"{url}/", "TICKOVER_TRUSTED_PROXIES": "127.0.0.1", "TICKOVER_MAIL_URL": "outbox:"}
     with Program(folder, **behind, **settings) as program:
         home = folder / "nginx"
         home.mkdir()

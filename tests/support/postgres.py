@@ -23,11 +23,7 @@ from tests.support.postgres_programs import give_to_postgres, program_folder, un
 Mode = Literal["smart", "fast", "immediate"]
 
 _WAIT_SECONDS = 120.0
-_SIGNALS: dict[Mode, signal.Signals] = {
-    "smart": signal.SIGTERM,
-    "fast": signal.SIGINT,
-    "immediate": signal.SIGQUIT,
-}
+_SIGNALS: dict[Mode, signal.Signals] = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 
 # The data need not survive a power failure. stop("immediate") loses nothing either, because the kernel has the writes.
 _SETTINGS = {
@@ -219,12 +215,7 @@ class PostgresServer:
     def process_options(self) -> dict[str, Any]:
         """Return the user, the working directory and a minimal environment for subprocesses."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
-        server = {
-            "PGHOST": "127.0.0.1",
-            "PGPORT": str(self.port),
-            "PGUSER": "postgres",
-            "PGPASSWORD": self.password,
-        }
+        server = {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": "postgres", "PGPASSWORD": self.password}
         return {"cwd": self.folder, "env": {**inherited, **server, "LC_ALL": "C"}, **unprivileged()}
 
     def _launch(self, *command: str | Path, **streams: Any) -> subprocess.Popen[bytes]:

@@ -2,14 +2,12 @@
 
 import csv
 import io
-import re
 import subprocess
 import sys
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from tests.support.debian_packages import require_program
 from tests.support.program import Program
@@ -93,50 +91,3 @@ def test_programs_agree_with_the_balance_of_each_account_at_each_months_end(prog
     # A balance that is wrong by a cent is found.
     file.write_text(hledger.replace(f" = EUR {balance}", f" = EUR {balance[:-1]}{(int(balance[-1]) + 1) % 10}"))
     assert _check(file)[0] == 1
-
-
-def test_hledger_finds_the_same_differences_between_two_ledgers(program: Program, tmp_path: Path) -> None:
-    token = program.sign_in("reconciliation@example.test")
-    params = {"scenario": "household", "start": "2027-01-01T00:00:00Z"}
-    id = program.result("createTestClockFromScenario", params, token)["clock"]["id"]
-    program.result("advanceTestClock", {"id": id, "frozenTime": "2027-04-01T00:00:00Z"}, token)
-    bank, app = tmp_path / "bank.journal", tmp_path / "app.journal"
-    for account in ("checking", "card"):
-        statement = program.result("exportTestClock", {"id": id, "format": "hledger", "account": account}, token)[
-            "text"
-        ]
-        # Balances are no transactions of the bank.
-        bank.write_text("\n\n".join(part for part in statement.split("\n\n") if " balance" not in part))
-        observed = {"id": id, "account": account, "observed": {"transactions": []}}
-        rows = program.result("reconcileTestClock", observed, token)["missing"]
-        assert len(rows) > 10
-        for seed in range(3):
-            books = _with_mistakes(Random(seed), rows)
-            observed["observed"] = {"transactions": [{**row, "id": f"app-{row['id']}"} for row in books]}
-            result = program.result("reconcileTestClock", observed, token)
-            name = f"Assets:Tickover:{account.capitalize()}"
-            entries = [f"{row['at'][:10]} {row['name']}\n    {name}  EUR {row['amount']}\n    Other\n" for row in books]
-            app.write_text("\n".join(entries))
-            changed = result["changed"]
-            assert all([changed, result["missing"], result["duplicated"], result["unexpected"]])
-            only_bank = [*result["missing"], *(each["expected"] for each in changed)]
-            only_app = [*result["duplicated"], *result["unexpected"], *(each["observed"] for each in changed)]
-            assert _hledger_diff(name, bank, app) == tuple(
-                sorted(Decimal(str(each["amount"])) for each in found) for found in (only_bank, only_app)
-            )
-
-
-def _with_mistakes(random: Random, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return books with a lost row, a wrong sign, a copy, and a row that nobody expects."""
-    lost, wrong, *others = random.sample(rows, len(rows))
-    # hledger compares amounts without dates, so a copy with the amount of the lost row would replace it.
-    copy = next(row for row in others if row["amount"] not in (lost["amount"], wrong["amount"]))
-    return [*others, copy, {**wrong, "amount": -wrong["amount"]}, {**lost, "amount": 98_765.43}]
-
-
-def _hledger_diff(account: str, *files: Path) -> tuple[list[Decimal], ...]:
-    """Return the amounts that are only in the first file, and only in the second."""
-    command = [require_program("hledger"), "diff", account, *(f"--file={file}" for file in files)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    parts = ran.stdout.split("These transactions are in the second file only:")
-    return tuple(sorted(map(Decimal, re.findall(rf"    {account} +EUR (\S+)", part))) for part in parts)

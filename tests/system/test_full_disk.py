@@ -1,6 +1,5 @@
 """A full disk: calls fail, the log, the metrics and `tickover doctor` say why, and the server recovers."""
 
-import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -61,21 +60,6 @@ def test_server_logs_a_full_disk_and_recovers(tmp_path: Path, disk: Path) -> Non
         wait_until(lambda: program.request("GET", "/readyz").status == 200)
         program.result("createTestClock", {}, token)
         assert "Traceback" not in program.output
-
-
-def test_server_is_not_ready_if_only_small_writes_fit_on_the_disk(tmp_path: Path, disk: Path) -> None:
-    settings = {"TICKOVER_DATABASE_URL": f"sqlite:///{disk / 'tickover.db'}"}
-    with Program(tmp_path, **settings) as program:
-        token = program.sign_in()
-        _fill(disk / "ballast")
-        os.truncate(disk / "ballast", (disk / "ballast").stat().st_size - _MEGABYTE)
-        program.result("createTestClock", {}, token)
-        wait_until(lambda: program.request("GET", "/readyz").status == 503)
-        found = run_tickover(tmp_path, "doctor", **settings)
-        assert "accepts no writes: less than 16 MiB are free on the disk." in found.stdout
-        assert "Free some space on the disk of the database." in found.stdout
-        (disk / "ballast").unlink()
-        wait_until(lambda: program.request("GET", "/readyz").status == 200)
 
 
 @pytest.fixture

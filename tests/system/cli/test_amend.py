@@ -72,11 +72,7 @@ def test_items_are_cancelled_by_name_and_by_id(shell: Shell, clock: str) -> None
         (["add"], 2, "Use FILE, --expense, --income, --transfer or --contribution."),
         (["add", "--expense", "Tea", "much", "EUR"], 2, "isn't an amount"),
         (["add", "--contribution", "Car", "5"], 2, "no goal with the name 'Car'"),
-        (
-            ["add", "--expense", "Tea", "1", "EUR", "--at", "2026-01-01"],
-            4,
-            "  --expense Tea: at must be between ",
-        ),
+        (["add", "--expense", "Tea", "1", "EUR", "--at", "2026-01-01"], 4, "  --expense Tea: at must be between "),
         (["add", "--income", "Tip", "1", "EUR", "--expense", "Tea", "1", "euro"], 4, "  --expense Tea: currency must "),
         (["add", "--contribution", "Bike", "0"], 4, "  --contribution Bike: amount must be greater than 0"),
         (["cancel", "Rent", "--next", "--all"], 2, "Use either --next or --all."),

@@ -85,15 +85,6 @@ def test_login_at_a_terminal_prompts_for_the_code(smtp_server: SmtpServer, smtp_
     assert smtp_shell("clock", "list").code == 0
 
 
-def test_ctrl_c_at_the_prompt_stores_nothing(smtp_server: SmtpServer, smtp_shell: Shell, email: str) -> None:
-    with smtp_shell.open_terminal("login", email) as terminal:
-        terminal.wait_for("Code from")
-        terminal.type("123")
-        assert terminal.interrupt() == 130
-        assert "Traceback" not in terminal.text
-    assert stored_credentials(smtp_shell) is None
-
-
 def test_link_from_an_email_signs_in_once(smtp_server: SmtpServer, smtp_shell: Shell, email: str) -> None:
     result = smtp_shell("login", email, "--link")
     assert (result.code, result.out) == (3, "")

@@ -76,17 +76,33 @@ def test_empty_clock_starts_now_or_at_the_given_time(shell: Shell) -> None:
         (["--params", "no-such-file.json"], 2, "No such file or directory"),
         (["--from", "yesterday"], 2, "'yesterday' isn't a time. Use 2027-01-31"),
         (["salary-and-rent", "--from", "0001-01-01"], 4, "the start must be in the years"),
-        (["salary-and-rent", "--from", "1999-01-01"], 4, "  --from must be within 10 years of now"),
-        (["no-such-file.toml"], 2, "no scenario or file has this name"),
         (["--from", "1999-01-01"], 4, "  --from must be within 10 years of now"),
         (["--label", "a b=1"], 4, "  --label: a b has an invalid name"),
-        (["--name", "n" * 201], 4, "  --name must have at most 200 characters"),
     ],
 )
 def test_invalid_create_is_rejected(shell: Shell, arguments: list[str], exit: int, message: str) -> None:
     result = shell("clock", "create", *arguments)
     assert (result.code, result.out) == (exit, "")
     assert message in result.err
+
+
+@pytest.mark.parametrize(
+    ("params", "exit", "message"),
+    [
+        (b"{", 2, "The parameters aren't valid JSON"),
+        (b"\xff", 2, "The parameters aren't valid JSON"),
+        (b'{"goals": ' + b"[" * 5_000 + b"]" * 5_000 + b"}", 2, "The parameters aren't valid JSON: nested too deeply."),
+        (b"[]", 2, "The parameters must be a JSON object."),
+        (b'{"goals": [{"name": 5}]}', 4, "  goals[0].name must be a string\n  goals[0].targetAmount is required"),
+        (b'{"fruzenTime": 1}', 4, "  fruzenTime is not a known parameter; did you mean frozenTime?"),
+    ],
+    ids=["cut short", "not UTF-8", "nested deeply", "an array", "two faults", "unknown"],
+)
+def test_invalid_params_are_rejected(shell: Shell, params: bytes, exit: int, message: str) -> None:
+    result = shell("clock", "create", "--params", "-", input=params)
+    assert (result.code, result.out) == (exit, "")
+    assert message in result.err
+    assert shell.clock == ""
 
 
 # Showing
@@ -111,9 +127,7 @@ def test_deleted_last_clock_is_reported(shell: Shell, clock: str, program: Progr
     [
         (["--to", f"{YEAR}-01-03"], f"{YEAR}-01-03T00:00:00Z", 0),
         (["--to", f"{YEAR}-01-03 08:00"], f"{YEAR}-01-03T08:00:00Z", 1),
-        (["--to", f"{YEAR}-01-03T09:00:00+01:00"], f"{YEAR}-01-03T08:00:00Z", 1),
         (["--by", "1mo"], f"{YEAR}-02-01T00:00:00Z", 2),
-        (["--by", "2 days 8h"], f"{YEAR}-01-03T08:00:00Z", 1),
         (["--next"], f"{YEAR}-01-03T08:00:00Z", 1),
     ],
 )
@@ -131,12 +145,9 @@ def test_advance_moves_the_clock_to_the_target(
     ("options", "exit", "message"),
     [
         ([], 2, "Use exactly one of --to, --by and --next."),
-        (["--next", "--by", "1d"], 2, "Use exactly one of"),
         (["--by", "0d"], 2, "'0d' doesn't move the clock. Use a duration greater than zero."),
-        (["--by", "1m"], 2, "'1m' is ambiguous. Use '1mo' for months or '1min' for minutes."),
         (["--by", "soon"], 2, "'soon' isn't a duration. Use 1mo, 2w"),
         (["--by", "10y 1s"], 4, f"The clock can't go beyond {YEAR + 10}-01-01T00:00:00Z."),
-        (["--by", "9999y"], 4, "The target time is after the year 9999."),
     ],
 )
 def test_invalid_advance_is_rejected(shell: Shell, clock: str, options: list[str], exit: int, message: str) -> None:

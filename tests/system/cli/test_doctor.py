@@ -215,12 +215,7 @@ async def test_public_url_must_reach_a_tickover_server(status_line: bytes, body:
 
 @pytest.mark.parametrize(
     ("free", "status"),
-    [
-        (100 * 2**20 - 1, Status.ERROR),
-        (100 * 2**20, Status.WARNING),
-        (2**30 - 1, Status.WARNING),
-        (2**30, Status.OK),
-    ],
+    [(100 * 2**20 - 1, Status.ERROR), (100 * 2**20, Status.WARNING), (2**30 - 1, Status.WARNING), (2**30, Status.OK)],
 )
 def test_free_space_has_limits(free: int, status: Status) -> None:
     assert check_disk(free, Path("data")).status is status

@@ -8,16 +8,7 @@ import pytest
 from tests.system.shells import Shell
 from tickover import __version__
 
-SLOW_MODULES = {
-    "asyncio",
-    "httpx2",
-    "rich",
-    "tickover.client",
-    "tickover.scenarios",
-    "uvloop",
-    "apsw",
-    "asyncpg",
-}
+SLOW_MODULES = {"asyncio", "httpx2", "rich", "tickover.client", "tickover.scenarios", "uvloop", "apsw", "asyncpg"}
 
 
 def test_help_does_not_import_slow_modules() -> None:

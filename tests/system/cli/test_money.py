@@ -94,14 +94,10 @@ def test_violation_names_the_item_and_exits_with_9(shell: Shell, clock: str) -> 
     [
         (["check", "--never-below", "EUR=0", "--never-above", "USD=0"], "--never-above USD=0: currency must be"),
         (["check", "--goal-reached", f"Bikes={YEAR}-02-01"], '(Bike); did you mean "Bike"?'),
-        (["check", "--posted", f"Rent={YEAR + 90}-02-01"], "--posted Rent: by must be"),
         (["check", "--never-below", "visa=0"], "--never-below visa=0: account must be the key of an account"),
         (["check", "--never-below", "EUR=0", "--until", f"{YEAR + 90}-01-01"], "--until must be"),
-        (["balance", "--at", f"{YEAR + 90}-01-01"], "--at must be between the clock's start and its maxTime ("),
         (["balance", "--opening", "EUR=999999999999999"], "--opening: EUR must be"),
         (["events", "--after", f"{YEAR}-02-01"], f"clock's time, {YEAR}-01-01.\n  For scheduled events, add --until"),
-        (["events", "--after", f"{YEAR}-02-02", "--until", f"{YEAR}-02-01"], "the clock's start and until ("),
-        (["rename", "n" * 201], "NAME must have"),
     ],
 )
 def test_rejections_name_what_the_user_typed(shell: Shell, clock: str, arguments: list[str], message: str) -> None:

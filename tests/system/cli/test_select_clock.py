@@ -47,7 +47,7 @@ def test_last_used_clock_is_the_default(shell: Shell, clock: str) -> None:
     ],
 )
 def test_unknown_clock_is_reported(shell: Shell, clock: str, id: str, exit: int, message: str) -> None:
-    for command in (["show"], ["advance", "--next"], ["fork"], ["delete"]):
+    for command in (["show"], ["advance", "--next"]):
         result = shell("clock", command[0], id, *command[1:])
         assert (result.code, result.out) == (exit, "")
         assert message in result.err

@@ -32,16 +32,6 @@ def test_attached_server_prints_its_url_and_stops_with_its_input(offline_shell: 
         assert offline_shell("clock", "list", "--url", url).code == 7
 
 
-def test_attached_server_stops_all_workers(offline_shell: Shell, tmp_path: Path, postgres_url: str) -> None:
-    flags = ("--attached", "--workers", "2", "--database-url", postgres_url)
-    with start_server(offline_shell, tmp_path, *flags) as server:
-        url = json.loads(server.stdout.readline())["url"]
-        assert offline_shell("login", "ana@example.test", "--url", url).code == 0
-        server.stdin.close()
-        # The output ends when no worker has it open.
-        assert server.end()[:2] == (0, "")
-
-
 def test_database_commands_print_json(offline_shell: Shell, tmp_path: Path) -> None:
     def run_json(*arguments: str) -> Any:
         result = offline_shell(*arguments, "--json")
@@ -83,15 +73,7 @@ def test_password_on_a_command_line_prints_a_warning(offline_shell: Shell, tmp_p
     assert "Warning" not in variable.err
 
 
-SERVER_PACKAGES = [
-    "uvloop",
-    "apsw",
-    "asyncpg",
-    "httptools",
-    "jinja2",
-    "aiosmtplib",
-    "email_validator",
-]
+SERVER_PACKAGES = ["uvloop", "apsw", "asyncpg", "httptools", "jinja2", "aiosmtplib", "email_validator"]
 WITHOUT_SERVER_PACKAGES = f"""
 import sys
 sys.modules.update(dict.fromkeys({SERVER_PACKAGES!r}))

@@ -66,9 +66,8 @@ def test_full_disk_is_reported(shell: Shell, clock: str) -> None:
         assert run_with(shell, "clock list", {1: full}) == (1, "", f"tickover: {message}\n")
         result = run_with(shell, "clock show --json", {1: full})
     assert (result.code, result.error["message"], result.error["reason"]) == (1, message, "UNEXPECTED")
-    for command in ("clock list", "--help"):
-        unbuffered = run_in_sh(shell, f"{command} > {FULL}", PYTHONUNBUFFERED="1")
-        assert unbuffered == (1, "", f"tickover: {message}\n")
+    unbuffered = run_in_sh(shell, f"--help > {FULL}", PYTHONUNBUFFERED="1")
+    assert unbuffered == (1, "", f"tickover: {message}\n")
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")

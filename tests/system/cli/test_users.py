@@ -1,12 +1,9 @@
 """`tickover users`: operators manage users beside the database of a running server."""
 
 import json
-import signal
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import click
 import pytest
 
 from tests.support.program import Program
@@ -52,22 +49,6 @@ def test_deletion_needs_a_confirmation(shell: Shell, email: str, data: dict[str,
         terminal.wait_for(f"Delete {email} and 0 clocks permanently?")
         terminal.type("n\r")
         assert terminal.end() == 130
-    assert shell("users", "show", email, **data).code == 0
-
-
-def test_ctrl_c_ends_the_confirmation_at_once(
-    shell: Shell, email: str, data: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    was_ignored = []
-
-    def press_ctrl_c(*_: object, **__: object) -> None:
-        signal.raise_signal(signal.SIGINT)
-        was_ignored.append(True)
-
-    terminal = SimpleNamespace(isatty=lambda: True)
-    monkeypatch.setattr("tickover.cli.commands.users.sys", SimpleNamespace(stdin=terminal))
-    monkeypatch.setattr(click, "confirm", press_ctrl_c)
-    assert (shell("users", "delete", email, **data).code, was_ignored) == (130, [])
     assert shell("users", "show", email, **data).code == 0
 
 

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
+from tests.support.repository import ROOT
+
 CLOCK: dict[str, Any] = {
     "id": "clock_1",
     "status": "READY",
@@ -17,46 +19,13 @@ CLOCK: dict[str, Any] = {
     "pendingTransactions": [],
     "goals": [],
 }
+_RECORDED = json.loads((ROOT / "src" / "tickover" / "server" / "rpc" / "openrpc" / "recorded.json").read_bytes())
 RESULTS: dict[str, Any] = {
-    "advanceTestClock": {"clock": CLOCK},
-    "expandScenario": {"params": {}, "expectations": []},
-    "checkTestClock": {"ok": True, "until": "2037-01-01T00:00:00Z", "results": [{"ok": True}]},
-    "createTestClock": {"clock": CLOCK},
-    "createTestClockFromScenario": {"clock": CLOCK},
-    "deleteTestClock": {"message": "ok"},
-    "forkTestClock": {"clock": CLOCK},
-    "amendTestClock": {"clock": CLOCK},
-    "createAccessToken": {
-        "id": "token_1",
-        "token": "tka_1",
-        "name": "CI",
-        "readOnly": False,
-        "expiresAt": "2027-01-08T00:00:00Z",
-    },
-    "listAccessTokens": {"tokens": []},
-    "connectTestClock": {
-        "connection": {"id": "conn_1", "protocol": "PLAID", "institution": "Bank", "createdAt": "2027-01-01T00:00:00Z"},
-        "publicToken": "public-sandbox-1",
-    },
-    "listTestClockConnections": {"connections": []},
-    "disconnectTestClock": {"message": "ok"},
-    "revokeAccessToken": {"message": "ok"},
-    "getCurrentUser": {
-        "userId": "user_1",
-        "email": "ana@example.test",
-        "token": {"type": "SESSION", "expiresAt": "2027-01-31T00:00:00Z"},
-    },
-    "getTestClock": {"clock": CLOCK},
-    "getTestClockBalances": {"at": "2027-01-01T00:00:00Z", "balances": []},
-    "listTestClockEvents": {"events": []},
-    "listTestClocks": {"clocks": []},
-    "loginByEmailLink": {"token": "tko_new", "userId": "user_1"},
-    "loginByEmailVerification": {"token": "tko_new", "userId": "user_1"},
-    "logout": {"message": "ok"},
+    **{method: next(iter(results.values())) for method, results in _RECORDED["results"].items()},
     "rpc.discover": {"openrpc": "1.2.6"},
-    "updateTestClock": {"clock": CLOCK},
-    "sendLoginCodeEmail": {"message": "ok"},
+    "getTestClock": {"clock": CLOCK},
 }
+"""A result of each operation."""
 EMAIL = {"id": "1", "to": "ana@example.test", "subject": "Hi", "sentAt": "2027-01-01T00:00:00Z", "text": "Hello"}
 
 

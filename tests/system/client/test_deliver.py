@@ -116,16 +116,6 @@ async def test_handler_in_this_process_answers(
     assert received.names == ["Rent"]
 
 
-async def test_url_is_called_without_blocking_the_event_loop(
-    program: Program, client: Tickover, received: Received, url: str
-) -> None:
-    async with AsyncTickover(program.url, client.token) as tickover:
-        clock = await tickover.create_clock(frozen_time="2027-01-01", transactions=ITEMS)
-        await clock.advance(days=9)
-        assert len(await clock.deliver(url, secret=SECRET)) == len(ITEMS)
-    assert received.names == NAMES
-
-
 def test_faults_are_repeatable_and_lose_nothing(client: Tickover) -> None:
     runs = []
     for seed in (1, 1, 2):
@@ -142,11 +132,7 @@ def test_faults_are_repeatable_and_lose_nothing(client: Tickover) -> None:
 
 @pytest.mark.parametrize(
     ("faults", "expected"),
-    [
-        ({"duplicate": 1}, [name for name in NAMES for _ in range(2)]),
-        ({"reorder": 1}, NAMES[::-1]),
-        ({"delay": 1}, []),
-    ],
+    [({"duplicate": 1}, [name for name in NAMES for _ in range(2)]), ({"reorder": 1}, NAMES[::-1]), ({"delay": 1}, [])],
 )
 def test_fault_of_probability_one_is_certain(
     clock: Clock, received: Received, faults: dict[str, Any], expected: list[str]

@@ -82,22 +82,6 @@ def test_sign_in_without_a_code_raises(steps: list[Step], error: type[Exception]
         assert len(server.requests) == len(steps)
 
 
-def test_access_tokens(visitor: Tickover, email: str) -> None:
-    visitor.sign_in(email)
-    created = visitor.create_access_token("CI", expires_in_days=7, read_only=True)
-    assert created.token not in repr(created)
-    with Tickover(visitor.url, created.token) as job:
-        assert list(job.list_clocks()) == []
-        with rejected(Reason.FORBIDDEN):
-            job.create_clock()
-    [listed] = visitor.list_access_tokens()
-    assert (listed.id, listed.name, listed.read_only) == (created.id, "CI", True)
-    assert (listed.expires_at - listed.created_at, listed.expires_at) == (timedelta(days=7), created.expires_at)
-    assert listed.last_used_on is not None
-    visitor.revoke_access_token(created.id)
-    assert list(visitor.list_access_tokens()) == []
-
-
 @pytest.mark.parametrize("part", ["link", "secret"])
 def test_sign_in_with_a_link(visitor: Tickover, email: str, part: str) -> None:
     link = visitor.send_link(email)
@@ -148,10 +132,9 @@ def test_a_plan_with_parts_is_rejected(visitor: Tickover) -> None:
         visitor.create_clock(Plan(), goals=PLAN.goals)
 
 
-@pytest.mark.parametrize("key", ["a key", "k" * 255])
-def test_the_same_idempotency_key_returns_the_same_clock(client: Tickover, key: str) -> None:
-    first = client.create_clock(PLAN, idempotency_key=key)
-    again = client.create_clock(PLAN, idempotency_key=key)
+def test_the_same_idempotency_key_returns_the_same_clock(client: Tickover) -> None:
+    first = client.create_clock(PLAN, idempotency_key="k" * 255)
+    again = client.create_clock(PLAN, idempotency_key="k" * 255)
     other = client.create_clock(PLAN)
     assert first.id == again.id != other.id
 

@@ -46,10 +46,7 @@ def test_advance_returns_the_balances_after_it(clock: Clock) -> None:
     result = clock.advance("2027-01-04")
     assert result.balances == {"CHF": -30, "EUR": Decimal("-150.2")}
     assert clock.advance(months=1).balances == {"CHF": -30, "EUR": Decimal("2649.9")}
-    assert {name: each.balance for name, each in (clock.balances()).items()} == {
-        "CHF": -30,
-        "EUR": Decimal("2649.9"),
-    }
+    assert {name: each.balance for name, each in (clock.balances()).items()} == {"CHF": -30, "EUR": Decimal("2649.9")}
 
 
 def test_balance_is_at_the_frozen_time_or_at_an_instant(clock: Clock) -> None:
@@ -146,15 +143,6 @@ def test_accounts_and_transfers(client: Tickover) -> None:
     ]
     fork = clock.fork(cancel=clock.transfers[1:])
     assert [each.name for each in (*fork.transfers, *fork.pending_transfers)] == ["Save"]
-
-
-def test_check_clock_returns_a_false_result(client: Tickover, clock: Clock) -> None:
-    checked = client.check_clock(clock.id, [never_below("EUR", 0)], opening_balances={})
-    assert not checked
-    violation = checked.results[0].violation
-    assert violation is not None
-    assert (violation.actual, violation.at) == (Decimal("-1150.2"), datetime(2027, 1, 3, tzinfo=UTC))
-    assert violation.item_ids == [clock.pending_transactions[0].id]
 
 
 SCENARIO = """\

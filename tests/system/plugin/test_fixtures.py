@@ -65,7 +65,6 @@ async def test_async_client(tickover: Server, mailbox: Mailbox) -> None:
 @pytest.mark.parametrize(
     ("source", "arguments", "start", "posted", "pending"),
     [
-        (None, {}, START, [], []),
         (None, {"transactions": [RENT]}, START, [], ["Rent"]),
         (
             None,
@@ -102,8 +101,6 @@ def test_a_clock_from_a_scenario(clock: ClockFactory, tmp_path: Path) -> None:
     ("source", "arguments", "message"),
     [
         ("salary-and-rent", {"transactions": [RENT]}, "pass either a plan or its parts"),
-        (Plan(), {"goals": [TRIP]}, "pass either a plan or its parts"),
-        (Plan(), {"start": START}, "start requires a scenario"),
         (None, {"start": START}, "start requires a scenario"),
     ],
 )

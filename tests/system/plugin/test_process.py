@@ -41,7 +41,6 @@ def test_environment_settings_do_not_reach_the_server(tmp_path: Path, monkeypatc
     ("lines", "message"),
     [
         (("import sys", "sys.exit('Full.')"), ": it exited with code 1.\nLast output:\nFull."),
-        (("print('Usage')", "raise SystemExit(2)"), ": it exited with code 2.\nLast output:\nUsage"),
         (("print('[1]')",), ": it exited with code 0.\nLast output:\n[1]"),
         (("pass",), ": it exited with code 0.\nIt printed nothing."),
         (("print('hello', flush=True)", "input()"), ".\nLast output:\nhello"),

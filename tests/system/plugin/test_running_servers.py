@@ -1,9 +1,5 @@
 """Tests against a running server, and without the server's packages."""
 
-import os
-import subprocess
-import sysconfig
-import venv
 from pathlib import Path
 
 import pytest
@@ -13,10 +9,6 @@ from tests.support.program import Program
 from tickover.pytest_plugin.server import use_server
 
 pytest_plugins = ["pytester"]
-
-SERVER_PACKAGES = {
-    "aiosmtplib", "apsw", "asyncpg", "dns", "email_validator", "httptools", "jinja2", "uvloop"
-}  # fmt: skip
 
 
 def test_a_run_can_use_a_running_server(
@@ -51,12 +43,7 @@ def test_a_run_can_use_a_running_server(
     ],
 )
 def test_the_option_overrides_the_variable_which_overrides_the_setting(
-    option: str,
-    variable: str,
-    setting: str,
-    expected: str,
-    pytester: pytest.Pytester,
-    monkeypatch: pytest.MonkeyPatch,
+    option: str, variable: str, setting: str, expected: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytester.makeini(f"[pytest]\nasyncio_default_fixture_loop_scope = function\ntickover_url = {setting}")
     monkeypatch.setenv("TICKOVER_URL", variable)
@@ -87,22 +74,3 @@ def test_a_server_without_a_mailbox_is_not_used_and_sends_no_email(tmp_path: Pat
         pass
     # The SMTP port is closed, so the server would log an error if it sent an email.
     assert program.output.endswith("Press Ctrl-C to stop.\n\n")
-
-
-def test_missing_server_packages_are_reported(pytester: pytest.Pytester) -> None:
-    """Runs in a virtual environment without the server's packages."""
-    environment = pytester.path / "environment"
-    venv.create(environment, symlinks=True)
-    target = Path(sysconfig.get_path("purelib", vars={"base": str(environment)}))
-    for package in Path(sysconfig.get_path("purelib")).iterdir():
-        if package.name.partition("-")[0] not in SERVER_PACKAGES:
-            (target / package.name).symlink_to(package)
-    pytester.makepyfile("def test_it(client): pass")
-    base = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
-    process = subprocess.run(
-        [environment / "bin" / "python", "-m", "pytest", "-p", "no:cacheprovider", "-p", "tickover.pytest_plugin"],
-        env={**base, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        cwd=pytester.path, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert "The Tickover server didn't start: it exited with code 2.\n" in process.stdout
-    assert "pip install 'PATH[server]'" in process.stdout

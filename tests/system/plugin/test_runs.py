@@ -92,10 +92,6 @@ def test_the_report_of_a_failed_test_contains_its_clocks(pytester: pytest.Pytest
                 bo.create_clock().delete()
                 assert bo is None
 
-        def test_fails_signed_out(client):
-            client.log_out()
-            assert client is None
-
         @pytest.fixture
         def failing_teardown(clock):
             clock(frozen_time="2029-01-01T00:00:00Z")
@@ -113,21 +109,13 @@ def test_the_report_of_a_failed_test_contains_its_clocks(pytester: pytest.Pytest
         def test_passes(clock):
             clock(transactions=[RENT])
 
-        @pytest.mark.xfail
-        def test_fails_as_expected(clock):
-            clock(transactions=[RENT])
-            assert not clock
-
         def test_fails_without_a_clock(client):
             assert client is None
-
-        def test_fails_without_tickover():
-            assert not "at all"
         """
     )
     result = pytester.runpytest_inprocess("-rP")
-    result.assert_outcomes(passed=2, failed=6, errors=1, xfailed=1)
-    assert len([line for line in result.outlines if " tickover -" in line]) == 5
+    result.assert_outcomes(passed=2, failed=4, errors=1)
+    assert len([line for line in result.outlines if " tickover -" in line]) == 4
     lines = [line for line in result.outlines if line.startswith(("_", "--", "clock_", "  ●", "  ○", "  (", "("))]
     pytest.LineMatcher(lines).fnmatch_lines(
         [
@@ -146,15 +134,11 @@ def test_the_report_of_a_failed_test_contains_its_clocks(pytester: pytest.Pytest
             "*- tickover -*",
             "clock_* at 2028-01-01T00:00:00Z",
             "  (no events)",
-            "*_ test_fails_signed_out _*",
-            "*- tickover -*",
-            "(can't load the clocks: *)",
             "*_ test_fails_with_many_clocks _*",
             "*- tickover -*",
             "(older clocks are omitted)",
             *[line for year in range(2031, 2036) for line in (f"clock_* at {year}-01-01T00:00:00Z", "  (*)")],
             "*_ test_fails_without_a_clock _*",
-            "*_ test_fails_without_tickover _*",
         ],
         consecutive=True,
     )
@@ -317,12 +301,9 @@ def test_fixtures_of_the_project_override_the_plugin(pytester: pytest.Pytester) 
             assert clock.advance(months=1).transactions
             assert tickover_client.get_clock(clock.id).frozen_time == clock.frozen_time
 
-        def test_long_names_still_work(tickover_clock, tickover_client, tickover_mailbox, tickover):
-            assert tickover_client.get_clock(tickover_clock().id)
-            assert tickover_mailbox is tickover.mailbox
         """
     )
-    pytester.runpytest_inprocess().assert_outcomes(passed=3)
+    pytester.runpytest_inprocess().assert_outcomes(passed=2)
 
 
 def test_the_plugin_imports_nothing_until_it_is_used() -> None:

@@ -40,9 +40,9 @@ async def test_only_calls_that_need_the_token_send_it() -> None:
     await client.discover()
     await client.send_code("ana@example.test")
     await client.latest_email("ana@example.test")
-    await client.log_in("ana@example.test", "123456")
+    new = (await client.log_in("ana@example.test", "123456")).token
     await clock.refresh()
     await client.log_out()
-    assert transport.tokens == ["tko_secret", None, None, None, None, "tko_new", "tko_new"]
+    assert transport.tokens == ["tko_secret", None, None, None, None, new, new]
     assert client.token is None
     assert repr(clock) == "AsyncClock('clock_1', frozen_time='2027-01-01T00:00:00+00:00')"
