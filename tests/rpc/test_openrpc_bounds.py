@@ -118,7 +118,7 @@ def _good(name: str) -> dict[str, Any]:
     return {**DESCRIBED_OPERATIONS[name].examples[0].params, **GOOD.get(name, {})}
 
 
-_OTHER_TYPES: Final = (None, True, 7, 1.5, [], {})
+_OTHER_TYPES: Final[tuple[Any, ...]] = (None, True, 7, 1.5, [], {})
 _TEXTS: Final = {
     "date-time": (
         "2027-02-01t00:00:00z", "2027-02-01T00:00:00.5Z", "2027-02-01T00:00:00.123456789+00:00",

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.postgres import PostgresServer
 from tests.support.program import Program
+from tests.system.webhook_receivers import Receiver, run_receiver
 
 CORS_ORIGIN = "https://app.example.test"
 
@@ -26,3 +27,9 @@ def own_postgres(postgres: PostgresServer) -> Iterator[PostgresServer]:
     """A PostgreSQL server of this worker, which tests may stop and configure. They restore it at their end."""
     with postgres.sibling() as started:
         yield started
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with run_receiver() as running:
+        yield running

@@ -216,15 +216,11 @@ async def test_client_that_does_not_read_is_disconnected() -> None:
             assert len(await client.read_to_end()) < server.HUGE, "the whole response was waiting for it"
 
 
-async def _ask_twice_and_take_nothing(server: EchoServer, client: Client) -> None:
-    await client.send(echo_call(b"huge"))
-    await wait_for(lambda: server.pool.unread)
-    await client.send(echo_call(b"next"))
-
-
 async def test_response_waits_until_the_previous_one_is_read() -> None:
     async with run_echo_server() as server, Client.connect(server.port) as client:
-        await _ask_twice_and_take_nothing(server, client)
+        await client.send(echo_call(b"huge"))
+        await wait_for(lambda: server.pool.unread)
+        await client.send(echo_call(b"next"))
         async with Client.connect(server.port) as other:
             assert (await other.request(echo_call(b"x"))).body == b"echo: x"
         assert server.bodies == [b"huge", b"x"], "the next request was begun before its time"
@@ -246,7 +242,7 @@ async def test_half_closed_client_gets_its_pending_response(server: EchoServer, 
     assert (response.headers["connection"], response.body) == ("close", b"echo: busy")
     assert await client.read_to_end() == b""
     await wait_for(lambda: connection not in server.pool.connections)
-    assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
+    await wait_for(lambda: not (server.pool.tasks or server.pool.request_bytes))
 
 
 @pytest.mark.parametrize(
@@ -263,48 +259,22 @@ async def test_half_closed_client_with_an_incomplete_request_gets_no_response(
     assert (server.bodies, server.pool.request_bytes, server.pool.receiving) == ([], 0, {})
 
 
-async def test_incomplete_request_of_a_half_closed_client_is_dropped(server: EchoServer, client: Client) -> None:
-    await client.send(echo_call(b"busy") + post("Content-Length: 10") + b"12345")
-    await server.is_busy.wait()
-    client.half_close()
-    await server.serve_other_client()
-    assert (server.pool.request_bytes, server.pool.receiving) == (4, {})
-    server.may_respond.set()
-    assert (await client.response()).body == b"echo: busy"
-    assert await client.read_to_end() == b""
-
-
-async def test_disconnected_client_leaves_no_state(server: EchoServer) -> None:
-    async with Client.connect(server.port) as gone, asyncio.timeout(WAIT_SECONDS):
-        await gone.send(echo_call(b"busy"))
-        await server.is_busy.wait()
-        [task], [connection] = server.pool.tasks, server.pool.connections
-        gone.reset()
-    await wait_for(lambda: connection not in server.pool.connections)
-    server.may_respond.set()
-    async with asyncio.timeout(WAIT_SECONDS):
-        await task
-    assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
-    async with Client.connect(server.port) as other:
-        assert (await other.request(echo_call(b"x"))).body == b"echo: x"
-
-
-async def test_client_that_disconnects_with_an_unread_response_leaves_no_state() -> None:
-    async with run_echo_server() as server:
-        async with Client.connect(server.port) as gone:
-            await _ask_twice_and_take_nothing(server, gone)
-            gone.abort()
-        await wait_for(lambda: not server.pool.unread)
-        assert (server.pool.tasks, server.pool.request_bytes) == (set(), 0)
-        assert b"next" not in server.bodies
-
-
-async def test_client_that_disconnects_during_a_body_leaves_no_state(server: EchoServer) -> None:
+@pytest.mark.parametrize(
+    "begun",
+    [echo_call(b"busy"), echo_call(b"huge") + echo_call(b"next"), post("Content-Length: 10") + b"12345"],
+    ids=["during a call", "with an unread response", "during a body"],
+)
+async def test_client_that_disconnects_leaves_no_state(server: EchoServer, begun: bytes) -> None:
+    pool = server.pool
     async with Client.connect(server.port) as gone:
-        await gone.send(post("Content-Length: 10") + b"12345")
-        await wait_for(lambda: server.pool.receiving)
-    await wait_for(lambda: not server.pool.receiving)
-    assert (server.bodies, server.pool.tasks, server.pool.request_bytes) == ([], set(), 0)
+        await gone.send(begun)
+        await wait_for(lambda: server.is_busy.is_set() or pool.unread or pool.receiving)
+        gone.reset()
+    await wait_for(lambda: not pool.connections)
+    server.may_respond.set()
+    await wait_for(lambda: not (pool.tasks or pool.unread or pool.receiving or pool.request_bytes))
+    assert b"next" not in server.bodies
+    await server.serve_other_client()
 
 
 async def test_exception_in_the_handler_closes_only_its_connection(server: EchoServer, client: Client) -> None:

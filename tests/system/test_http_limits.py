@@ -9,8 +9,6 @@ from tests.support.log_capture import LogCapture
 from tests.support.raw import HELLO, Client, post, request, run_echo_server, wait_for
 from tickover.server.app import _http_limits
 from tickover.server.http1.limits import Limits
-from tickover.server.http1.messages import Request
-from tickover.server.http1.parser import RequestParser
 from tickover.server.http1.pool import MAX_BODY_BYTES_PER_ITERATION, Pool
 from tickover.server.settings import read_settings
 
@@ -96,40 +94,10 @@ async def test_request_memory_is_counted_until_the_response() -> None:
         assert server.pool.request_bytes == 0
 
 
-class _Receiver:
-    """Records requests and counts the bytes of bodies."""
-
-    def __init__(self) -> None:
-        self.size = 0
-        self.requests: list[Request] = []
-
-    def body_received(self, size: int) -> None:
-        self.size += size
-
-    def request_received(self, request: Request) -> None:
-        self.requests.append(request)
-
-    def continue_expected(self) -> None:
-        raise AssertionError("no request expects it")
-
-
-def test_body_in_tiny_chunks_is_joined_as_it_arrives() -> None:
-    receiver = _Receiver()
-    parser = RequestParser(receiver, None, LIMITS)
-    parser.feed(post("Transfer-Encoding: chunked"))
-    for _ in range(20):
-        parser.feed(b"1\r\nx\r\n" * 1000)
-        assert len(parser._pieces) <= 1024
-    assert receiver.size == 20_000
-    parser.feed(b"0\r\n\r\n")
-    assert [request.body for request in receiver.requests] == [b"x" * 20_000]
-
-
 @pytest.mark.parametrize(
     ("sizes", "expected_turns"),
     [
         ([LARGE, LARGE, LARGE], [1, 2, 3]),
-        ([LARGE - 1, 1, 1], [1, 2, 2]),
         ([LARGE // 2 - 1, LARGE // 2 - 1, LARGE], [1, 1, 2]),
         ([300] * 500, [1] * 500),
     ],

@@ -3,9 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -15,6 +13,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tests.support.log_capture import LogCapture
 from tests.support.program import code_params
+from tests.system.webhook_receivers import Receiver
 from tickover.server.app import TickoverServer
 from tickover.server.settings import read_settings
 
@@ -22,44 +21,10 @@ TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 EMAIL = "traced@example.test"
 
 
-class Collector(ThreadingHTTPServer):
-    """Stores the bodies of all requests."""
-
-    bodies: list[bytes]
-
-    def spans(self) -> dict[str, Span]:
-        return {
-            span.name: span
-            for body in self.bodies
-            for resource in ExportTraceServiceRequest.FromString(body).resource_spans
-            for scope in resource.scope_spans
-            for span in scope.spans
-        }
-
-
-class _Receive(BaseHTTPRequestHandler):
-    server: Collector
-
-    def do_POST(self) -> None:
-        self.server.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
-    with Collector(("127.0.0.1", 0), _Receive) as started:
-        started.bodies = []
-        thread = Thread(target=started.serve_forever)
-        thread.start()
-        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{started.server_port}")
-        monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
-        yield started
-        started.shutdown()
-        thread.join()
+def spans_in(body: bytes) -> Iterator[Span]:
+    for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
+        for scope in resource.scope_spans:
+            yield from scope.spans
 
 
 def send(url: str, path: str, body: bytes | None = None) -> None:
@@ -70,7 +35,11 @@ def send(url: str, path: str, body: bytes | None = None) -> None:
         error.close()
 
 
-async def test_collector_gets_spans_of_requests_database_and_mail(tmp_path: Path, collector: Collector) -> None:
+async def test_collector_gets_spans_of_requests_database_and_mail(
+    tmp_path: Path, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url.partition("/hook")[0])
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
     server = await TickoverServer.open(
         read_settings({}, {"data_dir": str(tmp_path), "port": "0", "tracing": "on"}), LogCapture().log
     )
@@ -84,7 +53,8 @@ async def test_collector_gets_spans_of_requests_database_and_mail(tmp_path: Path
     server.stop(at_once=True)
     await task
     await server.close()
-    spans = collector.spans()
+    bodies = [body for _, body in receiver.received]
+    spans = {span.name: span for body in bodies for span in spans_in(body)}
     assert spans.keys() == {"POST /rpc", "store claim_send", "mail deliver", "GET unknown"}
     request = spans["POST /rpc"]
     assert (request.trace_id.hex(), request.parent_span_id.hex()) == (TRACE, PARENT)
@@ -94,4 +64,4 @@ async def test_collector_gets_spans_of_requests_database_and_mail(tmp_path: Path
         ("rpc.method", "sendLoginCodeEmail"),
         ("tickover.outcome", "OK"),
     }
-    assert EMAIL.encode() not in b"".join(collector.bodies)
+    assert EMAIL.encode() not in b"".join(bodies)

@@ -2,11 +2,9 @@
 
 import json
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -16,55 +14,20 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from tests.support.forked_programs import ForkedProcess, open_nothing
 from tests.support.program import Program, wait_until
 from tests.system.shells import Shell
+from tests.system.webhook_receivers import Receiver
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 START = "2027-01-01T00:00:00Z"
 ITEMS = [("Rent", "2027-01-03T08:00:00Z"), ("Gym", "2027-01-03T08:00:00Z"), ("Food", "2027-01-05T08:00:00Z")]
 
 
-class Handler:
-    """A webhook handler that records requests and responds with given statuses, then with 200."""
-
-    def __init__(self) -> None:
-        self.received: list[tuple[dict[str, str], bytes]] = []
-        self.paths: list[str] = []
-        self.statuses: list[int] = []
-
-    def take(self, headers: dict[str, str], body: bytes) -> int:
-        self.received.append((headers, body))
-        return self.statuses.pop(0) if self.statuses else 200
-
-    @property
-    def names(self) -> list[str]:
-        return [json.loads(body)["data"]["event"]["transaction"]["name"] for _, body in self.received]
-
-
-@pytest.fixture
-def handler() -> Iterator[tuple[Handler, str]]:
-    taken = Handler()
-
-    class Requests(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            taken.paths.append(self.path)
-            self.send_response(taken.take({k.lower(): v for k, v in self.headers.items()}, body))
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Requests) as server:
-        thread = threading.Thread(target=server.serve_forever, args=[0.01])
-        thread.start()
-        yield taken, f"http://127.0.0.1:{server.server_port}/webhook?from=tickover&from=again&debug"
-        server.shutdown()
-        thread.join()
-
-
 @pytest.fixture(scope="session")
 def token(program: Program) -> str:
     return program.sign_in("listen@example.test")
+
+
+def names_in(receiver: Receiver) -> list[str]:
+    return [json.loads(body)["data"]["event"]["transaction"]["name"] for _, body in receiver.received]
 
 
 @contextmanager
@@ -96,17 +59,15 @@ def advance(program: Program, token: str, id: str, to: str) -> None:
 
 
 def test_events_arrive_in_order_and_are_signed(
-    program: Program, token: str, tmp_path: Path, handler: tuple[Handler, str]
+    program: Program, token: str, tmp_path: Path, receiver: Receiver
 ) -> None:
-    taken, url = handler
-    with listening(program, token, tmp_path, url, TICKOVER_WEBHOOK_SECRET=SECRET) as (id, _):
+    with listening(program, token, tmp_path, receiver.url, TICKOVER_WEBHOOK_SECRET=SECRET) as (id, _):
         advance(program, token, id, "2027-01-03T08:00:00Z")
-        wait_until(lambda: len(taken.received) == 2)
+        wait_until(lambda: len(receiver.received) == 2)
         advance(program, token, id, "2027-02-01T00:00:00Z")
-        wait_until(lambda: len(taken.received) == 3)
-    assert taken.names == ["Rent", "Gym", "Food"]
-    assert set(taken.paths) == {"/webhook?from=tickover&from=again&debug"}
-    for headers, body in taken.received:
+        wait_until(lambda: len(receiver.received) == 3)
+    assert names_in(receiver) == ["Rent", "Gym", "Food"]
+    for headers, body in receiver.received:
         verified: Any = Webhook(SECRET).verify(body, headers)
         assert verified["data"]["clockId"] == id
         assert (verified["type"], verified["timestamp"]) == ("transaction.posted", verified["data"]["event"]["at"])
@@ -116,34 +77,30 @@ def test_events_arrive_in_order_and_are_signed(
 
 
 def test_item_amended_at_the_current_time_arrives(
-    program: Program, token: str, tmp_path: Path, handler: tuple[Handler, str]
+    program: Program, token: str, tmp_path: Path, receiver: Receiver
 ) -> None:
-    taken, url = handler
-    with listening(program, token, tmp_path, url) as (id, output):
+    with listening(program, token, tmp_path, receiver.url) as (id, output):
         advance(program, token, id, "2027-01-03T08:00:00Z")
-        wait_until(lambda: len(taken.received) == 2)
+        wait_until(lambda: len(receiver.received) == 2)
         item = {"name": "Late", "at": "2027-01-03T08:00:00Z", "amount": 1, "currency": "EUR", "type": "EXPENSE"}
         program.result("amendTestClock", {"id": id, "add": {"transactions": [item]}}, token)
-        wait_until(lambda: len(taken.received) == 3)
+        wait_until(lambda: len(receiver.received) == 3)
         secret = output.read_text().partition("Signing secret: ")[2].split()[0]
-    assert taken.names == ["Rent", "Gym", "Late"]
-    Webhook(secret).verify(taken.received[0][1], taken.received[0][0])
+    assert names_in(receiver) == ["Rent", "Gym", "Late"]
+    Webhook(secret).verify(receiver.received[0][1], receiver.received[0][0])
 
 
-def test_faults_and_retries_are_simulated(
-    program: Program, token: str, tmp_path: Path, handler: tuple[Handler, str]
-) -> None:
-    taken, url = handler
-    taken.statuses = [500, 500]
+def test_faults_and_retries_are_simulated(program: Program, token: str, tmp_path: Path, receiver: Receiver) -> None:
+    receiver.statuses = [500, 500]
     options = ("--duplicate", "--reorder", "--fail-first", "--retries", "0", "--print-json")
     names = ["Food", "Food", "Food", "Food", "Gym", "Gym", "Gym", "Gym", "Rent", "Rent", "Rent", "Rent"]
-    with listening(program, token, tmp_path, url, *options) as (id, output):
+    with listening(program, token, tmp_path, receiver.url, *options) as (id, output):
         advance(program, token, id, "2027-02-01T00:00:00Z")
-        wait_until(lambda: len(taken.received) == len(names))
+        wait_until(lambda: len(receiver.received) == len(names))
         payloads = [line for line in output.read_text().splitlines() if line.startswith("{")]
         assert output.read_text().count("Gave up on") == 1
-    assert taken.names == names
-    assert len({headers["webhook-id"] for headers, _ in taken.received}) == 3
+    assert names_in(receiver) == names
+    assert len({headers["webhook-id"] for headers, _ in receiver.received}) == 3
     assert {json.loads(payload)["data"]["clockId"] for payload in payloads} == {id}
 
 
@@ -171,10 +128,8 @@ def test_interval_between_requests(
     assert slept == [seconds] * 3
 
 
-def test_deleted_clock_ends_the_command(
-    program: Program, token: str, tmp_path: Path, handler: tuple[Handler, str]
-) -> None:
-    with listening(program, token, tmp_path, handler[1]) as (id, output):
+def test_deleted_clock_ends_the_command(program: Program, token: str, tmp_path: Path, receiver: Receiver) -> None:
+    with listening(program, token, tmp_path, receiver.url) as (id, output):
         program.result("deleteTestClock", {"id": id}, token)
         wait_until(lambda: "All clocks have been deleted or have expired." in output.read_text())
 
@@ -196,10 +151,9 @@ def test_wrong_option_is_explained(offline_shell: Shell, options: list[str], sec
 
 
 def test_plaid_is_told_about_updates_of_each_connection(
-    program: Program, token: str, tmp_path: Path, handler: tuple[Handler, str]
+    program: Program, token: str, tmp_path: Path, receiver: Receiver
 ) -> None:
-    taken, url = handler
-    with listening(program, token, tmp_path, url, "--as", "plaid") as (id, output):
+    with listening(program, token, tmp_path, receiver.url, "--as", "plaid") as (id, output):
         connected = [
             program.result("connectTestClock", {"id": id, "protocol": protocol}, token)["connection"]["id"]
             for protocol in ("PLAID", "SIMPLEFIN")
@@ -210,8 +164,8 @@ def test_plaid_is_told_about_updates_of_each_connection(
         # Payments that are booked, one that is authorized, and nothing.
         for number, to in enumerate(["2027-02-01T00:00:00Z", "2027-02-03T00:00:00Z", "2027-02-03T01:00:00Z"], start=1):
             advance(program, token, id, to)
-            wait_until(lambda: len(taken.received) == min(number, 2))  # noqa: B023 - it's called in this iteration
-    payloads = [json.loads(body) for _, body in taken.received]
+            wait_until(lambda: len(receiver.received) == min(number, 2))  # noqa: B023 - it's called in this iteration
+    payloads = [json.loads(body) for _, body in receiver.received]
     assert [(each["webhook_code"], each["item_id"]) for each in payloads] == [
         ("SYNC_UPDATES_AVAILABLE", connected[0])
     ] * 2

@@ -198,15 +198,6 @@ def respond_with_slow_head(handler: Handler, call: Any) -> None:
     respond_normally(handler, call)
 
 
-def respond_after_many_interim_responses(handler: Handler, call: Any) -> None:
-    """Send interim responses for a while, so that there is always something to read."""
-    for _ in range(200):
-        handler.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
-        if handler.server.closing.wait(0.02):
-            return
-    respond_normally(handler, call)
-
-
 def respond_endlessly(handler: Handler, call: Any) -> None:
     """Send a body that never ends."""
     handler.close_connection = True

@@ -147,7 +147,6 @@ async def test_a_broken_connection_is_explained(connect: Connect, step: Step) ->
         servers.never_respond,
         servers.respond_slowly,
         servers.respond_with_slow_head,
-        servers.respond_after_many_interim_responses,
     ],
 )
 async def test_the_timeout_is_for_a_whole_attempt(connect: Connect, step: Step) -> None:

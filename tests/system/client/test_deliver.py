@@ -2,15 +2,14 @@
 
 import asyncio
 import json
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from standardwebhooks import Webhook as Verifier
 
 from tests.support.program import Program
+from tests.system.webhook_receivers import Receiver
 from tickover.client import Answer, AsyncTickover, Clock, Tickover, Unreachable, Webhook, expense
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -60,38 +59,19 @@ def received() -> Received:
     return Received()
 
 
-@pytest.fixture
-def url(received: Received) -> Iterator[str]:
-    class Requests(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            received.take({name.lower(): value for name, value in self.headers.items()}, body)
-            self.send_response(202)
-            self.send_header("Content-Length", str(len(self.path)))
-            self.end_headers()
-            self.wfile.write(self.path.encode())
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Requests) as server:
-        thread = threading.Thread(target=server.serve_forever, args=[0.01])
-        thread.start()
-        yield f"127.0.0.1:{server.server_port}/hook?a=1"
-        server.shutdown()
-        thread.join()
-
-
-def test_url_gets_the_events_since_the_last_delivery(clock: Clock, received: Received, url: str) -> None:
+def test_url_gets_the_events_since_the_last_delivery(clock: Clock, received: Received, receiver: Receiver) -> None:
+    url = receiver.url.removeprefix("http://")
     assert clock.deliver(url, secret=SECRET) == []
     clock.advance(to="2027-01-02T08:00:00Z")
     answers = [delivery.answer for delivery in clock.deliver(url, secret=SECRET)]
-    assert answers == [Answer(202, b"/hook?a=1")] * 2
+    assert answers == [Answer(200, b"/hook?a=1&a=2&b")] * 2
     # An amendment at the clock's own instant.
     clock.spend("Taxi", 5, "EUR")
     clock.advance(days=1)
     assert [delivery.event.type for delivery in clock.deliver(url, secret=SECRET)] == ["transaction.posted"] * 2
     assert clock.deliver(url, secret=SECRET) == []
+    for headers, body in receiver.received:
+        received.take(headers, body)
     assert received.names == ["Rent", "Gym", "Taxi", "Food"]
 
 
