@@ -55,11 +55,9 @@ def install(*packages: str, unless: Callable[[], object] = lambda: False) -> str
         with _keep_services_stopped():
             apt = ("apt-get", "-o", "DPkg::Lock::Timeout=600")
             get = (*apt, "install", "--yes", "--no-install-recommends", *packages)
-            # An interrupted installation leaves packages that are not configured.
-            return _run("dpkg", "--configure", "-a") or (
-                # Updating the package lists takes seconds, and they are needed only once.
-                _run(*get) and (_run(*apt, "update") or _run(*get))
-            )
+            # The lists may be old, and an interrupted installation leaves packages that are not configured. Only apt-get
+            # waits for an apt-get of others.
+            return _run(*get) and (_run("dpkg", "--configure", "-a") or _run(*apt, "update") or _run(*get))
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import time
 from datetime import UTC, datetime
 from importlib.util import find_spec
 
+import freezegun
 import pytest
 
 from tests.support.program import Program
@@ -13,6 +14,9 @@ from tickover.client import AsyncTickover, Tickover, app_time
 START = datetime(2027, 1, 1, tzinfo=UTC)
 LATER = datetime(2027, 3, 1, tzinfo=UTC)
 NOT_STARTED = datetime.now(UTC)
+
+# freezegun reads all attributes of all modules. One of testcontainers connects to Docker and leaves an open socket.
+freezegun.configure(extend_ignore_list=["testcontainers"])
 
 
 def only(monkeypatch: pytest.MonkeyPatch, *libraries: str) -> None:
