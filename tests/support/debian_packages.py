@@ -55,8 +55,8 @@ def install(*packages: str, unless: Callable[[], object] = lambda: False) -> str
         with _keep_services_stopped():
             apt = ("apt-get", "-o", "DPkg::Lock::Timeout=600")
             get = (*apt, "install", "--yes", "--no-install-recommends", *packages)
-            # The lists may be old, and an interrupted installation leaves packages that are not configured. Only apt-get
-            # waits for an apt-get of others.
+            # The lists may be old, or an interrupted installation left packages that are not configured. dpkg doesn't
+            # wait for an apt-get of others, so it comes second.
             return _run(*get) and (_run("dpkg", "--configure", "-a") or _run(*apt, "update") or _run(*get))
 
 
