@@ -28,11 +28,6 @@ def rows(text: str, header: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:end]]
 
 
-def quoted(cell: str) -> list[str]:
-    """Return the texts between backticks."""
-    return re.findall(r"`([^`]+)`", cell)
-
-
 def fences(page: str, kind: str) -> str:
     return "".join(re.findall(rf"^```{kind}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
 
