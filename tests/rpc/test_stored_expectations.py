@@ -1,5 +1,6 @@
 """A clock keeps its opening balances and expectations: created, forked, amended, updated and checked."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -108,6 +109,24 @@ async def test_invalid_expectations_are_never_stored(
 async def test_opening_balance_makes_its_currency_known(world: World, token: str) -> None:
     expectations = [{"balance": {"currency": "CHF", "atLeast": -4}}]
     assert "clock" in await world.result(CREATE, STORY | {"expectations": expectations}, token)
+
+
+async def test_other_calls_run_between_expectations_about_many_items(
+    world: World, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tickover.server.operations.check_test_clock._MANY_ITEMS", 0)
+    clock = await world.create(token, frozenTime=START, transactions=[transaction(type="EXPENSE")])
+    total = {"total": {"type": "EXPENSE", "currency": "EUR", "per": "ALL", "atMost": 0}}
+    iterations = []
+    for count in (1, 1, 9):
+        check = asyncio.create_task(world.result(CHECK, {"id": clock["id"], "expectations": [total] * count}, token))
+        iterations.append(0)
+        while not check.done():
+            iterations[-1] += 1
+            await asyncio.sleep(0)
+        assert not (await check)["ok"]
+    _, one, nine = iterations
+    assert nine == one + 8
 
 
 async def test_update_replaces_what_is_given_and_null_removes(world: World, token: str) -> None:

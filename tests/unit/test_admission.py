@@ -139,8 +139,9 @@ async def test_cancelled_call_leaves_its_place_to_others(calls: Calls, is_admitt
     waiting = await calls.start("a2", 10)
     await calls.start("a3", 10)
     if is_admitted:
-        # The call is cancelled before it continues.
+        # Its turn begins in the next iteration, and it is cancelled before it continues.
         calls.admission.leave("a", 10)
+        await asyncio.sleep(0)
         waiting.cancel()
         await settle()
     else:

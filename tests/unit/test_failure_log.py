@@ -14,7 +14,7 @@ class _Clock:
         self._logged = LogCapture()
         self._log = FailureLog(self._logged.log)
 
-    def fail(self, at: float, cause: Exception, method: str = "logout") -> list[dict[str, Any]]:
+    def fail(self, at: float, cause: Exception | None, method: str = "logout") -> list[dict[str, Any]]:
         """Return the lines that this failure adds."""
         before = len(self._logged.lines)
         rejection = unavailable("The database doesn't respond.")
@@ -38,6 +38,21 @@ def test_only_the_first_line_of_a_database_error_is_logged() -> None:
     """Further lines of PostgreSQL, such as DETAIL, may contain values."""
     failure = OSError("could not extend file\nDETAIL:  ana@example.test")
     assert _Clock().fail(100, failure)[0]["error"] == "could not extend file"
+
+
+class _DatabaseError(OSError):
+    def __init__(self, sqlstate: str) -> None:
+        super().__init__("no space left")
+        self.sqlstate = sqlstate
+
+
+def test_failures_with_another_sqlstate_or_cause_have_a_line_of_their_own() -> None:
+    clock = _Clock()
+    for cause in (_DatabaseError("53100"), _DatabaseError("53200"), OSError("no space left"), None):
+        (line,) = clock.fail(100, cause)
+        assert line.get("sqlstate") == getattr(cause, "sqlstate", None)
+        assert line.get("cause") == (type(cause).__name__ if cause else None)
+        assert clock.fail(101, cause) == []
 
 
 def test_mail_server_message_is_not_logged() -> None:
