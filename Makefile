@@ -37,7 +37,7 @@ test: .venv/dev
 	$(BIN)/pytest $(if $(FAST),tests/unit tests/store tests/rpc,tests)
 
 coverage: .venv/dev
-	$(BIN)/pytest tests/unit tests/rpc --cov --cov-report=term-missing:skip-covered --cov-fail-under=99
+	$(BIN)/pytest tests/unit tests/rpc --cov --cov-report=term-missing:skip-covered --cov-fail-under=100
 
 mutants: .venv/dev
 	@$(BIN)/python -m lab.mutants $(ONLY)
