@@ -1,10 +1,11 @@
-"""A hostile client: `python -m lab.soak.hostile_client URL KIND TOKEN CLOCK_ID...` attacks a server until it ends."""
+"""A hostile client: `python -m lab.soak.hostile_client URL KIND TOKEN CLOCK...` attacks a server until it ends."""
 
 import json
 import selectors
 import socket
 import sys
 import time
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -26,10 +27,11 @@ class Attack(NamedTuple):
     """The content that a hostile client sends on each of its connections, repeatedly."""
 
     content: Callable[[str, Sequence[str]], bytes]
-    """A function of a token and the IDs of large clocks."""
+    """A function of a token and the IDs of large clocks, or the credentials of programs that read them."""
     connections: int = 8
     reads: bool = True
     has_read_only_token: bool = False
+    is_bank_reader: bool = False
 
 
 def _discover_batch(_token: str, _clocks: Sequence[str]) -> bytes:
@@ -72,6 +74,12 @@ def _forks(token: str, clocks: Sequence[str]) -> bytes:
     return rpc_request("forkTestClock", {"id": clocks[0]}, token)
 
 
+def _bank_syncs(_token: str, credentials: Sequence[str]) -> bytes:
+    """Return requests for all transactions of each clock. The server can't cache as many."""
+    head = "GET /simplefin/accounts?start-date=0 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic {}\r\n\r\n"
+    return "".join(head.format(b64encode(one.encode()).decode()) for one in credentials).encode()
+
+
 def _cheap_calls(token: str, _clocks: Sequence[str]) -> bytes:
     return rpc_request("listTestClocks", {"limit": 100}, token)
 
@@ -90,6 +98,7 @@ ATTACKS = {
     "ledger calls on grown forks": Attack(_ledger_calls, connections=64, has_read_only_token=True),
     "amendments of grown forks": Attack(_amendments, connections=64),
     "forks of a grown clock": Attack(_forks, connections=64),
+    "syncs of grown forks": Attack(_bank_syncs, connections=64, is_bank_reader=True),
     "cheap calls on many connections": Attack(_cheap_calls, connections=200, has_read_only_token=True),
 }
 

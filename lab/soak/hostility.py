@@ -4,9 +4,11 @@ import asyncio
 import subprocess
 import sys
 import time
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
+from urllib.parse import urlsplit
 
 import uvloop
 
@@ -39,13 +41,14 @@ def run(context: Context) -> Iterator[Figure]:
         read_only = {"name": "hostile", "readOnly": True}
         read_only_token = program.result("createAccessToken", read_only, hostile_token)["token"]
         clocks = _grow_clocks(program, hostile_token)
+        credentials = [_connect(program, hostile_token, id) for id in clocks]
         seconds = context.scale(30, 4)
         for number in context.rounds(len(ATTACKS), "attack"):
-            name = list(ATTACKS)[number]
+            name, attack = list(ATTACKS.items())[number]
             wait_until(lambda: _cpu_share(program.process.pid) < _IDLE_SHARE)
             quiet = honest.p99(seconds)
-            token = read_only_token if ATTACKS[name].has_read_only_token else hostile_token
-            with _attack(program.url, name, token, clocks) as hostile:
+            token = read_only_token if attack.has_read_only_token else hostile_token
+            with _attack(program.url, name, token, credentials if attack.is_bank_reader else clocks) as hostile:
                 beside = honest.p99(seconds)
                 assert hostile.poll() is None, "the hostile client ended"
             yield Figure(f"p99, quiet, before {name}", f"{quiet * 1000:.1f} ms")
@@ -86,6 +89,16 @@ def _grow_clocks(program: Program, token: str) -> list[str]:
     return [clock, *forks]
 
 
+def _connect(program: Program, token: str, id: str) -> str:
+    """Connect a program to a clock with SimpleFIN. Return its user and password."""
+    connected = program.result("connectTestClock", {"id": id, "protocol": "SIMPLEFIN"}, token)
+    claim_path = urlsplit(b64decode(connected["setupToken"]).decode()).path
+    claimed = program.request("POST", claim_path)
+    assert claimed.status == 200, claimed
+    access_url = urlsplit(claimed.body.decode())
+    return f"{access_url.username}:{access_url.password}"
+
+
 class Honest:
     """Sends mixed requests and health checks at a fixed rate, and watches the memory of the server."""
 
@@ -118,8 +131,8 @@ class Honest:
 
 
 @contextmanager
-def _attack(url: str, name: str, token: str, clocks: Sequence[str]) -> Iterator["subprocess.Popen[bytes]"]:
-    command = [sys.executable, "-m", "lab.soak.hostile_client", url, name, token, *clocks]
+def _attack(url: str, name: str, token: str, targets: Sequence[str]) -> Iterator["subprocess.Popen[bytes]"]:
+    command = [sys.executable, "-m", "lab.soak.hostile_client", url, name, token, *targets]
     with subprocess.Popen(command) as process:
         try:
             yield process
