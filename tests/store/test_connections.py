@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
+from msgspec.structs import replace
 
 from tests.store.values import DAY, NOW, START, WEEK, add_clock, clock, connection, digest, key, user
 from tickover.api.connections import BankProtocol
@@ -40,7 +41,9 @@ async def test_connections_of_a_clock_are_listed_oldest_first(store: Store) -> N
     await connect(store, 3)
     await connect(store, 2, protocol="SIMPLEFIN")
     await connect(store, 4, 2)
-    assert await store.list_connections(key(1), user(1)) == [connection(2, "SIMPLEFIN"), connection(3)]
+    await claim(store, 3)
+    claimed = replace(connection(3), is_claimed=True)
+    assert await store.list_connections(key(1), user(1)) == [connection(2, "SIMPLEFIN"), claimed]
     assert await store.list_connections(key(1), user(2)) is None
     assert await store.list_connections(key(9), user(1)) is None
 
@@ -75,7 +78,11 @@ async def test_access_secret_opens_one_clock(store: Store) -> None:
     await claim(store, 3)
     found = await find(store, 3)
     assert found is not None
-    assert (found.connection, found.login_required, found.owner) == (connection(3), False, user(2))
+    assert (found.connection, found.login_required, found.owner) == (
+        replace(connection(3), is_claimed=True),
+        False,
+        user(2),
+    )
     assert (found.stored.clock, found.stored.schedule) == (clock(2), b"schedule 2")
     assert await store.find_connection(digest(3), "PLAID", LIVE) is None, "the setup secret opens nothing"
 

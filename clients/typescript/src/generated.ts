@@ -897,6 +897,8 @@ export interface Connection {
   createdAt: string;
   /** The failures of the request, if it had any. Times are in UTC. */
   faults?: Array<BankFault>;
+  /** True once a program has exchanged the token; omitted before. */
+  claimed?: boolean;
 }
 
 /** The connections of a clock. */

@@ -37,6 +37,7 @@ class Connection(Result, frozen=True):
     faults: Annotated[
         Sequence[BankFault] | UnsetType, doc("The failures of the request, if it had any. Times are in UTC.")
     ] = UNSET
+    claimed: Annotated[bool, doc("True once a program has exchanged the token; omitted before.")] = False
 
 
 class Connected(Result, frozen=True):

@@ -21,13 +21,14 @@ class PlaidUpdates:
         self._pending = self._pending_payments()
 
     def connections_to_notify(self, events: "Sequence[Event]") -> "list[Connection]":
-        """Return the connections that use Plaid if something has changed. `events` are new since the last call."""
+        """Return the Plaid items if something has changed. `events` are new since the last call."""
         before, self._pending = self._pending, self._pending_payments()
         if before == self._pending and not any(event.type in _BOOKED for event in events):
             return []
-        return self.connections()
+        return [found for found in self.connections() if found.claimed]
 
     def connections(self) -> "list[Connection]":
+        """Return the connections that use Plaid. A connection is an item once an app has exchanged its token."""
         return [found for found in self._client.list_connections(self._id) if found.protocol == "PLAID"]
 
     def _pending_payments(self) -> set[str]:

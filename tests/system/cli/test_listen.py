@@ -150,14 +150,17 @@ def test_wrong_option_is_explained(offline_shell: Shell, options: list[str], sec
     assert message in ran.err
 
 
-def test_plaid_is_told_about_updates_of_each_connection(
+def test_plaid_webhooks_are_for_items_that_an_app_knows(
     program: Program, token: str, tmp_path: Path, receiver: Receiver
 ) -> None:
     with listening(program, token, tmp_path, receiver.url, "--as", "plaid") as (id, output):
-        connected = [
-            program.result("connectTestClock", {"id": id, "protocol": protocol}, token)["connection"]["id"]
-            for protocol in ("PLAID", "SIMPLEFIN")
+        exchanged, *_ = [
+            program.result("connectTestClock", {"id": id, "protocol": protocol}, token)
+            for protocol in ("PLAID", "PLAID", "SIMPLEFIN")
         ]
+        call = {"client_id": "id", "secret": "secret", "public_token": exchanged["publicToken"]}
+        body = json.dumps(call).encode()
+        item_id = program.request("POST", "/plaid/item/public_token/exchange", body).json["item_id"]
         hotel = {"name": "Hotel", "at": "2027-02-03T08:00:00Z", "amount": 1, "currency": "EUR", "type": "EXPENSE"}
         added = {"transactions": [{**hotel, "authorizedAt": "2027-02-02T08:00:00Z"}]}
         program.result("amendTestClock", {"id": id, "add": added}, token)
@@ -166,8 +169,7 @@ def test_plaid_is_told_about_updates_of_each_connection(
             advance(program, token, id, to)
             wait_until(lambda: len(receiver.received) == min(number, 2))  # noqa: B023 - it's called in this iteration
     payloads = [json.loads(body) for _, body in receiver.received]
-    assert [(each["webhook_code"], each["item_id"]) for each in payloads] == [
-        ("SYNC_UPDATES_AVAILABLE", connected[0])
-    ] * 2
+    # An app that hasn't exchanged its token doesn't know the item.
+    assert [(each["webhook_code"], each["item_id"]) for each in payloads] == [("SYNC_UPDATES_AVAILABLE", item_id)] * 2
     assert output.read_text().startswith(f"{id} has no Plaid connection.")
     assert "Signing secret" not in output.read_text()

@@ -42,7 +42,7 @@ _SECONDS: Final = click.FloatRange(min=0.05)
     "--as",
     "provider",
     type=click.Choice(["plaid"]),
-    help="Post the provider's webhooks instead: SYNC_UPDATES_AVAILABLE for each connection that uses Plaid.",
+    help="Post the provider's webhooks instead: SYNC_UPDATES_AVAILABLE for each Plaid item.",
 )
 @click.option("--print-json", is_flag=True, help="Print each payload on one line.")
 @click.option(

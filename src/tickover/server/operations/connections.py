@@ -17,4 +17,5 @@ decode_faults: Final = json.Decoder(Sequence[BankFault]).decode
 
 def to_result(stored: StoredConnection) -> Connection:
     faults = UNSET if stored.faults is None else decode_faults(stored.faults)
-    return Connection(ids.write("conn", stored.key), stored.protocol, stored.institution, stored.created_at, faults)
+    id = ids.write("conn", stored.key)
+    return Connection(id, stored.protocol, stored.institution, stored.created_at, faults, stored.is_claimed)

@@ -57,9 +57,9 @@ def access_token_of(
 
 
 def connection_of(
-    key: bytes, protocol: BankProtocol, institution: str, created_at: int, faults: str | None
+    key: bytes, protocol: BankProtocol, institution: str, created_at: int, faults: str | None, claimed: object
 ) -> StoredConnection:
-    return StoredConnection(key, protocol, institution, from_micros(created_at), faults)
+    return StoredConnection(key, protocol, institution, from_micros(created_at), faults, bool(claimed))
 
 
 def connections_of(rows: Sequence[Sequence[Any]]) -> list[StoredConnection] | None:
@@ -71,9 +71,9 @@ def connections_of(rows: Sequence[Sequence[Any]]) -> list[StoredConnection] | No
 
 def connected_clock(*columns: Any) -> ConnectedClock:
     """Return the clock of these columns: those of a connection, and those of its clock."""
-    login_required, owner, *clock, schedule = columns[5:]
+    login_required, owner, *clock, schedule = columns[6:]
     stored = StoredClock(stored_clock(*clock).clock, schedule or b"")
-    return ConnectedClock(connection_of(*columns[:5]), bool(login_required), owner, stored)
+    return ConnectedClock(connection_of(*columns[:6]), bool(login_required), owner, stored)
 
 
 def _optional_instant(micros: int | None) -> Instant | None:

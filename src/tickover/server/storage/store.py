@@ -165,6 +165,8 @@ class StoredConnection(Struct, frozen=True):
     created_at: Instant
     faults: str | None = None
     """A JSON array."""
+    is_claimed: bool = False
+    """Whether a program has exchanged the setup secret for an access secret."""
 
 
 class TooManyConnections(Struct, frozen=True):

@@ -160,7 +160,7 @@ AMEND_CLOCK = f"""
 
 # Returns null if the clock doesn't exist or the token was revoked.
 CREATE_CONNECTION = f"select create_connection_v1($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11)"
-_CONNECTION = "connections.key, protocol, institution, connections.created_at, faults"
+_CONNECTION = "connections.key, protocol, institution, connections.created_at, faults, access_digest is not null"
 # A clock without connections has one row without values.
 LIST_CONNECTIONS = [
     f"""

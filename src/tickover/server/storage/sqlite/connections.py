@@ -10,7 +10,7 @@ from tickover.server.storage.sqlite.rows import owner_values
 from tickover.server.storage.sqlite.statements import OWNER
 from tickover.server.storage.store import Created, Owner, StoredConnection, TooManyConnections
 
-_COLUMNS: Final = "connections.key, protocol, institution, connections.created_at, faults"
+_COLUMNS: Final = "connections.key, protocol, institution, connections.created_at, faults, access_digest is not null"
 # A clock without connections has one row without values.
 LIST: Final = f"""
     select {_COLUMNS} from clocks left join connections on clock_key = clocks.key
