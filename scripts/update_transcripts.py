@@ -1,14 +1,11 @@
-"""Runs the examples on documentation pages. `python -m scripts.update_transcripts` updates the responses on the pages.
+"""Runs the examples in docs/api.md. `python -m scripts.update_transcripts` updates the responses on the page.
 
-`json` and `http` blocks come in pairs: a request to /rpc and its response. A `text` block shows the newest email. HTML
-comments before a request control the server:
+`json` and `http` blocks come in pairs: a request to /rpc and its response. A `text` block shows the newest email. The
+comment `<!-- as: ana -->` before a request sends the token of ana@example.test, and signs her in first if necessary.
 
-    <!-- as: ana -->               send the token of ana@example.test, and sign her in first if necessary
-    <!-- pass: 60 seconds -->      let time pass
-
-A page starts at 2027-01-01T12:00:00Z without users. IDs come from a seed, so responses are the same in every run. If an
-ID, token, code or cursor changes in a response, the requests below use the new value. A response that ends with … keeps
-its number of lines.
+The page starts at 2027-01-01T12:00:00Z without users. IDs come from a seed, so responses are the same in every run. If
+an ID, token, code or cursor changes in a response, the requests below use the new value. A response that ends with …
+keeps its number of lines.
 """
 
 import asyncio
@@ -22,11 +19,11 @@ from tests.support.repository import ROOT
 from tests.support.world import HttpResponse, World, open_world
 from tickover.server.web.api_reference import pretty
 
-PAGES: Final = ("docs/api.md", "docs/concepts.md")
+PAGE: Final = ROOT / "docs" / "api.md"
 
 WIDTH: Final = 110
 _PART: Final = re.compile(
-    r"^<!-- (?P<directive>as|pass): (?P<argument>[^\n]+) -->$"
+    r"^<!-- as: (?P<caller>[^\n]+) -->$"
     r"|^```(?P<kind>json|http|text)\n(?P<text>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
@@ -41,8 +38,8 @@ async def update_page(page: str, folder: Path) -> str:
         runner = _PageRunner(world)
         parts, position = [], 0
         for part in _PART.finditer(page):
-            if part["directive"]:
-                await runner.apply(part["directive"], part["argument"])
+            if part["caller"]:
+                await runner.select_caller(part["caller"])
                 continue
             parts += [page[position : part.start("text")], await runner.run(part["kind"], part["text"])]
             position = part.end("text")
@@ -51,7 +48,7 @@ async def update_page(page: str, folder: Path) -> str:
 
 
 class _PageRunner:
-    """Runs the requests of one page on a server, and keeps the tokens of its users."""
+    """Runs the requests of the page on a server, and keeps the tokens of its users."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -64,15 +61,11 @@ class _PageRunner:
     def has_pending_response(self) -> bool:
         return self._response is not None
 
-    async def apply(self, directive: str, argument: str) -> None:
-        match directive:
-            case "as":
-                self._caller = argument
-                if argument not in self._tokens:
-                    self._tokens[argument] = await self._world.sign_in(f"{argument}@example.test")
-            case "pass":
-                amount, unit = argument.split()
-                self._world.pass_time(**{unit: float(amount)})
+    async def select_caller(self, name: str) -> None:
+        """Send the next request as this user."""
+        self._caller = name
+        if name not in self._tokens:
+            self._tokens[name] = await self._world.sign_in(f"{name}@example.test")
 
     async def run(self, kind: str, text: str) -> str:
         """Send a request and return it, or return the current response or email."""
@@ -102,8 +95,7 @@ class _PageRunner:
     def _remember(self, request: str) -> None:
         """Store the token of a sign-in."""
         if self._response and b'"result":{"token":' in self._response.body:
-            # A login link contains no address. On the pages, only Bo uses links.
-            name = json.loads(request)["params"].get("email", "bo").partition("@")[0]
+            name = json.loads(request)["params"]["email"].partition("@")[0]
             self._tokens[name] = self._response.json["result"]["token"]
 
     def _track(self, old: str, new: str) -> str:
@@ -129,10 +121,8 @@ def _format_response(response: HttpResponse, previous: str) -> str:
 
 
 def main() -> None:
-    for name in PAGES:
-        page = ROOT / name
-        with TemporaryDirectory() as folder:
-            page.write_text(asyncio.run(update_page(page.read_text("utf-8"), Path(folder))), "utf-8")
+    with TemporaryDirectory() as folder:
+        PAGE.write_text(asyncio.run(update_page(PAGE.read_text("utf-8"), Path(folder))), "utf-8")
 
 
 if __name__ == "__main__":
