@@ -26,10 +26,10 @@ let current = { key: null, element: null, token: null };
 
 const link = (name, title, hidden = false) => h("a", { href: `#/${name}`, hidden }, title);
 const links = { clocks: link("clocks", "Clocks"), mailbox: link("mailbox", "Mailbox", true) };
-const address = h("span", { class: "address" });
-const avatar = h("span", { class: "avatar", "aria-hidden": "true" });
-const account = h("a", { class: "account", href: "#/account" }, address, avatar);
-const signOutButton = h("button", { class: "quiet sign-out", onclick: signOutHere }, "Sign out");
+const address = h("span.address");
+const avatar = h("span.avatar", { "aria-hidden": "true" });
+const account = h("a.account", { href: "#/account" }, address, avatar);
+const signOutButton = h("button.quiet.sign-out", { onclick: signOutHere }, "Sign out");
 let endingToken = null;
 
 function decode(text) {
@@ -78,7 +78,7 @@ async function showPage() {
   try {
     await page?.load();
   } catch {
-    const reload = h("button", { class: "primary", onclick: () => location.reload() }, "Reload");
+    const reload = h("button.primary", { onclick: () => location.reload() }, "Reload");
     showFailure(element, "Can't load this page. Is the server running?", [reload], "h1");
   }
 }
@@ -158,7 +158,7 @@ serverFeatures().then(({ mailbox }) => {
 });
 render(
   document.getElementById("header"),
-  h("a", { class: "brand", href: "#/" }, logo(), "Tickover"),
+  h("a.brand", { href: "#/" }, logo(), "Tickover"),
   h("nav", { "aria-label": "Pages" }, Object.values(links), h("a", { href: "docs" }, "API")),
   inspectorButton,
   account,

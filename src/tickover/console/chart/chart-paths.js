@@ -32,7 +32,7 @@ export function scale(from, to, first, last) {
 
 /** Return an item of a legend. Its name is the class of its swatch. */
 export const legendItem = (name, text = name) =>
-  h("li", {}, h("span", { class: `swatch ${name}`, "aria-hidden": "true" }), text);
+  h("li", h("span", { class: `swatch ${name}`, "aria-hidden": "true" }), text);
 
 /** The posted, the previewed and the other part of a chart, in chunks. A frame draws only the chunks that it changes. */
 export class Chunks {
@@ -176,11 +176,11 @@ export function callout(name, [x, y], fullLabel, money, { left, right, bottom })
   const node = s(
     "g",
     { class: `lowest ${name}` },
-    s("path", { class: "zero", d: `M${x} ${y}V${boxY}` }),
+    s("path.zero", { d: `M${x} ${y}V${boxY}` }),
     s("circle", { r: 4, cx: x, cy: y }),
     s("rect", { x: boxX, y: boxY, width, height: CALLOUT_HEIGHT, rx: 6 }),
     s("text", { x: boxX + 8, y: boxY + 15 }, label),
-    s("text", { class: "money", x: boxX + width - 8, y: boxY + 15, "text-anchor": "end" }, money),
+    s("text.money", { x: boxX + width - 8, y: boxY + 15, "text-anchor": "end" }, money),
   );
   return Object.assign(node, { edges: { from: boxX, to: boxX + width } });
 }

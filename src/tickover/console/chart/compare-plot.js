@@ -133,7 +133,7 @@ function drawCurves({ balances, starts }, { x, plot: { y }, shared, split, to })
       .map(([start, end]) => stepPath(balances[index], x, y, start, end))
       .join("");
   return [
-    split > shared && s("path", { class: "line shared", d: stepPath(balances[0], x, y, shared, split) }),
+    split > shared && s("path.line.shared", { d: stepPath(balances[0], x, y, shared, split) }),
     NAMES.map((name, index) => s("path", { class: `line ${name}`, d: ownPath(index) })),
   ];
 }
@@ -146,7 +146,7 @@ function drawTracks({ starts }, { x, violations, plotBottom, left, right, from, 
     const path = ranges.map(([start, end]) => `M${x(start)} ${height}H${x(Math.min(end, to))}`).join("");
     return [
       s("path", { class: `line track ${NAMES[index]}`, d: `M${start} ${height}H${right}` }),
-      s("path", { class: "violation", d: path }),
+      s("path.violation", { d: path }),
     ];
   };
   const y = plotBottom + ((violations.length + 1) * TRACK_ROW) / 2 + 4;
@@ -179,7 +179,7 @@ class Cursor {
   #edges;
   mark = new Mark("cursor");
   dots = NAMES.map((name) => s("circle", { class: `dot ${name}`, r: 5 }));
-  gap = s("path", { class: "gap" });
+  gap = s("path.gap");
 
   constructor(comparison, layout, labels) {
     this.#comparison = comparison;
@@ -242,12 +242,12 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
   render(
     svg,
     drawAxis(axisTicks({ from, to }, right - left), x, { left, right, top: PLOT_TOP, bottom }),
-    s("defs", {}, hatch()),
+    s("defs", hatch()),
     grids.map(({ lines }) => lines),
     // The call-outs are below the hatched area.
     drawForbidden(rules.flat(), x, { ...box, bottom: curveBottom }),
     cursor.nows.map(({ mark }) => mark.stem),
-    split < to && s("path", { class: "band", d: bandPath(comparison, x, plot.y, split, to) }),
+    split < to && s("path.band", { d: bandPath(comparison, x, plot.y, split, to) }),
     // Each curve keeps its colour.
     balances.map((balance, index) =>
       drawViolations(stepCurve(balance, x, plot.y, starts[index], to), rules[index], x, {
@@ -257,10 +257,10 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
     ),
     drawCurves(comparison, layout),
     drawTracks(comparison, layout),
-    s("path", { class: "delta", d: areaPath(stepPath(delta, x, strip.y, shared, to), strip.y(0), x(shared)) }),
+    s("path.delta", { d: areaPath(stepPath(delta, x, strip.y, shared, to), strip.y(0), x(shared)) }),
     cursor.mark.stem,
     grids.map(({ labels }) => labels),
-    s("text", { class: "title", x: left, y: stripTop - 10 }, textWidth(title) < right - left ? title : "Difference"),
+    s("text.title", { x: left, y: stripTop - 10 }, textWidth(title) < right - left ? title : "Difference"),
     drawCallouts(layout, currency, labels),
     cursor.gap,
     cursor.dots,

@@ -223,7 +223,7 @@ export function idleMarks({ start, times }, x, { left, right, from, to }, y) {
       s("text", { x: (begin + end) / 2, y: y + 4, "text-anchor": "middle" }, text),
     );
   }
-  return s("g", { class: "idle" }, marks);
+  return s("g.idle", marks);
 }
 
 /** Draw ranges `{ from, to, title }` in a strip: failures of the bank, or differences of books, which have no length. */
@@ -234,9 +234,9 @@ export function rangeStrip(ranges, x, { from, to, top, bottom }) {
     .map((range) => {
       const [first, last] = [x(Math.max(range.from, from)) + CAP, x(Math.min(range.to, to)) - CAP];
       const path = { class: "violation", d: `M${first} ${y}H${Math.max(first, last)}` };
-      return s("path", path, s("title", {}, range.title));
+      return s("path", path, s("title", range.title));
     });
-  return s("g", { class: "strip" }, segments);
+  return s("g.strip", segments);
 }
 
 /**
@@ -270,7 +270,7 @@ export function expectationStrip(model, expectation, result, x, { from, to, top,
   return s(
     "g",
     { class: `strip${isViolated ? " violated" : ""}` },
-    s("title", {}, describeExpectation(expectation, model)),
+    s("title", describeExpectation(expectation, model)),
     segment("holds", start, end),
     since <= end &&
       (isDecided || since < model.now) &&

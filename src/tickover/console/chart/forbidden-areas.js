@@ -8,7 +8,7 @@ export function hatch() {
   return s(
     "pattern",
     { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-    s("path", { class: "hatch", d: "M0 0V6" }),
+    s("path.hatch", { d: "M0 0V6" }),
   );
 }
 
@@ -54,7 +54,7 @@ function forbiddenSides({ atLeast, atMost, from, to }, x, box) {
 export const drawForbidden = (rules, x, box) =>
   [...strictest(rules, "atLeast", Math.max), ...strictest(rules, "atMost", Math.min)]
     .flatMap((rule) => forbiddenSides(rule, x, box))
-    .map(({ bound, ...side }) => s("rect", { class: "forbidden", fill: "url(#hatch)", ...side }));
+    .map(({ bound, ...side }) => s("rect.forbidden", { fill: "url(#hatch)", ...side }));
 
 /** Draw the parts of the curve on the forbidden sides of the rules in red. */
 export const drawViolations = (curve, rules, x, box) =>
@@ -64,10 +64,10 @@ export const drawViolations = (curve, rules, x, box) =>
       const id = newId();
       const line = side.width > 0 ? curvePath(curve, side.x, side.x + side.width) : "";
       return s(
-        "g",
-        { class: "violated", "clip-path": `url(#${id})` },
+        "g.violated",
+        { "clip-path": `url(#${id})` },
         s("clipPath", { id }, s("rect", { ...side, x: side.x - 1, width: side.width + 2 })),
-        s("path", { class: "area", d: line && areaPath(line, box.y(bound), side.x) }),
-        s("path", { class: "line", d: line }),
+        s("path.area", { d: line && areaPath(line, box.y(bound), side.x) }),
+        s("path.line", { d: line }),
       );
     });

@@ -46,14 +46,10 @@ function periodRow(title, items, { curve, balance, lowest, state }) {
     return some.length ? formatMoney(Math.abs(exactSum(some)), currency) : "";
   };
   const cells = {
-    events:
-      items.length > 0 && h("span", { class: "state" }, formatCount(items.length), ` ${STATE_TEXTS[state] ?? ""}`),
+    events: items.length > 0 && h("span.state", formatCount(items.length), ` ${STATE_TEXTS[state] ?? ""}`),
     in: total(1),
     out: total(-1),
-    lowest: lowest && [
-      formatMoney(lowest.value, currency),
-      h("span", { class: "muted" }, ` ${formatShortDay(lowest.at)}`),
-    ],
+    lowest: lowest && [formatMoney(lowest.value, currency), h("span.muted", ` ${formatShortDay(lowest.at)}`)],
     balance: balance && formatMoney(balance.value, currency),
   };
   const isLow = { lowest: lowest?.isLow, balance: balance?.isLow };
@@ -83,7 +79,7 @@ function sectionRows(model, { title, curve, items }, instant) {
     });
   });
   return [
-    h("tr", {}, h("th", { scope: "rowgroup", colSpan: 6 }, h("strong", {}, title))),
+    h("tr", h("th", { scope: "rowgroup", colSpan: 6 }, h("strong", title))),
     curve &&
       curve.values[0] !== 0 &&
       periodRow("Opening", [], { curve, state: "posted", balance: point(model.start, curve.values[0]) }),
@@ -97,8 +93,7 @@ function sectionRows(model, { title, curve, items }, instant) {
  * amounts of a currency add up. `preview(instant)` shows what would post.
  */
 export function monthlyTable(model) {
-  if (model.items.length === 0)
-    return { element: h("p", { class: "muted" }, "This clock has no events."), preview: () => {} };
+  if (model.items.length === 0) return { element: h("p.muted", "This clock has no events."), preview: () => {} };
   const totals = model.accounts.length ? model.balances : [];
   const sections = [
     ...curvesOf(model).map((curve) => ({ title: curveName(curve), curve, items: curve.items })),
@@ -109,8 +104,7 @@ export function monthlyTable(model) {
     .map((section) => ({ ...section, body: h("tbody") }));
   const head = tableHead(["Period", "Transactions", "In", "Out", "Lowest", "Balance at the end"], 1);
   const element = h(
-    "table",
-    { class: "data months" },
+    "table.data.months",
     head,
     sections.map(({ body }) => body),
   );

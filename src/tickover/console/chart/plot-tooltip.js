@@ -8,7 +8,7 @@ import { NARROW, TOP } from "./timeline-layout.js";
 
 const MAX_ROWS = 6;
 
-const row = (name, amount) => h("div", {}, h("span", {}, name), h("span", { class: "number" }, amount));
+const row = (name, amount) => h("div", h("span", name), h("span.number", amount));
 
 /** Return the state at an instant. A preview is later than now, or the same. */
 const stateAt = (at, { now, preview }) => (at <= now ? "posted" : at <= preview ? "would post" : "scheduled");
@@ -19,10 +19,10 @@ function markContent({ items, first, last }, times) {
     first === last ? `${formatDay(first)}, ${formatTime(first)} UTC` : `${formatDay(first)} – ${formatDay(last)}`;
   const states = [...new Set(items.map(({ at }) => stateAt(at, times)))].join(" and ") || stateAt(first, times);
   return [
-    h("strong", {}, title),
-    h("div", { class: "muted" }, items.length ? `${plural(items.length, "event")}, ${states}` : states),
+    h("strong", title),
+    h("div.muted", items.length ? `${plural(items.length, "event")}, ${states}` : states),
     items.slice(0, MAX_ROWS).map((item) => row(item.name, signedAmount(item))),
-    rest > 0 && h("div", { class: "muted" }, `and ${rest} more`),
+    rest > 0 && h("div.muted", `and ${rest} more`),
   ];
 }
 
@@ -43,7 +43,7 @@ function balanceContent(balances, instant, { items, times, ...rest }) {
 export class PlotTooltip {
   #shown = "";
   #drawing = null;
-  element = h("div", { class: "tooltip", "aria-hidden": "true", hidden: true });
+  element = h("div.tooltip", { "aria-hidden": "true", hidden: true });
 
   hide() {
     this.element.hidden = true;

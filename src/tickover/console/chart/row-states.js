@@ -22,7 +22,7 @@ export function stateCounts(times, now, instant, noun) {
   const changed = `${formatCount(last - first)} ${STATE_TEXTS[posted < previewed ? "next" : "later"]}`;
   return [
     `${noun ? plural(times.length, noun) : formatCount(times.length)}: ${formatCount(first)} posted, `,
-    first < last && [h("strong", { class: "preview-text" }, changed), ", "],
+    first < last && [h("strong.preview-text", changed), ", "],
     `${formatCount(times.length - last)} scheduled`,
   ];
 }
@@ -62,16 +62,15 @@ export function stateMark(kind) {
       { class: `mark ${kind}`, width: 14, height: 14, viewBox: "-7 -7 14 14", "aria-hidden": "true" },
       s("path", { d: MARKS[kind] }),
     ),
-    h("span", { class: "state" }),
+    h("span.state"),
   ];
 }
 
 /** Create the button that cancels a pending item. It dispatches `cancelitem`. Posted rows hide it. */
 export const cancelButton = (item) =>
   h(
-    "button",
+    "button.quiet.cancel-item",
     {
-      class: "quiet cancel-item",
       "aria-label": `Cancel ${item.name}, ${signedAmount(item)}, ${formatInstant(item.at)}`,
       title: "Cancel this event",
       onclick: ({ target }) => target.dispatchEvent(new CustomEvent("cancelitem", { detail: item, bubbles: true })),

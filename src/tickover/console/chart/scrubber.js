@@ -69,9 +69,8 @@ export class Scrubber {
    */
   constructor({ onPreview, onAdvance, onEdge }) {
     Object.assign(this, { onPreview, onAdvance, onEdge });
-    this.slider = h("input", {
+    this.slider = h("input.scrubber", {
       type: "range",
-      class: "scrubber",
       "aria-label": "Preview time",
       oninput: () => this.#readSlider(),
       onkeydown: (event) => this.#stepPastEnd(event),
@@ -91,12 +90,12 @@ export class Scrubber {
       ),
     );
     this.controls = h(
-      "div",
-      { class: "row steps", role: "group", "aria-label": "Preview" },
-      h("p", { "aria-hidden": "true" }, "Preview", h("small", {}, "Hold Shift to advance")),
-      h("div", { class: "joined" }, this.buttons),
+      "div.row.steps",
+      { role: "group", "aria-label": "Preview" },
+      h("p", { "aria-hidden": "true" }, "Preview", h("small", "Hold Shift to advance")),
+      h("div.joined", this.buttons),
     );
-    this.goTo = h("label", { class: "go-to", title: "Go to (UTC). Shortcut: G" }, this.field.parentNode, "UTC");
+    this.goTo = h("label.go-to", { title: "Go to (UTC). Shortcut: G" }, this.field.parentNode, "UTC");
   }
 
   setModel(model) {

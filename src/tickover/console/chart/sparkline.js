@@ -22,9 +22,8 @@ export function sparkline(model, { width = 320, height = 88, lows = [] } = {}) {
   const shown = curves.slice(0, MAX_SHOWN_CURRENCIES);
   const strip = height / shown.length;
   return s(
-    "svg",
+    "svg.sparkline",
     {
-      class: "sparkline",
       width,
       height,
       viewBox: `0 0 ${width} ${height}`,
@@ -32,7 +31,7 @@ export function sparkline(model, { width = 320, height = 88, lows = [] } = {}) {
       "aria-hidden": "true",
       focusable: "false",
     },
-    model.id !== null && s("path", { class: "now", d: `M${x(model.now)} 0V${height}` }),
+    model.id !== null && s("path.now", { d: `M${x(model.now)} 0V${height}` }),
     shown.map((curve, index) =>
       drawCurve(curve, { model, x, to, width, top: index * strip, bottom: (index + 1) * strip, lows }),
     ),
@@ -46,10 +45,9 @@ export function labelledSparkline(model, options) {
     shown.length > 1 &&
     h(
       "div",
-      {},
-      shown.map((currency) => h("span", {}, currency)),
+      shown.map((currency) => h("span", currency)),
     );
-  return h("div", { class: "strips", "aria-hidden": "true" }, labels, sparkline(model, options));
+  return h("div.strips", { "aria-hidden": "true" }, labels, sparkline(model, options));
 }
 
 /** Return where a curve starts. That of a scenario without an opening balance starts with its first item. */
@@ -66,8 +64,8 @@ function drawCurve(curve, { model, x, to, width, top, bottom, lows }) {
     return s(
       "g",
       { class: `curve ${name}` },
-      s("path", { class: "area", d: areaPath(line, y(0), x(from)) }),
-      s("path", { class: "line", d: line }),
+      s("path.area", { d: areaPath(line, y(0), x(from)) }),
+      s("path.line", { d: line }),
     );
   };
   const id = newId();
@@ -82,12 +80,11 @@ function drawCurve(curve, { model, x, to, width, top, bottom, lows }) {
   const dotTime = isClock ? now : lows.find(({ currency }) => currency === curve.currency)?.at;
   return s(
     "g",
-    {},
     part("rest", now, to),
     part("past", from, now),
-    s("line", { class: "zero", x2: width, y1: y(0), y2: y(0) }),
+    s("line.zero", { x2: width, y1: y(0), y2: y(0) }),
     s("clipPath", { id }, forbidden),
-    s("path", { class: "line below-zero", "clip-path": `url(#${id})`, d: stepPath(curve, x, y, from, to) }),
+    s("path.line.below-zero", { "clip-path": `url(#${id})`, d: stepPath(curve, x, y, from, to) }),
     dotTime !== undefined && drawDot(curve, dotTime, limits, { x, y, width, isHollow: !isClock }),
   );
 }
@@ -102,9 +99,9 @@ function drawDot(curve, at, limits, { x, y, width, isHollow }) {
   const left = Math.min(Math.max(x(at), DOT_MARGIN), width - DOT_MARGIN);
   const d = `M${left} ${y(value)}h0`;
   return [
-    s("path", { class: "halo", d }),
+    s("path.halo", { d }),
     s("path", { class: isLow ? "dot below-zero" : "dot", d }),
-    isHollow && s("path", { class: "hole", d }),
+    isHollow && s("path.hole", { d }),
   ];
 }
 

@@ -176,8 +176,7 @@ const countTexts = (ticks, x, right) => placeTexts(ticks, x, right).filter(({ is
 /** Draw the ticks as vertical lines with their texts. */
 export function drawAxis(ticks, x, { right, top, bottom }) {
   return s(
-    "g",
-    { class: "axis" },
+    "g.axis",
     s("path", { d: ticks.map((tick) => `M${x(tick.at)} ${top}V${bottom + 4}`).join("") }),
     placeTexts(ticks, x, right).map(({ start, strong, text }) =>
       s("text", { x: start, y: bottom + 15, class: strong ? "strong" : undefined }, text),

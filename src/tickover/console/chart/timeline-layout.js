@@ -150,14 +150,12 @@ function fitLabel([name, rest], width) {
  */
 export function laneLabel({ label, detail, title, top, bottom, isAbove }, left) {
   if (!label) return null;
-  const tooltip = title && s("title", {}, title);
+  const tooltip = title && s("title", title);
   if (isAbove)
     return s(
       "g",
-      {},
       tooltip,
-      s("rect", {
-        class: "caption",
+      s("rect.caption", {
         y: top - LANE_LABEL_HEIGHT,
         width: textWidth(label) + 4,
         height: LANE_LABEL_HEIGHT,
@@ -166,5 +164,5 @@ export function laneLabel({ label, detail, title, top, bottom, isAbove }, left) 
     );
   const middle = (top + bottom) / 2;
   const line = (y, text) => s("text", { x: left - 8, y, "text-anchor": "end" }, text);
-  return s("g", {}, tooltip, line(middle + (detail ? -3 : 4), label), detail && line(middle + 10, detail));
+  return s("g", tooltip, line(middle + (detail ? -3 : 4), label), detail && line(middle + 10, detail));
 }

@@ -36,19 +36,18 @@ class BalancePlot {
     this.y = box.y;
     this.curve = stepCurve(balance, x, this.y, from, to);
     this.chunks = new Chunks(this.curve.xs, box.right, "", ["curve past", "curve preview", "curve rest"]);
-    this.nowDot = s("circle", { class: "dot now", r: 4 });
-    this.dot = s("circle", { class: "dot", r: 5 });
-    this.hoverDot = s("circle", { class: "dot hover", r: 4, visibility: "hidden" });
+    this.nowDot = s("circle.dot.now", { r: 4 });
+    this.dot = s("circle.dot", { r: 5 });
+    this.hoverDot = s("circle.dot.hover", { r: 4, visibility: "hidden" });
     this.node = s(
-      "g",
-      { class: "balance-plot" },
+      "g.balance-plot",
       grid.lines,
       // The call-out of the lowest point is below the hatched area.
       drawForbidden(rules, x, { ...box, bottom: box.bottom - CALLOUT_HEIGHT - CALLOUT_GAP }),
       this.chunks.node,
       drawViolations(this.curve, rules, x, box),
       grid.labels,
-      isTitled && s("text", { class: "title", x: left + 6, y: top + 14 }, curveName(balance)),
+      isTitled && s("text.title", { x: left + 6, y: top + 14 }, curveName(balance)),
       this.#lowest(rules),
       this.nowDot,
       this.dot,
@@ -92,8 +91,8 @@ class BalancePlot {
       return s(
         "g",
         { class: name },
-        s("path", { class: "area", d: areaPath(line, this.y(0), from) }),
-        s("path", { class: "line", d: line }),
+        s("path.area", { d: areaPath(line, this.y(0), from) }),
+        s("path.line", { d: line }),
       );
     });
     this.#place(this.nowDot, now, now >= from && now <= to);
@@ -244,16 +243,15 @@ export function drawTimeline(
   const bases = layout.lanes.filter(({ kind }) => kind === "expense").map(({ top }) => top);
   const box = { ...edges, bottom, height: bottom + AXIS, fontScale };
   const marks = new PreviewMarks(model, x, box, plots[0]?.curve.xs ?? [left]);
-  const hoverLine = s("path", { class: "hover-line", d: `M0 ${TOP}V${bottom}`, visibility: "hidden" });
+  const hoverLine = s("path.hover-line", { d: `M0 ${TOP}V${bottom}`, visibility: "hidden" });
   setSize(svg, pixels, box.height, fontScale);
   render(
     svg,
-    s("defs", {}, hatch()),
+    s("defs", hatch()),
     marks.shade.node,
     axis(x, { left, right, top: TOP, bottom }),
-    s("path", { class: "base", d: bases.map((base) => `M${left} ${base}H${right}`).join("") }),
-    s("path", {
-      class: "account-lines",
+    s("path.base", { d: bases.map((base) => `M${left} ${base}H${right}`).join("") }),
+    s("path.account-lines", {
       d: accountPlaces.map(({ top, bottom }) => `M${left} ${(top + bottom) / 2}H${right}`).join(""),
     }),
     [marks.nowPill.stem, marks.previewPill.stem],

@@ -87,16 +87,15 @@ export class Timeline extends HTMLElement {
       ZOOMS.map(({ name, label }) => ({ text: label, title: name })),
       (index) => this.#zoomTo(index),
     );
-    this.svg = s("svg", { class: "plot", role: "img", focusable: "false" });
+    this.svg = s("svg.plot", { role: "img", focusable: "false" });
     this.tooltip = new PlotTooltip();
     this.addButton = h(
-      "button",
-      { class: "primary add-here", hidden: true, onclick: () => this.#requestItem(this.#instant) },
+      "button.primary.add-here",
+      { hidden: true, onclick: () => this.#requestItem(this.#instant) },
       icon("add"),
     );
-    this.plot = h("div", { class: "plot-box" }, this.svg, this.addButton, this.tooltip.element);
-    this.moreButton = h("button", {
-      class: "plain",
+    this.plot = h("div.plot-box", this.svg, this.addButton, this.tooltip.element);
+    this.moreButton = h("button.plain", {
       hidden: true,
       onclick: () => {
         this.#allPlots = !this.#allPlots;
@@ -104,21 +103,19 @@ export class Timeline extends HTMLElement {
         this.#draw();
       },
     });
-    this.table = h("div", {
-      class: "chart-table",
+    this.table = h("div.chart-table", {
       hidden: true,
       tabindex: "0",
       role: "region",
       "aria-label": "Timeline as a table",
     });
-    this.tableButton = h("button", { class: "quiet icon-button table-toggle", onclick: () => this.#toggleTable() });
+    this.tableButton = h("button.quiet.icon-button.table-toggle", { onclick: () => this.#toggleTable() });
     this.#labelTableButton();
-    this.legend = h("ul", { class: "legend", "aria-label": "Legend" });
+    this.legend = h("ul.legend", { "aria-label": "Legend" });
     render(
       this,
       h(
-        "div",
-        { class: "row card-header" },
+        "div.row.card-header",
         (this.heading = h("h2", { id: "timeline-title" })),
         (this.choice = h("select", {
           "aria-label": "Show",
@@ -127,7 +124,7 @@ export class Timeline extends HTMLElement {
         })),
         this.moreButton,
         this.legend,
-        (this.controls = h("div", { class: "row controls" }, this.scrubber.goTo, this.zooms.element, this.tableButton)),
+        (this.controls = h("div.row.controls", this.scrubber.goTo, this.zooms.element, this.tableButton)),
       ),
       this.plot,
       this.table,

@@ -81,10 +81,9 @@ export function faultList(faults) {
   return (
     faults.length > 0 &&
     h(
-      "ul",
-      { class: "faults" },
-      faults.slice(0, MAX_LISTED_FAULTS).map(({ path, message }) => h("li", {}, h("code", {}, path), ` ${message}`)),
-      rest > 0 && h("li", {}, `and ${rest} more`),
+      "ul.faults",
+      faults.slice(0, MAX_LISTED_FAULTS).map(({ path, message }) => h("li", h("code", path), ` ${message}`)),
+      rest > 0 && h("li", `and ${rest} more`),
     )
   );
 }

@@ -25,7 +25,7 @@ export function rowList(key, { title, noun, hint }, buildRow, start) {
     { onclick: () => append(undefined, true) },
     `Add ${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`,
   );
-  const empty = h("p", { class: "muted" }, hint);
+  const empty = h("p.muted", hint);
 
   function refresh() {
     empty.hidden = rows.length > 0;
@@ -43,11 +43,11 @@ export function rowList(key, { title, noun, hint }, buildRow, start) {
   function append(entry, byUser = false) {
     const row = buildRow(entry, rows.at(-1), start);
     row.removeButton = h(
-      "button",
-      { class: "plain remove-row", "aria-label": `Remove this ${noun}`, title: "Remove", onclick: () => remove(row) },
+      "button.plain.remove-row",
+      { "aria-label": `Remove this ${noun}`, title: "Remove", onclick: () => remove(row) },
       "✕",
     );
-    row.element = h("li", {}, h("div", { class: "cells" }, row.fields, row.removeButton), row.nested);
+    row.element = h("li", h("div.cells", row.fields, row.removeButton), row.nested);
     rows.push(row);
     list.append(row.element);
     refresh();
@@ -55,7 +55,7 @@ export function rowList(key, { title, noun, hint }, buildRow, start) {
   }
 
   refresh();
-  return { element: h("fieldset", {}, h("legend", {}, title), empty, list, button), rows, append };
+  return { element: h("fieldset", h("legend", title), empty, list, button), rows, append };
 }
 
 /** Return the entry that a row describes. */

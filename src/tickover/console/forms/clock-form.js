@@ -55,7 +55,7 @@ export class ClockForm {
   #currencies = h("datalist", { id: "currencies" });
   #accounts = h("datalist", { id: "accounts" });
   #error = h("div", { role: "alert" });
-  #button = h("button", { class: "primary" }, "Create clock");
+  #button = h("button.primary", "Create clock");
   #preview = draftPreview("The balance appears here when you enter an amount.");
 
   /** `draft` is `{ name, params, text, rows }`; the form updates it. `rows` has entries with `repeats`. */
@@ -101,12 +101,12 @@ export class ClockForm {
     const create = onSubmit(() => withBusyState(this.#button, () => this.#create()));
     const save = () => this.#saveDraft();
     return h(
-      "form",
-      { class: "card clock-form", noValidate: true, oninput: save, onclick: save, onsubmit: create },
+      "form.card.clock-form",
+      { noValidate: true, oninput: save, onclick: save, onsubmit: create },
       this.#currencies,
       this.#accounts,
-      h("div", { class: "cells clock-fields" }, this.#name, this.#start, this.#until),
-      h("p", { class: "muted" }, HINT),
+      h("div.cells.clock-fields", this.#name, this.#start, this.#until),
+      h("p.muted", HINT),
       Object.values(this.#lists).map(({ element }) => element),
       expectationRows(this.#expectations, {
         getClock: () => this.#clock(),
@@ -116,7 +116,7 @@ export class ClockForm {
         },
       }),
       this.#preview.element,
-      h("div", { class: "row submit-row" }, this.#button, this.#error),
+      h("div.row.submit-row", this.#button, this.#error),
     );
   }
 
@@ -214,7 +214,7 @@ export class ClockForm {
     }
     render(
       this.#error,
-      message && h("p", { class: "error" }, message, first && " Check the marked fields."),
+      message && h("p.error", message, first && " Check the marked fields."),
       faultList([...byPath].map(([path, message]) => ({ path, message }))),
     );
     first?.focusControl();

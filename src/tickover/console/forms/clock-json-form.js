@@ -31,16 +31,16 @@ export function formProblem(draft) {
 export function clockJsonForm(draft) {
   const errorBox = h("div", { role: "alert", id: newId() });
   const text = h(
-    "textarea",
-    { id: newId(), class: "mono", rows: 18, spellcheck: "false", "aria-describedby": errorBox.id },
+    "textarea.mono",
+    { id: newId(), rows: 18, spellcheck: "false", "aria-describedby": errorBox.id },
     draft.text ?? JSON.stringify(draft.params, null, 2),
   );
-  const button = h("button", { class: "primary" }, "Create clock");
+  const button = h("button.primary", "Create clock");
 
   function showError(message, faults = []) {
     if (message) text.setAttribute("aria-invalid", "true");
     else text.removeAttribute("aria-invalid");
-    render(errorBox, message && h("p", { class: "error" }, message), faultList(faults));
+    render(errorBox, message && h("p.error", message), faultList(faults));
     if (message) text.focus();
   }
 
@@ -70,17 +70,12 @@ export function clockJsonForm(draft) {
     drawPreview();
   });
   const form = h(
-    "form",
-    { class: "card clock-form", noValidate: true, onsubmit: onSubmit(() => withBusyState(button, create)) },
+    "form.card.clock-form",
+    { noValidate: true, onsubmit: onSubmit(() => withBusyState(button, create)) },
     errorBox,
-    h("div", {}, h("label", { for: text.id }, "Parameters of createTestClock"), text),
+    h("div", h("label", { for: text.id }, "Parameters of createTestClock"), text),
     preview.element,
-    h(
-      "div",
-      { class: "row submit-row" },
-      button,
-      h("a", { href: "docs#createTestClock", target: "_blank" }, "Parameter reference"),
-    ),
+    h("div.row.submit-row", button, h("a", { href: "docs#createTestClock", target: "_blank" }, "Parameter reference")),
   );
   return Object.assign(form, { showError });
 }

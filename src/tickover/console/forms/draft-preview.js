@@ -14,22 +14,20 @@ const HEIGHT = 96;
 function draftChart(model, lows) {
   const curve = labelledSparkline(model, { width: 1080, height: HEIGHT, lows });
   const zero = curve.querySelector(".zero")?.getAttribute("y1") ?? HEIGHT;
-  const label = h("span", { class: "zero-label" }, "0");
+  const label = h("span.zero-label", "0");
   label.style.setProperty("--zero-position", zero / HEIGHT);
   const [{ times, values, currency }] = [...model.balances, { times: model.times, values: [0] }];
   const from = values[0] === 0 ? times[0] : Math.min(model.start, times[0]);
   const highest = Math.max(...values);
   const hasScale = (model.balances.length || model.goals.length) < 2;
   return h(
-    "div",
-    { class: "draft-chart" },
+    "div.draft-chart",
     curve,
-    hasScale && highest > 0 && h("span", { class: "top-label" }, formatMoney(highest, currency)),
+    hasScale && highest > 0 && h("span.top-label", formatMoney(highest, currency)),
     hasScale && label,
     h(
-      "p",
-      { class: "draft-dates" },
-      [from, model.times.at(-1)].map((at) => h("span", {}, formatDay(at))),
+      "p.draft-dates",
+      [from, model.times.at(-1)].map((at) => h("span", formatDay(at))),
     ),
   );
 }
@@ -39,18 +37,17 @@ function draftChart(model, lows) {
  * items, it shows a hint, or another text.
  */
 export function draftPreview(hint = "") {
-  const element = h("div", { class: "draft-preview" });
+  const element = h("div.draft-preview");
   const draw = (params, text = hint) => {
     // The user can write any JSON.
     const model = parseDraft({ ...params, expectations: entriesOf(params.expectations).filter(isExpectation) });
-    if (!model?.items.length) return render(element, text && h("p", { class: "muted" }, text));
+    if (!model?.items.length) return render(element, text && h("p.muted", text));
     const lows = lowestBalances(model);
     return render(
       element,
       draftChart(model, lows),
       h(
-        "p",
-        { class: "muted" },
+        "p.muted",
         lows.map(({ value, currency, at, isLow }, index) => [
           index === 0 ? "Lowest " : ", ",
           h("strong", { class: isLow ? "below-zero" : undefined }, formatMoney(value, currency)),

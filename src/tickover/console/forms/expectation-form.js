@@ -90,9 +90,9 @@ export function expectationForm(clock, { onAdd, onCancel }) {
     choices.map(({ title }, index) => [String(index), title]),
     { onchange: () => show() },
   );
-  const fields = h("div", { class: "fields" });
-  const error = h("p", { class: "error", role: "alert" });
-  const button = h("button", { class: "soft", onclick: () => withBusyState(button, add) }, "Add expectation");
+  const fields = h("div.fields");
+  const error = h("p.error", { role: "alert" });
+  const button = h("button.soft", { onclick: () => withBusyState(button, add) }, "Add expectation");
   let controls = {};
 
   function show() {
@@ -133,27 +133,27 @@ export function expectationForm(clock, { onAdd, onCancel }) {
 
   show();
   return h(
-    "div",
-    { class: "expectation-form", onkeydown },
+    "div.expectation-form",
+    { onkeydown },
     field("", "Expectation", kind),
     fields,
     error,
-    h("div", { class: "row" }, button, h("button", { class: "plain", onclick: onCancel }, "Cancel")),
+    h("div.row", button, h("button.plain", { onclick: onCancel }, "Cancel")),
   );
 }
 
 export const EXPECTATIONS_HINT = "Conditions that must hold, for example a balance that is never below zero.";
 
 export const removeButton = (text, onclick) =>
-  h("button", { class: "plain icon-button", "aria-label": `Remove ${text}`, title: "Remove", onclick }, icon("close"));
+  h("button.plain.icon-button", { "aria-label": `Remove ${text}`, title: "Remove", onclick }, icon("close"));
 
 /**
  * Create the list of expectations of a new clock. `getClock()` returns its currencies, accounts and goals. Call
  * `onChange(expectations)` after each change.
  */
 export function expectationRows(expectations, { getClock, onChange }) {
-  const list = h("ul", { class: "expectations" });
-  const hint = h("p", { class: "muted" }, EXPECTATIONS_HINT);
+  const list = h("ul.expectations");
+  const hint = h("p.muted", EXPECTATIONS_HINT);
   const { button, box } = disclosure("Add an expectation", (close) => {
     const onAdd = async (expectation) => {
       change([...expectations, expectation]);
@@ -180,11 +180,11 @@ export function expectationRows(expectations, { getClock, onChange }) {
           change(expectations.toSpliced(index, 1));
           (list.querySelectorAll("button")[index] ?? button).focus();
         };
-        return h("li", { class: "expectation" }, h("div", {}, withAmounts(text)), removeButton(text, remove));
+        return h("li.expectation", h("div", withAmounts(text)), removeButton(text, remove));
       }),
     );
   }
 
   draw();
-  return h("fieldset", {}, h("legend", {}, "Expectations"), hint, list, button, box);
+  return h("fieldset", h("legend", "Expectations"), hint, list, button, box);
 }

@@ -7,9 +7,9 @@ import { icon } from "./icons.js";
 export function card({ title, aside, ...properties }, ...content) {
   const id = newId();
   return h(
-    "section",
-    { class: "card", ...properties, "aria-labelledby": id },
-    h("div", { class: "row card-header" }, h("h2", { id }, title), aside),
+    "section.card",
+    { ...properties, "aria-labelledby": id },
+    h("div.row.card-header", h("h2", { id }, title), aside),
     content,
   );
 }
@@ -24,15 +24,15 @@ export function disclosure(text, build) {
     (isOpen ? box.querySelector("select") : button).focus();
   };
   const onclick = () => toggle(box.hidden);
-  const button = h("button", { class: "quiet", "aria-expanded": "false", onclick }, icon("add"), text);
+  const button = h("button.quiet", { "aria-expanded": "false", onclick }, icon("add"), text);
   return { button, box };
 }
 
 /** Create the links to the pages above a page. */
 export const breadcrumb = () =>
   h(
-    "nav",
-    { "aria-label": "Breadcrumb", class: "breadcrumb" },
+    "nav.breadcrumb",
+    { "aria-label": "Breadcrumb" },
     h("a", { href: "#/clocks", "aria-label": "Back to clocks" }, "Clocks"),
     h("span", { "aria-hidden": "true" }, "/"),
   );

@@ -32,22 +32,16 @@ function* highlight(text) {
 /** Create a box with a secret that is shown once, and a button that copies it. */
 export const secretBox = (hint, secret) =>
   h(
-    "div",
-    { class: "token-secret" },
-    h("p", {}, hint),
-    h(
-      "div",
-      { class: "row" },
-      h("code", {}, secret),
-      h("button", { onclick: () => copyText(secret, "the token") }, "Copy token"),
-    ),
+    "div.token-secret",
+    h("p", hint),
+    h("div.row", h("code", secret), h("button", { onclick: () => copyText(secret, "the token") }, "Copy token")),
   );
 
 /** Create a code block. It shows the start of a long text. */
 export function codeBlock(label, text) {
   const rest = text.length - MAX_SHOWN_LENGTH;
   const shown = rest > 0 ? `${text.slice(0, MAX_SHOWN_LENGTH)}\n… ${rest} more characters. Copy includes them.` : text;
-  return h("pre", { class: "code", tabIndex: 0, role: "group", "aria-label": label }, [...highlight(shown)]);
+  return h("pre.code", { tabIndex: 0, role: "group", "aria-label": label }, [...highlight(shown)]);
 }
 
 // JSON doesn't escape these invisible and control characters.

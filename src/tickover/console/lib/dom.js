@@ -1,7 +1,5 @@
 // Builds elements, shows messages, and copies and saves texts. Text never becomes markup.
 
-const SVG = "http://www.w3.org/2000/svg";
-
 const isPresent = (value) => value !== undefined && value !== null && value !== false;
 
 function append(node, children) {
@@ -9,32 +7,42 @@ function append(node, children) {
   return node;
 }
 
-/**
- * Create an HTML element: `h("button", { class: "primary", onclick: go }, "Go")`. Children are nodes or strings. A button
- * with `onclick` doesn't submit its form.
- */
-export function h(name, properties = {}, ...children) {
-  const node = document.createElement(name);
+/** Create the element of a selector with its content: properties, which are optional, and children. */
+function build(selector, content, { create, assign }) {
+  const [name, ...classes] = selector.split(".");
+  const hasProperties = content[0]?.constructor === Object;
+  const properties = hasProperties ? content[0] : {};
+  const node = create(name);
+  if (classes.length) node.setAttribute("class", classes.join(" "));
   if (name === "button" && properties.onclick) node.type = "button";
   for (const [key, value] of Object.entries(properties)) {
     if (!isPresent(value)) continue;
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-    else if (key in node && typeof value !== "string") node[key] = value;
-    else node.setAttribute(key, value === true ? "" : value);
+    else assign(node, key, value);
   }
-  return append(node, children);
+  return append(node, hasProperties ? content.slice(1) : content);
 }
 
+const HTML = {
+  create: (name) => document.createElement(name),
+  assign: (node, key, value) => {
+    if (key in node && typeof value !== "string") node[key] = value;
+    else node.setAttribute(key, value === true ? "" : value);
+  },
+};
+const SVG = {
+  create: (name) => document.createElementNS("http://www.w3.org/2000/svg", name),
+  assign: (node, key, value) => node.setAttribute(key, value),
+};
+
+/**
+ * Create an HTML element with a name, classes, properties and children: `h("button.primary", { onclick: go }, "Go")`. The
+ * properties are optional. Children are nodes or strings. A button with `onclick` doesn't submit its form.
+ */
+export const h = (selector, ...content) => build(selector, content, HTML);
+
 /** Create an SVG element. Properties are attributes, or listeners if they start with `on`. */
-export function s(name, properties = {}, ...children) {
-  const node = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(properties)) {
-    if (!isPresent(value)) continue;
-    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-    else node.setAttribute(key, value);
-  }
-  return append(node, children);
-}
+export const s = (selector, ...content) => build(selector, content, SVG);
 
 /** Replace the content of a node. */
 export function render(node, ...children) {
@@ -42,7 +50,7 @@ export function render(node, ...children) {
   return append(node, children);
 }
 
-export const nowrap = (text) => h("span", { class: "nowrap" }, text);
+export const nowrap = (text) => h("span.nowrap", text);
 
 /** Keep each sign in a text with its amount. Browsers can break a line before the symbol of a currency. */
 export const withAmounts = (text) =>
@@ -67,7 +75,7 @@ export class Notice {
   #message = "";
 
   constructor() {
-    this.element = h("div", { class: "card notice", role: "alert", hidden: true });
+    this.element = h("div.card.notice", { role: "alert", hidden: true });
   }
 
   show(message, ...actions) {
@@ -75,7 +83,7 @@ export class Notice {
     if (message === this.#message && !this.element.hidden) return;
     this.#message = message;
     const hadFocus = this.element.contains(document.activeElement);
-    render(this.element, h("p", {}, message), actions.length > 0 && h("div", { class: "row" }, actions));
+    render(this.element, h("p", message), actions.length > 0 && h("div.row", actions));
     this.element.hidden = false;
     if (hadFocus) actions[0].focus();
   }
@@ -152,5 +160,5 @@ export const newId = () => `e${++lastId}`;
 /** Return the head of a table. Its columns have numbers from `firstNumber` on. `rows` follow the titles. */
 export const tableHead = (titles, firstNumber, ...rows) => {
   const cell = (title, index) => h("th", { scope: "col", class: index < firstNumber ? undefined : "number" }, title);
-  return h("thead", {}, h("tr", {}, titles.map(cell)), rows);
+  return h("thead", h("tr", titles.map(cell)), rows);
 };

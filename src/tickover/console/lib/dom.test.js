@@ -9,7 +9,7 @@ test("the sign of an amount stays with it", () => {
     ["−€1,150.00 → +€20.00.", ["−€1,150.00", "+€20.00."]],
     ["“C++ course” on 1 Feb", []],
   ]) {
-    const paragraph = h("p", {}, withAmounts(text));
+    const paragraph = h("p", withAmounts(text));
     assert.equal(paragraph.textContent, text);
     const found = paragraph.querySelectorAll(".nowrap").map((node) => node.textContent);
     assert.deepEqual(found, amounts);

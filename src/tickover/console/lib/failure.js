@@ -17,18 +17,18 @@ export function showFailure(node, message, actions, heading = "h2", id = "") {
   const title = first.replace(/\.$/, "");
   const hadFocus = node.contains(document.activeElement);
   const element = h(
-    "section",
-    { class: "failure", "aria-label": title },
-    h("span", { class: "failure-mark", "aria-hidden": "true" }, icon("alert")),
+    "section.failure",
+    { "aria-label": title },
+    h("span.failure-mark", { "aria-hidden": "true" }, icon("alert")),
     h(
       "div",
       { role: "alert" },
       h(heading, { tabIndex: -1 }, title),
       " ",
-      rest.length > 0 && h("p", { class: "muted" }, rest.join(" ")),
-      id && [" ", h("p", { class: "muted mono" }, id)],
+      rest.length > 0 && h("p.muted", rest.join(" ")),
+      id && [" ", h("p.muted.mono", id)],
     ),
-    actions.length > 0 && h("div", { class: "row" }, actions),
+    actions.length > 0 && h("div.row", actions),
   );
   render(node, element);
   shown.set(node, { message, element });
@@ -45,4 +45,4 @@ export const goneMessage = (reason) =>
     INVALID_PARAMS: MISSING_CLOCK,
   })[reason];
 
-export const clocksLink = () => h("a", { class: "button primary", href: "#/clocks" }, "Back to your clocks");
+export const clocksLink = () => h("a.button.primary", { href: "#/clocks" }, "Back to your clocks");

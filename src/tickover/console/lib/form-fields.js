@@ -42,7 +42,7 @@ export function markInvalidTime(...fields) {
  * value, or undefined if it is empty. `hint` describes it.
  */
 export function field(key, label, control, read = (text) => text, hint = null) {
-  const fault = h("p", { class: "error fault", id: newId() });
+  const fault = h("p.error.fault", { id: newId() });
   control.id = newId();
   if (hint) hint.id = newId();
   control.setAttribute("aria-describedby", hint ? `${hint.id} ${fault.id}` : fault.id);
@@ -86,9 +86,8 @@ export function withPicker(
   control,
   { label = "Pick a date (UTC)", type = "datetime-local", write = (text) => text } = {},
 ) {
-  const picker = h("input", {
+  const picker = h("input.visually-hidden", {
     type,
-    class: "visually-hidden",
     tabIndex: -1,
     "aria-hidden": "true",
     onchange: () => {
@@ -101,8 +100,8 @@ export function withPicker(
     picker.value = type === "date" ? text.slice(0, 10) : text.slice(0, 16).replace(" ", "T");
     picker.showPicker();
   };
-  const button = h("button", { class: "quiet", "aria-label": label, title: label, onclick: open }, icon("calendar"));
-  h("span", { class: "with-picker" }, control, button, picker);
+  const button = h("button.quiet", { "aria-label": label, title: label, onclick: open }, icon("calendar"));
+  h("span.with-picker", control, button, picker);
   return control;
 }
 

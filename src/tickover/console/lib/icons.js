@@ -25,8 +25,8 @@ const PATHS = {
 /** Create an icon. Screen readers skip it. */
 export const icon = (name) =>
   s(
-    "svg",
-    { class: "icon", width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true", focusable: "false" },
+    "svg.icon",
+    { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true", focusable: "false" },
     s("path", { d: PATHS[name] }),
   );
 
@@ -37,9 +37,9 @@ export const stateBadge = (state) =>
 /** Create the logo: a clock face whose filled part is the past. */
 export const logo = () =>
   s(
-    "svg",
-    { class: "logo", width: 22, height: 22, viewBox: "0 0 22 22", "aria-hidden": "true", focusable: "false" },
-    s("path", { class: "sector", d: "M11 11V3.5a7.5 7.5 0 0 1 6.5 11.25z" }),
+    "svg.logo",
+    { width: 22, height: 22, viewBox: "0 0 22 22", "aria-hidden": "true", focusable: "false" },
+    s("path.sector", { d: "M11 11V3.5a7.5 7.5 0 0 1 6.5 11.25z" }),
     s("circle", { cx: 11, cy: 11, r: 9 }),
     s("path", { d: "M11 5.5V11l4 2.3" }),
   );

@@ -7,7 +7,7 @@ const isDisplayed = (node) => getComputedStyle(node).display !== "none";
 
 /** Create an item of a menu. `onClick` runs when it is chosen. */
 function menuItem({ text, hint, getTarget, danger, isNarrow }, onClick) {
-  const target = getTarget && h("span", { class: "muted target" });
+  const target = getTarget && h("span.muted.target");
   const kind = danger ? "danger" : isNarrow ? "narrow" : undefined;
   const button = h(
     "button",
@@ -44,11 +44,7 @@ export function menuButton({ label, content, className = "" }, items) {
         })
       : h("hr", { role: "separator" }),
   );
-  const menu = h(
-    "div",
-    { id, class: "menu", role: "menu", "aria-label": label, hidden: true, onkeydown: handleKey },
-    nodes,
-  );
+  const menu = h("div.menu", { id, role: "menu", "aria-label": label, hidden: true, onkeydown: handleKey }, nodes);
   const button = h(
     "button",
     {
@@ -97,7 +93,7 @@ export function menuButton({ label, content, className = "" }, items) {
     event.stopPropagation();
   }
 
-  const element = h("div", { class: "menu-box" }, button, menu);
+  const element = h("div.menu-box", button, menu);
   // Clicks elsewhere and Tab move the focus out of the menu.
   element.addEventListener("focusout", (event) => {
     if (!element.contains(event.relatedTarget)) close();

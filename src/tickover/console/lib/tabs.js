@@ -11,7 +11,7 @@ let tabListCount = 0;
  */
 export function tabList(label, tabs, { selected = 0, canLeave = () => true } = {}) {
   const id = `tabs-${++tabListCount}`;
-  const panel = h("div", { role: "tabpanel", id, class: "tab-panel" });
+  const panel = h("div.tab-panel", { role: "tabpanel", id });
   let current = selected;
 
   const buttons = tabs.map(({ title }, index) =>
@@ -44,8 +44,8 @@ export function tabList(label, tabs, { selected = 0, canLeave = () => true } = {
   }
 
   select(selected, { force: true });
-  const list = h("div", { role: "tablist", "aria-label": label, class: "tab-list", onkeydown }, buttons);
-  return Object.assign(h("div", { class: "tabs" }, list, panel), { select });
+  const list = h("div.tab-list", { role: "tablist", "aria-label": label, onkeydown }, buttons);
+  return Object.assign(h("div.tabs", list, panel), { select });
 }
 
 /** Create the buttons `{ text, title }`. Return `{ element, press }`; `press(-1)` presses none. */
@@ -53,7 +53,7 @@ export function segmentedButtons(groupLabel, buttons, onPress) {
   const elements = buttons.map(({ text, title }, index) => h("button", { title, onclick: () => onPress(index) }, text));
   let pressed = null;
   return {
-    element: h("div", { class: "segmented", role: "group", "aria-label": groupLabel }, elements),
+    element: h("div.segmented", { role: "group", "aria-label": groupLabel }, elements),
     press: (selected) => {
       if (selected === pressed) return;
       pressed = selected;

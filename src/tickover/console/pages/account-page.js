@@ -18,41 +18,39 @@ const formatDate = (text) => formatDay(Date.parse(text));
 
 class AccountPage extends HTMLElement {
   #abortController = new AbortController();
-  #list = h("div", { class: "token-list" });
+  #list = h("div.token-list");
   #created = h("div", { "aria-live": "polite" });
-  #error = h("div", { role: "alert", class: "error" });
+  #error = h("div.error", { role: "alert" });
   #name = input({ type: "text", maxLength: MAX_TOKEN_NAME_LENGTH, placeholder: "ci" });
   #days = input({ type: "number", min: "1", max: `${MAX_DAYS}`, value: `${DEFAULT_DAYS}` });
   #readOnly = h("input", { type: "checkbox" });
-  #button = h("button", { class: "primary" }, "Create token");
+  #button = h("button.primary", "Create token");
 
   connectedCallback() {
     const { email, userId } = currentSession();
     render(
       this,
-      h("h1", { class: "page-title" }, "Account"),
+      h("h1.page-title", "Account"),
       h(
-        "p",
-        { class: "row muted" },
+        "p.row.muted",
         `You are signed in as ${email || userId}.`,
         // The header of a phone has no room for this button.
-        h("button", { class: "on-phones", onclick: () => document.querySelector(".sign-out").click() }, "Sign out"),
+        h("button.on-phones", { onclick: () => document.querySelector(".sign-out").click() }, "Sign out"),
       ),
       card(
         { title: "Access tokens" },
         h(
-          "p",
-          { class: "hint muted" },
+          "p.hint.muted",
           "A program signs in with an access token, without an email. Set it as ",
-          h("code", {}, "TICKOVER_TOKEN"),
+          h("code", "TICKOVER_TOKEN"),
           " in your CI. The program acts as you, but can't manage tokens.",
         ),
         h(
-          "form",
-          { class: "token-form", onsubmit: onSubmit(() => withBusyState(this.#button, () => this.#create())) },
+          "form.token-form",
+          { onsubmit: onSubmit(() => withBusyState(this.#button, () => this.#create())) },
           field("name", "Name", this.#name),
           field("days", "Expires after (days)", this.#days),
-          h("label", { class: "row" }, this.#readOnly, "Read only"),
+          h("label.row", this.#readOnly, "Read only"),
           this.#button,
         ),
         this.#error,
@@ -74,7 +72,7 @@ class AccountPage extends HTMLElement {
   #showError(error, ...actions) {
     if (this.#abortController.signal.aborted) return;
     if (!(error instanceof CallError)) throw error;
-    render(this.#error, h("p", {}, error.message), faultList(faultsIn(error)), actions);
+    render(this.#error, h("p", error.message), faultList(faultsIn(error)), actions);
   }
 
   async #load() {
@@ -82,7 +80,7 @@ class AccountPage extends HTMLElement {
       const { tokens } = await this.#call("listAccessTokens");
       render(this.#error);
       const rows = tokens.map((token) => this.#row(token));
-      render(this.#list, rows.length ? h("ul", {}, rows) : h("p", { class: "muted" }, "You have no access tokens."));
+      render(this.#list, rows.length ? h("ul", rows) : h("p.muted", "You have no access tokens."));
     } catch (error) {
       const retry = h("button", { onclick: () => withBusyState(retry, () => this.#load()) }, "Try again");
       this.#showError(error, retry);
@@ -102,15 +100,8 @@ class AccountPage extends HTMLElement {
       `expires ${formatDate(expiresAt)}`,
     ];
     return h(
-      "li",
-      { class: "row" },
-      h(
-        "div",
-        {},
-        h("strong", {}, name),
-        readOnly && h("span", { class: "chip" }, "read only"),
-        h("p", { class: "hint muted" }, dates.join(" · ")),
-      ),
+      "li.row",
+      h("div", h("strong", name), readOnly && h("span.chip", "read only"), h("p.hint.muted", dates.join(" · "))),
       button,
     );
   }

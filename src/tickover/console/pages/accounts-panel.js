@@ -14,7 +14,7 @@ export class AccountsPanel {
   #body = h("tbody");
   element = card(
     { title: "Accounts" },
-    h("table", { class: "data" }, tableHead(["Account", "Balance", "Lowest ahead"], 1), this.#body),
+    h("table.data", tableHead(["Account", "Balance", "Lowest ahead"], 1), this.#body),
   );
 
   /** Call `onShow(key)` to show one account on the page. */
@@ -28,10 +28,9 @@ export class AccountsPanel {
     const totals = model.balances.map(({ currency }) => {
       const [now, then] = [currentView, view].map(({ balances }) => balances.get(currency));
       return h(
-        "tr",
-        { class: "total" },
+        "tr.total",
         h("th", { scope: "row" }, `${currency} in all accounts`),
-        h("td", { class: "number" }, amounts(now, then, currency)),
+        h("td.number", amounts(now, then, currency)),
         h("td"),
       );
     });
@@ -46,19 +45,18 @@ export class AccountsPanel {
     const red = (amount, instant) => (amount < smallestAllowed(model, curve, instant) ? "number below-zero" : "number");
     return h(
       "tr",
-      {},
       h(
         "th",
         { scope: "row" },
-        h("button", { class: "link", onclick: () => this.#onShow(account) }, name),
-        h("small", { class: "muted" }, TYPES[type]),
+        h("button.link", { onclick: () => this.#onShow(account) }, name),
+        h("small.muted", TYPES[type]),
       ),
       h("td", { class: red(now, model.now) }, amounts(now, then, currency)),
       h(
         "td",
         { class: red(value, at) },
         formatMoney(value, currency),
-        h("small", { class: "muted" }, at === model.now ? "now" : formatPastDay(at, model.now)),
+        h("small.muted", at === model.now ? "now" : formatPastDay(at, model.now)),
       ),
     );
   }
@@ -67,5 +65,5 @@ export class AccountsPanel {
 /** Return a balance, and that of the preview if it differs. */
 const amounts = (now, then, currency) => [
   formatMoney(now, currency),
-  then !== now && h("small", { class: "preview-text" }, `→ ${formatMoney(then, currency)}`),
+  then !== now && h("small.preview-text", `→ ${formatMoney(then, currency)}`),
 ];

@@ -36,8 +36,8 @@ export class AdvanceBar {
       return { text, hint, getTarget: () => formatShortInstant(end()), onSelect: () => onAdvance(end()) };
     };
     this.advance = h(
-      "button",
-      { class: "primary advance", "aria-describedby": "preview-summary", onclick: () => onAdvance(this.target) },
+      "button.primary.advance",
+      { "aria-describedby": "preview-summary", onclick: () => onAdvance(this.target) },
       (this.label = h("span")),
       h("kbd", { "aria-hidden": "true" }, "↵"),
     );
@@ -45,11 +45,10 @@ export class AdvanceBar {
       { label: "More ways to advance", content: icon("down"), className: "primary" },
       WAYS.map((way) => way && wayItem(way)),
     );
-    this.forkHere = h("button", { class: "primary", onclick: () => onFork(this.instant) }, "Fork here");
+    this.forkHere = h("button.primary", { onclick: () => onFork(this.instant) }, "Fork here");
     this.backToNow = h(
-      "button",
+      "button.quiet.back",
       {
-        class: "quiet back",
         title: "Back to now",
         "aria-keyshortcuts": "Escape",
         onclick: () => onPreview(this.#model.now),
@@ -58,12 +57,11 @@ export class AdvanceBar {
       "Back to now",
       h("kbd", { "aria-hidden": "true" }, "Esc"),
     );
-    this.summary = h("p", { class: "preview-summary", id: "preview-summary" });
-    this.split = h("div", { class: "split" }, this.advance, this.more);
+    this.summary = h("p.preview-summary", { id: "preview-summary" });
+    this.split = h("div.split", this.advance, this.more);
     this.element = h(
-      "div",
-      { class: "row advance-bar" },
-      h("div", { class: "main-actions" }, this.summary, this.split, this.forkHere, this.backToNow),
+      "div.row.advance-bar",
+      h("div.main-actions", this.summary, this.split, this.forkHere, this.backToNow),
       steps,
     );
   }
@@ -81,7 +79,7 @@ export class AdvanceBar {
     const [first, ...others] = describePreview(model, currentView, view).split("; ");
     render(
       this.summary,
-      others.length && !isNow ? h("strong", {}, first) : first,
+      others.length && !isNow ? h("strong", first) : first,
       others.map((text) => withAmounts(`; ${text}`)),
       ".",
     );

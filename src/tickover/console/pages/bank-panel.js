@@ -22,10 +22,10 @@ export class BankPanel {
   #model = null;
   #now = 0; // the time of the clock
   #answered = ""; // the instants of the answer that is shown
-  #list = h("div", { class: "token-list" });
-  #answer = h("div", { class: "bank-answer" });
+  #list = h("div.token-list");
+  #answer = h("div.bank-answer");
   #created = h("div", { "aria-live": "polite" });
-  #error = h("p", { class: "error", role: "alert" });
+  #error = h("p.error", { role: "alert" });
   #form = disclosure("Connect", (close) => this.#connectForm(close));
   element = card(
     { title: "Bank", aside: this.#form.button },
@@ -60,7 +60,7 @@ export class BankPanel {
       this.#answered = "";
       const rows = connections.map((connection) => this.#row(connection));
       const hint = "Your app can read this clock as if it were a bank, with Plaid or SimpleFIN.";
-      render(this.#list, rows.length ? h("ul", {}, rows) : h("p", { class: "muted" }, hint));
+      render(this.#list, rows.length ? h("ul", rows) : h("p.muted", hint));
       this.#onRanges(connections.flatMap(faultRanges));
     });
   }
@@ -78,14 +78,12 @@ export class BankPanel {
       this.#form.button.focus();
     };
     return h(
-      "li",
-      { class: "row" },
+      "li.row",
       h(
         "div",
-        {},
-        h("strong", {}, institution),
-        h("p", { class: "hint muted" }, `${PROTOCOLS[protocol]} · connected ${formatDay(Date.parse(createdAt))}`),
-        faults.map((fault) => h("p", { class: "hint error" }, describeFault(fault))),
+        h("strong", institution),
+        h("p.hint.muted", `${PROTOCOLS[protocol]} · connected ${formatDay(Date.parse(createdAt))}`),
+        faults.map((fault) => h("p.hint.error", describeFault(fault))),
       ),
       h("button", { "aria-label": `End “${institution}”`, onclick: end }, "End"),
     );
@@ -97,7 +95,7 @@ export class BankPanel {
     const kind = select([NO_FAULT, ...Object.entries(FAULT_KINDS)]);
     const time = (label, value) => field("", label, timeInput(value), readTime);
     const [from, until] = [time("From (UTC)", toTimestamp(this.#now)), time("Until (UTC)")];
-    const times = h("div", { class: "fields", hidden: true }, from, until);
+    const times = h("div.fields", { hidden: true }, from, until);
     kind.addEventListener("change", () => (times.hidden = !kind.value));
     const connect = async () => {
       if (kind.value && markInvalidTime(from, until)) return;
@@ -107,15 +105,14 @@ export class BankPanel {
         ...(kind.value && { faults: [{ kind: kind.value, from: from.read(), until: until.read() }] }),
       });
     };
-    const button = h("button", { class: "soft", onclick: () => withBusyState(button, connect) }, "Connect app");
+    const button = h("button.soft", { onclick: () => withBusyState(button, connect) }, "Connect app");
     return h(
-      "div",
-      { class: "expectation-form" },
+      "div.expectation-form",
       field("", "Protocol", protocol),
       field("", "Bank", institution),
       field("", "Failure", kind),
       times,
-      h("div", { class: "row" }, button, h("button", { class: "plain", onclick: close }, "Cancel")),
+      h("div.row", button, h("button.plain", { onclick: close }, "Cancel")),
     );
   }
 
@@ -145,12 +142,7 @@ export class BankPanel {
     const failing = this.#connections.filter((connection) => faultAt(connection, view.instant));
     const balances = curvesOf(model).map((curve) => {
       const amount = curve.account ? view.accounts.get(curve.account) : view.balances.get(curve.currency);
-      return h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, curveName(curve)),
-        h("td", { class: "number" }, formatMoney(amount, curve.currency)),
-      );
+      return h("tr", h("th", { scope: "row" }, curveName(curve)), h("td.number", formatMoney(amount, curve.currency)));
     });
     const isAhead = view.instant > currentView.instant;
     const { added, pending, removed } = syncBetween(model, isAhead ? currentView.instant : -Infinity, view.instant);
@@ -161,16 +153,15 @@ export class BankPanel {
     ];
     render(
       this.#answer,
-      h("h3", {}, `At ${formatInstant(view.instant)}`),
+      h("h3", `At ${formatInstant(view.instant)}`),
       failing.map((connection) =>
         h(
-          "p",
-          { class: "error" },
+          "p.error",
           `${connection.institution} fails: ${FAULT_KINDS[faultAt(connection, view.instant).kind].toLowerCase()}.`,
         ),
       ),
-      h("p", {}, isAhead ? "After one now, the next sync " : "A first sync ", counts, "."),
-      h("table", { class: "data" }, h("tbody", {}, balances)),
+      h("p", isAhead ? "After one now, the next sync " : "A first sync ", counts, "."),
+      h("table.data", h("tbody", balances)),
     );
   }
 }

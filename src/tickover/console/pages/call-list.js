@@ -11,24 +11,23 @@ const duration = ({ milliseconds }) => `${milliseconds < 10 ? milliseconds.toFix
 /** Create the time of day at which a call was sent: `09:30:07Z`. */
 function sentAt({ at }) {
   const datetime = new Date(at).toISOString();
-  return h("time", { class: "muted", datetime, title: formatInstant(at) }, `${datetime.slice(11, 19)}Z`);
+  return h("time.muted", { datetime, title: formatInstant(at) }, `${datetime.slice(11, 19)}Z`);
 }
 
 /** Create a list of buttons. `onSelect(call)` is called when one is pressed. */
 export const callList = (calls, { selected, onSelect }) =>
   h(
-    "ol",
-    { class: "calls", "aria-label": "Latest requests" },
+    "ol.calls",
+    { "aria-label": "Latest requests" },
     calls.map((call) =>
       h(
         "li",
-        {},
         h(
           "button",
           { "aria-current": call === selected ? "true" : undefined, onclick: () => onSelect(call) },
           sentAt(call),
-          h("span", { class: "method" }, call.method),
-          h("span", { class: "muted" }, duration(call)),
+          h("span.method", call.method),
+          h("span.muted", duration(call)),
           h("span", { class: call.response && !call.response.error ? "muted" : "error" }, outcome(call)),
         ),
       ),

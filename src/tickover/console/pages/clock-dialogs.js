@@ -12,9 +12,8 @@ import { icon } from "../lib/icons.js";
 export function openDialog(label, content, { onsubmit } = {}) {
   return new Promise((resolve) => {
     const dialog = h(
-      "dialog",
+      "dialog.card",
       {
-        class: "card",
         "aria-label": label,
         onclose: () => {
           dialog.remove();
@@ -29,7 +28,7 @@ export function openDialog(label, content, { onsubmit } = {}) {
   });
 }
 
-export const buttonRow = (...buttons) => h("div", { class: "row dialog-actions" }, buttons);
+export const buttonRow = (...buttons) => h("div.row.dialog-actions", buttons);
 const dismissButton = (text = "Cancel") => h("button", { value: "", autofocus: true }, text);
 /** A cancel button that doesn't submit, so that Enter runs the action. */
 export const closeButton = () =>
@@ -39,12 +38,10 @@ export const closeButton = () =>
 const radioButtons = (legend, options, selected, onChoose) =>
   h(
     "fieldset",
-    {},
-    h("legend", {}, legend),
+    h("legend", legend),
     options.map(([value, text]) =>
       h(
         "label",
-        {},
         h("input", {
           type: "radio",
           name: "choice",
@@ -52,7 +49,7 @@ const radioButtons = (legend, options, selected, onChoose) =>
           checked: value === selected,
           onchange: () => onChoose(value),
         }),
-        h("span", {}, text),
+        h("span", text),
       ),
     ),
   );
@@ -60,9 +57,9 @@ const radioButtons = (legend, options, selected, onChoose) =>
 /** Ask before an action that can't be undone. `action` is the text of the button. Return whether to do it. */
 export async function confirmAction(question, consequence, action) {
   const choice = await openDialog(action, [
-    h("h2", {}, question),
-    h("p", {}, consequence),
-    buttonRow(dismissButton(), h("button", { value: "confirm", class: "danger" }, action)),
+    h("h2", question),
+    h("p", consequence),
+    buttonRow(dismissButton(), h("button.danger", { value: "confirm" }, action)),
   ]);
   return choice === "confirm";
 }
@@ -84,8 +81,8 @@ export async function confirmCancellation(model, item) {
   const sameName = model.items.filter(hasSameName).map(({ id }) => id);
   let selected = "one";
   const choice = await openDialog("Cancel event", [
-    h("h2", {}, `Cancel “${item.name}”?`),
-    h("p", {}, withAmounts(`${signedAmount(item)} on ${formatInstant(item.at)}. Posted events don't change.`)),
+    h("h2", `Cancel “${item.name}”?`),
+    h("p", withAmounts(`${signedAmount(item)} on ${formatInstant(item.at)}. Posted events don't change.`)),
     sameName.length > 1 &&
       sameName.length <= MAX_CANCELLED &&
       radioButtons(
@@ -97,7 +94,7 @@ export async function confirmCancellation(model, item) {
         selected,
         (value) => (selected = value),
       ),
-    buttonRow(dismissButton("Keep"), h("button", { value: "cancel", class: "danger" }, "Cancel event")),
+    buttonRow(dismissButton("Keep"), h("button.danger", { value: "cancel" }, "Cancel event")),
   ]);
   if (choice !== "cancel") return null;
   return selected === "all" ? sameName : [item.id];
@@ -113,20 +110,19 @@ export async function showItem(item, state, model) {
   const properties = { value: "copy", class: "quiet icon-button", "aria-label": "Copy ID", title: "Copy ID" };
   const copy = h("button", properties, icon("copy"));
   const facts = {
-    Amount: h("strong", {}, signedAmount(item)),
+    Amount: h("strong", signedAmount(item)),
     ...Object.fromEntries(balances),
     Time: `${formatDay(at)}, ${formatTime(at)} UTC`,
     State: state,
     Category: category,
-    ID: [h("code", {}, id), copy],
+    ID: [h("code", id), copy],
   };
   const rows = Object.entries(facts).filter(([, value]) => value);
   const choice = await openDialog("Event", [
-    h("h2", {}, name),
+    h("h2", name),
     h(
-      "dl",
-      { class: "facts" },
-      rows.map(([label, value]) => [h("dt", {}, label), h("dd", {}, value)]),
+      "dl.facts",
+      rows.map(([label, value]) => [h("dt", label), h("dd", value)]),
     ),
     buttonRow(dismissButton("Close")),
   ]);
@@ -152,11 +148,11 @@ export async function askExport({ items }) {
   // The parameters have all items.
   const format = h("select", { onchange: () => (pending.disabled = !count || format.value === PARAMS) }, options);
   const choice = await openDialog("Export clock", [
-    h("h2", {}, "Export this clock"),
-    h("p", {}, "A statement for each currency, with its opening and closing balance."),
-    h("label", {}, "Format", format),
-    h("label", {}, pending, `Include ${plural(count, "scheduled transaction")}`),
-    buttonRow(closeButton(), h("button", { value: "export", class: "primary" }, "Export")),
+    h("h2", "Export this clock"),
+    h("p", "A statement for each currency, with its opening and closing balance."),
+    h("label", "Format", format),
+    h("label", pending, `Include ${plural(count, "scheduled transaction")}`),
+    buttonRow(closeButton(), h("button.primary", { value: "export" }, "Export")),
   ]);
   return choice && { format: format.value, pending: pending.checked };
 }
@@ -166,7 +162,7 @@ const MAX_BALANCES = 3; // of a time in the dialog of a fork
 const balancesText = (model, at) => {
   const balances = [...viewAt(model, at).balances].slice(0, MAX_BALANCES);
   const texts = balances.map(([currency, balance]) => formatMoney(balance, currency));
-  return texts.length > 0 && h("small", { class: "muted" }, texts.join(", "));
+  return texts.length > 0 && h("small.muted", texts.join(", "));
 };
 
 /** Ask for the name and the time of a fork. Return `{ name, at }`, or null for no fork. */
@@ -180,10 +176,9 @@ export async function askFork(model, instant) {
   let selected = options.filter(isFirst).at(-1)[0];
   const name = textInput(forkName(model), { maxlength: String(MAX_NAME_LENGTH) });
   const choice = await openDialog("Fork clock", [
-    h("h2", {}, "Fork this clock"),
+    h("h2", "Fork this clock"),
     h(
       "p",
-      {},
       "A fork has the same events, goals, accounts and expectations, and its own time. This clock doesn't change.",
     ),
     field("name", "Name", name),
@@ -198,7 +193,7 @@ export async function askFork(model, instant) {
       selected,
       (value) => (selected = value),
     ),
-    buttonRow(closeButton(), h("button", { value: "fork", class: "primary" }, "Fork")),
+    buttonRow(closeButton(), h("button.primary", { value: "fork" }, "Fork")),
   ]);
   if (choice !== "fork") return null;
   const at = options.find(([value]) => value === selected)[2];

@@ -13,13 +13,13 @@ const MAX_OTHERS = 2; // currencies below the first one
 
 /** A figure with a label, a note and other amounts. `label` can be nodes. */
 export class Figure {
-  #value = h("dd", { class: "figure-value" });
-  #note = h("dd", { class: "figure-note" });
-  #others = h("dd", { class: "figure-others", hidden: true });
+  #value = h("dd.figure-value");
+  #note = h("dd.figure-note");
+  #others = h("dd.figure-others", { hidden: true });
 
   constructor(label) {
-    this.label = h("dt", {}, label);
-    this.element = h("div", { class: "figure" }, this.label, this.#value, this.#note, this.#others);
+    this.label = h("dt", label);
+    this.element = h("div.figure", this.label, this.#value, this.#note, this.#others);
   }
 
   show(value, note, { low = false, others } = {}) {
@@ -34,7 +34,7 @@ export class Figure {
   }
 }
 
-const preview = (text, isPast) => h("strong", { class: "preview-text" }, `${isPast ? "←" : "→"} ${text}`);
+const preview = (text, isPast) => h("strong.preview-text", `${isPast ? "←" : "→"} ${text}`);
 
 /** Return how many of the currencies that are not shown go below zero: `97 more, 33 below zero`. */
 const restText = (entries) => {
@@ -49,8 +49,8 @@ function listAmounts(entries) {
   if (!entries.length) return null;
   const rest = entries.slice(MAX_OTHERS);
   const row = ({ value, currency, note, isLow }) =>
-    h("li", {}, h("strong", { class: isLow ? "below-zero" : undefined }, formatMoney(value, currency)), " ", note);
-  return h("ul", {}, entries.slice(0, MAX_OTHERS).map(row), rest.length > 0 && h("li", {}, restText(rest)));
+    h("li", h("strong", { class: isLow ? "below-zero" : undefined }, formatMoney(value, currency)), " ", note);
+  return h("ul", entries.slice(0, MAX_OTHERS).map(row), rest.length > 0 && h("li", restText(rest)));
 }
 
 /** Return the format of dates without a time. As in the plot, a long clock has years. */
@@ -78,8 +78,8 @@ export class ClockFigures {
   #drawnView = null;
   #onShow;
   element = h(
-    "dl",
-    { class: "figures", "aria-label": "Summary" },
+    "dl.figures",
+    { "aria-label": "Summary" },
     [this.#date, this.#balance, this.#next, this.#lowest, this.#checks].map(({ element }) => element),
   );
 
@@ -181,9 +181,9 @@ export class ClockFigures {
     if (!expectations.length) return this.#checks.show("None", "add one below");
     if (!results) return this.#checks.show("…", plural(expectations.length, "expectation"));
     const { state, text, at, detail } = summarizeChecks(model, results);
-    const show = () => h("button", { class: "link", onclick: () => this.#onShow(at) }, dayFormat(model)(at));
+    const show = () => h("button.link", { onclick: () => this.#onShow(at) }, dayFormat(model)(at));
     return this.#checks.show(
-      [stateBadge(state), h("span", {}, text)],
+      [stateBadge(state), h("span", text)],
       at === undefined
         ? (this.#margin(model) ?? plural(results.length, "expectation"))
         : [show(), ": ", withAmounts(detail)],

@@ -26,10 +26,10 @@ export class ClockHeader {
   #model;
   #rename;
   #onError;
-  #name = h("div", { class: "row clock-name" });
-  #status = h("span", { class: "chip status", hidden: true });
-  #counts = h("span", { class: "counts" });
-  #expiry = h("span", { class: "expiry" });
+  #name = h("div.row.clock-name");
+  #status = h("span.chip.status", { hidden: true });
+  #counts = h("span.counts");
+  #expiry = h("span.expiry");
   #menu;
 
   /** `onRename(name)` returns the clock. */
@@ -50,18 +50,16 @@ export class ClockHeader {
       { text: "Delete…", danger: true, onSelect: onDelete },
     ]);
     this.element = h(
-      "header",
-      { class: "row clock-header" },
+      "header.row.clock-header",
       breadcrumb(),
       this.#name,
-      original && h("a", { class: "origin", href: `#/clock/${encodeURIComponent(original)}` }, "Original clock"),
+      original && h("a.origin", { href: `#/clock/${encodeURIComponent(original)}` }, "Original clock"),
       this.#status,
       this.#counts,
       this.#expiry,
       h(
-        "div",
-        { class: "row actions" },
-        h("a", { class: "button quiet compare-link", href: comparison }, icon("swap"), "Compare…"),
+        "div.row.actions",
+        h("a.button.quiet.compare-link", { href: comparison }, icon("swap"), "Compare…"),
         h("button", { onclick: onFork }, icon("fork"), "Fork…"),
         this.#menu,
       ),
@@ -98,11 +96,11 @@ export class ClockHeader {
     document.title = `${name} · Tickover`;
     render(
       this.#name,
-      h("h1", {}, name),
-      !this.#model.name && h("button", { class: "plain", onclick: () => this.#editName() }, "Add a name"),
+      h("h1", name),
+      !this.#model.name && h("button.plain", { onclick: () => this.#editName() }, "Add a name"),
       Object.entries(this.#model.labels)
         .filter(([key]) => key !== FORK_LABEL)
-        .map(([key, value]) => h("span", { class: "chip" }, `${key}=${value}`)),
+        .map(([key, value]) => h("span.chip", `${key}=${value}`)),
     );
   }
 

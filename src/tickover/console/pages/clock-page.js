@@ -56,7 +56,7 @@ class ClockPage extends HTMLElement {
 
   connectedCallback() {
     this.clockId = this.argument;
-    render(this, h("p", { class: "muted" }, "Loading the clock…"));
+    render(this, h("p.muted", "Loading the clock…"));
     this.#load();
   }
 
@@ -144,8 +144,7 @@ class ClockPage extends HTMLElement {
     });
     const show = (instant) => this.#preview(clampToClock(this.#model, instant));
     this.figures = new ClockFigures({ onShow: show });
-    this.timeline = h("tick-timeline", {
-      class: "card",
+    this.timeline = h("tick-timeline.card", {
       role: "group",
       "aria-labelledby": "timeline-title",
       onpreview: (event) => this.#preview(event.detail),
@@ -168,23 +167,18 @@ class ClockPage extends HTMLElement {
       this.timeline,
       this.reconciliation.element,
       // In one column, the long list comes last.
-      h(
-        "div",
-        { class: "clock-columns" },
-        this.clientWidth < TWO_COLUMNS ? [aside, this.transactions] : [this.transactions, aside],
-      ),
+      h("div.clock-columns", this.clientWidth < TWO_COLUMNS ? [aside, this.transactions] : [this.transactions, aside]),
     );
     this.timeline.append(this.bar.element);
   }
 
   /** Create the tables and panels below the timeline. Return those beside the transactions. */
   #buildPanels(show) {
-    this.transactions = h("tick-transactions", {
-      class: "card",
+    this.transactions = h("tick-transactions.card", {
       onadditem: () => this.#actions.askItem(Math.max(this.#instant, this.#model.now)),
       oncancelitem: (event) => this.#actions.askCancel(event.detail),
     });
-    this.goals = h("tick-goals", { class: "card", oncancelitem: ({ detail }) => this.#actions.askCancel(detail) });
+    this.goals = h("tick-goals.card", { oncancelitem: ({ detail }) => this.#actions.askCancel(detail) });
     this.expectations = new ExpectationsPanel({
       onChange: (expectations) => this.#change({ expectations: expectations.length ? expectations : null }),
       onShow: show,
@@ -211,8 +205,7 @@ class ClockPage extends HTMLElement {
       },
     });
     return h(
-      "div",
-      { class: "clock-aside" },
+      "div.clock-aside",
       this.#model.accounts.length > 0 && this.accounts.element,
       this.expectations.element,
       this.goals,

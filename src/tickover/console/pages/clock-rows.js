@@ -49,9 +49,9 @@ function sortCards(list, cards, { keyOf }) {
 /** The titles of the columns, for the eye. Each cell names its content for screen readers. */
 export const columnTitles = () =>
   h(
-    "div",
-    { class: "clock-titles", "aria-hidden": "true" },
-    COLUMNS.map((title) => h("span", {}, title)),
+    "div.clock-titles",
+    { "aria-hidden": "true" },
+    COLUMNS.map((title) => h("span", title)),
   );
 
 /** Create the choice of an order, which calls `onSort`. `isRestored` starts with the last order. */
@@ -65,11 +65,11 @@ export function sortChoice(onSort, isRestored) {
         onSort();
       },
     },
-    SORTS.map(({ title }) => h("option", {}, title)),
+    SORTS.map(({ title }) => h("option", title)),
   );
   select.selectedIndex = isRestored ? lastSort : 0;
   return {
-    element: h("div", { class: "sort" }, h("span", { class: "muted" }, "Sort"), select),
+    element: h("div.sort", h("span.muted", "Sort"), select),
     needsDetails: () => SORTS[select.selectedIndex].needsDetails,
     sort: (list, cards) => sortCards(list, cards, SORTS[select.selectedIndex]),
   };
@@ -82,13 +82,12 @@ const figure = (name, title, amounts) =>
   h(
     "div",
     { class: name },
-    h("dt", {}, title),
+    h("dt", title),
     amounts.map(({ value, isLow, note }) =>
       h(
         "dd",
-        {},
         h("span", { class: `value${isLow ? " below-zero" : ""}${value.length > MAX_LENGTH ? " long" : ""}` }, value),
-        note && h("span", { class: "note" }, note),
+        note && h("span.note", note),
       ),
     ),
   );
@@ -123,16 +122,16 @@ function lowestFigure(model) {
 function nextEvent(model) {
   const next = nextItems(model);
   if (!next.length) {
-    const text = model.items.length ? "All events are posted" : h("span", { class: "add" }, "Add the first event");
-    return h("div", { class: "next" }, h("p", {}, text));
+    const text = model.items.length ? "All events are posted" : h("span.add", "Add the first event");
+    return h("div.next", h("p", text));
   }
   const { name, amount, title } = describeStep(next);
   return h(
-    "div",
-    { class: "next", title },
-    h("p", { class: "event" }, name),
+    "div.next",
+    { title },
+    h("p.event", name),
     " ",
-    h("p", { class: "note" }, h("strong", {}, amount), amount && " · ", formatShortDay(next[0].at)),
+    h("p.note", h("strong", amount), amount && " · ", formatShortDay(next[0].at)),
   );
 }
 
@@ -146,7 +145,7 @@ export function postedCount({ items }) {
 export function showExpiry(node, left) {
   const isSoon = left < DAY;
   node.classList.toggle("soon", isSoon);
-  const time = left > 0 ? [h("span", { class: "prefix" }, "Expires in "), formatDuration(left)] : "Expired";
+  const time = left > 0 ? [h("span.prefix", "Expires in "), formatDuration(left)] : "Expired";
   render(node, isSoon && "▲ ", time);
 }
 
@@ -156,16 +155,16 @@ const withShownCurrencies = (model) =>
 
 /** Return the cells of a clock between its name and its expectations. */
 export const clockCells = (model) => [
-  h("dl", { class: "balances" }, balanceFigure(model), lowestFigure(model)),
-  model.items.length ? sparkline(withShownCurrencies(model)) : h("div", { class: "no-curve" }),
+  h("dl.balances", balanceFigure(model), lowestFigure(model)),
+  model.items.length ? sparkline(withShownCurrencies(model)) : h("div.no-curve"),
   nextEvent(model),
 ];
 
 /** Return the state of the expectations: `{ isViolated, content }`. `results` are those of checkTestClock. */
 export function checkCell(results, model) {
-  if (!results.length) return { isViolated: false, content: h("span", { class: "muted" }, "No expectations") };
+  if (!results.length) return { isViolated: false, content: h("span.muted", "No expectations") };
   const { state, text, at } = summarizeChecks(model, results);
   const isViolated = at !== undefined;
-  const shown = isViolated ? h("span", { class: "error" }, `Violation ${formatShortDay(at)}`) : h("span", {}, text);
+  const shown = isViolated ? h("span.error", `Violation ${formatShortDay(at)}`) : h("span", text);
   return { isViolated, content: [stateBadge(state), shown] };
 }

@@ -77,8 +77,8 @@ class TransactionTable extends HTMLElement {
 
   #build() {
     this.body = h("tbody", { onkeydown: (event) => this.#handleKey(event) });
-    this.count = h("span", { class: "muted" });
-    this.nothing = h("p", { class: "muted", hidden: true });
+    this.count = h("span.muted");
+    this.nothing = h("p.muted", { hidden: true });
     const searchId = newId();
     this.search = h("input", {
       id: searchId,
@@ -88,24 +88,22 @@ class TransactionTable extends HTMLElement {
       oninput: () => this.#showMatches(),
     });
     this.add = h(
-      "button",
-      { class: "soft", onclick: () => this.dispatchEvent(new CustomEvent("additem")) },
+      "button.soft",
+      { onclick: () => this.dispatchEvent(new CustomEvent("additem")) },
       icon("add"),
       "Add event",
     );
     this.filters = h(
-      "div",
-      { class: "row filters" },
-      h("label", { for: searchId, class: "visually-hidden" }, "Filter by name or category"),
+      "div.row.filters",
+      h("label.visually-hidden", { for: searchId }, "Filter by name or category"),
       this.search,
       this.#filter.element,
     );
     render(
       this,
       h(
-        "div",
-        { class: "row card-header" },
-        h("div", { class: "titles" }, h("h2", { id: "transactions-title" }, "Transactions"), this.count),
+        "div.row.card-header",
+        h("div.titles", h("h2", { id: "transactions-title" }, "Transactions"), this.count),
         this.filters,
         this.add,
       ),
@@ -115,17 +113,16 @@ class TransactionTable extends HTMLElement {
   }
 
   #region() {
-    const actions = h("span", { class: "visually-hidden" }, "Actions");
+    const actions = h("span.visually-hidden", "Actions");
     const titles = ["Time (UTC)", "Name", "State", "Amount", "Balance", actions];
     return h(
-      "div",
-      { class: "rows", role: "region", "aria-labelledby": "transactions-title" },
+      "div.rows",
+      { role: "region", "aria-labelledby": "transactions-title" },
       (this.table = h(
-        "table",
-        { class: "data as-cards" },
+        "table.data.as-cards",
         tableHead(titles, 3, this.#earlier.row),
         this.body,
-        h("tfoot", {}, this.#later.row),
+        h("tfoot", this.#later.row),
       )),
       this.nothing,
     );
@@ -139,8 +136,8 @@ class TransactionTable extends HTMLElement {
       this.#showMatches();
       this.search.focus();
     };
-    more.button = h("button", { class: "plain", onclick: open });
-    more.row = h("tr", { class: "more-rows" }, h("td", { colSpan: 6 }, more.button));
+    more.button = h("button.plain", { onclick: open });
+    more.row = h("tr.more-rows", h("td", { colSpan: 6 }, more.button));
     return more;
   }
 

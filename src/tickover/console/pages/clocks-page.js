@@ -39,7 +39,7 @@ const MIN_FILTERED = 6; // clocks for which a search is useful
 
 class ClocksPage extends HTMLElement {
   #title = h("h1", { tabIndex: -1 });
-  #header = h("header", { class: "heading row" }, this.#title);
+  #header = h("header.heading.row", this.#title);
   #body = h("div");
   #abortController = new AbortController();
   #cards = new Map(); // element to { clock, details, check, drawNow, drawExpiry, and isViolated, lowest and nextAt once they are known }
@@ -47,7 +47,7 @@ class ClocksPage extends HTMLElement {
   #activeRequests = 0;
   #filters = null;
   #sorting = null;
-  #list = h("ul", { class: "clock-list" });
+  #list = h("ul.clock-list");
   #isComplete = false; // whether all clocks are in the list
   #timer = 0;
 
@@ -72,7 +72,7 @@ class ClocksPage extends HTMLElement {
   }
 
   async #load() {
-    this.#show("Clocks", null, h("p", { class: "muted" }, "Loading…"));
+    this.#show("Clocks", null, h("p.muted", "Loading…"));
     try {
       const page = await call("listTestClocks", {}, { signal: this.#abortController.signal });
       if (page.clocks.length === 0) this.#showFirstSteps();
@@ -90,7 +90,7 @@ class ClocksPage extends HTMLElement {
       await withBusyState(button, load);
       if (document.activeElement === document.body) this.#title.focus();
     };
-    const button = h("button", { class: "primary", onclick: retry }, "Try again");
+    const button = h("button.primary", { onclick: retry }, "Try again");
     showFailure(container, error.message, [button]);
   }
 
@@ -98,8 +98,7 @@ class ClocksPage extends HTMLElement {
     this.#show(
       "Start with a scenario",
       h(
-        "p",
-        { class: "muted" },
+        "p.muted",
         "Each scenario creates a clock with simulated money. You move its time. Clocks expire after seven days.",
       ),
       this.#creationTabs(),
@@ -108,11 +107,7 @@ class ClocksPage extends HTMLElement {
 
   #showNewClock() {
     document.title = "New clock · Tickover";
-    this.#show(
-      "New clock",
-      h("a", { class: "button aside", href: "#/clocks" }, "Back to your clocks"),
-      this.#creationTabs(),
-    );
+    this.#show("New clock", h("a.button.aside", { href: "#/clocks" }, "Back to your clocks"), this.#creationTabs());
   }
 
   #creationTabs() {
@@ -148,18 +143,17 @@ class ClocksPage extends HTMLElement {
     );
     onFileDrop(tabs, importFile);
     const hint = h(
-      "p",
-      { class: "muted" },
+      "p.muted",
       "Or ",
-      h("button", { class: "link", onclick: choose }, "import a bank file"),
+      h("button.link", { onclick: choose }, "import a bank file"),
       ": drop CSV or OFX here, and it becomes a scenario.",
     );
     return [hint, tabs];
   }
 
   #showCards({ clocks, nextCursor }) {
-    const more = h("div", { class: "more" });
-    const nothing = h("p", { class: "muted", hidden: true }, "No clock matches.");
+    const more = h("div.more");
+    const nothing = h("p.muted", { hidden: true }, "No clock matches.");
     this.#filters = filterBar("clocks", CLOCK_FILTERS, (matches) => {
       const cards = [...this.#cards];
       cards.forEach(([card, entry]) => (card.hidden = !matches(entry, clockName(entry.clock))));
@@ -172,15 +166,13 @@ class ClocksPage extends HTMLElement {
     this.#show(
       "Clocks",
       h(
-        "div",
-        { class: "row aside" },
-        clocks.length > 1 &&
-          h("a", { class: "button quiet", href: `#/compare/${clocks[0].id}` }, icon("swap"), "Compare"),
-        h("a", { class: "button primary", href: "#/clocks/new" }, "New clock"),
+        "div.row.aside",
+        clocks.length > 1 && h("a.button.quiet", { href: `#/compare/${clocks[0].id}` }, icon("swap"), "Compare"),
+        h("a.button.primary", { href: "#/clocks/new" }, "New clock"),
       ),
       this.#filters.element,
       nothing,
-      h("div", { class: "clock-table" }, columnTitles(), this.#list),
+      h("div.clock-table", columnTitles(), this.#list),
       more,
     );
     this.#addCards(more, clocks, nextCursor);
@@ -218,21 +210,15 @@ class ClocksPage extends HTMLElement {
   }
 
   #card(clock) {
-    const name = h("div", { class: "name" });
-    const now = h("p", { class: "now" });
-    const details = h("div", { class: "details" }, h("p", { class: "muted" }, "…"));
+    const name = h("div.name");
+    const now = h("p.now");
+    const details = h("div.details", h("p.muted", "…"));
     const check = h("p");
-    const expiry = h("p", { class: "expiry" });
-    const card = h(
-      "li",
-      { class: "card clock" },
-      h("div", { class: "title" }, name, now),
-      details,
-      h("div", { class: "status" }, check, expiry),
-    );
+    const expiry = h("p.expiry");
+    const card = h("li.card.clock", h("div.title", name, now), details, h("div.status", check, expiry));
 
     const drawNow = ({ frozenTime }, counts) =>
-      render(now, formatDay(Date.parse(frozenTime)), counts && h("span", { class: "posted" }, " ", counts));
+      render(now, formatDay(Date.parse(frozenTime)), counts && h("span.posted", " ", counts));
     const drawExpiry = () => showExpiry(expiry, Date.parse(clock.expiresAt) - Date.now());
     drawNow(clock);
     drawExpiry();
@@ -244,16 +230,15 @@ class ClocksPage extends HTMLElement {
   #drawName(container, clock, { focus = false } = {}) {
     const name = clockName(clock);
     const renameButton = h(
-      "button",
+      "button.plain.icon-button.rename",
       {
-        class: "plain icon-button rename",
         "aria-label": `Rename “${name}”`,
         title: "Rename",
         onclick: () => this.#editName(container, clock),
       },
       icon("edit"),
     );
-    render(container, h("h2", {}, h("a", { href: `#/clock/${clock.id}` }, name)), renameButton);
+    render(container, h("h2", h("a", { href: `#/clock/${clock.id}` }, name)), renameButton);
     if (focus) renameButton.focus();
   }
 
@@ -300,7 +285,7 @@ class ClocksPage extends HTMLElement {
       const retryButton = h("button", { onclick: retry }, "Try again");
       render(
         details,
-        h("p", { class: "error" }, GONE_MESSAGES[error.reason] ?? error.message),
+        h("p.error", GONE_MESSAGES[error.reason] ?? error.message),
         !GONE_MESSAGES[error.reason] && retryButton,
       );
     }
@@ -316,7 +301,7 @@ class ClocksPage extends HTMLElement {
     } catch (error) {
       if (this.#abortController.signal.aborted) return;
       if (!(error instanceof CallError)) throw error;
-      render(entry.check, h("span", { class: "muted" }, "Not checked"));
+      render(entry.check, h("span.muted", "Not checked"));
     }
     this.#filters.update();
     const entries = [...this.#cards.values()];

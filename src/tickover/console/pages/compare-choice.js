@@ -20,10 +20,10 @@ export function clockChoice(clocks, ids, onChoose) {
         h("option", { value: clock.id, selected: clock.id === ids[index] }, clock.name || clock.id),
       ),
     );
-  const field = (index) => h("div", { class: "clock-choice" }, curveMark(index), list(index));
+  const field = (index) => h("div.clock-choice", curveMark(index), list(index));
   const swap = h(
-    "button",
-    { class: "quiet icon-button", "aria-label": "Swap", title: "Swap", onclick: () => onChoose(ids.toReversed()) },
+    "button.quiet.icon-button",
+    { "aria-label": "Swap", title: "Swap", onclick: () => onChoose(ids.toReversed()) },
     icon("swap"),
   );
   return [field(0), swap, field(1)];

@@ -31,7 +31,7 @@ class ComparePage extends HTMLElement {
   #instant = 0;
   #window = null;
   #loadCount = 0;
-  #body = h("div", { class: "compare" });
+  #body = h("div.compare");
   #observer = new ResizeObserver(() => this.#draw());
   #notice = new Notice();
   #watchers = [];
@@ -41,17 +41,11 @@ class ComparePage extends HTMLElement {
   connectedCallback() {
     render(
       this,
-      h(
-        "header",
-        { class: "row" },
-        breadcrumb(),
-        h("h1", { tabIndex: -1 }, "Compare"),
-        (this.choice = h("div", { class: "row choice" })),
-      ),
+      h("header.row", breadcrumb(), h("h1", { tabIndex: -1 }, "Compare"), (this.choice = h("div.row.choice"))),
       this.#notice.element,
       this.#body,
     );
-    render(this.#body, h("p", { class: "muted" }, "Loading the clocks…"));
+    render(this.#body, h("p.muted", "Loading the clocks…"));
     this.#load();
   }
 
@@ -132,7 +126,7 @@ class ComparePage extends HTMLElement {
   }
 
   #showError({ reason, message }) {
-    const retry = h("button", { class: "primary", onclick: () => this.#load() }, "Try again");
+    const retry = h("button.primary", { onclick: () => this.#load() }, "Try again");
     const gone = goneMessage(reason);
     showFailure(this.#body, gone ?? message, [gone ? clocksLink() : retry]);
   }
@@ -149,7 +143,7 @@ class ComparePage extends HTMLElement {
 
   /** Show the name of a clock with the mark of its curve. */
   #clockLabel(index) {
-    return [curveMark(index), h("span", { class: "clock-label" }, clockName(this.#models[index]))];
+    return [curveMark(index), h("span.clock-label", clockName(this.#models[index]))];
   }
 
   #clockLink(index) {
@@ -175,11 +169,10 @@ class ComparePage extends HTMLElement {
     const about = { window: this.#window, currency: this.#currency, rules: this.rules };
     render(
       this.#body,
-      h("dl", { class: "figures", "aria-label": "Balances at the cursor" }, figures),
+      h("dl.figures", { "aria-label": "Balances at the cursor" }, figures),
       this.#chart(currencies),
       h(
-        "div",
-        { class: "clock-columns" },
+        "div.clock-columns",
         sideBySide(this.#models, this.comparison, about, label),
         differenceList(this.#models, label),
       ),
@@ -193,18 +186,17 @@ class ComparePage extends HTMLElement {
   /** Create the chart with its slider, its legend and the choice of a currency. */
   #chart(currencies) {
     this.jumps = this.#jumpButtons();
-    this.svg = s("svg", { class: "plot", "aria-hidden": "true", focusable: "false" });
-    this.slider = h("input", {
+    this.svg = s("svg.plot", { "aria-hidden": "true", focusable: "false" });
+    this.slider = h("input.scrubber", {
       type: "range",
-      class: "scrubber",
       "aria-label": "Date to compare",
       oninput: () => this.#snapTo(this.#window.from + Number(this.slider.value) * sliderStep(this.#window)),
     });
     for (const name of ["pointerdown", "pointermove"])
       this.svg.addEventListener(name, (event) => this.#followPointer(event));
-    this.plot = h("div", {}, this.svg);
+    this.plot = h("div", this.svg);
     const chooser = currencies.length > 1 && this.#currencyChooser(currencies);
-    const aside = [this.#legend(), h("div", { class: "row controls" }, this.jumps?.element, chooser)];
+    const aside = [this.#legend(), h("div.row.controls", this.jumps?.element, chooser)];
     return card({ title: `${this.#currency} balance`, aside }, this.plot, this.slider);
   }
 
@@ -212,9 +204,9 @@ class ComparePage extends HTMLElement {
     const { balances, differsFrom, from } = this.comparison;
     const isViolated = this.rules.some((rules, index) => firstViolation(balances[index], rules) < Infinity);
     return h(
-      "ul",
-      { class: "legend", "aria-label": "Legend" },
-      [0, 1].map((index) => h("li", {}, this.#clockLabel(index))),
+      "ul.legend",
+      { "aria-label": "Legend" },
+      [0, 1].map((index) => h("li", this.#clockLabel(index))),
       differsFrom > from && legendItem("scheduled", "same in both"),
       differsFrom < Infinity && legendItem("preview", "difference"),
       this.rules.flat().length > 0 && legendItem("forbidden", "not allowed"),

@@ -13,14 +13,14 @@ const MAX_DIFFERENCES = 12;
 
 /** Show whether the rules of a clock hold, and when the first of them is violated. */
 function ruleCell(balance, rules, now) {
-  if (!rules.length) return h("td", { class: "number muted" }, "none");
+  if (!rules.length) return h("td.number.muted", "none");
   const at = firstViolation(balance, rules);
   if (at === Infinity) {
     const isHeld = rules.every(({ to }) => lastChange(balance, to) <= now);
-    return h("td", { class: "number" }, isHeld ? "held" : "will hold");
+    return h("td.number", isHeld ? "held" : "will hold");
   }
   const text = at > now ? "will be violated" : "violated";
-  return h("td", { class: "number below-zero" }, text, h("small", {}, formatDay(at)));
+  return h("td.number.below-zero", text, h("small", formatDay(at)));
 }
 
 /** Show a value of each clock and their difference. `instants` are the times of the values, and decide what is too low. */
@@ -29,17 +29,16 @@ function valueRow({ currency, rules }, title, values, instants = [], hasDates = 
   const isTooLow = (value, index) => index in instants && value < smallestOf(rules[index], instants[index]);
   return h(
     "tr",
-    {},
-    h("th", { scope: "row" }, title, h("small", { class: "change" }, withAmounts(`Difference ${change}`))),
+    h("th", { scope: "row" }, title, h("small.change", withAmounts(`Difference ${change}`))),
     values.map((value, index) =>
       h(
         "td",
         { class: `number${isTooLow(value, index) ? " below-zero" : ""}` },
         formatMoney(value, currency),
-        index in instants && hasDates && h("small", {}, formatDay(instants[index])),
+        index in instants && hasDates && h("small", formatDay(instants[index])),
       ),
     ),
-    h("td", { class: "number change" }, change),
+    h("td.number.change", change),
   );
 }
 
@@ -53,22 +52,18 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
   return card(
     { title: "Side by side" },
     h(
-      "table",
-      { class: "data" },
+      "table.data",
       h(
         "thead",
-        {},
         h(
           "tr",
-          {},
           h("td"),
-          [0, 1].map((index) => h("th", { scope: "col", class: "number" }, label(index))),
-          h("th", { scope: "col", class: "number change" }, "Difference"),
+          [0, 1].map((index) => h("th.number", { scope: "col" }, label(index))),
+          h("th.number.change", { scope: "col" }, "Difference"),
         ),
       ),
       h(
         "tbody",
-        {},
         openings.some(Boolean) && row("Opening balance", openings, starts, false),
         row("Income", total("income")),
         row("Expenses", expenses),
@@ -85,10 +80,9 @@ export function sideBySide(models, { balances, starts }, { window, currency, rul
         rules.flat().length > 0 &&
           h(
             "tr",
-            {},
             h("th", { scope: "row" }, "Balance expectations"),
             balances.map((balance, index) => ruleCell(balance, rules[index], models[index].now)),
-            h("td", { class: "change" }),
+            h("td.change"),
           ),
       ),
     ),
@@ -115,13 +109,12 @@ function differenceRow(entry) {
   const total = totalChange(entry);
   return h(
     "li",
-    {},
-    h("strong", {}, (first ?? second).name),
+    h("strong", (first ?? second).name),
     total === 0
-      ? h("span", { class: "muted" }, "moved")
-      : h("span", { class: "number" }, formatMoney(total, (first ?? second).currency, { sign: "always" })),
-    h("span", { class: "muted" }, timeText(entry)),
-    h("span", { class: "number muted" }, withAmounts(amountText(entry))),
+      ? h("span.muted", "moved")
+      : h("span.number", formatMoney(total, (first ?? second).currency, { sign: "always" })),
+    h("span.muted", timeText(entry)),
+    h("span.number.muted", withAmounts(amountText(entry))),
   );
 }
 
@@ -137,14 +130,14 @@ export function differenceList(models, label) {
     ["only-in-1", ["Only in ", label(1)], shown.filter(({ items }) => !items[0])],
   ];
   return card(
-    { title: "What differs", aside: total > 0 && h("span", { class: "muted" }, plural(total, "event")) },
-    total === 0 && h("p", { class: "muted" }, "Nothing. Both clocks have the same events."),
+    { title: "What differs", aside: total > 0 && h("span.muted", plural(total, "event")) },
+    total === 0 && h("p.muted", "Nothing. Both clocks have the same events."),
     groups
       .filter(([, , entries]) => entries.length > 0)
       .map(([id, title, entries]) => [
-        h("h3", { class: "muted", id }, title),
-        h("ul", { class: "differences", "aria-labelledby": id }, entries.map(differenceRow)),
+        h("h3.muted", { id }, title),
+        h("ul.differences", { "aria-labelledby": id }, entries.map(differenceRow)),
       ]),
-    rest > 0 && h("p", { class: "muted" }, `and ${rest} more`),
+    rest > 0 && h("p.muted", `and ${rest} more`),
   );
 }

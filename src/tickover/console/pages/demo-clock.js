@@ -56,34 +56,27 @@ class DemoClock extends HTMLElement {
   }
 
   #build() {
-    this.date = h("dd", { class: "figure-value preview-text" });
+    this.date = h("dd.figure-value.preview-text");
     this.balance = h("dd");
-    this.result = h("dd", { class: "figure-value" });
+    this.result = h("dd.figure-value");
     const label = "A chart of the demo's balance";
-    this.svg = s("svg", { class: "plot", role: "img", focusable: "false", "aria-label": label });
+    this.svg = s("svg.plot", { role: "img", focusable: "false", "aria-label": label });
     this.button = h("button", { onclick: () => (this.#frame ? this.#pause() : this.#play()) });
-    const plot = h("div", { class: "plot-box" }, this.svg);
+    const plot = h("div.plot-box", this.svg);
     const [currency] = this.#model.currencies;
-    const figure = (label, value) => h("div", { class: "figure" }, h("dt", {}, label), value);
+    const figure = (label, value) => h("div.figure", h("dt", label), value);
     render(
       this,
-      h(
-        "div",
-        { class: "demo-header" },
-        h("span", { class: "chip" }, "Demo"),
-        h("h2", {}, this.scenario.title),
-        this.button,
-      ),
+      h("div.demo-header", h("span.chip", "Demo"), h("h2", this.scenario.title), this.button),
       h(
         "dl",
-        {},
         figure("Preview date", this.date),
         figure(`${currency} balance`, this.balance),
         figure(`Never below ${formatMoney(0, currency)}`, this.result),
       ),
       h(
-        "ul",
-        { class: "legend", "aria-label": "Legend" },
+        "ul.legend",
+        { "aria-label": "Legend" },
         legendItem("past", "posted"),
         legendItem("scheduled"),
         legendItem("forbidden", "not allowed"),
@@ -91,7 +84,7 @@ class DemoClock extends HTMLElement {
         legendItem("preview"),
       ),
       plot,
-      h("p", {}, "The repair takes the balance below zero. Month-end figures don't show it."),
+      h("p", "The repair takes the balance below zero. Month-end figures don't show it."),
     );
     this.#labelButton();
     this.#observer.observe(plot);

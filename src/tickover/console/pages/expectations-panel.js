@@ -22,9 +22,9 @@ export class ExpectationsPanel {
   #progress = []; // the expectations with such a text: { expectation, node }
   #onChange;
   #onShow;
-  #list = h("ul", { class: "expectations", "aria-label": "Expectations" });
-  #empty = h("p", { class: "muted" }, EXPECTATIONS_HINT);
-  #error = h("p", { class: "error", role: "alert" });
+  #list = h("ul.expectations", { "aria-label": "Expectations" });
+  #empty = h("p.muted", EXPECTATIONS_HINT);
+  #error = h("p.error", { role: "alert" });
   #form = disclosure("Add", (close) => {
     const onAdd = async (expectation) => {
       await this.#onChange([...this.#model.expectations, expectation]);
@@ -67,7 +67,7 @@ export class ExpectationsPanel {
         progressText(expectation, model),
       );
       const text = instant > this.#model.now && then !== now ? ` → ${then.replace(/( posted)? so far/, "")}` : "";
-      if (node.textContent !== now + text) render(node, now, h("span", { class: "preview-text" }, text));
+      if (node.textContent !== now + text) render(node, now, h("span.preview-text", text));
     }
   }
 
@@ -79,16 +79,14 @@ export class ExpectationsPanel {
     const text = describeExpectation(expectation, this.#model);
     const state = expectationState(expectation, result, this.#model);
     const progress = state === "will hold" && progressText(expectation, this.#model);
-    const node = h("p", { class: "progress" }, progress);
+    const node = h("p.progress", progress);
     if (progress) this.#progress.push({ expectation, node });
     return h(
-      "li",
-      { class: "expectation" },
+      "li.expectation",
       stateBadge(state),
       h(
         "div",
-        {},
-        h("p", {}, withAmounts(text), h("span", { class: "visually-hidden" }, state && `: ${state}`)),
+        h("p", withAmounts(text), h("span.visually-hidden", state && `: ${state}`)),
         progress && node,
         result && !result.ok && this.#violation(expectation, result.violation),
       ),
@@ -112,9 +110,8 @@ export class ExpectationsPanel {
     const names = this.#model.items.filter((item) => itemIds.includes(item.id)).map((item) => `“${item.name}”`);
     const cause = names.length === 1 ? ` with ${names[0]}` : "";
     return h(
-      "p",
-      { class: "violation" },
-      h("button", { class: "link", onclick: () => this.#onShow(instant) }, `Violation on ${formatInstant(instant)}`),
+      "p.violation",
+      h("button.link", { onclick: () => this.#onShow(instant) }, `Violation on ${formatInstant(instant)}`),
       withAmounts(
         `${cause}. ${describeViolation(expectation, violation, this.#model)}${this.#lowest(expectation, violation)}`,
       ),

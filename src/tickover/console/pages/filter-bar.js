@@ -24,20 +24,19 @@ export function filterBar(noun, filters, onChange) {
     update();
   };
   const chips = filters.map(([title], index) =>
-    h("button", { class: "filter-chip", "aria-pressed": String(index === 0), onclick: () => select(index) }, title),
+    h("button.filter-chip", { "aria-pressed": String(index === 0), onclick: () => select(index) }, title),
   );
   const count = (entries) =>
     filters.map(([title, test], index) => {
       const number = entries.filter(test).length;
-      render(chips[index], `${title} `, h("span", { class: "number" }, formatCount(number)));
+      render(chips[index], `${title} `, h("span.number", formatCount(number)));
       return number;
     });
   const element = h(
-    "div",
-    { class: "row filter-bar" },
-    h("label", { for: id, class: "visually-hidden" }, `Search ${noun}`),
-    h("div", { class: "search" }, icon("search"), search),
-    h("div", { class: "row", role: "group", "aria-label": `Filter ${noun}` }, chips),
+    "div.row.filter-bar",
+    h("label.visually-hidden", { for: id }, `Search ${noun}`),
+    h("div.search", icon("search"), search),
+    h("div.row", { role: "group", "aria-label": `Filter ${noun}` }, chips),
   );
   return { element, update, chips, count };
 }

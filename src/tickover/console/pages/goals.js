@@ -9,11 +9,11 @@ import { formatDay, formatInstant, formatMoney, formatPercent } from "../lib/for
 const RADIUS = 32;
 const CIRCUMFERENCE = 2 * Math.PI * RADIUS;
 
-const previewText = (text) => [" ", h("strong", { class: "preview-text" }, text)];
+const previewText = (text) => [" ", h("strong.preview-text", text)];
 
 class GoalList extends HTMLElement {
   #scheduleKey = null;
-  #count = h("span", { class: "muted" });
+  #count = h("span.muted");
   #times = [];
 
   setModel(model) {
@@ -24,14 +24,14 @@ class GoalList extends HTMLElement {
     this.goals = model.goals.map((goal) => new Goal(goal));
     render(
       this,
-      h("div", { class: "card-header" }, h("h2", { id: "goals-title" }, "Goals"), this.#count),
+      h("div.card-header", h("h2", { id: "goals-title" }, "Goals"), this.#count),
       this.goals.length
         ? h(
-            "ul",
-            { class: "goals", "aria-labelledby": "goals-title" },
+            "ul.goals",
+            { "aria-labelledby": "goals-title" },
             this.goals.map((goal) => goal.node),
           )
-        : h("p", { class: "muted" }, "This clock has no goals."),
+        : h("p.muted", "This clock has no goals."),
     );
     for (const { goal, list } of this.goals) list.open = open.includes(goal.id);
   }
@@ -70,26 +70,18 @@ class Goal {
   constructor(goal) {
     this.goal = goal;
     this.ring = new Ring();
-    this.percent = h("p", { class: "percent" });
-    this.amounts = h("p", {});
-    this.next = h("p", { class: "muted" });
+    this.percent = h("p.percent");
+    this.amounts = h("p");
+    this.next = h("p.muted");
     this.list = h(
       "details",
       { ontoggle: () => this.#buildContributions() },
-      h("summary", {}, plural(goal.contributions.length, "contribution"), startText(goal)),
+      h("summary", plural(goal.contributions.length, "contribution"), startText(goal)),
     );
     this.node = h(
-      "li",
-      { class: "goal" },
+      "li.goal",
       this.ring.node,
-      h(
-        "div",
-        { class: "goal-details" },
-        h("h3", { class: "clamped", title: goal.name }, goal.name),
-        this.percent,
-        this.amounts,
-        this.next,
-      ),
+      h("div.goal-details", h("h3.clamped", { title: goal.name }, goal.name), this.percent, this.amounts, this.next),
       goal.contributions.length ? this.list : null,
     );
   }
@@ -130,16 +122,15 @@ class Goal {
       const [mark, state] = stateMark("goal");
       return h(
         "li",
-        {},
         mark,
-        h("span", { class: "when" }, formatInstant(entry.at)),
+        h("span.when", formatInstant(entry.at)),
         state,
-        h("span", { class: "number" }, formatMoney(entry.amount, undefined, { sign: "always" })),
+        h("span.number", formatMoney(entry.amount, undefined, { sign: "always" })),
         cancelButton({ ...entry, kind: "goal", name: this.goal.name, goalId: this.goal.id }),
       );
     });
     this.list.append(
-      h("ol", { class: "contributions", tabindex: "0", "aria-label": `Contributions to ${this.goal.name}` }, rows),
+      h("ol.contributions", { tabindex: "0", "aria-label": `Contributions to ${this.goal.name}` }, rows),
     );
     this.states = new RowStates(this.goal.times, rows);
     this.states.update(...this.#instants);
@@ -153,8 +144,8 @@ class Ring {
     this.arc = circle("arc");
     this.text = s("text", { x: 40, y: 45, "text-anchor": "middle" });
     this.node = s(
-      "svg",
-      { class: "ring", width: 80, height: 80, viewBox: "0 0 80 80", "aria-hidden": "true" },
+      "svg.ring",
+      { width: 80, height: 80, viewBox: "0 0 80 80", "aria-hidden": "true" },
       circle("track"),
       s("g", { transform: "rotate(-90 40 40)" }, this.ghost, this.arc),
       this.text,

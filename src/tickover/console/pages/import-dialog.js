@@ -40,10 +40,10 @@ async function askForMissing(message, answers) {
     : select([["true", "3 April"], ["false", "4 March"]]); // biome-ignore format: one line
   const label = isCurrency ? "Currency" : "03/04 means";
   const choice = await openDialog("Import a bank file", [
-    h("h2", {}, "Import a bank file"),
-    h("p", {}, isCurrency ? "The file doesn't name its currency." : "The dates of the file could mean two days."),
+    h("h2", "Import a bank file"),
+    h("p", isCurrency ? "The file doesn't name its currency." : "The dates of the file could mean two days."),
     field("", label, control),
-    buttonRow(closeButton(), h("button", { value: "import", class: "primary" }, "Import")),
+    buttonRow(closeButton(), h("button.primary", { value: "import" }, "Import")),
   ]);
   if (!choice) return null;
   const answer = isCurrency ? { currency: control.value.toUpperCase() } : { dayFirst: control.value === "true" };

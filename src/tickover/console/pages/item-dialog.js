@@ -81,8 +81,8 @@ function itemFields(model, instant) {
 export function askItem(model, instant, onAdd) {
   let attempt = { text: "", key: "" };
   const { fields, readItem } = itemFields(model, instant);
-  const error = h("p", { class: "error", role: "alert" });
-  const button = h("button", { class: "primary" }, "Add event");
+  const error = h("p.error", { role: "alert" });
+  const button = h("button.primary", "Add event");
 
   function showError(caught, path) {
     if (!(caught instanceof CallError)) throw caught;
@@ -108,7 +108,7 @@ export function askItem(model, instant, onAdd) {
 
   return openDialog(
     "Add event",
-    [h("h2", {}, "Add an event"), h("div", { class: "item-fields" }, fields), error, buttonRow(closeButton(), button)],
+    [h("h2", "Add an event"), h("div.item-fields", fields), error, buttonRow(closeButton(), button)],
     { onsubmit: onSubmit(() => withBusyState(button, () => add(button.closest("dialog")))) },
   );
 }

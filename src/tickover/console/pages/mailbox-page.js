@@ -34,13 +34,9 @@ class Mailbox extends HTMLElement {
     this.abortController = new AbortController();
     filter = this.query?.get("to") ?? filter;
     this.rows = new Map();
-    this.list = h("ol", { class: "email-list" });
-    this.state = h("div", { class: "email-state" });
-    this.email = h(
-      "article",
-      { class: "card email", "aria-label": "Email" },
-      h("p", { class: "muted" }, "Select an email."),
-    );
+    this.list = h("ol.email-list");
+    this.state = h("div.email-state");
+    this.email = h("article.card.email", { "aria-label": "Email" }, h("p.muted", "Select an email."));
     this.filter = h("input", {
       type: "search",
       id: "email-filter",
@@ -53,33 +49,28 @@ class Mailbox extends HTMLElement {
         if (lastEmails) this.showList();
       },
     });
-    this.heading = h("h1", { class: "page-title" }, "Mailbox");
+    this.heading = h("h1.page-title", "Mailbox");
     render(
       this,
       this.heading,
-      h("p", { class: "muted page-lead" }, "This server keeps its emails here and doesn't send them."),
+      h("p.muted.page-lead", "This server keeps its emails here and doesn't send them."),
       h(
         "div",
         { class: this.argument ? "panes with-selection" : "panes" },
         h(
-          "section",
-          { class: "pane-list card", "aria-label": "Emails" },
+          "section.pane-list.card",
+          { "aria-label": "Emails" },
           h("label", { for: "email-filter" }, "Filter by address"),
           this.filter,
           this.state,
           this.list,
-          h(
-            "p",
-            { class: "hint muted" },
-            "Newest email to an address, for scripts: ",
-            h("code", {}, "GET /mailbox/latest?to=ADDRESS"),
-          ),
+          h("p.hint.muted", "Newest email to an address, for scripts: ", h("code", "GET /mailbox/latest?to=ADDRESS")),
         ),
-        h("div", { class: "pane-detail" }, this.email),
+        h("div.pane-detail", this.email),
       ),
     );
     if (lastEmails) this.showList();
-    else render(this.state, h("p", { class: "muted" }, "Loading…"));
+    else render(this.state, h("p.muted", "Loading…"));
     this.showEmail();
     this.refresh();
     document.addEventListener("visibilitychange", () => this.refresh(), { signal: this.abortController.signal });
@@ -138,7 +129,7 @@ class Mailbox extends HTMLElement {
           ". New emails appear within two seconds.",
         ];
     const hadFocus = this.state.contains(document.activeElement);
-    render(this.state, !emails.length && h("p", { class: "muted" }, emptyMessage));
+    render(this.state, !emails.length && h("p.muted", emptyMessage));
     if (hadFocus) this.filter.focus();
     if (!this.argument) this.email.hidden = !emails.length;
   }
@@ -146,16 +137,15 @@ class Mailbox extends HTMLElement {
   row(email) {
     return h(
       "li",
-      {},
       h(
         "a",
         {
           href: `#/mailbox/${encodeURIComponent(email.id)}`,
           "aria-current": email.id === this.argument ? "true" : undefined,
         },
-        h("span", { class: "email-to" }, email.to),
-        h("span", { class: "email-subject" }, email.subject),
-        h("time", { class: "muted", datetime: email.sentAt }, formatInstant(Date.parse(email.sentAt))),
+        h("span.email-to", email.to),
+        h("span.email-subject", email.subject),
+        h("time.muted", { datetime: email.sentAt }, formatInstant(Date.parse(email.sentAt))),
       ),
     );
   }
@@ -165,7 +155,7 @@ class Mailbox extends HTMLElement {
     const { signal } = this.abortController;
     const email = await fetchJson(emailPath(this.argument, "json"), signal);
     if (signal.aborted) return;
-    const back = h("a", { class: "back", href: "#/mailbox" }, "‹ All emails");
+    const back = h("a.back", { href: "#/mailbox" }, "‹ All emails");
     this.isLoaded = email !== UNAVAILABLE;
     if (email === NOT_FOUND || email === UNAVAILABLE) {
       const content = h("div");
@@ -190,7 +180,7 @@ class Mailbox extends HTMLElement {
     const retry = h("button", { onclick: () => this.refresh() }, "Try again");
     // The existing button can have the focus.
     if (!this.state.querySelector("button")) {
-      render(this.state, h("p", { class: "error" }, "Can't reach the server. Is it running?"), retry);
+      render(this.state, h("p.error", "Can't reach the server. Is it running?"), retry);
       notify("Can't reach the server. Is it running?", { error: true });
     }
   }
@@ -205,28 +195,26 @@ class Mailbox extends HTMLElement {
 function emailContent(email) {
   return [
     h(
-      "div",
-      { class: "row" },
+      "div.row",
       subjectHeading(email),
-      email.code && h("button", { class: "primary", onclick: () => copyText(email.code, "the code") }, "Copy code"),
+      email.code && h("button.primary", { onclick: () => copyText(email.code, "the code") }, "Copy code"),
     ),
     h(
-      "p",
-      { class: "muted" },
+      "p.muted",
       "To ",
-      h("span", { class: "email-to" }, email.to),
+      h("span.email-to", email.to),
       ", ",
       h("time", { datetime: email.sentAt }, formatInstant(Date.parse(email.sentAt))),
     ),
     email.loginUrl && loginLink(email.loginUrl),
     tabList("Email formats", [
       { title: "Email", build: () => emailFrame(email) },
-      { title: "Text", build: () => h("pre", {}, email.text) },
+      { title: "Text", build: () => h("pre", email.text) },
       {
         title: "Source",
         build: () => [
-          h("button", { class: "plain", onclick: () => copyText(email.source, "the source") }, "Copy source"),
-          h("pre", { tabindex: "0", role: "region", "aria-label": "Source", class: "code" }, email.source),
+          h("button.plain", { onclick: () => copyText(email.source, "the source") }, "Copy source"),
+          h("pre.code", { tabindex: "0", role: "region", "aria-label": "Source" }, email.source),
         ],
       },
     ]),
@@ -236,32 +224,29 @@ function emailContent(email) {
 /** Show the subject with the code in large digits. Two groups of digits are easier to read. */
 function subjectHeading({ subject, code = "" }) {
   const half = Math.ceil(code.length / 2);
-  const groups = [code.slice(0, half), code.slice(half)].map((digits) => h("span", {}, digits));
+  const groups = [code.slice(0, half), code.slice(half)].map((digits) => h("span", digits));
   const [before, ...after] = code ? subject.split(code) : [subject];
-  return h("h2", { tabindex: "-1" }, before, code && h("span", { class: "code-digits" }, groups), after.join(code));
+  return h("h2", { tabindex: "-1" }, before, code && h("span.code-digits", groups), after.join(code));
 }
 
 function loginLink(url) {
   return h(
-    "div",
-    { class: "login-link" },
-    h("p", { class: "mono" }, url),
+    "div.login-link",
+    h("p.mono", url),
     h(
-      "div",
-      { class: "row" },
-      /^https?:/.test(url) && h("a", { class: "button primary", href: url }, "Open"),
+      "div.row",
+      /^https?:/.test(url) && h("a.button.primary", { href: url }, "Open"),
       h("button", { onclick: () => copyText(url, "the link") }, "Copy link"),
-      h("span", { class: "muted" }, "The link works once."),
+      h("span.muted", "The link works once."),
     ),
   );
 }
 
 function emailFrame(email) {
-  return h("iframe", {
+  return h("iframe.email-frame", {
     src: emailPath(email.id, "html"),
     sandbox: "",
     title: `Email “${email.subject}”`,
-    class: "email-frame",
   });
 }
 

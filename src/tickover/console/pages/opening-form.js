@@ -8,8 +8,8 @@ import { formatMoney } from "../lib/format.js";
 
 /** Create the form. `onSave(openingBalances)` rejects with the server's error. `draw(model)` shows those of a clock. */
 export function openingForm(onSave) {
-  const element = h("details", { class: "opening" });
-  const error = h("p", { class: "error", role: "alert" });
+  const element = h("details.opening");
+  const error = h("p.error", { role: "alert" });
 
   function draw({ accounts, currencies, opening }) {
     const totals = Object.entries(opening).map(([currency, amount]) => formatMoney(amount, currency));
@@ -32,13 +32,13 @@ export function openingForm(onSave) {
     element.hidden = accounts.length > 0;
     render(
       element,
-      h("summary", {}, withAmounts(totals.length ? `Opening balance: ${totals.join(", ")}` : "Set an opening balance")),
+      h("summary", withAmounts(totals.length ? `Opening balance: ${totals.join(", ")}` : "Set an opening balance")),
       h(
-        "form",
-        { class: "fields", onsubmit: onSubmit(save), noValidate: true },
+        "form.fields",
+        { onsubmit: onSubmit(save), noValidate: true },
         !currencies.length && code,
         amounts,
-        h("button", {}, "Save"),
+        h("button", "Save"),
       ),
       error,
     );

@@ -25,10 +25,10 @@ export class ReconcilePanel {
   #tolerance = field("", "Tolerance", select(TOLERANCES, { onchange: () => this.#compare() }));
   #title = h("span");
   #body = h("div", { role: "status" });
-  #choices = h("div", { class: "row filters" });
+  #choices = h("div.row.filters");
   #closeButton = h(
-    "button",
-    { class: "quiet icon-button", "aria-label": "Close", title: "Close", onclick: () => this.#close() },
+    "button.quiet.icon-button",
+    { "aria-label": "Close", title: "Close", onclick: () => this.#close() },
     icon("close"),
   );
   element = card({ title: this.#title, aside: [this.#choices, this.#closeButton], hidden: true }, this.#body);
@@ -96,29 +96,27 @@ export class ReconcilePanel {
       this.#draw(differences, now);
     } catch (error) {
       this.#hooks.onRanges([]);
-      render(this.#body, h("p", { class: "error" }, errorDetails(error)));
+      render(this.#body, h("p.error", errorDetails(error)));
     }
   }
 
   #draw(differences, now) {
     const rows = plural(this.#books.length, "row");
     if (!differences.length)
-      return render(this.#body, h("p", {}, `The books are complete on ${formatDay(now)}. ${rows} compared.`));
+      return render(this.#body, h("p", `The books are complete on ${formatDay(now)}. ${rows} compared.`));
     const rest = differences.length - MAX_ROWS;
     return render(
       this.#body,
-      h("p", { class: "error" }, `${plural(differences.length, "difference")} on ${formatDay(now)}. ${rows} compared.`),
+      h("p.error", `${plural(differences.length, "difference")} on ${formatDay(now)}. ${rows} compared.`),
       h(
-        "table",
-        { class: "data" },
+        "table.data",
         tableHead(["Difference", "In the clock", "In the books"], 1),
         h(
           "tbody",
-          {},
           differences.slice(0, MAX_ROWS).map((entry) => this.#row(entry)),
         ),
       ),
-      rest > 0 && h("p", { class: "muted" }, `and ${rest} more`),
+      rest > 0 && h("p.muted", `and ${rest} more`),
     );
   }
 
@@ -128,22 +126,20 @@ export class ReconcilePanel {
     const currency = member === "account" ? accounts.find(({ key }) => key === scope).currency : scope;
     const cell = (entry) =>
       h(
-        "td",
-        { class: "number" },
+        "td.number",
         entry ? formatMoney(entry.amount, currency, { sign: "always" }) : "–",
-        fields.includes("at") && h("small", { class: "muted" }, formatInstant(Date.parse(entry.at))),
-        fields.includes("name") && h("small", { class: "muted" }, entry.name),
+        fields.includes("at") && h("small.muted", formatInstant(Date.parse(entry.at))),
+        fields.includes("name") && h("small.muted", entry.name),
       );
     const show = () => this.#hooks.onShow(at);
     return h(
       "tr",
-      {},
       h(
         "th",
         { scope: "row" },
-        h("strong", { class: "error" }, DIFFERENCES[kind]),
+        h("strong.error", DIFFERENCES[kind]),
         ` ${name}`,
-        h("small", {}, h("button", { class: "link", onclick: show }, formatInstant(at))),
+        h("small", h("button.link", { onclick: show }, formatInstant(at))),
       ),
       cell(bank),
       cell(app),

@@ -12,18 +12,18 @@ export function showRenameForm(container, clock, { rename, close }) {
     maxLength: MAX_NAME_LENGTH,
     autocomplete: "off",
   });
-  const button = h("button", {}, "Save");
+  const button = h("button", "Save");
   const save = async () => {
     if (await withBusyState(button, () => rename(field.value))) close();
   };
   render(
     container,
     h(
-      "form",
-      { class: "row", onsubmit: onSubmit(save), onkeydown: (event) => event.key === "Escape" && close() },
+      "form.row",
+      { onsubmit: onSubmit(save), onkeydown: (event) => event.key === "Escape" && close() },
       field,
       button,
-      h("button", { class: "plain", onclick: close }, "Cancel"),
+      h("button.plain", { onclick: close }, "Cancel"),
     ),
   );
   field.select();

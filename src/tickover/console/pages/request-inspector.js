@@ -16,9 +16,8 @@ const isBeside = matchMedia("(min-width: 64rem)"); // as in request-inspector.cs
 
 /** The button in the header that opens and closes the panel. */
 export const inspectorButton = h(
-  "button",
+  "button.quiet.requests",
   {
-    class: "quiet requests",
     title: "Request inspector",
     "aria-controls": panel.id,
     "aria-keyshortcuts": "r",
@@ -38,15 +37,15 @@ class RequestInspector {
   #changedAt = -FOLLOW_UP_MS;
   #state = { isOpen: false, view: 0, ...readStored(INSPECTOR_KEY) };
   #heading = h("h2", { tabIndex: -1, id: "inspector-title" }, "Request inspector");
-  #body = h("div", { class: "inspector-content" });
+  #body = h("div.inspector-content");
 
   constructor() {
     const close = h(
-      "button",
-      { class: "quiet icon-button", "aria-label": "Close", title: "Close", onclick: () => this.toggle() },
+      "button.quiet.icon-button",
+      { "aria-label": "Close", title: "Close", onclick: () => this.toggle() },
       icon("close"),
     );
-    render(panel, h("div", { class: "row" }, this.#heading, close), this.#body);
+    render(panel, h("div.row", this.#heading, close), this.#body);
     listenToShortcuts(({ key }) => key === "r" && !inspectorButton.hidden && this.toggle());
     onCall(() => this.#follow(callHistory()[0]));
     onSessionEnd(() => {
@@ -93,7 +92,7 @@ class RequestInspector {
     inspectorButton.setAttribute("aria-expanded", String(!panel.hidden));
     // A response can be long, so draw it only while the inspector is open.
     if (panel.hidden) return;
-    if (!call) render(this.#body, h("p", { class: "muted" }, "The console calls POST /rpc. Its requests appear here."));
+    if (!call) render(this.#body, h("p.muted", "The console calls POST /rpc. Its requests appear here."));
     else render(this.#body, this.#callList(call), this.#callTabs(call));
   }
 
@@ -123,17 +122,11 @@ class RequestInspector {
     const pane = (title, text) =>
       h(
         "div",
-        {},
-        h(
-          "div",
-          { class: "row" },
-          h("h3", {}, title),
-          text && this.#copyButton("Copy", () => text, `the ${title.toLowerCase()}`),
-        ),
-        text ? codeBlock(title, text) : h("p", { class: "error" }, "No response."),
+        h("div.row", h("h3", title), text && this.#copyButton("Copy", () => text, `the ${title.toLowerCase()}`)),
+        text ? codeBlock(title, text) : h("p.error", "No response."),
       );
     const response = call.response ? toJson(maskResponse(call)) : "";
-    return h("div", { class: "pair" }, pane("Request", toJson(maskRequest(call))), pane("Response", response));
+    return h("div.pair", pane("Request", toJson(maskRequest(call))), pane("Response", response));
   }
 
   #curl(call) {
@@ -142,10 +135,8 @@ class RequestInspector {
     const withToken = () => writeCurl(call, { url, token: currentSession().token });
     return h(
       "div",
-      {},
       h(
-        "div",
-        { class: "row" },
+        "div.row",
         this.#copyButton("Copy", () => code, "the curl code"),
         call.authenticated &&
           currentSession() &&

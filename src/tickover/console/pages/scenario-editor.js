@@ -32,11 +32,11 @@ const EXAMPLE = [
 
 export class ScenarioEditor {
   #draft;
-  #gutter = h("pre", { class: "gutter", "aria-hidden": "true" });
-  #fault = h("p", { class: "line-fault", role: "alert", id: newId(), hidden: true });
+  #gutter = h("pre.gutter", { "aria-hidden": "true" });
+  #fault = h("p.line-fault", { role: "alert", id: newId(), hidden: true });
   #text;
   #preview = draftPreview();
-  #button = h("button", { class: "primary" }, "Create clock");
+  #button = h("button.primary", "Create clock");
   #faultLine = 0;
   #isChecking = false;
   #checked = null;
@@ -47,10 +47,9 @@ export class ScenarioEditor {
     draft.toml ??= EXAMPLE;
     this.#draft = draft;
     this.#text = h(
-      "textarea",
+      "textarea.mono",
       {
         id: newId(),
-        class: "mono",
         rows: 22,
         wrap: "off",
         spellcheck: "false",
@@ -70,18 +69,16 @@ export class ScenarioEditor {
   #build() {
     const create = onSubmit(() => withBusyState(this.#button, () => this.#create()));
     return h(
-      "form",
-      { class: "card clock-form", noValidate: true, onsubmit: create },
+      "form.card.clock-form",
+      { noValidate: true, onsubmit: create },
       h(
         "div",
-        {},
         h("label", { for: this.#text.id }, "Scenario in TOML"),
-        h("div", { class: "toml-editor" }, this.#gutter, this.#text, this.#fault),
+        h("div.toml-editor", this.#gutter, this.#text, this.#fault),
       ),
       this.#preview.element,
       h(
-        "div",
-        { class: "row submit-row" },
+        "div.row.submit-row",
         this.#button,
         h("button", { onclick: () => this.#save() }, "Save to my scenarios"),
         h("a", { href: "docs#expandScenario", target: "_blank" }, "Scenario reference"),

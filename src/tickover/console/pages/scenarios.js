@@ -54,14 +54,14 @@ const dayOf = ({ at }, { start, times }) => (times.at(-1) - start < MIN_YEAR ? f
 
 /** Show the lowest balance, or those of several currencies in the order of their strips. */
 function lowestFigures(lows, model) {
-  if (lows.length === 1) return [h("p", {}, `Lowest, ${dayOf(lows[0], model)}`), lowestAmount(lows[0], "strong")];
+  if (lows.length === 1) return [h("p", `Lowest, ${dayOf(lows[0], model)}`), lowestAmount(lows[0], "strong")];
   return lows.map((low, index) =>
-    h("p", {}, index === 0 && "Lowest ", lowestAmount(low, "strong"), `, ${dayOf(low, model)}`),
+    h("p", index === 0 && "Lowest ", lowestAmount(low, "strong"), `, ${dayOf(low, model)}`),
   );
 }
 
 function scenarioCard({ name, title, about, model, lows, text, id, isInvalid }, { edit, remove }) {
-  const hiddenTitle = () => h("span", { class: "visually-hidden" }, ` ${title}`);
+  const hiddenTitle = () => h("span.visually-hidden", ` ${title}`);
   const create = () =>
     withBusyState(button, async () => {
       try {
@@ -70,30 +70,27 @@ function scenarioCard({ name, title, about, model, lows, text, id, isInvalid }, 
         notify(creationErrorMessage(error), { error: true });
       }
     });
-  const button = h("button", { class: "soft", onclick: create }, "Create", hiddenTitle());
+  const button = h("button.soft", { onclick: create }, "Create", hiddenTitle());
   const { expectations } = model;
   const parts = summaryParts(model);
   const counts = [parts.pop(), ...(expectations.length ? [plural(expectations.length, "expectation")] : [])];
   const violated = expectations.filter((expectation) => firstViolation(model, expectation) !== undefined);
   return h(
-    "li",
-    { class: "card scenario" },
+    "li.card.scenario",
     h(
-      "div",
-      { class: "scenario-header" },
-      h("div", {}, h("h2", {}, title), h("p", {}, parts.join(" · "))),
-      lows.length > 0 && h("div", { class: "lowest" }, lowestFigures(lows, model)),
+      "div.scenario-header",
+      h("div", h("h2", title), h("p", parts.join(" · "))),
+      lows.length > 0 && h("div.lowest", lowestFigures(lows, model)),
     ),
     labelledSparkline(model, { width: 360, height: 80, lows }),
     h("p", { class: isInvalid ? "about error" : "about" }, about),
     h(
-      "div",
-      { class: "row card-actions" },
+      "div.row.card-actions",
       violated.length
-        ? h("p", { class: "count error" }, stateBadge("will be violated"), plural(violated.length, "violation"))
-        : h("p", { class: "count" }, counts.join(" · ")),
-      id && h("button", { class: "quiet", onclick: () => remove(id, title) }, "Delete", hiddenTitle()),
-      h("button", { class: "quiet", onclick: () => edit(text, id) }, "Edit", hiddenTitle()),
+        ? h("p.count.error", stateBadge("will be violated"), plural(violated.length, "violation"))
+        : h("p.count", counts.join(" · ")),
+      id && h("button.quiet", { onclick: () => remove(id, title) }, "Delete", hiddenTitle()),
+      h("button.quiet", { onclick: () => edit(text, id) }, "Edit", hiddenTitle()),
       !isInvalid && button,
     ),
   );
@@ -107,7 +104,7 @@ function gallery(scenarios, actions) {
       return { ...scenario, model, lows: lowestBalances(model) };
     });
   const cards = entries.map((entry) => scenarioCard(entry, actions));
-  const nothing = h("p", { class: "muted", hidden: true }, "No scenario matches.");
+  const nothing = h("p.muted", { hidden: true }, "No scenario matches.");
   const show = (matches) => {
     cards.forEach((card, index) => {
       const { title, about } = entries[index];
@@ -120,7 +117,7 @@ function gallery(scenarios, actions) {
     // A filter that matches all or none is useless.
     filters.chips[index].hidden = index > 0 && [0, entries.length].includes(number);
   });
-  return [filters.element, nothing, h("ul", { class: "cards" }, cards)];
+  return [filters.element, nothing, h("ul.cards", cards)];
 }
 
 /** Expand a scenario of the user. An invalid one has an error instead of items, and can still be edited. */
@@ -136,7 +133,7 @@ async function expandOwn({ id, text }) {
 
 /** Create the gallery. The button Edit calls `edit(text, id)`. Only the user's own scenarios have ids. */
 export function scenarioGallery(edit) {
-  const container = h("div", {}, h("p", { class: "muted" }, "Loading…"));
+  const container = h("div", h("p.muted", "Loading…"));
   const remove = async (id, title) => {
     const consequence = "The scenario is deleted from this browser. Clocks that it created stay.";
     if (!(await confirmAction(`Delete “${title}”?`, consequence, "Delete scenario"))) return;
@@ -150,7 +147,7 @@ export function scenarioGallery(edit) {
       scenarios = await loadScenarios();
       for (const own of ownScenarios()) scenarios = [...scenarios, await expandOwn(own)];
     } catch {
-      const retry = h("button", { class: "primary", onclick: () => withBusyState(retry, load) }, "Try again");
+      const retry = h("button.primary", { onclick: () => withBusyState(retry, load) }, "Try again");
       showFailure(container, "Can't load the scenarios. Is the server running?", [retry]);
       return;
     }

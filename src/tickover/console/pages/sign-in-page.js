@@ -38,7 +38,7 @@ function errorMessage(error) {
 }
 
 class SignIn extends HTMLElement {
-  #error = h("p", { class: "error", role: "alert", id: newId() });
+  #error = h("p.error", { role: "alert", id: newId() });
   #timer = 0;
   #features = null;
 
@@ -66,20 +66,14 @@ class SignIn extends HTMLElement {
       render(
         this,
         h(
-          "div",
-          { class: "sign-in" },
+          "div.sign-in",
           h(
-            "div",
-            { class: "sign-in-form" },
-            h("p", { class: "tagline" }, "Simulate months of money in seconds."),
-            h(
-              "p",
-              { class: "lead" },
-              "Test clocks for finance apps: salaries, rent and savings goals on a date that you move.",
-            ),
+            "div.sign-in-form",
+            h("p.tagline", "Simulate months of money in seconds."),
+            h("p.lead", "Test clocks for finance apps: salaries, rent and savings goals on a date that you move."),
             this.section,
           ),
-          h("tick-demo", { class: "card" }),
+          h("tick-demo.card"),
         ),
       );
     }
@@ -99,9 +93,9 @@ class SignIn extends HTMLElement {
       placeholder: "ana@example.test",
     });
     const { mailbox } = this.#features;
-    const main = h("button", { class: "primary" }, mailbox ? "Sign in" : "Send me a code");
-    const code = h("button", { class: "plain", onclick: () => ask("code", code) }, "Send me a code");
-    const link = h("button", { class: "plain", onclick: () => ask("link", link) }, "Send me a link instead");
+    const main = h("button.primary", mailbox ? "Sign in" : "Send me a code");
+    const code = h("button.plain", { onclick: () => ask("code", code) }, "Send me a code");
+    const link = h("button.plain", { onclick: () => ask("link", link) }, "Send me a link instead");
     const ask = (kind, button) => {
       progress.email = email.input.value.trim();
       return this.#send(kind, button, email.input);
@@ -112,11 +106,11 @@ class SignIn extends HTMLElement {
       h(
         "form",
         { noValidate: true, onsubmit: onSubmit(submit) },
-        h("p", { class: "muted" }, "No password. Your first sign-in creates your account."),
+        h("p.muted", "No password. Your first sign-in creates your account."),
         email,
         this.#error,
         main,
-        h("div", { class: "row alternatives" }, mailbox && code, link),
+        h("div.row.alternatives", mailbox && code, link),
       ),
     );
     email.input.focus();
@@ -136,7 +130,7 @@ class SignIn extends HTMLElement {
       spellcheck: "false",
       "aria-describedby": `${sentText.id} ${this.#error.id}`,
     });
-    const button = h("button", { class: "primary" }, "Sign in");
+    const button = h("button.primary", "Sign in");
     const form = h(
       "form",
       { noValidate: true, onsubmit: onSubmit(() => this.#signIn(code.input, button)) },
@@ -168,7 +162,6 @@ class SignIn extends HTMLElement {
       "Open your link",
       h(
         "form",
-        {},
         this.#sentText("link", "The link expires in an hour and works once."),
         this.#mailboxHint("link"),
         this.#error,
@@ -179,27 +172,27 @@ class SignIn extends HTMLElement {
   }
 
   #sentText(kind, details) {
-    const changeAddress = h("button", { class: "link", onclick: () => this.#changeAddress() }, "Use another address");
-    const address = h("strong", {}, progress.email);
+    const changeAddress = h("button.link", { onclick: () => this.#changeAddress() }, "Use another address");
+    const address = h("strong", progress.email);
     return h("p", { id: newId() }, `We sent a ${kind} to `, address, `. ${details} `, changeAddress);
   }
 
   #field(label, properties) {
     const input = h("input", { id: newId(), "aria-describedby": this.#error.id, ...properties });
-    return Object.assign(h("div", {}, h("label", { for: input.id }, label), input), { input });
+    return Object.assign(h("div", h("label", { for: input.id }, label), input), { input });
   }
 
   #mailboxHint(kind) {
     const mailbox = h("a", { href: "#/mailbox" }, "mailbox");
-    return this.#features.mailbox && h("p", { class: "note" }, `Your ${kind} is in the `, mailbox, ".");
+    return this.#features.mailbox && h("p.note", `Your ${kind} is in the `, mailbox, ".");
   }
 
   /** Buttons to send again, and to send the other kind. They count down the wait. */
   #alternatives(kind, field) {
     const other = kind === "code" ? "link" : "code";
-    const again = h("button", { class: "plain", onclick: () => this.#send(kind, again, field) });
+    const again = h("button.plain", { onclick: () => this.#send(kind, again, field) });
     const send = () => this.#send(other, instead, field);
-    const instead = h("button", { class: "plain", onclick: send }, `Send me a ${other} instead`);
+    const instead = h("button.plain", { onclick: send }, `Send me a ${other} instead`);
     const updateCountdown = () => {
       const seconds = Math.max(0, Math.ceil((progress.resendAt - Date.now()) / 1000));
       const isBusy = again.ariaBusy || instead.ariaBusy;
@@ -212,7 +205,7 @@ class SignIn extends HTMLElement {
       if (this.isConnected) this.#timer = setInterval(updateCountdown, 250);
     });
     updateCountdown();
-    return h("div", { class: "row alternatives" }, again, instead);
+    return h("div.row.alternatives", again, instead);
   }
 
   #changeAddress() {

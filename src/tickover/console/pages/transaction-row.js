@@ -25,8 +25,8 @@ const hasOwnCategory = (item) => item.category && item.category.toLowerCase() !=
 export function transactionRow(item, { model, account, change, isPending, isLow, isFollowed }) {
   const [mark, state] = stateMark(item.kind);
   const cancel = isPending && cancelButton(item);
-  const name = h("span", { class: "clamped", title: item.name }, item.name);
-  const show = h("button", { class: "show-item", onclick: () => showItem(item, state.textContent, model) }, name);
+  const name = h("span.clamped", { title: item.name }, item.name);
+  const show = h("button.show-item", { onclick: () => showItem(item, state.textContent, model) }, name);
   const balance = h(
     "td",
     {
@@ -39,24 +39,23 @@ export function transactionRow(item, { model, account, change, isPending, isLow,
     "tr",
     { class: isFollowed ? "followed" : undefined },
     h(
-      "td",
-      { class: "when" },
+      "td.when",
       mark,
       formatShortDay(item.at),
-      h("span", { class: "year" }, ` ${formatYear(item.at)}`),
-      h("span", { class: "muted detail" }, formatTime(item.at)),
+      h("span.year", ` ${formatYear(item.at)}`),
+      h("span.muted.detail", formatTime(item.at)),
     ),
     h(
-      "th",
-      { scope: "row", class: "name" },
+      "th.name",
+      { scope: "row" },
       show,
-      h("span", { class: "muted detail" }, accountNames(item, model)),
-      hasOwnCategory(item) && h("span", { class: "muted detail" }, item.category),
+      h("span.muted.detail", accountNames(item, model)),
+      hasOwnCategory(item) && h("span.muted.detail", item.category),
     ),
-    h("td", { class: "state-cell" }, state),
+    h("td.state-cell", state),
     h("td", { class: `number amount ${item.kind}` }, signedAmount(item, account)),
     balance,
-    h("td", { class: "row-actions" }, cancel),
+    h("td.row-actions", cancel),
   );
   return Object.assign(row, { show, cancel, balance });
 }

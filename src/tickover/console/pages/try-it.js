@@ -33,10 +33,10 @@ function copyButton(text, label) {
 /** Create the form of an operation. `example` has the parameters that it starts with. */
 export function tryIt(method, example) {
   const id = newId();
-  const params = h("textarea", { id, class: "mono", rows: "8", spellcheck: "false" });
-  const status = h("p", { class: "error", role: "status" });
+  const params = h("textarea.mono", { id, rows: "8", spellcheck: "false" });
+  const status = h("p.error", { role: "status" });
   const response = h("div");
-  const button = h("button", { class: "primary" }, "Send");
+  const button = h("button.primary", "Send");
   const showMessage = (message) => {
     status.textContent = message;
     render(response);
@@ -44,7 +44,7 @@ export function tryIt(method, example) {
   const showResponse = (title, value, shown = value) =>
     render(
       response,
-      h("h4", {}, title),
+      h("h4", title),
       codeBlock(title, toJson(shown)),
       copyButton(toJson(value), shown === value ? "Copy" : "Copy with secrets"),
     );
@@ -74,15 +74,15 @@ export function tryIt(method, example) {
 
   const fill = async () => (params.value = toJson(await ownParams(example)));
   const details = h(
-    "details",
-    { class: "try-it", hidden: !currentSession(), ontoggle: () => details.open && !params.value && fill() },
-    h("summary", {}, "Try it"),
+    "details.try-it",
+    { hidden: !currentSession(), ontoggle: () => details.open && !params.value && fill() },
+    h("summary", "Try it"),
     h(
       "form",
       { onsubmit: onSubmit(send) },
       h("label", { for: id }, "Parameters"),
       params,
-      h("div", { class: "row" }, button, h("button", { class: "plain", onclick: fill }, "Reset to example")),
+      h("div.row", button, h("button.plain", { onclick: fill }, "Reset to example")),
     ),
     status,
     response,
