@@ -424,6 +424,10 @@ async def test_transaction_shows_the_balance_before_and_after_it(browser: Browse
         await console.button("Copy ID").click()
         await expect(console.notification).to_have_text("Copied the ID of the event.")
         assert await console.tab.evaluate("() => navigator.clipboard.readText()") == item
+        await console.button("Salary").click()
+        # A closed dialog is hidden at once, not when the browser dispatches its event.
+        closed = "() => { const it = document.querySelector('dialog'); it.close(); return it.checkVisibility(); }"
+        assert not await console.tab.evaluate(closed)
 
 
 async def test_transactions_can_be_selected(browser: Browser, program: Program) -> None:
