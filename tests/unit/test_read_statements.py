@@ -83,10 +83,12 @@ def test_newest_row_can_be_first() -> None:
         (("955.00", "2954.99"), []),
         (("955.00", ""), []),
         (("0.00", "2000.00"), [45]),
+        (("0.0000000001", "2000.0000000001"), [Decimal("45.0000000001")]),
+        (("999999999.0000000001", "1000001999.0000000001"), []),
     ],
 )
 def test_opening_balance_needs_balances_that_follow_from_each_other(
-    balances: tuple[str, str], opening: list[int]
+    balances: tuple[str, str], opening: list[Decimal]
 ) -> None:
     rows = f"13/01/2026,Gas,-45.00,{balances[0]}\n14/01/2026,Salary,2000.00,{balances[1]}"
     assert amounts(f"Date,Name,Amount,Balance\n{rows}\n") == [*opening, -45, 2000]
@@ -96,6 +98,19 @@ def test_opening_balance_of_each_currency() -> None:
     rows = "2026-01-01,a,-1,EUR,9\n2026-01-02,b,-1,USD,19\n2026-01-03,c,-1,EUR,8"
     history = read_statement(f"Date,Name,Amount,Currency,Balance\n{rows}\n".encode(), "bank.csv")
     assert history.opening == {"EUR": 10, "USD": 20}
+
+
+@pytest.mark.parametrize(
+    ("amount", "fee", "problem"),
+    [
+        (5, "5", "the fee '5' leaves no amount; remove the row"),
+        (5, "-999999999", "the amount '1000000004' exceeds 1,000,000,000"),
+        (999999999, "0.0000000001", "too many digits"),
+    ],
+)
+def test_a_fee_must_leave_a_valid_amount(amount: int, fee: str, problem: str) -> None:
+    with pytest.raises(StatementError, match=f"line 2: .*{problem}"):
+        amounts(f"Date,Name,Amount,Fee\n2027-01-03,Rent,{amount},{fee}\n")
 
 
 @pytest.mark.parametrize(("is_day_first", "day"), [(True, date(2027, 4, 3)), (False, date(2027, 3, 4))])

@@ -222,4 +222,5 @@ def _anonymise(history: History) -> History:
 
 
 def _quote(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    # Unlike JSON, TOML escapes U+007F too.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

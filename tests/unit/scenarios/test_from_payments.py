@@ -52,6 +52,12 @@ def test_blank_lines_of_an_exported_clock_are_ignored() -> None:
     assert read_statement(text.replace("\n", "\n\n").encode(), "a.csv") == read_statement(text.encode(), "a.csv")
 
 
+def test_control_characters_come_back() -> None:
+    title = "".join(map(chr, (*range(1, 33), *range(127, 160), 0x2028))) + '"\\'
+    history = History(payments=[Payment(START.date(), "Rent", Decimal(-1), "EUR")])
+    assert read(write_scenario(history, title=title)).title == title
+
+
 def test_the_recurrences_come_back() -> None:
     exported = export(snapshot("salary-and-rent"), "csv", opening={"EUR": Decimal("2240.55")}, pending=True)
     text = write_scenario(read_statement(exported.encode(), "a.csv"), title="a")

@@ -6,6 +6,7 @@ import html
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import islice
@@ -228,7 +229,8 @@ def _opening_balances(payments: Sequence[Payment], balances: Sequence[Decimal | 
             before = [after - amount for amount, after in ordered if after is not None]
             if len(before) == len(pairs) and before[1:] == [after for _, after in ordered[:-1]]:
                 if 0 < abs(before[0]) <= MAX_OPENING_BALANCE:
-                    opening[currency] = before[0]
+                    with suppress(ValueError):
+                        opening[currency] = to_exact_decimal(before[0])
                 break
     return opening
 
@@ -338,7 +340,12 @@ def _row_amount(cells: Mapping[str, str], decimal_mark: str) -> Decimal:
         amount = abs(_parse_amount(cells["credit"], decimal_mark))
     else:
         amount = -abs(_parse_amount(cells["debit"], decimal_mark))
-    return amount - (_parse_balance(cells["fee"], decimal_mark) or 0)
+    fee = _parse_balance(cells["fee"], decimal_mark)
+    if not fee:
+        return amount
+    if amount == fee:
+        raise ValueError(f"the fee {cells['fee'][:30]!r} leaves no amount; remove the row")
+    return _in_range(amount - fee, str(amount - fee))
 
 
 def _parse_balance(text: str, decimal_mark: str) -> Decimal | None:
@@ -380,10 +387,14 @@ def _parse_amount(text: str, decimal_mark: str = ".") -> Decimal:
     is_valid = _AMOUNT.fullmatch(digits) and number.count(".") <= 1
     if not is_valid or not any(char in "123456789" for char in digits):
         raise ValueError(f"invalid amount {text[:30]!r}; use a number other than 0, such as -12.50")
-    amount = to_exact_decimal(Decimal(number))
+    return _in_range(Decimal(number), text)
+
+
+def _in_range(amount: Decimal, text: str) -> Decimal:
+    """Return the amount if a clock can have it. Raise ValueError with the text that it comes from."""
     if abs(amount) > MAX_AMOUNT:
         raise ValueError(f"the amount {text[:30]!r} exceeds {MAX_AMOUNT:,}")
-    return amount
+    return to_exact_decimal(amount)
 
 
 def _plain_digits(text: str) -> str:
