@@ -72,7 +72,7 @@ async def test_clock_without_accounts_has_no_members_for_them(world: World, toke
         ({"transfers": [transfer(to="usd")]}, "transfers[0].received", "currency"),
         ({"transfers": [transfer(at=shift(START, -MICROSECOND))]}, "transfers[0].at", "range"),
         ({"transfers": [transfer()] * 101}, "transfers", "count"),
-        ({"openingBalances": {}}, "openingBalances", "accounts"),
+        ({"openingBalances": {}}, "openingBalances", "combination"),
         (
             {"expectations": [{"balance": {"account": "crad", "atLeast": 0}}]},
             "expectations[0].balance.account",
@@ -97,7 +97,7 @@ async def test_accounts_exclude_opening_balances_of_a_call(world: World, token: 
     clock = await world.create(token, **STORY)
     more = {"expectations": [{"posted": {"name": "x", "by": AT}}]} if method == "checkTestClock" else {}
     params = {"id": clock["id"], "openingBalances": {"EUR": 1}, **more}
-    assert await world.faults(method, params, token) == {"openingBalances": "accounts"}
+    assert await world.faults(method, params, token) == {"openingBalances": "combination"}
 
 
 async def test_transfer_is_not_posted_and_a_violation_names_its_account(world: World, token: str) -> None:

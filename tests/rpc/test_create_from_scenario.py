@@ -104,7 +104,7 @@ async def test_clock_has_at_most_a_hundred_currencies(world: World, token: str) 
         ({}, "scenario", "oneOf"),
         ({"text": HOME, "scenario": files.names()[0]}, "scenario", "oneOf"),
         ({"scenario": "unheard-of"}, "scenario", "existing"),
-        ({"text": "é" * (MAX_SCENARIO_BYTES // 2) + "x"}, "text", "bytes"),
+        ({"text": "é" * (MAX_SCENARIO_BYTES // 2) + "x"}, "text", "maxLength"),
         ({"text": HOME, "start": "2000-01-01T00:00:00Z"}, "start", "range"),
     ],
 )

@@ -244,8 +244,8 @@ async def test_accounts_and_transfers(world: World, token: str) -> None:
     [
         ({"observed": {}}, "observed", "members"),
         ({"account": "main", "currency": "EUR"}, "currency", "combination"),
-        ({"account": "mian"}, "account", "existing"),
-        ({"currency": "EUX"}, "currency", "existing"),
+        ({"account": "mian"}, "account", "account"),
+        ({"currency": "EUX"}, "currency", "currency"),
         ({"toleranceDays": 11}, "toleranceDays", "max"),
         ({"toleranceDays": -1}, "toleranceDays", "min"),
         ({"at": "2026-12-31T23:59:59Z"}, "at", "range"),
@@ -263,5 +263,5 @@ async def test_invalid_params(world: World, token: str, params: dict[str, Any], 
 async def test_several_currencies_need_a_choice(world: World, token: str) -> None:
     clock = await world.create(token, frozenTime=START, transactions=[spend(3, "A", 1), spend(3, "B", 1, "USD")])
     params = {"id": clock["id"], "observed": {"transactions": []}}
-    assert await world.faults("reconcileTestClock", params, token) == {"currency": "missing"}
+    assert await world.faults("reconcileTestClock", params, token) == {"currency": "required"}
     assert (await world.result("reconcileTestClock", {**params, "currency": "USD"}, token))["ok"]

@@ -4,7 +4,7 @@ Amounts are doubles in the server, and decimals in the client, which keeps every
 types of parameters are generic, so that each is declared once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar
 
@@ -206,7 +206,7 @@ class ScheduleEntry(Params, Generic[Amount_co, Initial_co, Opening_co, Bound_co,
         yield from initial_amount_faults("goals", self.goals)
         yield from form_faults(self.expectations)
         if self.accounts and self.opening_balances is not UNSET:
-            yield Fault("openingBalances", "accounts", OPENING_WITH_ACCOUNTS)
+            yield Fault("openingBalances", "combination", OPENING_WITH_ACCOUNTS)
         yield from _account_key_faults(self.accounts)
         yield from authorization_faults("transactions", self.transactions)
         if self.accounts is not None and all(each and each.key and each.currency for each in self.accounts):
@@ -271,7 +271,7 @@ def account_faults(
                 message = f"must be the currency of an account ({', '.join(sorted(known))})"
                 yield Fault(f"{path}[{index}].currency", "account", message, item.currency)
         elif item.account not in currencies:
-            yield _unknown_account(f"{path}[{index}].account", item.account, currencies)
+            yield unknown_account(f"{path}[{index}].account", item.account, currencies)
         elif currencies[item.account] != item.currency:
             message = f"must be an account in {truncate(item.currency)}; this one is in {currencies[item.account]}"
             yield Fault(f"{path}[{index}].account", "currency", message, item.account)
@@ -287,7 +287,7 @@ def transfer_faults(
         ends = {"from": item.from_, "to": item.to}
         unknown = [name for name, key in ends.items() if key not in currencies]
         for name in unknown:
-            yield _unknown_account(f"{path}[{index}].{name}", ends[name], currencies)
+            yield unknown_account(f"{path}[{index}].{name}", ends[name], currencies)
         if item.from_ == item.to:
             yield Fault(f"{path}[{index}].to", "different", "must be another account than from", item.to)
         elif not unknown and item.received is not None:
@@ -302,9 +302,10 @@ def _received_faults(path: str, item: TransferEntry[Amount_co], currencies: Mapp
         yield Fault(path, "currency", "must not be there, because both accounts have the same currency")
 
 
-def _unknown_account(path: str, key: str, currencies: Mapping[str, str]) -> Fault:
-    listed = f" ({', '.join(currencies)})" if currencies else "; it has none"
-    hint = suggest(key, currencies, '"{}"')
+def unknown_account(path: str, key: str, known: Collection[str]) -> Fault:
+    """Return the fault of a key that none of the clock's accounts has."""
+    listed = f" ({', '.join(known)})" if known else "; it has none"
+    hint = suggest(key, known, '"{}"')
     return Fault(path, "account", f"must be the key of an account of this clock{listed}{hint}", key)
 
 

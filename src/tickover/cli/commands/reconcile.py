@@ -63,7 +63,7 @@ def reconcile(
             with session.translate_errors():
                 result = client.reconcile_clock(clock.id, rows, balance=balance, at=at, **options)
         except CliError as error:
-            if any((fault.path, fault.rule) == ("currency", "missing") for fault in error.faults):
+            if any((fault.path, fault.rule) == ("currency", "required") for fault in error.faults):
                 error.hint = hint
             raise
         remember_clock(session, clock.id)

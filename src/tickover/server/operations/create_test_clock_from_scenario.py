@@ -48,7 +48,7 @@ class FromScenarioEntry(Params, frozen=True):
             message = f"must be an included scenario ({', '.join(names)}){hint}"
             yield Fault("scenario", "existing", message)
         if isinstance(self.text, str) and len(self.text.encode()) > MAX_SCENARIO_BYTES:
-            yield Fault("text", "bytes", f"must have at most {MAX_SCENARIO_BYTES} bytes in UTF-8")
+            yield Fault("text", "maxLength", f"must have at most {MAX_SCENARIO_BYTES} bytes in UTF-8")
 
 
 class _GrownGoal(GoalEntry[PositiveAmount, InitialAmount], frozen=True):

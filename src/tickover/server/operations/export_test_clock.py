@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Raw, UnsetType
 
-from tickover.api.clocks import ExportedClock
+from tickover.api.clocks import ExportedClock, unknown_account
 from tickover.api.errors import Fault, Reason, invalid_params
 from tickover.api.fields import AccountKey, ClockId, OpeningBalances, Params, doc
 from tickover.server.isolated_requests import MAX_EXPORT, ExportRequest
@@ -35,8 +35,9 @@ async def export_test_clock(params: ExportEntry, caller: Caller, services: Servi
     async with process.turn(caller.token.user):
         clock, schedule = await services.clocks.find(params.id, caller)
         faults = opening_faults(schedule, params.opening_balances)
-        if params.account and params.account not in [account.head.key for account in schedule.accounts]:
-            faults.append(Fault("account", "account", "must be the key of an account of this clock", params.account))
+        accounts = [account.head.key for account in schedule.accounts]
+        if params.account and params.account not in accounts:
+            faults.append(unknown_account("account", params.account, accounts))
         reject(OPERATION.name, faults)
         snapshot = Raw(view(clock.frozen_time, schedule, encode_start(clock)))
         opening = decode_opening_balances(schedule) if params.opening_balances is UNSET else params.opening_balances

@@ -93,7 +93,7 @@ def opening_faults(schedule: Schedule, given: Mapping[str, Number] | UnsetType |
     """Return a fault if the accounts of a clock have opening balances already."""
     if given is UNSET or not schedule.accounts:
         return []
-    return [Fault("openingBalances", "accounts", OPENING_WITH_ACCOUNTS)]
+    return [Fault("openingBalances", "combination", OPENING_WITH_ACCOUNTS)]
 
 
 def _lost_currency_faults(schedule: Schedule, ledger: Ledger, opening: Mapping[str, Fraction]) -> list[Fault]:

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, UnsetType
 
+from tickover.api.clocks import unknown_account
 from tickover.api.errors import Fault
 from tickover.api.fields import AccountKey, ClockId, Currency, Number, Params, doc
 from tickover.api.limits import MAX_NAME, MAX_OBSERVED, MAX_OBSERVED_ID, MAX_TOLERANCE_DAYS
@@ -103,14 +104,13 @@ def _selector_faults(params: ReconcileEntry, ledger: Ledger) -> list[Fault]:
     if params.account is not UNSET:
         if params.account in ledger.accounts:
             return []
-        hint = suggest(params.account, ledger.accounts, fallback=f"accounts: {', '.join(ledger.accounts) or 'none'}")
-        return [Fault("account", "existing", f"must be an account of the clock{hint}", params.account)]
+        return [unknown_account("account", params.account, ledger.accounts)]
     if params.currency is not UNSET and params.currency not in currencies:
         hint = suggest(params.currency, currencies, fallback=f"currencies: {', '.join(currencies) or 'none'}")
-        return [Fault("currency", "existing", f"must be a currency of the clock{hint}", params.currency)]
+        return [Fault("currency", "currency", f"must be a currency of the clock{hint}", params.currency)]
     if params.currency is UNSET and len(currencies) > 1:
         message = f"must be there, because the clock has several currencies ({', '.join(currencies)}), or account"
-        return [Fault("currency", "missing", message)]
+        return [Fault("currency", "required", message)]
     return []
 
 
