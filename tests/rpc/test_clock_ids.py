@@ -32,7 +32,7 @@ def never_made(params: dict[str, Any]) -> dict[str, Any]:
 
 
 @every
-@pytest.mark.parametrize("id", ["", "clock_1", "x" * 100_000, "goal_01a2d11f-0200-7000-8000-000000000000"], ids=len)
+@pytest.mark.parametrize("id", ["", "goal_01a2d11f-0200-7000-8000-000000000000"], ids=len)
 async def test_id_of_another_form_is_not_found(world: World, token: str, method: str, id: str) -> None:
     response = await world.call(method, {**await params_of(world, token, method), "id": id}, token)
     assert (response.status, response.json["error"]["code"]) == (200, -32004)

@@ -80,7 +80,7 @@ async def test_format_that_cannot_express_the_clock_is_invalid(
 
 @pytest.mark.parametrize(
     ("character", "amount"),
-    [("&", 999_999_999.12345), ('"', 999_999_999.12345), ("\\", 999_999_999.12345), ("😀", 5e-324)],
+    [("&", 999_999_999.12345), ('"', 999_999_999.12345), ("😀", 5e-324)],
 )
 @pytest.mark.parametrize("format", FORMATS)
 def test_no_file_exceeds_its_maximum_size(format: str, amount: float, character: str) -> None:

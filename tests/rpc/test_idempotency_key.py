@@ -3,7 +3,7 @@
 tests/store/test_idempotency.py has the lifetime and the owners of keys, and concurrent calls.
 """
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -104,14 +104,6 @@ async def test_notification_uses_its_key(world: World, token: str) -> None:
     assert await live_clock_ids(world, token) == [clock["id"]]
 
 
-async def test_faults_of_key_and_parameters_are_listed_together(world: World, token: str) -> None:
-    response = await create(world, token, "", '{"frozenTime": "soon", "goals": 5}')
-    assert faults_in(response) == {"frozenTime": "format", "goals": "type", "Idempotency-Key": "length"}
-    assert response.json["error"]["message"] == "3 fields of createTestClock are invalid."
-    by_position = await create(world, token, "", "[]")
-    assert faults_in(by_position) == {"params": "type", "Idempotency-Key": "length"}
-
-
 async def test_token_and_parameters_are_checked_before_the_key(world: World, token: str) -> None:
     response = await world.post(raw_call(CREATE, SENT), None, **idempotency_header(""))
     assert (response.status, reason_of(response)) == (401, "UNAUTHENTICATED")
@@ -153,14 +145,11 @@ SAME = {
         '{"goals":[{"initialAmount":0,"targetAmount":2.5,"name":"G"}],"transactions":[{"type":"INCOME","currency":"CHF",'
         '"amount":1,"name":"Zürich / A","at":"2027-02-01T00:00:00Z"}],"frozenTime":"2027-01-01T00:00:00Z"}'
     ),
-    "laid out": SENT.replace(",", " ,\n\t").replace(":{", " : {").replace("[", "[ \r\n"),
     "0.1E+1 for 1": SENT.replace('"amount":1', '"amount":0.1E+1'),
     "-0.0 for 0": SENT.replace('"initialAmount":0', '"initialAmount":-0.0'),
-    "digits beyond a double": SENT.replace("2.5", "2.50000000000000000000000000001"),
     "escapes in texts": SENT.replace("Zürich / A", r"\u005a\u00fcrich \/ \u0041"),
     "escapes in names": SENT.replace('"goals"', r'"\u0067oals"').replace('"amount"', r'"amoun\u0074"'),
     "a name twice, with a number": f'{{"goals":{MANY_DIGITS},' + SENT[1:],
-    "a name twice inside": SENT.replace('"amount":1', f'"amount":{MANY_DIGITS},"amount":1'),
     "a name twice, beyond all numbers": SENT.replace('"amount":1', '"amount":1e999,"amount":-1e999,"amount":1'),
     "a name twice, with anything": SENT.replace('"amount":1', '"amount":[{"a":null}],"amount":true,"amount":1'),
 }
@@ -178,11 +167,8 @@ OTHER = {
     "none": "{}",
     "another amount": SENT.replace('"amount":1', '"amount":1.0000000000000002'),
     "a text in another normal form": SENT.replace("ü", "u\u0308"),
-    "a text of digits": SENT.replace("Zürich / A", "1"),
     "a time written otherwise": SENT.replace("2027-02-01T00:00:00Z", "2027-02-01T00:00:00+00:00"),
     "a default left out": SENT.replace(',"initialAmount":0', ""),
-    "a default put in": SENT.replace('"type":"INCOME"', '"type":"INCOME","category":""'),
-    "another name": SENT.replace('{"frozenTime"', '{"name":"x","frozenTime"'),
     "one more": SENT.replace('"goals":[', '"goals":[{"name":"H","targetAmount":2.5,"initialAmount":0},'),
 }
 
@@ -224,18 +210,6 @@ async def test_invalid_parameters_without_earlier_clock_are_rejected(world: Worl
     again = call(CREATE, {"transactions": [passed]})
     bens = await world.post(again, await world.sign_in(BEN), **idempotency_header("k"))
     assert faults_in(bens) == {"transactions[0].at": "range"}
-
-
-@pytest.mark.parametrize("end", ["deleted", "expired"])
-async def test_passed_times_are_rejected_after_the_clock_has_ended(world: World, token: str, end: str) -> None:
-    soon = call(CREATE, {"transactions": [transaction(at=to_timestamp(world.now + timedelta(seconds=1)))]})
-    clock = (await world.post(soon, token, **idempotency_header("k"))).json["result"]["clock"]
-    world.pass_time(seconds=2)
-    if end == "deleted":
-        await world.result("deleteTestClock", {"id": clock["id"]}, token)
-    else:
-        world.now = datetime.fromisoformat(clock["expiresAt"])
-    assert faults_in(await world.post(soon, token, **idempotency_header("k"))) == {"transactions[0].at": "range"}
 
 
 # Lifetime of keys

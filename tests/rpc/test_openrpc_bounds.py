@@ -36,8 +36,8 @@ _BEYOND_SCHEMAS: Final = {
     "members",
 }  # fmt: skip
 """Rules about the clock, or about several fields, that a schema doesn't express."""
-_IN_OTHERS: Final = {"openingBalances", "account", "scenario"}
-"""Parameters that exclude others. Their bounds are tested elsewhere in the same schemas."""
+_IN_OTHERS: Final = {"openingBalances", "account", "scenario", "expectations"}
+"""Parameters whose bounds are tested elsewhere in the same schemas. Some of them exclude others."""
 GOOD: Final[dict[str, dict[str, Any]]] = {
     # In addition to the parameters of the first example. Combinations allow each to reach its bounds.
     "createTestClock": {
@@ -48,7 +48,6 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
         "labels": {"ci": "1"},
         "accounts": [{"key": "main", "name": "Main", "currency": "EUR", "type": "SAVINGS", "openingBalance": 1}],
         "transfers": [_TRANSFER],
-        "expectations": _EXPECTATIONS,
     },
     "sendLoginCodeEmail": send(),
     "loginByEmailVerification": {"email": "ana@x.test", "code": "012345", "authenticationMethod": "EMAIL_CODE"},
@@ -60,7 +59,6 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
         "name": "Summer",
         "labels": {"ci": "1"},
         "openingBalances": {"EUR": 1},
-        "expectations": _EXPECTATIONS,
     },
     "amendTestClock": {
         "id": _CLOCK,
@@ -77,7 +75,6 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
         "name": "Summer",
         "labels": {"ci": "1"},
         "openingBalances": {"EUR": 1},
-        "expectations": _EXPECTATIONS,
     },
     "listTestClockEvents": {
         "id": _CLOCK,
@@ -119,14 +116,15 @@ def _good(name: str) -> dict[str, Any]:
 
 
 _OTHER_TYPES: Final[tuple[Any, ...]] = (None, True, 7, 1.5, [], {})
+_TIMESTAMPS: Final = (
+    "2027-02-01t00:00:00z", "2027-02-01T00:00:00.5Z", "2027-02-01T00:00:00.123456789+00:00",
+    "2027-02-28T23:59:59-00:00", "2027-02-01T23:59:59+23:59", "now", "2027-02-01", "2027-02-01 00:00:00Z",
+    "2027-02-01T00:00:00", "2027-02-01T00:00Z", "2027-02-01T24:00:00Z", "2027-02-01T00:60:00Z",
+    "2027-02-29T00:00:00Z", "2027-13-01T00:00:00Z", "2027-02-01T00:00:00+0100", "2027-02-01T00:00:00+24:00",
+    "2027-02-01T00:00:00.Z", "2027-02-01T00:00:00Z\n", "２０２７-02-01T00:00:00Z",
+)  # fmt: skip
 _TEXTS: Final = {
-    "date-time": (
-        "2027-02-01t00:00:00z", "2027-02-01T00:00:00.5Z", "2027-02-01T00:00:00.123456789+00:00",
-        "2027-02-28T23:59:59-00:00", "2027-02-01T23:59:59+23:59", "now", "2027-02-01", "2027-02-01 00:00:00Z",
-        "2027-02-01T00:00:00", "2027-02-01T00:00Z", "2027-02-01T24:00:00Z", "2027-02-01T00:60:00Z",
-        "2027-02-29T00:00:00Z", "2027-13-01T00:00:00Z", "2027-02-01T00:00:00+0100", "2027-02-01T00:00:00+24:00",
-        "2027-02-01T00:00:00.Z", "2027-02-01T00:00:00Z\n", "２０２７-02-01T00:00:00Z",
-    ),
+    "date-time": ("2027-02-01T00:00:00.5Z", "2027-02-01"),
     "email": (
         "Ana.B+c@EXAMPLE.test", "ü@example.test", "a@localhost", "ana", "ana@", "@x.test", "a b@x.test",
         "ana@x.test,bo@x.test", "ana@x.test ", "ana@x..test",
@@ -164,7 +162,7 @@ def texts(schema: Any, good: str) -> Iterator[Any]:
 def numbers(schema: Any) -> Iterator[Any]:
     yield from ("7", 1e300, 10**30, -1e300, -0.0)
     for bound in (schema["maximum"], schema.get("minimum", schema.get("exclusiveMinimum"))):
-        yield from (bound, float(bound), bound - 1, bound + 1, bound + 0.01)
+        yield from (bound, float(bound))
         yield from (math.nextafter(bound, -math.inf), math.nextafter(bound, math.inf))
 
 
@@ -255,6 +253,14 @@ async def test_schema_and_server_reject_the_same_values(world: World, name: str)
             disagreements.append((params, {"server": by_server, "schema": by_schema}))
     assert disagreements == []
     assert verdicts == {True, False}
+
+
+async def test_schema_and_server_accept_the_same_timestamps(world: World, token: str) -> None:
+    clock = await world.create(token, frozenTime="2027-01-01T00:00:00Z")
+    takes = validator(method("getTestClock")["x-params"]).is_valid
+    for at in _TIMESTAMPS:
+        params = {"id": clock["id"], "at": at}
+        assert ("result" in (await world.call("getTestClock", params, token)).json) == takes(params), at
 
 
 @pytest.mark.parametrize(

@@ -142,8 +142,6 @@ async def test_wrong_sign_is_changed(books: Books, with_ids: bool) -> None:
 @pytest.mark.parametrize(
     ("change", "fields"),
     [
-        ({"amount": -3}, ["amount"]),
-        ({"name": "COFFEE 123"}, ["name"]),
         ({"at": "2027-01-06T00:00:00Z"}, ["at"]),
         ({"at": "2027-01-06T00:30:00+01:00"}, []),
         ({"amount": -3, "at": "2027-02-06T00:00:00Z", "name": "X"}, ["amount", "at", "name"]),
@@ -245,11 +243,8 @@ async def test_accounts_and_transfers(world: World, token: str) -> None:
         ({"observed": {}}, "observed", "members"),
         ({"account": "main", "currency": "EUR"}, "currency", "combination"),
         ({"account": "mian"}, "account", "account"),
-        ({"currency": "EUX"}, "currency", "currency"),
         ({"toleranceDays": 11}, "toleranceDays", "max"),
-        ({"toleranceDays": -1}, "toleranceDays", "min"),
         ({"at": "2026-12-31T23:59:59Z"}, "at", "range"),
-        ({"at": "2037-01-01T00:00:01Z"}, "at", "range"),
         ({"observed": {"transactions": [{"amount": 1}]}}, "observed.transactions[0].at", "required"),
         ({"observed": {"transactions": [{"at": END, "amount": 1}] * 5001}}, "observed.transactions", "count"),
     ],

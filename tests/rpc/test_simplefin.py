@@ -62,9 +62,7 @@ async def test_accounts_have_everything_that_clients_need(world: World, token: s
     [
         ("", ["-10.00", "-20.00", "-30.00"]),
         ("?pending=1", ["-10.00", "-20.00", "-30.00", "-7.125"]),
-        ("?pending=0", ["-10.00", "-20.00", "-30.00"]),
         (f"?start-date={START + DAY}", ["-20.00", "-30.00"]),
-        (f"?end-date={START + DAY}", ["-10.00"]),
         (f"?start-date={START + DAY}&end-date={START + 2 * DAY}", ["-20.00"]),
         ("?balances-only=1", []),
     ],
@@ -161,9 +159,7 @@ async def test_wrong_and_ended_secrets_are_forbidden(world: World, token: str, c
         ("GET", "/create", 200),
         ("POST", "/info", 405),
         ("GET", "/claim/x", 405),
-        ("DELETE", "/accounts", 405),
         ("GET", "/x", 404),
-        ("GET", "/", 404),
         ("GET", "", 404),
     ],
 )

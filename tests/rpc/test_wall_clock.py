@@ -30,11 +30,3 @@ async def test_calls_are_unavailable_while_the_wall_clock_is_wrong(
         assert await world.store.sweep(now, 10) == 0, "nothing has expired"
     world.now = right
     assert "result" in (await world.call(method, CALLS[method], token)).json, "nothing is left of it"
-
-
-@pytest.mark.parametrize("now", [datetime(1970, 1, 8, tzinfo=UTC), datetime(9899, 12, 31, tzinfo=UTC)], ids=str)
-async def test_calls_work_from_1970_to_9899(world: World, now: datetime) -> None:
-    world.now = now
-    token = await world.sign_in()
-    clock = await world.create(token)
-    assert [one["id"] for one in (await world.result("listTestClocks", {}, token))["clocks"]] == [clock["id"]]

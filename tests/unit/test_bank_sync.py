@@ -133,7 +133,7 @@ steps = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.booleans(), st.lists(steps, max_size=30))
 # A payment of the first page is cancelled before the second one.
 @example(False, [("amend", [(0, 2, "a")] * 3, [], []), ("page", 1), ("amend", [], [], [0]), ("page", 1)])

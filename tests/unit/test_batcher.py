@@ -229,7 +229,7 @@ _some_calls = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(callers=st.lists(_some_calls, max_size=12), turns=st.integers(0, 3), pauses=st.integers(0, 3))
 async def test_each_call_gets_its_own_result(
     callers: list[list[tuple[int, int, str]]], turns: int, pauses: int

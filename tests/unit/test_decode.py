@@ -46,9 +46,8 @@ def test_usual_timestamps_take_the_fast_path(written: str) -> None:
         pytest.param("2017-01-01T11:59:59.999999Z", "rejected", id="an instant more back"),
     ],
 )
-@pytest.mark.parametrize("more", [{}, {"transactions": [], "goals": []}])
-def test_start_must_be_within_ten_years(start: str, how: str, more: dict[str, object]) -> None:
-    written = json.encode({"frozenTime": start, **more})
+def test_start_must_be_within_ten_years(start: str, how: str) -> None:
+    written = json.encode({"frozenTime": start})
     faults, _ = decode(NewClock, written, NOW)
     is_fast = try_fast_decode(NewClock, written, NOW) is not None
     assert (is_fast, bool(faults)) == (how == "fast", how == "rejected")
@@ -84,8 +83,6 @@ def test_library_is_not_called_for_a_long_address(monkeypatch: pytest.MonkeyPatc
     [
         pytest.param("Zürich, naïve, 东京, 🎉", True, id="other scripts"),
         pytest.param('caf\\u00e9 \\"Paris\\" \\\\ \\n\\t', True, id="what JSON escapes"),
-        pytest.param("Invoice 2027-03-01", True, id="a date within"),
-        pytest.param("Z", True, id="Z alone"),
         pytest.param("a\\u0000b", False, id="U+0000"),
         pytest.param("\\ud800", False, id="lone surrogate"),
     ],

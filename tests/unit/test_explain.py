@@ -30,9 +30,6 @@ GOAL = {"name": "Bike", "targetAmount": 1000, "initialAmount": 100, "contributio
 OF_A_TRANSACTION = (
     "available: at, name, amount, currency, type, category, account, authorizedAt, authorizedAmount, authorizedName"
 )
-AVAILABLE = (
-    "available: frozenTime, transactions, goals, name, labels, accounts, transfers, openingBalances, expectations"
-)
 
 
 def faults_of(kind: type[Params], params: Any) -> list[Fault]:
@@ -59,9 +56,7 @@ def of_goal(**fields: Any) -> list[Fault]:
         ("text", "params", "must be an object", "text"),
         (None, "params", "must be an object", None),
         ({"transactions": [7]}, "transactions[0]", "must be an object", 7),
-        ({"goals": [[GOAL]]}, "goals[0]", "must be an object", UNSET),
         ({"transactions": {}}, "transactions", "must be an array", UNSET),
-        ({"goals": False}, "goals", "must be an array", False),
     ],
 )
 def test_objects_and_arrays_have_their_type(params: Any, path: str, message: str, got: Any) -> None:
@@ -106,7 +101,6 @@ def test_missing_fields_are_faults(kind: type[Params], params: Any, paths: list[
         (NewClock, {"transactions": None}, "transactions"),
         (NewClock, {"transactions": [TRANSACTION | {"category": None}]}, "transactions[0].category"),
         (NewClock, {"goals": [GOAL | {"contributions": None}]}, "goals[0].contributions"),
-        (GetEntry, GET | {"at": None}, "at"),
     ],
 )
 def test_null_for_optional_parameter_gets_a_hint(kind: type[Params], params: Any, path: str) -> None:
@@ -119,7 +113,6 @@ def test_null_for_optional_parameter_gets_a_hint(kind: type[Params], params: Any
         ({"frozen_time": 1}, "frozen_time", "did you mean frozenTime?"),
         ({"goals": [GOAL | {"initalAmount": 5}]}, "goals[0].initalAmount", "did you mean initialAmount?"),
         ({"transactions": [TRANSACTION | {"when": ""}]}, "transactions[0].when", OF_A_TRANSACTION),
-        ({"zeit\0": 1}, "zeit\0", AVAILABLE),
     ],
 )
 def test_unknown_name_gets_a_suggestion_and_its_value_is_omitted(params: Any, path: str, hint: str) -> None:
@@ -138,7 +131,6 @@ TOO_LONG = "must have at most 120 characters"
         pytest.param("a\n", None, None, id="line break at the end"),
         pytest.param("", "minLength", "must have at least 1 character", id="empty"),
         pytest.param("a" * 121, "maxLength", TOO_LONG, id="121 characters"),
-        pytest.param("a" * 120 + "\n", "maxLength", TOO_LONG, id="120 and a line break"),
         pytest.param("\n\0\n", "format", EXPECTED_TEXT, id="U+0000 among line breaks"),
         pytest.param(7, "type", "must be a string", id="number"),
         pytest.param(None, "type", "must be a string", id="null"),
@@ -163,7 +155,6 @@ def test_name_has_1_to_120_characters(name: Any, rule: str | None, message: str 
          "must be LONG_LIVED when emailType is WEB_LOGIN_LINK"),
         (VerificationEntry, {"authenticationMethod": ""}, "oneOf", "must be EMAIL_CODE"),
         (VerificationEntry, {"email": "a@x.test,b@x.test"}, "format", EXPECTED_ADDRESS),
-        (VerificationEntry, {"email": "a\0@x.test"}, "format", EXPECTED_ADDRESS),
         (VerificationEntry, {"email": None}, "type", "must be a string"),
         (GetEntry, {"id": 7}, "type", "must be a string"),
         (GetEntry, {"id": "clock_x\0"}, "format", EXPECTED_TEXT),
@@ -190,16 +181,13 @@ NOT_A_NUMBER = ("type", "must be a number")
     ("number", "wrong", "got"),
     [
         pytest.param("0", TOO_SMALL, 0, id="zero"),
-        pytest.param("-0.0", TOO_SMALL, 0.0, id="minus zero"),
         pytest.param("1e-400", TOO_SMALL, 0.0, id="too small for a double"),
         pytest.param("-5e-324", TOO_SMALL, -5e-324, id="just below zero"),
         pytest.param("-1e400", TOO_SMALL, UNSET, id="below any double"),
         pytest.param("1000000000.0000001", TOO_LARGE, 1000000000.0000001, id="just too many"),
-        pytest.param("1" + "0" * 400, TOO_LARGE, UNSET, id="400 digits"),
         pytest.param("1e400", TOO_LARGE, UNSET, id="above any double"),
         pytest.param("true", NOT_A_NUMBER, True, id="true"),
         pytest.param("null", NOT_A_NUMBER, None, id="null"),
-        pytest.param("[900]", NOT_A_NUMBER, UNSET, id="array"),
     ],
 )
 def test_other_amounts_are_invalid(number: str, wrong: tuple[str, str], got: Any) -> None:
@@ -216,11 +204,8 @@ def test_other_amounts_are_invalid(number: str, wrong: tuple[str, str], got: Any
     ("number", "wrong"),
     [
         ("-0.0", None),
-        ("1000", None),
         ("-5e-324", ("min", "must be at least 0", -5e-324)),
         ("1001", ("max", "must not exceed targetAmount (1000)", 1001)),
-        ("1000000001", (*TOO_LARGE, 1_000_000_001)),
-        ("true", (*NOT_A_NUMBER, True)),
     ],
 )
 def test_initial_amount_is_at_least_0_and_at_most_the_target(number: str, wrong: tuple[str, str, Any] | None) -> None:

@@ -65,8 +65,6 @@ def test_field_faults_and_combination_faults_are_listed_together() -> None:
     [
         ({"goals": [GOAL | {"targetAmount": 0}]}, "goals[0].targetAmount"),
         ({"goals": [GOAL | {"initialAmount": ""}]}, "goals[0].initialAmount"),
-        ({"goals": [GOAL | {"contributions": 7}]}, "goals[0].contributions"),
-        ({"transactions": [TRANSACTION | {"at": ""}]}, "transactions[0].at"),
         ({"frozenTime": "", "transactions": [TRANSACTION | {"at": "1999-01-01T00:00:00Z"}]}, "frozenTime"),
     ],
 )
@@ -93,7 +91,6 @@ def _array_of(item: bytes, count: int) -> bytes:
 
 
 HOSTILE = {
-    "a hundred unknown names": ({f"n{number}": 0 for number in range(100)}, 100),
     "ninety thousand unknown names": ({f"n{number}": 0 for number in range(90_000)}, 100),
     "unknown names in every entry": ({"transactions": [{f"n{number}": 0 for number in range(900)}] * 100}, MAX_FAULTS),
     "half a million entries": (b'{"transactions":%b}' % _array_of(b"0", 500_000), 1 + 100),
@@ -105,9 +102,7 @@ HOSTILE = {
     ),
     "a negative number of a million digits": (b'{"frozenTime":-' + b"9" * 1_000_000 + b"}", 1),
     "a timestamp of a megabyte": (b'{"frozenTime":"2027-01-31T09:00:00.' + b"9" * 1_000_000 + b'"}', 1),
-    "a name of a megabyte": (b'{"goals":[{"targetAmount":1,"name":"' + b"a" * 1_000_000 + b'"}]}', 1),
     "an unknown name of a megabyte": (b'{"' + b"a" * 1_000_000 + b'":0}', 1),
-    "an unknown name with a nested value": (b'{"x":' + b"[" * 200 + b"]" * 200 + b"}", 1),
 }  # fmt: skip
 
 

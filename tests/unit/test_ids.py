@@ -47,8 +47,6 @@ def test_creation_time_is_truncated_to_the_millisecond() -> None:
         pytest.param("user_0198a000-0000-7000-8000-000000000000", id="another prefix"),
         pytest.param("clock_0198A000-0000-7000-8000-000000000000", id="one upper-case digit"),
         pytest.param("clock_0198a000-0000-7000-8000-00000000000", id="a digit short"),
-        pytest.param("clock_0198a000-0000-7000-8000-0000000000000", id="a digit long"),
-        pytest.param("clock_0198a0000-000-7000-8000-000000000000", id="hyphens elsewhere"),
         pytest.param("clock_0198a000-0000-7000-8000-00000000000০", id="a Bengali digit"),
         pytest.param("clock_0198a000-0000-8000-8000-000000000000", id="version 8"),
         pytest.param("clock_0198a000-0000-7000-7000-000000000000", id="variant just below"),
@@ -101,7 +99,6 @@ def test_cursor_round_trip(key: bytes) -> None:
     [
         pytest.param(_HEX, id="no prefix"),
         pytest.param(f"clock_{_HEX}", id="another prefix"),
-        pytest.param(f"cursor_{_HEX}00", id="a byte long"),
         pytest.param(f"cursor_{_HEX[:-1]}০", id="a Bengali digit"),
         pytest.param(f"cursor_{_HEX}\n", id="line break at the end"),
     ],

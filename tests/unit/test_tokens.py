@@ -63,15 +63,11 @@ def test_bearer_token_is_parsed_from_header(header: bytes) -> None:
     "header",
     [
         pytest.param(TOKEN.encode(), id="token alone"),
-        pytest.param(b" Bearer " + TOKEN.encode(), id="space at the start"),
-        pytest.param(b"Bearer\t" + TOKEN.encode(), id="tab for the space"),
         pytest.param(b"Basic " + TOKEN.encode(), id="another scheme"),
         pytest.param(b"Bearer " + TOKEN.encode() + b"," + TOKEN.encode(), id="two tokens with a comma"),
         pytest.param(b"Bearer " + TOKEN.encode()[:-1], id="one character short"),
         pytest.param(b"Bearer " + TOKEN.encode() + b"z", id="one character long"),
         pytest.param(b"Bearer " + TOKEN.encode() + b"\n", id="line break at the end"),
-        pytest.param(b"Bearer " + TOKEN.encode().replace(b"tko_", b"TKO_"), id="prefix in upper case"),
-        pytest.param(b"Bearer " + TOKEN.encode()[:-1] + b"+", id="invalid character"),
         pytest.param(b"Bearer " + b"a" * 1_000_000, id="a megabyte"),
     ],
 )

@@ -67,7 +67,6 @@ async def test_address_without_emails_returns_404(world: World) -> None:
     ("to", "asked"),
     [
         ("ana+x@example.test", "Ana%2bX%40example.TEST"),
-        ("ana@bücher.test", quote("ANA@BÜCHER.test")),
         ("ölaf@example.test", quote("ölaf@example.test")),
         ("o'neil&co=x@example.test", quote("o'neil&co=x@example.test") + "&x=1"),
     ],
@@ -163,13 +162,6 @@ async def test_response_is_not_cached_or_framed(world: World, path: str) -> None
         assert "default-src 'none'" in policy
 
 
-@pytest.mark.parametrize("path", ["latest", "emails.json", f"emails/{ID}.json", f"emails/{ID}.html"])
-async def test_emails_cannot_be_modified(world: World, path: str) -> None:
-    for method in ("POST", "PUT", "DELETE", "OPTIONS"):
-        response = await world.request(method, f"/mailbox/{path}", b"{}")
-        assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
-
-
 # HTML. Tests in a browser show that it is inert in the console's frame.
 
 
@@ -180,7 +172,6 @@ async def test_emails_cannot_be_modified(world: World, path: str) -> None:
         pytest.param(
             "\r\n</pre><b>&lt;", "<!doctype html>\n<pre>&lt;/pre&gt;&lt;b&gt;&amp;lt;</pre>\n", id="plain text"
         ),
-        pytest.param("Content-Type: multipart/mixed\r\n\r\n", "<!doctype html>\n<pre></pre>\n", id="no text"),
         pytest.param("Content-Type: text/html\r\n\r\na\udcff\udcedb", "a��b", id="invalid text"),
     ],
 )

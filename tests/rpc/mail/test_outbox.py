@@ -15,7 +15,6 @@ from typing import TextIO
 import pytest
 
 from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
-from tickover.server.settings import SettingError
 from tickover.server.sign_in.mail.compose import Composer
 from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailRejected
 from tickover.server.sign_in.mail.outbox import SEQUENCE_FILE, Outbox
@@ -55,12 +54,6 @@ def test_header_contains_the_secret(outbox: Outbox, folder: Path, kept: Email, h
     assert b"X-Tickover" not in Composer(SENDER).compose(kept)
 
 
-def test_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(SettingError, match=r"^Can't create the outbox .*: Not a directory\.$"):
-        Outbox(tmp_path / "file" / "outbox", Composer(SENDER))
-
-
 def test_files_and_folder_are_private(folder: Path) -> None:
     before = os.umask(0)
     try:
@@ -94,11 +87,11 @@ async def test_order_survives_a_damaged_sequence_file(outbox: Outbox, folder: Pa
 
 def test_concurrent_emails_are_all_written(outbox: Outbox, folder: Path) -> None:
     async def deliver_all() -> None:
-        await asyncio.gather(*(outbox.deliver(make_email(secret=f"{number:06}")) for number in range(50)))
+        await asyncio.gather(*(outbox.deliver(make_email(secret=f"{number:06}")) for number in range(20)))
 
     asyncio.run(deliver_all())
-    assert sorted(_codes(folder)) == [f"{number:06}" for number in range(50)]
-    assert len(list(folder.iterdir())) == 51, "no temporary file is left"
+    assert sorted(_codes(folder)) == [f"{number:06}" for number in range(20)]
+    assert len(list(folder.iterdir())) == 21, "no temporary file is left"
 
 
 async def test_email_is_printed(outbox: Outbox, capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,9 +40,8 @@ def test_last_sign_in_is_remembered(credentials: Credentials) -> None:
     assert credentials.last_server == URL
 
 
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
-def test_only_the_owner_can_read_the_file(credentials: Credentials, umask: int) -> None:
-    before = os.umask(umask)
+def test_only_the_owner_can_read_the_file(credentials: Credentials) -> None:
+    before = os.umask(0)
     try:
         credentials.update(URL, lambda _: ANA)
     finally:
@@ -69,19 +68,6 @@ def test_leftover_temporary_file_is_replaced(credentials: Credentials) -> None:
     leftover.chmod(0o644)
     credentials.update(URL, lambda _: ANA)
     assert (credentials.get(URL), mode(credentials.path), leftover.exists()) == (ANA, 0o600, False)
-
-
-def test_failed_update_changes_nothing(credentials: Credentials) -> None:
-    def interrupt(_: ServerProfile) -> ServerProfile:
-        raise KeyboardInterrupt
-
-    credentials.update(URL, lambda _: ANA)
-    before = credentials.path.read_bytes()
-    with pytest.raises(KeyboardInterrupt):
-        credentials.update(URL, interrupt)
-    assert credentials.path.read_bytes() == before
-    credentials.update(URL, lambda profile: replace(profile, clock="clock_2"))
-    assert credentials.get(URL).clock == "clock_2"
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[]", b'{"servers": {"a": {"token": 5}}}'])

@@ -71,16 +71,6 @@ def test_first_violation_of_one_instant_is_in_the_summary() -> None:
         assert format_violations(clock([transaction(1, "1")]), rules, result).startswith(f"{summary} 2 of 2")
 
 
-@pytest.mark.parametrize(("count", "last"), [(6, "-1 EUR  day 16"), (7, "… 1 later, the last at 2027-01-18T00:00:00Z")])
-def test_only_the_next_scheduled_events_are_listed(count: int, last: str) -> None:
-    lines = format_clock(
-        clock(pending=[transaction(11 + number, "1", f"day {11 + number}") for number in range(count)])
-    ).splitlines()
-    assert lines[1].endswith("day 11")
-    assert lines[-1].endswith(last)
-    assert len([line for line in lines if "○" in line]) == 6
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("n" * 40, "n" * 40), ("n" * 41, "n" * 39 + "…"), ("café 🏠", "café 🏠"), ("\x1b[2J", "�[2J")],

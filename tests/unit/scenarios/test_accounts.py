@@ -69,7 +69,6 @@ def test_expectation_can_be_about_an_account() -> None:
     [
         ({"accounts": [CHECKING, {**CARD, "key": "checking"}]}, 'another account has the key "checking"'),
         ({"accounts": [{**CHECKING, "key": "Checking"}]}, "key must be 1 to 40 lower-case letters, digits and hyphens"),
-        ({"accounts": [{**CHECKING, "key": "a" * 41}]}, "key must be 1 to 40 lower-case letters, digits and hyphens"),
         ({"accounts": [{**CHECKING, "type": "bank"}]}, 'type must be "checking", "savings", "credit card"'),
         ({"accounts": [{**CHECKING, "opening_balance": 10**12 + 1}]}, "opening_balance must be a number from -1,000,"),
         (
@@ -79,7 +78,6 @@ def test_expectation_can_be_about_an_account() -> None:
         ({"opening": {"EUR": 5}}, "opening can't be used with accounts"),
         ({"transactions": [{**LUNCH, "account": "crd"}]}, 'no account has the key "crd"; did you mean "card"?'),
         ({"transactions": [{**LUNCH, "currency": "USD"}]}, 'the account "card" is in EUR, not in USD'),
-        ({"transactions": [{**LUNCH, "account": "card", "currency": "CHF"}]}, 'the account "card" is in EUR'),
         ({"accounts": [DOLLARS], "transfers": [], "transactions": [{**LUNCH, "account": ""}]}, "account must be 1 to"),
         ({"transfers": [{**PAY_CARD, "to_account": "checking"}]}, "to_account must be another account"),
         ({"transfers": [{**PAY_CARD, "from_account": "saving"}]}, 'no account has the key "saving"'),

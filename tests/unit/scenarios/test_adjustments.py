@@ -49,15 +49,6 @@ def test_a_file_sets_the_weekend_and_an_item_overrides_it() -> None:
     assert [item.at.day for item in (*moved.transactions, *kept.transactions)] == [29, 31]
 
 
-def test_listed_dates_do_not_move() -> None:
-    listed = plan(NEW_YEAR, rent(at="2027-01-31"), weekend="before", length="1 month")
-    assert [item.at.day for item in listed.transactions] == [31]
-
-
-def test_an_occurrence_that_moves_out_of_the_scenario_is_omitted() -> None:
-    assert days("2027-05-01T00:00:00Z", "1 month", every="month on the 1st", weekend="before") == ""
-
-
 def test_public_holidays_of_a_country() -> None:
     # 3 October is a holiday in Germany, and Epiphany, 6 January, in Bavaria.
     unity = {"every": "year on 3 October", "length": "1 year", "weekend": "after"}
@@ -75,16 +66,12 @@ def test_public_holidays_of_a_country() -> None:
         ({"weekend": "before", "holidays": "XX"}, 'holidays must be a list of dates or a country code such as "DE"'),
         ({"weekend": "after", "holidays": ["soon"]}, 'entry 1 of holidays must be a date such as "2027-01-31"'),
         ({"late_by": {f"+{day} days": "1d" for day in range(401)}}, "late_by must have at most 400 dates, not 401."),
-        ({"weekend": "before", "holidays": ["2027-01-01"] * 401}, "holidays must have at most 400 dates, not 401."),
         ({"timezone": "Europe/Berlino"}, 'timezone "Europe/Berlino" is unknown; did you mean "Europe/Berlin"?'),
-        ({"timezone": "Europe/Berlin" * 5_000}, "timezone must be the name of a time zone"),
         ({"jitter_days": 16}, "jitter_days must be a whole number from 1 to 15, not 16."),
         ({"chance": 1.01}, "chance must be a number from 0 to 1, not 1.01."),
         ({"late_by": {"x": "3d"}}, 'the key "x" of late_by must be a date such as "2027-01-31".'),
-        ({"late_by": {"2027-01-25": "0d"}}, '2027-01-25 must be a duration such as "3 days", not "0d".'),
         ({"skipped": "2027-01-26"}, 'skipped "2027-01-26" isn\'t a date of this item; the nearest one is 2027-01-25.'),
         ({"amount": {"between": [90, 40]}}, "between must have the lowest and the highest amount"),
-        ({"amount": {"between": [1, 2], "stp": 1}}, 'unknown key "stp"; did you mean "step"?'),
         ({"amount": {"between": [1, 1000000], "step": 1e-9}}, "step is too small for between; increase it."),
     ],
 )  # fmt: skip
@@ -187,13 +174,6 @@ def test_chance_and_jitter() -> None:
     assert offsets == {-2, -1, 0, 1, 2}
 
 
-def test_the_seed_of_an_item_overrides_that_of_the_file() -> None:
-    varied = {"amount": {"between": [1, 1000]}, "every": "day"}
-    own = plan(NEW_YEAR, rent(**varied, seed=0), length="20 days", seed=7)
-    assert own == plan(NEW_YEAR, rent(**varied), length="20 days")
-    assert own != plan(NEW_YEAR, rent(**varied), length="20 days", seed=7)
-
-
 def test_jitter_comes_before_the_weekend() -> None:
     found = instants(NEW_YEAR, "5 months", every="Friday", jitter_days=2, weekend="after")
     assert {at.weekday() for at in found} <= {0, 1, 2, 3, 4}
@@ -256,7 +236,6 @@ def test_an_authorization_is_never_after_the_payment() -> None:
     [
         ({"authorized_amount": 5}, 'authorized_amount requires pending, for example "2 days".'),
         ({"authorized_name": "A"}, 'authorized_name requires pending, for example "2 days".'),
-        ({"pending": "soon"}, 'pending must be a duration such as "3 days", not "soon".'),
         ({"pending": "2d", "authorized_amount": 0}, "authorized_amount must be a number greater than 0"),
     ],
 )

@@ -55,25 +55,17 @@ def without(values: dict[str, Any], **keys: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("key", "value", "problem"),
     [
-        ("name", MISSING, f"name is missing; it {TEXT}"),
         ("amount", MISSING, f"amount is missing; it {AMOUNT}"),
         ("amount", 0, f"amount {AMOUNT}, not 0"),
-        ("amount", 1_000_000_001, f"amount {AMOUNT}, not 1000000001"),
-        ("amount", True, f"amount {AMOUNT}, not true"),
         ("amount", [], "amount must have at least one entry"),
-        ("amount", [1, False], f"entry 2 of amount {AMOUNT}, not false"),
         ("amount", [1], "amount must be one number; a list of amounts requires at"),
         ("type", "debit", 'type must be "income" or "expense", not "debit"'),
         ("currency", MISSING, 'currency is missing; set it here or for the whole scenario, for example "EUR"'),
         ("currency", "eur", f'currency {CURRENCY}, not "eur"'),
         ("every", MISSING, ONE_TIMING),
         ("at", "+1 day", ONE_TIMING),
-        ("every", "moonth", 'every "moonth" isn\'t a recurrence; did you mean "month"?'),
-        ("until", "2027-02-30", f'until {POINT}, not "2027-02-30"'),
         ("times", 0, f"times {TIMES}, not 0"),
-        ("times", 10_001, f"times {TIMES}, not 10001"),
         ("time", "8:00", f'time {TIME}, not "8:00"'),
-        ("evry", "day", 'unknown key "evry"; did you mean "every"?'),
     ],
 )  # fmt: skip
 def test_invalid_transaction(key: str, value: Any, problem: str) -> None:
@@ -100,7 +92,6 @@ def a_contribution(contribution: Any) -> dict[str, Any]:
     ("values", "problem"),
     [
         (a_goal(name=MISSING), f"goal 1: name is missing; it {TEXT}"),
-        (a_goal(target=0), f'goal 1 "Trip": target {AMOUNT}, not 0'),
         (a_goal(initial=-0.01), 'goal 1 "Trip": initial must be a number from 0 to 1,000,000,000, not -0.01'),
         (a_goal(initial=100.01), 'goal 1 "Trip": initial must be at most the target of 100, not 100.01'),
         (
@@ -113,11 +104,8 @@ def a_contribution(contribution: Any) -> dict[str, Any]:
             f'goal 1 "Trip", contribution 2: unknown key "nam"; available keys: {ITEM_KEYS}',
         ),
         ({}, "the scenario is empty; add transactions or goals"),
-        ({"transaction": []}, 'unknown key "transaction"; did you mean "transactions"?'),
-        ({"transactions": {}}, "transactions must be a list with a table for each transaction, not a table"),
         ({"about": "\0"}, 'about must be text without U+0000, not "\\u0000"'),
         ({"start": "+1 day"}, f'start {DAY}, not "+1 day"'),
-        ({"start": "9990-01-01", "goals": [TRIP]}, "the start must be in the years 0011 to 9989"),
         ({"length": "0 days"}, f'length {LENGTH}, not "0 days"'),
         ({"goals": [TRIP], "opening": 5}, "opening must be a table such as {EUR = 1200}, not 5"),
         ({"goals": [TRIP], "opening": {"eur": 1}}, f'the key "eur" of opening {CURRENCY}'),
@@ -157,14 +145,6 @@ def test_length_limits_of_text(key: str, maximum: int) -> None:
     assert f"{key} must be text of {int(key == 'name')} to {maximum} characters, not " in error_message(longer)
 
 
-def test_an_amount_must_be_exact_as_a_json_number() -> None:
-    text = 'goals = [{name = "a", target = 0.12345678901234567890}]'
-    with pytest.raises(ScenarioError) as caught:
-        read(text, "f")
-    problem = "must have at most 15 digits, the precision of a JSON number, not 0.12345678901234567890"
-    assert str(caught.value) == f'f, line 1, goal 1 "a": target {problem}.'
-
-
 # Errors that depend on the start
 
 BEFORE = 'before the start, 2027-01-01T00:00:00Z; use "start" or later'
@@ -176,8 +156,6 @@ AFTER = "after the end, 2027-07-01T00:00:00Z; use an earlier time, or increase l
     [
         ({"at": "2026-12-31"}, f'at "2026-12-31" is 2026-12-31T08:00:00Z, {BEFORE}'),
         ({"at": ["+1 day", "+8 months"]}, f'at "+8 months" is 2027-09-01T08:00:00Z, {AFTER}'),
-        ({"at": "+9999 years"}, '"+9999 years" is after the year 9999'),
-        ({"every": "day", "from": "2016-12-31"}, 'from "2016-12-31" is more than 10 years before the start'),
         ({"every": "day", "from": "+2 months", "until": "+1 month"}, 'until "+1 month" is before from "+2 months"'),
     ],
 )
@@ -200,19 +178,13 @@ WORDS = "never_below, never_above, goal_reached, total, posted"
     ("expectation", "problem"),
     [
         ({}, f"must have exactly one of {WORDS}"),
-        ({"never_bellow": 0}, 'unknown key "never_bellow"; did you mean "never_below"?'),
         (
             {"never_below": 0, "by": "end"},
             "by can't be used with never_below; available keys: never_below, currency, account, from, until, time",
         ),
-        ({"never_below": "0"}, 'never_below must be a number from -10,000,000,000,000 to 10,000,000,000,000, not "0"'),
-        ({"goal_reached": "Tripp"}, 'no goal is named "Tripp"; did you mean "Trip"?'),
         ({"goal_reached": "Twin"}, 'several goals are named "Twin"; rename one'),
         ({"posted": "Rnet"}, 'no transaction is named "Rnet"; did you mean "Rent"?'),
-        ({"posted": "Rent", "count": 0}, f"count {TIMES}, not 0"),
         ({"total": "expense"}, "total requires at_least, at_most or both"),
-        ({"total": "costs", "at_most": 1}, 'total must be "income" or "expense", not "costs"'),
-        ({"total": "expense", "at_most": -1}, "at_most must be a number from 0 to 10,000,000,000,000, not -1"),
         ({"total": "expense", "at_most": 1, "per": "year"}, 'per must be "day", "week", "month" or "all", not "year"'),
         ({"total": "income", "at_least": 1, "per": "month"}, 'at_least requires per = "all"'),
         ({"never_below": 0, "currency": "USD"}, "no transaction, account or opening balance is in USD"),

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.unit.scenarios.strategies import rent, to_toml
-from tickover.api.limits import MAX_SCENARIO_BYTES
 from tickover.scenarios import ScenarioError, load, names, read
 from tickover.scenarios.readers import START
 
@@ -101,9 +99,6 @@ def test_pipes_and_devices_are_rejected(tmp_path: Path) -> None:
         ("x =", "f, line 1: invalid TOML: Invalid value at the end of the file."),
         ('title = "a"\n\nlength = x', "f, line 3: invalid TOML: Invalid value at column 10."),
         (b"\xff", "f, line 1: invalid UTF-8 at byte 1; save the file as UTF-8."),
-        ("a = " + "[" * 100_000, "f: the values are nested too deeply; a scenario needs three levels."),
-        ("#" * (MAX_SCENARIO_BYTES + 1), "f: the file must have at most 262,144 bytes."),
-        (".".join("a" * 100_000) + " = 1", "f, line 1: invalid TOML: more than 100 dots at column 1."),
         ("a = 1\nb = " + "9" * 100_000, "f: invalid TOML: a number has too many digits."),
         ("a = 1e99999999999999999999", "f: invalid TOML: the exponent of a number is out of range."),
     ],
@@ -113,34 +108,11 @@ def test_invalid_content_is_rejected(text: str | bytes, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "amount",
-    [
-        "nan", "-inf", "1e999999999", "1e-999999999", "0." + "1" * 200_000, "0x" + "f" * 200_000, "1979-05-27", "-0.0",
-        "1000000000.0000001",
-    ],
-)  # fmt: skip
-def test_invalid_toml_numbers_are_rejected(amount: str) -> None:
-    assert error_message(f'[[goals]]\nname = "a"\ntarget = {amount}').startswith('f, line 3, goal 1 "a": target must ')
-
-
-@pytest.mark.parametrize(
     ("line", "problem"),
     [
         ("start = 2027-01-31T09:00:00", "start must have an offset, as in 2027-01-31T09:00:00Z"),
         ("start = 09:00:00", f"start {START.expected}"),
-        ("start = 0001-01-01T00:00:00+01:00", f"start {START.expected}"),
-        ("title = 2027-01-31", "title must be text of 1 to 120 characters"),
     ],
 )
 def test_invalid_toml_dates_are_rejected(line: str, problem: str) -> None:
     assert error_message(f"{line}\n{TOML}") == f"f, line 1: {problem}, not {line.partition(' = ')[2]}."
-
-
-def test_the_largest_scenarios_are_not_expanded() -> None:
-    text = to_toml({"length": "10 years", "transactions": [rent(every="1 day")] * 30})
-    assert error_message(text).startswith(
-        "f: more than 5,000 transactions from 2027-01-01T00:00:00Z to 2037-01-01T00:00:00Z; "
-    )
-    goal = {"name": "a", "target": 1, "contributions": [{"amount": 1, "every": "day", "from": "2017-01-01"}] * 20}
-    text = to_toml({"length": "10 years", "goals": [goal] * 25})
-    assert error_message(text).startswith('f, line 2, goal 1 "a": more than 1,000 contributions ')

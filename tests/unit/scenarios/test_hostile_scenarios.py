@@ -83,7 +83,7 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
     return [(value, key) for key in keys] + inner
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=120, deadline=None, database=None)
 @given(st.integers(0, 2**63))
 def test_generated_scenario_is_expanded_or_rejected(seed: int) -> None:
     random = Random(seed)

@@ -76,9 +76,7 @@ def test_invalid_phrases(phrase: object) -> None:
         ("every 0 days", "must have a count of 1 or more"),
         ("every month on the 0th", "must name a day from 1 to 31"),
         ("every month on the 32nd", "must name a day from 1 to 31"),
-        ("every month on the 32nd day", "must name a day from 1 to 31"),
         ("every year on 30 February", "must name a day that exists in February"),
-        ("every year on December 32", "must name a day from 1 to 31"),
     ],
 )
 def test_invalid_days(phrase: str, message: str) -> None:
@@ -91,12 +89,9 @@ def test_invalid_days(phrase: str, message: str) -> None:
     [
         # A month has at most 5 of one weekday and 23 days from Monday to Friday. Higher ordinals are days of the month.
         ("month on the 1st and the last Friday", "1st", ("first day", "first Friday")),
-        ("month on the 1st and on 3rd Friday", "1st", ("first day", "first Friday")),
-        ("month on the 15th, 2nd and last Friday", "2nd", ("second day", "second Friday")),
         ("month on the 1st Friday and 3rd", "3rd", ("third day", "third Friday")),
         ("month on the 5th and last Friday", "5th", ("fifth day", "")),
         ("month on the 23rd and the last weekday", "23rd", ("twenty-third day", "")),
-        ("month on the last weekday, 15th and last Friday", "15th", ("fifteenth day", "")),
     ],
 )
 def test_ambiguous_ordinals(phrase: str, ordinal: str, readings: tuple[str, str]) -> None:
@@ -110,11 +105,8 @@ def test_ambiguous_ordinals(phrase: str, ordinal: str, readings: tuple[str, str]
 @pytest.mark.parametrize(
     ("phrase", "same"),
     [
-        ("daily", "day"),
-        ("weekly on Monday", "week on Monday"),
         ("bi-weekly on Friday", "2 weeks on Friday"),
         ("fortnightly on Friday", "2 weeks on Friday"),
-        ("quarterly", "quarter"),
         ("annually", "year"),
         ("every business day", "weekday"),
         ("last business day of the month", "month on the last weekday"),

@@ -82,7 +82,6 @@ def test_defaults_and_the_order_of_one_instant() -> None:
         pytest.param(MORNING, "+10 days", "2027-01-11", id="days, at the time of day"),
         pytest.param("2027-01-31T00:00:00Z", "+1 month", "2027-02-28", id="a month after the 31st"),
         pytest.param(MORNING, "+36 hours", "2027-01-02 21:30", id="hours are exact"),
-        pytest.param(MORNING, "+0 hours", "2027-01-01 09:30", id="no hours are exact"),
         pytest.param(MORNING, "start", "2027-01-01 09:30", id="the start"),
         pytest.param(MORNING, "END", "2027-07-01 09:30", id="the end"),
         pytest.param(MORNING, "2027-03-31T23:00:00-02:00", "2027-04-01 01:00", id="an instant with an offset"),
@@ -91,38 +90,6 @@ def test_defaults_and_the_order_of_one_instant() -> None:
 )
 def test_points_in_time(start: str, point: str, expected: str) -> None:
     assert instants(start, at=point) == [at(expected)]
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("2027-03-31", "2027-03-31"),
-        ("2027-03-31T09:00:00Z", "2027-03-31 09:00"),
-        ("2027-03-31 11:00:00+02:00", "2027-03-31 09:00"),
-        ('["+1 day", 2027-03-31]', "2027-01-02 2027-03-31"),
-    ],
-)
-def test_toml_dates(value: str, expected: str) -> None:
-    text = f'[[transactions]]\nname = "a"\ncurrency = "EUR"\namount = 1\ntype = "income"\nat = {value}'
-    found = [item.at for item in read(text).plan(NEW_YEAR).transactions]
-    days = [expected] if len(expected) == 16 else expected.split()
-    assert found == [at(day) for day in days]
-
-
-@pytest.mark.parametrize(
-    ("value", "start"),
-    [
-        ("2027-01-31", "2027-01-31 00:00"),
-        ('"2027-01-31"', "2027-01-31 00:00"),
-        ("2027-01-31T10:00:00+01:00", "2027-01-31 09:00"),
-        ('"2027-01-31T10:00:00+01:00"', "2027-01-31 09:00"),
-    ],
-)
-def test_the_start_argument_overrides_the_start_in_the_file(value: str, start: str) -> None:
-    scenario = read(f'start = {value}\ngoals = [{{ name = "a", target = 1 }}]')
-    assert scenario.start == at(start)
-    assert scenario.plan().frozen_time == at(start)
-    assert scenario.plan(NEW_YEAR).frozen_time == at("2027-01-01 00:00")
 
 
 @pytest.mark.parametrize(("value", "expected"), [("00:00", "00:00"), ("23:59:59", "23:59:59"), (" 07:05 ", "07:05")])
@@ -140,25 +107,12 @@ def test_time_applies_to_days_without_a_time(value: str, expected: str) -> None:
         pytest.param({"from": "2027-01-08T08:00:00.000001Z"}, "01-15 01-22 01-29", id="from a microsecond after one"),
         pytest.param({"from": "2017-01-01T08:00:00Z"}, "01-01 01-08 01-15 01-22 01-29", id="from ten years before"),
         pytest.param({"until": "2027-01-15T07:59:59.999999Z"}, "01-01 01-08", id="until a microsecond before one"),
-        pytest.param({"times": 10_000}, "01-01 01-08 01-15 01-22 01-29", id="far more often"),
         pytest.param({"from": "2026-12-18", "times": 3}, "01-01", id="two of three were before the start"),
-        pytest.param({"from": "+1 week", "until": "+1 week"}, "01-08", id="from and until one day"),
     ],
 )
 def test_bounds_of_a_recurrence(keys: dict[str, Any], expected: str) -> None:
     found = instants("2027-01-01T08:00:00Z", "1 month", every="Friday", **keys)
     assert found == [at(f"2027-{day}") for day in expected.split()]
-
-
-@pytest.mark.parametrize(
-    ("start", "length", "last"),
-    [
-        pytest.param("2027-01-01T08:00:00Z", "30 days", "2027-01-31", id="exactly at the end"),
-        pytest.param("2027-01-01T08:00:00Z", "29 days 23 hours", "2027-01-30", id="an hour too late"),
-    ],
-)
-def test_the_end_is_included(start: str, length: str, last: str) -> None:
-    assert instants(start, length, every="day")[-1] == at(last)
 
 
 # Amounts and order
@@ -167,12 +121,6 @@ def test_the_end_is_included(start: str, length: str, last: str) -> None:
 def test_amounts_belong_to_their_instants_in_any_order() -> None:
     result = plan(NEW_YEAR, rent(amount=[1, 2.5, 3], at=["+3 days", "+1 day", "+2 days"]))
     assert [(item.at.day, str(item.amount)) for item in result.transactions] == [(2, "2.5"), (3, "3"), (4, "1")]
-
-
-@pytest.mark.parametrize("amount", ["0.10", "1e2", "123456.789012345"])
-def test_amounts_keep_their_digits(amount: str) -> None:
-    target = read(f'goals = [{{ name = "a", target = {amount} }}]').plan(NEW_YEAR).goals[0].target_amount
-    assert (str(target), type(target)) == (str(Decimal(amount)), Decimal)
 
 
 # Limits
@@ -230,7 +178,6 @@ def test_a_plan_for_one_call_is_smaller(top: dict[str, Any]) -> None:
     ("start", "length"),
     [
         (NEW_YEAR, "10 years 1 second"),
-        ("2025-01-01T00:00:00Z", "3653 days"),
         ("9989-12-31T23:59:59Z", "10 years 1 day"),
     ],
 )
@@ -247,7 +194,6 @@ def test_too_long_scenarios_are_rejected(start: str, length: str) -> None:
         (None, "the scenario has no start; pass one"),
         (datetime(2027, 1, 1), "the start 2027-01-01T00:00:00 has no time zone; …"),  # noqa: DTZ001
         ("soon", "the start …must be an RFC 3339 timestamp …"),
-        ("0010-12-31T23:59:59Z", "the start must be in the years 0011 to 9989"),
         ("9990-01-01T00:00:00Z", "the start must be in the years 0011 to 9989"),
     ],
 )

@@ -18,9 +18,7 @@ def days(length: str = "6 months", **keys: Any) -> str:
     ("rule", "expected"),
     [
         ("FREQ=MONTHLY;BYDAY=-1FR", "01-29 02-26 03-26 04-30 05-28 06-25"),
-        ("RRULE:FREQ=MONTHLY;BYDAY=-1FR", "01-29 02-26 03-26 04-30 05-28 06-25"),
         ("rrule:FREQ=MONTHLY;BYDAY=-1FR", "01-29 02-26 03-26 04-30 05-28 06-25"),
-        ("FREQ=MONTHLY;BYMONTHDAY=31", "01-31 03-31 05-31"),
         ("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "01-29 02-26 03-31 04-30 05-31 06-30"),
         ("FREQ=WEEKLY;INTERVAL=8;BYDAY=TU", "02-23 04-20 06-15"),
     ],
@@ -49,10 +47,8 @@ def test_a_rule_counts_from_its_start() -> None:
         ("FREQ=DAILY;INTERVAL=1001", "rrule must have an INTERVAL from 1 to 1000."),
         ("FREQ=DAILY;BYMONTH=2", "rrule with FREQ=DAILY can have only INTERVAL and BYDAY; use FREQ=MONTHLY or"),
         ("FREQ=WEEKLY;BYMONTHDAY=30", "rrule with FREQ=WEEKLY can have only INTERVAL, BYDAY and BYMONTH; use FREQ="),
-        ("FREQ=MONTHLY;BYDAY=+99MO", "rrule must have days from 1 to 5 in BYDAY, such as 5MO."),
         ("FREQ=YEARLY;BYMONTH=12;BYDAY=-53MO", "rrule must have days from 1 to 5 in BYDAY, such as 5MO."),
         ("FREQ=YEARLY;BYDAY=54MO", "rrule must have days from 1 to 53 in BYDAY, such as 53MO."),
-        ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", 'rrule "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30" selects no day.'),
         ("FREQ=DAILY;INTERVAL=7;BYDAY=MO", 'rrule "FREQ=DAILY;INTERVAL=7;BYDAY=MO" selects no day.'),
     ],
 )  # fmt: skip
@@ -62,7 +58,7 @@ def test_invalid_rules(rule: Any, problem: str) -> None:
     assert str(caught.value).partition('"Rent": ')[2].startswith(problem)
 
 
-@pytest.mark.parametrize("separator", [" ", "\n", "\t", "\u2028", ";", ","])
+@pytest.mark.parametrize("separator", [" ", "\n", ";"])
 @pytest.mark.parametrize(
     "second",
     [
@@ -70,8 +66,6 @@ def test_invalid_rules(rule: Any, problem: str) -> None:
         "FREQ=SECONDLY",
         "EXRULE:FREQ=DAILY",
         "DTSTART:20270101",
-        "RDATE:20270101",
-        "EXDATE:20270101",
     ],
 )
 def test_rule_with_a_second_one_is_invalid(separator: str, second: str) -> None:
