@@ -94,30 +94,21 @@ export function errorDetails(error) {
   return [creationErrorMessage(error), ...faults].join(" ");
 }
 
-// An empty list is the same as no list.
-const membersOf = (value) =>
-  Object.keys(value).filter((name) => !(name in MAX_ENTRIES && Array.isArray(value[name]) && !value[name].length));
 const WHOLE_SECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.0+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Return whether two values mean the same. An instant has several text forms. */
-export function sameParams(left, right) {
-  if (left === right) return true;
-  if (typeof left === "string" && typeof right === "string")
-    return [left, right].every((text) => WHOLE_SECOND.test(text)) && Date.parse(left) === Date.parse(right);
-  if (
-    !left ||
-    !right ||
-    typeof left !== "object" ||
-    typeof right !== "object" ||
-    Array.isArray(left) !== Array.isArray(right)
-  )
-    return false;
-  const names = membersOf(left);
-  return (
-    names.length === membersOf(right).length &&
-    names.every((name) => Object.hasOwn(right, name) && sameParams(left[name], right[name]))
-  );
+/** Return a value in one form. An instant has several texts, and an empty list of entries is the same as none. */
+function toCanonical(value) {
+  if (typeof value === "string") return (WHOLE_SECOND.test(value) && new Date(value).toJSON()) || value;
+  if (!value || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(toCanonical);
+  const isEmpty = ([name, member]) => name in MAX_ENTRIES && Array.isArray(member) && !member.length;
+  const members = Object.entries(value).filter((member) => !isEmpty(member));
+  members.sort(([left], [right]) => (left < right ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, toCanonical(member)]));
 }
+
+/** Return whether two values mean the same. */
+export const sameParams = (left, right) => JSON.stringify(toCanonical(left)) === JSON.stringify(toCanonical(right));
 
 /** Create the clock of a draft. If that fails, call `showError(message, faults)`. */
 export async function tryToCreate(params, { name }, showError) {
