@@ -50,7 +50,7 @@ async def test_difference_of_two_forks_is_shown_at_the_cursor(browser: Browser, 
         await expect(page.locator(".line.shared")).to_have_count(1)
         await expect(page.locator(".lowest.second")).to_have_text(re.compile("^Lowest of Bigger flat, 3 Jan 2027−"))
         await slider.press("End")
-        await expect(page.locator(".mark.both")).to_have_text("Both, now 1 Jan")
+        await expect(page.locator(".pill.both")).to_have_text("Both, now 1 Jan")
         await console.button("Swap").click()
         await expect(figures.first).to_contain_text("+€480.00")
 

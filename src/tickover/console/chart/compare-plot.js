@@ -19,6 +19,7 @@ import {
   valueScale,
 } from "./chart-paths.js";
 import { boundsIn, drawForbidden, drawViolations, hatch } from "./forbidden-areas.js";
+import { halfWidth, Pill } from "./pill.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
 
 const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [34, 260, 34, 72, 26, 12];
@@ -45,22 +46,13 @@ function stripScale(delta, window, bottom, top) {
   return { y, step, ticks: ticks.filter((tick) => tick <= high) };
 }
 
-/** A label above the plot with a line down to its end. */
-class Mark {
-  #text = s("text", { y: 19, "text-anchor": "middle" });
-  #rect = s("rect", { y: 4, height: 22, rx: 11 });
-
-  constructor(name) {
-    this.stem = s("path", { class: `mark-line ${name}` });
-    this.node = s("g", { class: `mark ${name}` }, this.#rect, this.#text);
-  }
-
+class Mark extends Pill {
   /**
-   * Draw the label above x, beside the taken ranges `[from, to]`, at most `reach` of its half widths away. Return its
+   * Draw the pill above x, beside the taken ranges `[from, to]`, at most `reach` of its half widths away. Return its
    * range, or null if it has no room.
    */
   draw(text, x, { left, right, bottom }, taken, reach = 2.2) {
-    const half = textWidth(text) / 2 + 10;
+    const half = halfWidth(text);
     const clamp = (middle) => Math.min(Math.max(middle, left + half - 8), right - half + 8);
     const isFree = (middle) =>
       Math.abs(middle - x) <= reach * half && taken.every(([from, to]) => middle + half < from || middle - half > to);
@@ -68,14 +60,10 @@ class Mark {
       .map(clamp)
       .toSorted((one, other) => Math.abs(one - x) - Math.abs(other - x))
       .find(isFree);
-    this.stem.setAttribute("d", `M${x} ${PLOT_TOP - 8}V${bottom}`);
-    this.node.setAttribute("visibility", middle === undefined ? "hidden" : "visible");
-    if (middle === undefined) return null;
-    this.#text.textContent = text;
-    this.#text.setAttribute("x", middle);
-    this.#rect.setAttribute("x", middle - half);
-    this.#rect.setAttribute("width", half * 2);
-    return [middle - half, middle + half];
+    this.drawLine(x, bottom);
+    if (middle === undefined) this.hide();
+    else this.place(text, middle);
+    return middle === undefined ? null : [middle - half, middle + half];
   }
 }
 

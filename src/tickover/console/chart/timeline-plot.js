@@ -19,6 +19,7 @@ import {
 } from "./chart-paths.js";
 import { barLane, expectationStrip, goalLane, idleMarks, rangeStrip, transferLane } from "./event-lanes.js";
 import { drawForbidden, drawViolations, hatch } from "./forbidden-areas.js";
+import { halfWidth, Pill } from "./pill.js";
 import { AXIS, laneLabel, layOut, RIGHT, TOP } from "./timeline-layout.js";
 
 const CALLOUT_GAP = 3;
@@ -118,46 +119,34 @@ const PILL_SPACE = 30; // for the button beside the preview's pill
 /** The layout is for a font size of 16 px and scales with the font size of the browser. Reading it in a frame is slow. */
 export const rootFontScale = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 
-/** A pill above the plot with a line down to the axis. */
-class Pill {
-  #text = s("text", { y: 19, "text-anchor": "middle" });
-  #rect = s("rect", { y: 4, height: 22, rx: 11 });
-
-  constructor(name) {
-    this.stem = s("path", { class: `stem ${name}` });
-    this.node = s("g", { class: `pill ${name}` }, this.#rect, this.#text);
-  }
-
+class TimePill extends Pill {
   /**
    * Draw the pill above x, beside the pill to avoid. Leave `space` on its right. The time of a pill that is away is not in
    * the plot. Return its edges `{ from, to }`.
    */
   draw(text, x, { left, right, bottom }, { avoid, space = 0, isAway = false } = {}) {
-    const half = textWidth(text) / 2 + 10;
+    const half = halfWidth(text);
     let middle = Math.min(Math.max(x, left + half), right - half - space);
     if (avoid && middle + half + 2 > avoid.from && middle - half - 2 < avoid.to + avoid.space)
       middle = x <= avoid.x && avoid.from > 2 * half + 2 ? avoid.from - half - 2 : avoid.to + avoid.space + half + 2;
     middle = Math.min(Math.max(middle, half), right - half - space + 8);
-    if (this.#text.textContent !== text) this.#text.textContent = text;
-    this.#text.setAttribute("x", middle);
-    this.#rect.setAttribute("x", middle - half);
-    this.#rect.setAttribute("width", half * 2);
-    this.stem.setAttribute("d", isAway ? "" : `M${x} 26V${bottom}`);
+    this.place(text, middle);
+    if (isAway) this.hideLine();
+    else this.drawLine(x, bottom);
     this.node.classList.toggle("away", isAway);
-    this.node.removeAttribute("visibility");
     return { x, from: middle - half, to: middle + half, space };
   }
 
   hide() {
-    this.stem.setAttribute("d", "");
-    this.node.setAttribute("visibility", "hidden");
+    super.hide();
+    this.hideLine();
   }
 }
 
 /** Draws the pills of now and of the preview, and the shade between them. */
 class PreviewMarks {
-  nowPill = new Pill("now");
-  previewPill = new Pill("preview");
+  nowPill = new TimePill("now");
+  previewPill = new TimePill("preview");
   #model;
   #x;
   #box;
@@ -208,31 +197,10 @@ function setSize(svg, pixels, height, fontScale) {
  * Draw everything into the SVG. Return `{ lanes, plots, box, x, preview, hover }`; `preview(instant)` moves the preview
  * and returns the edges of its pill, and `hover(instant)` marks an instant, or nothing if it is null.
  */
-export function drawTimeline(
-  svg,
-  {
-    model,
-    curves = curvesOf(model),
-    results,
-    tracks = [],
-    window,
-    width: pixels,
-    space,
-    fontScale = rootFontScale(),
-    showsAll,
-    axis,
-  },
-) {
+export function drawTimeline(svg, { width: pixels, space, axis, results, tracks = [], ...options }) {
+  const { model, curves = curvesOf(model), window, fontScale = rootFontScale() } = options;
   const width = pixels / fontScale;
-  const layout = layOut({
-    model,
-    curves,
-    tracks,
-    window,
-    width,
-    space: space && space / fontScale,
-    showsAll,
-  });
+  const layout = layOut({ ...options, curves, tracks, width, space: space && space / fontScale });
   const { left, bottom, isNarrow, accountPlaces } = layout;
   const right = width - (isNarrow ? 4 : RIGHT);
   const x = scale(window.from, window.to, left, right);
