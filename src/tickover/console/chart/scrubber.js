@@ -8,7 +8,6 @@ import { addMonths, DAY, HOUR, MINUTE, toTimestamp } from "../lib/instants.js";
 const THUMB_WIDTH = 22; // as in scrubber.css
 const MIN_STEPS = 28;
 const FIELD_UPDATE_MS = 120;
-const DIRECTIONS = { ArrowRight: 1, ArrowUp: 1, PageUp: 1, ArrowLeft: -1, ArrowDown: -1, PageDown: -1 };
 
 /** Return the length of one slider step: a day, or less for a short window. */
 export function sliderStep({ from, to }) {
@@ -73,7 +72,6 @@ export class Scrubber {
       type: "range",
       "aria-label": "Preview time",
       oninput: () => this.#readSlider(),
-      onkeydown: (event) => this.#stepPastEnd(event),
       onchange: () => this.#extendWindow(),
     });
     this.field = timeInput("", { "aria-label": "Preview time (UTC)", onchange: () => this.#readField() });
@@ -165,22 +163,10 @@ export class Scrubber {
     this.#setInstant(Math.min(instant, this.window.to));
   }
 
-  /** Return -1 or 1 at an end of the slider, otherwise 0. */
-  #edge() {
-    const { value, max } = this.slider;
-    return Number(value) === Number(max) ? 1 : Number(value) === 0 ? -1 : 0;
-  }
-
   #extendWindow() {
-    if (this.#edge()) this.onEdge(this.#edge());
-  }
-
-  /** At an end, a key extends the window and moves the preview. */
-  #stepPastEnd(event) {
-    const direction = DIRECTIONS[event.key];
-    if (!direction || direction !== this.#edge() || !this.onEdge(direction)) return;
-    event.preventDefault();
-    this.#setInstant(snapToItem(this.#model, this.window, this.#instant + direction * this.stepSize));
+    const { value, max } = this.slider;
+    if (value === max) this.onEdge(1);
+    else if (value === "0") this.onEdge(-1);
   }
 
   #readField() {

@@ -58,30 +58,6 @@ export function panWindow({ from, to }, fraction) {
   return { from: from + distance, to: to + distance };
 }
 
-const ANIMATION_MS = 240;
-
-/** Move from one window to another. Return `{ target, isRunning, stop }`. */
-export function animateWindow(from, to, onFrame) {
-  const animation = { target: to, isRunning: !matchMedia("(prefers-reduced-motion: reduce)").matches };
-  animation.stop = () => {
-    animation.isRunning = false;
-    cancelAnimationFrame(frame);
-  };
-  const startedAt = performance.now();
-  let frame = 0;
-  const step = () => {
-    const progress = animation.isRunning ? Math.min(1, (performance.now() - startedAt) / ANIMATION_MS) : 1;
-    const eased = 1 - (1 - progress) ** 3;
-    const between = (edge) => (progress === 1 ? to[edge] : from[edge] + (to[edge] - from[edge]) * eased);
-    onFrame({ from: between("from"), to: between("to") });
-    animation.isRunning = progress < 1;
-    if (animation.isRunning) frame = requestAnimationFrame(step);
-  };
-  if (animation.isRunning) frame = requestAnimationFrame(step);
-  else step();
-  return animation;
-}
-
 /** Format a time of day. Midnight is the start of a day. */
 const formatClockTime = (at) => (isMidnight(at) ? formatShortDay(at) : formatTime(at));
 

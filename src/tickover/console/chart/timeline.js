@@ -12,16 +12,7 @@ import { legendItem } from "./chart-paths.js";
 import { monthlyTable } from "./monthly-table.js";
 import { PlotTooltip } from "./plot-tooltip.js";
 import { clampToClock, Scrubber, snapToItem, TIME_STEPS } from "./scrubber.js";
-import {
-  animateWindow,
-  axisTicks,
-  clampWindow,
-  drawAxis,
-  panWindow,
-  windowAround,
-  ZOOMS,
-  zoomWindow,
-} from "./time-axis.js";
+import { axisTicks, clampWindow, drawAxis, panWindow, windowAround, ZOOMS, zoomWindow } from "./time-axis.js";
 import { listenToGestures } from "./timeline-gestures.js";
 import { MAX_PLOTS, NARROW } from "./timeline-layout.js";
 import { drawTimeline, rootFontScale } from "./timeline-plot.js";
@@ -43,7 +34,6 @@ export class Timeline extends HTMLElement {
   #width = 0;
   #space = 0;
   #allPlots = false;
-  #animation = null;
   #frame = 0;
   #fontScale = 1;
   #months = null; // the table, while it is shown
@@ -117,11 +107,7 @@ export class Timeline extends HTMLElement {
       h(
         "div.row.card-header",
         (this.heading = h("h2", { id: "timeline-title" })),
-        (this.choice = h("select", {
-          "aria-label": "Show",
-          hidden: true,
-          onchange: () => this.show(this.choice.value),
-        })),
+        (this.choice = h("select", { "aria-label": "Show", onchange: () => this.show(this.choice.value) })),
         this.moreButton,
         this.legend,
         (this.controls = h("div.row.controls", this.scrubber.goTo, this.zooms.element, this.tableButton)),
@@ -137,8 +123,7 @@ export class Timeline extends HTMLElement {
         this.#requestPreview(this.#snap(instant));
       },
       onHover: (event) => this.#hover(event),
-      onMove: (factor, instant, pixels) =>
-        this.#setWindow(panWindow(zoomWindow(this.#window, instant, factor), pixels / this.#plotWidth())),
+      onMove: (factor, instant, pixels) => this.#moveWindowBy(factor, pixels / this.#plotWidth(), instant),
     });
     this.svg.addEventListener("pointerleave", () => this.tooltip.hide());
     this.svg.addEventListener("dblclick", () => this.#requestItem(this.#instant));
@@ -148,7 +133,6 @@ export class Timeline extends HTMLElement {
     this.observer.disconnect();
     removeEventListener("resize", this.measure);
     this.stopShortcuts();
-    this.#animation?.stop();
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
   }
@@ -229,45 +213,29 @@ export class Timeline extends HTMLElement {
 
   #zoomTo(index) {
     this.#zoom = index;
-    this.#animateTo(windowAround(this.#model, this.#instant, ZOOMS[index].months));
+    this.#window = windowAround(this.#model, this.#instant, ZOOMS[index].months);
+    this.#draw();
   }
 
-  #animateTo(target) {
-    this.#animation?.stop();
-    this.#animation = animateWindow(this.#window, target, (window) => {
-      this.#window = window;
-      this.#draw();
-    });
-  }
-
-  /** Zoom and pan with a key. A key pressed during an animation continues from its end. */
-  #animateBy(factor, fraction) {
-    const window = this.#animation?.isRunning ? this.#animation.target : this.#window;
+  /** Zoom around an instant, and pan by a fraction of the window. Several events of a gesture in one frame draw it once. */
+  #moveWindowBy(factor, fraction, instant = this.#instant) {
     this.#zoom = -1;
-    this.#animateTo(clampWindow(this.#model, panWindow(zoomWindow(window, this.#instant, factor), fraction)));
-  }
-
-  /** Show any window of the clock's time. Several events of a gesture in one frame draw it once. */
-  #setWindow(window) {
-    this.#animation?.stop();
-    this.#zoom = -1;
-    this.#window = clampWindow(this.#model, window);
+    this.#window = clampWindow(this.#model, panWindow(zoomWindow(this.#window, instant, factor), fraction));
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
       this.#draw();
     });
   }
 
-  /** Move the window by half its length, or extend the window of "All" by a quarter. Return whether that is possible. */
+  /** Move the window by half its length, or extend the window of "All" by a quarter. */
   #moveWindow(direction) {
     const { from, to } = this.#window;
     const isWhole = this.#zoom === ALL;
-    if (direction > 0 ? to >= this.#model.maxTime : isWhole || from <= this.#model.start) return false;
+    if (direction > 0 ? to >= this.#model.maxTime : isWhole || from <= this.#model.start) return;
     const distance = ((to - from) / 2) * direction;
     if (isWhole) this.#window = { from, to: Math.min(this.#model.maxTime, to + (to - from) / 4) };
     else this.#window = clampWindow(this.#model, { from: from + distance, to: to + distance });
     this.#draw();
-    return true;
   }
 
   #draw() {
@@ -363,8 +331,8 @@ export class Timeline extends HTMLElement {
     const step = TIME_STEPS.find((candidate) => candidate.key === key.toLowerCase());
     if (step) this.scrubber.move(step, { advances: shiftKey });
     else if (key === "0" || key === "Escape") this.#requestPreview(this.#model.now);
-    else if (key in ZOOM_KEYS) this.#animateBy(ZOOM_KEYS[key], 0);
-    else if (shiftKey && key in PAN_KEYS && this.contains(target)) this.#animateBy(1, PAN_KEYS[key]);
+    else if (key in ZOOM_KEYS) this.#moveWindowBy(ZOOM_KEYS[key], 0);
+    else if (shiftKey && key in PAN_KEYS && this.contains(target)) this.#moveWindowBy(1, PAN_KEYS[key]);
     else if (key === "g") this.scrubber.field.focus();
     else if (key === "a") this.#requestItem(this.#instant);
     else if (key === "Enter") this.dispatchEvent(new CustomEvent("advance", { detail: null }));
