@@ -120,91 +120,70 @@ export const ACCOUNT_TYPES = [
   ["LOAN", "Loan"],
 ];
 
-export function accountRow(entry, previousRow) {
-  const last = previousRow && readRow(previousRow);
-  const { key, name, type, currency, openingBalance } = entry ?? { currency: last?.currency ?? "EUR" };
-  const keyInput = textInput(key, { spellcheck: "false", placeholder: "checking" });
-  return {
-    fields: [
-      field("name", "Name", textInput(name)),
-      field("key", "Key", keyInput),
-      field("type", "Type", select(ACCOUNT_TYPES, { value: type })),
-      field("currency", "Currency", currencyInput(currency)),
-      field("openingBalance", "Opening balance", amountInput(openingBalance, { placeholder: "0" }), parseAmount),
-    ],
-  };
-}
-
-export function transferRow(entry, previousRow, start) {
-  const last = previousRow && readRow(previousRow);
-  const { at, name, from, to, amount, received, repeats } = entry ?? { at: last?.at ?? suggestTime(null, start()) };
-  const arrives = amountInput(received, { placeholder: "if currencies differ" });
-  return {
-    fields: [
-      field("name", "Name", textInput(name)),
-      field("from", "From", accountInput(from)),
-      field("to", "To", accountInput(to)),
-      field("amount", "Amount", amountInput(amount), parseAmount),
-      field("received", "Received", arrives, parseAmount),
-      field("at", "Time (UTC)", timeInput(at), readTime),
-      field("repeats", "Repeats", repeatSelect(repeats)),
-    ],
-  };
-}
-
-const TRANSACTION_TYPES = [
+export const TRANSACTION_TYPES = [
   ["EXPENSE", "Expense"],
   ["INCOME", "Income"],
 ];
 
-export function transactionRow(entry, previousRow, start) {
-  const last = previousRow && readRow(previousRow);
-  const { at, name, amount, currency, type, category, account, repeats } = entry ?? {
-    at: last?.at ?? suggestTime(null, start()),
-    currency: last?.currency ?? "EUR",
-  };
-  return {
-    fields: [
-      field("name", "Name", textInput(name)),
-      field("type", "Type", select(TRANSACTION_TYPES, { value: type })),
-      field("amount", "Amount", amountInput(amount), parseAmount),
-      field("currency", "Currency", currencyInput(currency)),
-      field("account", "Account", accountInput(account, "the first")),
-      field("category", "Category", textInput(category, { placeholder: "optional" })),
-      field("at", "Time (UTC)", timeInput(at), readTime),
-      field("repeats", "Repeats", repeatSelect(repeats)),
-    ],
-  };
+const amount = (label, placeholder) => ({
+  label,
+  control: (value) => amountInput(value, { placeholder }),
+  read: parseAmount,
+});
+
+/** The fields of the rows. The key is the name in the params, unless the field has another one. */
+const FIELDS = {
+  name: { label: "Name", control: textInput },
+  key: { label: "Key", control: (value) => textInput(value, { spellcheck: "false", placeholder: "checking" }) },
+  accountType: { key: "type", label: "Type", control: (value) => select(ACCOUNT_TYPES, { value }) },
+  type: { label: "Type", control: (value) => select(TRANSACTION_TYPES, { value }) },
+  currency: { label: "Currency", control: currencyInput },
+  openingBalance: amount("Opening balance", "0"),
+  from: { label: "From", control: accountInput },
+  to: { label: "To", control: accountInput },
+  account: { label: "Account", control: (value) => accountInput(value, "the first") },
+  category: { label: "Category", control: (value) => textInput(value, { placeholder: "optional" }) },
+  amount: amount("Amount"),
+  received: amount("Received", "if currencies differ"),
+  targetAmount: amount("Target amount"),
+  initialAmount: amount("Initial amount", "0"),
+  at: { label: "Time (UTC)", control: timeInput, read: readTime },
+  repeats: { label: "Repeats", control: repeatSelect },
+};
+
+const fieldsOf = (entry, names) =>
+  names.map((name) => {
+    const { key = name, label, control, read } = FIELDS[name];
+    return field(key, label, control(entry[key]), read);
+  });
+
+export function accountRow(entry, previousRow) {
+  const currency = previousRow ? readRow(previousRow).currency : "EUR";
+  return { fields: fieldsOf(entry ?? { currency }, ["name", "key", "accountType", "currency", "openingBalance"]) };
 }
 
-export function goalRow(entry, _previousRow, start) {
-  const { name, targetAmount, initialAmount, contributions = [] } = entry ?? {};
-  const list = rowList(
-    "contributions",
-    { title: "Contributions", noun: "contribution", hint: "" },
-    contributionRow,
-    start,
-  );
-  entriesOf(contributions).forEach((contribution) => list.append(contribution));
-  return {
-    fields: [
-      field("name", "Name", textInput(name)),
-      field("targetAmount", "Target amount", amountInput(targetAmount), parseAmount),
-      field("initialAmount", "Initial amount", amountInput(initialAmount, { placeholder: "0" }), parseAmount),
-    ],
-    contributions: list,
-    nested: list.element,
-  };
+export function transferRow(entry, previousRow, start) {
+  const at = previousRow ? readRow(previousRow).at : suggestTime(null, start());
+  return { fields: fieldsOf(entry ?? { at }, ["name", "from", "to", "amount", "received", "at", "repeats"]) };
+}
+
+export function transactionRow(entry, previousRow, start) {
+  const { at = suggestTime(null, start()), currency = "EUR" } = previousRow ? readRow(previousRow) : {};
+  const names = ["name", "type", "amount", "currency", "account", "category", "at", "repeats"];
+  return { fields: fieldsOf(entry ?? { at, currency }, names) };
+}
+
+export function goalRow(entry = {}, _previousRow, start) {
+  const texts = { title: "Contributions", noun: "contribution", hint: "" };
+  const contributions = rowList("contributions", texts, contributionRow, start);
+  entriesOf(entry.contributions).forEach((contribution) => contributions.append(contribution));
+  const fields = fieldsOf(entry, ["name", "targetAmount", "initialAmount"]);
+  return { fields, contributions, nested: contributions.element };
 }
 
 function contributionRow(entry, previousRow, start) {
-  const last = previousRow && readRow(previousRow);
-  const { at, amount, repeats } = entry ?? { at: suggestTime(last?.at, start()), amount: last?.amount };
+  const last = previousRow ? readRow(previousRow) : {};
   return {
-    fields: [
-      field("amount", "Amount", amountInput(amount), parseAmount),
-      field("at", "Time (UTC)", timeInput(at), readTime),
-      field("repeats", "Repeats", repeatSelect(repeats)),
-    ],
+    fields: fieldsOf(entry ?? { at: suggestTime(last.at, start()), amount: last.amount }, ["amount", "at", "repeats"]),
   };
 }

@@ -5,8 +5,8 @@ import { describeExpectation } from "../clock/expectations.js";
 import { amountFormat, parseAmount } from "../lib/amounts.js";
 import { disclosure } from "../lib/card.js";
 import { h, render, withAmounts, withBusyState } from "../lib/dom.js";
-import { field, parseTimeText, readTime, select, withPicker } from "../lib/form-fields.js";
-import { icon } from "../lib/icons.js";
+import { amountInput, field, parseTimeText, readTime, select, textInput, withPicker } from "../lib/form-fields.js";
+import { iconButton } from "../lib/icons.js";
 
 const PERIODS = [
   ["MONTH", "month"],
@@ -15,9 +15,12 @@ const PERIODS = [
   ["ALL", "all of the time"],
 ];
 
-const amount = (value = "") => h("input", { inputMode: "decimal", autocomplete: "off", value });
-const dateInput = () => withPicker(text({ required: true, placeholder: "2027-01-31" }), { type: "date" });
-const text = (properties = {}) => h("input", { autocomplete: "off", ...properties });
+const TOTALS = [
+  ["EXPENSE", "Expenses"],
+  ["INCOME", "Income"],
+];
+
+const dateInput = () => withPicker(textInput("", { required: true, placeholder: "2027-01-31" }), { type: "date" });
 
 /** Return the kinds of expectations: `{ title, fields, read }`. `fields` creates controls by label. */
 function kinds({ currencies: codes, accounts, goals: allGoals }) {
@@ -33,7 +36,7 @@ function kinds({ currencies: codes, accounts, goals: allGoals }) {
   const subject = accounts.length ? "Account" : "Currency";
   const bound = (title, key) => ({
     title,
-    fields: () => ({ [subject]: select(balances), Amount: amount("0") }),
+    fields: () => ({ [subject]: select(balances), Amount: amountInput(0) }),
     read({ [subject]: { value }, Amount }) {
       const [member, name] = value.split(":");
       return { balance: { [member]: name, [key]: parseAmount(Amount.value) } };
@@ -52,20 +55,17 @@ function kinds({ currencies: codes, accounts, goals: allGoals }) {
       : []),
     {
       title: "Transaction posted",
-      fields: () => ({ Name: text({ required: true }), "By (UTC)": dateInput() }),
+      fields: () => ({ Name: textInput("", { required: true }), "By (UTC)": dateInput() }),
       read: ({ Name, "By (UTC)": by }) => ({ posted: { name: Name.value, by: timestamp(by) } }),
     },
     {
       title: "Total at most",
       fields: () => ({
-        Type: select([
-          ["EXPENSE", "Expenses"],
-          ["INCOME", "Income"],
-        ]),
-        Currency: currencies.length ? select(currencies) : text({ maxLength: 3, value: "EUR" }),
+        Type: select(TOTALS),
+        Currency: currencies.length ? select(currencies) : textInput("EUR", { maxLength: 3 }),
         "In every": select(PERIODS),
-        Amount: amount(),
-        Category: text({ placeholder: "any" }),
+        Amount: amountInput(),
+        Category: textInput("", { placeholder: "any" }),
       }),
       read: ({ Type, Currency, Amount, Category, "In every": per }) => ({
         total: {
@@ -145,7 +145,7 @@ export function expectationForm(clock, { onAdd, onCancel }) {
 export const EXPECTATIONS_HINT = "Conditions that must hold, for example a balance that is never below zero.";
 
 export const removeButton = (text, onclick) =>
-  h("button.plain.icon-button", { "aria-label": `Remove ${text}`, title: "Remove", onclick }, icon("close"));
+  iconButton("close", `Remove ${text}`, { class: "plain", title: "Remove", onclick });
 
 /**
  * Create the list of expectations of a new clock. `getClock()` returns its currencies, accounts and goals. Call

@@ -4,14 +4,13 @@ import { copyText, h } from "./dom.js";
 
 const MAX_SHOWN_LENGTH = 20_000;
 
-// Strings, comments, numbers and keywords of JSON, shells and Python. A string before a colon is a key.
+// Strings, numbers and keywords of JSON and shells. A string before a colon is a key.
 const TOKENS = new RegExp(
   [
     /(?<key>"(?:[^"\\\n]|\\.)*"(?=:))/,
     /(?<string>"(?:[^"\\\n]|\\.)*"|'[^'\n]*')/,
-    /(?<comment>(?<=^|\s)(?:#|\/\/) [^\n]*)/,
     /(?<![\w-])(?<number>-?\d[\d.]*(?:e[+-]?\d+)?)(?![\w-])/,
-    /(?<![\w./-])(?<keyword>import|from|const|new|await|def|assert|print|True|False|None|true|false|null|curl|tickover|export)(?![\w/-])/,
+    /(?<![\w./-])(?<keyword>true|false|null|curl)(?![\w/-])/,
   ]
     .map(({ source }) => source)
     .join("|"),

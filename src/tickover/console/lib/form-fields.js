@@ -70,7 +70,7 @@ export function field(key, label, control, read = (text) => text, hint = null) {
 }
 
 export const textInput = (value, attributes = {}) =>
-  h("input", { type: "text", autocomplete: "off", value: value === undefined ? "" : String(value), ...attributes });
+  h("input", { type: "text", autocomplete: "off", value: String(value ?? ""), ...attributes });
 /** Create a choice of `[value, text]`. */
 export const select = (options, { value: selected, ...properties } = {}) =>
   h(

@@ -30,6 +30,10 @@ export const icon = (name) =>
     s("path", { d: PATHS[name] }),
   );
 
+/** Create a button that shows only an icon. `label` names it, and so does the title, unless there is another one. */
+export const iconButton = (name, label, { class: kind = "quiet", ...properties }) =>
+  h("button", { class: `${kind} icon-button`, "aria-label": label, title: label, ...properties }, icon(name));
+
 /** Create the mark of a state of expectations. */
 export const stateBadge = (state) =>
   h("span", { class: `result ${state.replaceAll(" ", "-")}` }, icon(state.endsWith("violated") ? "close" : "check"));

@@ -4,7 +4,7 @@ import { faultList, faultsIn } from "../clock/create-clock.js";
 import { card } from "../lib/card.js";
 import { secretBox } from "../lib/code-block.js";
 import { h, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
-import { field } from "../lib/form-fields.js";
+import { field, textInput } from "../lib/form-fields.js";
 import { formatDay } from "../lib/format.js";
 import { CallError, call } from "../lib/rpc.js";
 import { currentSession } from "../lib/session.js";
@@ -13,7 +13,6 @@ import { confirmAction } from "./clock-dialogs.js";
 const MAX_TOKEN_NAME_LENGTH = 100;
 const [DEFAULT_DAYS, MAX_DAYS] = [90, 365];
 
-const input = (properties) => h("input", { autocomplete: "off", required: true, ...properties });
 const formatDate = (text) => formatDay(Date.parse(text));
 
 class AccountPage extends HTMLElement {
@@ -21,8 +20,8 @@ class AccountPage extends HTMLElement {
   #list = h("div.token-list");
   #created = h("div", { "aria-live": "polite" });
   #error = h("div.error", { role: "alert" });
-  #name = input({ type: "text", maxLength: MAX_TOKEN_NAME_LENGTH, placeholder: "ci" });
-  #days = input({ type: "number", min: "1", max: `${MAX_DAYS}`, value: `${DEFAULT_DAYS}` });
+  #name = textInput("", { required: true, maxLength: MAX_TOKEN_NAME_LENGTH, placeholder: "ci" });
+  #days = textInput(DEFAULT_DAYS, { type: "number", required: true, min: "1", max: `${MAX_DAYS}` });
   #readOnly = h("input", { type: "checkbox" });
   #button = h("button.primary", "Create token");
 
@@ -116,15 +115,11 @@ class AccountPage extends HTMLElement {
     try {
       const { token } = await this.#call("createAccessToken", params);
       this.#name.value = "";
-      this.#showCreated(token, params.name);
+      render(this.#created, secretBox(`Copy the token “${params.name}” now. It isn't shown again.`, token));
       await this.#load();
     } catch (error) {
       this.#showError(error);
     }
-  }
-
-  #showCreated(token, name) {
-    render(this.#created, secretBox(`Copy the token “${name}” now. It isn't shown again.`, token));
   }
 
   async #revoke(id, name) {

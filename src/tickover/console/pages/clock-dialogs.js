@@ -4,9 +4,9 @@ import { curveOf, isPayment, viewAt } from "../clock/clock-model.js";
 import { curveName, forkName, MAX_NAME_LENGTH, plural, signedAmount } from "../clock/clock-text.js";
 import { difference } from "../lib/decimals.js";
 import { copyText, h, withAmounts } from "../lib/dom.js";
-import { field, textInput } from "../lib/form-fields.js";
+import { field, select, textInput } from "../lib/form-fields.js";
 import { formatDay, formatInstant, formatMoney, formatTime } from "../lib/format.js";
-import { icon } from "../lib/icons.js";
+import { iconButton } from "../lib/icons.js";
 
 /** Show a dialog and return the value of the pressed button, or null if it was cancelled. */
 export function openDialog(label, content, { onsubmit } = {}) {
@@ -107,15 +107,13 @@ export async function showItem(item, state, model) {
     `${curveName(curveOf(model, { account, currency }))} balance`,
     `${formatMoney(difference(balance, amount), currency)} → ${formatMoney(balance, currency)}`,
   ]);
-  const properties = { value: "copy", class: "quiet icon-button", "aria-label": "Copy ID", title: "Copy ID" };
-  const copy = h("button", properties, icon("copy"));
   const facts = {
     Amount: h("strong", signedAmount(item)),
     ...Object.fromEntries(balances),
     Time: `${formatDay(at)}, ${formatTime(at)} UTC`,
     State: state,
     Category: category,
-    ID: [h("code", id), copy],
+    ID: [h("code", id), iconButton("copy", "Copy ID", { value: "copy" })],
   };
   const rows = Object.entries(facts).filter(([, value]) => value);
   const choice = await openDialog("Event", [
@@ -130,23 +128,23 @@ export async function showItem(item, state, model) {
 }
 
 export const PARAMS = "params";
-const EXPORT_FORMATS = {
-  csv: "CSV",
-  json: "JSON",
-  hledger: "hledger",
-  beancount: "Beancount",
-  ofx: "OFX",
-  camt053: "camt.053 (ISO 20022)",
-  [PARAMS]: "Parameters of createTestClock",
-};
+const EXPORT_FORMATS = [
+  ["csv", "CSV"],
+  ["json", "JSON"],
+  ["hledger", "hledger"],
+  ["beancount", "Beancount"],
+  ["ofx", "OFX"],
+  ["camt053", "camt.053 (ISO 20022)"],
+  [PARAMS, "Parameters of createTestClock"],
+];
 
 /** Ask for the format of an export. Return `{ format, pending }`, or null for no export. */
 export async function askExport({ items }) {
   const count = items.filter((item) => isPayment(item) && !item.isPosted).length;
   const pending = h("input", { type: "checkbox", disabled: !count });
-  const options = Object.entries(EXPORT_FORMATS).map(([value, text]) => h("option", { value }, text));
   // The parameters have all items.
-  const format = h("select", { onchange: () => (pending.disabled = !count || format.value === PARAMS) }, options);
+  const onchange = () => (pending.disabled = !count || format.value === PARAMS);
+  const format = select(EXPORT_FORMATS, { onchange });
   const choice = await openDialog("Export clock", [
     h("h2", "Export this clock"),
     h("p", "A statement for each currency, with its opening and closing balance."),

@@ -5,6 +5,7 @@ import { lowestPoints, nextItems, viewAt } from "../clock/clock-model.js";
 import { describeStep, plural } from "../clock/clock-text.js";
 import { smallestAllowed, summarizeChecks } from "../clock/expectations.js";
 import { h, render } from "../lib/dom.js";
+import { select } from "../lib/form-fields.js";
 import { formatCount, formatDuration, formatMoney, formatPercent, formatShortDay } from "../lib/format.js";
 import { stateBadge } from "../lib/icons.js";
 import { DAY } from "../lib/instants.js";
@@ -56,22 +57,17 @@ export const columnTitles = () =>
 
 /** Create the choice of an order, which calls `onSort`. `isRestored` starts with the last order. */
 export function sortChoice(onSort, isRestored) {
-  const select = h(
-    "select",
-    {
-      "aria-label": "Sort",
-      onchange: () => {
-        lastSort = select.selectedIndex;
-        onSort();
-      },
-    },
-    SORTS.map(({ title }) => h("option", title)),
-  );
-  select.selectedIndex = isRestored ? lastSort : 0;
+  const onchange = () => {
+    lastSort = choice.selectedIndex;
+    onSort();
+  };
+  const titles = SORTS.map(({ title }) => [title, title]);
+  const choice = select(titles, { "aria-label": "Sort", onchange });
+  choice.selectedIndex = isRestored ? lastSort : 0;
   return {
-    element: h("div.sort", h("span.muted", "Sort"), select),
-    needsDetails: () => SORTS[select.selectedIndex].needsDetails,
-    sort: (list, cards) => sortCards(list, cards, SORTS[select.selectedIndex]),
+    element: h("div.sort", h("span.muted", "Sort"), choice),
+    needsDetails: () => SORTS[choice.selectedIndex].needsDetails,
+    sort: (list, cards) => sortCards(list, cards, SORTS[choice.selectedIndex]),
   };
 }
 

@@ -8,7 +8,7 @@ import { clockJsonForm, formProblem } from "../forms/clock-json-form.js";
 import { chooseFile, h, notify, onFileDrop, render, withBusyState } from "../lib/dom.js";
 import { showFailure } from "../lib/failure.js";
 import { formatDay } from "../lib/format.js";
-import { icon } from "../lib/icons.js";
+import { icon, iconButton } from "../lib/icons.js";
 import { CallError, call } from "../lib/rpc.js";
 import { tabList } from "../lib/tabs.js";
 import {
@@ -229,15 +229,8 @@ class ClocksPage extends HTMLElement {
 
   #drawName(container, clock, { focus = false } = {}) {
     const name = clockName(clock);
-    const renameButton = h(
-      "button.plain.icon-button.rename",
-      {
-        "aria-label": `Rename “${name}”`,
-        title: "Rename",
-        onclick: () => this.#editName(container, clock),
-      },
-      icon("edit"),
-    );
+    const onclick = () => this.#editName(container, clock);
+    const renameButton = iconButton("edit", `Rename “${name}”`, { class: "plain rename", title: "Rename", onclick });
     render(container, h("h2", h("a", { href: `#/clock/${clock.id}` }, name)), renameButton);
     if (focus) renameButton.focus();
   }

@@ -1,6 +1,7 @@
 // The dialog that adds a transaction, a transfer or a contribution to a clock.
 
 import { faultsIn, newIdempotencyKey } from "../clock/create-clock.js";
+import { TRANSACTION_TYPES } from "../forms/clock-form-rows.js";
 import { parseAmount } from "../lib/amounts.js";
 import { h, onSubmit, withBusyState } from "../lib/dom.js";
 import { amountInput, field, markInvalidTime, readTime, select, textInput, timeInput } from "../lib/form-fields.js";
@@ -21,8 +22,7 @@ function showFaults(fields, faults, path) {
 /** Create the fields of an item, of which each type shows some. `readItem()` returns `{ add, path }` of amendTestClock. */
 function itemFields(model, instant) {
   const types = [
-    ["EXPENSE", "Expense"],
-    ["INCOME", "Income"],
+    ...TRANSACTION_TYPES,
     ...(model.accounts.length > 1 ? [[TRANSFER, "Transfer"]] : []),
     ...model.goals.map(({ id, name }) => [`${GOAL}${id}`, `Contribution to “${name}”`]),
   ];

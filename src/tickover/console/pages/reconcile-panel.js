@@ -7,7 +7,7 @@ import { card } from "../lib/card.js";
 import { chooseFile, h, notify, onFileDrop, render, tableHead } from "../lib/dom.js";
 import { field, select } from "../lib/form-fields.js";
 import { formatDay, formatInstant, formatMoney } from "../lib/format.js";
-import { icon } from "../lib/icons.js";
+import { iconButton } from "../lib/icons.js";
 import { call } from "../lib/rpc.js";
 
 const TOLERANCES = [
@@ -26,11 +26,7 @@ export class ReconcilePanel {
   #title = h("span");
   #body = h("div", { role: "status" });
   #choices = h("div.row.filters");
-  #closeButton = h(
-    "button.quiet.icon-button",
-    { "aria-label": "Close", title: "Close", onclick: () => this.#close() },
-    icon("close"),
-  );
+  #closeButton = iconButton("close", "Close", { onclick: () => this.#close() });
   element = card({ title: this.#title, aside: [this.#choices, this.#closeButton], hidden: true }, this.#body);
 
   /** `hooks` has `model()`, `onRanges(ranges)` of what differs, and `onShow(instant)`. Files can be dropped on `page`. */

@@ -2,16 +2,11 @@
 
 import { MAX_NAME_LENGTH } from "../clock/clock-text.js";
 import { h, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { textInput } from "../lib/form-fields.js";
 
 /** Show the form. `rename(name)` renames the clock and reports errors; it returns whether to call `close()`. */
 export function showRenameForm(container, clock, { rename, close }) {
-  const field = h("input", {
-    type: "text",
-    "aria-label": "Clock name",
-    value: clock.name ?? "",
-    maxLength: MAX_NAME_LENGTH,
-    autocomplete: "off",
-  });
+  const field = textInput(clock.name, { "aria-label": "Clock name", maxLength: MAX_NAME_LENGTH });
   const button = h("button", "Save");
   const save = async () => {
     if (await withBusyState(button, () => rename(field.value))) close();

@@ -3,7 +3,7 @@
 import { codeBlock, toJson } from "../lib/code-block.js";
 import { writeCurl } from "../lib/curl.js";
 import { copyText, h, render } from "../lib/dom.js";
-import { icon } from "../lib/icons.js";
+import { icon, iconButton } from "../lib/icons.js";
 import { callHistory, onCall } from "../lib/rpc.js";
 import { currentSession, onSessionChange, onSessionEnd } from "../lib/session.js";
 import { listenToShortcuts } from "../lib/shortcuts.js";
@@ -40,11 +40,7 @@ class RequestInspector {
   #body = h("div.inspector-content");
 
   constructor() {
-    const close = h(
-      "button.quiet.icon-button",
-      { "aria-label": "Close", title: "Close", onclick: () => this.toggle() },
-      icon("close"),
-    );
+    const close = iconButton("close", "Close", { onclick: () => this.toggle() });
     render(panel, h("div.row", this.#heading, close), this.#body);
     listenToShortcuts(({ key }) => key === "r" && !inspectorButton.hidden && this.toggle());
     onCall(() => this.#follow(callHistory()[0]));
