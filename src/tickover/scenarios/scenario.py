@@ -14,7 +14,7 @@ from tickover.api.clocks import TransactionEntry, TransferEntry
 from tickover.api.durations import Duration
 from tickover.api.expectations import Expectation
 from tickover.api.fields import TransactionType
-from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_NAME, SPAN_YEARS
+from tickover.api.limits import MAX_CLOCK_ITEMS, MAX_CLOCK_TRANSACTIONS, MAX_NAME, SPAN_YEARS
 from tickover.api.plans import Plan, PlannedAccount, PlannedGoal, PlannedTransaction, PlannedTransfer
 from tickover.scenarios.adjustments import Adjustments, AmountRange
 from tickover.scenarios.errors import Location, Mistakes, ScenarioError
@@ -212,6 +212,10 @@ class Scenario(Struct, frozen=True, kw_only=True):
             with mistakes.collect():
                 expectations.append(expectation.plan(window))
         mistakes.raise_all()
+        count = len(found) + sum(len(goal.contributions) for goal in goals)
+        if count > MAX_CLOCK_ITEMS:
+            limit_text = f"{count:,} transactions, transfers and contributions exceed the limit of {MAX_CLOCK_ITEMS:,}"
+            raise self.location.error(f"{limit_text} per clock; reduce length, or remove some")
         return Plan(
             frozen_time=window.start,
             transactions=[item for item, _ in found if isinstance(item, TransactionEntry)],

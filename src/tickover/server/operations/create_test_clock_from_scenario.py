@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tickover.api.clocks import ContributionEntry, GoalEntry, NewClock, OneClock, TransactionEntry, TransferEntry
 from tickover.api.errors import Fault, Reason
 from tickover.api.fields import ClockName, InitialAmount, Labels, Params, PositiveAmount, Text, doc
-from tickover.api.limits import MAX_CLOCK_CURRENCIES, MAX_CLOCK_ITEMS, MAX_SCENARIO_BYTES
+from tickover.api.limits import MAX_CLOCK_CURRENCIES, MAX_SCENARIO_BYTES
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
 from tickover.server.isolated_requests import ExpandRequest
@@ -73,7 +73,7 @@ async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Cal
     given = json.decode(await expand(OPERATION.name, path, request, caller, services), type=_GrownClock)
     given = replace(given, labels=params.labels, name=given.name if params.name is UNSET else params.name)
     faults = [] if given.passes_fast_checks(caller.now) else list(given.faults(caller.now))
-    faults += _total_faults(given)
+    faults += _currency_faults(given)
     clock = new_clock(services.mint.new_key(caller.now), given, caller.now)
     if not faults:
         schedule = encode_schedule(clock, given)
@@ -90,10 +90,7 @@ def _of_scenario(fault: Fault, path: str) -> Fault:
     return Fault(path, "scenario", f"makes a clock whose {fault.path} {fault.message}")
 
 
-def _total_faults(given: _GrownClock) -> Iterator[Fault]:
-    items = len(given.transactions) + len(given.transfers) + sum(len(goal.contributions) for goal in given.goals)
-    if items > MAX_CLOCK_ITEMS:
-        yield Fault("items", "count", f"must be at most {MAX_CLOCK_ITEMS}", items)
+def _currency_faults(given: _GrownClock) -> Iterator[Fault]:
     currencies = len({item.currency for item in given.transactions})
     if currencies > MAX_CLOCK_CURRENCIES:
         yield Fault("currencies", "count", f"must be at most {MAX_CLOCK_CURRENCIES}", currencies)
