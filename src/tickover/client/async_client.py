@@ -35,7 +35,7 @@ class AsyncClient(BaseClient):
 
     async def send_link(self, email: str) -> str | None:
         """Send a login link. Return it too if the server stores emails in the development outbox."""
-        return calls.login_url(await self._session.send(calls.send_link(email)))
+        return (await self._session.send(calls.send_link(email))).login_url or None
 
     async def sign_in(self, email: str) -> SignedIn:
         """Send a code and sign in with it. The code is read from the development mailbox.

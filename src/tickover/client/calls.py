@@ -10,7 +10,6 @@ from typing import Any, Final, Generic, TypeVar
 from uuid import uuid4
 
 from msgspec import UNSET, Struct, UnsetType
-from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
@@ -45,25 +44,6 @@ FaultLike = BankFault | Mapping[str, Any]
 _IDEMPOTENCY_KEY: Final = re.compile("[!-~]([ -~]{0,253}[!-~])?")
 _IDS: Final = count(1)
 
-_ACCESS_TOKENS: Final = Decoder(AccessTokens)
-_BALANCES: Final = Decoder(Balances)
-_CHECK_RESULT: Final = Decoder(CheckResult)
-_CONNECTED: Final = Decoder(Connected)
-_CONNECTIONS: Final = Decoder(Connections)
-_CREATED_ACCESS_TOKEN: Final = Decoder(CreatedAccessToken)
-_CURRENT_USER: Final = Decoder(CurrentUser)
-_DOCUMENT: Final = Decoder(dict[str, Any])
-_DONE: Final = Decoder(Done)
-_EMAIL: Final = Decoder(StoredEmail)
-_EVENTS: Final = Decoder(EventPage)
-_EXPANDED: Final = Decoder(ExpandedPlan)
-_STATEMENT: Final = Decoder(StatementScenario)
-_ONE_CLOCK: Final = Decoder(OneClock)
-_PAGE: Final = Decoder(ClockPage)
-_RECONCILIATION: Final = Decoder(Reconciliation[Decimal])
-_SENT: Final = Decoder(Sent)
-_SIGNED_IN: Final = Decoder(SignedIn)
-
 
 class Call(Struct, Generic[T], frozen=True):
     """A request to the server and the function that decodes its response."""
@@ -85,44 +65,40 @@ def send_link(email: str) -> Call[Sent]:
     return _send_email(email, "LONG_LIVED", "WEB_LOGIN_LINK")
 
 
-def login_url(sent: Sent) -> str | None:
-    return None if sent.login_url is UNSET else sent.login_url
-
-
 def log_in(email: str, code: str) -> Call[SignedIn]:
     params = {"email": email, "code": code, "authenticationMethod": "EMAIL_CODE"}
-    return _call("loginByEmailVerification", params, _SIGNED_IN, needs_token=False, idempotent=False)
+    return _call("loginByEmailVerification", params, SignedIn, needs_token=False, idempotent=False)
 
 
 def log_in_by_link(link_or_secret: str) -> Call[SignedIn]:
     _, _, secret = link_or_secret.rpartition("#token=")
-    return _call("loginByEmailLink", {"token": secret}, _SIGNED_IN, needs_token=False, idempotent=False)
+    return _call("loginByEmailLink", {"token": secret}, SignedIn, needs_token=False, idempotent=False)
 
 
 def log_out() -> Call[Done]:
-    return _call("logout", {}, _DONE, idempotent=False)
+    return _call("logout", {}, Done, idempotent=False)
 
 
 def current_user() -> Call[CurrentUser]:
-    return _call("getCurrentUser", {}, _CURRENT_USER)
+    return _call("getCurrentUser", {}, CurrentUser)
 
 
 def create_access_token(name: str, expires_in_days: int, read_only: bool) -> Call[CreatedAccessToken]:
     params = {"name": name, "expiresInDays": expires_in_days, "readOnly": read_only}
-    return _call("createAccessToken", params, _CREATED_ACCESS_TOKEN, idempotent=False)
+    return _call("createAccessToken", params, CreatedAccessToken, idempotent=False)
 
 
 def list_access_tokens() -> Call[AccessTokens]:
-    return _call("listAccessTokens", {}, _ACCESS_TOKENS)
+    return _call("listAccessTokens", {}, AccessTokens)
 
 
 def revoke_access_token(id: str) -> Call[Done]:
-    return _call("revokeAccessToken", {"id": id}, _DONE, idempotent=False)
+    return _call("revokeAccessToken", {"id": id}, Done, idempotent=False)
 
 
 def latest_email(email: str) -> Call[StoredEmail | None]:
     request = Request("GET", "/mailbox/latest", query={"to": email})
-    return Call(request, lambda response: decode_document(response, _EMAIL), needs_token=False)
+    return Call(request, lambda response: decode_document(response, StoredEmail), needs_token=False)
 
 
 def build_plan(plan: PlanLike | None, parts: PlanParts) -> PlanLike:
@@ -215,7 +191,7 @@ def update_clock(
 
 
 def delete_clock(id: str) -> Call[Done]:
-    return replace(_call("deleteTestClock", {"id": id}, _DONE), already_done={Reason.CLOCK_NOT_FOUND: Done()})
+    return replace(_call("deleteTestClock", {"id": id}, Done), already_done={Reason.CLOCK_NOT_FOUND: Done()})
 
 
 def connect_clock(
@@ -223,21 +199,21 @@ def connect_clock(
 ) -> Call[Connected]:
     converted = None if faults is None else [_convert_times(fault) for fault in faults]
     params = {"id": id, "protocol": protocol, "institution": institution, "faults": converted}
-    return _call("connectTestClock", _without_none(params), _CONNECTED, idempotent=False)
+    return _call("connectTestClock", _without_none(params), Connected, idempotent=False)
 
 
 def list_connections(id: str) -> Call[Connections]:
-    return _call("listTestClockConnections", {"id": id}, _CONNECTIONS)
+    return _call("listTestClockConnections", {"id": id}, Connections)
 
 
 def disconnect_clock(id: str, connection_id: str) -> Call[Done]:
     params = {"id": id, "connectionId": connection_id}
-    return _call("disconnectTestClock", params, _DONE, idempotent=False)
+    return _call("disconnectTestClock", params, Done, idempotent=False)
 
 
 def list_page(limit: int, cursor: str | None, labels: Mapping[str, str] | None) -> Call[ClockPage]:
     params = {"limit": limit, "cursor": cursor, "labels": labels}
-    return _call("listTestClocks", _without_none(params), _PAGE)
+    return _call("listTestClocks", _without_none(params), ClockPage)
 
 
 def list_events(
@@ -255,12 +231,12 @@ def list_events(
         "openingBalances": _optional_balances(opening_balances),
         "cursor": cursor,
     }
-    return _call("listTestClockEvents", _without_none(params), _EVENTS)
+    return _call("listTestClockEvents", _without_none(params), EventPage)
 
 
 def get_balances(id: str, at: InstantLike | None, opening_balances: Mapping[str, Amount] | None) -> Call[Balances]:
     params = _id_and_at(id, at) | {"openingBalances": _optional_balances(opening_balances)}
-    return _call("getTestClockBalances", _without_none(params), _BALANCES)
+    return _call("getTestClockBalances", _without_none(params), Balances)
 
 
 def check_clock(
@@ -277,7 +253,7 @@ def check_clock(
         "openingBalances": _optional_balances(opening_balances),
         "expectations": expectations,
     }
-    return _call("checkTestClock", _without_none(params), _CHECK_RESULT)
+    return _call("checkTestClock", _without_none(params), CheckResult)
 
 
 def reconcile_clock(  # noqa: PLR0913, PLR0917 - one parameter for each member
@@ -297,12 +273,12 @@ def reconcile_clock(  # noqa: PLR0913, PLR0917 - one parameter for each member
     return _call(
         "reconcileTestClock",
         {**params, "observed": _without_none(observed), "toleranceDays": tolerance_days},
-        _RECONCILIATION,
+        Reconciliation[Decimal],
     )
 
 
 def expand_scenario(text: str, start: InstantLike | None) -> Call[ExpandedPlan]:
-    return _call("expandScenario", _without_none({"text": text, "start": _optional_instant(start)}), _EXPANDED)
+    return _call("expandScenario", _without_none({"text": text, "start": _optional_instant(start)}), ExpandedPlan)
 
 
 def scenario_from_statement(
@@ -310,16 +286,16 @@ def scenario_from_statement(
 ) -> Call[StatementScenario]:
     encoded = b64encode(content).decode()
     params = {"content": encoded, "fileName": file_name, "currency": currency, "dayFirst": day_first}
-    return _call("scenarioFromStatement", _without_none(params), _STATEMENT)
+    return _call("scenarioFromStatement", _without_none(params), StatementScenario)
 
 
 def discover() -> Call[dict[str, Any]]:
-    return _call("rpc.discover", {}, _DOCUMENT, needs_token=False)
+    return _call("rpc.discover", {}, dict[str, Any], needs_token=False)
 
 
 def _send_email(email: str, code_type: str, email_type: str) -> Call[Sent]:
     params = {"email": email, "loginCodeType": code_type, "emailType": email_type}
-    return _call("sendLoginCodeEmail", params, _SENT, needs_token=False, idempotent=False)
+    return _call("sendLoginCodeEmail", params, Sent, needs_token=False, idempotent=False)
 
 
 def _id_and_at(id: str, at: InstantLike | None) -> dict[str, Any]:
@@ -348,7 +324,7 @@ def _without_none(params: Mapping[str, Any]) -> dict[str, Any]:
 def _call(
     operation: str,
     params: Any,
-    decoder: Decoder[T],
+    result: type[T],
     *,
     headers: Mapping[str, str] = {},
     needs_token: bool = True,
@@ -357,9 +333,9 @@ def _call(
     id = next(_IDS)
     content = encode_json({"jsonrpc": "2.0", "id": id, "method": operation, "params": params})
     request = Request("POST", "/rpc", headers={"Content-Type": "application/json", **headers}, content=content)
-    return Call(request, lambda response: decode_result(response, id, decoder), needs_token, idempotent)
+    return Call(request, lambda response: decode_result(response, id, result), needs_token, idempotent)
 
 
 def _clock_call(operation: str, params: Any, headers: Mapping[str, str] = {}) -> Call[Snapshot]:
-    call = _call(operation, params, _ONE_CLOCK, headers=headers)
+    call = _call(operation, params, OneClock, headers=headers)
     return Call(call.request, lambda response: call.decode(response).clock)

@@ -2,8 +2,7 @@
 
 from typing import Any, Final, Literal, TypeVar
 
-from msgspec import UNSET, Raw, Struct, UnsetType, convert
-from msgspec.json import Decoder
+from msgspec import UNSET, Raw, Struct, UnsetType, convert, json
 
 from tickover.api.errors import Fault, Reason, Rejection
 from tickover.client.errors import InvalidResponse
@@ -24,11 +23,10 @@ class _Envelope(Struct, frozen=True):
     error: _Error | UnsetType = UNSET
 
 
-_ENVELOPE: Final = Decoder(_Envelope)
 _DECODE_ERRORS: Final = (ValueError, RecursionError)
 
 
-def decode_result(response: Response, id: int, decoder: Decoder[T]) -> T:
+def decode_result(response: Response, id: int, kind: type[T]) -> T:
     """Return the result of the call with this id. Raise Rejection or InvalidResponse if there is none."""
     envelope = _decode_envelope(response)
     if envelope.error is not UNSET:
@@ -40,13 +38,13 @@ def decode_result(response: Response, id: int, decoder: Decoder[T]) -> T:
         raise _wrong_id(response)
     if envelope.result is UNSET:
         raise _not_tickover(response)
-    return _decode(response, bytes(envelope.result), decoder)
+    return _decode(response, bytes(envelope.result), kind)
 
 
-def decode_document(response: Response, decoder: Decoder[T]) -> T | None:
+def decode_document(response: Response, kind: type[T]) -> T | None:
     """Return the JSON document, or None if the server has none (404) or rejects the email address (400)."""
     if response.status == 200:
-        return _decode(response, response.content, decoder)
+        return _decode(response, response.content, kind)
     if response.status in (400, 404) and response.content_type.startswith("text/plain"):
         return None
     error = _decode_envelope(response).error
@@ -60,14 +58,14 @@ def _decode_envelope(response: Response) -> _Envelope:
             " Use the URL that it redirects to."
         )
     try:
-        return _ENVELOPE.decode(response.content)
+        return json.decode(response.content, type=_Envelope)
     except _DECODE_ERRORS:
         raise _not_tickover(response) from None
 
 
-def _decode(response: Response, content: bytes, decoder: Decoder[T]) -> T:
+def _decode(response: Response, content: bytes, kind: type[T]) -> T:
     try:
-        return decoder.decode(content)
+        return json.decode(content, type=kind)
     except _DECODE_ERRORS as error:
         # Only the path of the decoder's message: the rest may quote the response.
         _, _, path = str(error).partition(" - at ")

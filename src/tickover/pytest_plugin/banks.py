@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
 from tickover.api.connections import BankProtocol
 from tickover.client import Clock, Plan
@@ -41,9 +41,5 @@ class BankFactory:
     ) -> Bank:
         opened = clock if isinstance(clock, Clock) else self._create_clock(clock)
         connected = opened.connect(protocol, institution=institution, faults=faults)
-        tokens = (_text(connected.public_token), _text(connected.setup_token))
+        tokens = connected.public_token or "", connected.setup_token or ""
         return Bank(opened, f"{self._url}/{protocol.lower()}", *tokens)
-
-
-def _text(token: str | UnsetType) -> str:
-    return "" if token is UNSET else token
