@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -20,6 +21,10 @@ def text(value: str) -> str:
     if not value.isprintable():
         raise ValueError("must be one line of text")
     return value
+
+
+def folder(value: str) -> Path:
+    return Path(text(value))
 
 
 def database_url(value: str) -> str:

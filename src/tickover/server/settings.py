@@ -30,12 +30,13 @@ class SettingError(Exception):
 class Setting(Struct, frozen=True):
     """One setting: its name, help text, default and parser."""
 
-    name: str
     help: str
     default: str
     read: Callable[[str], Any]
-    has_flag: bool = True
-    may_hold_a_secret: bool = False
+    has_flag: bool
+    may_hold_a_secret: bool
+    name: str = ""
+    """That of its field in Settings."""
 
     @property
     def variable(self) -> str:
@@ -47,142 +48,113 @@ class Setting(Struct, frozen=True):
         return f"{self.variable}_FILE" if self.may_hold_a_secret else ""
 
 
+def setting(
+    help: str, default: str, read: Callable[[str], Any], *, has_flag: bool = True, may_hold_a_secret: bool = False
+) -> Any:
+    """Declare a setting. Its type is that of its field in Settings."""
+    return Setting(help, default, read, has_flag, may_hold_a_secret)
+
+
 class Settings(Struct, frozen=True):
-    host: str
-    port: int
-    data_dir: Path
-    database_url: str
-    database_connections: int
-    workers: int
-    mail_url: str
-    mail_from: str
-    public_url: str
-    """Empty means the address that the server listens on."""
-    secret_key: str
-    """Empty means the key file in the data folder."""
-    log_level: str
-    log_format: str
-    access_log: bool
-    tracing: bool
-    max_clocks_per_user: int
-    max_bytes_per_user: int
-    allowed_hosts: Sequence[str]
-    """Empty means any name, unless the server listens on loopback or has an outbox. See `HostCheck`."""
-    trusted_proxies: Sequence[Network]
-    cors_origins: Sequence[str]
-    resend_seconds: int
-    sends_per_hour: int
-    sends_per_hour_per_network: int
-    code_tries: int
-    code_failures: int
-    test_codes: Mapping[str, str]
-    """By domain."""
-    client_burst: int
-    client_refill: float
-    max_connections: int
-    max_in_flight: int
-    keep_alive_seconds: int
-    drain_seconds: int
-    metrics_port: int | None
-    """None means no metrics."""
-    metrics_host: str
+    """The values of all settings."""
 
-
-SETTINGS: Final = (
-    Setting("host", "Address to listen on.", "127.0.0.1", values.text),
-    Setting("port", "Port to listen on. 0 picks a free port.", "8000", values.port),
-    Setting("data_dir", "Folder for the database, the secret key and the outbox.", ".tickover", values.text),
-    Setting(
-        "database_url",
+    host: str = setting("Address to listen on.", "127.0.0.1", values.text)
+    port: int = setting("Port to listen on. 0 picks a free port.", "8000", values.port)
+    data_dir: Path = setting("Folder for the database, the secret key and the outbox.", ".tickover", values.folder)
+    database_url: str = setting(
         "Database: sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME. Default: tickover.db in the data folder.",
         "",
         lambda value: values.database_url(value) if value else "",
         may_hold_a_secret=True,
-    ),
-    Setting("database_connections", "Maximum PostgreSQL connections per process.", "10", values.between(1, 1000)),
-    Setting("workers", "Number of server processes. More than one requires PostgreSQL.", "1", values.between(1, 256)),
-    Setting(
-        "mail_url",
+    )
+    database_connections: int = setting("Maximum PostgreSQL connections per process.", "10", values.between(1, 1000))
+    workers: int = setting(
+        "Number of server processes. More than one requires PostgreSQL.", "1", values.between(1, 256)
+    )
+    mail_url: str = setting(
         "Mail server: smtp://USER:PASSWORD@HOST:587 or smtps://…, or outbox: to write emails to files.",
         "",
         values.text,
         may_hold_a_secret=True,
-    ),
-    Setting("mail_from", "Sender of emails.", "Tickover <tickover@localhost>", values.text),
-    Setting(
-        "public_url", "Base URL of login links. Default: the address that the server listens on.", "", values.public_url
-    ),
-    Setting(
-        "secret_key",
+    )
+    mail_from: str = setting("Sender of emails.", "Tickover <tickover@localhost>", values.text)
+    public_url: str = setting(
+        "Base URL of login links. Default: the address that the server listens on.", "", values.public_url
+    )
+    """Empty means the address that the server listens on."""
+    secret_key: str = setting(
         "Key that protects stored codes. Default: secret.key in the data folder.",
         "",
         values.secret_key,
         has_flag=False,
         may_hold_a_secret=True,
-    ),
-    Setting("log_level", f"Lowest level to log: {', '.join(values.LOG_LEVELS)}.", "info", values.log_level),
-    Setting("log_format", "Format of the log: text, json, or auto for text on a terminal.", "auto", values.log_format),
-    Setting("access_log", "Log every HTTP request: on or off.", "off", values.switch),
-    Setting("tracing", "Send traces by OpenTelemetry: on or off.", "off", values.switch),
-    Setting("max_clocks_per_user", "Maximum live clocks per user; 0 for no limit.", "10000", values.count),
-    Setting(
-        "max_bytes_per_user", "Maximum stored bytes of a user's live clocks; 0 for no limit.", "268435456", values.count
-    ),
-    Setting(
-        "allowed_hosts",
+    )
+    """Empty means the key file in the data folder."""
+    log_level: str = setting(f"Lowest level to log: {', '.join(values.LOG_LEVELS)}.", "info", values.log_level)
+    log_format: str = setting(
+        "Format of the log: text, json, or auto for text on a terminal.", "auto", values.log_format
+    )
+    access_log: bool = setting("Log every HTTP request: on or off.", "off", values.switch)
+    tracing: bool = setting("Send traces by OpenTelemetry: on or off.", "off", values.switch)
+    max_clocks_per_user: int = setting("Maximum live clocks per user; 0 for no limit.", "10000", values.count)
+    max_bytes_per_user: int = setting(
+        "Maximum stored bytes of a user's live clocks; 0 for no limit.", "268435456", values.count
+    )
+    allowed_hosts: Sequence[str] = setting(
         "Accepted Host names, separated by commas. Default on loopback: loopback names and the public URL's host; "
         "elsewhere with the outbox: also IP addresses; otherwise any name.",
         "",
         values.hosts,
-    ),
-    Setting(
-        "trusted_proxies",
-        "Proxies whose X-Forwarded-For is trusted: IP addresses or networks, separated by commas.",
-        "",
-        values.networks,
-    ),
-    Setting("cors_origins", "Origins that may call the API from a browser, separated by commas.", "", values.origins),
-    Setting("resend_seconds", "Minimum seconds between two emails to one address.", "60", values.between(1, 3600)),
-    Setting(
-        "sends_per_hour",
-        "Maximum emails per hour to one address; a sign-in resets the count; 0 for no limit.",
-        "30",
-        values.count,
-    ),
-    Setting(
-        "sends_per_hour_per_network",
+    )
+    """Empty means any name, unless the server listens on loopback or has an outbox. See `HostCheck`."""
+    trusted_proxies: Sequence[Network] = setting(
+        "Proxies whose X-Forwarded-For is trusted: IP addresses or networks, separated by commas.", "", values.networks
+    )
+    cors_origins: Sequence[str] = setting(
+        "Origins that may call the API from a browser, separated by commas.", "", values.origins
+    )
+    resend_seconds: int = setting("Minimum seconds between two emails to one address.", "60", values.between(1, 3600))
+    sends_per_hour: int = setting(
+        "Maximum emails per hour to one address; a sign-in resets the count; 0 for no limit.", "30", values.count
+    )
+    sends_per_hour_per_network: int = setting(
         "Maximum emails per hour to one address from one client network; a sign-in resets the count; 0 for no limit.",
         "10",
         values.count,
-    ),
-    Setting("code_tries", "Attempts allowed per code.", "5", values.between(1, 10)),
-    Setting(
-        "code_failures",
-        "Consecutive failed attempts after which only a login link works.",
-        "100",
-        values.between(1, 1000),
-    ),
-    Setting(
-        "test_codes",
+    )
+    code_tries: int = setting("Attempts allowed per code.", "5", values.between(1, 10))
+    code_failures: int = setting(
+        "Consecutive failed attempts after which only a login link works.", "100", values.between(1, 1000)
+    )
+    test_codes: Mapping[str, str] = setting(
         "Fixed codes for addresses in reserved domains, such as app.test=123456, separated by commas.",
         "",
         values.test_codes,
         has_flag=False,
         may_hold_a_secret=True,
-    ),
-    Setting(
-        "client_burst", "Sign-in calls that a client address may make in a burst; 0 for no limit.", "300", values.count
-    ),
-    Setting(
-        "client_refill", "Sign-in calls per second that a client address may sustain; 0 for no limit.", "5", values.rate
-    ),
-    Setting("max_connections", "Maximum open connections per process.", "5000", values.between(1, 1_000_000)),
-    Setting("max_in_flight", "Maximum concurrent calls per process.", "512", values.between(1, 1_000_000)),
-    Setting("keep_alive_seconds", "Seconds until an idle connection is closed.", "75", values.between(1, 3600)),
-    Setting("drain_seconds", "Seconds to keep serving after SIGTERM.", "0", values.between(0, 3600)),
-    Setting("metrics_port", "Port of the metrics for Prometheus. Default: no metrics.", "", values.optional_port),
-    Setting("metrics_host", "Address to serve the metrics on.", "127.0.0.1", values.text),
-)
+    )
+    """By domain."""
+    client_burst: int = setting(
+        "Sign-in calls that a client address may make in a burst; 0 for no limit.", "300", values.count
+    )
+    client_refill: float = setting(
+        "Sign-in calls per second that a client address may sustain; 0 for no limit.", "5", values.rate
+    )
+    max_connections: int = setting("Maximum open connections per process.", "5000", values.between(1, 1_000_000))
+    max_in_flight: int = setting("Maximum concurrent calls per process.", "512", values.between(1, 1_000_000))
+    keep_alive_seconds: int = setting("Seconds until an idle connection is closed.", "75", values.between(1, 3600))
+    drain_seconds: int = setting("Seconds to keep serving after SIGTERM.", "0", values.between(0, 3600))
+    metrics_port: int | None = setting(
+        "Port of the metrics for Prometheus. Default: no metrics.", "", values.optional_port
+    )
+    """None means no metrics."""
+    metrics_host: str = setting("Address to serve the metrics on.", "127.0.0.1", values.text)
+
+
+SETTINGS: Final[Sequence[Setting]] = [
+    replace(declared, name=name)
+    for name, declared in zip(Settings.__struct_fields__, Settings.__struct_defaults__, strict=True)
+]
 
 
 def read_settings(environment: Mapping[str, str], flags: Mapping[str, str]) -> Settings:
@@ -196,7 +168,6 @@ def read_settings(environment: Mapping[str, str], flags: Mapping[str, str]) -> S
         except ValueError as error:
             suffix = "" if setting.may_hold_a_secret else f", not {value!r}"
             raise SettingError(f"{setting.variable} {error}{suffix}.") from None
-    chosen["data_dir"] = Path(chosen["data_dir"])
     chosen["database_url"] = chosen["database_url"] or f"sqlite:///{chosen['data_dir'] / 'tickover.db'}"
     settings = Settings(**chosen)
     return settings if settings.mail_url else replace(settings, mail_url=_default_mail_url(settings))
