@@ -40,11 +40,14 @@ async def test_revoked_token_is_rejected_before_an_idempotency_key(world: World,
         assert reason_of(await world.post(envelope, token, **idempotency_header(key))) == "UNAUTHENTICATED"
 
 
-async def test_store_that_fails_after_a_rejection_makes_the_call_unavailable(world: World, token: str) -> None:
+async def test_store_that_fails_after_a_rejection_makes_the_call_unavailable(
+    world: World, token: str, caplog: pytest.LogCaptureFixture
+) -> None:
     """Whether the token is valid is unknown, and the token comes before the parameters."""
     await world.create(token)
     await world.store.close()
     assert (await world.error("createTestClock", {"x": 1}, token))["data"]["reason"] == "UNAVAILABLE"
+    assert "'createTestClock'" in caplog.text, "failures of the store are logged"
 
 
 async def test_second_logout_is_unauthenticated(world: World, token: str) -> None:

@@ -13,9 +13,6 @@ NAMES = [table.name for table in TABLES]
 Execute = Callable[[str, str], list[tuple[Any, ...]]]
 
 
-all_directions = pytest.mark.parametrize(
-    "urls", ["sqlite postgres", "postgres sqlite", "sqlite sqlite", "postgres postgres"], indirect=True
-)
 both_directions = pytest.mark.parametrize("urls", ["sqlite postgres", "postgres sqlite"], indirect=True)
 
 

@@ -22,7 +22,6 @@ _EXPLAIN: Final = {
     "auto_explain.log_analyze": "on",
     "auto_explain.log_timing": "off",
     "auto_explain.log_buffers": "on",
-    "auto_explain.log_wal": "on",
     "client_min_messages": "log",
 }
 
@@ -39,10 +38,6 @@ class Statement(NamedTuple):
 
     text: str
     plan: dict[str, Any]
-
-    @property
-    def wal_bytes(self) -> int:
-        return int(self.plan["WAL Bytes"])
 
     @property
     def tables(self) -> set[str]:

@@ -13,7 +13,6 @@ from tests.store.values import (
     NOW,
     SECOND,
     access_token,
-    clock,
     code,
     digest,
     key,
@@ -21,9 +20,8 @@ from tests.store.values import (
     session,
     user,
 )
-from tickover.api.errors import Rejection
 from tickover.server.sign_in.tokens import Permission
-from tickover.server.storage.store import Created, Quota, Store, StoredAccessToken, Token, TooManyTokens
+from tickover.server.storage.store import Created, Store, StoredAccessToken, Token, TooManyTokens
 
 LIMIT = 50
 TODAY = NOW.replace(hour=0)
@@ -97,27 +95,6 @@ async def test_concurrent_creations_stay_within_the_limit(
 
 
 # Revocation
-
-
-async def test_nothing_is_created_after_the_revocation(
-    store: Store, open_another: Callable[[], Awaitable[Store]]
-) -> None:
-    other = await open_another()
-    for number in range(1, 9):
-        await store.create_access_token(access_token(number), user(1), LIMIT)
-        token = await store.find_token(digest(number), NOW)
-        assert token is not None
-
-        async def create(clock_number: int, owner: Token = token) -> object:
-            return await store.create_clock(clock(clock_number), owner, b"schedule", bytes(16), Quota())
-
-        creations = [create(10 * number + count) for count in range(3)]
-        revoked, *_ = await asyncio.gather(
-            other.revoke_access_token(key(number), user(1), NOW), *creations, return_exceptions=True
-        )
-        assert revoked is True
-        with pytest.raises(Rejection, match="token"):
-            await create(10 * number + 9)
 
 
 async def test_expired_access_token_is_unknown(store: Store) -> None:

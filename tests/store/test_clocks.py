@@ -13,7 +13,6 @@ from tests.store.values import (
     START,
     add_clock,
     add_clock_once,
-    advance,
     clock,
     key,
     listed,
@@ -114,22 +113,3 @@ async def test_deletion_leaves_no_rows(store: Store, rows_of: RowsOf) -> None:
     for deleted, left in ((1, (2, 2, 1)), (3, (1, 1, 1)), (2, (0, 0, 0))):
         assert await store.delete_clock(key(deleted), user(1))
         assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [*left]
-
-
-async def test_of_concurrent_deletions_one_succeeds(store: Store) -> None:
-    for number in range(10):
-        await add_clock(store, clock(number), user(1))
-        results = await asyncio.gather(*(store.delete_clock(key(number), user(1)) for _ in range(20)))
-        assert sorted(results) == [False] * 19 + [True]
-
-
-async def test_advances_concurrent_with_a_deletion_find_the_clock_or_nothing(store: Store, rows_of: RowsOf) -> None:
-    for number in range(10):
-        await add_clock(store, clock(number), user(1))
-        advances = [store.advance_clock(key(number), user(1), START + step * DAY) for step in range(20)]
-        index = 2 * number
-        results = await asyncio.gather(*advances[:index], store.delete_clock(key(number), user(1)), *advances[index:])
-        assert results.pop(index) is True
-        assert {result.clock.key for result in results if isinstance(result, StoredClock)} <= {key(number)}
-        assert await advance(store, key(number), user(1), END) is None
-    assert [await rows_of(table) for table in ("clocks", "schedules")] == [0, 0]

@@ -1,18 +1,13 @@
 """Every store: a creation with an idempotency key is repeatable while its clock is live."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing
+from collections.abc import Awaitable, Callable
 
-import apsw
-import asyncpg
 import pytest
 
 from tests.store.values import (
     DAY,
     END,
-    HOUR,
-    NOW,
     START,
     add_clock_once,
     advance,
@@ -24,8 +19,6 @@ from tests.store.values import (
     make_record,
     user,
 )
-from tickover.api.ids import first_live_key
-from tickover.api.limits import CLOCK_LIFETIME
 from tickover.server.schedule.clocks import Clock
 from tickover.server.storage.store import ExistingClock, Store, StoredClock
 
@@ -33,7 +26,6 @@ RowsOf = Callable[[str], Awaitable[int]]
 OpenAnother = Callable[[], Awaitable[Store]]
 
 _LARGE_SCHEDULE = bytes(range(256)) * 400
-_EXPIRED = NOW - CLOCK_LIFETIME
 _CONCURRENT = 50
 
 
@@ -59,66 +51,6 @@ async def test_repeated_call_returns_the_first_clock_and_stores_nothing(
     assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [1, 1, 1]
 
 
-# Lifetime of the record
-
-
-# Sweeps of records without clocks, as after a sweep of a whole day of clocks
-
-
-@pytest.fixture
-def add_records(database_url: str) -> Callable[[Sequence[bytes]], Awaitable[None]]:
-    """Insert records with the numbers from 1,000 on, bypassing the store."""
-
-    async def add(clock_keys: Sequence[bytes]) -> None:
-        rows = [(digest(number), b"parameters", each) for number, each in enumerate(clock_keys, 1_000)]
-        if database_url.startswith("sqlite"):
-            with closing(apsw.Connection(database_url.removeprefix("sqlite:///"))) as connection, connection:
-                connection.executemany("insert into creations values (?, ?, ?)", rows)
-            return
-        witness = await asyncpg.connect(database_url)
-        await witness.executemany("insert into creations values ($1, $2, encode($3, 'hex')::uuid)", rows)
-        await witness.close()
-
-    return add
-
-
-AddRecords = Callable[[Sequence[bytes]], Awaitable[None]]
-
-
-async def test_concurrent_sweeps_delete_each_expired_record_once(
-    store: Store, open_another: OpenAnother, add_records: AddRecords, rows_of: RowsOf
-) -> None:
-    others = [await open_another() for _ in range(3)]
-    await add_records([key(number, _EXPIRED - number % 30 * HOUR) for number in range(2000)])
-    assert await add_clock_once(store, make_record(1), clock(1), user(1)) is None
-    swept = 0
-    while turn := sum(await asyncio.gather(*(each.sweep(NOW, 37) for each in (store, *others) * 3))):
-        swept += turn
-    assert (swept, await rows_of("creations")) == (2000, 1)
-    assert await store.find_creation(digest(1), user(1), bytes(16)) == _existing(clock(1))
-
-
-async def test_key_reused_during_a_sweep_is_deleted_at_most_once(
-    store: Store, open_another: OpenAnother, add_records: AddRecords
-) -> None:
-    """A sweep deletes the record before or after the reuse, but not the record of the new clock."""
-    other = await open_another()
-    for turn in range(10):
-        await add_records([key(number, _EXPIRED) for number in range(20)])
-        reused = {number: clock(turn * 100 + number) for number in range(1_000, 1_020)}
-        creations = [
-            add_clock_once(store, make_record(number), new, user(1), first_live_key(NOW))
-            for number, new in reused.items()
-        ]
-        created = await asyncio.gather(*creations[:10], other.sweep(NOW, 7), *creations[10:], other.sweep(NOW, 7))
-        assert created.count(None) == 20
-        while await other.sweep(NOW, 7):
-            pass
-        for number, new in reused.items():
-            assert await store.find_creation(digest(number), user(1), bytes(16)) == _existing(new)
-            assert await store.delete_clock(new.key, user(1))
-
-
 # Concurrency
 
 
@@ -141,21 +73,3 @@ async def test_of_concurrent_calls_one_creates_and_the_others_return_its_clock(
         assert [found for found in results[1::2] if found not in (None, _existing(clock(created)))] == []
         assert await listed(stores[-1], user(number)) == [key(created)]
     assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [2, 2, 2]
-
-
-async def test_key_freed_during_concurrent_calls_identifies_at_most_one_clock(store: Store, rows_of: RowsOf) -> None:
-    for number in range(10):
-        owner, first = user(number), number * 100
-        assert await add_clock_once(store, make_record(number), clock(first), owner) is None
-        calls = [add_clock_once(store, make_record(number), clock(first + n), owner) for n in range(1, 21)]
-        index = 2 * number
-        results = await asyncio.gather(*calls[:index], store.delete_clock(key(first), owner), *calls[index:])
-        assert results.pop(index) is True
-        created = [first + n for n, result in enumerate(results, 1) if result is None]
-        assert await listed(store, owner) == [key(n) for n in created]
-        assert len(created) <= 1
-        existing = {result.stored.clock.key for result in results if isinstance(result, ExistingClock)}
-        assert existing <= {key(first), *(key(n) for n in created)}
-        assert await rows_of("creations") == len(created)
-        for n in created:
-            assert await store.delete_clock(key(n), owner)

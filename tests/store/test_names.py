@@ -57,18 +57,14 @@ async def test_names_are_returned_by_every_method(store: Store) -> None:
         (NameChanges("new", LABELS), "new", LABELS),
     ],
 )
-@pytest.mark.parametrize("with_schedule", [True, False])
 async def test_update_changes_only_what_is_given(
-    store: Store, changes: NameChanges, name: str | None, labels: str | None, with_schedule: bool
+    store: Store, changes: NameChanges, name: str | None, labels: str | None
 ) -> None:
     await add_clock(store, named(1, "old", '{"a":"1"}'), user(1))
     await add_clock(store, named(2), user(1))
-    expected = StoredClock(named(1, name, labels), b"schedule" if with_schedule else b"")
-    updated = await store.update_clock(
-        named(1).key, user(1), changes, bytes(16), Quota(), known_revision=None if with_schedule else 0
-    )
-    assert updated == expected
-    assert await store.find_clock(named(1).key, user(1), known_revision=None if with_schedule else 0) == expected
+    expected = StoredClock(named(1, name, labels), b"schedule")
+    assert await store.update_clock(named(1).key, user(1), changes, bytes(16), Quota()) == expected
+    assert await store.find_clock(named(1).key, user(1)) == expected
     found = await store.find_clock(named(2).key, user(1))
     assert found == StoredClock(named(2), b"schedule")
 

@@ -15,7 +15,6 @@ Outcome = ExistingClock | Created | QuotaExceeded
 
 _CONCURRENT = 50
 _with_and_without_key = pytest.mark.parametrize("with_key", [False, True], ids=["without key", "with key"])
-_both_limits = pytest.mark.parametrize("quota", [Quota(clocks=4), Quota(bytes=4_000)], ids=["clocks", "bytes"])
 
 
 async def _create(
@@ -83,22 +82,3 @@ async def test_concurrent_creations_fill_the_quota_exactly(
             if await store.find_creation(make_record(n).key_digest, user(owner), bytes(16)) is not None
         ]
         assert bound == [n for n in numbers if n in created and n % 3 == 0]
-
-
-@_both_limits
-async def test_concurrent_creations_and_deletions_respect_the_quota(store: Store, quota: Quota) -> None:
-    for owner in range(10):
-        first = owner * 100
-        for number in range(first, first + 4):
-            assert await _create(store, number, 1000, quota, owner) == Created()
-        assert await _create(store, first + 99, 1000, quota, owner) != Created()
-        deleting = [store.delete_clock(key(number), user(owner)) for number in range(first, first + 4)]
-        creating = [_create(store, first + 50 + n, 1000, quota, owner) for n in range(20)]
-        together = [call for pair in zip(creating, deleting, strict=False) for call in pair]
-        outcomes = await asyncio.gather(*together, *creating[4:])
-        created = outcomes.count(Created())
-        assert outcomes[1:8:2] == [True] * 4
-        assert len(await listed(store, user(owner))) == created <= 4
-        # Now exactly the limit fits.
-        left = [await _create(store, first + 80 + n, 1000, quota, owner) == Created() for n in range(5 - created)]
-        assert left == [True] * (4 - created) + [False]

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from tests.store import previous_version
-from tests.store.values import ANA, MINUTE, NOW, clock, code, code_limits, link, sent, session, user_of_token
+from tests.store.values import ANA, MINUTE, NOW, code, code_limits, link, sent, session, user_of_token
 from tests.support.world import World, open_world
 from tickover.server.sign_in.logins import CountedAttempt
 from tickover.server.storage import open_store
-from tickover.server.storage.store import Created, Quota, QuotaExceeded
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -50,16 +49,6 @@ async def test_old_clock_is_listed_forked_and_deleted(world: World) -> None:
     await world.result("deleteTestClock", {"id": previous_version.CLOCK_ID}, previous_version.TOKEN)
     left = (await world.result("listTestClocks", {}, previous_version.TOKEN))["clocks"]
     assert [clock["id"] for clock in left] == [fork["id"]]
-
-
-async def test_bytes_of_an_old_clock_count(old_url: str) -> None:
-    key, owner, *_ = previous_version.ROWS["clocks"]
-    size = len(previous_version.ROWS["schedules"][1])
-    new = clock(1), owner, bytes(10), bytes(16)
-    store = await open_store(old_url)
-    assert await store.create_clock(*new, Quota(bytes=size + 9)) == QuotaExceeded("bytes", key)
-    assert await store.create_clock(*new, Quota(bytes=size + 10)) == Created()
-    await store.close()
 
 
 async def test_old_codes_and_links_are_valid_and_in_order(old_url: str) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
 
 import asyncpg
 import pytest
@@ -30,7 +29,6 @@ from tickover.server.settings import SettingError
 from tickover.server.storage import open_store, schema_version
 from tickover.server.storage.admin import connection as connection_module
 from tickover.server.storage.admin import users as users_module
-from tickover.server.storage.admin.connection import Row
 from tickover.server.storage.admin.users import Deleted, User, UserDetails, Users, open_users
 from tickover.server.storage.store import Quota, Store
 
@@ -119,40 +117,10 @@ async def test_database_with_another_schema_is_rejected(database_url: str, monke
                 await open_users(database_url).__aenter__()
 
 
-async def test_unreachable_database_is_an_error(tmp_path: Path) -> None:
-    for url in (f"sqlite:///{tmp_path}/missing/file.db", "postgresql://ana:pw@127.0.0.1:9/t"):
-        with pytest.raises(SettingError, match="use the database"):
-            await open_users(url).__aenter__()
-
-
 async def test_errors_of_the_caller_are_not_errors_of_the_database(users: Users, database_url: str) -> None:
     with pytest.raises(BrokenPipeError):
         async with open_users(database_url):
             raise BrokenPipeError
-
-
-async def test_other_calls_run_while_the_clocks_of_a_user_are_deleted(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = await open_store(postgres_url)
-    ana, _ = await add_user(store, 1, ANA), await add_user(store, 2, BEN)
-    deleted = []
-    async with open_users(postgres_url) as users:
-        fetch = users._fetch
-
-        async def fetch_during_a_call(statement: str, *values: object) -> list[Row]:
-            for table in ("creations", "schedules", "clocks"):
-                if not statement.startswith(f"delete from {table}"):
-                    continue
-                assert await store.find_token(digest(1), NOW) is None
-                assert await store.find_token(digest(2), NOW) is not None
-                deleted.append(table)
-            return await fetch(statement, *values)
-
-        monkeypatch.setattr(users, "_fetch", fetch_during_a_call)
-        assert await users.delete(ana) == Deleted(clocks=2, tokens=2, emails=3, idempotency_records=2)
-    assert deleted == ["creations", "schedules", "clocks"]
-    await store.close()
 
 
 async def test_running_call_leaves_no_clock_of_a_deleted_user(postgres_url: str) -> None:

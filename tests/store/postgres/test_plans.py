@@ -333,24 +333,24 @@ async def test_advance_updates_no_index(server: PostgresServer) -> None:
     """Such an update is called HOT. Other updates would make the indexes grow with every advance."""
     url = server.create_database("advances")
     store, connection = await open_store(url), await asyncpg.connect(url)
-    data, order = BulkData(3000), random.Random(1)
+    data, order = BulkData(1000), random.Random(1)
     await data.fill(connection)
 
     async def advance(number: int, to: Instant) -> None:
         assert await store.advance_clock(data.key(number), user(number % data.users), to) is not None
 
-    numbers = [*range(2401, 3001)]
+    numbers = [*range(801, 1001)]
     for day in range(3):
         order.shuffle(numbers)
         await asyncio.gather(*(advance(number, START + day * DAY) for number in numbers))
         for number in numbers[:30]:
             await advance(number, START + day * DAY + MINUTE)
     await store.close()
-    updates, without_index = await _count_updates(connection, 3 * 630)
+    updates, without_index = await _count_updates(connection, 3 * 230)
     await connection.close()
     server.execute("drop database advances with (force)")
     # Sometimes a page has no free space.
-    assert updates == 3 * 630
+    assert updates == 3 * 230
     assert without_index > 0.98 * updates
 
 

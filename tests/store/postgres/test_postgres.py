@@ -1,7 +1,7 @@
 """The PostgreSQL store: sessions, database settings, the schema and secret keys."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
@@ -9,7 +9,6 @@ import pytest
 from tests.store.values import (
     ANA,
     DAY,
-    HOUR,
     MICROSECOND,
     MINUTE,
     NOW,
@@ -25,7 +24,6 @@ from tests.store.values import (
     key,
     schedule_of,
     sent,
-    session,
     user,
     user_of_token,
 )
@@ -53,15 +51,12 @@ async def _opened(url: str, max_connections: int = 8) -> PostgresStore:
     [
         ("", "application_name", "tickover"),
         ("", "statement_timeout", "4s"),
-        ("", "lock_timeout", "2s"),
-        ("", "idle_in_transaction_session_timeout", "10s"),
         ("", "default_transaction_isolation", "read committed"),
         ("", "synchronous_commit", "on"),
         ("?application_name=clocks", "application_name", "clocks"),
         # Many URLs contain it, because other clients use it.
         ("?connect_timeout=10", "application_name", "tickover"),
         ("?statement_timeout=7s&lock_timeout=6s", "statement_timeout", "7s"),
-        ("?work_mem=1MB", "work_mem", "1MB"),
         ("?options=-c%20work_mem%3D1MB", "work_mem", "1MB"),
     ],
 )
@@ -133,59 +128,6 @@ async def fresh_url(postgres: PostgresServer) -> AsyncIterator[str]:
     postgres.execute(f"drop database {url.rpartition('/')[2]} with (force)")
 
 
-async def _use(store: Store) -> None:
-    """Make many concurrent calls, and check their results."""
-    claims = await asyncio.gather(*(claim(store, code(number)) for number in range(30)))
-    assert claims.count(None) == 1
-    tries = await asyncio.gather(*(store.count_attempt(ANA, code_limits(), NOW) for _ in range(30)))
-    assert tries.count(None) == 25
-    message = digest(claims.index(None))
-    users = await asyncio.gather(*(store.redeem_code(ANA, message, session(number)) for number in range(30)))
-    assert len([each for each in users if each]) == 1
-    made = [create(store, clock(number), user(1), b"", bytes(16), limit=7) for number in range(30)]
-    results = await asyncio.gather(*made)
-    assert results.count(None) == 7
-    number = results.index(None)
-    moved = await asyncio.gather(*(advance(store, key(number), user(1), START + day * DAY) for day in range(30)))
-    assert max(each.frozen_time for each in moved if each) == START + 29 * DAY
-    assert await store.sweep(NOW + 8 * DAY, 100) > 0
-    assert await schedule_of(store, key(number), user(1)) is None
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        [
-            "default_transaction_isolation = 'serializable'",
-            "default_transaction_deferrable = on",
-            "bytea_output = 'escape'",
-            "intervalstyle = 'iso_8601'",
-            "datestyle = 'German, DMY'",
-            "timezone = 'Pacific/Chatham'",
-            "standard_conforming_strings = off",
-        ],
-        [
-            "default_transaction_isolation = 'repeatable read'",
-            "client_encoding = 'latin1'",
-            "search_path = 'nowhere', 'public'",
-            "plan_cache_mode = 'force_custom_plan'",
-            "enable_indexscan = off",
-            "synchronous_commit = local",
-            "row_security = off",
-            "session_replication_role = 'replica'",
-        ],
-    ],
-)
-async def test_store_works_with_any_settings_of_the_database(
-    postgres: PostgresServer, fresh_url: str, settings: list[str]
-) -> None:
-    name = fresh_url.rpartition("/")[2]
-    postgres.execute(";".join(f"alter database {name} set {setting}" for setting in settings))
-    store = await open_store(fresh_url)
-    await _use(store)
-    await store.close()
-
-
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
 async def test_encoding_that_cannot_store_every_address_is_rejected(postgres: PostgresServer, encoding: str) -> None:
     name = f"in_{encoding.lower()}"
@@ -208,8 +150,6 @@ async def test_schema_named_in_the_url_is_a_separate_store(postgres: PostgresSer
     await asyncio.gather(*(store.sweep(NOW, 100) for store in stores))
     found = [await schedule_of(store, key(99), user(99)) for store in stores]
     assert found == [b"schedule 0", b"schedule 1", b"schedule 2"]
-    await _use(stores[0])
-    assert await schedule_of(stores[1], key(99), user(99)) == b"schedule 1"
     for store in stores:
         await store.close()
 
@@ -269,20 +209,6 @@ async def test_rejected_key_is_not_registered(store: Store) -> None:
     for minute in range(10):
         assert not await store.share_key(b"yours", NOW + minute * MINUTE)
         assert await store.share_key(b"mine", NOW + minute * MINUTE)
-
-
-@pytest.mark.usefixtures("long_timeouts")
-async def test_of_two_keys_registered_concurrently_one_is_accepted(
-    store: Store, open_another: Callable[[], Awaitable[Store]]
-) -> None:
-    another = await open_another()
-    for hour in range(10):
-        now = NOW + hour * HOUR
-        calls = [(store, another)[n % 2].share_key(b"key %d" % (n % 3 % 2), now) for n in range(30)]
-        results = await asyncio.gather(*calls)
-        accepted = {n % 3 % 2 for n, result in enumerate(results) if result}
-        assert len(accepted) == 1
-        assert results == [n % 3 % 2 in accepted for n in range(30)]
 
 
 # Results and errors

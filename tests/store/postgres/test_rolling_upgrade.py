@@ -30,7 +30,6 @@ from tickover.server.storage.store import Created, NameChanges, Quota, QuotaExce
 
 # The exact statements of that release.
 _CREATE_CLOCKS = "select refused, oldest from keep_clocks($1, $2, $3, $4, $5, $6, $7, $8, $9)"
-_CREATE_ONCE = "select * from keep_clock_once($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
 _CLAIM = "select * from claim_send($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
 _COUNT_TRY = "select * from count_try($1, $2, $3, $4)"
 _SWEEP = "select sweep($1, $2, $3, $4, $5) + sweep_creations($1, $5)"
@@ -80,19 +79,6 @@ async def test_older_server_creates_clocks_and_their_bytes_count(old: asyncpg.Co
     assert await store.create_clock(*one_more, Quota(bytes=100)) == QuotaExceeded("bytes", key(1))
     assert await store.create_clock(*one_more, Quota(bytes=101)) == Created()
     assert [tuple(row) for row in await _create(old, 3, 60, limit=2)] == [(1, key(1))]
-
-
-async def test_older_server_creates_with_a_key_and_its_bytes_count(
-    old: asyncpg.Connection, store: PostgresStore
-) -> None:
-    args = digest(1), b"params", slot_of(key(1)), key(1), user(1), *_INSTANTS, bytes(60), first_live_key(NOW)
-    created, again = [(await old.fetch(_CREATE_ONCE, *args, 1))[0] for _ in range(2)]
-    assert tuple(created) == (None,) * 7
-    assert tuple(again) == (None, b"params", key(1), *_INSTANTS, bytes(60))
-    other = digest(2), b"params", slot_of(key(2)), key(2), *args[4:]
-    assert (await old.fetchval(_CREATE_ONCE, *other, 1)) == key(1)
-    new = clock(3), user(1), bytes(41), first_live_key(NOW), Quota(bytes=100)
-    assert await store.create_clock(*new) == QuotaExceeded("bytes", key(1))
 
 
 async def test_server_of_the_last_release_creates_clocks_without_names(
