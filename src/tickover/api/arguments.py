@@ -2,7 +2,6 @@
 
 from datetime import UTC, date, datetime, time, tzinfo
 from decimal import Decimal, localcontext
-from zoneinfo import ZoneInfo
 
 from tickover.api import timestamps
 
@@ -79,6 +78,8 @@ def _zone(zone: tzinfo | str) -> tzinfo:
     if not isinstance(zone, str):
         return zone
     try:
+        from zoneinfo import ZoneInfo  # noqa: PLC0415 - few programs name a time zone
+
         return ZoneInfo(zone)
     except (ValueError, OSError, KeyError):
         # ZoneInfo raises OSError for folders and KeyError for missing zones.

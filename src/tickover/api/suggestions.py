@@ -1,7 +1,6 @@
 """Suggests a known name for a misspelled one."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from heapq import nlargest
 from itertools import pairwise
 from typing import Final
@@ -25,6 +24,8 @@ def closest_match(name: str, candidates: Iterable[str]) -> str | None:
         return len(parts & others) / ((len(parts) + len(others)) or 1)
 
     likely = nlargest(_MAX_COMPARED, by_folded, key=overlap)
+    from difflib import get_close_matches  # noqa: PLC0415 - only mistakes need it
+
     return next((by_folded[match] for match in get_close_matches(folded, likely, n=1)), None)
 
 

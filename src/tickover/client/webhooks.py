@@ -2,15 +2,11 @@
 
 import base64
 import binascii
-import hashlib
-import hmac
 import inspect
-import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from random import Random
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -19,6 +15,9 @@ from tickover.api.clocks import Event
 from tickover.api.plans import encode_json
 from tickover.client.errors import Unreachable
 from tickover.client.messages import NoResponse, Request, Response
+
+if TYPE_CHECKING:
+    from random import Random
 
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the prefix isn't secret
 _SECRET_BYTES: Final = range(24, 65)
@@ -51,6 +50,8 @@ class Delivery(Struct, frozen=True):
 
 
 def new_secret() -> str:
+    import secrets  # noqa: PLC0415 - it takes long to import
+
     return SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode()
 
 
@@ -67,9 +68,11 @@ def decode_secret(text: str) -> bytes:
 
 def sign_event(clock_id: str, event: Event, key: bytes) -> Webhook:
     """Return the request for an event. The time in its headers is that of this process, in its body simulated."""
+    import hmac  # noqa: PLC0415 - it loads OpenSSL
+
     payload = {"type": event.type, "timestamp": event.at, "data": {"clockId": clock_id, "event": event}}
     body, timestamp = encode_json(payload), int(datetime.now(UTC).timestamp())
-    signature = hmac.digest(key, f"{event.id}.{timestamp}.".encode() + body, hashlib.sha256)
+    signature = hmac.digest(key, f"{event.id}.{timestamp}.".encode() + body, "sha256")
     headers = {
         "Content-Type": "application/json",
         "webhook-id": event.id,
@@ -105,6 +108,8 @@ class EventQueue:
 
         A reordered event overtakes all others. A delayed event waits for the next call.
         """
+        from random import Random  # noqa: PLC0415 - it takes long to import
+
         random = self._randoms.setdefault(seed, Random(seed))  # noqa: S311 - repeatable on purpose
         arranged: list[Event] = self._delayed
         self._delayed = []

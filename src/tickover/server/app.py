@@ -120,7 +120,6 @@ class TickoverServer:
         if self._stop_requested.is_set():
             return
         # The objects so far are permanent, so the garbage collector can ignore them.
-        gc.collect()
         gc.freeze()
         async with self._background.running(), self._metrics.running(self._log) if self._metrics else nullcontext():
             try:

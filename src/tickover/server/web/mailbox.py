@@ -6,8 +6,6 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from email import message_from_bytes
-from html import escape
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -129,17 +127,17 @@ def _fields(id: str, message: "Message") -> dict[str, Any]:
 
 
 def _to_summary(id: str, source: bytes) -> EmailSummary | None:
-    head = message_from_bytes(source.partition(b"\r\n\r\n")[0])
+    head = _parse(source.partition(b"\r\n\r\n")[0])
     return EmailSummary(**_fields(id, head)) if "To" in head else None
 
 
 def _to_email(id: str, source: bytes) -> StoredEmail:
-    message = message_from_bytes(source)
+    message = _parse(source)
     return StoredEmail(**_fields(id, message), text=_part(message, "text/plain") or "")
 
 
 def _to_details(id: str, source: bytes) -> EmailDetails:
-    message = message_from_bytes(source)
+    message = _parse(source)
     return EmailDetails(
         **_fields(id, message),
         text=_part(message, "text/plain") or "",
@@ -149,11 +147,20 @@ def _to_details(id: str, source: bytes) -> EmailDetails:
 
 def _to_html(id: str, source: bytes) -> bytes:
     _sent_at(id)
-    message = message_from_bytes(source)
+    message = _parse(source)
     html = _part(message, "text/html")
     if html is None:
+        from html import escape
+
         html = f"<!doctype html>\n<pre>{escape(_part(message, 'text/plain') or '')}</pre>\n"
     return html.encode()
+
+
+def _parse(source: bytes) -> "Message":
+    # Imported here because it takes long, and only the mailbox needs it.
+    from email import message_from_bytes
+
+    return message_from_bytes(source)
 
 
 def _header(message: "Message", name: str) -> str | None:

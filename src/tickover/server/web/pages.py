@@ -1,7 +1,6 @@
 """The resources for GET: the console's files, the reference, the scenario gallery and the development mailbox."""
 
 import asyncio
-import gzip
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
@@ -66,8 +65,10 @@ class Page:
 
     @cached_property
     def gzipped(self) -> Response:
+        from gzip import compress
+
         status, headers, body = self.plain
-        return status, [*headers, (b"content-encoding", b"gzip")], gzip.compress(body, mtime=0)
+        return status, [*headers, (b"content-encoding", b"gzip")], compress(body, mtime=0)
 
     def negotiate(self, accept_encoding: bytes) -> Response:
         return self.gzipped if accepts_gzip(accept_encoding) else self.plain
