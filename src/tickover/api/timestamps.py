@@ -76,6 +76,10 @@ def write(instant: Instant) -> str:
     return instant.isoformat().removesuffix("+00:00") + "Z"
 
 
+def first_of_month(instant: Instant) -> Instant:
+    return instant.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
 def years_after(instant: Instant, years: int = SPAN_YEARS) -> Instant:
     """Return the same day and time `years` later, or earlier if negative. 29 February becomes 28 February."""
     try:

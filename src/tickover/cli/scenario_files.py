@@ -43,9 +43,10 @@ def load_scenario(name: str) -> "Scenario":
 
 def plan_scenario(scenario: "Scenario", start: datetime | None, now: datetime) -> "Plan":
     """Return the scenario's plan. It starts at `start`, at the file's own start, or on the first of this month."""
-    first_of_month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    from tickover.api.timestamps import first_of_month
+
     with _translate_errors():
-        return scenario.plan(start or scenario.start or first_of_month)
+        return scenario.plan(start or scenario.start or first_of_month(now))
 
 
 @contextmanager

@@ -150,34 +150,19 @@ def tickover_webhooks() -> Webhooks:
     return Webhooks()
 
 
-@pytest.fixture
-def client(request: pytest.FixtureRequest) -> Any:
-    """Alias of tickover_client."""
-    return _resolve_alias(request, "tickover_client")
+def _alias(fixture: str) -> Any:
+    def resolve(request: pytest.FixtureRequest) -> Any:
+        return _resolve_alias(request, fixture)
+
+    resolve.__doc__ = f"Alias of {fixture}."
+    return pytest.fixture(resolve)
 
 
-@pytest.fixture
-def clock(request: pytest.FixtureRequest) -> Any:
-    """Alias of tickover_clock."""
-    return _resolve_alias(request, "tickover_clock")
-
-
-@pytest.fixture
-def bank(request: pytest.FixtureRequest) -> Any:
-    """Alias of tickover_bank."""
-    return _resolve_alias(request, "tickover_bank")
-
-
-@pytest.fixture
-def webhooks(request: pytest.FixtureRequest) -> Any:
-    """Alias of tickover_webhooks."""
-    return _resolve_alias(request, "tickover_webhooks")
-
-
-@pytest.fixture
-def mailbox(request: pytest.FixtureRequest) -> Any:
-    """Alias of tickover_mailbox."""
-    return _resolve_alias(request, "tickover_mailbox")
+client = _alias("tickover_client")
+clock = _alias("tickover_clock")
+bank = _alias("tickover_bank")
+webhooks = _alias("tickover_webhooks")
+mailbox = _alias("tickover_mailbox")
 
 
 def _resolve_alias(request: pytest.FixtureRequest, fixture: str) -> Any:

@@ -94,7 +94,7 @@ class Tools:
             "expectations": expectations,
         }
         params: Json = {key: value for key, value in parts.items() if value is not None}
-        with self._client() as (client, _):
+        with self._client() as client:
             if sum(map(bool, (scenario, scenario_text, params))) > 1:
                 raise ValueError("pass only one: a scenario, a scenario_text, or transactions and goals")
             if scenario or scenario_text:
@@ -110,7 +110,7 @@ class Tools:
 
     def list_clocks(self, labels: Labels = None) -> Json:
         """List the user's clocks, newest first."""
-        with self._client() as (client, _):
+        with self._client() as client:
             found = list(islice(client.list_clocks(labels), _MAX_CLOCKS + 1))
             return _truncated("clocks", found, _MAX_CLOCKS)
 
@@ -120,7 +120,7 @@ class Tools:
         at: Annotated[Time | None, Field(description="Preview the clock at this later time.")] = None,
     ) -> Json:
         """Show a clock's time, goals and next event. With `at`, preview it without moving it."""
-        with self._client() as (client, _):
+        with self._client() as client:
             return _clock(client.get_clock(id, at).snapshot)
 
     def advance_clock(
@@ -130,7 +130,7 @@ class Tools:
         by: Annotated[str | None, Field(description="A duration instead of a time: 1mo, 2w, 10d, '1y 6mo'.")] = None,
     ) -> Json:
         """Move a clock forward and return what happened. Without `to` and `by`, move to the next event."""
-        with self._client() as (client, _):
+        with self._client() as client:
             clock = client.get_clock(id)
             before = clock.frozen_time
             if to is None and by is None:
@@ -149,12 +149,12 @@ class Tools:
         opening_balances: OpeningBalances = None,
     ) -> Json:
         """List what happened on a clock, with the balance after each transaction. With `until`, also the future."""
-        with self._client() as (client, _):
+        with self._client() as client:
             return _events(client.list_events(id, after=after, until=until, opening_balances=opening_balances))
 
     def get_balances(self, id: ClockId, at: Time | None = None, opening_balances: OpeningBalances = None) -> Json:
         """Return the balance of each currency and account at a time, with its lowest and highest point until then."""
-        with self._client() as (client, _):
+        with self._client() as client:
             balances: Json = _json(client.get_balances(id, at, opening_balances=opening_balances))
             return balances
 
@@ -169,7 +169,7 @@ class Tools:
 
         A violation names the first instant and its items.
         """
-        with self._client() as (client, _):
+        with self._client() as client:
             rules = None if expectations is None else _read(expectations, Expectation)
             result: Json = _json(client.check_clock(id, rules, until=until, opening_balances=opening_balances))
             return result
@@ -189,7 +189,7 @@ class Tools:
 
         Pass all transactions of the account or currency until `at`, which is the clock's time by default.
         """
-        with self._client() as (client, _):
+        with self._client() as client:
             options: Json = {"balance": balance, "at": at, "account": account, "currency": currency}
             found = client.reconcile_clock(id, transactions, tolerance_days=tolerance_days, **options)
             result: Json = _json(found)
@@ -211,7 +211,7 @@ class Tools:
 
         Added items can't be before the clock's time. All changes are made together, or none.
         """
-        with self._client() as (client, _):
+        with self._client() as client:
             added: list[PlannedItem] = [
                 *_read(transactions, PlannedTransaction),
                 *_read(transfers, PlannedTransfer),
@@ -223,7 +223,7 @@ class Tools:
 
     def fork_clock(self, id: ClockId, at: Time | None = None, name: str | None = None) -> Json:
         """Copy a clock at any time, by default at its start. Use it to go back in time. The original doesn't change."""
-        with self._client() as (client, _):
+        with self._client() as client:
             return _clock(client.fork_clock(id, at, name=name).snapshot)
 
     def connect_clock(
@@ -238,24 +238,24 @@ class Tools:
         The app exchanges the `publicToken` at `url`, or claims the `setupToken`, once. Then advance the clock: the
         app's next sync brings what happened.
         """
-        with self._client() as (client, _):
+        with self._client() as client:
             given = None if faults is None else convert(faults, list[BankFault])
             connected = client.connect_clock(id, protocol, institution=institution, faults=given)
             return {**_json(connected), "url": f"{client.url}/{protocol.lower()}"}
 
     def delete_clock(self, id: ClockId) -> Json:
         """Delete a clock permanently."""
-        with self._client() as (client, _):
+        with self._client() as client:
             client.delete_clock(id)
             return {"deleted": id}
 
     @contextmanager
-    def _client(self) -> Iterator[tuple[Tickover, Session]]:
+    def _client(self) -> Iterator[Tickover]:
         """Open a signed-in client. Errors reach the model with their reason, paths and hint, and without the token."""
         session = self._make_session()
         try:
             with session.signed_in_client() as client:
-                yield client, session
+                yield client
         except CliError as error:
             errors = [
                 # The parameters of an amendment are arguments of the tool.

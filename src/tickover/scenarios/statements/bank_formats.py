@@ -100,13 +100,10 @@ def write_camt053(statements: Sequence[Statement]) -> str:
     _require_any(statements)
     created = _text("CreDtTm", _camt_time(statements[0].end))
     header = _element("GrpHdr", _text("MsgId", _short_id(statements[0].clock_id)), created)
-    message = _element("BkToCstmrStmt", header, *_camt_statements(statements, created))
+    written = [_camt_statement(one, number, created) for number, one in enumerate(statements, 1)]
+    message = _element("BkToCstmrStmt", header, *written)
     document = _element("Document", message, xmlns=_CAMT_NAMESPACE)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{document}\n'
-
-
-def _camt_statements(statements: Sequence[Statement], created: str) -> Iterator[str]:
-    yield from (_camt_statement(one, number, created) for number, one in enumerate(statements, 1))
 
 
 def _camt_statement(statement: Statement, number: int, created: str) -> str:

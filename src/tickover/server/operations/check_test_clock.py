@@ -47,7 +47,7 @@ class CheckEntry(Params, frozen=True):
 async def check_test_clock(params: CheckEntry, caller: Caller, services: Services) -> bytes:
     clock, schedule = await services.clocks.find(params.id, caller)
     cached = await services.ledgers.get(clock, schedule)
-    until = clock.max_time if params.until is UNSET else params.until
+    until = params.until or clock.max_time
     faults = list(time_faults("until", until, clock.start_time, clock.max_time, CLOCK_RANGE))
     faults += opening_faults(schedule, params.opening_balances)
     opening = cached.ledger.opening_balances(params.opening_balances)

@@ -11,10 +11,10 @@ from tickover.api.errors import Fault, Reason
 from tickover.api.fields import ClockName, InitialAmount, Labels, Params, PositiveAmount, Text, doc
 from tickover.api.limits import MAX_CLOCK_CURRENCIES, MAX_SCENARIO_BYTES
 from tickover.api.suggestions import suggest
-from tickover.api.timestamps import Instant
+from tickover.api.timestamps import Instant, first_of_month
 from tickover.server.isolated_requests import ExpandRequest
 from tickover.server.operations import sizes
-from tickover.server.operations.expand_scenario import EXAMPLE, expand, first_of_month
+from tickover.server.operations.expand_scenario import EXAMPLE, expand
 from tickover.server.operations.ledgers import reject
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.clocks import new_clock
@@ -68,10 +68,10 @@ async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Cal
 
     path = "text" if params.scenario is UNSET else "scenario"
     text = files.included_text(params.scenario) if isinstance(params.scenario, str) else str(params.text)
-    start = None if params.start is UNSET else params.start
-    request = ExpandRequest(text, start, first_of_month(caller.now), is_stored=True)
+    month = first_of_month(caller.now)
+    request = ExpandRequest(text, params.start or None, month, is_stored=True)
     given = json.decode(await expand(OPERATION.name, path, request, caller, services), type=_GrownClock)
-    given = replace(given, labels=params.labels, name=given.name if params.name is UNSET else params.name)
+    given = replace(given, labels=params.labels, name=params.name or given.name)
     faults = [] if given.passes_fast_checks(caller.now) else list(given.faults(caller.now))
     faults += _currency_faults(given)
     clock = new_clock(services.mint.new_key(caller.now), given, caller.now)

@@ -10,7 +10,7 @@ from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import Bound, Params, Text, TotalBound, doc
 from tickover.api.limits import MAX_EXPECTATIONS, MAX_SCENARIO_TEXT
 from tickover.api.plans import ExpandedScenario
-from tickover.api.timestamps import Instant
+from tickover.api.timestamps import Instant, first_of_month
 from tickover.server.isolated_requests import ExpandRequest, IsolatedRequest
 from tickover.server.operations import sizes
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
@@ -46,13 +46,8 @@ class ExpandEntry(Params, frozen=True):
 
 
 async def expand_scenario(params: ExpandEntry, caller: Caller, services: Services) -> bytes:
-    start = None if params.start is UNSET else params.start
-    request = ExpandRequest(params.text, start, first_of_month(caller.now))
+    request = ExpandRequest(params.text, params.start or None, first_of_month(caller.now))
     return await expand(OPERATION.name, "text", request, caller, services)
-
-
-def first_of_month(now: Instant) -> Instant:
-    return now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 
 
 async def expand(operation: str, path: str, request: IsolatedRequest, caller: Caller, services: Services) -> bytes:

@@ -44,11 +44,11 @@ class ForkEntry(Params, frozen=True):
 
 async def fork_test_clock(params: ForkEntry, caller: Caller, services: Services) -> bytes:
     original, schedule = await services.clocks.find(params.id, caller)
-    at = original.start_time if params.at is UNSET else params.at
+    at = params.at or original.start_time
     faults = list(time_faults("at", at, original.start_time, original.max_time, CLOCK_RANGE))
     faults += await services.ledgers.expectation_faults(original, schedule, params)
     reject(OPERATION.name, faults)
-    name = original.name if params.name is UNSET else params.name
+    name = params.name or original.name
     labels = original.labels if params.labels is UNSET else encode_labels(params.labels)
     fork = Clock(services.mint.new_key(caller.now), original.start_time, at, original.max_time, name, labels)
     schedule = update_schedule(schedule, params.opening_balances, params.expectations)

@@ -28,7 +28,7 @@ class GetEntry(Params, frozen=True):
 
 async def get_test_clock(params: GetEntry, caller: Caller, services: Services) -> bytes:
     clock, schedule = await services.clocks.find(params.id, caller)
-    at = clock.frozen_time if params.at is UNSET else params.at
+    at = params.at or clock.frozen_time
     check_time(at, clock)
     return clock_result(clock, schedule, at, details=params.details)
 

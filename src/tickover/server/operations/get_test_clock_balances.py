@@ -27,7 +27,7 @@ class BalancesEntry(Params, frozen=True):
 
 async def get_test_clock_balances(params: BalancesEntry, caller: Caller, services: Services) -> bytes:
     clock, schedule = await services.clocks.find(params.id, caller)
-    at = clock.frozen_time if params.at is UNSET else params.at
+    at = params.at or clock.frozen_time
     faults = list(time_faults("at", at, clock.start_time, clock.max_time, CLOCK_RANGE))
     reject(OPERATION.name, faults + opening_faults(schedule, params.opening_balances))
     ledger = (await services.ledgers.get(clock, schedule)).ledger

@@ -44,8 +44,7 @@ class EventsEntry(Params, frozen=True):
 
 async def list_test_clock_events(params: EventsEntry, caller: Caller, services: Services) -> bytes:
     clock, schedule = await services.clocks.find(params.id, caller)
-    until = clock.frozen_time if params.until is UNSET else params.until
-    after = None if params.after is UNSET else params.after
+    until = params.until or clock.frozen_time
     faults = list(time_faults("until", params.until, clock.start_time, clock.max_time, CLOCK_RANGE))
     latest = clock.max_time if faults else until
     faults += time_faults("after", params.after, clock.start_time, latest, "the clock's start and until")
@@ -53,7 +52,7 @@ async def list_test_clock_events(params: EventsEntry, caller: Caller, services: 
     cursor = None if isinstance(params.cursor, UnsetType) else read_cursor(params.cursor)
     cached = await services.ledgers.get(clock, schedule)
     opening = cached.ledger.opening_balances(params.opening_balances)
-    query = EventQuery(clock.frozen_time, until, int(params.limit), after, cursor, opening)
+    query = EventQuery(clock.frozen_time, until, int(params.limit), params.after or None, cursor, opening)
     return events(cached.ledger, cached.events, query)
 
 

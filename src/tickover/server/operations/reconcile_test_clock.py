@@ -55,12 +55,12 @@ class ReconcileEntry(Params, frozen=True):
 
 async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services: Services) -> Reconciliation[Number]:
     clock, schedule = await services.clocks.find(params.id, caller)
-    at = clock.frozen_time if params.at is UNSET else params.at
+    at = params.at or clock.frozen_time
     cached = await services.ledgers.get(clock, schedule)
     ledger = cached.ledger
     faults = list(time_faults("at", at, clock.start_time, clock.max_time, CLOCK_RANGE))
     reject(OPERATION.name, faults + _selector_faults(params, ledger))
-    account = None if params.account is UNSET else params.account
+    account = params.account or None
     currency = ledger.accounts[account].currency if account else _currency(params, ledger)
     observed = params.observed
     compared = Comparison((), (), (), 0)

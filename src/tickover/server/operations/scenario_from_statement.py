@@ -64,9 +64,8 @@ def _decode(content: str) -> bytes | None:
 
 async def scenario_from_statement(params: StatementEntry, caller: Caller, services: Services) -> bytes:
     content = _decode(params.content) or b""
-    currency = "" if params.currency is UNSET else params.currency
     is_day_first = None if params.day_first is UNSET else params.day_first
-    request = StatementRequest(content, params.file_name, currency, is_day_first)
+    request = StatementRequest(content, params.file_name, params.currency or "", is_day_first)
     return await expand(OPERATION.name, "content", request, caller, services)
 
 

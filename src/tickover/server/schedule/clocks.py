@@ -30,10 +30,9 @@ class Clock(Struct, frozen=True, gc=False):
 
 def new_clock(key: bytes, params: NewClock, now: Instant) -> Clock:
     """Return a clock that starts at the requested frozen time, or now."""
-    start_time = now if params.frozen_time is UNSET else params.frozen_time
-    name = None if params.name is UNSET else params.name
+    start_time = params.frozen_time or now
     max_time = timestamps.years_after(start_time)
-    return Clock(key, start_time, start_time, max_time, name, encode_labels(params.labels))
+    return Clock(key, start_time, start_time, max_time, params.name or None, encode_labels(params.labels))
 
 
 def encode_labels(labels: Mapping[str, str] | UnsetType | None) -> str | None:

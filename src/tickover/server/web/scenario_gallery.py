@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from msgspec import Raw, json
 
 from tickover.api import plans
-from tickover.api.timestamps import Instant
+from tickover.api.timestamps import Instant, first_of_month
 
 
 class ScenarioGallery:
@@ -19,7 +19,7 @@ class ScenarioGallery:
 
     async def to_json(self, now: Instant) -> bytes:
         """Return the scenarios as JSON. A scenario without a start begins on the first day of the month of `now`."""
-        month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+        month = first_of_month(now)
         async with self._lock:
             if month != self._month:
                 self._json = await asyncio.to_thread(_encode, month)
