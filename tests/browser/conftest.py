@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from playwright.async_api import Browser, async_playwright, expect
 
+from tests.browser.console import Console, open_console
 from tests.browser.tabs import TIMEOUT_MS, Tab, open_tab
 from tests.support.chromium import require_chromium
 from tests.support.program import Program
@@ -49,4 +50,11 @@ async def browser(chromium: str) -> AsyncIterator[Browser]:
 @pytest.fixture
 async def tab(browser: Browser) -> AsyncIterator[Tab]:
     async with open_tab(browser) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def console(browser: Browser, program: Program) -> AsyncIterator[Console]:
+    """The console of a new user. It has no page yet."""
+    async with open_console(browser, program) as opened:
         yield opened

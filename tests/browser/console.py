@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any
@@ -211,11 +211,9 @@ class Console:
 
 
 @asynccontextmanager
-async def open_console(
-    browser: Browser, program: Program, token: str = "", *, permissions: Sequence[str] = (), **options: Any
-) -> AsyncIterator[Console]:
+async def open_console(browser: Browser, program: Program, token: str = "", **options: Any) -> AsyncIterator[Console]:
     """Open a console with a session of a new user, or of the user with this token. It has no page yet."""
-    async with open_tab(browser, permissions=permissions, **options) as tab:
+    async with open_tab(browser, **options) as tab:
         console = Console(tab, program, token)
         await console.store_session()
         yield console

@@ -1,23 +1,12 @@
 """Holds back requests of a page."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Self
 
-from playwright.async_api import Browser, Page, Request, Route
+from playwright.async_api import Page, Request, Route
 
-from tests.browser.console import HTTP_ERROR, Console, open_console
 from tests.browser.tabs import TIMEOUT_MS
-from tests.support.program import Program
-
-
-@asynccontextmanager
-async def open_console_with_errors(browser: Browser, program: Program) -> AsyncIterator[Console]:
-    """Open a console with a session, to which the server may respond with errors."""
-    async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (HTTP_ERROR,)
-        yield console
 
 
 async def active_intervals(page: Page) -> int:

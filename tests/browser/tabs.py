@@ -1,7 +1,7 @@
 """A browser tab that records console messages and requests."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -151,21 +151,19 @@ async def _create_profile(browser: Browser, **options: Any) -> BrowserContext:
     # Motion is the subject of few tests, which emulate it.
     context = await browser.new_context(**{"reduced_motion": "reduce", "viewport": _VIEWPORT, **options})
     context.set_default_timeout(TIMEOUT_MS)
+    await context.grant_permissions(["clipboard-read", "clipboard-write"])
     await context.add_init_script(_REPORT_VIOLATIONS + _RECORD_TIMERS_AND_RESPONSES + _DRAW_NOTHING)
     return context
 
 
 @asynccontextmanager
-async def open_tab(
-    browser: Browser, *, new_profile: bool = False, permissions: Sequence[str] = (), **options: Any
-) -> AsyncIterator[Tab]:
+async def open_tab(browser: Browser, *, new_profile: bool = False, **options: Any) -> AsyncIterator[Tab]:
     """Open a tab in a new profile, or in the one that all tabs with the same options share.
 
     When it closes, fail if it has unexpected messages or requests to other hosts.
     """
     context = await (_create_profile if new_profile else _shared_profile)(browser, **options)
     other_pages = set(context.pages)
-    await context.grant_permissions(permissions)
     tab = Tab(await context.new_page())
     try:
         yield tab
@@ -176,7 +174,6 @@ async def open_tab(
         else:
             for page in set(context.pages) - other_pages:
                 await page.close()
-            await context.clear_permissions()
             await _delete_data(context, tab.hosts)
 
 

@@ -9,10 +9,6 @@ from tests.browser.held_requests import HeldRequests
 from tests.browser.tabs import Tab
 from tests.support.program import Program, code_params
 
-# All tests of a process share the browser and its event loop.
-
-CLIPBOARD_PERMISSIONS = ["clipboard-read", "clipboard-write"]
-
 
 def clock_id(console: Console) -> str:
     """Return the id of the clock in the page URL."""
@@ -256,62 +252,60 @@ async def expect_only_requests_of_the_sign_in(console: Console) -> None:
 # New clocks
 
 
-async def test_form_shows_faults_and_creates_a_clock(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        page = console.page
-        await console.open("#/clocks/new")
-        await page.get_by_role("tab", name="Form").click()
-        await page.get_by_label("Clock name").fill("Mine")
-        await page.get_by_label("Amount").fill("-3")
-        await console.button("Create clock").click()
-        await expect(console.alert).to_contain_text("The server rejected 2 fields. Check the marked fields.")
-        name = page.get_by_role("group", name="Transactions").get_by_label("Name")
-        await expect(name).to_be_focused()
-        await expect(name).to_have_attribute("aria-invalid", "true")
-        console.tab.ignored_prefixes = (f"{HTTP_ERROR} 400",)
-        await name.fill("Coffee")
-        await page.get_by_label("Amount").fill("3.5")
-        preview = page.locator(".draft-preview")
-        await expect(preview).to_contain_text("Lowest −€3.50 on ")
-        await page.get_by_role("tab", name="JSON").click()
-        await expect(preview).to_contain_text("EUR · 1 transaction")
-        await page.get_by_label("Parameters of createTestClock").press_sequentially("x")
-        await expect(preview).to_be_empty()
-        await page.get_by_label("Parameters of createTestClock").press("Backspace")
-        await page.get_by_role("tab", name="Form").click()
-        await console.button("Create clock").click()
-        await expect(console.heading("Mine")).to_be_visible()
-        await expect(console.rows).to_have_count(1)
-        await expect(console.rows).to_contain_text("−€3.50")
+async def test_form_shows_faults_and_creates_a_clock(console: Console) -> None:
+    page = console.page
+    await console.open("#/clocks/new")
+    await page.get_by_role("tab", name="Form").click()
+    await page.get_by_label("Clock name").fill("Mine")
+    await page.get_by_label("Amount").fill("-3")
+    await console.button("Create clock").click()
+    await expect(console.alert).to_contain_text("The server rejected 2 fields. Check the marked fields.")
+    name = page.get_by_role("group", name="Transactions").get_by_label("Name")
+    await expect(name).to_be_focused()
+    await expect(name).to_have_attribute("aria-invalid", "true")
+    console.tab.ignored_prefixes = (f"{HTTP_ERROR} 400",)
+    await name.fill("Coffee")
+    await page.get_by_label("Amount").fill("3.5")
+    preview = page.locator(".draft-preview")
+    await expect(preview).to_contain_text("Lowest −€3.50 on ")
+    await page.get_by_role("tab", name="JSON").click()
+    await expect(preview).to_contain_text("EUR · 1 transaction")
+    await page.get_by_label("Parameters of createTestClock").press_sequentially("x")
+    await expect(preview).to_be_empty()
+    await page.get_by_label("Parameters of createTestClock").press("Backspace")
+    await page.get_by_role("tab", name="Form").click()
+    await console.button("Create clock").click()
+    await expect(console.heading("Mine")).to_be_visible()
+    await expect(console.rows).to_have_count(1)
+    await expect(console.rows).to_contain_text("−€3.50")
 
 
 # Preview and advance
 
 
-async def test_past_preview_is_read_only_and_can_be_forked(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        clock = console.create()
-        console.call("advanceTestClock", id=clock, frozenTime="2027-01-31T00:00:00Z")
-        # A preview URL can be shared.
-        await console.open_clock(clock, "?t=2027-01-10T00:00:00Z")
-        await expect(console.preview_summary).to_have_text(
-            "Past: 2 events posted since then; −€1,150.00 → €1,650.50; read-only because time only moves forward."
-        )
-        assert await console.states() == ["posted", "posted later", "scheduled"]
-        await expect(console.goals).to_contain_text("27% ← 17%")
-        await expect(console.page.get_by_text("← 10 Jan 2027")).to_be_visible()
-        await expect(console.advance).to_be_hidden()
-        assert actions(console.tab) == []
-        await console.button("Back to now").click()
-        await expect(console.preview_summary).to_have_text("Next: Rent on 3 Feb 2027, 08:00 UTC; €1,650.50 → €500.50.")
-        await expect(console.page).to_have_url(re.compile(r"#/clock/[^?]+$"))
-        await expect(console.slider).to_be_focused()
-        # The page follows changes of its URL.
-        await console.open(f"#/clock/{clock}?t=2027-01-10T00:00:00Z")
-        await console.button("Fork here").click()
-        await expect(console.notification).to_have_text("This is the fork. Its time is 10 Jan 2027.")
-        assert console.clock(clock_id(console))["frozenTime"] == "2027-01-10T00:00:00Z"
-        assert console.clock(clock)["frozenTime"] == "2027-01-31T00:00:00Z"
+async def test_past_preview_is_read_only_and_can_be_forked(console: Console) -> None:
+    clock = console.create()
+    console.call("advanceTestClock", id=clock, frozenTime="2027-01-31T00:00:00Z")
+    # A preview URL can be shared.
+    await console.open_clock(clock, "?t=2027-01-10T00:00:00Z")
+    await expect(console.preview_summary).to_have_text(
+        "Past: 2 events posted since then; −€1,150.00 → €1,650.50; read-only because time only moves forward."
+    )
+    assert await console.states() == ["posted", "posted later", "scheduled"]
+    await expect(console.goals).to_contain_text("27% ← 17%")
+    await expect(console.page.get_by_text("← 10 Jan 2027")).to_be_visible()
+    await expect(console.advance).to_be_hidden()
+    assert actions(console.tab) == []
+    await console.button("Back to now").click()
+    await expect(console.preview_summary).to_have_text("Next: Rent on 3 Feb 2027, 08:00 UTC; €1,650.50 → €500.50.")
+    await expect(console.page).to_have_url(re.compile(r"#/clock/[^?]+$"))
+    await expect(console.slider).to_be_focused()
+    # The page follows changes of its URL.
+    await console.open(f"#/clock/{clock}?t=2027-01-10T00:00:00Z")
+    await console.button("Fork here").click()
+    await expect(console.notification).to_have_text("This is the fork. Its time is 10 Jan 2027.")
+    assert console.clock(clock_id(console))["frozenTime"] == "2027-01-10T00:00:00Z"
+    assert console.clock(clock)["frozenTime"] == "2027-01-31T00:00:00Z"
 
 
 async def test_advance_in_one_tab_appears_in_another(browser: Browser, program: Program) -> None:
@@ -346,86 +340,80 @@ async def test_advance_in_one_tab_appears_in_another(browser: Browser, program: 
             await expect(first.preview_summary).to_have_text("All events are posted.")
 
 
-async def test_advance_to_a_time_already_passed_shows_an_error(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        clock = console.create()
-        await console.open_clock(clock, "?t=2027-01-10T00:00:00Z")
-        async with HeldRequests(console.page, "getTestClock") as held:
-            await console.poll()
-            await held.arrived()
-            console.call("advanceTestClock", id=clock, frozenTime="2027-01-31T00:00:00Z")
-            await console.advance.click()
-            await expect(console.notification).to_have_text("The clock was advanced elsewhere, past this time.")
-        await expect(console.preview_summary).to_contain_text("Past:")
-        console.tab.ignored_prefixes = (HTTP_ERROR,)
-        assert console.clock(clock)["frozenTime"] == "2027-01-31T00:00:00Z"
+async def test_advance_to_a_time_already_passed_shows_an_error(console: Console) -> None:
+    clock = console.create()
+    await console.open_clock(clock, "?t=2027-01-10T00:00:00Z")
+    async with HeldRequests(console.page, "getTestClock") as held:
+        await console.poll()
+        await held.arrived()
+        console.call("advanceTestClock", id=clock, frozenTime="2027-01-31T00:00:00Z")
+        await console.advance.click()
+        await expect(console.notification).to_have_text("The clock was advanced elsewhere, past this time.")
+    await expect(console.preview_summary).to_contain_text("Past:")
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    assert console.clock(clock)["frozenTime"] == "2027-01-31T00:00:00Z"
 
 
 # Hostile text
 
 
-async def test_hostile_names_stay_text(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        clock = console.create(HOSTILE_CLOCK)
-        await console.open_clock(clock, "?t=2027-01-05T00:00:00Z")
-        names = console.rows.get_by_role("rowheader")
-        cell_texts = await names.evaluate_all("(cells) => cells.map((cell) => cell.firstChild.textContent)")
-        assert cell_texts == HOSTILE_TEXTS
-        goals = console.goals.get_by_role("heading")
-        assert await goals.evaluate_all("(headings) => headings.map((heading) => heading.textContent)") == HOSTILE_TEXTS
-        await console.button("Next event").click()
-        for name in (HOSTILE_TEXTS[1], HOSTILE_TEXTS[2]):
-            await console.choose("Rename")
-            await console.page.get_by_label("Clock name").fill(name)
-            await console.button("Save").click()
-            await expect(console.heading(name)).to_be_visible()
-        await console.choose("Delete…")
-        await expect(console.page.get_by_role("heading", name=f"Delete “{HOSTILE_TEXTS[2]}”?")).to_be_visible()
-        await console.button("Cancel").click()
-        await console.button("Requests").click()
-        for format in ("curl", "JSON"):
-            await console.page.get_by_role("tab", name=format, exact=True).click()
-        count_elements = (
-            "() => document.querySelectorAll('main :is(script, img, b), footer :is(script, img, b)').length"
-        )
-        assert await console.tab.evaluate(count_elements) == 0
+async def test_hostile_names_stay_text(console: Console) -> None:
+    clock = console.create(HOSTILE_CLOCK)
+    await console.open_clock(clock, "?t=2027-01-05T00:00:00Z")
+    names = console.rows.get_by_role("rowheader")
+    cell_texts = await names.evaluate_all("(cells) => cells.map((cell) => cell.firstChild.textContent)")
+    assert cell_texts == HOSTILE_TEXTS
+    goals = console.goals.get_by_role("heading")
+    assert await goals.evaluate_all("(headings) => headings.map((heading) => heading.textContent)") == HOSTILE_TEXTS
+    await console.button("Next event").click()
+    for name in (HOSTILE_TEXTS[1], HOSTILE_TEXTS[2]):
+        await console.choose("Rename")
+        await console.page.get_by_label("Clock name").fill(name)
+        await console.button("Save").click()
+        await expect(console.heading(name)).to_be_visible()
+    await console.choose("Delete…")
+    await expect(console.page.get_by_role("heading", name=f"Delete “{HOSTILE_TEXTS[2]}”?")).to_be_visible()
+    await console.button("Cancel").click()
+    await console.button("Requests").click()
+    for format in ("curl", "JSON"):
+        await console.page.get_by_role("tab", name=format, exact=True).click()
+    count_elements = "() => document.querySelectorAll('main :is(script, img, b), footer :is(script, img, b)').length"
+    assert await console.tab.evaluate(count_elements) == 0
 
 
 # Request inspector
 
 
-async def test_inspector_stays_open(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        page = console.page
-        await console.open_clock(console.create())
-        panel = page.get_by_role("complementary", name="Request inspector")
-        await expect(panel).to_be_hidden()
-        await page.keyboard.press("r")
-        await console.advance.click()
-        await expect(panel.get_by_role("listitem").first).to_contain_text("advanceTestClock")
-        await page.reload()
-        await expect(panel).to_be_visible()
-        await panel.get_by_role("button", name="Close").click()
-        await expect(panel).to_be_hidden()
-        await expect(console.button("Requests")).to_be_focused()
+async def test_inspector_stays_open(console: Console) -> None:
+    page = console.page
+    await console.open_clock(console.create())
+    panel = page.get_by_role("complementary", name="Request inspector")
+    await expect(panel).to_be_hidden()
+    await page.keyboard.press("r")
+    await console.advance.click()
+    await expect(panel.get_by_role("listitem").first).to_contain_text("advanceTestClock")
+    await page.reload()
+    await expect(panel).to_be_visible()
+    await panel.get_by_role("button", name="Close").click()
+    await expect(panel).to_be_hidden()
+    await expect(console.button("Requests")).to_be_focused()
 
 
-async def test_request_is_copied_as_curl_with_and_without_the_token(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program, permissions=CLIPBOARD_PERMISSIONS) as console:
-        page = console.page
-        await console.open_clock(console.create())
-        await console.advance.click()
-        await console.button("Requests").click()
-        await page.get_by_role("list", name="Latest requests").get_by_role("button").first.click()
-        await page.get_by_role("tab", name="JSON", exact=True).click()
-        await expect(page.get_by_role("group", name="Request")).to_contain_text('"method": "advanceTestClock"')
-        await expect(page.get_by_role("group", name="Response")).to_contain_text('"status": "READY"')
-        await page.get_by_role("tab", name="curl", exact=True).click()
-        code = await page.get_by_role("group", name="Request as curl").inner_text()
-        assert console.token not in code
-        await console.button("Copy").click()
-        await expect(console.notification).to_have_text("Copied the curl code.")
-        assert (await console.tab.evaluate("() => navigator.clipboard.readText()")).strip() == code.strip()
-        await console.button("Copy with my token").click()
-        await expect(console.notification).to_have_text("Copied the curl code with your token.")
-        assert console.token in await console.tab.evaluate("() => navigator.clipboard.readText()")
+async def test_request_is_copied_as_curl_with_and_without_the_token(console: Console) -> None:
+    page = console.page
+    await console.open_clock(console.create())
+    await console.advance.click()
+    await console.button("Requests").click()
+    await page.get_by_role("list", name="Latest requests").get_by_role("button").first.click()
+    await page.get_by_role("tab", name="JSON", exact=True).click()
+    await expect(page.get_by_role("group", name="Request")).to_contain_text('"method": "advanceTestClock"')
+    await expect(page.get_by_role("group", name="Response")).to_contain_text('"status": "READY"')
+    await page.get_by_role("tab", name="curl", exact=True).click()
+    code = await page.get_by_role("group", name="Request as curl").inner_text()
+    assert console.token not in code
+    await console.button("Copy").click()
+    await expect(console.notification).to_have_text("Copied the curl code.")
+    assert (await console.tab.evaluate("() => navigator.clipboard.readText()")).strip() == code.strip()
+    await console.button("Copy with my token").click()
+    await expect(console.notification).to_have_text("Copied the curl code with your token.")
+    assert console.token in await console.tab.evaluate("() => navigator.clipboard.readText()")

@@ -5,12 +5,10 @@ import re
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.browser.console import Console, new_address, open_console
-from tests.browser.held_requests import HeldRequests, active_intervals, open_console_with_errors
+from tests.browser.console import HTTP_ERROR, Console, new_address, open_console
+from tests.browser.held_requests import HeldRequests, active_intervals
 from tests.browser.tabs import Tab
 from tests.support.program import Program
-
-# All tests of a process share the browser and its event loop.
 
 # A page that sends no requests.
 OTHER_PAGE = "#/nowhere"
@@ -41,26 +39,26 @@ async def methods_in_history(console: Console) -> list[str]:
     return [str(method) for method in await calls.locator(".method").all_inner_texts()]
 
 
-async def test_call_history_ends_with_the_session(browser: Browser, program: Program) -> None:
-    async with open_console_with_errors(browser, program) as console:
-        await console.open_clock(console.create())
+async def test_call_history_ends_with_the_session(console: Console) -> None:
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    await console.open_clock(console.create())
+    await revoke_on_the_server(console)
+    await sign_in_as_another(console)
+    expected = ["listTestClocks", "loginByEmailVerification", "sendLoginCodeEmail"]
+    assert await methods_in_history(console) == expected
+
+
+async def test_late_sign_out_does_not_end_the_next_session(console: Console) -> None:
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    await console.open_clock(console.create())
+    async with HeldRequests(console.page, "logout") as held:
+        await console.button("Sign out").click()
+        await held.arrived()
         await revoke_on_the_server(console)
-        await sign_in_as_another(console)
-        expected = ["listTestClocks", "loginByEmailVerification", "sendLoginCodeEmail"]
-        assert await methods_in_history(console) == expected
-
-
-async def test_late_sign_out_does_not_end_the_next_session(browser: Browser, program: Program) -> None:
-    async with open_console_with_errors(browser, program) as console:
-        await console.open_clock(console.create())
-        async with HeldRequests(console.page, "logout") as held:
-            await console.button("Sign out").click()
-            await held.arrived()
-            await revoke_on_the_server(console)
-            email = await sign_in_as_another(console)
-            await held.release()
-        assert (await console.session())["token"] == console.token
-        await expect(console.notification).to_have_text(f"You are signed in as {email}.")
+        email = await sign_in_as_another(console)
+        await held.release()
+    assert (await console.session())["token"] == console.token
+    await expect(console.notification).to_have_text(f"You are signed in as {email}.")
 
 
 # Pages
@@ -127,15 +125,15 @@ async def assert_no_requests(console: Console) -> None:
     await expect(console.notification).to_be_empty()
 
 
-async def test_timers_end_with_their_page(browser: Browser, program: Program, subtests: pytest.Subtests) -> None:
-    async with open_console_with_errors(browser, program) as console:
-        clock = console.create()
-        for path in ("#/clocks", "#/clocks/new", f"#/clock/{clock}", "#/mailbox"):
-            with subtests.test(path):
-                await console.open(path)
-                await expect(console.page.get_by_role("main").get_by_role("heading").first).to_be_visible()
-                await open_other_page(console)
-                assert await active_intervals(console.page) == 0
+async def test_timers_end_with_their_page(console: Console, subtests: pytest.Subtests) -> None:
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    clock = console.create()
+    for path in ("#/clocks", "#/clocks/new", f"#/clock/{clock}", "#/mailbox"):
+        with subtests.test(path):
+            await console.open(path)
+            await expect(console.page.get_by_role("main").get_by_role("heading").first).to_be_visible()
+            await open_other_page(console)
+            assert await active_intervals(console.page) == 0
 
 
 async def test_code_form_appears_after_a_return_to_the_sign_in_page(program: Program, tab: Tab) -> None:

@@ -5,12 +5,10 @@ import re
 import pytest
 from playwright.async_api import Browser, Route, expect
 
-from tests.browser.console import HTTP_ERROR, NETWORK_ERROR, Console, new_address, open_console
-from tests.browser.held_requests import HeldRequests, calls, open_console_with_errors
+from tests.browser.console import HTTP_ERROR, NETWORK_ERROR, Console, new_address
+from tests.browser.held_requests import HeldRequests, calls
 from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program
-
-# All tests of a process share the browser and its event loop.
 
 EXPIRED_ID = "clock_0190a1b2-c3d4-7abc-8def-0123456789ab"
 UNKNOWN_ID = "clock_ff90a1b2-c3d4-7abc-8def-0123456789ab"
@@ -26,60 +24,57 @@ async def drop_response(route: Route) -> None:
 # Lost responses
 
 
-async def test_sign_out_without_a_server_says_the_token_stays_valid(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (NETWORK_ERROR,)
-        await console.open("#/clocks/new")
-        await console.page.route("**/rpc", lambda route: route.abort())
-        await console.button("Sign out").click()
-        await expect(console.notification).to_have_text(
-            "You are signed out here. Can't reach the server, so your token was not revoked."
-        )
-        await expect(console.heading("Sign in")).to_be_visible()
-        assert await console.session() is None
+async def test_sign_out_without_a_server_says_the_token_stays_valid(console: Console) -> None:
+    console.tab.ignored_prefixes = (NETWORK_ERROR,)
+    await console.open("#/clocks/new")
+    await console.page.route("**/rpc", lambda route: route.abort())
+    await console.button("Sign out").click()
+    await expect(console.notification).to_have_text(
+        "You are signed out here. Can't reach the server, so your token was not revoked."
+    )
+    await expect(console.heading("Sign in")).to_be_visible()
+    assert await console.session() is None
 
 
 # Session ended
 
 
-async def test_session_ended_elsewhere_leads_to_sign_in(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (HTTP_ERROR,)
-        clock = console.create()
-        await console.open_clock(clock)
-        console.call("logout")
-        await console.poll()
-        await expect(console.notification).to_have_text(SESSION_ENDED)
-        await expect(console.heading("Sign in")).to_be_visible()
-        await expect(console.page.get_by_label("Email")).to_be_focused()
-        assert await console.session() is None
-        assert console.page.url.endswith(f"#/clock/{clock}"), "the URL stays for the next sign-in"
-        # A page that doesn't poll shows the error after the next action.
-        await console.sign_in(new_address())
-        await expect(console.heading("Clock not found")).to_be_visible()
-        await console.open("#/clocks/new")
-        await expect(console.heading("New clock")).to_be_visible()
-        console.call("logout")
-        await console.button("Create Salary and rent").click()
-        await expect(console.notification).to_have_text(SESSION_ENDED)
-        await expect(console.heading("Sign in")).to_be_visible()
+async def test_session_ended_elsewhere_leads_to_sign_in(console: Console) -> None:
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    clock = console.create()
+    await console.open_clock(clock)
+    console.call("logout")
+    await console.poll()
+    await expect(console.notification).to_have_text(SESSION_ENDED)
+    await expect(console.heading("Sign in")).to_be_visible()
+    await expect(console.page.get_by_label("Email")).to_be_focused()
+    assert await console.session() is None
+    assert console.page.url.endswith(f"#/clock/{clock}"), "the URL stays for the next sign-in"
+    # A page that doesn't poll shows the error after the next action.
+    await console.sign_in(new_address())
+    await expect(console.heading("Clock not found")).to_be_visible()
+    await console.open("#/clocks/new")
+    await expect(console.heading("New clock")).to_be_visible()
+    console.call("logout")
+    await console.button("Create Salary and rent").click()
+    await expect(console.notification).to_have_text(SESSION_ENDED)
+    await expect(console.heading("Sign in")).to_be_visible()
 
 
 # Clock deleted or expired
 
 
-async def test_clock_deleted_elsewhere_shows_its_last_state(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (HTTP_ERROR,)
-        clock = console.create()
-        await console.open_clock(clock, "?t=2027-01-31T00:00:00Z")
-        console.call("deleteTestClock", id=clock)
-        await console.poll()
-        await expect(console.alert).to_contain_text("This clock was deleted elsewhere. You see its last state.")
-        await expect(console.page.get_by_text("DELETED", exact=True)).to_be_visible()
-        await expect(console.advance).to_have_attribute("aria-disabled", "true")
-        await expect(console.page.get_by_role("link", name="Back to your clocks")).to_be_visible()
-        assert len(await console.states()) == 3
+async def test_clock_deleted_elsewhere_shows_its_last_state(console: Console) -> None:
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    clock = console.create()
+    await console.open_clock(clock, "?t=2027-01-31T00:00:00Z")
+    console.call("deleteTestClock", id=clock)
+    await console.poll()
+    await expect(console.alert).to_contain_text("This clock was deleted elsewhere. You see its last state.")
+    await expect(console.page.get_by_text("DELETED", exact=True)).to_be_visible()
+    await expect(console.advance).to_have_attribute("aria-disabled", "true")
+    await expect(console.page.get_by_role("link", name="Back to your clocks")).to_be_visible()
+    assert len(await console.states()) == 3
 
 
 NOT_FOUND = "It was deleted, it expired after seven days, or it belongs to another account."
@@ -90,99 +85,93 @@ MISSING_CLOCKS = {
 }
 
 
-async def test_missing_clock_or_page_shows_a_message(
-    browser: Browser, program: Program, subtests: pytest.Subtests
-) -> None:
-    async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (HTTP_ERROR,)
-        for id, (title, message) in MISSING_CLOCKS.items():
-            with subtests.test(id):
-                await console.open(f"#/clock/{id}?t=nonsense")
-                await expect(console.heading(title)).to_be_visible()
-                await expect(console.alert).to_contain_text(message)
-                await console.page.get_by_role("link", name="Back to your clocks").click()
-                await expect(console.heading("Start with a scenario")).to_be_visible()
-        await console.open("#/nowhere/at-all")
-        await expect(console.heading("Page not found")).to_be_visible()
-        await console.page.get_by_role("link", name="Back to your clocks").click()
-        await expect(console.heading("Start with a scenario")).to_be_visible()
+async def test_missing_clock_or_page_shows_a_message(console: Console, subtests: pytest.Subtests) -> None:
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    for id, (title, message) in MISSING_CLOCKS.items():
+        with subtests.test(id):
+            await console.open(f"#/clock/{id}?t=nonsense")
+            await expect(console.heading(title)).to_be_visible()
+            await expect(console.alert).to_contain_text(message)
+            await console.page.get_by_role("link", name="Back to your clocks").click()
+            await expect(console.heading("Start with a scenario")).to_be_visible()
+    await console.open("#/nowhere/at-all")
+    await expect(console.heading("Page not found")).to_be_visible()
+    await console.page.get_by_role("link", name="Back to your clocks").click()
+    await expect(console.heading("Start with a scenario")).to_be_visible()
 
 
 # Rejected actions and lost responses
 
 
-async def test_rejected_fork_shows_the_reason_until_the_next_action(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (HTTP_ERROR,)
-        await console.open_clock(console.create(), "?t=2027-01-31T00:00:00Z")
-        data = {"reason": "RATE_LIMITED", "retryAfterSeconds": 601_200}
-        response = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32005, "message": "Too many clocks.", "data": data}}
+async def test_rejected_fork_shows_the_reason_until_the_next_action(console: Console) -> None:
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    await console.open_clock(console.create(), "?t=2027-01-31T00:00:00Z")
+    data = {"reason": "RATE_LIMITED", "retryAfterSeconds": 601_200}
+    response = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32005, "message": "Too many clocks.", "data": data}}
 
-        async def reject_forks(route: Route) -> None:
-            if calls("forkTestClock")(route.request):
-                await route.fulfill(status=400, json=response)
-            else:
-                await route.fallback()
+    async def reject_forks(route: Route) -> None:
+        if calls("forkTestClock")(route.request):
+            await route.fulfill(status=400, json=response)
+        else:
+            await route.fallback()
 
-        await console.page.route("**/rpc", reject_forks)
-        await console.button("Fork…").click()
-        await console.button("Fork").click()
-        await expect(console.notification).to_contain_text("wait 6 d 23 h")
-        async with console.page.expect_response("**/rpc"):
-            await console.poll()
-        await expect(console.notification).to_contain_text("wait 6 d 23 h")
-        await expect(console.alert).to_be_hidden()
-
-
-async def test_lost_fork_response_says_the_fork_may_exist(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (NETWORK_ERROR,)
-        await console.open_clock(console.create())
-        await console.button("Fork…").click()
-        await console.page.route("**/rpc", drop_response)
-        await console.button("Fork").click()
-        warning = "The fork may exist. Check your clocks."
-        await expect(console.alert).to_contain_text(warning)
-        # The focused button disappears when the server is available, so the focus moves to the slider.
-        await console.button("Try again now").focus()
-        await console.page.unroute_all(behavior="wait")
+    await console.page.route("**/rpc", reject_forks)
+    await console.button("Fork…").click()
+    await console.button("Fork").click()
+    await expect(console.notification).to_contain_text("wait 6 d 23 h")
+    async with console.page.expect_response("**/rpc"):
         await console.poll()
-        await expect(console.notification).to_have_text(f"The server is back. The clock is at 1 Jan 2027. {warning}")
-        await expect(console.slider).to_be_focused()
+    await expect(console.notification).to_contain_text("wait 6 d 23 h")
+    await expect(console.alert).to_be_hidden()
+
+
+async def test_lost_fork_response_says_the_fork_may_exist(console: Console) -> None:
+    console.tab.ignored_prefixes = (NETWORK_ERROR,)
+    await console.open_clock(console.create())
+    await console.button("Fork…").click()
+    await console.page.route("**/rpc", drop_response)
+    await console.button("Fork").click()
+    warning = "The fork may exist. Check your clocks."
+    await expect(console.alert).to_contain_text(warning)
+    # The focused button disappears when the server is available, so the focus moves to the slider.
+    await console.button("Try again now").focus()
+    await console.page.unroute_all(behavior="wait")
+    await console.poll()
+    await expect(console.notification).to_have_text(f"The server is back. The clock is at 1 Jan 2027. {warning}")
+    await expect(console.slider).to_be_focused()
 
 
 # Navigation during a call
 
 
-async def test_late_response_does_not_change_the_next_page(browser: Browser, program: Program) -> None:
-    async with open_console_with_errors(browser, program) as console:
-        clock = console.create()
-        await console.open_clock(clock, "?t=2027-01-31T00:00:00Z")
-        async with HeldRequests(console.page, "advanceTestClock") as held:
-            await console.advance.click()
-            await held.arrived()
-            await console.page.get_by_role("link", name="Clocks", exact=True).click()
-            await expect(console.heading("Clocks")).to_be_visible()
-            await held.release()
-        # The clock page updates its URL with a delay. Timers of a page run in order.
-        await console.tab.evaluate("() => new Promise((resolve) => setTimeout(resolve, 301))")
-        assert console.page.url.endswith("#/clocks")
-        await expect(console.notification).to_be_empty()
-        assert console.clock(clock)["frozenTime"] == "2027-01-31T00:00:00Z"
-
-
-async def test_dialog_closes_with_its_page(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        console.tab.ignored_prefixes = (HTTP_ERROR,)
-        clock = console.create()
-        await console.open("#/clocks")
-        await console.open_clock(clock)
-        dialog = console.page.get_by_role("dialog")
-        await console.choose("Delete…")
-        await expect(dialog).to_be_visible()
-        await console.page.go_back()
+async def test_late_response_does_not_change_the_next_page(console: Console) -> None:
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    clock = console.create()
+    await console.open_clock(clock, "?t=2027-01-31T00:00:00Z")
+    async with HeldRequests(console.page, "advanceTestClock") as held:
+        await console.advance.click()
+        await held.arrived()
+        await console.page.get_by_role("link", name="Clocks", exact=True).click()
         await expect(console.heading("Clocks")).to_be_visible()
-        await expect(dialog).to_have_count(0)
+        await held.release()
+    # The clock page updates its URL with a delay. Timers of a page run in order.
+    await console.tab.evaluate("() => new Promise((resolve) => setTimeout(resolve, 301))")
+    assert console.page.url.endswith("#/clocks")
+    await expect(console.notification).to_be_empty()
+    assert console.clock(clock)["frozenTime"] == "2027-01-31T00:00:00Z"
+
+
+async def test_dialog_closes_with_its_page(console: Console) -> None:
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    clock = console.create()
+    await console.open("#/clocks")
+    await console.open_clock(clock)
+    dialog = console.page.get_by_role("dialog")
+    await console.choose("Delete…")
+    await expect(dialog).to_be_visible()
+    await console.page.go_back()
+    await expect(console.heading("Clocks")).to_be_visible()
+    await expect(dialog).to_have_count(0)
 
 
 # Sign-in

@@ -5,15 +5,11 @@ import re
 
 from playwright.async_api import Browser, Locator, expect
 
-from tests.browser.console import HOSTILE_CLOCK, HTTP_ERROR, Console, open_console
-from tests.browser.layout import LARGE
+from tests.browser.console import HOSTILE_CLOCK, HTTP_ERROR, Console
 from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program
 from tickover.api.errors import Reason
 from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS
-
-# All tests of a process share the browser and its event loop.
-
 
 # Clicks each link and returns the targets that are not visible headings afterwards.
 _FOLLOW_LINKS = """async (targets) => {
@@ -47,18 +43,17 @@ async def test_links_lead_to_their_headings(program: Program, tab: Tab) -> None:
     assert await tab.evaluate("async () => (await fetch('/favicon.ico')).status") == 200
 
 
-async def test_header_shows_the_user_and_signs_out(program: Program, browser: Browser) -> None:
-    async with open_console(browser, program, viewport=LARGE) as console:
-        await console.open("#/clocks")
-        email = await console.page.locator("#header .address").inner_text()
-        await console.open("docs")
-        account = console.page.locator("#header .account")
-        await expect(account).to_have_text(f"{email}{email[:2].upper()}")
-        await console.button("Sign out").click()
-        await expect(account).to_have_accessible_name("Account")
-        await expect(console.button("Sign out")).to_be_hidden()
-        assert await console.session() is None
-        assert program.call("listTestClocks", {}, console.token)["error"]["data"]["reason"] == "UNAUTHENTICATED"
+async def test_header_shows_the_user_and_signs_out(console: Console, program: Program) -> None:
+    await console.open("#/clocks")
+    email = await console.page.locator("#header .address").inner_text()
+    await console.open("docs")
+    account = console.page.locator("#header .account")
+    await expect(account).to_have_text(f"{email}{email[:2].upper()}")
+    await console.button("Sign out").click()
+    await expect(account).to_have_accessible_name("Account")
+    await expect(console.button("Sign out")).to_be_hidden()
+    assert await console.session() is None
+    assert program.call("listTestClocks", {}, console.token)["error"]["data"]["reason"] == "UNAUTHENTICATED"
 
 
 async def test_contents_can_be_filtered(program: Program, tab: Tab) -> None:
@@ -105,45 +100,43 @@ async def open_form(console: Console, method: str) -> Locator:
     return section
 
 
-async def test_signed_in_users_can_try_an_operation(program: Program, browser: Browser) -> None:
-    async with open_console(browser, program, viewport=LARGE) as console:
-        console.tab.ignored_prefixes = (HTTP_ERROR,)
-        clock = console.create(HOSTILE_CLOCK)
-        await console.open("docs")
-        section = await open_form(console, "getTestClock")
-        params, send = section.get_by_label("Parameters"), section.get_by_role("button", name="Send")
-        # The newest clock of the user replaces that of the example.
-        assert json.loads(await params.input_value()) == {"id": clock, "at": "2027-03-01T00:00:00Z"}
-        await params.fill(json.dumps({"id": clock}))
-        await send.click()
-        result = section.get_by_role("group", name="Result")
-        assert json.loads(await result.inner_text())["clock"] == console.clock(clock)
-        await params.fill('{"id": 1}')
-        await send.click()
-        error = section.get_by_role("group", name="Error")
-        await expect(error).to_contain_text('"reason": "INVALID_PARAMS"')
-        await params.fill("{")
-        await send.click()
-        await expect(section.get_by_role("status")).to_contain_text("Invalid JSON")
-        await section.get_by_role("button", name="Reset to example").click()
-        await expect(params).to_have_value(re.compile(clock))
-        section = await open_form(console, "createAccessToken")
-        await section.get_by_role("button", name="Send").click()
-        await expect(section.get_by_role("group", name="Result")).to_contain_text('"token": "••••••"')
-        await expect(section.get_by_role("button", name="Copy with secrets")).to_be_visible()
+async def test_signed_in_users_can_try_an_operation(console: Console) -> None:
+    console.tab.ignored_prefixes = (HTTP_ERROR,)
+    clock = console.create(HOSTILE_CLOCK)
+    await console.open("docs")
+    section = await open_form(console, "getTestClock")
+    params, send = section.get_by_label("Parameters"), section.get_by_role("button", name="Send")
+    # The newest clock of the user replaces that of the example.
+    assert json.loads(await params.input_value()) == {"id": clock, "at": "2027-03-01T00:00:00Z"}
+    await params.fill(json.dumps({"id": clock}))
+    await send.click()
+    result = section.get_by_role("group", name="Result")
+    assert json.loads(await result.inner_text())["clock"] == console.clock(clock)
+    await params.fill('{"id": 1}')
+    await send.click()
+    error = section.get_by_role("group", name="Error")
+    await expect(error).to_contain_text('"reason": "INVALID_PARAMS"')
+    await params.fill("{")
+    await send.click()
+    await expect(section.get_by_role("status")).to_contain_text("Invalid JSON")
+    await section.get_by_role("button", name="Reset to example").click()
+    await expect(params).to_have_value(re.compile(clock))
+    section = await open_form(console, "createAccessToken")
+    await section.get_by_role("button", name="Send").click()
+    await expect(section.get_by_role("group", name="Result")).to_contain_text('"token": "••••••"')
+    await expect(section.get_by_role("button", name="Copy with secrets")).to_be_visible()
 
 
-async def test_session_end_clears_the_forms(program: Program, browser: Browser) -> None:
-    async with open_console(browser, program, viewport=LARGE) as console:
-        console.create()
-        await console.open("docs")
-        section = await open_form(console, "listTestClocks")
-        await section.get_by_role("button", name="Send").click()
-        await expect(section.get_by_role("group", name="Result")).to_be_visible()
-        other = await open_form(console, "logout")
-        await other.get_by_role("button", name="Send").click()
-        await expect(console.page.locator("#header .account")).to_have_accessible_name("Account")
-        await expect(console.page.locator(".try-it:visible")).to_have_count(0)
-        assert await console.session() is None
-        assert await section.locator(".try-it pre").count() == 0
-        assert await section.locator("textarea").input_value() == ""
+async def test_session_end_clears_the_forms(console: Console) -> None:
+    console.create()
+    await console.open("docs")
+    section = await open_form(console, "listTestClocks")
+    await section.get_by_role("button", name="Send").click()
+    await expect(section.get_by_role("group", name="Result")).to_be_visible()
+    other = await open_form(console, "logout")
+    await other.get_by_role("button", name="Send").click()
+    await expect(console.page.locator("#header .account")).to_have_accessible_name("Account")
+    await expect(console.page.locator(".try-it:visible")).to_have_count(0)
+    assert await console.session() is None
+    assert await section.locator(".try-it pre").count() == 0
+    assert await section.locator("textarea").input_value() == ""

@@ -9,8 +9,6 @@ from tests.browser.console import new_address
 from tests.browser.tabs import Tab
 from tests.support.program import Program, link_params
 
-# All tests of a process share the browser and its event loop.
-
 HOSTILE_HTML = """<html><body style="color: rgb(1, 2, 3); background: url(/assets/000000000000/css/base.css)">
 <p id="x" style="font-size: 40px" onclick="parent.attacked = 1">Seen</p>
 <script>parent.attacked = 1; document.title = "attacked"</script>

@@ -12,8 +12,6 @@ from tests.browser.layout import overflowing_elements
 from tests.browser.tabs import open_tab
 from tests.support.program import Program
 
-# All tests of a process share the browser and its event loop.
-
 WIDTHS = (320, 1280)
 # The parts of states that differ from an earlier state.
 CHANGED_PARTS = {

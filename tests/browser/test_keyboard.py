@@ -2,14 +2,11 @@
 
 import re
 
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Locator, expect
 
-from tests.browser.console import HTTP_ERROR, Console, new_address, open_console
+from tests.browser.console import HTTP_ERROR, Console, new_address
 from tests.browser.tabs import Tab
 from tests.support.program import Program
-
-# All tests of a process share the browser and its event loop.
-
 
 # Returns whether the element has the focus, the start of the element that has it, and whether that is visible. The link
 # of a card has the ring around the card.
@@ -93,30 +90,27 @@ async def move_time(console: Console) -> None:
     await expect(console.advance).to_be_focused()
 
 
-async def test_shortcuts_work_on_the_whole_page_but_not_in_fields_and_dialogs(
-    browser: Browser, program: Program
-) -> None:
-    async with open_console(browser, program) as console:
-        page, keyboard = console.page, console.page.keyboard
-        await console.open_clock(console.create())
-        for key, label in (("d", "2 Jan"), ("w", "9 Jan"), ("m", "9 Feb"), ("Escape", "next event"), ("n", "3 Jan")):
-            await keyboard.press(key)
-            await expect(console.advance).to_contain_text(f"Advance to {label}")
-        await page.get_by_label("Filter by name or category").press("d")
-        await console.button("Fork…").click()
-        await keyboard.press("d")
-        await keyboard.press("Escape")
-        await expect(page.get_by_role("dialog")).to_be_hidden()
-        await console.button("More actions").click()
-        await keyboard.press("Escape")
-        await expect(console.advance).to_contain_text("Advance to 3 Jan")
-        # Enter presses a button that has the focus.
-        await keyboard.press("Enter")
-        await expect(page.get_by_role("menu")).to_be_visible()
-        await keyboard.press("Escape")
-        await page.evaluate("() => document.activeElement.blur()")
-        await keyboard.press("Enter")
-        await expect(console.notification).to_contain_text("Rent −€1,150.00. Balance")
+async def test_shortcuts_work_on_the_whole_page_but_not_in_fields_and_dialogs(console: Console) -> None:
+    page, keyboard = console.page, console.page.keyboard
+    await console.open_clock(console.create())
+    for key, label in (("d", "2 Jan"), ("w", "9 Jan"), ("m", "9 Feb"), ("Escape", "next event"), ("n", "3 Jan")):
+        await keyboard.press(key)
+        await expect(console.advance).to_contain_text(f"Advance to {label}")
+    await page.get_by_label("Filter by name or category").press("d")
+    await console.button("Fork…").click()
+    await keyboard.press("d")
+    await keyboard.press("Escape")
+    await expect(page.get_by_role("dialog")).to_be_hidden()
+    await console.button("More actions").click()
+    await keyboard.press("Escape")
+    await expect(console.advance).to_contain_text("Advance to 3 Jan")
+    # Enter presses a button that has the focus.
+    await keyboard.press("Enter")
+    await expect(page.get_by_role("menu")).to_be_visible()
+    await keyboard.press("Escape")
+    await page.evaluate("() => document.activeElement.blur()")
+    await keyboard.press("Enter")
+    await expect(console.notification).to_contain_text("Rent −€1,150.00. Balance")
 
 
 async def confirm_dialogs(console: Console) -> None:

@@ -11,8 +11,6 @@ from tests.browser.console import new_address
 from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program, link_params
 
-# All tests of a process share the browser and its event loop.
-
 READY = "Press the button to sign in. The link works once."
 INVALID_LINK = "It is invalid, expired or already used."
 NO_LINK = "This page needs a complete login link. Open the link in your email."

@@ -13,10 +13,6 @@ from tests.browser.layout import SMALL
 from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program, link_params
 
-# All tests of a process share the browser and its event loop.
-
-CLIPBOARD_PERMISSIONS = ["clipboard-read", "clipboard-write"]
-
 
 def email_items(tab: Tab) -> Locator:
     return tab.page.get_by_role("region", name="Emails").get_by_role("listitem")
@@ -87,7 +83,7 @@ async def test_filter_selects_emails_by_address(program: Program, tab: Tab) -> N
 
 
 async def test_email_with_a_code(program: Program, browser: Browser) -> None:
-    async with open_tab(browser, permissions=CLIPBOARD_PERMISSIONS) as tab:
+    async with open_tab(browser) as tab:
         address = new_address()
         code = program.send_code(address)
         await open_email(tab, program, address)
@@ -126,7 +122,7 @@ async def expect_every_view(tab: Tab, address: str, code: str) -> None:
 
 
 async def test_email_with_a_login_link(program: Program, browser: Browser) -> None:
-    async with open_tab(browser, permissions=CLIPBOARD_PERMISSIONS) as tab:
+    async with open_tab(browser) as tab:
         address = new_address()
         link = program.result("sendLoginCodeEmail", link_params(address))["loginUrl"]
         await open_email(tab, program, address)

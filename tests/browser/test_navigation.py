@@ -2,11 +2,9 @@
 
 from playwright.async_api import Browser, expect
 
-from tests.browser.console import Console, open_console
+from tests.browser.console import Console
 from tests.browser.tabs import Tab
 from tests.support.program import Program
-
-# All tests of a process share the browser and its event loop.
 
 # Returns when the page has handled the change.
 _CHANGE_HASH = """
@@ -41,14 +39,15 @@ async def test_navigation_keeps_the_typed_email(program: Program, tab: Tab) -> N
     await expect(email).to_have_value("ana@example.test")
 
 
-async def test_navigation_is_not_undone_by_a_delayed_url_update(browser: Browser, program: Program) -> None:
-    async with open_console(browser, program) as console:
-        await console.page.add_init_script(_CAPTURE_URL_UPDATES)
-        await console.open_clock(clock := console.create())
-        await console.button("+1 day").click()
-        await expect(console.page).to_have_url(f"{program.url}/#/clock/{clock}?t=2027-01-02T00:00:00Z")
-        await console.button("+1 day").click()
-        # The browser changes the URL at once and dispatches `hashchange` later.
-        await console.tab.evaluate("() => { location.hash = '#/clocks'; updateUrl(); }")
-        await expect(console.heading("Clocks")).to_be_visible()
-        await expect(console.page).to_have_url(f"{program.url}/#/clocks")
+async def test_navigation_is_not_undone_by_a_delayed_url_update(
+    console: Console, program: Program, browser: Browser
+) -> None:
+    await console.page.add_init_script(_CAPTURE_URL_UPDATES)
+    await console.open_clock(clock := console.create())
+    await console.button("+1 day").click()
+    await expect(console.page).to_have_url(f"{program.url}/#/clock/{clock}?t=2027-01-02T00:00:00Z")
+    await console.button("+1 day").click()
+    # The browser changes the URL at once and dispatches `hashchange` later.
+    await console.tab.evaluate("() => { location.hash = '#/clocks'; updateUrl(); }")
+    await expect(console.heading("Clocks")).to_be_visible()
+    await expect(console.page).to_have_url(f"{program.url}/#/clocks")

@@ -12,8 +12,6 @@ from tests.browser.console import HTTP_ERROR, NETWORK_ERROR, Console, new_addres
 from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program, link_params
 
-# All tests of a process share the browser and its event loop.
-
 UNREACHABLE = "Can't reach the server. Is it running?"
 # On a page without content, the first sentence is the heading.
 NO_CONTENT = "Can't reach the server Is it running?"

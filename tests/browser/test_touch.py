@@ -11,8 +11,6 @@ from tests.browser.console import Console, new_address
 from tests.browser.tabs import open_tab
 from tests.support.program import Program
 
-# All tests of a process share the browser and its event loop.
-
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 # A tap on a moving page only stops it.
