@@ -41,6 +41,8 @@ WITH_ACCOUNTS: dict[str, Any] = {
     ],
 }
 
+NEVER_BELOW_ZERO = {"balance": {"currency": "EUR", "atLeast": 0}}
+
 _LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
 HOSTILE_TEXTS = [
     "<script>alert(1)</script>",

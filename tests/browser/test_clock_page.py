@@ -7,12 +7,11 @@ from typing import Any
 
 from playwright.async_api import Locator, expect
 
-from tests.browser.console import HTTP_ERROR, JANUARY, WITH_ACCOUNTS, Console
+from tests.browser.console import HTTP_ERROR, NEVER_BELOW_ZERO, WITH_ACCOUNTS, Console
 from tests.browser.held_requests import HeldRequests, calls
 from tests.support.program import Program
 
 SWISS_RENT = {"name": "Rent", "type": "EXPENSE", "amount": 900, "currency": "CHF", "at": "2027-01-03T08:00:00Z"}
-NEVER_BELOW_ZERO = {"balance": {"currency": "EUR", "atLeast": 0}}
 
 
 _DROPPED_FILE = """(text) => {
@@ -314,19 +313,6 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(console: Console)
     assert len(console.clock(clock)["goals"][0]["upcomingContributions"]) == 2
 
 
-async def test_invalid_preview_time_stays_and_is_explained(console: Console) -> None:
-    await console.open_clock(console.create())
-    field = console.page.get_by_label("Preview time (UTC)")
-    await field.fill("tomorrow")
-    await field.press("Enter")
-    await expect(console.notification).to_have_text("The preview must be a time, for example 2027-01-31 09:00.")
-    await expect(field).to_have_value("tomorrow")
-    await field.fill("2027-01-09")
-    await field.press("Enter")
-    await expect(console.advance).to_contain_text("Advance to 9 Jan")
-    await expect(field).to_have_attribute("aria-invalid", "false")
-
-
 async def test_item_can_be_added_after_a_running_action(console: Console) -> None:
     console.tab.ignored_prefixes = (HTTP_ERROR,)
     page = console.page
@@ -367,7 +353,7 @@ async def test_amendment_made_elsewhere_is_shown(console: Console) -> None:
 # The plot
 
 
-async def test_keys_and_wheel_zoom_and_pan_the_plot(console: Console) -> None:
+async def test_plot_is_zoomed_panned_and_previewed(console: Console) -> None:
     await console.open_clock(console.create())
     whole = await plot_range(console)
     await console.slider.press("+")
@@ -393,26 +379,18 @@ async def test_keys_and_wheel_zoom_and_pan_the_plot(console: Console) -> None:
     await expect(console.page.locator(".tooltip")).to_have_text(
         "25 Jan 2027, 08:00 UTC1 event, scheduledSalary+€2,800.50EUR balance€1,650.50"
     )
+    field = console.page.get_by_label("Preview time (UTC)")
+    await field.fill("tomorrow")
+    await field.press("Enter")
+    await expect(console.notification).to_have_text("The preview must be a time, for example 2027-01-31 09:00.")
+    await expect(field).to_have_value("tomorrow")
+    await field.fill("2027-01-09")
+    await field.press("Enter")
+    await expect(console.advance).to_contain_text("Advance to 9 Jan")
+    await expect(field).to_have_attribute("aria-invalid", "false")
 
 
 # Transactions
-
-
-async def test_transaction_shows_the_balance_before_and_after_it(console: Console) -> None:
-    clock = console.create()
-    await console.open(f"#/clock/{clock}?t=2027-02-01T00:00:00Z")
-    await console.button("Salary").click()
-    item = console.clock(clock)["pendingTransactions"][1]["id"]
-    facts = console.page.get_by_role("dialog", name="Event").locator("dd")
-    before_and_after = "−€1,150.00 → €1,650.50"
-    await expect(facts).to_have_text(["+€2,800.50", before_and_after, "25 Jan 2027, 08:00 UTC", "would post", item])
-    await console.button("Copy ID").click()
-    await expect(console.notification).to_have_text("Copied the ID of the event.")
-    assert await console.tab.evaluate("() => navigator.clipboard.readText()") == item
-    await console.button("Salary").click()
-    # A closed dialog is hidden at once, not when the browser dispatches its event.
-    closed = "() => { const it = document.querySelector('dialog'); it.close(); return it.checkVisibility(); }"
-    assert not await console.tab.evaluate(closed)
 
 
 async def test_transactions_can_be_selected(console: Console) -> None:
@@ -437,7 +415,7 @@ async def test_transactions_can_be_selected(console: Console) -> None:
         await expect(page.locator("tick-transactions")).to_contain_text(sums)
 
 
-async def test_clock_is_saved_in_the_selected_format(console: Console) -> None:
+async def test_transaction_has_details_and_the_clock_is_exported(console: Console) -> None:
     console.tab.ignored_prefixes = (HTTP_ERROR,)
     clock, dialog = console.create(), console.page.get_by_role("dialog", name="Export clock")
 
@@ -450,7 +428,20 @@ async def test_clock_is_saved_in_the_selected_format(console: Console) -> None:
         assert file.url.startswith("blob:")
         return file.suggested_filename, read_text(await file.path())
 
-    await console.open_clock(clock)
+    await console.open(f"#/clock/{clock}?t=2027-02-01T00:00:00Z")
+    await console.button("Salary").click()
+    item = console.clock(clock)["pendingTransactions"][1]["id"]
+    facts = console.page.get_by_role("dialog", name="Event").locator("dd")
+    before_and_after = "−€1,150.00 → €1,650.50"
+    await expect(facts).to_have_text(["+€2,800.50", before_and_after, "25 Jan 2027, 08:00 UTC", "would post", item])
+    await console.button("Copy ID").click()
+    await expect(console.notification).to_have_text("Copied the ID of the event.")
+    assert await console.tab.evaluate("() => navigator.clipboard.readText()") == item
+    await console.button("Salary").click()
+    # A closed dialog is hidden at once, not when the browser dispatches its event.
+    closed = "() => { const it = document.querySelector('dialog'); it.close(); return it.checkVisibility(); }"
+    assert not await console.tab.evaluate(closed)
+
     exported = console.call("exportTestClock", id=clock, format="hledger", pending=False)
     assert await export("hledger") == (exported["fileName"], exported["text"])
     await expect(console.notification).to_have_text(f"Exported “{exported['fileName']}”.")
@@ -462,53 +453,3 @@ async def test_clock_is_saved_in_the_selected_format(console: Console) -> None:
         await console.button("Export").click()
     request = (await sent.value).post_data_json or {}
     assert request["params"] == {"id": clock, "format": "csv", "pending": True}
-
-
-# The list and the gallery
-
-
-async def test_list_shows_which_clocks_need_attention(console: Console) -> None:
-    page, rows = console.page, console.page.get_by_role("listitem")
-    clocks = [console.create(JANUARY | {"name": name}) for name in ("Plan", "Rich", "Two", "Three", "Four")]
-    console.call("createTestClock", name="Empty", frozenTime="2027-01-01T00:00:00Z")
-    for clock in clocks[:2]:
-        console.call("updateTestClock", id=clock, expectations=[NEVER_BELOW_ZERO])
-    console.call("updateTestClock", id=clocks[1], openingBalances={"EUR": 5000})
-    await console.open("#/clocks")
-    plan, rich = (rows.filter(has=page.get_by_role("link", name=name, exact=True)) for name in ("Plan", "Rich"))
-    await expect(plan).to_contain_text("Violation 3 Jan")
-    await expect(plan.locator(".balance")).to_have_text("Balance€0.00")
-    await expect(plan.locator(".lowest")).to_have_text("Lowest ahead−€1,150.003 Jan")
-    await expect(plan.locator(".next")).to_have_text("Rent −€1,150.00 · 3 Jan")
-    await expect(plan.locator("p.now")).to_have_text(re.compile("^1 Jan 2027 0 of [0-9]+ posted$"))
-    await expect(rich).to_contain_text("All will hold")
-    await expect(rows.filter(has_text="Empty")).to_contain_text("Add the first event")
-    await console.button("Violations 1").click()
-    await expect(rows).to_have_count(1)
-    await console.button("All 6").click()
-    await page.get_by_label("Search clocks").fill("ric")
-    await expect(rows).to_have_count(1)
-    await page.get_by_label("Search clocks").fill("nothing like this")
-    await expect(page.get_by_text("No clock matches.")).to_be_visible()
-    console.call("advanceTestClock", id=clocks[0], frozenTime="2027-01-10T00:00:00Z")
-    await console.open("#/clocks/new")
-    await console.open("#/clocks")
-    await expect(plan).to_contain_text("Violation 3 Jan")
-
-
-async def test_scenarios_can_be_searched(console: Console) -> None:
-    await console.open("#/clocks/new")
-    cards = console.page.locator(".scenario:not([hidden])")
-    await expect(cards.filter(has_text="A tight month")).to_contain_text("1 violation")
-    # A scenario of a year names the year.
-    debt = cards.filter(has_text="Paying off a debt")
-    await expect(debt).to_contain_text(re.compile(r"Lowest, [0-9]+ [A-Z][a-z]+ 20[0-9]{2}\$[0-9.]+"))
-    await console.page.get_by_role("button", name=re.compile("^Several currencies")).click()
-    await expect(console.button("Create Two currencies")).to_be_visible()
-    await expect(console.button("Create Student")).to_be_hidden()
-    two = cards.filter(has_text="Two currencies")
-    await expect(two).to_contain_text("80 transactions · 2 expectations")
-    await console.page.get_by_role("button", name=re.compile("^All ")).click()
-    await console.page.get_by_label("Search scenarios").fill("student")
-    await expect(cards).to_have_count(1)
-    await expect(console.button("Create Student")).to_be_visible()

@@ -384,7 +384,7 @@ async def test_hostile_names_stay_text(console: Console) -> None:
 # Request inspector
 
 
-async def test_inspector_stays_open(console: Console) -> None:
+async def test_inspector_stays_open_and_copies_requests_as_curl(console: Console) -> None:
     page = console.page
     await console.open_clock(console.create())
     panel = page.get_by_role("complementary", name="Request inspector")
@@ -392,18 +392,6 @@ async def test_inspector_stays_open(console: Console) -> None:
     await page.keyboard.press("r")
     await console.advance.click()
     await expect(panel.get_by_role("listitem").first).to_contain_text("advanceTestClock")
-    await page.reload()
-    await expect(panel).to_be_visible()
-    await panel.get_by_role("button", name="Close").click()
-    await expect(panel).to_be_hidden()
-    await expect(console.button("Requests")).to_be_focused()
-
-
-async def test_request_is_copied_as_curl_with_and_without_the_token(console: Console) -> None:
-    page = console.page
-    await console.open_clock(console.create())
-    await console.advance.click()
-    await console.button("Requests").click()
     await page.get_by_role("list", name="Latest requests").get_by_role("button").first.click()
     await page.get_by_role("tab", name="JSON", exact=True).click()
     await expect(page.get_by_role("group", name="Request")).to_contain_text('"method": "advanceTestClock"')
@@ -417,3 +405,8 @@ async def test_request_is_copied_as_curl_with_and_without_the_token(console: Con
     await console.button("Copy with my token").click()
     await expect(console.notification).to_have_text("Copied the curl code with your token.")
     assert console.token in await console.tab.evaluate("() => navigator.clipboard.readText()")
+    await page.reload()
+    await expect(panel).to_be_visible()
+    await panel.get_by_role("button", name="Close").click()
+    await expect(panel).to_be_hidden()
+    await expect(console.button("Requests")).to_be_focused()

@@ -85,7 +85,8 @@ async def move_time(console: Console) -> None:
     await keyboard.press("0")
     await expect(console.advance).to_have_text(re.compile("^Advance to next event"))
     await press(tab, console.button("+1 month"), "Space")
-    await press(tab, console.advance)
+    await tab_to(tab, console.advance, key="Shift+Tab")
+    await keyboard.press("Enter")
     await expect(console.notification).to_have_text(re.compile("^[0-9]+ events posted[.] Balance"))
     await expect(console.advance).to_be_focused()
 
