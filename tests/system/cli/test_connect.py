@@ -2,8 +2,6 @@
 
 from base64 import b64decode
 
-import pytest
-
 from tests.system.shells import Shell
 
 
@@ -15,13 +13,6 @@ def test_tokens_are_printed_with_what_to_do(shell: Shell) -> None:
     simplefin = shell("clock", "connect", clock, "--simplefin", "--institution", "First Bank", "--json").json
     assert simplefin["connection"]["institution"] == "First Bank"
     assert b"/simplefin/claim/" in b64decode(simplefin["setupToken"])
-
-
-@pytest.mark.parametrize("options", [[], ["--plaid", "--simplefin"]])
-def test_one_protocol_is_required(shell: Shell, options: list[str]) -> None:
-    wrong = shell("clock", "connect", *options)
-    assert (wrong.code, wrong.out) == (2, "")
-    assert "either --plaid or --simplefin" in wrong.err
 
 
 def test_connections_are_listed_and_ended(shell: Shell) -> None:

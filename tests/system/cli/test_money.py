@@ -34,18 +34,6 @@ def clock(shell: Shell) -> str:
     return str(shell("clock", "create", "--params", "-", "--json", input=json.dumps(PARAMS).encode()).json["id"])
 
 
-def test_balance_shows_the_lowest_point(shell: Shell, clock: str) -> None:
-    result = shell("clock", "balance", "--at", f"{YEAR}-02-01", "--opening", "EUR=10.5", "--opening", "USD=-1")
-    assert (result.code, result.err) == (0, "")
-    assert result.out.splitlines() == [
-        f"  clock_…{clock[-8:]}  balance at {YEAR}-02-01",
-        "",
-        "       OPENING    INCOME  EXPENSES  BALANCE   LOWEST  ON",
-        f"  EUR    10.50  1 000.00    118.05   892.45  −107.55  {YEAR}-01-12",
-        f"  USD    −1.00      0.00      0.00    −1.00    −1.00  {YEAR}-01-01",
-    ]
-
-
 def test_events_show_balances_and_reached_goals(shell: Shell, clock: str) -> None:
     assert shell("clock", "events").out == "No events in this period.\n"
     shell("clock", "advance", "--to", f"{YEAR}-01-25")

@@ -96,11 +96,3 @@ def test_only_commands_of_the_server_need_its_packages(offline_shell: Shell, tmp
     assert result.stderr.splitlines() == missing * len(COMMANDS_OF_THE_SERVER) + ["[2, 2, 2, 2, 0, 0, 0, 0]"]
     assert result.stdout.startswith("Usage: ")
     assert list(tmp_path.glob("*.db")) == []
-
-
-def test_start_imports_nothing_that_few_servers_need() -> None:
-    """The driver of PostgreSQL, templates, the parser of unusual addresses, and tracing are imported on first use."""
-    names = {"asyncpg", "email_validator", "jinja2", "opentelemetry"}
-    code = f"import sys, tickover.cli.run_server; print({names} & sys.modules.keys())"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout == "set()\n"

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.system.client.rejections import rejected
-from tickover.api.plans import PlannedItem
 from tickover.client import Clock, Plan, Reason, Tickover, contribution, expense, goal, income
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
@@ -22,28 +21,6 @@ PLAN = Plan(
 @pytest.fixture
 def clock(client: Tickover) -> Clock:
     return client.create_clock(PLAN)
-
-
-def test_money_is_spent_at_the_frozen_time(client: Tickover, clock: Clock) -> None:
-    clock.advance("2027-01-10")
-    result = clock.spend("Coffee", 3.50, "EUR", "Food")
-    [coffee] = result.transactions
-    assert (coffee.name, coffee.at, coffee.category) == ("Coffee", clock.frozen_time, "Food")
-    assert result.balances == {"EUR": Decimal("846.5")}
-    assert clock.transactions[-1] == coffee
-
-
-def test_items_of_all_kinds_are_added_in_one_call(client: Tickover, clock: Clock) -> None:
-    items: list[PlannedItem] = [
-        income("Bonus", 100, "EUR", at="2027-03-01"),
-        goal("Bike", 400, contributions=[contribution(1, "2027-01-05")]),
-        contribution(50, "2027-03-26", goal="Trip"),
-        contribution(60, "2027-04-26", goal=clock.goals[0].id),
-    ]
-    clock.add(*items)
-    assert [item.name for item in clock.pending_transactions] == ["Rent", "Rent", "Bonus"]
-    assert [each.name for each in clock.goals] == ["Trip", "Bike"]
-    assert [item.amount for item in clock.goals[0].upcoming_contributions] == [310, 50, 60]
 
 
 def test_items_and_ids_are_cancelled(client: Tickover, clock: Clock) -> None:

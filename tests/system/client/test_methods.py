@@ -82,18 +82,6 @@ def test_sign_in_without_a_code_raises(steps: list[Step], error: type[Exception]
         assert len(server.requests) == len(steps)
 
 
-@pytest.mark.parametrize("part", ["link", "secret"])
-def test_sign_in_with_a_link(visitor: Tickover, email: str, part: str) -> None:
-    link = visitor.send_link(email)
-    received = visitor.latest_email(email)
-    assert link is not None
-    assert received is not None
-    assert received.login_url == link
-    signed_in = visitor.log_in_by_link(link if part == "link" else link.partition("#token=")[2])
-    assert visitor.token == signed_in.token
-    assert list(visitor.list_clocks()) == []
-
-
 def test_log_out_revokes_and_removes_the_token(client: Tickover) -> None:
     token = client.token
     client.log_out()
@@ -125,11 +113,6 @@ def test_a_clock_contains_its_plan(client: Tickover) -> None:
     assert bike.current_amount == 0
     assert [*bike.contributions, *bike.upcoming_contributions] == []
     assert clock.next_at == RENT
-
-
-def test_a_plan_with_parts_is_rejected(visitor: Tickover) -> None:
-    with pytest.raises(ValueError, match="pass either a plan or its parts"):
-        visitor.create_clock(Plan(), goals=PLAN.goals)
 
 
 def test_the_same_idempotency_key_returns_the_same_clock(client: Tickover) -> None:
@@ -207,43 +190,6 @@ def test_advance_to_next_until_nothing_is_left(client: Tickover) -> None:
 
 
 # Fork, delete, list
-
-
-@pytest.mark.parametrize("through", ["client", "clock"])
-def test_a_fork_starts_at_the_requested_instant(client: Tickover, through: str) -> None:
-    clock = client.create_clock(PLAN)
-    clock.advance(years=1)
-    fork = clock.fork if through == "clock" else lambda *at: client.fork_clock(clock.id, *at)
-    copy, later = fork(), fork("2027-01-03T08:00:00Z")
-    assert len({clock.id, copy.id, later.id}) == 3
-    assert (copy.frozen_time, later.frozen_time) == (START, RENT)
-    assert [item.name for item in copy.advance_to_next().transactions] == ["Rent"]
-
-
-@pytest.mark.parametrize("through", ["client", "clock"])
-def test_a_deleted_clock_is_not_found(client: Tickover, through: str) -> None:
-    clock = client.create_clock(PLAN)
-    if through == "clock":
-        clock.delete()
-    else:
-        client.delete_clock(clock.id)
-    with rejected(Reason.CLOCK_NOT_FOUND):
-        clock.refresh()
-    with rejected(Reason.CLOCK_NOT_FOUND):
-        clock.delete()
-
-
-def test_names_and_labels_are_set_changed_and_removed(client: Tickover) -> None:
-    clock = client.create_clock(PLAN, name="Budget", labels={"ci": "1"})
-    assert (clock.name, clock.labels) == ("Budget", {"ci": "1"})
-    fork = clock.fork(labels={"ci": "2"})
-    assert (fork.name, fork.labels) == ("Budget", {"ci": "2"})
-    clock.update(name="Home")
-    assert (clock.name, clock.labels) == ("Home", {"ci": "1"})
-    assert [each.id for each in client.list_clocks({"ci": "1"})] == [clock.id]
-    assert [each.name for each in client.list_page(labels={"ci": "2"}).clocks] == ["Budget"]
-    clock.update(name=None, labels=None)
-    assert (clock.name, clock.labels) == (None, {})
 
 
 def test_list_clocks_loads_all_pages(client: Tickover, program: Program) -> None:

@@ -42,13 +42,6 @@ def clock(client: Tickover) -> Clock:
     return client.create_clock(PLAN)
 
 
-def test_advance_returns_the_balances_after_it(clock: Clock) -> None:
-    result = clock.advance("2027-01-04")
-    assert result.balances == {"CHF": -30, "EUR": Decimal("-150.2")}
-    assert clock.advance(months=1).balances == {"CHF": -30, "EUR": Decimal("2649.9")}
-    assert {name: each.balance for name, each in (clock.balances()).items()} == {"CHF": -30, "EUR": Decimal("2649.9")}
-
-
 def test_balance_is_at_the_frozen_time_or_at_an_instant(clock: Clock) -> None:
     assert clock.balance("EUR") == 1000
     assert clock.balance("EUR", date(2027, 1, 3)) == Decimal("-150.2")

@@ -1,13 +1,10 @@
 """The sync classes have the methods of the asyncio ones, and importing them is fast."""
 
 import inspect
-import subprocess
-import sys
 from typing import Any
 
 import pytest
 
-from tests.support.repository import ROOT
 from tickover.client import AsyncClock, AsyncTickover, Clock, Tickover
 
 
@@ -29,21 +26,3 @@ def test_sync_methods_run_the_methods_of_the_same_name(sync: type, asynchronous:
 
 def test_both_constructors_have_the_same_parameters() -> None:
     assert inspect.signature(Tickover) == inspect.signature(AsyncTickover)
-
-
-def imported_by(statement: str) -> set[str]:
-    process = subprocess.run(
-        [sys.executable, "-c", f"import sys; {statement}; print(*sys.modules)"],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    return set(process.stdout.split())
-
-
-def test_importing_the_client_skips_slow_modules() -> None:
-    assert not {"httpx2", "asyncio", "ssl", "email"} & imported_by("import tickover.client")
-
-
-def test_the_client_imports_no_server_code() -> None:
-    imported = imported_by("import tickover.client; tickover.client.Tickover(); tickover.client.AsyncTickover()")
-    packages = {name.split(".")[1] for name in imported if name.startswith("tickover.")}
-    assert packages == {"api", "client"}

@@ -41,14 +41,6 @@ def test_every_client_is_a_new_user(client: Tickover, tickover: Server) -> None:
     assert caught.value.reason == Reason.CLOCK_NOT_FOUND
 
 
-def test_the_same_address_is_the_same_user(tickover: Server, mailbox: Mailbox) -> None:
-    address = mailbox.address()
-    with tickover.client(address) as one, tickover.client(address) as other:
-        assert one.token != other.token
-        made = one.create_clock()
-        assert other.get_clock(made.id).id == made.id
-
-
 async def test_async_client(tickover: Server, mailbox: Mailbox) -> None:
     address = mailbox.address()
     async with tickover.async_client(address) as one:
