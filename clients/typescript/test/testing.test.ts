@@ -1,13 +1,21 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { mock, test } from "node:test";
+import { after, before, mock, test } from "node:test";
 import { Rejection } from "tickover";
-import { followClock, reconcile, start, Webhooks } from "tickover/testing";
+import { followClock, reconcile, type Server, start, Webhooks } from "tickover/testing";
+
+let server: Server;
+
+before(async () => {
+  server = await start();
+});
+
+after(() => server.stop());
 
 test("a server has its settings, can be used by others, and is gone when it is stopped", async () => {
-  const server = await start({ settings: { TICKOVER_MAX_CLOCKS_PER_USER: "1" } });
+  const own = await start({ settings: { TICKOVER_MAX_CLOCKS_PER_USER: "1" } });
   try {
-    const same = await start({ url: server.url });
+    const same = await start({ url: own.url });
     const tickover = await same.client("ana@example.test");
     assert.equal((await tickover.getCurrentUser()).email, "ana@example.test");
     await tickover.createTestClock();
@@ -16,35 +24,28 @@ test("a server has its settings, can be used by others, and is gone when it is s
       (error) => error instanceof Rejection && error.reason === "RATE_LIMITED",
     );
     await same.stop();
-    await server.client();
+    await own.client();
   } finally {
-    await server.stop();
+    await own.stop();
   }
-  await assert.rejects(fetch(server.url));
+  await assert.rejects(fetch(own.url));
 });
 
 test("settings of the caller don't reach the server", async () => {
   process.env.TICKOVER_DATABASE_URL = "postgresql://127.0.0.1:9/real";
   try {
-    const server = await start();
-    await server.stop();
+    await (await start()).stop();
   } finally {
     delete process.env.TICKOVER_DATABASE_URL;
   }
 });
 
 test("an address may need escaping", async () => {
-  const server = await start();
-  try {
-    const tickover = await server.client("ana+1&b@example.test");
-    assert.equal((await tickover.getCurrentUser()).email, "ana+1&b@example.test");
-  } finally {
-    await server.stop();
-  }
+  const tickover = await server.client("ana+1&b@example.test");
+  assert.equal((await tickover.getCurrentUser()).email, "ana+1&b@example.test");
 });
 
 test("the app's time follows a clock", async () => {
-  const server = await start();
   const client = await server.client();
   const { clock } = await client.createTestClock({ frozenTime: "2027-01-01T00:00:00Z" });
   mock.timers.enable({ apis: ["Date"] });
@@ -57,12 +58,10 @@ test("the app's time follows a clock", async () => {
     assert.equal(new Date().toISOString(), "2027-02-01T08:30:00.000Z");
   } finally {
     mock.timers.reset();
-    await server.stop();
   }
 });
 
 test("books that differ from the bank say how, in order of time", async () => {
-  const server = await start();
   const client = await server.client();
   const { clock } = await client.createTestClock({
     frozenTime: "2027-01-01T00:00:00Z",
@@ -73,32 +72,27 @@ test("books that differ from the bank say how, in order of time", async () => {
   });
   const moved = await client.advanceTestClock({ id: clock.id, frozenTime: "2027-02-01T00:00:00Z" });
   const salary = { at: "2027-01-25T09:00:00+01:00", amount: 2800.5, name: "Salary" };
-  try {
-    await reconcile(client, clock.id, [{ date: "2027-01-03", amount: -1150 }, salary], { balance: 1650.5 });
-    await reconcile(client, clock.id, new Set([{ date: "2027-01-04", amount: -1150 }]), {
-      at: "2027-01-10T00:00:00Z",
-      toleranceDays: 1,
-    });
-    const wrong = { id: moved.clock.transactions[0]?.id ?? "", date: "2027-01-02", amount: 1150 };
-    await assert.rejects(reconcile(client, clock.id, [wrong, { date: "2027-01-01", amount: 5 }], { balance: 3 }), {
-      name: "AssertionError",
-      message: [
-        "2027-01-01T00:00:00Z  Row 2 isn't at the bank: 5.",
-        "2027-01-03T08:00:00Z  Row 1 for Rent, -1150 has amount 1150 instead of -1150, " +
-          "at 2027-01-02T00:00:00Z instead of 2027-01-03T08:00:00Z.",
-        "2027-01-25T08:00:00Z  The app has no row for Salary, 2800.5.",
-        "The balance is 3 instead of 1650.5.",
-      ].join("\n"),
-    });
-    const copies = Array.from({ length: 12 }, () => salary);
-    await assert.rejects(reconcile(client, clock.id, copies), /second copy of Salary, 2800.5.\n… 2 more$/);
-  } finally {
-    await server.stop();
-  }
+  await reconcile(client, clock.id, [{ date: "2027-01-03", amount: -1150 }, salary], { balance: 1650.5 });
+  await reconcile(client, clock.id, new Set([{ date: "2027-01-04", amount: -1150 }]), {
+    at: "2027-01-10T00:00:00Z",
+    toleranceDays: 1,
+  });
+  const wrong = { id: moved.clock.transactions[0]?.id ?? "", date: "2027-01-02", amount: 1150 };
+  await assert.rejects(reconcile(client, clock.id, [wrong, { date: "2027-01-01", amount: 5 }], { balance: 3 }), {
+    name: "AssertionError",
+    message: [
+      "2027-01-01T00:00:00Z  Row 2 isn't at the bank: 5.",
+      "2027-01-03T08:00:00Z  Row 1 for Rent, -1150 has amount 1150 instead of -1150, " +
+        "at 2027-01-02T00:00:00Z instead of 2027-01-03T08:00:00Z.",
+      "2027-01-25T08:00:00Z  The app has no row for Salary, 2800.5.",
+      "The balance is 3 instead of 1650.5.",
+    ].join("\n"),
+  });
+  const copies = Array.from({ length: 12 }, () => salary);
+  await assert.rejects(reconcile(client, clock.id, copies), /second copy of Salary, 2800.5.\n… 2 more$/);
 });
 
 test("webhooks are signed, arrive in order, and repeat their faults", async () => {
-  const server = await start();
   const client = await server.client();
   const names = ["Rent", "Gym", "Food", "Phone"];
   const secret = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
@@ -124,21 +118,17 @@ test("webhooks are signed, arrive in order, and repeat their faults", async () =
     }
     return received;
   };
-  try {
-    assert.deepEqual(await run(), names);
-    const faults = { duplicate: 0.5, reorder: 0.5, delay: 0.5 };
-    assert.deepEqual(await run({ ...faults, seed: 1 }), await run({ ...faults, seed: 1 }));
-    assert.notDeepEqual(await run({ ...faults, seed: 1 }), await run({ ...faults, seed: 5 }));
-    assert.deepEqual(
-      await run({ duplicate: 1 }),
-      names.flatMap((name) => [name, name]),
-    );
-    await assert.rejects(run({ secret: "whsec_AAAA" }), /24 to 64/);
-    // Without a scheme, a URL is http.
-    await assert.rejects(run({ to: server.url.replace("http://", "") }), /405 !== 202/);
-  } finally {
-    await server.stop();
-  }
+  assert.deepEqual(await run(), names);
+  const faults = { duplicate: 0.5, reorder: 0.5, delay: 0.5 };
+  assert.deepEqual(await run({ ...faults, seed: 1 }), await run({ ...faults, seed: 1 }));
+  assert.notDeepEqual(await run({ ...faults, seed: 1 }), await run({ ...faults, seed: 5 }));
+  assert.deepEqual(
+    await run({ duplicate: 1 }),
+    names.flatMap((name) => [name, name]),
+  );
+  await assert.rejects(run({ secret: "whsec_AAAA" }), /24 to 64/);
+  // Without a scheme, a URL is http.
+  await assert.rejects(run({ to: server.url.replace("http://", "") }), /405 !== 202/);
 });
 
 test("a program that can't start says why", async () => {
