@@ -40,11 +40,6 @@ async def first_session_pages(console: Console) -> AsyncIterator[str]:
     await console.button("Create clock").click()
     await expect(console.alert).to_be_visible()
     yield "form with faults"
-    await page.get_by_role("tab", name="JSON").click()
-    await page.get_by_label("Parameters of createTestClock").fill('{"goals": 1}')
-    await console.button("Create clock").click()
-    await expect(console.alert).to_be_visible()
-    yield "JSON with faults"
 
 
 async def _open_clock_of_a_bank(console: Console) -> None:
@@ -76,9 +71,6 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await _open_clock_of_a_bank(console)
     yield "accounts and connections"
     await console.open_clock(other)
-    await console.button("Fork…").click()
-    yield "fork dialog"
-    await console.button("Cancel").click()
     await console.choose("Export…")
     yield "export dialog"
     await console.button("Cancel").click()
@@ -86,9 +78,6 @@ async def clock_pages(console: Console) -> AsyncIterator[str]:
     await page.get_by_role("dialog").get_by_role("button", name="Add event").click()
     await expect(page.locator("dialog .fault").filter(has_text="required").first).to_be_visible()
     yield "dialog to add an item, with faults"
-    await console.button("Cancel").click()
-    await console.choose("Delete…")
-    yield "delete dialog"
     await console.button("Cancel").click()
     await console.open("#/clocks")
     await page.get_by_role("button", name=re.compile("^Rename")).first.click()
