@@ -4,7 +4,6 @@ import io
 import os
 import re
 import socket
-import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from docker.types import Mount
 
 from tests.support.repository import ROOT
 from tests.system.ci_page import PAGE
-from tickover.client import Rejection, Tickover
+from tickover.client import Tickover
 from tickover.testing import TickoverContainer
 from tickover.testing.container import IMAGE
 
@@ -76,15 +75,6 @@ def test_users_of_a_container_have_their_own_clocks(image: str) -> None:
             assert anonymous.discover()["info"]["version"] == IMAGE.partition(":")[2]
 
 
-def test_container_without_stored_emails_says_why_nobody_can_sign_in(image: str) -> None:
-    environment = {"TICKOVER_MAIL_URL": "smtp://127.0.0.1:1"}
-    with (
-        TickoverContainer(image, volumes=VOLUMES, env=environment) as container,
-        pytest.raises(Rejection, match="email"),
-    ):
-        container.client()
-
-
 def test_example_of_the_ci_page_passes(image: str, pytester: pytest.Pytester) -> None:
     [example] = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     assert f'"{IMAGE}"' in example
@@ -110,14 +100,3 @@ def test_container_allows_its_own_names(
     container = TickoverContainer(name="clocks", network_aliases=["tickover"], env=settings)
     container._configure()
     assert container.env.get("TICKOVER_ALLOWED_HOSTS") == allowed
-
-
-def test_missing_extra_is_explained(tmp_path: Path) -> None:
-    # The package `testcontainers` of this folder has no module `core`.
-    (tmp_path / "testcontainers.py").write_text("")
-    ran = subprocess.run(
-        [sys.executable, "-c", "from tickover.testing import TickoverContainer"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 1
-    assert "pip install 'PATH[testcontainers]'" in ran.stderr

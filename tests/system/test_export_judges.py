@@ -55,11 +55,6 @@ def _check(*files: Path) -> tuple[int, str]:
     return ran.returncode, ran.stderr
 
 
-def test_bean_check_accepts_the_file(tmp_path: Path) -> None:
-    text = export(random_snapshot(Random(3)), "beancount", opening={"EUR": 5})
-    assert _bean_check(tmp_path / "a.beancount", text) == (0, "")
-
-
 def _bean_check(file: Path, text: str) -> tuple[int, str]:
     """Return the exit code and the output of bean-check."""
     file.write_text(text)

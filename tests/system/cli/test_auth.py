@@ -14,16 +14,6 @@ def stored_credentials(shell: Shell) -> object:
 # With the development mailbox
 
 
-def test_resend_too_soon_says_how_long_to_wait(shell: Shell, email: str) -> None:
-    result = shell("login", email)
-    assert (result.code, result.out) == (8, "")
-    first, second = result.err.splitlines()
-    assert first.startswith("tickover: An email was just sent to this address. Try again in ")
-    assert first.endswith("start it with TICKOVER_RESEND_SECONDS=1, or use an access token.")
-    assert second == f"  If you haven't used its code yet: tickover login {email} --code CODE"
-    assert shell("login", email, "--json").error["reason"] == "RESEND_TOO_SOON"
-
-
 def test_last_used_clock_survives_sign_in_of_the_same_user_only(shell: Shell, email: str, program: Program) -> None:
     shell("clock", "create")
     clock = shell.clock
@@ -35,18 +25,6 @@ def test_last_used_clock_survives_sign_in_of_the_same_user_only(shell: Shell, em
 
 
 # With real mail
-
-
-def test_login_without_terminal_names_the_next_command(smtp_server: SmtpServer, smtp_shell: Shell, email: str) -> None:
-    result = smtp_shell("login", email)
-    assert (result.code, result.out) == (3, "")
-    assert result.err.splitlines() == [
-        f"tickover: The server has sent a code to {email}.",
-        f"  Sign in with it: tickover login {email} --code CODE",
-    ]
-    assert stored_credentials(smtp_shell) is None
-    assert smtp_shell("login", email, "--code", smtp_server.code(email)).code == 0
-    assert smtp_shell("clock", "list").code == 0
 
 
 def test_login_at_a_terminal_prompts_for_the_code(smtp_server: SmtpServer, smtp_shell: Shell, email: str) -> None:

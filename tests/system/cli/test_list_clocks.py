@@ -11,18 +11,6 @@ def clocks(shell: Shell) -> list[str]:
     return [shell("clock", "create", "--from", f"2027-01-0{n} 09:30", "--json").json["id"] for n in (1, 2, 3)][::-1]
 
 
-def test_list_is_newest_first_and_marks_the_last_used_clock(shell: Shell, clocks: list[str]) -> None:
-    shell("clock", "show", clocks[1])
-    result = shell("clock", "list")
-    assert (result.code, result.err) == (0, "")
-    assert result.out.splitlines() == [
-        "  ID                                          NOW               EXPIRES",
-        f"  {clocks[0]}  2027-01-03 09:30  6 d 23 h",
-        f"* {clocks[1]}  2027-01-02 09:30  6 d 23 h",
-        f"  {clocks[2]}  2027-01-01 09:30  6 d 23 h",
-    ]
-
-
 @pytest.mark.parametrize(
     ("arguments", "number", "has_more"),
     [(["--limit", "2"], 2, True), (["--limit", "3"], 3, False), (["--all"], 3, False)],

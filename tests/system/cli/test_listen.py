@@ -76,20 +76,6 @@ def test_events_arrive_in_order_and_are_signed(
             Webhook(SECRET).verify(body + b" ", headers)
 
 
-def test_item_amended_at_the_current_time_arrives(
-    program: Program, token: str, tmp_path: Path, receiver: Receiver
-) -> None:
-    with listening(program, token, tmp_path, receiver.url) as (id, output):
-        advance(program, token, id, "2027-01-03T08:00:00Z")
-        wait_until(lambda: len(receiver.received) == 2)
-        item = {"name": "Late", "at": "2027-01-03T08:00:00Z", "amount": 1, "currency": "EUR", "type": "EXPENSE"}
-        program.result("amendTestClock", {"id": id, "add": {"transactions": [item]}}, token)
-        wait_until(lambda: len(receiver.received) == 3)
-        secret = output.read_text().partition("Signing secret: ")[2].split()[0]
-    assert names_in(receiver) == ["Rent", "Gym", "Late"]
-    Webhook(secret).verify(receiver.received[0][1], receiver.received[0][0])
-
-
 def test_faults_and_retries_are_simulated(program: Program, token: str, tmp_path: Path, receiver: Receiver) -> None:
     receiver.statuses = [500, 500]
     options = ("--duplicate", "--reorder", "--fail-first", "--retries", "0", "--print-json")

@@ -4,13 +4,11 @@ import json
 import signal
 import socket
 import unicodedata
-from typing import Any
 
 import pytest
 from rich.text import Text
 
 from tests.support.program import Program
-from tests.system.client.servers import CLOCK, RESULTS, Handler, scripted_server
 from tests.system.shells import Shell
 from tickover.cli.output import Output, to_json
 
@@ -28,23 +26,6 @@ def clock(shell: Shell, program: Program) -> str:
     id = program.result("createTestClock", params, shell.token)["clock"]["id"]
     shell("clock", "advance", id, "--next")
     return str(id)
-
-
-@pytest.mark.parametrize("command", ["create", "list"])
-def test_ids_with_escape_sequences_are_sanitized(shell: Shell, command: str) -> None:
-    hostile_clock = CLOCK | {"id": f"clock_{HOSTILE}"}
-    responses = {name: {"clock": hostile_clock} for name in RESULTS} | {
-        "listTestClocks": {"clocks": [hostile_clock]},
-        "checkTestClock": {"ok": True, "until": CLOCK["maxTime"], "results": []},
-    }
-
-    def respond(handler: Handler, call: Any) -> None:
-        handler.respond(200, json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": responses[call["method"]]}))
-
-    with scripted_server(respond) as server:
-        result = shell("clock", command, "--url", server.url, TICKOVER_TOKEN="tko_some")
-    assert (result.code, result.err) == (0, "")
-    assert {sign for sign in result.out if unicodedata.category(sign) == "Cc"} == {"\n"}
 
 
 def test_output_for_people_is_sanitized(capsys: pytest.CaptureFixture[str]) -> None:

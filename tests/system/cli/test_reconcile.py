@@ -93,10 +93,3 @@ def test_errors_name_what_the_user_typed(
     result = shell("clock", "reconcile", str(file), *options)
     assert (result.code, result.out) == (code, "")
     assert message in result.err
-
-
-@pytest.mark.usefixtures("clock")
-def test_file_that_cannot_be_read(shell: Shell, file: Path) -> None:
-    file.write_bytes(b"date,amount,name\n2027-01-03,-1150,M\xfcller\n")
-    assert "CSV isn't in UTF-8" in shell("clock", "reconcile", str(file)).err
-    assert shell("clock", "reconcile", str(file.with_name("none.csv"))).code == 2

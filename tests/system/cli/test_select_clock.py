@@ -74,12 +74,3 @@ def test_name_selects_a_clock_unless_several_have_it(shell: Shell, clock: str) -
     assert (several.code, several.err.splitlines()[0]) == (2, "tickover: 'Rent check' matches 2 clocks.")
     assert f"clock_…{copy[-8:]}" in several.err
     assert shell("clock", "show", "rent check").code == 5
-
-
-def test_id_is_required_before_first_use(shell: Shell) -> None:
-    result = shell("clock", "show")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.splitlines() == [
-        f"tickover: No clock is selected at {shell.url}. Pass the ID or the name of a clock.",
-        "  List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent",
-    ]

@@ -1,7 +1,6 @@
 """`tickover users`: operators manage users beside the database of a running server."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,12 +49,3 @@ def test_deletion_needs_a_confirmation(shell: Shell, email: str, data: dict[str,
         terminal.type("n\r")
         assert terminal.end() == 130
     assert shell("users", "show", email, **data).code == 0
-
-
-def test_bad_input_is_reported(signed_out_shell: Shell, tmp_path: Path) -> None:
-    missing: dict[str, Any] = {"TICKOVER_DATA_DIR": str(tmp_path / "none")}
-    for command in (["users", "list"], ["users", "show", "ana@example.test"]):
-        result = signed_out_shell(*command, **missing)
-        assert (result.code, result.out) == (2, "")
-        assert "doesn't exist" in result.err
-    assert not (tmp_path / "none").exists()

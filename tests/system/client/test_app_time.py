@@ -66,13 +66,6 @@ def test_time_returns_after_an_error(client: Tickover) -> None:
     assert NOT_STARTED <= datetime.now(UTC) < START
 
 
-def test_time_machine_is_preferred(client: Tickover) -> None:
-    with client.create_clock(frozen_time=START).freeze():
-        # freezegun would replace the class.
-        assert datetime.__module__ == "datetime"
-        assert datetime.now(UTC) == START
-
-
 def test_missing_libraries_are_an_error(client: Tickover, monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch)
     clock = client.create_clock(frozen_time=START)

@@ -21,7 +21,6 @@ from tickover.client import (
     never_below,
     transfer,
 )
-from tickover.scenarios import read as read_scenario
 
 JANUARY = datetime(2027, 1, 1, tzinfo=UTC)
 PLAN = Plan(
@@ -47,27 +46,6 @@ def test_balance_is_at_the_frozen_time_or_at_an_instant(clock: Clock) -> None:
     assert clock.balance("EUR", date(2027, 1, 3)) == Decimal("-150.2")
     assert clock.balance("EUR", at="2027-01-25", opening_balances={"EUR": 0.1}) == 1650
     assert clock.balance("JPY") == 0
-
-
-def test_events_have_balances_and_goals(clock: Clock) -> None:
-    assert list(clock.events()) == []
-    events = list(clock.events(until="2027-03-01"))
-    assert [(event.type, event.balance, event.current_amount) for event in events] == [
-        ("transaction.posted", Decimal("-150.2"), None),
-        ("transaction.posted", -30, None),
-        ("transaction.posted", Decimal("2649.9"), None),
-        ("contribution.posted", None, 200),
-        ("contribution.posted", None, 400),
-        ("goal.reached", None, None),
-    ]
-    assert all(event.pending for event in events)
-    assert events[0].transaction is not None
-    assert events[0].transaction.name == "Rent"
-    assert [event.id for event in events[-2:]] == [
-        event.id for event in clock.events(after=date(2027, 1, 26), until=date(2027, 3, 1))
-    ]
-    without_opening = list(clock.events(until="2027-01-03", opening_balances={}))
-    assert [event.balance for event in without_opening] == [Decimal("-1150.2")]
 
 
 def test_all_pages_of_events_are_requested() -> None:
@@ -147,14 +125,6 @@ every = "quarterly"
 [[expect]]
 never_below = -1700
 """
-
-
-def test_server_expands_a_scenario_into_a_plan_like_the_module(client: Tickover) -> None:
-    plan = client.expand_scenario(SCENARIO, JANUARY)
-    expected = read_scenario(SCENARIO, "toml", title="-").plan(JANUARY)
-    assert list(plan.transactions) == list(expected.transactions)
-    assert list(plan.expectations) == list(expected.expectations)
-    assert client.create_clock(plan).check()
 
 
 def test_scenario_becomes_a_clock_in_one_call(client: Tickover) -> None:

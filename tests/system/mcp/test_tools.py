@@ -88,14 +88,6 @@ async def test_clock_from_items_is_advanced_to_events(server: "MCPServer") -> No
     assert (moved["frozenTime"], moved["postedTransactions"]) == ("2027-02-03T08:00:00Z", 2)
 
 
-async def test_scenario_starts_at_the_given_time(server: "MCPServer") -> None:
-    listed = await call(server, "list_scenarios")
-    assert [one["name"] for one in listed["scenarios"]] == names()
-    clock = await call(server, "create_clock", scenario="salary-and-rent", start="2027-01-01")
-    assert clock["frozenTime"] == START
-    assert clock["pendingTransactions"] + clock["postedTransactions"] > 50
-
-
 async def test_own_scenario_is_created_and_checked(server: "MCPServer") -> None:
     text = """
         start = 2027-01-01
@@ -205,12 +197,6 @@ async def test_wrong_argument_is_explained(server: "MCPServer", subtests: pytest
 @pytest.mark.parametrize(
     ("tool", "arguments", "errors", "hint"),
     [
-        (
-            "list_events",
-            {"id": "clock_1", "opening_balance": {"EUR": 1}},
-            {"opening_balance": "is unknown; did you mean opening_balances?"},
-            "Arguments of list_events: id, after, until, opening_balances.",
-        ),
         ("list_scenarios", {"x": 1}, {"x": "is unknown"}, "Arguments of list_scenarios: none."),
         (
             "create_clock",
