@@ -1,11 +1,14 @@
 """Small real servers that respond badly, slowly or not at all, and record the requests."""
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
+
+import trustme
 
 from tests.support.repository import ROOT
 
@@ -80,8 +83,8 @@ class ScriptedServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, steps: tuple[Step, ...]) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, steps: tuple[Step, ...], address: str) -> None:
+        super().__init__((address, 0), Handler)
         self.requests: list[ReceivedRequest] = []
         self.connections = 0
         self.closed_connections = 0
@@ -91,7 +94,7 @@ class ScriptedServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
+        return f"http://{self.server_address[0]!s}:{self.server_port}"
 
     def next_step(self, request: ReceivedRequest) -> Step:
         with self._lock:
@@ -111,8 +114,8 @@ class ScriptedServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def scripted_server(*steps: Step) -> Iterator[ScriptedServer]:
-    with ScriptedServer(steps) as server:
+def scripted_server(*steps: Step, address: str = "127.0.0.1") -> Iterator[ScriptedServer]:
+    with ScriptedServer(steps, address) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -121,6 +124,16 @@ def scripted_server(*steps: Step) -> Iterator[ScriptedServer]:
             server.closing.set()
             server.shutdown()
             thread.join()
+
+
+@contextmanager
+def tls_server(authority: trustme.CA, address: str = "127.0.0.1") -> Iterator[str]:
+    """Respond normally with TLS. Yield the URL."""
+    with scripted_server(respond_normally, address=address) as server:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        authority.issue_cert(address).configure_cert(context)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        yield server.url.replace("http:", "https:")
 
 
 # Steps
