@@ -23,7 +23,7 @@ _MAX_TRACEBACK: Final = 8_000
 _VARIABLES: Final = ("PYTHON", "LD_", "DYLD_")
 """Starts of the environment variables that find Python, its modules and its libraries."""
 _TOO_SLOW: Final = IsolatedResult(
-    errors=[(f"takes more than {MAX_CPU_SECONDS} seconds of CPU time; use fewer items or a shorter length", None)],
+    errors=[(f"takes more than {MAX_CPU_SECONDS} seconds of CPU time; use fewer items or a shorter period", None)],
     seconds=MAX_CPU_SECONDS,
 )
 
