@@ -10,11 +10,11 @@ from msgspec import json as msgspec_json
 from tests.rpc.builders import transaction
 from tests.support.world import World
 from tickover.api.clocks import OneClock
+from tickover.api.fields import ExportFormat
 from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_TRANSACTIONS, MAX_NAME, MAX_OPENING_BALANCES
 from tickover.scenarios.statements import FORMATS, export
 from tickover.server.isolated_calls import export_clock
 from tickover.server.isolated_requests import MAX_EXPORT, ExportRequest
-from tickover.server.operations.export_test_clock import ExportFormat
 
 FROZEN_TIME = "2027-01-01T00:00:00Z"
 LATER = "2027-02-01T09:00:00Z"

@@ -69,14 +69,16 @@ Timestamp = Annotated[datetime, Meta(tz=True)]
 Number = int | float
 TransactionType = Literal["INCOME", "EXPENSE"]
 AccountType = Literal["CHECKING", "SAVINGS", "CREDIT_CARD", "CASH", "LOAN"]
+ExportFormat = Literal["csv", "json", "hledger", "beancount", "ofx", "camt053"]
 
 ClockId = Annotated[Text, doc("The clock's ID. It starts with `clock_`.")]
 Name = Annotated[Text, Meta(min_length=1, max_length=MAX_NAME), doc("The name of the transaction or goal.")]
 Category = Annotated[Text, Meta(max_length=MAX_CATEGORY)]
+ACCOUNT_KEY: Final = re.compile("[a-z0-9][a-z0-9-]*")
 # The pattern excludes a line break at the end, which `$` would allow.
 AccountKey = Annotated[
     str,
-    Meta(min_length=1, max_length=MAX_ACCOUNT_KEY, pattern=r"^[a-z0-9][a-z0-9-]*(?!\n)$"),
+    Meta(min_length=1, max_length=MAX_ACCOUNT_KEY, pattern=rf"^{ACCOUNT_KEY.pattern}(?!\n)$"),
     expected(f"1 to {MAX_ACCOUNT_KEY} characters of a-z, 0-9 and '-', starting with a letter or a digit"),
 ]
 

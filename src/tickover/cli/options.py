@@ -21,8 +21,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Compiled at their first use, because help doesn't need them.
 _WITHOUT_OFFSET: Final = r"(?a:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?)"
-_ACCOUNT_KEY: Final = "[a-z0-9][a-z0-9-]{0,39}"
-_CURRENCY: Final = "[A-Z]{3}"
 _AMOUNT: Final = r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,10})?"
 _AMBIGUOUS_MINUTES: Final = r"(?i:([0-9]) *m\b)"
 
@@ -107,8 +105,10 @@ def parse_amount_of_currency(text: str) -> "tuple[str, Decimal]":
     """Parse a currency and an amount: `EUR=1200.50`."""
     from decimal import Decimal
 
+    from tickover.api.fields import CURRENCY
+
     currency, _, amount = text.partition("=")
-    if not re.fullmatch(_CURRENCY, currency) or not re.fullmatch(_AMOUNT, amount):
+    if not CURRENCY.fullmatch(currency) or not re.fullmatch(_AMOUNT, amount):
         raise click.BadParameter(f"'{text}' isn't a currency with an amount. Use EUR=1200 or EUR=-50.25.")
     return currency, Decimal(amount)
 
@@ -132,11 +132,12 @@ class AccountFile(NamedTuple):
 
 def parse_account_file(text: str) -> AccountFile:
     """Parse the key of an account, its type, if any, and a file: `visa:credit-card=visa.csv`."""
-    from tickover.api.fields import AccountType
+    from tickover.api.fields import ACCOUNT_KEY, AccountType
+    from tickover.api.limits import MAX_ACCOUNT_KEY
 
     account, _, path = text.partition("=")
     key, separator, type = account.partition(":")
-    if not re.fullmatch(_ACCOUNT_KEY, key) or not path:
+    if not ACCOUNT_KEY.fullmatch(key) or len(key) > MAX_ACCOUNT_KEY or not path:
         raise click.BadParameter(f"'{text}' isn't an account with a file. Use KEY=FILE, for example savings=bank.csv.")
     types = {each.lower().replace("_", "-"): each for each in get_args(AccountType)}
     if separator and type not in types:

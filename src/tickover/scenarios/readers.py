@@ -1,19 +1,17 @@
 """Readers: each parses one kind of value in a scenario file, and says what it expects."""
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import date, datetime, tzinfo
 from decimal import Decimal
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, get_args
 from zoneinfo import ZoneInfo, available_timezones
 
 from msgspec import Struct
 
-from tickover.api import durations
+from tickover.api import durations, fields
 from tickover.api.arguments import to_exact_decimal
 from tickover.api.durations import Duration
 from tickover.api.expectations import Period
-from tickover.api.fields import CURRENCY as CURRENCY_CODE
 from tickover.api.fields import AccountType, TransactionType
 from tickover.api.limits import (
     MAX_ACCOUNT_KEY,
@@ -33,13 +31,6 @@ T = TypeVar("T")
 
 _MAX_ABOUT: Final = 2_000
 _MAX_ZONE: Final = 100
-_ACCOUNT_KEY: Final = re.compile(f"[a-z0-9][a-z0-9-]{{0,{MAX_ACCOUNT_KEY - 1}}}")
-_PERIODS: Final[dict[str, Period]] = {"day": "DAY", "week": "WEEK", "month": "MONTH", "all": "ALL"}
-_ACCOUNT_TYPES: Final[dict[str, AccountType]] = {
-    "checking": "CHECKING", "savings": "SAVINGS", "credit card": "CREDIT_CARD", "cash": "CASH", "loan": "LOAN",
-}  # fmt: skip
-_TYPES: Final[dict[str, TransactionType]] = {"income": "INCOME", "expense": "EXPENSE"}
-_WEEKENDS: Final[dict[str, Weekend]] = {"before": "before", "after": "after", "keep": "keep"}
 
 
 class Reader(Struct, Generic[T], frozen=True):
@@ -68,10 +59,11 @@ def _text_reader(minimum: int, maximum: int) -> Reader[str]:
     return Reader(f"must be text of {minimum} to {maximum:,} characters", parse)
 
 
-def _choice_reader(choices: Mapping[str, T]) -> Reader[T]:
-    """Return a reader of one of several words, in any case."""
+def _choice_reader(kind: Any) -> Reader[Any]:
+    """Return a reader of one of the values of a Literal, written as words in any case."""
+    choices = {str(value).lower().replace("_", " "): value for value in get_args(kind)}
 
-    def parse(value: object) -> T | None:
+    def parse(value: object) -> Any:
         return choices.get(value.lower()) if isinstance(value, str) else None
 
     *words, last = (quote(choice) for choice in choices)
@@ -79,11 +71,12 @@ def _choice_reader(choices: Mapping[str, T]) -> Reader[T]:
 
 
 def _parse_currency(value: object) -> str | None:
-    return value if isinstance(value, str) and CURRENCY_CODE.fullmatch(value) else None
+    return value if isinstance(value, str) and fields.CURRENCY.fullmatch(value) else None
 
 
 def _parse_account_key(value: object) -> str | None:
-    return value if isinstance(value, str) and _ACCOUNT_KEY.fullmatch(value) else None
+    is_key = isinstance(value, str) and len(value) <= MAX_ACCOUNT_KEY and fields.ACCOUNT_KEY.fullmatch(value)
+    return str(value) if is_key else None
 
 
 def _amount_reader(minimum: int, maximum: int) -> Reader[Decimal]:
@@ -146,12 +139,12 @@ def _parse_duration(value: object) -> Duration | None:
 NAME: Final = _text_reader(1, MAX_NAME)
 CATEGORY: Final = _text_reader(0, MAX_CATEGORY)
 ABOUT: Final = _text_reader(0, _MAX_ABOUT)
-TYPE: Final = _choice_reader(_TYPES)
+TYPE: Final[Reader[TransactionType]] = _choice_reader(TransactionType)
 ACCOUNT_KEY: Final = Reader(
     f"must be 1 to {MAX_ACCOUNT_KEY} lower-case letters, digits and hyphens, and not start with a hyphen",
     _parse_account_key,
 )
-ACCOUNT_TYPE: Final = _choice_reader(_ACCOUNT_TYPES)
+ACCOUNT_TYPE: Final[Reader[AccountType]] = _choice_reader(AccountType)
 CURRENCY: Final = Reader('must be three uppercase letters such as "EUR"', _parse_currency)
 INITIAL_AMOUNT: Final = _amount_reader(0, MAX_AMOUNT)
 AMOUNT: Final = Reader(
@@ -160,7 +153,7 @@ AMOUNT: Final = Reader(
 BALANCE: Final = _amount_reader(-MAX_OPENING_BALANCE, MAX_OPENING_BALANCE)
 BOUND: Final = _amount_reader(-MAX_BOUND, MAX_BOUND)
 TOTAL_BOUND: Final = _amount_reader(0, MAX_BOUND)
-PERIOD: Final = _choice_reader(_PERIODS)
+PERIOD: Final[Reader[Period]] = _choice_reader(Period)
 START: Final = Reader(
     'must be a date such as "2027-01-31" or an instant such as "2027-01-31T09:00:00Z"', timings.parse_day
 )
@@ -177,7 +170,7 @@ POINT: Final = Reader(
 TIME_OF_DAY: Final = Reader('must be a time of day such as "08:00"', timings.parse_time)
 TIMES: Final = _whole_number_reader(1, 10_000)
 ZONE: Final = Reader('must be the name of a time zone such as "Europe/Berlin"', _parse_zone)
-WEEKEND: Final = _choice_reader(_WEEKENDS)
+WEEKEND: Final[Reader[Weekend]] = _choice_reader(Weekend)
 HOLIDAY: Final = Reader('must be a date such as "2027-01-31"', _parse_date)
 JITTER_DAYS: Final = _whole_number_reader(1, 15)
 CHANCE: Final = _amount_reader(0, 1)

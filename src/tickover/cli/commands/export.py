@@ -1,9 +1,11 @@
 """The command `tickover clock export`."""
 
 from decimal import Decimal
+from typing import get_args
 
 import click
 
+from tickover.api.fields import ExportFormat
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import opening_option, shared_options
@@ -15,7 +17,7 @@ from tickover.cli.session import Session, pass_session
 @click.argument("id", required=False)
 @click.option(
     "--format",
-    type=click.Choice(["csv", "json", "hledger", "beancount", "ofx", "camt053"]),
+    type=click.Choice(get_args(ExportFormat)),
     help="Format of the statements. [default: csv, or with --json json]",
 )
 @click.option("--pending", is_flag=True, help="Include scheduled transactions.")

@@ -16,6 +16,7 @@ from tickover.api.suggestions import suggest
 from tickover.cli.mcp.tools import Tools, argument_error
 from tickover.cli.session import Session
 from tickover.scenarios import load, names
+from tickover.scenarios.files import included_text
 
 _GUIDE: Final = files("tickover.cli.mcp") / "guide.md"
 _READS: Final = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -83,9 +84,5 @@ def build_server(make_session: Callable[[], Session]) -> MCPServer:
             description=scenario.about,
             mime_type="application/toml",
         )
-        register(partial(_read_scenario, name))
+        register(partial(included_text, name))
     return server
-
-
-def _read_scenario(name: str) -> str:
-    return (files("tickover.scenarios") / "shipped" / f"{name}.toml").read_text("utf-8")

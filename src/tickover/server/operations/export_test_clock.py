@@ -1,20 +1,18 @@
 """exportTestClock: export a clock as account statements for other programs."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import UNSET, Raw, UnsetType
 
 from tickover.api.clocks import ExportedClock, unknown_account
 from tickover.api.errors import Fault, Reason, invalid_params
-from tickover.api.fields import AccountKey, ClockId, OpeningBalances, Params, doc
+from tickover.api.fields import AccountKey, ClockId, ExportFormat, OpeningBalances, Params, doc
 from tickover.server.isolated_requests import MAX_EXPORT, ExportRequest
 from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
 from tickover.server.operations.ledgers import opening_faults, reject
 from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
 from tickover.server.schedule.clocks import encode_start
 from tickover.server.schedule.schedule import decode_opening_balances, view
-
-ExportFormat = Literal["csv", "json", "hledger", "beancount", "ofx", "camt053"]
 
 
 class ExportEntry(Params, frozen=True):
