@@ -62,7 +62,7 @@ soak: .venv/dev
 	@$(BIN)/python -m lab.soak $(if $(QUICK),--quick) $(foreach row,$(ONLY),--only $(row)) $(foreach store,$(STORE),--store $(store))
 
 timing: .venv/dev
-	$(BIN)/python -m lab.bench.login_timing
+	$(BIN)/python -m lab.login_timing
 
 types: .venv/dev
 	@$(BIN)/python scripts/generate_typescript.py

@@ -1,10 +1,11 @@
 """`make bench`: measure Tickover against its targets.
 
-It prints a table of the targets with "pass" or "short", and a table of the measured rates. A complete full run writes
-them to report.txt in this folder. A part that fails is reported, and the others are measured.
+It prints a table of the targets with "pass" or "short". A complete full run writes it to report.txt in this folder,
+and to docs/performance.md. A part that fails is reported, and the others are measured.
 """
 
 import os
+import shutil
 import signal
 import sys
 import textwrap
@@ -19,11 +20,10 @@ from lab.bench import machine
 from lab.bench.bank_block import measure_bank
 from lab.bench.growth import measure_growth
 from lab.bench.ledger_block import measure_ledger
-from lab.bench.load import require_wrk
 from lab.bench.plan import FULL, QUICK, ROUNDS, Plan
 from lab.bench.postgres_block import measure_postgres
 from lab.bench.programs import measure_programs
-from lab.bench.report import table_of_targets, tables_of_rates
+from lab.bench.report import table
 from lab.bench.results import Results
 from lab.bench.rounds import Run
 from lab.bench.sides import ROOT
@@ -32,8 +32,10 @@ from lab.bench.sqlite_block import measure_sqlite
 from lab.bench.targets import Judge
 from lab.progress import Progress
 from lab.run_folder import open_run_folder
+from tests.support.debian_packages import install
 
 BENCH = ROOT / ".bench"
+_START, _END = "<!-- results of make bench -->\n", "\n<!-- end of results -->"
 _BUSY = 0.7
 """Processes that use a core before the benchmark starts."""
 
@@ -82,17 +84,25 @@ class Bench:
         if why_incomplete:
             rows = [row for row in rows if row.spread or row.why_not]
         facts = [f"{name} {value}" for name, value in self.results.facts.items()]
-        minutes = f"{self.progress.elapsed / 60:.1f} minutes, {self.plan.slot_seconds:.2f} s a slot, {ROUNDS} rounds"
+        minutes = f"{self.progress.elapsed / 60:.1f} minutes, {ROUNDS} rounds with slots of {self.plan.slot_seconds} s"
         ending = f"INCOMPLETE: {why_incomplete}" if why_incomplete else ""
         parts = [
             ending,
-            table_of_targets(rows, self.plan),
-            tables_of_rates(self.results),
-            textwrap.fill("; ".join([*facts, minutes]), 118, break_on_hyphens=False),
+            table(rows),
+            textwrap.fill(f"{', '.join([*facts, minutes])}.", 118, break_on_hyphens=False),
             *(f"Repeated: {why}" for why in self.results.repeated),
             ending,
         ]
         return "\n\n".join(filter(None, parts))
+
+
+def write_report(report: str) -> None:
+    """Write the report to its file, and between two comments of the documentation."""
+    (ROOT / "lab" / "bench" / "report.txt").write_text(f"{report}\n", "utf-8")
+    page = ROOT / "docs" / "performance.md"
+    before, start, rest = page.read_text("utf-8").partition(_START)
+    _, end, after = rest.partition(_END)
+    page.write_text(f"{before}{start}\n{report}\n{end}{after}", "utf-8")
 
 
 def _interrupt(_number: int, _frame: object) -> NoReturn:
@@ -103,11 +113,12 @@ def _interrupt(_number: int, _frame: object) -> NoReturn:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Shorter slots, fewer connections and fewer clocks.")
+@click.option("--quick", is_flag=True, help="Shorter slots and fewer clocks; no report.")
 @click.option("--only", type=click.Choice(list(BLOCKS)), multiple=True, help="Measure only this part; no report.")
 def main(quick: bool, only: tuple[str, ...]) -> None:
     """Measure Tickover against its targets."""
-    require_wrk()
+    if not shutil.which("wrk") and (failure := install("wrk", unless=lambda: shutil.which("wrk"))):
+        raise SystemExit(f"wrk is not installed, and it generates the load: {failure}")
     os.chdir(ROOT)
     # Otherwise every start would compile all modules.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -126,8 +137,8 @@ def main(quick: bool, only: tuple[str, ...]) -> None:
     report = bench.report("; ".join(why_incomplete))
     click.echo(f"\n{report}")
     if not (why_incomplete or quick):
-        (ROOT / "lab" / "bench" / "report.txt").write_text(f"{report}\n", "utf-8")
-        click.echo("\nlab/bench/report.txt was written.")
+        write_report(report)
+        click.echo("\nlab/bench/report.txt and docs/performance.md were written.")
     sys.exit(code or int(bool(bench.failures)))
 
 

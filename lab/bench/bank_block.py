@@ -13,7 +13,7 @@ from lab.bench.calls import Caller
 from lab.bench.ledger_block import READ_CLOCK, grow_clock
 from lab.bench.plan import ROUNDS
 from lab.bench.rounds import Run
-from lab.bench.sides import tickover
+from lab.bench.sides import Tickover
 
 PLAID = "/plaid/transactions/sync of the whole clock"
 SIMPLEFIN = "/simplefin/accounts of the whole clock"
@@ -26,8 +26,8 @@ _JSON = {"Content-Type": "application/json"}
 def measure_bank(run: Run) -> None:
     """On one connection: the works take turns within each round."""
     run.progress.show_step("the bank and scenarios")
-    side = run.stack.enter_context(tickover(run.folder / "bank"))
-    token = side.sign_in(1)[0].token
+    side = run.stack.enter_context(Tickover(run.folder / "bank"))
+    token = side.tokens(1)[0]
     id = grow_clock(side, token)
     with closing(Caller(side.url)) as caller:
         works = _Works(caller, token, id).by_name()

@@ -1,10 +1,10 @@
-"""The speed of SQLite alone: the statements of advances and creations in a loop, durable, without a server.
+"""The speed of SQLite alone: the statements of advances in a loop, without a server.
 
-Schema, journal and durability are the same as in the store. Each batch is one commit, so one sync of the
-disk.
+Schema, journal and durability are the same as in the store. Each advance is one commit, so one sync of the disk.
 """
 
 import os
+import statistics
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,7 @@ from tickover.server.storage.migrations import migrations
 from tickover.server.storage.sqlite.connection import CHECKPOINT_PAGES
 from tickover.server.storage.sqlite.statements import FIND_CLOCK, FIND_SCHEDULE
 
-BATCHES = (1, 16, 64)
+_SECONDS = 0.15
 _CLOCKS = 1000
 _YEAR = 365 * 86_400 * 1_000_000
 _START = 1_798_761_600_000_000
@@ -41,29 +41,25 @@ class BareSqlite:
         # As compressible as schedules; it makes no difference to SQLite.
         self._schedule = b"." * schedule_bytes
         self._owners = [self._new_key() for _ in range(200)]
-        self._created = 0
-        self._keys: list[bytes] = []
         with self._db:
-            self._keys = [self._create() for _ in range(_CLOCKS)]
+            self._keys = [self._create(number) for number in range(_CLOCKS)]
         self._advanced = 0
+        self.retries: list[str] = []
 
     def close(self) -> None:
         self._db.close()
 
-    def measure(self, operation: str, batch: int, seconds: float) -> Slot:
-        """Run batches of this size, one commit each, for this long. Return the rate and the latency of a commit."""
-        once = self._advance if operation == "advance" else self._create
+    def run(self, _connections: int, seconds: float) -> Slot:
+        """Advance one clock after the other for this long, each with a commit."""
         started = time.perf_counter()
         ends = [started]
-        while ends[-1] - started < seconds:
+        while ends[-1] - started < min(seconds, _SECONDS):
             self._db.execute("begin immediate")
-            for _ in range(batch):
-                once()
+            self._advance()
             self._db.execute("commit")
             ends.append(time.perf_counter())
-        micros = sorted((end - start) * 1e6 for start, end in pairwise(ends))
-        median, p99 = (micros[int(len(micros) * share)] for share in (0.5, 0.99))
-        return Slot(ends[-1] - started, batch * len(micros), median, p99)
+        micros = [(end - start) * 1e6 for start, end in pairwise(ends)]
+        return Slot(ends[-1] - started, len(micros), statistics.median(micros))
 
     def _advance(self) -> None:
         self._advanced += 1
@@ -73,10 +69,9 @@ class BareSqlite:
         self._db.execute(_ADVANCE, (to, key))
         assert self._db.execute(FIND_SCHEDULE, (key,)).fetchone()
 
-    def _create(self) -> bytes:
-        key, owner = self._new_key(), self._owner(self._created)
-        self._created += 1
-        self._db.execute(_INSERT_CLOCK, (key, owner, _START, _START, _START + 10 * _YEAR))
+    def _create(self, number: int) -> bytes:
+        key = self._new_key()
+        self._db.execute(_INSERT_CLOCK, (key, self._owner(number), _START, _START, _START + 10 * _YEAR))
         self._db.execute(_INSERT_SCHEDULE, (key, self._schedule))
         return key
 

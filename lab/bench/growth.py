@@ -1,25 +1,22 @@
 """Measurements of growth: the number of clocks, and memory."""
 
 import os
-import shutil
 
 from lab.bench import bodies
 from lab.bench.calls import clocks_of
 from lab.bench.plan import CLOCKS, MAX_CONNECTIONS
 from lab.bench.rounds import Contender, Run, alternate
-from lab.bench.sides import Side, Work, tickover
+from lab.bench.sides import Side, Tickover, Work
 
 MEMORY_AFTER_CREATES = "MiB after many creates"
 FEW = 1000
 """The number of clocks that are advanced in turn."""
-_BYTES_PER_CLOCK = 10_000
 
 
 def measure_growth(run: Run) -> None:
     """Two servers: with a thousand clocks, and with very many. The same number of clocks is advanced on both."""
-    _check_disk_space(run)
     enter, folder = run.stack.enter_context, run.folder / "growth"
-    many, few = enter(tickover(folder / "many")), enter(tickover(folder / "few"))
+    many, few = enter(Tickover(folder / "many")), enter(Tickover(folder / "few"))
     contenders = [_contender(run, side, count) for side, count in ((many, run.plan.creates), (few, FEW))]
     run.results.figure(MEMORY_AFTER_CREATES, many.process.mebibytes())
     # Wait until the writes of the creations are finished.
@@ -34,7 +31,7 @@ def _contender(run: Run, side: Side, count: int) -> Contender:
         run.progress.show_step(f"creating clocks over HTTP, {done:,} of {count:,}")
 
     params = bodies.typical()
-    tokens = [user.token for user in side.sign_in(run.plan.users)]
+    tokens = side.tokens(run.plan.users)
     created = side.filler(tokens, params).fill(count, count // FEW, MAX_CONNECTIONS, report)
     work = Work(name_of(count), clocks_of(created, tokens, params), params)
     return Contender(name_of(count), {"advance": side.loads(work)["advance"]}, (MAX_CONNECTIONS,))
@@ -42,13 +39,3 @@ def _contender(run: Run, side: Side, count: int) -> Contender:
 
 def name_of(count: int) -> str:
     return f"{count:,} clocks"
-
-
-def _check_disk_space(run: Run) -> None:
-    needed = run.plan.creates * _BYTES_PER_CLOCK
-    free = shutil.disk_usage(run.folder).free
-    if free < needed:
-        raise SystemExit(
-            f"{run.plan.creates:,} clocks need {needed / 1e9:.0f} GB of disk for a while, and there are only "
-            f"{free / 1e9:.0f}. QUICK=1 needs less."
-        )

@@ -8,7 +8,7 @@ from lab.bench.calls import result
 from lab.bench.load import repeating
 from lab.bench.plan import LEDGER
 from lab.bench.rounds import Contender, Run, alternate
-from lab.bench.sides import TICKOVER, Side, tickover
+from lab.bench.sides import TICKOVER, Side, Tickover
 
 READ_CLOCK = "getTestClock"
 RECONCILE = "reconcileTestClock"
@@ -18,8 +18,8 @@ QUESTIONS = ("listTestClockEvents", "getTestClockBalances", "checkTestClock")
 def measure_ledger(run: Run) -> None:
     """At one connection: the operations take turns within each round."""
     run.progress.show_step(f"{LEDGER}: growing a clock to {bodies.GROWN_ITEMS:,} items")
-    side = run.stack.enter_context(tickover(run.folder / "ledger"))
-    token = side.sign_in(1)[0].token
+    side = run.stack.enter_context(Tickover(run.folder / "ledger"))
+    token = side.tokens(1)[0]
     id = grow_clock(side, token)
     loads = {
         method: repeating(side.folder / f"{method}.lua", side.url, token, method, params)

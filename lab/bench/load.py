@@ -5,8 +5,6 @@ same script. It only checks that each response has a result.
 """
 
 import json
-import os
-import shutil
 import signal
 import subprocess
 import time
@@ -52,10 +50,10 @@ function done(summary, latency, requests)
     return string.format("\\\\u%04x", string.byte(c))
   end)
   io.write(string.format(
-    '\\nSLOT {"micros": %d, "requests": %d, "wrong": %d, "broken": %d, "median": %d, "p99": %d, "rounds": %d, ',
+    '\\nSLOT {"micros": %d, "requests": %d, "wrong": %d, "broken": %d, "median": %d, "rounds": %d, ',
     summary.duration, summary.requests, of:get("wrong"),
     errors.connect + errors.read + errors.write + errors.timeout,
-    latency:percentile(50), latency:percentile(99), of:get("rounds")))
+    latency:percentile(50), of:get("rounds")))
   io.write('"response": "' .. response .. '"}\\n')
 end
 """
@@ -172,9 +170,9 @@ def read_report(output: str) -> Outcome:
     """Parse the output of wrk. The error is empty if the slot is valid."""
     lines = [line for line in output.splitlines() if line.startswith(_LINE)]
     if not lines:
-        return Outcome(Slot(0, 0, 0, 0), 0, f"wrk printed no report: {output[-500:]}")
+        return Outcome(Slot(0, 0, 0), 0, f"wrk printed no report: {output[-500:]}")
     report = json.loads(lines[-1].removeprefix(_LINE))
-    slot = Slot(report["micros"] / 1e6, report["requests"], report["median"], report["p99"])
+    slot = Slot(report["micros"] / 1e6, report["requests"], report["median"])
     if report["wrong"]:
         error = f"{report['wrong']} responses have no result, for example {report['response']}"
         return Outcome(slot, report["rounds"], error)
@@ -330,16 +328,3 @@ def _in_lua(value: object) -> str:
     if isinstance(value, Sequence):
         return "{" + ",".join(map(_in_lua, value)) + "}"
     return str(value)
-
-
-def require_wrk() -> None:
-    """Check that wrk is installed. Root on Debian installs it."""
-    if shutil.which("wrk"):
-        return
-    install = ["apt-get", "install", "--yes", "--no-install-recommends", "wrk"]
-    if os.geteuid() == 0 and shutil.which("apt-get"):
-        for command in (["apt-get", "update"], install):
-            subprocess.run(command, check=False, capture_output=True)  # noqa: S603 - constant arguments
-    if not shutil.which("wrk"):
-        install_command = f"sudo {' '.join(install)}" if shutil.which("apt-get") else "brew install wrk"
-        raise SystemExit(f"wrk is not installed. It generates the load. Install it with: {install_command}")

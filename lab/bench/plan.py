@@ -19,18 +19,12 @@ _RESPONSES_PER_CONNECTION = 4
 class Plan(Struct, frozen=True):
     """The numbers of a run that determine its duration."""
 
-    is_quick: bool
     slot_seconds: float
     longest_slot_seconds: float
     """For slow servers."""
     warm_up_seconds: float
     share_seconds: float
     """If processes are limited to a share of the CPU. The limit applies to periods of tenths of a second."""
-    connections: tuple[int, ...]
-    """Concurrent connections: one for latency, the most for throughput."""
-    default_connections: tuple[int, ...]
-    postgres_connections: tuple[int, ...]
-    largest_connections: tuple[int, ...]
     clocks: int
     """The number of clocks that are advanced in turn."""
     default_clocks: int
@@ -54,15 +48,10 @@ class Plan(Struct, frozen=True):
 
 
 FULL = Plan(
-    is_quick=False,
     slot_seconds=0.4,
     longest_slot_seconds=2.0,
     warm_up_seconds=0.3,
     share_seconds=1.0,
-    connections=(1, 16, 64),
-    default_connections=(1, 16, 64),
-    postgres_connections=(1, 16, 64),
-    largest_connections=(1, 16, 64),
     clocks=1000,
     default_clocks=500,
     largest_clocks=300,
@@ -73,15 +62,10 @@ FULL = Plan(
 )
 
 QUICK = Plan(
-    is_quick=True,
     slot_seconds=0.15,
     longest_slot_seconds=0.5,
     warm_up_seconds=0.15,
     share_seconds=0.6,
-    connections=(1, 64),
-    default_connections=(64,),
-    postgres_connections=(64,),
-    largest_connections=(1,),
     clocks=500,
     default_clocks=250,
     largest_clocks=100,

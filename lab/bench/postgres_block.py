@@ -8,7 +8,6 @@ import time
 import asyncpg
 
 from lab.bench import bodies
-from lab.bench.calls import User
 from lab.bench.load import Load
 from lab.bench.pgbench import PgbenchLoad
 from lab.bench.plan import DELAY, MAX_CONNECTIONS, POSTGRES, ROUNDS, SHARES
@@ -19,9 +18,9 @@ from lab.bench.sides import (
     TICKOVER,
     TICKOVER_TWO,
     Side,
+    Tickover,
     Work,
     durable_postgres,
-    tickover,
 )
 from lab.bench.sqlite_block import prepare
 from lab.links import Link
@@ -53,25 +52,20 @@ class _PostgresBlocks:
         self._key = secrets.token_hex(32)
         settings = {"TICKOVER_DATABASE_URL": self._url, "TICKOVER_SECRET_KEY": self._key}
         enter = run.stack.enter_context
-        self._one = enter(tickover(folder / "one", TICKOVER, TICKOVER_WORKERS="1", **settings))
-        self._two = enter(tickover(folder / "two", TICKOVER_TWO, TICKOVER_WORKERS="2", **settings))
-        self._users = self._one.sign_in(run.plan.users)
+        self._one = enter(Tickover(folder / "one", TICKOVER, TICKOVER_WORKERS="1", **settings))
+        self._two = enter(Tickover(folder / "two", TICKOVER_TWO, TICKOVER_WORKERS="2", **settings))
+        self._tokens = self._one.tokens(run.plan.users)
         # Each load has its own clocks, so that no advance goes back because another load was faster.
-        self._loads = {
-            side.name: side.loads(self._work(side, self._users, run.plan.clocks)) for side in (self._one, self._two)
-        }
+        self._loads = {side.name: side.loads(self._work(side, run.plan.clocks)) for side in (self._one, self._two)}
 
     def typical(self) -> None:
-        plan = self._run.plan
-        contenders = [
-            Contender(TICKOVER, self._loads[TICKOVER], plan.postgres_connections),
-            Contender(TICKOVER_TWO, self._loads[TICKOVER_TWO], plan.postgres_connections),
-        ]
-        if self._server.bin("pgbench").exists():
-            contenders.append(Contender(PGBENCH, self._pgbench(), plan.postgres_connections))
-        else:
+        if not self._server.bin("pgbench").exists():
             self._run.results.notes[PGBENCH] = "this PostgreSQL has no pgbench; install Debian's package postgresql"
-        alternate(self._run, POSTGRES, contenders)
+            return
+        alternate(self._run, POSTGRES, [
+            Contender(TICKOVER, {"advance": self._loads[TICKOVER]["advance"]}, (MAX_CONNECTIONS,)),
+            Contender(PGBENCH, self._pgbench(), (MAX_CONNECTIONS,)),
+        ])  # fmt: skip
 
     def with_equal_shares(self) -> None:
         """Limit each worker to the same small share of a core, so that the machine is not saturated."""
@@ -91,20 +85,20 @@ class _PostgresBlocks:
         proxy = self._run.stack.enter_context(Link(self._server.port, _DELAY_SECONDS))
         far_url = self._url.replace(f":{self._server.port}/", f":{proxy.port}/")
         settings = {"TICKOVER_DATABASE_URL": far_url, "TICKOVER_SECRET_KEY": self._key, "TICKOVER_WORKERS": "1"}
-        far = self._run.stack.enter_context(tickover(self._folder / "far", "Tickover, far", **settings))
-        advances = [side.loads(self._work(side, self._users, 100))["advance"] for side in (self._one, far)]
+        far = self._run.stack.enter_context(Tickover(self._folder / "far", "Tickover, far", **settings))
+        advances = [side.loads(self._work(side, 100))["advance"] for side in (self._one, far)]
         for number in range(ROUNDS):
             self._run.progress.show_step(f"{DELAY}: round {number + 1} of {ROUNDS}")
             near, delayed = (load.run(1, self._run.plan.slot_seconds).median_micros for load in advances)
             near_select, delayed_select = (asyncio.run(_micros_of_a_select(url)) for url in (self._url, far_url))
             self._run.results.figure(ROUND_TRIPS, (delayed - near) / (delayed_select - near_select))
 
-    def _work(self, side: Side, users: list[User], clocks: int) -> Work:
+    def _work(self, side: Side, clocks: int) -> Work:
         self._run.progress.show_step(f"{POSTGRES}: creating {clocks:,} clocks on {side.name}")
-        return prepare(POSTGRES, side, [user.token for user in users], bodies.typical(), clocks)
+        return prepare(POSTGRES, side, self._tokens, bodies.typical(), clocks)
 
     def _pgbench(self) -> dict[str, Load]:
-        work = self._work(self._one, self._users, self._run.plan.clocks)
+        work = self._work(self._one, self._run.plan.clocks)
         return {"advance": PgbenchLoad(self._server, self._url, work.clocks)}
 
 

@@ -13,7 +13,7 @@ from lab.bench import bodies
 from lab.bench.calls import result
 from lab.bench.plan import ROUNDS
 from lab.bench.rounds import Run
-from lab.bench.sides import ROOT, Side, tickover
+from lab.bench.sides import ROOT, TICKOVER_PROGRAM, Side, Tickover
 
 SECONDS_OF_PYTHON = "seconds of python -c pass"
 SECONDS_TO_READY = "seconds from start to ready"
@@ -52,7 +52,7 @@ def pytest_sessionfinish():
 
 def measure_programs(run: Run) -> None:
     """Everything is warm: programs, modules and databases are in the page cache."""
-    side = tickover(run.folder / "starts")
+    side = Tickover(run.folder / "starts")
     run.stack.callback(side.stop)
     side.start()
     show = _show_command(side)
@@ -66,7 +66,7 @@ def measure_programs(run: Run) -> None:
         run.results.figure(MEMORY_IDLE, side.process.mebibytes())
         run.results.figure(SECONDS_OF_SHOW, _seconds_of(*show))
         side.stop()
-        run.results.figure(SECONDS_OF_HELP, _seconds_of([_TICKOVER, "--help"]))
+        run.results.figure(SECONDS_OF_HELP, _seconds_of([TICKOVER_PROGRAM, "--help"]))
         first, *others = measure_fixtures(run.folder / f"fixtures-{number}")
         run.results.figure(FIRST_FIXTURE_SECONDS, first)
         run.results.figure(NEXT_FIXTURE_MILLIS, statistics.median(others) * 1000)
@@ -85,13 +85,10 @@ def measure_fixtures(folder: Path) -> list[float]:
     return setups
 
 
-_TICKOVER = str(Path(sys.executable).with_name("tickover"))
-
-
 def _show_command(side: Side) -> tuple[list[str], dict[str, str]]:
-    token = side.sign_in(1)[0].token
+    token = side.tokens(1)[0]
     clock = result(side.url, "createTestClock", bodies.typical(), token)["clock"]
-    return [_TICKOVER, "clock", "show", clock["id"]], {"TICKOVER_URL": side.url, "TICKOVER_TOKEN": token}
+    return [TICKOVER_PROGRAM, "clock", "show", clock["id"]], {"TICKOVER_URL": side.url, "TICKOVER_TOKEN": token}
 
 
 def _seconds_of(command: Sequence[str], environment: dict[str, str] | None = None) -> float:

@@ -13,7 +13,6 @@ class Slot(NamedTuple):
     seconds: float
     requests: int
     median_micros: float
-    p99_micros: float
 
     @property
     def rate(self) -> float:
@@ -28,34 +27,25 @@ class Case(NamedTuple):
     connections: int
 
 
-class Entry(Struct, frozen=True):
-    """One slot and its position in the run."""
-
-    case: Case
-    side: str
-    round: int
-    slot: Slot
-
-
 class Spread(NamedTuple):
     """The median of the rounds, and their range."""
 
     median: float
     lowest: float
     highest: float
-    rounds: tuple[float, ...]
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Self | None:
         """Return None for an empty list."""
-        rounds = tuple(values)
-        return cls(statistics.median(rounds), min(rounds), max(rounds), rounds) if rounds else None
+        rounds = list(values)
+        return cls(statistics.median(rounds), min(rounds), max(rounds)) if rounds else None
 
 
 class Results(Struct):
     """Blocks add their measurements while they run, so that an interrupted run has results too."""
 
-    entries: list[Entry] = field(default_factory=list)
+    slots: dict[tuple[Case, str], dict[int, Slot]] = field(default_factory=dict)
+    """The slots of each side in each case, by round."""
     figures: dict[str, list[float]] = field(default_factory=dict)
     """Figures that are not measured in slots: memory, starts and CPU time. One value for each round, if any."""
     notes: dict[str, str] = field(default_factory=dict)
@@ -63,37 +53,30 @@ class Results(Struct):
     repeated: list[str] = field(default_factory=list)
     """Slots that were repeated, with the reason."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """Other facts of the run: sizes, versions, durability."""
+    """Versions and the machine."""
 
     def add(self, case: Case, side: str, round: int, slot: Slot) -> None:
-        self.entries.append(Entry(case, side, round, slot))
+        self.slots.setdefault((case, side), {})[round] = slot
 
     def figure(self, name: str, value: float) -> None:
         self.figures.setdefault(name, []).append(value)
 
     def by_round(self, case: Case, side: str) -> dict[int, Slot]:
-        return {entry.round: entry.slot for entry in self.entries if entry.case == case and entry.side == side}
+        return self.slots.get((case, side), {})
 
-    def spread(self, case: Case, side: str, of: Callable[[Slot], float]) -> Spread | None:
-        return Spread.of(of(slot) for slot in self.by_round(case, side).values())
-
-    def ratios(self, one: tuple[Case, str], other: tuple[Case, str]) -> list[float]:
-        """Return the rates of one side divided by those of the other, for each round."""
+    def ratios(self, one: tuple[Case, str], other: tuple[Case, str]) -> Spread | None:
+        """Divide the rates of one side by those of the other, round by round."""
         return self.compared(one, other, lambda a, b: a.rate / b.rate)
 
     def compared(
         self, one: tuple[Case, str], other: tuple[Case, str], how: Callable[[Slot, Slot], float]
-    ) -> list[float]:
+    ) -> Spread | None:
         ones, others = self.by_round(*one), self.by_round(*other)
-        return [how(ones[round], others[round]) for round in sorted(ones.keys() & others.keys())]
+        return Spread.of(how(ones[round], others[round]) for round in sorted(ones.keys() & others.keys()))
 
-    def sides(self, case: Case) -> list[str]:
-        return list(dict.fromkeys(entry.side for entry in self.entries if entry.case == case))
+    def quotients(self, one: str, other: str) -> Spread | None:
+        """Divide the values of one figure by those of the other, round by round."""
+        return Spread.of(a / b for a, b in zip(self.values(one), self.values(other), strict=False))
 
-    def cases(self, block: str) -> list[Case]:
-        return list(dict.fromkeys(entry.case for entry in self.entries if entry.case.block == block))
-
-
-def quotients(ones: Sequence[float], others: Sequence[float]) -> list[float]:
-    """Divide round by round, as far as both lists go."""
-    return [one / other for one, other in zip(ones, others, strict=False)]
+    def values(self, name: str) -> Sequence[float]:
+        return self.figures.get(name, [])

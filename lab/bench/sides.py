@@ -6,11 +6,12 @@ because a few users create all clocks.
 """
 
 import os
+import secrets
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from lab.bench.calls import ReadCode, Sink, User, is_ready, read_outbox, sign_in_many
+from lab.bench.calls import is_ready, read_outbox, sign_in
 from lab.bench.load import Clocks, Filler, HttpLoad, advancing, creating
 from lab.processes import Process, says_ready
 from tests.support.ports import reusable_port
@@ -19,6 +20,8 @@ from tests.support.postgres import PostgresServer
 ROOT = Path(__file__).parents[2]
 _PORT_PLACEHOLDER = "{port}"
 """Replaced by the side's port in commands and environments."""
+_DEFAULT_USERS = 10
+TICKOVER_PROGRAM = str(Path(sys.executable).with_name("tickover"))
 DEFAULT_PYTHON = ROOT / ".venv-bench" / "bin" / "python"
 
 LIMIT = "limit"
@@ -27,14 +30,6 @@ TICKOVER_TWO = "Tickover, 2 workers"
 DEFAULT = "FastAPI default"
 PGBENCH = "pgbench"
 BARE = "bare SQLite"
-
-DURABILITY = {
-    LIMIT: "keeps nothing",
-    f"{TICKOVER} on SQLite": "WAL, synchronous=FULL: the response follows the sync",
-    f"{DEFAULT} on SQLite": "WAL, synchronous=FULL: the response follows the sync",
-    BARE: "WAL, synchronous=FULL: one commit for each batch",
-    "all on PostgreSQL": "fsync=on, synchronous_commit=on: the response follows the sync",
-}
 
 
 class Work(NamedTuple):
@@ -48,14 +43,12 @@ class Work(NamedTuple):
 class Side:
     """A server of the comparison. It runs inside the context."""
 
-    def __init__(self, name: str, folder: Path, read_code: ReadCode | None, *command: str, **environment: str) -> None:
+    def __init__(self, name: str, folder: Path, *command: str, **environment: str) -> None:
         self.name = name
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self.port = reusable_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.read_code = read_code
-        self._has_health = False
         others = {key: value for key, value in os.environ.items() if not key.startswith("TICKOVER_")}
         ours = {key: self._with_port(value) for key, value in environment.items()}
         self.process = Process(list(map(self._with_port, command)), folder / "output.txt", {**others, **ours}, ROOT)
@@ -77,11 +70,11 @@ class Side:
         self.process.stop()
 
     def _is_up(self, process: Process) -> bool:
-        return is_ready(self.url) if self._has_health else says_ready(process)
+        return says_ready(process)
 
-    def sign_in(self, count: int) -> list[User]:
-        assert self.read_code is not None, f"{self.name} has no sign-in"
-        return sign_in_many(self.url, self.read_code, count)
+    def tokens(self, count: int) -> list[str]:
+        """Return the tokens of this many users."""
+        raise NotImplementedError
 
     def filler(self, tokens: list[str], params: Any) -> Filler:
         return Filler(self.folder / "fill.lua", self.url, tokens, params)
@@ -97,25 +90,36 @@ class Side:
 
 def limit(folder: Path, size: int) -> Side:
     command = [sys.executable, "-m", "lab.bench.limit", "--port", _PORT_PLACEHOLDER, "--size", str(size)]
-    return Side(LIMIT, folder, None, *command)
+    return Side(LIMIT, folder, *command)
 
 
-def tickover(folder: Path, name: str = TICKOVER, **settings: str) -> Side:
+class Tickover(Side):
     """With SQLite in the folder, or with the database of the settings."""
-    data = folder / "data"
-    unlimited = {"TICKOVER_CLIENT_BURST": "0", "TICKOVER_MAX_BYTES_PER_USER": str(10**12)}
-    fixed = {"TICKOVER_PORT": _PORT_PLACEHOLDER, "TICKOVER_DATA_DIR": str(data), **unlimited}
-    command = [sys.executable, "-m", "tickover", "serve"]
-    side = Side(name, folder, read_outbox(data), *command, **fixed, **settings)
-    side._has_health = True
-    return side
+
+    def __init__(self, folder: Path, name: str = TICKOVER, **settings: str) -> None:
+        self._data = folder / "data"
+        unlimited = {"TICKOVER_CLIENT_BURST": "0", "TICKOVER_MAX_BYTES_PER_USER": str(10**12)}
+        fixed = {"TICKOVER_PORT": _PORT_PLACEHOLDER, "TICKOVER_DATA_DIR": str(self._data), **unlimited}
+        super().__init__(name, folder, TICKOVER_PROGRAM, "serve", **fixed, **settings)
+
+    def _is_up(self, process: Process) -> bool:
+        return is_ready(self.url)
+
+    def tokens(self, count: int) -> list[str]:
+        read_code = read_outbox(self._data)
+        return [sign_in(self.url, read_code, f"{secrets.token_hex(8)}@example.test") for _ in range(count)]
 
 
-def default(folder: Path, sink: Sink) -> Side:
+class Default(Side):
     """The FastAPI program, with SQLite in the folder."""
-    command = [str(DEFAULT_PYTHON), "-m", "lab.bench.baselines.default", "--port", _PORT_PLACEHOLDER]
-    options = ["--database", str(folder / "default.db"), "--smtp", sink.address]
-    return Side(DEFAULT, folder, sink.read_code, *command, *options)
+
+    def __init__(self, folder: Path) -> None:
+        self._tokens = [secrets.token_urlsafe(32) for _ in range(_DEFAULT_USERS)]
+        command = [str(DEFAULT_PYTHON), "-m", "lab.bench.baselines.default", "--port", _PORT_PLACEHOLDER]
+        super().__init__(DEFAULT, folder, *command, "--database", str(folder / "default.db"), "--tokens", *self._tokens)
+
+    def tokens(self, count: int) -> list[str]:
+        return self._tokens[:count]
 
 
 def durable_postgres() -> PostgresServer:

@@ -3,21 +3,17 @@
 from typing import Any
 
 from lab.bench import bodies
-from lab.bench.bare_sqlite import BATCHES, BareSqlite
-from lab.bench.calls import Sink, clocks_of, post
+from lab.bench.bare_sqlite import BareSqlite
+from lab.bench.calls import clocks_of, post
 from lab.bench.checks import check_same_responses
-from lab.bench.load import Load
 from lab.bench.plan import LARGEST, MAX_CONNECTIONS, TYPICAL
-from lab.bench.results import Slot
 from lab.bench.rounds import Contender, Run, alternate
-from lab.bench.sides import BARE, DEFAULT, LIMIT, TICKOVER, Side, Work, default, limit, tickover
+from lab.bench.sides import BARE, DEFAULT, LIMIT, TICKOVER, Default, Side, Tickover, Work, limit
 
 TYPICAL_BESIDE_LARGEST = "Tickover, typical clock"
 """Typical clocks in the block of the largest clocks, so that the time per item is compared within its rounds."""
 MEMORY_UNDER_LOAD = "MiB under 64 connections"
-_DEFAULT_USERS = 10
 _USERS_OF_LARGEST = 10
-_BARE_SECONDS = 0.15
 
 
 def measure_sqlite(run: Run) -> None:
@@ -33,14 +29,10 @@ class _SqliteBlocks:
         self._run = run
         self._folder = run.folder / "sqlite"
         run.progress.show_step("starting and checking the sides on SQLite")
-        sink = run.stack.enter_context(Sink())
-        self._tickover = run.stack.enter_context(tickover(self._folder / "tickover"))
-        self._default = run.stack.enter_context(default(self._folder / "default", sink))
+        self._tickover = run.stack.enter_context(Tickover(self._folder / "tickover"))
+        self._default = run.stack.enter_context(Default(self._folder / "default"))
         check_same_responses(self._tickover, self._default)
-        self._tokens = {
-            TICKOVER: [user.token for user in self._tickover.sign_in(run.plan.users)],
-            DEFAULT: [user.token for user in self._default.sign_in(_DEFAULT_USERS)],
-        }
+        self._tokens = {side.name: side.tokens(run.plan.users) for side in (self._tickover, self._default)}
 
     def typical(self) -> None:
         """Runs before the largest clocks, whose items are compared with those of the same typical clocks."""
@@ -50,22 +42,23 @@ class _SqliteBlocks:
         self._typical_loads = self._tickover.loads(ours)
         for load in self._typical_loads.values():
             load.watch = self._record_memory
+        # A stored schedule is about as long as its request.
+        bare = BareSqlite(self._folder / "bare.db", len(bodies.request("createTestClock", params)))
+        self._run.stack.callback(bare.close)
         alternate(self._run, TYPICAL, [
-            Contender(LIMIT, self._limit(ours).loads(ours), plan.connections),
-            Contender(TICKOVER, self._typical_loads, plan.connections),
-            Contender(DEFAULT, self._default.loads(theirs), plan.default_connections),
-            Contender(BARE, self._bare_loads(), [batch for batch in BATCHES if batch in plan.connections]),
+            Contender(LIMIT, self._limit(ours).loads(ours), (1, MAX_CONNECTIONS)),
+            Contender(TICKOVER, self._typical_loads, (1, MAX_CONNECTIONS)),
+            Contender(DEFAULT, self._default.loads(theirs), (MAX_CONNECTIONS,)),
+            Contender(BARE, {"advance": bare}, (1,)),
         ])  # fmt: skip
 
     def largest(self) -> None:
         plan, params = self._run.plan, bodies.largest()
         ours = self._work(LARGEST, self._tickover, params, plan.largest_clocks)
-        contenders = [
-            Contender(LIMIT, self._limit(ours).loads(ours), plan.largest_connections),
-            Contender(TICKOVER, self._tickover.loads(ours), plan.largest_connections),
+        alternate(self._run, LARGEST, [
+            Contender(TICKOVER, self._tickover.loads(ours), (1,)),
             Contender(TYPICAL_BESIDE_LARGEST, self._typical_loads, (1,)),
-        ]
-        alternate(self._run, LARGEST, contenders)
+        ])  # fmt: skip
 
     def _work(self, name: str, side: Side, params: Any, clocks: int) -> Work:
         self._run.progress.show_step(f"{name}: creating {clocks:,} clocks on {side.name}")
@@ -76,30 +69,11 @@ class _SqliteBlocks:
     def _limit(self, work: Work) -> Side:
         """Gets the same requests, and returns as many bytes."""
         size = len(post(self._tickover.url, "createTestClock", work.params, work.clocks.tokens[0]))
-        self._run.results.facts[f"bytes of a response, {work.name}"] = size
         return self._run.stack.enter_context(limit(self._folder / f"limit-{work.name}", size))
-
-    def _bare_loads(self) -> dict[str, Load]:
-        # A stored schedule is about as long as its request.
-        bare = BareSqlite(self._folder / "bare.db", len(bodies.request("createTestClock", bodies.typical())))
-        self._run.stack.callback(bare.close)
-        return {"advance": _BareLoad(bare, "advance"), "create": _BareLoad(bare, "create")}
 
     def _record_memory(self, connections: int) -> None:
         if connections == MAX_CONNECTIONS:
             self._run.results.figure(MEMORY_UNDER_LOAD, self._tickover.process.mebibytes())
-
-
-class _BareLoad:
-    """SQLite without a server. Each commit has as many statements as there would be connections."""
-
-    def __init__(self, bare: BareSqlite, operation: str) -> None:
-        self.retries: list[str] = []
-        self._bare = bare
-        self._operation = operation
-
-    def run(self, connections: int, seconds: float) -> Slot:
-        return self._bare.measure(self._operation, connections, min(seconds, _BARE_SECONDS))
 
 
 def prepare(name: str, side: Side, tokens: list[str], params: Any, clocks: int) -> Work:

@@ -5,7 +5,7 @@ is timed, its responses are compared with those of Tickover.
 
 It does less than Tickover, which makes it faster:
 
-- no login links, no batches, no `logout`; the only limits are 60 seconds between emails and the tries of a code;
+- no sign-in, no batches, and no limits of a user or client;
 - no sweep of expired data, no health checks, no limit on the size of a body, no list of allowed hosts;
 - whole amounts are written as `2800.0`, which is the same JSON number;
 - null is accepted for an optional parameter, and second 60 is rejected;

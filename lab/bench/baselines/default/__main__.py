@@ -1,4 +1,4 @@
-"""Serve the baseline: python -m lab.bench.baselines.default --port N --database PATH [--smtp HOST:PORT]."""
+"""Serve the baseline: python -m lab.bench.baselines.default --port N --database PATH --tokens TOKEN..."""
 
 import argparse
 import socket
@@ -6,7 +6,6 @@ import socket
 import uvicorn
 
 from lab.bench.baselines.default.app import create_app
-from lab.bench.baselines.default.logins import Mailer
 
 
 class Server(uvicorn.Server):
@@ -22,10 +21,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m lab.bench.baselines.default", description="Serve the baseline.")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--database", required=True, metavar="PATH", help="the SQLite file")
-    parser.add_argument("--smtp", default="127.0.0.1:1025", metavar="HOST:PORT", help="mail server (%(default)s)")
+    parser.add_argument("--tokens", required=True, nargs="+", help="the token of each user")
     arguments = parser.parse_args()
-    host, _, port = arguments.smtp.rpartition(":")
-    app = create_app(arguments.database, Mailer(host, int(port)))
+    app = create_app(arguments.database, arguments.tokens)
     config = uvicorn.Config(
         app,
         host="127.0.0.1",

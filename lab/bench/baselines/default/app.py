@@ -2,7 +2,7 @@
 
 # mypy: disable-error-code=import-not-found, allow-untyped-decorators, no-warn-return-any
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
@@ -17,21 +17,9 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from lab.bench.baselines.default.clocks import advance_clock, create_clock, view
 from lab.bench.baselines.default.database import make_engine
 from lab.bench.baselines.default.errors import Reason, RpcError
-from lab.bench.baselines.default.logins import Logins, Mailer, authenticate
 from lab.bench.baselines.default.models import Base
-from lab.bench.baselines.default.schemas import (
-    AdvanceClock,
-    AnyResult,
-    ClockResult,
-    CreateClock,
-    Login,
-    Message,
-    Params,
-    RpcCall,
-    RpcResult,
-    SendLoginCode,
-    VerifyLogin,
-)
+from lab.bench.baselines.default.schemas import AdvanceClock, ClockResult, CreateClock, Params, RpcCall, RpcResult
+from lab.bench.baselines.default.users import add_users, authenticate
 
 AnyParams = TypeVar("AnyParams", bound=Params)
 Bearer = Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
@@ -42,7 +30,6 @@ class Services:
     """The operations. Each is one transaction, committed before the response."""
 
     sessions: async_sessionmaker[AsyncSession]
-    logins: Logins
 
     async def create_test_clock(self, token: str, raw_params: dict[str, Any]) -> ClockResult:
         params = _read(CreateClock, raw_params)
@@ -58,19 +45,10 @@ class Services:
             clock = await advance_clock(session, user_id, params)
         return ClockResult(clock=view(clock))
 
-    async def send_login_code_email(self, _token: str, raw_params: dict[str, Any]) -> Message:
-        await self.logins.send(_read(SendLoginCode, raw_params))
-        return Message()
 
-    async def login_by_email_verification(self, _token: str, raw_params: dict[str, Any]) -> Login:
-        return await self.logins.verify(_read(VerifyLogin, raw_params))
-
-
-_OPERATIONS: dict[str, Callable[[Services, str, dict[str, Any]], Awaitable[AnyResult]]] = {
+_OPERATIONS: dict[str, Callable[[Services, str, dict[str, Any]], Awaitable[ClockResult]]] = {
     "createTestClock": Services.create_test_clock,
     "advanceTestClock": Services.advance_test_clock,
-    "sendLoginCodeEmail": Services.send_login_code_email,
-    "loginByEmailVerification": Services.login_by_email_verification,
 }
 
 
@@ -96,7 +74,7 @@ async def rpc(call: RpcCall, bearer: Bearer, services: Annotated[Services, Depen
     return Response(status_code=204) if is_notification else RpcResult(result=result, id=call.id)
 
 
-def create_app(database: str, mailer: Mailer) -> FastAPI:
+def create_app(database: str, tokens: Sequence[str]) -> FastAPI:
     engine = make_engine(database)
     sessions = async_sessionmaker(engine, expire_on_commit=False)
 
@@ -104,11 +82,13 @@ def create_app(database: str, mailer: Mailer) -> FastAPI:
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         async with engine.begin() as connection:
             await connection.run_sync(Base.metadata.create_all)
+        async with sessions.begin() as session:
+            await add_users(session, tokens)
         yield
         await engine.dispose()
 
     app = FastAPI(title="Clocks", lifespan=lifespan)
-    app.state.services = Services(sessions, Logins(sessions, mailer))
+    app.state.services = Services(sessions)
     app.include_router(router)
     app.add_exception_handler(RequestValidationError, _respond_to_invalid_request)
     app.add_exception_handler(Exception, _respond_to_invalid_params)

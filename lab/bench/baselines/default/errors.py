@@ -14,12 +14,9 @@ class Reason(Enum):
     INTERNAL = (-32603, 500)
     UNAUTHENTICATED = (-32001, 401)
     CLOCK_NOT_FOUND = (-32004, 200)
-    RESEND_TOO_SOON = (-32005, 429)
     CLOCK_EXPIRED = (-32010, 200)
     TIME_BEFORE_CURRENT = (-32011, 200)
     TIME_AFTER_MAX = (-32012, 200)
-    LOGIN_REFUSED = (-32020, 200)
-    MAIL_NOT_SENT = (-32030, 200)
 
     def __init__(self, code: int, status: int) -> None:
         self.code = code
@@ -40,8 +37,4 @@ class RpcError(Exception):
         return {"jsonrpc": "2.0", "error": {"code": self.reason.code, "message": self.message, "data": data}, "id": id}
 
     def headers(self) -> dict[str, str]:
-        if self.reason is Reason.UNAUTHENTICATED:
-            return {"WWW-Authenticate": "Bearer"}
-        if "retryAfterSeconds" in self.data:
-            return {"Retry-After": str(self.data["retryAfterSeconds"])}
-        return {}
+        return {"WWW-Authenticate": "Bearer"} if self.reason is Reason.UNAUTHENTICATED else {}

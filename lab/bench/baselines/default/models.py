@@ -58,21 +58,6 @@ class Token(Base):
     expires_at: Mapped[datetime]
 
 
-class LoginCode(Base):
-    """The newest code of an address.
-
-    The row stays after the code was used, because of the 60 seconds between emails.
-    """
-
-    __tablename__ = "login_codes"
-
-    email: Mapped[str] = mapped_column(String(254), primary_key=True)
-    digest: Mapped[bytes | None]
-    sent_at: Mapped[datetime]
-    expires_at: Mapped[datetime]
-    tries: Mapped[int]
-
-
 class Clock(Base):
     __tablename__ = "clocks"
 

@@ -6,7 +6,6 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from email_validator import EmailNotValidError, validate_email
 from pydantic import (
     AfterValidator,
     AwareDatetime,
@@ -48,15 +47,6 @@ def _utc(value: datetime) -> datetime:
         raise ValueError("must lie in the years 1 to 9999") from None
 
 
-def _address(value: str) -> str:
-    try:
-        # Domains such as .test are reserved for tests, and this service is for tests.
-        return validate_email(value, check_deliverability=False, test_environment=True).normalized.lower()
-    except EmailNotValidError as error:
-        raise ValueError(str(error)) from None
-
-
-# PostgreSQL can't store U+0000.
 _NO_NUL = r"^[^\x00]*$"
 
 Timestamp = Annotated[AwareDatetime, BeforeValidator(_rfc3339), AfterValidator(_utc)]
@@ -65,7 +55,6 @@ Category = Annotated[str, StringConstraints(max_length=80, pattern=_NO_NUL)]
 Currency = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
 PositiveAmount = Annotated[float, Field(strict=True, gt=0, le=MAX_AMOUNT, allow_inf_nan=False)]
 InitialAmount = Annotated[float, Field(strict=True, ge=0, le=MAX_AMOUNT, allow_inf_nan=False)]
-Address = Annotated[str, StringConstraints(max_length=254), AfterValidator(_address)]
 RpcId: TypeAlias = StrictStr | StrictInt | StrictFloat | None
 
 
@@ -78,18 +67,6 @@ class RpcCall(BaseModel):
 
 class Params(BaseModel):
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, frozen=True)
-
-
-class SendLoginCode(Params):
-    email: Address
-    login_code_type: Literal["SHORT_LIVED"]
-    email_type: Literal["LOGIN_CODE"]
-
-
-class VerifyLogin(Params):
-    email: Address
-    code: Annotated[str, StringConstraints(pattern=r"^[0-9]{6}$")]
-    authentication_method: Literal["EMAIL_CODE"]
 
 
 class TransactionEntry(Params):
@@ -150,15 +127,6 @@ class Result(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
 
 
-class Message(Result):
-    message: Literal["ok"] = "ok"
-
-
-class Login(Result):
-    token: str
-    user_id: str
-
-
 class TransactionView(Result):
     id: str
     at: datetime
@@ -202,10 +170,7 @@ class ClockResult(Result):
     clock: ClockView
 
 
-AnyResult = ClockResult | Login | Message
-
-
 class RpcResult(BaseModel):
     jsonrpc: Literal["2.0"] = "2.0"
-    result: AnyResult
+    result: ClockResult
     id: RpcId
