@@ -7,7 +7,7 @@ import pytest
 
 from tests.rpc.builders import BEN, reason_of
 from tests.rpc.token_calls import calls_with_token
-from tests.support.world import World, run_concurrently
+from tests.support.world import World
 from tickover.server.operations import OPERATIONS
 from tickover.server.sign_in.tokens import Permission
 
@@ -43,27 +43,6 @@ async def test_list_shows_everything_but_the_secret(world: World, token: str) ->
     ]
     assert await tokens(world, token) == expected
     assert await tokens(world, await world.sign_in(BEN)) == []
-
-
-@pytest.mark.parametrize("days", [1, 365, 30.0])
-async def test_token_is_valid_until_it_expires(world: World, token: str, days: float) -> None:
-    access = (await create(world, token, expiresInDays=days))["token"]
-    world.pass_time(days=days, microseconds=-1)
-    await world.create(access)
-    world.pass_time(microseconds=1)
-    assert (await world.error("createTestClock", {}, access))["data"]["reason"] == "UNAUTHENTICATED"
-
-
-async def test_live_tokens_of_a_user_are_limited_to_50(world: World, token: str) -> None:
-    await create(world, token, expiresInDays=2)
-    responses = await run_concurrently(60, lambda _: world.call(CREATE, {"name": "CI"}, token))
-    assert sorted(response.status for response in responses) == [200] * 49 + [429] * 11
-    rejected = next(response for response in responses if response.status == 429)
-    assert (reason_of(rejected), rejected.headers["retry-after"]) == ("RATE_LIMITED", str(2 * 86_400))
-    assert "50" in rejected.json["error"]["message"]
-    await create(world, await world.sign_in(BEN))
-    world.pass_time(days=2)
-    await create(world, token)
 
 
 # Permissions

@@ -190,19 +190,3 @@ async def test_no_result_about_a_ledger_exceeds_its_maximum_size(world: World, t
         response = await world.call(method, params, token)
         assert "result" in response.json, response.json
         assert len(response.body) <= OPERATIONS[method].max_result + MAX_ENVELOPE, method
-
-
-async def test_no_error_except_invalid_params_exceeds_the_maximum_size(world: World, token: str) -> None:
-    await world.send_code()
-    clock = await world.create(token)
-    rejected = [
-        await world.call("x" * 100_000, {}, token),
-        await world.call("createTestClock", {}),
-        await world.call("getTestClock", {"id": "x" * 100_000}, token),
-        await world.call("advanceTestClock", {"id": clock["id"], "frozenTime": "0001-01-01T00:00:00Z"}, token),
-        await world.call("advanceTestClock", {"id": clock["id"], "frozenTime": "9999-12-31T00:00:00Z"}, token),
-        await world.call("sendLoginCodeEmail", send_link()),
-        await world.call("loginByEmailVerification", login("000000")),
-        await world.post([{"jsonrpc": "1.0", "method": "x" * 100_000}]),
-    ]
-    assert max(len(response.body) for response in rejected) <= MAX_ERROR

@@ -119,12 +119,6 @@ async def test_largest_clock_is_cached(world: World, token: str, monkeypatch: py
     assert len(view.rows) == 2 * MAX_CLOCK_TRANSACTIONS
 
 
-async def test_fork_has_no_connections(world: World, token: str, clock: str) -> None:
-    await connect(world, token, clock)
-    fork = (await world.result("forkTestClock", {"id": clock}, token))["clock"]["id"]
-    assert await connections(world, token, fork) == []
-
-
 @pytest.mark.parametrize(
     ("params", "faults"),
     [

@@ -94,12 +94,6 @@ async def test_number_of_live_clocks_is_limited(tmp_path: Path, database_url: st
         assert response.json["error"]["data"]["retryAfterSeconds"] == 3_600
 
 
-async def test_limit_of_zero_means_unlimited(tmp_path: Path, database_url: str) -> None:
-    async with open_world(tmp_path, database_url, max_clocks_per_user=0) as world:
-        token = await world.sign_in()
-        assert len({(await world.create(token))["id"] for _ in range(5)}) == 5
-
-
 async def test_bytes_of_a_user_are_limited_in_every_operation(tmp_path: Path, database_url: str) -> None:
     labels = {f"label{number}": "x" * 200 for number in range(20)}
     async with open_world(tmp_path, database_url, max_bytes_per_user=3_000) as world:

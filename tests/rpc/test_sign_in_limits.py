@@ -3,11 +3,13 @@
 from datetime import timedelta
 from pathlib import Path
 
+from lab.soak.guessing import Attack, run_attack
 from tests.rpc.builders import BEN, call, login, open_failing_mail_world, send, send_link, wrong
 from tests.support.world import ANA, HttpResponse
 from tickover.server.operations.services import Policy
 from tickover.server.sign_in.logins import Limits
 from tickover.server.sign_in.mail.mailer import EmailKind
+from tickover.server.storage import open_store
 
 SEND, LOGIN = "sendLoginCodeEmail", "loginByEmailVerification"
 URL = "https://tickover.example.test"
@@ -60,3 +62,14 @@ async def test_100_failures_in_a_row_stop_codes_until_a_link_is_used(tmp_path: P
         await world.result("loginByEmailLink", {"token": link})
         await fail(99)
         assert "result" in (await try_code(await new_code())).json
+
+
+# Guessing, in a short form
+
+
+async def test_guessing_never_signs_in_and_never_locks_out_the_owner(tmp_path: Path) -> None:
+    store = await open_store(f"sqlite:///{tmp_path / 'tickover.db'}")
+    try:
+        await run_attack(store, tmp_path, Attack(addresses=3, clients=30, guesses=1_800))
+    finally:
+        await store.close()

@@ -160,7 +160,6 @@ async def test_wrong_and_ended_secrets_are_forbidden(world: World, token: str, c
         ("POST", "/info", 405),
         ("GET", "/claim/x", 405),
         ("GET", "/x", 404),
-        ("GET", "", 404),
     ],
 )
 async def test_statuses_of_resources(world: World, method: str, path: str, status: int) -> None:

@@ -106,11 +106,6 @@ async def test_invalid_expectations_are_never_stored(
     assert story_of(await clock_of(world, token, "getTestClock", id))["expectations"] == STORED
 
 
-async def test_opening_balance_makes_its_currency_known(world: World, token: str) -> None:
-    expectations = [{"balance": {"currency": "CHF", "atLeast": -4}}]
-    assert "clock" in await world.result(CREATE, STORY | {"expectations": expectations}, token)
-
-
 async def test_other_calls_run_between_expectations_about_many_items(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,14 +62,6 @@ async def test_list_has_the_users_live_tokens_newest_first(store: Store) -> None
     assert len(await store.list_access_tokens(user(1), NOW - MICROSECOND)) == 4
 
 
-async def test_sessions_are_not_listed_or_counted(store: Store) -> None:
-    await sent(store, code(1))
-    owner = await store.redeem_code(ANA, digest(1), session(7))
-    assert owner is not None
-    assert await store.create_access_token(access_token(1), owner, 1) == Created()
-    assert len(await store.list_access_tokens(owner, NOW)) == 1
-
-
 # Limit
 
 

@@ -16,8 +16,6 @@ from tests.store.copies import (
 )
 from tests.store.sample_data import fill, open_at, query_all
 from tests.store.values import ANA, HOUR, NOW, add_clock, clock, code, code_limits, digest, key, sent, user
-from tests.support.postgres import PostgresServer
-from tickover.server.settings import SettingError
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, TooSoon
 from tickover.server.storage.admin.copy import copy
 from tickover.server.storage.admin.copy_tables import TABLES
@@ -173,26 +171,3 @@ async def test_interrupted_copy_continues(urls: tuple[str, str], execute: Execut
     copied = await copy(source, target, ignore_progress)
     assert written(copied) == rows(copied) | {"users": 0, "tokens": rows(copied)["tokens"] - 10_000}
     assert set(written(await copy(source, target, ignore_progress)).values()) == {0}
-
-
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-async def test_chunk_is_written_completely_or_not_at_all(
-    tmp_path: Path, postgres: PostgresServer, execute: Execute, kind: str
-) -> None:
-    source = f"sqlite:///{tmp_path / 'source.db'}"
-    target = postgres.create_database() if kind == "postgres" else f"sqlite:///{tmp_path / 'target.db'}"
-    await make_empty(source)
-    insert_many_tokens(source, execute, 100)
-    await copy(source, target, ignore_progress)
-    execute(source, "update tokens set expires_at = expires_at + 100")
-    execute(
-        target,
-        "alter table tokens add check (expires_at <> 150)"
-        if kind == "postgres"
-        else """create trigger refuse before insert on tokens when new.expires_at = 150
-                begin select raise(abort, 'no'); end""",
-    )
-    with pytest.raises(SettingError, match="was interrupted"):
-        await copy(source, target, ignore_progress)
-    [(count, last)] = execute(target, "select count(*), max(expires_at) from tokens")
-    assert (int(count), int(last)) == (100, 100)

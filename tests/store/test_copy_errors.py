@@ -1,7 +1,5 @@
 """Copies that differ, and sources and targets that are rejected."""
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -130,24 +128,3 @@ async def test_database_is_not_copied_onto_itself(tmp_path: Path, postgres_url: 
     for target in (postgres_url, f"{postgres_url}?application_name=another"):
         with pytest.raises(SettingError, match="is the source itself"):
             await copy(postgres_url, target, ignore_progress)
-
-
-async def test_second_copy_to_the_same_database_is_rejected(urls: tuple[str, str]) -> None:
-    source, target = urls
-    await fill(source)
-    tried: set[str] = set()
-    errors: list[BaseException | None] = []
-
-    def report(step: str, done: int, of: int) -> None:
-        if step in tried:
-            return
-        tried.add(step)
-        with ThreadPoolExecutor(1) as thread:
-            errors.append(thread.submit(asyncio.run, copy(source, target, ignore_progress)).exception())
-
-    await copy(source, target, report)
-    expected = (
-        "The target is the source itself, or another copy uses the same database. "
-        "Use another target, or wait for the other copy."
-    )
-    assert {str(error) for error in errors} == {expected}

@@ -75,16 +75,6 @@ async def test_link_is_valid_for_an_hour(store: Store, after: timedelta, opens: 
     assert (await user_of_token(store, digest(7), NOW + after) is not None) == opens
 
 
-async def test_unknown_secret_creates_no_session(store: Store) -> None:
-    for email in (code(1), link(2)):
-        await sent(store, email, HOURLY_LIMITS_ONLY)
-    for unknown in (digest(3), b""):
-        assert await store.redeem_link(unknown, session(7)) is None
-        assert await store.redeem_code(ANA, unknown, session(7)) is None
-    assert await user_of_token(store, digest(7), NOW) is None
-    assert await store.count_attempt(ANA, code_limits(), NOW) == CountedAttempt(digest(1), NOW)
-
-
 async def test_code_is_not_a_link_and_link_is_not_a_code(store: Store) -> None:
     await sent(store, code(1))
     await sent(store, link(2, email=BEN))

@@ -108,12 +108,6 @@ async def test_revoked_token_is_unauthenticated(store: Store, token: Token) -> N
     assert [found.key for found in await store.list_access_tokens(user(1), NOW)] == [key(5)]
 
 
-@pytest.mark.parametrize("method", ["list_clocks", "search_clocks"])
-async def test_token_of_a_user_without_clocks_is_valid(store: Store, token: Token, method: str) -> None:
-    await store.delete_clock(key(1), token)
-    assert await MANY_CLOCKS[method](store, token) == await MANY_CLOCKS[method](store, user(1))
-
-
 @QUOTAS
 async def test_revoked_token_does_not_disturb_concurrent_creations(store: Store, token: Token, quota: Quota) -> None:
     revoked = await sign_in(store, 2, "ben@example.test")

@@ -301,10 +301,3 @@ def test_currencies_of_withdrawn_payments_count() -> None:
     withdrawn = _amend(schedule, cancel=[first, last]).schedule
     assert _faults(withdrawn, add=more) == [("add.transactions", "count")]
     _amend(withdrawn, add=AddEntry(payments[:1]))
-
-
-def test_items_cancelled_by_the_same_call_make_room() -> None:
-    full = _grown(MAX_CLOCK_TRANSACTIONS, [])
-    _amend(full, add=AddEntry(_rent(1)), cancel=[f"txn_{_HEX}_7"])
-    full = _grown(0, [MAX_GOAL_CONTRIBUTIONS])
-    _amend(full, add=AddEntry([], [], _to(0, [_LATER])), cancel=[f"ctb_{_HEX}_0_7"])

@@ -28,7 +28,6 @@ def progress(target: Amount, initial: Amount, *contributions: Amount) -> Progres
     [
         (1.0, b"1"),
         (-0.0, b"0"),
-        (-3.0, b"-3"),
         (1e15, b"1000000000000000"),
         (999_999_999.9999999, b"999999999.9999999"),
         (SMALLEST, b"5e-324"),
@@ -42,7 +41,6 @@ def test_whole_number_has_no_fraction(amount: Amount, written: bytes) -> None:
     ("initial", "contributions", "current"),
     [
         pytest.param(0.1, [0.2], "0.3", id="0.1 + 0.2"),
-        pytest.param(1e-7, [1], "1.0000001", id="an exponent and none"),
         pytest.param(1e9, [0.01], "1000000000.01", id="a cent on the largest amount"),
         pytest.param(1e9, [1e9] * 100, "101000000000", id="the most a goal can come to"),
         pytest.param(999_999_999.9999999, [1e-7], "1000000000", id="sixteen digits to a round number"),
@@ -61,12 +59,9 @@ def test_current_amount_is_the_exact_sum(initial: Amount, contributions: list[Am
         pytest.param(2, 3, "66.67", id="two thirds are rounded up"),
         pytest.param(0.00005, 1, "0.01", id="half a hundredth goes up"),
         pytest.param(0.00004999, 1, "0", id="less than half a hundredth goes down"),
-        pytest.param(0.00285, 1, "0.29", id="0.285, which as a double is a little less"),
         pytest.param(1.005, 100, "1.01", id="1.005, which as a double is a little less"),
         pytest.param(99.995, 100, "99.99", id="99.995 is not yet 100"),
-        pytest.param(0.3, 0.3, "100", id="reached with a broken number"),
         pytest.param(100.005, 100, "100.01", id="over by half a hundredth"),
-        pytest.param(SMALLEST, 1e9, "0", id="smallest part of the largest target"),
         pytest.param(0.9999, 1e-13, "999900000000000", id="just below the cap"),
         pytest.param(1.0001, 1e-13, "1000000000000000", id="just above the cap"),
     ],

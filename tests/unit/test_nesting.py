@@ -1,6 +1,7 @@
-"""The limit on nested arrays and objects in a request body."""
+"""Bodies of requests: the limit on nested arrays and objects, and lone surrogates, which become U+0000."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from tickover.api.errors import Rejection
 from tickover.api.limits import MAX_BODY, MAX_NESTING
-from tickover.server.rpc.envelope import check_nesting
+from tickover.server.rpc.envelope import check_nesting, decode_text
 
 
 def is_accepted(body: bytes) -> bool:
@@ -57,3 +58,17 @@ def test_depth_is_measured_exactly(value: Any, extra: int) -> None:
     for _ in range(extra):
         value = [value]
     assert is_accepted(json.dumps(value).encode()) is (depth_of(value) <= MAX_NESTING)
+
+
+# Surrogates
+
+
+PARTS = ["\\\\", r"\n", r"\ud800", r"\uDFFF", r"\uD83D\ude00", r"\u00e9", "ud83d", "a", "0"]
+# Reads one escape after another.
+ESCAPE = re.compile(r"\\u[dD][89abAB]\w{2}\\u[dD][c-fC-F]\w{2}|(\\u[dD][89a-fA-F]\w{2})|\\.")
+
+
+@given(st.lists(st.sampled_from(PARTS)).map("".join))
+def test_every_body_is_read_like_one_escape_after_another(written: str) -> None:
+    expected = ESCAPE.sub(lambda found: r"\u0000" if found[1] else found[0], written)
+    assert decode_text(f'"{written}"'.encode()) == f'"{expected}"'

@@ -1,4 +1,4 @@
-"""Token buckets: burst, refill and wait."""
+"""Limits of calls and emails: token buckets, and the wait after an email."""
 
 from datetime import datetime, timedelta
 
@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.world import NOW
 from tickover.server.sign_in import rate_limits
+from tickover.server.sign_in.logins import TooSoon
 from tickover.server.sign_in.rate_limits import Buckets
 
 ANA = "203.0.113.7"
@@ -108,15 +109,6 @@ def crowd(buckets: Buckets, size: int) -> None:
 
 
 @pytest.mark.usefixtures("few_clients")
-def test_least_recently_seen_client_is_forgotten() -> None:
-    buckets = drained(1, 1)
-    buckets.take(BEN, NOW)
-    crowd(buckets, MOST_CLIENTS - 1)
-    assert buckets.take(BEN, NOW) == 1
-    assert buckets.take(ANA, NOW) == 0
-
-
-@pytest.mark.usefixtures("few_clients")
 def test_active_client_is_not_forgotten() -> None:
     buckets = drained(1, 1)
     buckets.take(BEN, NOW)
@@ -124,3 +116,22 @@ def test_active_client_is_not_forgotten() -> None:
     crowd(buckets, MOST_CLIENTS - 1)
     assert buckets.take(ANA, NOW) == 1
     assert buckets.take(BEN, NOW) == 0
+
+
+# The wait after an email
+
+
+@pytest.mark.parametrize(
+    ("passed", "wait"),
+    [
+        pytest.param(timedelta(microseconds=999_999), 60, id="just before a second has passed"),
+        pytest.param(timedelta(seconds=1), 59, id="after a second"),
+        pytest.param(timedelta(seconds=59, microseconds=999_999), 1, id="a microsecond left"),
+        pytest.param(timedelta(hours=1), 1, id="long over"),
+        pytest.param(timedelta(microseconds=-1), 60, id="taken a microsecond from now, by another server"),
+    ],
+)
+def test_wait_is_1_to_60_seconds(passed: timedelta, wait: int) -> None:
+    found = TooSoon(NOW, timedelta(seconds=60), by_last_email=True).retry_after_seconds(NOW + passed)
+    assert found == wait
+    assert isinstance(found, int)

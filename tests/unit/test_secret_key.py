@@ -78,15 +78,6 @@ def test_concurrent_first_starts_share_one_key(tmp_path: Path) -> None:
         assert [path.name for path in settings.data_dir.iterdir()] == ["secret.key"]
 
 
-@pytest.mark.parametrize(("mode", "folder_mode"), [(0o600, 0o755), (0o400, 0o1777)])
-def test_private_key_is_not_changed(data: Path, file: Path, mode: int, folder_mode: int) -> None:
-    file.chmod(mode)
-    data.chmod(folder_mode)
-    logged = LogCapture()
-    assert load_secret_key(settings_for(data), logged.log) == _KEY.encode()
-    assert (mode_of(file), mode_of(data), logged.lines) == (mode, folder_mode, [])
-
-
 @pytest.mark.parametrize("mode", [0o640, 0o602, 0o610], ids=oct)
 def test_key_with_open_permissions_is_repaired(data: Path, file: Path, mode: int) -> None:
     file.chmod(mode)
@@ -106,19 +97,6 @@ def test_key_of_another_user_is_rejected(data: Path, file: Path, mode: int) -> N
     os.chown(file, _NOBODY, _NOBODY)
     assert f"belongs to another user (uid {_NOBODY})" in setting_error(data)
     assert mode_of(file) == mode
-
-
-@needs_root
-def test_root_key_with_open_permissions_is_rejected(data: Path, file: Path) -> None:
-    file.chmod(0o644)
-    for folder in (data, *data.parents[: len(data.parts) - 3]):
-        folder.chmod(folder.stat().st_mode | 0o055)
-    os.seteuid(_NOBODY)
-    try:
-        assert "Make it private with chmod 600" in setting_error(data)
-    finally:
-        os.seteuid(0)
-    assert mode_of(file) == 0o644
 
 
 @pytest.mark.parametrize("target", ["real.key", "missing.key"])
@@ -143,17 +121,6 @@ def test_writable_data_folder_is_repaired(data: Path, file: Path, mode: int) -> 
     [(level, event, fields)] = logged.lines
     assert (level, event) == ("warning", "other users could replace files in the data folder; they no longer can")
     assert fields == {"folder": str(data), "mode_before": f"{mode:03o}"}
-
-
-@needs_root
-def test_writable_data_folder_of_another_user_is_logged(data: Path, file: Path) -> None:
-    data.chmod(0o775)
-    os.chown(data, _NOBODY, _NOBODY)
-    logged = LogCapture()
-    load_secret_key(settings_for(data), logged.log)
-    assert logged.lines == [
-        ("warning", "other users can replace files in the data folder", {"folder": str(data), "mode": "775"})
-    ]
 
 
 def test_key_in_the_settings_creates_no_file(tmp_path: Path) -> None:

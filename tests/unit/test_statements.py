@@ -166,7 +166,7 @@ def test_too_many_decimals_are_an_error_in_camt053() -> None:
 
 
 @pytest.mark.parametrize("field", ["name", "category"])
-@pytest.mark.parametrize("separator", ["", 'a;"', "a; ", " "])
+@pytest.mark.parametrize("separator", ["", 'a;"', "a; "])
 @pytest.mark.parametrize("start", ["=", "+", "-", "@"])
 def test_formula_is_escaped_in_csv_and_read_back(start: str, separator: str, field: str) -> None:
     """Where `;` separates cells, a part of a name is a cell of its own."""

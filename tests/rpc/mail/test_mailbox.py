@@ -57,17 +57,10 @@ async def test_latest_email_contains_the_code(world: World) -> None:
     assert "\r" not in text
 
 
-async def test_address_without_emails_returns_404(world: World) -> None:
-    await world.send_code(f"x{ANA}")
-    response = await latest(world, ANA)
-    assert (response.status, response.body) == (404, b"No email to this address.\n")
-
-
 @pytest.mark.parametrize(
     ("to", "asked"),
     [
         ("ana+x@example.test", "Ana%2bX%40example.TEST"),
-        ("ölaf@example.test", quote("ölaf@example.test")),
         ("o'neil&co=x@example.test", quote("o'neil&co=x@example.test") + "&x=1"),
     ],
 )
@@ -109,16 +102,6 @@ async def test_emails_are_listed_newest_first(world: World) -> None:
             "code": code,
         },
     ]
-
-
-async def test_email_has_text_and_source(world: World) -> None:
-    code = await world.send_code("jürgen@example.test")
-    [one] = await listed(world)
-    email = (await get_email(world, one["id"])).json
-    [file] = world.outbox.glob("*.eml")
-    assert code in email.pop("text").split()
-    assert email.pop("source") == file.read_bytes().decode().replace("\r\n", "\n")
-    assert email == one
 
 
 @pytest.mark.parametrize(
@@ -172,7 +155,6 @@ async def test_response_is_not_cached_or_framed(world: World, path: str) -> None
         pytest.param(
             "\r\n</pre><b>&lt;", "<!doctype html>\n<pre>&lt;/pre&gt;&lt;b&gt;&amp;lt;</pre>\n", id="plain text"
         ),
-        pytest.param("Content-Type: text/html\r\n\r\na\udcff\udcedb", "a��b", id="invalid text"),
     ],
 )
 async def test_html_is_sandboxed_whatever_it_contains(world: World, source: str, html: str) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -27,14 +26,6 @@ def outbox(tmp_path: Path) -> Outbox:
 @pytest.fixture
 def mailbox(tmp_path: Path) -> Mailbox:
     return Mailbox(tmp_path)
-
-
-async def test_last_100_emails_are_listed(tmp_path: Path, mailbox: Mailbox) -> None:
-    for number in range(101):
-        (tmp_path / f"n{number:012}-{NOW + timedelta(seconds=number):{TIMESTAMP_FORMAT}}.eml").write_bytes(TO_ANA)
-    newest = NOW + timedelta(seconds=100)
-    times = [email.sent_at for email in await mailbox.list_emails()]
-    assert times == [newest - timedelta(seconds=number) for number in range(100)]
 
 
 @pytest.mark.parametrize(("newer", "is_found"), [(999, True), (1000, False)])
@@ -63,8 +54,6 @@ async def test_concurrent_writes_and_deletions_are_harmless(outbox: Outbox, tmp_
         pytest.param(f"{LATER}.eml", b"\xff\0\xfe" * 1000, id="not an email"),
         pytest.param("99 emails.eml", TO_ANA, id="other name"),
         pytest.param("n990000000000-20991231T235960.000000Z.eml", TO_ANA, id="leap second"),
-        pytest.param(f".{LATER}", TO_ANA, id="unfinished"),
-        pytest.param(f"{LATER}.eml", b"A: b\r\n\r\n" + TO_ANA, id="address in its text"),
     ],
 )
 async def test_other_files_are_ignored(
@@ -96,13 +85,10 @@ async def test_special_files_are_ignored(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "rest",
     [
-        pytest.param(b"", id="no body"),
         pytest.param(
             b"Content-Type: text/plain\r\nContent-Transfer-Encoding: base64\r\n\r\n@@@\xff\r\n", id="invalid base64"
         ),
         pytest.param(b'Content-Type: multipart/alternative; boundary="x"\r\n\r\nnothing\r\n', id="no parts"),
-        pytest.param(b"Subject: \xff\xfe\xc3\xbc\r\n\r\nx\r\n", id="subject in eight bits"),
-        pytest.param(b"Content-Type: message/rfc822\r\n\r\nSubject: y\r\n\r\nz\r\n", id="message inside"),
     ],
 )
 async def test_malformed_email_is_harmless(tmp_path: Path, mailbox: Mailbox, rest: bytes) -> None:

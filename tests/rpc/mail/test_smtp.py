@@ -1,8 +1,9 @@
-"""The SMTP mailer with SMTP servers on loopback: commands, connections, errors, TLS and credentials."""
+"""The SMTP mailer with SMTP servers on loopback: URLs, commands, connections, errors, TLS and credentials."""
 
 import asyncio
 import socket
 from collections.abc import AsyncIterator
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -13,6 +14,8 @@ from tests.rpc.mail.conftest import server_side
 from tests.support.emails import NOW, SENDER, make_email
 from tests.support.log_capture import LogCapture
 from tests.support.mail_servers import MailServer, Misbehaviour, hang_up, mail_server, reply_with
+from tickover.server.settings import SettingError
+from tickover.server.sign_in.mail import open_mailer
 from tickover.server.sign_in.mail.compose import Composer
 from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
 from tickover.server.sign_in.mail.smtp import SmtpMailer
@@ -246,3 +249,31 @@ async def test_address_with_a_control_character_never_reaches_the_server(
     with pytest.raises(ValueError, match="control character"):
         await mailer.deliver(Email(address, EmailKind.CODE, "012345", 10, NOW))
     assert server.said == []
+
+
+# URLs
+
+
+@pytest.mark.parametrize(("scheme", "port"), [("smtp", 587), ("smtps", 465)])
+def test_default_port_depends_on_the_scheme(logged: LogCapture, scheme: str, port: int) -> None:
+    mailer = open_mailer(f"{scheme}://mail.example.test", SENDER, Path("unused"), logged.log)
+    assert isinstance(mailer, SmtpMailer)
+    assert mailer._new_connection().port == port
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "outbox:elsewhere",
+        "http://mail.example.test",
+        "smtp://user:password@",
+        "smtp://mail.example.test:0",
+        "smtp://mail.example.test?tls=no",
+        "smtp://user:p#ss@mail.example.test",
+    ],
+)
+def test_invalid_url_is_rejected(tmp_path: Path, logged: LogCapture, url: str) -> None:
+    with pytest.raises(SettingError, match="TICKOVER_MAIL_URL") as refused:
+        open_mailer(url, SENDER, tmp_path / "outbox", logged.log)
+    assert "p#ss" not in str(refused.value)

@@ -181,13 +181,6 @@ async def test_one_reachable_host_of_several_is_enough(postgres: PostgresServer,
         assert await _port_of(connections) == postgres.port
 
 
-@pytest.mark.parametrize("hosts", ["{none},{here}", "{here},{none}"])
-async def test_error_of_a_server_is_preferred_to_a_timeout(postgres: PostgresServer, hosts: str) -> None:
-    """It says more than the timeout of another host."""
-    several = hosts.format(none=_NO_SERVER, here=f"127.0.0.1:{postgres.port}")
-    assert "password authentication failed" in await _error_of(f"postgresql://tickover:s3cret@{several}/postgres")
-
-
 async def test_host_that_accepts_writes_is_used(
     postgres: PostgresServer, postgres_url: str, other: _OtherServer
 ) -> None:

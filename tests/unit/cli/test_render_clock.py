@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -107,7 +107,6 @@ def test_advance_lists_what_happened_instead_of_items_around_now() -> None:
 @pytest.mark.parametrize(
     ("now", "expected", "style"),
     [
-        (EXPIRES_AT - timedelta(days=7), "expires in 7 d", "dim"),
         (EXPIRES_AT - timedelta(days=1), "expires in 1 d", "dim"),
         (EXPIRES_AT - timedelta(hours=23, minutes=59), "expires in 23 h 59 min", "yellow"),
         (EXPIRES_AT - timedelta(seconds=1), "expires in < 1 min", "yellow"),
@@ -130,23 +129,15 @@ def saved(current: str, upcoming: str = "0", target: str = "100") -> Goal:
 @pytest.mark.parametrize(
     ("one", "bar"),
     [
-        (saved("0"), "░" * 30),
         (saved("50", "25"), "█" * 15 + "▒" * 7 + "░" * 8),
         # A bar is full only when the target is reached.
         (saved("99.99"), "█" * 29 + "░"),
-        (saved("100"), "█" * 30),
         (saved("100", "50"), "█" * 30),
         (saved("90", "500"), "█" * 27 + "▒" * 3),
     ],
 )
 def test_bar_shows_saved_and_scheduled_amounts(one: Goal, bar: str) -> None:
     assert goal_bars([one], 100)[0].plain.endswith(f"  {bar}")
-
-
-def test_long_goal_list_is_cut() -> None:
-    many = [goal(day(1, 1), f"Goal {number}", "100") for number in range(10)]
-    assert len(goal_bars(many[:8], 80)) == 8
-    assert goal_bars(many, 80)[-1].plain == "  … and 2 more goals"
 
 
 # Lists
@@ -170,6 +161,7 @@ instants = st.datetimes(min_value=datetime(2017, 1, 1), max_value=datetime(2036,
 amounts = st.decimals(min_value="0.01", max_value=10**9, places=2)
 
 
+@settings(max_examples=20)
 @given(
     times=st.tuples(instants, instants),
     flows=st.lists(

@@ -209,18 +209,6 @@ def test_expectations(expectation: dict[str, Any], problem: str) -> None:
     assert error_message({"currency": "EUR", **values}) == f"f, expectation 2: {sentence(problem)}"
 
 
-def test_expectations_can_be_about_reversals_and_opening_balances() -> None:
-    values = {
-        "opening": {"CHF": 1},
-        "transactions": [rent(at="start", category="Home", reversed_after="1 day")],
-        "expect": [
-            {"never_below": 0, "currency": "CHF"},
-            {"total": "income", "currency": "EUR", "category": "Home", "at_most": 1},
-        ],
-    }
-    assert len(read(to_toml(values), "f").expectations) == 2
-
-
 def test_expectations_outside_of_the_scenario() -> None:
     values = {
         "currency": "EUR",

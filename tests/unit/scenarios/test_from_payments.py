@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tickover.api.clocks import Account, Snapshot, Transaction, Transfer
+from tickover.cli.load_statement import trim_history
 from tickover.scenarios import load, names, read
 from tickover.scenarios.from_payments import _nominal_days, write_scenario
 from tickover.scenarios.recurrences import Recurrence
@@ -39,8 +40,7 @@ def counted(items: Any) -> Counter[tuple[Any, ...]]:
     return Counter((item.at, item.name, item.amount, item.type, item.currency) for item in items)
 
 
-@pytest.mark.parametrize("format", ["csv", "ofx"])
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize(("name", "format"), [*((name, "csv") for name in names()), (names()[0], "ofx")])
 def test_an_exported_scenario_comes_back_with_the_same_payments(name: str, format: str) -> None:
     payments = read_statement(export(snapshot(name), format, pending=True).encode(), f"a.{format}")
     scenario = read(write_scenario(payments, title="a"))
@@ -115,7 +115,7 @@ def test_recurrence_is_compared_only_up_to_the_first_difference() -> None:
     assert _nominal_days(recurrence, days[:2], "keep") == [day.toordinal() for day in days[:2]]
 
 
-@pytest.mark.parametrize(("gap", "jitter"), [(3, 1), (12, 4), (15, 5), (60, 5), (400, 5)])
+@pytest.mark.parametrize(("gap", "jitter"), [(3, 1), (12, 4), (400, 5)])
 def test_jitter_of_irregular_payments_stays_within_the_scenario(gap: int, jitter: int) -> None:
     days = [date(2020, 1, 1) + timedelta(days=gap * number + (number == 1)) for number in range(4)]
     text = write_scenario(
@@ -254,3 +254,18 @@ def test_account_with_several_currencies_is_rejected() -> None:
     history = read_statement((CHECKING + "2027-01-10,Fee,-1,USD,\n").encode(), "a.csv")
     with pytest.raises(ValueError, match="the payments of checking have several currencies: EUR, USD"):
         join_accounts({"checking": history})
+
+
+# Options of the command
+
+
+def test_opening_balance_includes_the_payments_that_are_ignored() -> None:
+    payments = [
+        Payment(date(2027, 1, 1), "Rent", Decimal("-40.50"), "EUR"),
+        Payment(date(2027, 1, 2), "Rent", Decimal(-7), "USD"),
+        Payment(date(2027, 2, 1), "Rent", Decimal(-40), "EUR"),
+    ]
+    history = History(payments=payments, opening={"EUR": Decimal(100)})
+    kept = trim_history(history, datetime(2027, 2, 1, 9, tzinfo=UTC))
+    assert (kept.payments, kept.opening) == (payments[2:], {"EUR": Decimal("59.50")})
+    assert trim_history(history, None) == history
