@@ -45,6 +45,16 @@ async def test_list_shows_everything_but_the_secret(world: World, token: str) ->
     assert await tokens(world, await world.sign_in(BEN)) == []
 
 
+async def test_live_tokens_of_a_user_are_limited_to_50(world: World, token: str) -> None:
+    await create(world, token, expiresInDays=2)
+    for _ in range(49):
+        await create(world, token)
+    rejected = await world.call(CREATE, {"name": "CI"}, token)
+    assert (reason_of(rejected), rejected.headers["retry-after"]) == ("RATE_LIMITED", str(2 * 86_400))
+    world.pass_time(days=2)
+    await create(world, token)
+
+
 # Permissions
 
 

@@ -57,6 +57,13 @@ async def test_file_names_and_media_types(world: World, token: str) -> None:
     ]
 
 
+async def test_unknown_account_is_rejected(world: World, token: str) -> None:
+    id = await create(world, token)
+    assert await world.faults("exportTestClock", {"id": id, "format": "csv", "account": "x"}, token) == {
+        "account": "account"
+    }
+
+
 def test_operation_has_all_formats() -> None:
     assert get_args(ExportFormat) == tuple(FORMATS)
 

@@ -1,5 +1,6 @@
 """HTTP: methods, content types, headers, health checks, and a wrong wall clock."""
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
@@ -96,6 +97,16 @@ async def test_every_response_has_its_own_request_id(world: World, token: str) -
     ids = {response.headers["x-request-id"] for response in responses}
     assert len(ids) == len(responses)
     assert "" not in ids
+
+
+async def test_date_follows_the_wall_clock(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is formatted once a second."""
+    assert (await world.request("GET", "/healthz")).headers["date"] == "Fri, 01 Jan 2027 12:00:00 GMT"
+    world.pass_time(hours=1)
+    loop = asyncio.get_running_loop()
+    a_second_later = loop.time() + 1
+    monkeypatch.setattr(loop, "time", lambda: a_second_later)
+    assert (await world.request("GET", "/healthz")).headers["date"] == "Fri, 01 Jan 2027 13:00:00 GMT"
 
 
 # Health checks

@@ -3,7 +3,7 @@
 tests/store/test_idempotency.py has the lifetime and the owners of keys, and concurrent calls.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +200,18 @@ async def test_invalid_parameters_without_earlier_clock_are_rejected(world: Worl
     again = call(CREATE, {"transactions": [passed]})
     bens = await world.post(again, await world.sign_in(BEN), **idempotency_header("k"))
     assert faults_in(bens) == {"transactions[0].at": "range"}
+
+
+@pytest.mark.parametrize("end", ["deleted", "expired"])
+async def test_passed_times_are_rejected_after_the_clock_has_ended(world: World, token: str, end: str) -> None:
+    soon = call(CREATE, {"transactions": [transaction(at=to_timestamp(world.now + timedelta(seconds=1)))]})
+    clock = (await world.post(soon, token, **idempotency_header("k"))).json["result"]["clock"]
+    world.pass_time(seconds=2)
+    if end == "deleted":
+        await world.result("deleteTestClock", {"id": clock["id"]}, token)
+    else:
+        world.now = datetime.fromisoformat(clock["expiresAt"])
+    assert faults_in(await world.post(soon, token, **idempotency_header("k"))) == {"transactions[0].at": "range"}
 
 
 # Lifetime of keys

@@ -45,6 +45,10 @@ async def test_summary_has_exactly_the_documented_fields(world: World, token: st
 # Pages
 
 
+async def test_invalid_cursor_is_rejected(world: World, token: str) -> None:
+    assert await world.faults(LIST, {"cursor": "cursor_1"}, token) == {"cursor": "format"}
+
+
 async def test_pages_contain_every_clock_once_in_order(world: World, token: str) -> None:
     made = await create(world, token, 6)
     for limit, sizes in ((2, [2, 2, 2]), (4, [4, 2])):

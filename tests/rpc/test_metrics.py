@@ -96,16 +96,19 @@ def test_numbers_of_all_processes_are_summed() -> None:
 
 @pytest.mark.parametrize("gauge", GAUGES)
 def test_gauges_of_a_worker_that_has_ended_are_cleared(gauge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker that replaces it has its number."""
     settings = read_settings({}, {"workers": "2"})
     supervisor = _Supervisor(settings, LogCapture().log, lambda *_: 0)
     supervisor._workers = {7: 0, 8: 1}
     for number in (0, 1):
         supervisor._numbers.recorder(number).set(gauge, value=3)
-    ended = [(6, 0), (8, 9)]
+    ended = [(6, 0), (7, 9)]
     monkeypatch.setattr(os, "wait", lambda: ended.pop(0))
     assert supervisor._wait_for_worker() == -9
     assert supervisor._numbers.total(gauge) == 3
-    assert supervisor._workers == {7: 0}
+    monkeypatch.setattr(os, "fork", lambda: 9)
+    os.close(supervisor._start())
+    assert supervisor._workers == {8: 1, 9: 0}
     for pipe in (supervisor._supervisor_ended, supervisor._supervisor_runs):
         os.close(pipe)
 

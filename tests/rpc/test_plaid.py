@@ -110,6 +110,19 @@ async def test_removed_item_is_unknown(world: World, token: str, path: str) -> N
     assert (await world.result("listTestClockConnections", {"id": clock}, token))["connections"] == []
 
 
+async def test_secret_ends_with_the_clock(world: World, token: str) -> None:
+    deleted, expired = [await connect_plaid(world, token, await create(world, token)) for _ in range(2)]
+    for item in (deleted, expired):
+        await item.call("/accounts/get")
+    clocks = (await world.result("listTestClocks", {}, token))["clocks"]
+    await world.result("deleteTestClock", {"id": clocks[1]["id"]}, token)
+    assert await deleted.error("/accounts/get") == INVALID_TOKEN
+    world.pass_time(days=6)
+    await expired.call("/accounts/get")
+    world.pass_time(days=1)
+    assert await expired.error("/accounts/get") == INVALID_TOKEN
+
+
 # Transactions
 
 

@@ -241,6 +241,7 @@ async def test_accounts_and_transfers(world: World, token: str) -> None:
         ({"observed": {}}, "observed", "members"),
         ({"account": "main", "currency": "EUR"}, "currency", "combination"),
         ({"account": "mian"}, "account", "account"),
+        ({"currency": "EUX"}, "currency", "currency"),
         ({"toleranceDays": 11}, "toleranceDays", "max"),
         ({"at": "2026-12-31T23:59:59Z"}, "at", "range"),
         ({"observed": {"transactions": [{"amount": 1}]}}, "observed.transactions[0].at", "required"),

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.rpc.builders import idempotency_header, reason_of
+from tests.rpc.token_calls import calls_with_token
 from tests.support.world import World
 from tickover.server.operations import OPERATIONS
 from tickover.server.sign_in.tokens import digest
@@ -13,6 +14,14 @@ WITH_TOKEN = [name for name, operation in OPERATIONS.items() if operation.needs 
 async def revoke(world: World, token: str) -> None:
     """Revoke the token in the database, as another server does."""
     assert await world.store.revoke_token(digest(token))
+
+
+@pytest.mark.parametrize("method", WITH_TOKEN)
+async def test_revoked_token_is_rejected_by_every_operation(world: World, token: str, method: str) -> None:
+    params = (await calls_with_token(world, token))[method]
+    await revoke(world, token)
+    response = await world.call(method, params, token)
+    assert (response.status, reason_of(response)) == (401, "UNAUTHENTICATED")
 
 
 @pytest.mark.parametrize("method", WITH_TOKEN)
@@ -49,3 +58,14 @@ async def test_second_logout_is_unauthenticated(world: World, token: str) -> Non
     assert {response.headers["www-authenticate"] for response in responses} == {"Bearer"}
     assert len({response.body for response in responses}) == 1
     assert responses[0].json["error"]["data"] == {"reason": "UNAUTHENTICATED"}
+
+
+async def test_later_calls_of_a_batch_are_unauthenticated(world: World, token: str) -> None:
+    methods = ["createTestClock", "logout", "createTestClock", "logout"]
+    batch = [{"jsonrpc": "2.0", "id": number, "method": method} for number, method in enumerate(methods)]
+    response = await world.post(batch, token)
+    assert response.status == 200
+    first, second, *rest = response.json
+    assert first["result"]["clock"]["status"] == "READY"
+    assert second["result"] == {"message": "ok"}
+    assert [each["error"]["data"]["reason"] for each in rest] == ["UNAUTHENTICATED"] * 2

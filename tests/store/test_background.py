@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from tests.store.values import code
 from tests.support.log_capture import LogCapture
 from tests.support.world import NOW, World
 from tickover.api.errors import Reason, unavailable
+from tickover.api.timestamps import Instant
 from tickover.server.background import Background, sweep
 from tickover.server.sign_in.logins import Limits
 from tickover.server.storage import open_store
@@ -53,8 +55,10 @@ class FailingStore:
 
 
 @asynccontextmanager
-async def running(store: Any, logged: LogCapture) -> AsyncIterator[Background]:
-    background = Background(store, b"fingerprint", lambda: _LATER, logged.log, seconds=0.01)
+async def running(
+    store: Any, logged: LogCapture, now: Callable[[], Instant] = lambda: _LATER, **options: Any
+) -> AsyncIterator[Background]:
+    background = Background(store, b"fingerprint", now, logged.log, seconds=0.01, **options)
     async with background.running():
         yield background
 
@@ -106,24 +110,28 @@ async def test_sweep_continues_after_a_failure(world: World, error: BaseExceptio
 async def test_secret_key_is_recorded_again_between_the_steps_of_a_long_sweep() -> None:
     """Otherwise another server with another key could start during the sweep."""
     done: list[str] = []
-    is_over = asyncio.Event()
+    instants: list[Instant] = []
+    swept: list[int] = []
+    seconds = count()
 
     class LongSweep:
-        async def share_key(self, fingerprint: bytes, now: object) -> bool:
-            assert (fingerprint, now) == (b"fingerprint", _LATER)
+        async def share_key(self, fingerprint: bytes, now: Instant) -> bool:
+            assert fingerprint == b"fingerprint"
             done.append("share_key")
+            instants.append(now)
             return True
 
-        async def sweep(self, *_: object) -> int:
+        async def sweep(self, now: Instant, limit: int) -> int:
             done.append("sweep")
-            if done.count("sweep") < 3:
-                return 200
-            is_over.set()
-            return 0
+            instants.append(now)
+            return 200 if done.count("sweep") < 3 else 0
 
-    async with running(LongSweep(), LogCapture()):
-        await is_over.wait()
+    now = lambda: NOW + timedelta(seconds=next(seconds))  # noqa: E731 - shorter than a function
+    async with running(LongSweep(), LogCapture(), now, on_swept=swept.append):
+        await wait_for(lambda: swept)
     assert done[:6] == ["share_key", "sweep", "share_key", "sweep", "share_key", "sweep"]
+    assert instants == sorted(set(instants)), "every step has its own time"
+    assert swept[0] == 400
 
 
 async def test_other_secret_key_is_logged(sqlite_url: str) -> None:

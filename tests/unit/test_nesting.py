@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tickover.api.errors import Rejection
@@ -69,6 +69,7 @@ ESCAPE = re.compile(r"\\u[dD][89abAB]\w{2}\\u[dD][c-fC-F]\w{2}|(\\u[dD][89a-fA-F
 
 
 @given(st.lists(st.sampled_from(PARTS)).map("".join))
+@example(r"\\ud83d\ude00")
 def test_every_body_is_read_like_one_escape_after_another(written: str) -> None:
     expected = ESCAPE.sub(lambda found: r"\u0000" if found[1] else found[0], written)
     assert decode_text(f'"{written}"'.encode()) == f'"{expected}"'

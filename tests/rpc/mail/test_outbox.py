@@ -15,6 +15,7 @@ from typing import TextIO
 import pytest
 
 from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
+from tickover.server.settings import SettingError
 from tickover.server.sign_in.mail.compose import Composer
 from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailRejected
 from tickover.server.sign_in.mail.outbox import SEQUENCE_FILE, Outbox
@@ -52,6 +53,12 @@ def test_header_contains_the_secret(outbox: Outbox, folder: Path, kept: Email, h
     assert message["To"] == ANA
     # Emails by SMTP don't have these headers.
     assert b"X-Tickover" not in Composer(SENDER).compose(kept)
+
+
+def test_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SettingError, match=r"^Can't create the outbox .*: Not a directory\.$"):
+        Outbox(tmp_path / "file" / "outbox", Composer(SENDER))
 
 
 def test_files_and_folder_are_private(folder: Path) -> None:

@@ -70,7 +70,7 @@ def _play(act: Callable[[_Scene], Awaitable[None]], log: LogCapture) -> None:
 )
 def test_silent_server_times_out_after_ten_seconds(command: str, outcome: type[Exception], logged: LogCapture) -> None:
     async def act(scene: _Scene) -> None:
-        silence = Silence()
+        silence = Silence("250 taken")
         scene.server.instead[command] = silence
         delivery = scene.deliver()
         await silence.begins(delivery)
@@ -79,6 +79,11 @@ def test_silent_server_times_out_after_ten_seconds(command: str, outcome: type[E
         await scene.pass_time(0.01)
         assert delivery.done()
         assert isinstance(delivery.exception(), outcome)
+        # The late response must not be read as one to the next email.
+        scene.server.instead.clear()
+        silence.over.set()
+        await scene.deliver()
+        assert len(scene.server.connections) == 2
 
     _play(act, logged)
 
