@@ -20,21 +20,24 @@ from tickover.server.storage.migrations import migrations
 _CALLERS = 8
 _ROUNDS_PER_CLOCK = 3
 _PREVIOUS_VERSION = "0.0.1"
-_NEWEST_MIGRATION = "0012_names_of_amendments"
-# The previous release called the function for amendments that can't change names.
+_NEWEST_MIGRATIONS = ["0012_names_of_amendments", "0013_fixed_codes"]
+# The previous release called the functions for amendments that can't change names, and for codes that are all mailed.
 _CHANGES = {
     "__init__.py": {f'"{__version__}"': f'"{_PREVIOUS_VERSION}"'},
     "server/storage/postgres/statements.py": {"amend_clock_v3": "amend_clock_v2", ", $14, $15, $16, $17": ""},
     "server/storage/postgres/rows.py": {"        *name_values(amendment.names),\n": ""},
+    "server/storage/postgres/store.py": {"claim_send_v2": "claim_send", ", $13)": ")", "send.is_mailed,\n": "\n"},
 }
 
 
 def use_previous_release(replicas: Replicas, folder: Path) -> None:
-    """Copy this release without its newest migration and its callers. The servers will run the copy."""
-    assert migrations("postgres")[-1].name == _NEWEST_MIGRATION, "take the newer migration out of the copy instead"
+    """Copy this release without its newest migrations and their callers. The servers will run the copy."""
+    newest = [migration.name for migration in migrations("postgres")[-len(_NEWEST_MIGRATIONS) :]]
+    assert newest == _NEWEST_MIGRATIONS, "take the newer migrations out of the copy instead"
     package = folder / "tickover"
     shutil.copytree(ROOT / "src" / "tickover", package)
-    (package / "server" / "storage" / "schema" / "postgres" / f"{_NEWEST_MIGRATION}.sql").unlink()
+    for name in _NEWEST_MIGRATIONS:
+        (package / "server" / "storage" / "schema" / "postgres" / f"{name}.sql").unlink()
     for name, changes in _CHANGES.items():
         text = (package / name).read_text("utf-8")
         for old, new in changes.items():
