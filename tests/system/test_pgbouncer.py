@@ -131,8 +131,3 @@ async def test_session_changed_during_operation_is_not_an_internal_error(postgre
         with pytest.raises(Rejection) as error:
             await store.find_clock(key(1), user(1))
         assert error.value.reason is Reason.UNAVAILABLE
-
-
-async def test_unknown_pool_mode_is_rejected(postgres_url: str) -> None:
-    with pytest.raises(SettingError, match="pool_mode in TICKOVER_DATABASE_URL must be session or transaction"):
-        await open_store(f"{postgres_url}?pool_mode=statement")

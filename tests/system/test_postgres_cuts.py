@@ -69,29 +69,6 @@ def test_clock_is_created_at_most_once(
     assert "result" in program.call("createTestClock", {}, token)
 
 
-def test_silent_database_times_out(replicas: Replicas, program: Program, proxy: Proxy, email: str) -> None:
-    token = program.sign_in(email)
-    proxy.cut("keep_clocks", "silent")
-    _refuse(program, "createTestClock", {}, token)
-    assert _rows(replicas, "clocks join users on users.key = owner", email) == 1
-
-
-@_BOTH_WAYS
-def test_repeated_advance_gets_the_right_response(program: Program, proxy: Proxy, email: str, how: Cut) -> None:
-    token = program.sign_in(email)
-    schedule = [
-        {"at": "2027-01-03T08:00:00Z", "name": "Rent", "amount": 1150, "currency": "EUR", "type": "EXPENSE"},
-        {"at": "2027-01-25T08:00:00Z", "name": "Salary", "amount": 2800, "currency": "EUR", "type": "INCOME"},
-    ]
-    params = {"frozenTime": "2027-01-01T00:00:00Z", "transactions": schedule}
-    clock = program.result("createTestClock", params, token)["clock"]
-    asked = {"id": clock["id"], "frozenTime": "2027-01-10T00:00:00Z"}
-    proxy.cut("update clocks", how)
-    _refuse(program, "advanceTestClock", asked, token)
-    clock = program.result("advanceTestClock", asked, token)["clock"]
-    assert (clock["frozenTime"], [item["name"] for item in clock["transactions"]]) == (asked["frozenTime"], ["Rent"])
-
-
 @_BOTH_WAYS
 def test_email_is_sent_at_most_once(replicas: Replicas, program: Program, proxy: Proxy, email: str, how: Cut) -> None:
     proxy.cut("claim_send", how)

@@ -4,22 +4,9 @@ import signal
 import stat
 from pathlib import Path
 
-from tests.support.program import LAST_BANNER_LINE, Program, run_tickover, verify_params
-from tickover import __version__
+from tests.support.program import Program, run_tickover, verify_params
 
 # Output
-
-
-def test_banner_has_url_data_folder_and_outbox(program: Program) -> None:
-    banner = program.output[program.output.index("  Tickover ") :]
-    lines = [line.split(maxsplit=1) for line in banner.partition(LAST_BANNER_LINE)[0].splitlines() if line]
-    assert lines[0] == ["Tickover", __version__]
-    assert lines[1] == ["Console", f"{program.url}/"]
-    assert lines[2] == ["RPC", f"{program.url}/rpc"]
-    assert lines[3] == ["Docs", f"{program.url}/docs"]
-    assert lines[4] == ["Data", "sqlite:///.tickover/tickover.db"]
-    assert lines[5] == ["Mail", f"{program.url}/#/mailbox (stored in .tickover/outbox, not sent)"]
-    assert program.request("GET", "/readyz").status == 200
 
 
 def test_command_in_the_banner_works(program: Program, tmp_path: Path) -> None:

@@ -1,13 +1,12 @@
 """The client amends clocks: it adds and cancels items, spends money, and forks with changes."""
 
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from tests.system.client.rejections import rejected
-from tickover.client import Clock, Plan, Reason, Tickover, contribution, expense, goal, income
+from tickover.client import Clock, Plan, Reason, Tickover, contribution, expense, goal
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 PLAN = Plan(
@@ -30,13 +29,6 @@ def test_items_and_ids_are_cancelled(client: Tickover, clock: Clock) -> None:
     with rejected(Reason.INVALID_PARAMS) as caught:
         clock.cancel("txn_1")
     assert [fault.path for fault in caught.value.faults] == ["cancel[0]"]
-
-
-def test_fork_is_amended_with_items_of_the_original(client: Tickover, clock: Clock) -> None:
-    clock.advance("2027-01-10")
-    fork = clock.fork("2027-01-10", add=[income("Bonus", 1, "EUR", "2027-03-01")], cancel=clock.pending_transactions)
-    assert [item.name for item in fork.pending_transactions] == ["Bonus"]
-    assert (fork.opening_balances, len(clock.pending_transactions)) == ({"EUR": Decimal(2000)}, 1)
 
 
 def test_fork_with_a_rejected_amendment_is_deleted(client: Tickover, clock: Clock) -> None:

@@ -20,16 +20,11 @@ REMOVED = "for each in page.removed"
 KEY = "id TEXT PRIMARY KEY, account"
 MISTAKES = {
     "wrong sign": {CENTS: "round(each.amount * 100)"},
-    "income is an expense": {CENTS: "-abs(round(each.amount * 100))"},
     "dropped cents": {CENTS: "-int(each.amount) * 100"},
     "date in another time zone": {
         DATE: "each.datetime.astimezone(__import__('zoneinfo').ZoneInfo('America/New_York')).date().isoformat()"
     },
-    "date of the authorization": {DATE: "(each.authorized_date or each.date).isoformat()"},
     "payment that was pending is lost": {ADDED: "[each for each in page.added if not each.pending_transaction_id]"},
-    "booked payment keeps the pending ID": {
-        "row = (each.transaction_id": "row = (each.pending_transaction_id or each.transaction_id"
-    },
     "pending payment stays": {REMOVED: "for each in ()"},
     "only the first page": {"PAGE = 100": "PAGE = 3", "for page in pages:": "for page in pages[:1]:"},
     "duplicates after another sync": {KEY: "id TEXT, account", "UPDATE bank SET cursor = ?": "SELECT ?"},

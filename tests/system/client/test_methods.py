@@ -115,13 +115,6 @@ def test_a_clock_contains_its_plan(client: Tickover) -> None:
     assert clock.next_at == RENT
 
 
-def test_the_same_idempotency_key_returns_the_same_clock(client: Tickover) -> None:
-    first = client.create_clock(PLAN, idempotency_key="k" * 255)
-    again = client.create_clock(PLAN, idempotency_key="k" * 255)
-    other = client.create_clock(PLAN)
-    assert first.id == again.id != other.id
-
-
 @pytest.mark.parametrize("key", ["", "k" * 256, "ключ", "a\nb"])
 def test_an_invalid_idempotency_key_is_rejected_by_the_client(visitor: Tickover, key: str) -> None:
     with pytest.raises(ValueError, match="an idempotency key must have 1 to 255 printable ASCII characters"):

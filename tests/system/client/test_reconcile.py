@@ -85,34 +85,6 @@ def test_invalid_books_are_rejected(clock: Clock, books: Any, message: str) -> N
         clock.reconcile(books)
 
 
-def test_every_difference_is_a_sentence(clock: Clock) -> None:
-    coffee, salary = ({"at": at, "amount": amount, "name": name} for at, amount, name, _ in ROWS)
-    changed = {**salary, "amount": 2800.5, "name": "Wages", "at": "2027-01-26", "id": clock.transactions[1].id}
-    books = [{**coffee, "amount": 0.1}, changed, changed, {"at": "2027-01-02", "amount": 5}]
-    changes = ["amount 2800.50 instead of 2800", "at 2027-01-26T00:00:00Z instead of 2027-01-25T08:00:00Z"]
-    changes.append("name Wages instead of Salary")
-    with pytest.raises(BooksDiffer) as raised:
-        clock.reconcile(books, balance=3)
-    assert str(raised.value).splitlines()[1:6] == [
-        "  2027-01-02T00:00:00Z  Row 4 isn't at the bank: 5.",
-        "  2027-01-03T08:00:00Z  Row 1 for Coffee, -0.10 has amount 0.10 instead of -0.10.",
-        f"  2027-01-25T08:00:00Z  Row 2 for Salary, 2800 has {', '.join(changes)}.",
-        "  2027-01-26T00:00:00Z  Row 3 is a second copy of Wages, 2800.50.",
-        "  2027-02-01T00:00:00Z  The balance is 3 instead of 2799.90.",
-    ]
-    result = raised.value.result
-    assert [len(found) for found in (result.missing, result.unexpected, result.duplicated, result.changed)] == [
-        0,
-        1,
-        1,
-        2,
-    ]
-    with pytest.raises(BooksDiffer, match="The app has no row for Coffee"):
-        clock.reconcile("at,amount\n2027-01-25,2800")
-    with pytest.raises(BooksDiffer, match=" 5,000 differences between "):
-        clock.reconcile([{"at": "2027-01-02", "amount": 5}] * 4998)
-
-
 async def test_asynchronous_client(program: Program, clock: Clock, client: Tickover) -> None:
     async with AsyncTickover(program.url, client.token) as tickover:
         found = await tickover.get_clock(clock.id)

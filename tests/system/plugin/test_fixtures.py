@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tickover.api.arguments import to_instant
 from tickover.client import BankFault, Plan, Reason, Rejection, Tickover, contribution, expense, goal, income
 from tickover.pytest_plugin import BankFactory, ClockFactory, Mailbox, Server
 from tickover.scenarios import load, names
@@ -41,16 +40,6 @@ def test_every_client_is_a_new_user(client: Tickover, tickover: Server) -> None:
     assert caught.value.reason == Reason.CLOCK_NOT_FOUND
 
 
-async def test_async_client(tickover: Server, mailbox: Mailbox) -> None:
-    address = mailbox.address()
-    async with tickover.async_client(address) as one:
-        made = await one.create_clock(frozen_time=START, transactions=[RENT])
-        result = await made.advance(months=1)
-    assert [item.name for item in result.transactions] == ["Rent"]
-    with tickover.client(address) as other:
-        assert other.get_clock(made.id).frozen_time == to_instant("2027-02-01T00:00:00Z")
-
-
 # clock
 
 
@@ -66,7 +55,6 @@ async def test_async_client(tickover: Server, mailbox: Mailbox) -> None:
             ["Salary"],
         ),
         (Plan(transactions=[RENT]), {}, START, [], ["Rent"]),
-        (Plan(frozen_time=SALARY.at), {}, SALARY.at, [], []),
     ],
 )
 def test_a_clock_from_parts_or_a_plan(
