@@ -249,37 +249,6 @@ async def expect_only_requests_of_the_sign_in(console: Console) -> None:
     await expect(methods).to_have_text(["loginByEmailVerification", "sendLoginCodeEmail"])
 
 
-# New clocks
-
-
-async def test_form_shows_faults_and_creates_a_clock(console: Console) -> None:
-    page = console.page
-    await console.open("#/clocks/new")
-    await page.get_by_role("tab", name="Form").click()
-    await page.get_by_label("Clock name").fill("Mine")
-    await page.get_by_label("Amount").fill("-3")
-    await console.button("Create clock").click()
-    await expect(console.alert).to_contain_text("The server rejected 2 fields. Check the marked fields.")
-    name = page.get_by_role("group", name="Transactions").get_by_label("Name")
-    await expect(name).to_be_focused()
-    await expect(name).to_have_attribute("aria-invalid", "true")
-    console.tab.ignored_prefixes = (f"{HTTP_ERROR} 400",)
-    await name.fill("Coffee")
-    await page.get_by_label("Amount").fill("3.5")
-    preview = page.locator(".draft-preview")
-    await expect(preview).to_contain_text("Lowest −€3.50 on ")
-    await page.get_by_role("tab", name="JSON").click()
-    await expect(preview).to_contain_text("EUR · 1 transaction")
-    await page.get_by_label("Parameters of createTestClock").press_sequentially("x")
-    await expect(preview).to_be_empty()
-    await page.get_by_label("Parameters of createTestClock").press("Backspace")
-    await page.get_by_role("tab", name="Form").click()
-    await console.button("Create clock").click()
-    await expect(console.heading("Mine")).to_be_visible()
-    await expect(console.rows).to_have_count(1)
-    await expect(console.rows).to_contain_text("−€3.50")
-
-
 # Preview and advance
 
 

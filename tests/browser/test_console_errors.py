@@ -85,7 +85,9 @@ MISSING_CLOCKS = {
 }
 
 
-async def test_missing_clock_or_page_shows_a_message(console: Console, subtests: pytest.Subtests) -> None:
+async def test_missing_page_shows_a_message_and_a_dialog_closes_with_its_page(
+    console: Console, subtests: pytest.Subtests
+) -> None:
     console.tab.ignored_prefixes = (HTTP_ERROR,)
     for id, (title, message) in MISSING_CLOCKS.items():
         with subtests.test(id):
@@ -98,6 +100,15 @@ async def test_missing_clock_or_page_shows_a_message(console: Console, subtests:
     await expect(console.heading("Page not found")).to_be_visible()
     await console.page.get_by_role("link", name="Back to your clocks").click()
     await expect(console.heading("Start with a scenario")).to_be_visible()
+    # Back at the list, no dialog of the clock stays.
+    await console.open("#/clocks")
+    await console.open_clock(console.create())
+    dialog = console.page.get_by_role("dialog")
+    await console.choose("Delete…")
+    await expect(dialog).to_be_visible()
+    await console.page.go_back()
+    await expect(console.heading("Clocks")).to_be_visible()
+    await expect(dialog).to_have_count(0)
 
 
 # Rejected actions and lost responses
@@ -159,19 +170,6 @@ async def test_late_response_does_not_change_the_next_page(console: Console) -> 
     assert console.page.url.endswith("#/clocks")
     await expect(console.notification).to_be_empty()
     assert console.clock(clock)["frozenTime"] == "2027-01-31T00:00:00Z"
-
-
-async def test_dialog_closes_with_its_page(console: Console) -> None:
-    console.tab.ignored_prefixes = (HTTP_ERROR,)
-    clock = console.create()
-    await console.open("#/clocks")
-    await console.open_clock(clock)
-    dialog = console.page.get_by_role("dialog")
-    await console.choose("Delete…")
-    await expect(dialog).to_be_visible()
-    await console.page.go_back()
-    await expect(console.heading("Clocks")).to_be_visible()
-    await expect(dialog).to_have_count(0)
 
 
 # Sign-in

@@ -25,26 +25,18 @@ _FOLLOW_LINKS = """async (targets) => {
 }"""
 
 
-async def test_links_lead_to_their_headings(program: Program, tab: Tab) -> None:
+async def test_contents_can_be_filtered_and_links_lead_to_their_headings(program: Program, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/docs")
-    contents = [
+    targets = [
         {"selector": f'.contents a[href="#{name}"]', "id": name, "tag": "H2"}
         for name in ["calling", *DESCRIBED_OPERATIONS, "reasons"]
     ]
     reasons = [{"selector": f'table a[href="#{reason}"]', "id": str(reason), "tag": "H3"} for reason in Reason]
-    assert await tab.page.evaluate(_FOLLOW_LINKS, contents + reasons) == []
+    assert await tab.page.evaluate(_FOLLOW_LINKS, targets + reasons) == []
     await expect(tab.page.locator("pre").first).to_contain_text(f"curl -sS {program.url}/rpc")
     pages = tab.page.get_by_role("navigation", name="Pages")
     await expect(pages.get_by_role("link")).to_have_text(["Clocks", "Mailbox", "API"])
     await expect(tab.page.get_by_role("link", name="Account")).to_have_attribute("href", "./#/account")
-    await tab.page.get_by_role("link", name="openrpc.json").click()
-    assert tab.page.url == f"{program.url}/openrpc.json"
-    # The browser requests an icon after the document and logs an error if there is none.
-    assert await tab.evaluate("async () => (await fetch('/favicon.ico')).status") == 200
-
-
-async def test_contents_can_be_filtered(program: Program, tab: Tab) -> None:
-    await tab.page.goto(f"{program.url}/docs")
     contents = tab.page.get_by_role("navigation", name="Contents")
     shown = contents.locator(".group > p:visible, li:visible")
     # The sections have the same order.
@@ -59,6 +51,10 @@ async def test_contents_can_be_filtered(program: Program, tab: Tab) -> None:
     await expect(shown).to_have_text(["Error reasons"])
     await field.fill("nothing like this")
     await expect(contents.get_by_role("status")).to_have_text("Nothing matches.")
+    await tab.page.get_by_role("link", name="openrpc.json").click()
+    assert tab.page.url == f"{program.url}/openrpc.json"
+    # The browser requests an icon after the document and logs an error if there is none.
+    assert await tab.evaluate("async () => (await fetch('/favicon.ico')).status") == 200
 
 
 async def test_page_loads_only_its_stylesheets_and_needs_no_javascript(program: Program, browser: Browser) -> None:
