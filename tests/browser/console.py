@@ -134,6 +134,16 @@ class Console:
         return self.page.get_by_role("slider", name="Preview time")
 
     @property
+    def plot(self) -> Locator:
+        return self.page.get_by_role("img", name=re.compile("^Timeline from"))
+
+    async def plot_range(self, before: str = "") -> str:
+        """Return the time that the plot shows, once it shows another than `before`."""
+        if before:
+            await expect(self.plot).not_to_have_accessible_name(re.compile(f"^{re.escape(before)}\\."))
+        return str(await self.plot.get_attribute("aria-label")).split(".")[0]
+
+    @property
     def advance(self) -> Locator:
         return self.page.get_by_role("button", name=re.compile("^Advance (to|1)"))
 

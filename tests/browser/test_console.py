@@ -84,7 +84,7 @@ async def move_preview(console: Console) -> None:
     await console.button("+1 week").click()
     await console.slider.press("ArrowRight")
     await console.button("+1 month").click()
-    box = await page.get_by_role("img", name=re.compile("^Timeline from")).bounding_box()
+    box = await console.plot.bounding_box()
     assert box
     await page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 60)
     await page.mouse.down()

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from playwright.async_api import Browser, CDPSession, FloatRect, Locator, expect
+from playwright.async_api import Browser, CDPSession, FloatRect, expect
 
 from tests.browser.console import Console, new_address
 from tests.browser.tabs import open_tab
@@ -44,19 +44,19 @@ async def test_first_session_works_with_touch(browser: Browser, program: Program
         assert await tab.evaluate("() => scrollY") == 0
         await expect(console.advance).to_be_in_viewport(ratio=1)
         async with touch_screen(console) as fingers:
-            whole = await plot_range(console)
+            whole = await console.plot_range()
             await fingers.move([0.5], [0.5])
             await expect(console.advance).to_have_accessible_name(re.compile(r"^Advance to \d+ (Jan|Feb)"))
             await expect(console.button("Back to now")).to_be_in_viewport(ratio=1)
             tapped = await console.preview_summary.inner_text()
             await fingers.move([0.4], [0.7])
             await expect(console.preview_summary).not_to_have_text(tapped)
-            assert await plot_range(console) == whole
+            assert await console.plot_range() == whole
             dragged = await console.preview_summary.evaluate(_SUMMARY_END)
             await fingers.move([0.4, 0.6], [0.2, 0.8])
-            zoomed = await changed_range(console, whole)
+            zoomed = await console.plot_range(before=whole)
             await fingers.move([0.6, 0.9], [0.2, 0.5])
-            await changed_range(console, zoomed)
+            await console.plot_range(before=zoomed)
             await fingers.move([0.3], [0.3], up=100)
             await page.wait_for_function("(before) => scrollY > before", arg=fingers.scroll_start)
             await page.evaluate(_SCROLL_END)
@@ -70,20 +70,6 @@ async def test_first_session_works_with_touch(browser: Browser, program: Program
         await page.get_by_role("link", name=address).tap()
         await console.button("Sign out").tap()
         await expect(console.notification).to_have_text("You are signed out.")
-
-
-def plot(console: Console) -> Locator:
-    return console.page.get_by_role("img", name=re.compile("^Timeline from"))
-
-
-async def plot_range(console: Console) -> str:
-    return str(await plot(console).get_attribute("aria-label")).split(".")[0]
-
-
-async def changed_range(console: Console, before: str) -> str:
-    """Wait until the plot shows another time, and return it."""
-    await expect(plot(console)).not_to_have_accessible_name(re.compile(f"^{re.escape(before)}\\."))
-    return await plot_range(console)
 
 
 class Fingers:
@@ -111,8 +97,8 @@ class Fingers:
 
 @asynccontextmanager
 async def touch_screen(console: Console) -> AsyncIterator[Fingers]:
-    await plot(console).evaluate("(plot) => plot.scrollIntoView({ block: 'center', behavior: 'instant' })")
-    box = await plot(console).bounding_box()
+    await console.plot.evaluate("(plot) => plot.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    box = await console.plot.bounding_box()
     assert box
     devtools = await console.page.context.new_cdp_session(console.page)
     yield Fingers(devtools, box, await console.tab.evaluate("() => scrollY"))
