@@ -59,6 +59,7 @@ async def test_late_sign_out_does_not_end_the_next_session(console: Console) -> 
         await held.release()
     assert (await console.session())["token"] == console.token
     await expect(console.notification).to_have_text(f"You are signed in as {email}.")
+    assert "logout" not in await methods_in_history(console)
 
 
 # Pages

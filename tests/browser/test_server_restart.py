@@ -59,6 +59,9 @@ async def test_every_page_recovers_when_the_server_restarts(browser: Browser, tm
         await fail_without_server(visitor, creator, watcher)
         await poll(mailbox)
         await expect(mailbox.status).to_have_text(UNREACHABLE)
+        email = mailbox.page.get_by_role("article", name="Email")
+        await emails.first.get_by_role("link").click()
+        await expect(email).to_contain_text("The email appears when it is available again.")
         for tab in (watcher.tab, mailbox):
             await pause_timers(tab)
 
@@ -71,6 +74,7 @@ async def test_every_page_recovers_when_the_server_restarts(browser: Browser, tm
         await mailbox.page.get_by_role("button", name="Try again").press("Enter")
         await expect(mailbox.status).to_have_text("The server is available again.")
         await expect(mailbox.page.get_by_label("Filter by address")).to_be_focused()
+        await expect(email.get_by_role("heading")).to_be_visible()
         mailbox.check()
 
 
