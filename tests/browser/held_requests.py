@@ -20,12 +20,16 @@ def calls(method: str) -> Callable[[Request], bool]:
 
 
 class HeldRequests:
-    """Holds back requests with one JSON-RPC method or path, or only the first one, until they are released."""
+    """Holds back requests with one JSON-RPC method or path until they are released.
 
-    def __init__(self, page: Page, target: str, *, only_first: bool = False) -> None:
+    With `first_response`, all requests are sent, and only the first response is held back.
+    """
+
+    def __init__(self, page: Page, target: str, *, first_response: bool = False) -> None:
         self._page = page
         self._target = target
-        self._only_first = only_first
+        self._first_response = first_response
+        self._is_holding = False
         self._released = asyncio.Event()
         self._arrived = asyncio.Event()
 
@@ -54,11 +58,18 @@ class HeldRequests:
         self._released.set()
 
     async def _handle(self, route: Route) -> None:
-        is_over = self._released.is_set() or (self._only_first and self._arrived.is_set())
-        if self._matches(route.request) and not is_over:
-            self._arrived.set()
-            await self._released.wait()
-        await route.fallback()
+        is_over = self._released.is_set() or (self._first_response and self._is_holding)
+        if is_over or not self._matches(route.request):
+            await route.fallback()
+            return
+        self._is_holding = True
+        response = await route.fetch() if self._first_response else None
+        self._arrived.set()
+        await self._released.wait()
+        if response:
+            await route.fulfill(response=response)
+        else:
+            await route.fallback()
 
     def _matches(self, request: Request) -> bool:
         return request.url.endswith(self._target) or calls(self._target)(request)

@@ -124,7 +124,7 @@ async def test_expectations_can_be_added_and_removed(console: Console) -> None:
 async def test_late_results_do_not_discard_a_new_expectation(console: Console) -> None:
     console.tab.ignored_prefixes = (HTTP_ERROR,)
     page, clock = console.page, console.create()
-    async with HeldRequests(page, "checkTestClock", only_first=True) as held:
+    async with HeldRequests(page, "checkTestClock", first_response=True) as held:
         await open_with_checks(console, clock, expectations=[NEVER_BELOW_ZERO])
         await held.arrived()
         await console.button("Add").click()

@@ -84,7 +84,7 @@ async def test_changes_elsewhere_are_shown_and_the_cursor_stays(console: Console
 async def test_late_response_does_not_replace_a_newer_choice(console: Console) -> None:
     console.tab.ignored_prefixes = (HTTP_ERROR,)
     first, second, third = (console.create() for _ in range(3))
-    async with HeldRequests(console.page, "getTestClock", only_first=True) as held:
+    async with HeldRequests(console.page, "getTestClock", first_response=True) as held:
         await console.open(f"#/compare/{first}?with={second}")
         await held.arrived()
         await console.open(f"#/compare/{first}?with={third}")

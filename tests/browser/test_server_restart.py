@@ -74,7 +74,7 @@ async def test_every_page_recovers_when_the_server_restarts(browser: Browser, tm
         await mailbox.page.get_by_role("button", name="Try again").press("Enter")
         await expect(mailbox.status).to_have_text("The server is available again.")
         await expect(mailbox.page.get_by_label("Filter by address")).to_be_focused()
-        await expect(email.get_by_role("heading")).to_be_visible()
+        await expect(email.get_by_role("tab", name="Source")).to_be_visible()
         mailbox.check()
 
 
