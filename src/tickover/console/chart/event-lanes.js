@@ -2,12 +2,11 @@
 // expectation.
 
 import { countUntil, curveOf } from "../clock/clock-model.js";
-import { plural } from "../clock/clock-text.js";
 import { deadline, decidedAt, describeExpectation, postTimes, violationRanges } from "../clock/expectations.js";
 import { s } from "../lib/dom.js";
 import { formatMoney } from "../lib/format.js";
-import { DAY, parseInstant } from "../lib/instants.js";
-import { Chunks, textWidth } from "./chart-paths.js";
+import { parseInstant } from "../lib/instants.js";
+import { Chunks } from "./chart-paths.js";
 
 // Items that are too close together share one mark. Pending marks have a hole, because outlines are slow to draw.
 
@@ -18,9 +17,7 @@ const [BARS_HEIGHTS, LOW_BARS_HEIGHTS] = [
   [68, 28],
   [34, 12],
 ];
-const MONTH = 30.4 * DAY;
 const CAP = 2.5; // half the width of a strip
-const [MIN_IDLE, IDLE_MARGIN] = [2 * MONTH, 8];
 
 /** The shapes of marks around the origin, for legends and tables. */
 export const MARKS = {
@@ -167,14 +164,18 @@ export function barLane(model, x, box) {
   return new Lane({ kind, model, items, times, groups, distance: BAR_DISTANCE, shape }, x, box);
 }
 
+/** Create a lane with a shape of its own for the items of a kind. */
+function shapeLane(kind, distance, model, x, box, shape) {
+  const { items, times } = measureItems(model.items, kind);
+  const groups = groupItems(times, model.now, ((box.to - box.from) / (box.right - box.left)) * distance);
+  return new Lane({ kind, model, items, times, groups, distance, shape }, x, box);
+}
+
 /** Create the lane of contributions to goals. */
 export function goalLane(model, x, box) {
-  const { left, right, from, to } = box;
   const middle = (box.top + box.bottom) / 2;
   const shape = (mark, isHollow) => `M${mark.x} ${middle}m0-5 5 5-5 5-5-5z${isHollow ? "m0 2 3 3-3 3-3-3z" : ""}`;
-  const { items, times } = measureItems(model.items, "goal");
-  const groups = groupItems(times, model.now, ((to - from) / (right - left)) * DIAMOND_DISTANCE);
-  return new Lane({ kind: "goal", model, items, times, groups, distance: DIAMOND_DISTANCE, shape }, x, box);
+  return shapeLane("goal", DIAMOND_DISTANCE, model, x, box, shape);
 }
 
 /** The height of the line of an account in the lane of transfers. */
@@ -182,7 +183,7 @@ export const ACCOUNT_LINE = 14;
 
 /** Create the lane of transfers: an arrow from the line of one account to that of another. `accounts` are their keys. */
 export function transferLane(model, x, box) {
-  const { left, right, from, to, accounts, top } = box;
+  const { accounts, top } = box;
   const height = (key) => top + (accounts.indexOf(key) + 0.5) * ACCOUNT_LINE;
   const arrow = (left, { from, to }, isHollow) => {
     const [start, end] = [height(from), height(to)];
@@ -198,32 +199,7 @@ export function transferLane(model, x, box) {
     arrowsOf(mark.items)
       .map((item, index) => arrow(mark.x + index * ARROW_DISTANCE, item, isHollow))
       .join("");
-  const { items, times } = measureItems(model.items, "transfer");
-  const groups = groupItems(times, model.now, ((to - from) / (right - left)) * ARROW_DISTANCE);
-  return new Lane({ kind: "transfer", model, items, times, groups, distance: ARROW_DISTANCE, shape }, x, box);
-}
-
-function idleText(length) {
-  const months = Math.round(length / MONTH);
-  return `idle ${months < 24 ? plural(months, "month") : plural(Math.round(months / 12), "year")}`;
-}
-
-/** Mark long times without items on the base line, if there is space for the text. */
-export function idleMarks({ start, times }, x, { left, right, from, to }, y) {
-  const marks = [];
-  for (let index = countUntil(times, from); index < times.length; index += 1) {
-    const [first, last] = [times[index - 1] ?? start, times[index]];
-    if (first >= to) break;
-    if (last - first < MIN_IDLE) continue;
-    const text = idleText(last - first);
-    const [begin, end] = [Math.max(x(first), left) + IDLE_MARGIN, Math.min(x(last), right) - IDLE_MARGIN];
-    if (end - begin < textWidth(text) + 2 * IDLE_MARGIN) continue;
-    marks.push(
-      s("path", { d: `M${begin} ${y - 4}v8M${end} ${y - 4}v8` }),
-      s("text", { x: (begin + end) / 2, y: y + 4, "text-anchor": "middle" }, text),
-    );
-  }
-  return s("g.idle", marks);
+  return shapeLane("transfer", ARROW_DISTANCE, model, x, box, shape);
 }
 
 /** Draw ranges `{ from, to, title }` in a strip: failures of the bank, or differences of books, which have no length. */

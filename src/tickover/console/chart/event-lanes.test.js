@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomNumbers } from "../lib/fake-dom.test.js";
-import { DAY } from "../lib/instants.js";
 import { scale } from "./chart-paths.js";
-import { barLane, barLanes, idleMarks } from "./event-lanes.js";
+import { barLane, barLanes } from "./event-lanes.js";
 
 const income = (at, amount, more = {}) => ({ at, amount, kind: "income", currency: "EUR", ...more });
 
@@ -68,23 +67,6 @@ test("a mark is at the time of its largest item", () => {
       marks.map(({ x }) => x),
       places,
     );
-  }
-});
-
-test("a long time without items is marked", () => {
-  for (const [days, shown, texts] of [
-    [[1, 61], 100, []],
-    [[1, 63], 100, ["idle 2 months"]],
-    [[70, 71], 100, ["idle 2 months"]],
-    [[1, 154, 155, 308], 400, ["idle 5 months", "idle 5 months"]],
-    [[1, 1_000], 1_000, ["idle 3 years"]],
-    [[1, 63], 2_000, []], // too narrow for the text
-  ]) {
-    const to = shown * DAY;
-    const model = { start: 0, times: days.map((day) => day * DAY) };
-    const marks = idleMarks(model, scale(0, to, 0, 1000), { left: 0, right: 1000, from: 0, to }, 0);
-    const found = marks.querySelectorAll("text").map((text) => text.textContent);
-    assert.deepEqual(found, texts, `${days}`);
   }
 });
 

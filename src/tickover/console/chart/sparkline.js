@@ -1,7 +1,7 @@
 // The small chart on clock and scenario cards: the balance of each currency.
 
 import { balanceAt, MAX_SHOWN_CURRENCIES } from "../clock/clock-model.js";
-import { balanceRules } from "../clock/expectations.js";
+import { lowerLimits } from "../clock/expectations.js";
 import { h, newId, s } from "../lib/dom.js";
 import { areaPath, scale, stepPath } from "./chart-paths.js";
 
@@ -70,8 +70,7 @@ function drawCurve(curve, { model, x, to, width, top, bottom, lows }) {
   };
   const id = newId();
   const isClock = model.id !== null;
-  const rules = balanceRules(model, curve).filter(({ atLeast }) => atLeast !== undefined);
-  const limits = rules.length ? rules : [{ atLeast: 0, from, to }];
+  const limits = lowerLimits(model, curve);
   const forbidden = limits.map((limit) => {
     const [left, right] = [Math.max(limit.from, from), Math.min(limit.to, to)].map(x);
     const edge = Math.max(top, y(limit.atLeast) + 1);

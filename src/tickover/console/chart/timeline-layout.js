@@ -15,7 +15,7 @@ const [GOAL_HEIGHT, STRIP_HEIGHT] = [20, 16];
 const [MAX_LABEL, MAX_NARROW_LABEL] = [128, 72];
 const LANE_LABEL_HEIGHT = 15;
 const LABEL_SPACE = 34; // below the lowest point, for its label
-const TOP_SPACE = 12;
+const [TOP_SPACE, TITLE_SPACE] = [12, 24]; // above the highest value, without and with the title of a plot
 const [BARS_GAP, LANES_GAP, PLOT_GAP] = [4, 4, 8]; // above the bars, above the other lanes and the axis, between plots
 
 const DEFAULT_HEIGHT = 424;
@@ -29,10 +29,10 @@ function plotHeight(count, space, isNarrow) {
 }
 
 /** Return the scale and ticks of the values that a plot shows. They include zero and the bounds of the rules. */
-function plotScale(balance, rules, { from, to, top, bottom }) {
+function plotScale(balance, rules, { from, to, top, bottom }, isSingle) {
   const bounds = rules.flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
   const range = valueRange([balance], { from, to }, bounds);
-  return valueScale(range, 4, bottom - LABEL_SPACE, top + TOP_SPACE);
+  return valueScale(range, 4, bottom - LABEL_SPACE, top + (isSingle ? TOP_SPACE : TITLE_SPACE));
 }
 
 const axisLabels = (plots) =>
@@ -103,7 +103,7 @@ export function layOut({ model, curves, tracks = [], window, width, space = DEFA
     const place = below(height);
     // The title of a plot names its currency or account. A narrow plot has no room to repeat it.
     const unit = isNarrow && balances.length > 1 ? undefined : balance.currency;
-    const values = plotScale(balance, rules, { ...window, ...place });
+    const values = plotScale(balance, rules, { ...window, ...place }, isSingle);
     bottom += BARS_GAP;
     if (!isSingle) addBars(bars[index]);
     return { balance, rules, unit, ...place, ...values, bounds: boundsIn(rules, window) };

@@ -2,7 +2,7 @@
 
 import { balanceAt, curvesOf, lowestAhead, lowestPoint } from "../clock/clock-model.js";
 import { curveName } from "../clock/clock-text.js";
-import { smallestOf } from "../clock/expectations.js";
+import { lowerLimits, smallestOf } from "../clock/expectations.js";
 import { render, s } from "../lib/dom.js";
 import { formatDay, formatMoney, formatPastDay } from "../lib/format.js";
 import { DAY } from "../lib/instants.js";
@@ -17,9 +17,10 @@ import {
   textWidth,
   valueGrid,
 } from "./chart-paths.js";
-import { barLane, expectationStrip, goalLane, idleMarks, rangeStrip, transferLane } from "./event-lanes.js";
+import { barLane, expectationStrip, goalLane, rangeStrip, transferLane } from "./event-lanes.js";
 import { drawForbidden, drawViolations, hatch } from "./forbidden-areas.js";
 import { halfWidth, Pill } from "./pill.js";
+import { axisTicks, drawAxis } from "./time-axis.js";
 import { AXIS, laneLabel, layOut, RIGHT, TOP } from "./timeline-layout.js";
 
 const CALLOUT_GAP = 3;
@@ -34,6 +35,7 @@ class BalancePlot {
     Object.assign(this, { model, balance, x, box });
     const { left, top, from, to } = box;
     const grid = valueGrid(box, box.unit, box);
+    const upper = rules.filter(({ atLeast }) => atLeast === undefined);
     this.y = box.y;
     this.curve = stepCurve(balance, x, this.y, from, to);
     this.chunks = new Chunks(this.curve.xs, box.right, "", ["curve past", "curve preview", "curve rest"]);
@@ -46,7 +48,7 @@ class BalancePlot {
       // The call-out of the lowest point is below the hatched area.
       drawForbidden(rules, x, { ...box, bottom: box.bottom - CALLOUT_HEIGHT - CALLOUT_GAP }),
       this.chunks.node,
-      drawViolations(this.curve, rules, x, box),
+      drawViolations(this.curve, [...upper, ...lowerLimits(model, balance)], x, box),
       grid.labels,
       isTitled && s("text.title", { x: left + 6, y: top + 14 }, curveName(balance)),
       this.#lowest(rules),
@@ -197,7 +199,7 @@ function setSize(svg, pixels, height, fontScale) {
  * Draw everything into the SVG. Return `{ lanes, plots, box, x, preview, hover }`; `preview(instant)` moves the preview
  * and returns the edges of its pill, and `hover(instant)` marks an instant, or nothing if it is null.
  */
-export function drawTimeline(svg, { width: pixels, space, axis, results, tracks = [], ...options }) {
+export function drawTimeline(svg, { width: pixels, space, results, tracks = [], ...options }) {
   const { model, curves = curvesOf(model), window, fontScale = rootFontScale() } = options;
   const width = pixels / fontScale;
   const layout = layOut({ ...options, curves, tracks, width, space: space && space / fontScale });
@@ -217,7 +219,7 @@ export function drawTimeline(svg, { width: pixels, space, axis, results, tracks 
     svg,
     s("defs", hatch()),
     marks.shade.node,
-    axis(x, { left, right, top: TOP, bottom }),
+    drawAxis(axisTicks(window, right - left), x, { right, top: TOP, bottom }),
     s("path.base", { d: bases.map((base) => `M${left} ${base}H${right}`).join("") }),
     s("path.account-lines", {
       d: accountPlaces.map(({ top, bottom }) => `M${left} ${(top + bottom) / 2}H${right}`).join(""),
@@ -234,7 +236,6 @@ export function drawTimeline(svg, { width: pixels, space, axis, results, tracks 
     tracks.map(({ ranges }, index) => rangeStrip(ranges, x, { ...edges, ...layout.trackPlaces[index] })),
     lanes.map((lane) => lane.node),
     [marks.nowPill.node, marks.previewPill.node],
-    idleMarks(model, x, edges, bases.at(-1) ?? bottom),
   );
   const preview = (instant) => {
     for (const part of [...plots, ...lanes]) part.preview(instant);

@@ -10,7 +10,7 @@ function draw(model, { width = 900, start = 0, ...options } = {}) {
   const svg = newSvg();
   const from = model.start + start * DAY;
   const window = { from, to: from + 100 * DAY };
-  const all = { model, results: null, window, width, fontScale: 1, axis: () => null, ...options };
+  const all = { model, results: null, window, width, fontScale: 1, ...options };
   return { svg, ...drawTimeline(svg, all) };
 }
 

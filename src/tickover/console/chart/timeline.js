@@ -12,7 +12,7 @@ import { legendItem } from "./chart-paths.js";
 import { monthlyTable } from "./monthly-table.js";
 import { PlotTooltip } from "./plot-tooltip.js";
 import { clampToClock, Scrubber, snapToItem, TIME_STEPS } from "./scrubber.js";
-import { axisTicks, clampWindow, drawAxis, panWindow, windowAround, ZOOMS, zoomWindow } from "./time-axis.js";
+import { clampWindow, panWindow, windowAround, ZOOMS, zoomWindow } from "./time-axis.js";
 import { listenToGestures } from "./timeline-gestures.js";
 import { MAX_PLOTS, NARROW } from "./timeline-layout.js";
 import { drawTimeline, rootFontScale } from "./timeline-plot.js";
@@ -36,7 +36,6 @@ export class Timeline extends HTMLElement {
   #allPlots = false;
   #frame = 0;
   #fontScale = 1;
-  #months = null; // the table, while it is shown
 
   constructor() {
     super();
@@ -85,20 +84,9 @@ export class Timeline extends HTMLElement {
       icon("add"),
     );
     this.plot = h("div.plot-box", this.svg, this.addButton, this.tooltip.element);
-    this.moreButton = h("button.plain", {
-      hidden: true,
-      onclick: () => {
-        this.#allPlots = !this.#allPlots;
-        this.#drawMoreButton();
-        this.#draw();
-      },
-    });
-    this.table = h("div.chart-table", {
-      hidden: true,
-      tabindex: "0",
-      role: "region",
-      "aria-label": "Timeline as a table",
-    });
+    this.moreButton = h("button.plain", { onclick: () => this.#toggleAllPlots() });
+    const label = "Timeline as a table";
+    this.table = h("div.chart-table", { hidden: true, tabindex: "0", role: "region", "aria-label": label });
     this.tableButton = h("button.quiet.icon-button.table-toggle", { onclick: () => this.#toggleTable() });
     this.#labelTableButton();
     this.legend = h("ul.legend", { "aria-label": "Legend" });
@@ -153,7 +141,7 @@ export class Timeline extends HTMLElement {
     if (!this.#window || !this.#isVisible(instant) || this.#zoom === ALL)
       this.#window = windowAround(model, instant, ZOOMS[this.#zoom]?.months, this.#window);
     this.#drawMoreButton();
-    if (!this.table.hidden) this.#fillTable();
+    if (!this.table.hidden) render(this.table, monthlyTable(model));
   }
 
   /** Show the curves of all accounts, of one of them, or of the currencies. */
@@ -169,6 +157,12 @@ export class Timeline extends HTMLElement {
     return this.#shown === ALL_ACCOUNTS
       ? curvesOf(this.#model)
       : accountBalances.filter(({ account }) => account === this.#shown);
+  }
+
+  #toggleAllPlots() {
+    this.#allPlots = !this.#allPlots;
+    this.#drawMoreButton();
+    this.#draw();
   }
 
   #drawMoreButton() {
@@ -252,7 +246,6 @@ export class Timeline extends HTMLElement {
       space: this.#space,
       fontScale: this.#fontScale,
       showsAll: this.#allPlots,
-      axis: (x, box) => drawAxis(axisTicks(this.#window, box.right - box.left), x, box),
     });
     const { left, right, fontScale } = this.drawing.box;
     this.svg.setAttribute("aria-label", this.#summary());
@@ -263,7 +256,6 @@ export class Timeline extends HTMLElement {
   }
 
   #drawPreview() {
-    this.#months?.preview(this.#instant);
     this.previewKey.hidden = this.#instant === this.#model.now;
     const pill = this.drawing?.preview(this.#instant);
     this.addButton.hidden = !pill || this.#instant < this.#model.now;
@@ -306,9 +298,7 @@ export class Timeline extends HTMLElement {
     this.table.hidden = !asTable;
     this.plot.hidden = asTable;
     this.#labelTableButton();
-    this.#months = null;
-    if (asTable) this.#fillTable();
-    else this.table.replaceChildren();
+    render(this.table, asTable && monthlyTable(this.#model));
     this.#drawMoreButton();
     this.#drawLegend();
     this.#draw();
@@ -318,12 +308,6 @@ export class Timeline extends HTMLElement {
     const other = this.table.hidden ? "table" : "chart";
     this.tableButton.title = this.tableButton.ariaLabel = `View as ${other}`;
     render(this.tableButton, icon(other));
-  }
-
-  #fillTable() {
-    this.#months = monthlyTable(this.#model);
-    this.#months.preview(this.#instant);
-    render(this.table, this.#months.element);
   }
 
   /** Run the shortcut of a key. Return whether there is one. */

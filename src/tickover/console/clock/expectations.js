@@ -167,6 +167,13 @@ export function smallestOf(rules, at, curve) {
 
 const isDebt = (curve) => curve?.type === "CREDIT_CARD" || curve?.type === "LOAN";
 
+/** Return the rules that make a balance red: those with a smallest balance, or else zero, unless it is a debt. */
+export function lowerLimits(model, curve) {
+  const rules = balanceRules(model, curve).filter(({ atLeast }) => atLeast !== undefined);
+  if (rules.length || isDebt(curve)) return rules;
+  return [{ atLeast: 0, from: model.start, to: model.maxTime }];
+}
+
 /** Return the smallest balance that expectations allow on a curve at an instant. Smaller balances are red on all pages. */
 export const smallestAllowed = (model, curve, at) => smallestOf(balanceRules(model, curve), at, curve);
 

@@ -103,13 +103,18 @@ export async function signOut() {
   return { error, superseded };
 }
 
+/** Return the JSON at a path of the server. Throw if it has none. */
+async function fetchJson(path, options) {
+  const response = await fetch(path, { credentials: "omit", ...options });
+  if (!response.ok) throw new Error(`The server has no ${path}.`);
+  return response.json();
+}
+
 let features;
 
 /** Return `{ mailbox, resendSeconds }`: whether there is a development mailbox, and the time between two emails. */
 export function serverFeatures() {
-  features ??= fetch("site.json", { credentials: "omit" })
-    .then((response) => response.json())
-    .catch(() => ({ mailbox: false, resendSeconds: 60 }));
+  features ??= fetchJson("site.json").catch(() => ({ mailbox: false, resendSeconds: 60 }));
   return features;
 }
 
@@ -117,19 +122,10 @@ let scenarios;
 
 /** Return the scenarios: `{ name, title, about, text, params }` with TOML text and params for createTestClock. Throw if that fails. */
 export async function loadScenarios() {
-  if (!scenarios) {
-    const response = await fetch("scenarios.json", { credentials: "omit" });
-    if (!response.ok) throw new Error("The server has no scenarios.");
-    scenarios = await response.json();
-  }
+  scenarios ??= await fetchJson("scenarios.json");
   return scenarios;
 }
 
-/** Return the newest email to an address, or null. */
-export async function latestEmail(address) {
-  const response = await fetch(`mailbox/latest?to=${encodeURIComponent(address)}`, {
-    credentials: "omit",
-    cache: "no-store",
-  });
-  return response.ok ? response.json() : null;
-}
+/** Return the newest email to an address. Throw if there is none. */
+export const latestEmail = (address) =>
+  fetchJson(`mailbox/latest?to=${encodeURIComponent(address)}`, { cache: "no-store" });

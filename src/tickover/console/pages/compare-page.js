@@ -277,7 +277,7 @@ class ComparePage extends HTMLElement {
     const [figure, { now }, start] = [this.values[index], this.#models[index], this.comparison.starts[index]];
     if (this.#instant < start) return figure.show("–", `starts on ${formatDay(start)}`);
     const value = balanceAt(this.comparison.balances[index], this.#instant);
-    const note = `${this.#instant > now ? "scheduled" : "posted"}, clock at ${formatDay(now)}`;
+    const note = `${this.#instant > now ? "scheduled" : "posted"}, now ${formatDay(now)}`;
     return figure.show(formatMoney(value, this.#currency), note, {
       low: value < smallestOf(this.rules[index], this.#instant),
     });

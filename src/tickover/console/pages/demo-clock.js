@@ -1,7 +1,7 @@
 // <tick-demo>: a moving clock on the sign-in page. It shows an included scenario and stores nothing.
 
 import { legendItem } from "../chart/chart-paths.js";
-import { axisTicks, drawAxis, windowAround } from "../chart/time-axis.js";
+import { windowAround } from "../chart/time-axis.js";
 import { drawTimeline } from "../chart/timeline-plot.js";
 import { balanceAt, parseParams } from "../clock/clock-model.js";
 import { firstViolation } from "../clock/expectations.js";
@@ -102,7 +102,6 @@ class DemoClock extends HTMLElement {
       results: null,
       window,
       width: this.#width,
-      axis: (x, box) => drawAxis(axisTicks(window, box.right - box.left), x, box),
     });
     this.#show();
   }

@@ -96,7 +96,7 @@ class Goal {
     this.ring.draw(Math.min(now.percent, then.percent), Math.max(now.percent, then.percent), then.percent);
     const change = then.postedCount - now.postedCount;
     this.ring.node.classList.toggle("previewed", change !== 0);
-    const previewed = (text) => change !== 0 && previewText(`${change > 0 ? "→" : "←"} ${text}`);
+    const previewed = (text) => change !== 0 && previewText(`${change > 0 ? "→" : "←"}\u00a0${text}`);
     // The ring shows the percentage too.
     this.percent.classList.toggle("visually-hidden", !change);
     render(this.percent, formatPercent(now.percent), previewed(formatPercent(then.percent)));
