@@ -36,17 +36,13 @@ export class RowStates {
   /** Update the rows for a clock at `now` with a preview at `instant`. The last advance was from `advancedFrom`. */
   update(now, instant, advancedFrom = now) {
     const [old, posted, previewed] = [advancedFrom, now, instant].map((at) => countUntil(this.times, at));
+    const stateOf = (index) => {
+      if (index >= previewed) return index < posted ? "later" : "pending";
+      if (index >= posted) return "next";
+      return index < old ? "posted" : "new";
+    };
     this.nodes.forEach((node, index) => {
-      const state =
-        index >= previewed
-          ? index < posted
-            ? "later"
-            : "pending"
-          : index >= posted
-            ? "next"
-            : index < old
-              ? "posted"
-              : "new";
+      const state = stateOf(index);
       if (node.dataset.state === state) return;
       node.dataset.state = state;
       node.querySelector(".state").textContent = STATE_TEXTS[state];

@@ -32,7 +32,7 @@ export function postedText(model, from) {
   if (!items.length) return "Nothing posted.";
   const { balances } = viewAt(model, model.now);
   const changed = netAmounts(items).map(([currency]) => formatMoney(balances.get(currency), currency));
-  const shown = atMost(MAX_CURRENCIES, changed, "more currency", "more currencies").join(", ");
+  const shown = fewCurrencies(changed).join(", ");
   const [item] = items;
   return [
     items.length > 1
@@ -116,7 +116,7 @@ function describeBalances(model, currentView, view) {
     const dip = isPast ? "" : describeDip(balance, from, to);
     return before !== after || dip ? [`${formatMoney(before, currency)} → ${formatMoney(after, currency)}${dip}`] : [];
   });
-  return atMost(MAX_CURRENCIES, changes, "more currency", "more currencies");
+  return fewCurrencies(changes);
 }
 
 function describeNextItem(model, currentView) {
@@ -149,13 +149,12 @@ const MAX_NAMES = 8; // in the title of a step
 
 const atMost = (limit, texts, one, many) =>
   texts.length > limit ? [...texts.slice(0, limit), plural(texts.length - limit, one, many)] : texts;
+const fewCurrencies = (texts) => atMost(MAX_CURRENCIES, texts, "more currency", "more currencies");
 
 /** Return the net amount of items in each currency: `+€20.00, −CHF 5.00`. */
 export function netText(items, account) {
-  const amounts = netAmounts(items, account).map(([currency, sum]) =>
-    formatMoney(sum, currency, { sign: "exceptZero" }),
-  );
-  return atMost(MAX_CURRENCIES, amounts, "more currency", "more currencies").join(", ");
+  const format = ([currency, sum]) => formatMoney(sum, currency, { sign: "exceptZero" });
+  return fewCurrencies(netAmounts(items, account).map(format)).join(", ");
 }
 
 /**
@@ -165,34 +164,24 @@ export function netText(items, account) {
 export function describeStep(items) {
   const [{ name }] = items;
   if (items.length === 1) return { name, amount: signedAmount(items[0]), title: name };
-  return {
-    name: plural(items.length, "event"),
-    amount: netText(items),
-    title: atMost(
-      MAX_NAMES,
-      items.map((item) => `${item.name} ${signedAmount(item)}`),
-      "more event",
-    ).join("; "),
-  };
+  const texts = items.map((item) => `${item.name} ${signedAmount(item)}`);
+  const title = atMost(MAX_NAMES, texts, "more event").join("; ");
+  return { name: plural(items.length, "event"), amount: netText(items), title };
 }
 
 /** Describe a preview for screen readers. */
 export function spokenPreview(model, currentView, view) {
   const count = view.postedCount - currentView.postedCount;
-  const balances = model.currencies
-    .slice(0, MAX_CURRENCIES)
-    .map((currency) => spokenMoney(view.balances.get(currency), currency));
-  const change =
-    count > 0
-      ? `${plural(count, "event")} would post`
-      : count < 0
-        ? `${plural(-count, "event")} posted since then`
-        : null;
+  const distance = view.instant - currentView.instant;
+  const shown = model.currencies.slice(0, MAX_CURRENCIES);
+  const balances = shown.map((currency) => spokenMoney(view.balances.get(currency), currency));
   return [
     spokenInstant(view.instant),
-    view.instant < currentView.instant ? "past" : view.instant === currentView.instant ? "now" : null,
-    balances.length ? `balance ${balances.join(" and ")}` : null,
-    change ?? (view.instant > currentView.instant ? "nothing would post" : null),
+    distance < 0 && "past",
+    distance === 0 && "now",
+    balances.length && `balance ${balances.join(" and ")}`,
+    count < 0 && `${plural(-count, "event")} posted since then`,
+    distance > 0 && (count ? `${plural(count, "event")} would post` : "nothing would post"),
   ]
     .filter(Boolean)
     .join(", ");

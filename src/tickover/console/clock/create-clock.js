@@ -107,6 +107,16 @@ function toCanonical(value) {
   return Object.fromEntries(members.map(([name, member]) => [name, toCanonical(member)]));
 }
 
+/** Run calls to the server, and show their error in a node. */
+export async function showErrors(node, work) {
+  node.textContent = "";
+  try {
+    await work();
+  } catch (error) {
+    node.textContent = errorDetails(error);
+  }
+}
+
 /** Return whether two values mean the same. */
 export const sameParams = (left, right) => JSON.stringify(toCanonical(left)) === JSON.stringify(toCanonical(right));
 

@@ -1,10 +1,10 @@
 // The form for an expectation, and the list of the expectations of a new clock.
 
-import { errorDetails, MAX_ENTRIES } from "../clock/create-clock.js";
+import { MAX_ENTRIES, showErrors } from "../clock/create-clock.js";
 import { describeExpectation } from "../clock/expectations.js";
 import { amountFormat, parseAmount } from "../lib/amounts.js";
 import { disclosure } from "../lib/card.js";
-import { h, render, withAmounts, withBusyState } from "../lib/dom.js";
+import { busyButton, h, render, withAmounts } from "../lib/dom.js";
 import { amountInput, field, parseTimeText, readTime, select, textInput, withPicker } from "../lib/form-fields.js";
 import { iconButton } from "../lib/icons.js";
 
@@ -92,7 +92,7 @@ export function expectationForm(clock, { onAdd, onCancel }) {
   );
   const fields = h("div.fields");
   const error = h("p.error", { role: "alert" });
-  const button = h("button.soft", { onclick: () => withBusyState(button, add) }, "Add expectation");
+  const button = busyButton("button.soft", "Add expectation", () => add());
   let controls = {};
 
   function show() {
@@ -117,11 +117,7 @@ export function expectationForm(clock, { onAdd, onCancel }) {
       controls.Amount.focus();
       return;
     }
-    try {
-      await onAdd(choices[Number(kind.value)].read(controls));
-    } catch (caught) {
-      error.textContent = errorDetails(caught);
-    }
+    await showErrors(error, () => onAdd(choices[Number(kind.value)].read(controls)));
   }
 
   const onkeydown = (event) => {

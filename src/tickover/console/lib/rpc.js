@@ -104,9 +104,9 @@ export async function signOut() {
 }
 
 /** Return the JSON at a path of the server. Throw if it has none. */
-async function fetchJson(path, options) {
-  const response = await fetch(path, { credentials: "omit", ...options });
-  if (!response.ok) throw new Error(`The server has no ${path}.`);
+export async function fetchJson(path, options) {
+  const response = await fetch(path, { credentials: "omit", referrerPolicy: "no-referrer", ...options });
+  if (!response.ok) throw Object.assign(new Error(`The server has no ${path}.`), { status: response.status });
   return response.json();
 }
 

@@ -3,7 +3,7 @@
 import { faultList, faultsIn } from "../clock/create-clock.js";
 import { card } from "../lib/card.js";
 import { secretBox } from "../lib/code-block.js";
-import { h, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { busyButton, h, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
 import { field, textInput } from "../lib/form-fields.js";
 import { formatDay } from "../lib/format.js";
 import { CallError, call } from "../lib/rpc.js";
@@ -81,8 +81,10 @@ class AccountPage extends HTMLElement {
       const rows = tokens.map((token) => this.#row(token));
       render(this.#list, rows.length ? h("ul", rows) : h("p.muted", "You have no access tokens."));
     } catch (error) {
-      const retry = h("button", { onclick: () => withBusyState(retry, () => this.#load()) }, "Try again");
-      this.#showError(error, retry);
+      this.#showError(
+        error,
+        busyButton("button", "Try again", () => this.#load()),
+      );
     }
   }
 

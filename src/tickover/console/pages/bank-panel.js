@@ -3,10 +3,10 @@
 import { describeFault, FAULT_KINDS, faultAt, faultRanges, PROTOCOLS, syncBetween } from "../clock/bank-view.js";
 import { curvesOf } from "../clock/clock-model.js";
 import { curveName, plural } from "../clock/clock-text.js";
-import { errorDetails } from "../clock/create-clock.js";
+import { showErrors } from "../clock/create-clock.js";
 import { card, disclosure } from "../lib/card.js";
 import { secretBox } from "../lib/code-block.js";
-import { h, notify, render, withBusyState } from "../lib/dom.js";
+import { busyButton, h, notify, render } from "../lib/dom.js";
 import { field, markInvalidTime, readTime, select, textInput, timeInput } from "../lib/form-fields.js";
 import { formatDay, formatInstant, formatMoney } from "../lib/format.js";
 import { toTimestamp } from "../lib/instants.js";
@@ -43,18 +43,8 @@ export class BankPanel {
     this.#load();
   }
 
-  /** Run calls and show their error. The page can close meanwhile. */
-  async #try(work) {
-    this.#error.textContent = "";
-    try {
-      await work();
-    } catch (error) {
-      this.#error.textContent = errorDetails(error);
-    }
-  }
-
   #load() {
-    return this.#try(async () => {
+    return showErrors(this.#error, async () => {
       const { connections } = await call("listTestClockConnections", { id: this.#id }, { quiet: true });
       this.#connections = connections;
       this.#answered = "";
@@ -69,7 +59,7 @@ export class BankPanel {
     const end = async () => {
       const consequence = "The app can't read the clock any more.";
       if (!(await confirmAction(`End “${institution}”?`, consequence, "End connection"))) return;
-      await this.#try(async () => {
+      await showErrors(this.#error, async () => {
         await call("disconnectTestClock", { id: this.#id, connectionId: id });
         render(this.#created);
         notify(`Ended “${institution}”.`);
@@ -105,19 +95,18 @@ export class BankPanel {
         ...(kind.value && { faults: [{ kind: kind.value, from: from.read(), until: until.read() }] }),
       });
     };
-    const button = h("button.soft", { onclick: () => withBusyState(button, connect) }, "Connect app");
     return h(
       "div.expectation-form",
       field("", "Protocol", protocol),
       field("", "Bank", institution),
       field("", "Failure", kind),
       times,
-      h("div.row", button, h("button.plain", { onclick: close }, "Cancel")),
+      h("div.row", busyButton("button.soft", "Connect app", connect), h("button.plain", { onclick: close }, "Cancel")),
     );
   }
 
   #connect(close, params) {
-    return this.#try(async () => {
+    return showErrors(this.#error, async () => {
       const { publicToken, setupToken } = await call("connectTestClock", { id: this.#id, ...params });
       close();
       const host = new URL("plaid", document.baseURI).href;

@@ -106,21 +106,15 @@ export class ClockHeader {
 
   #editName() {
     const rename = async (text) => {
-      try {
-        const { name } = await this.#rename(text);
-        this.#model = { ...this.#model, name };
-        notify(name ? "Renamed." : "The name was removed.");
-        return true;
-      } catch (error) {
-        this.#onError(error);
-        return false;
-      }
+      const { name } = await this.#rename(text);
+      this.#model = { ...this.#model, name };
+      notify(name ? "Renamed." : "The name was removed.");
     };
     const close = () => {
       this.#drawName();
       this.#menu.button.focus();
     };
-    showRenameForm(this.#name, this.#model, { rename, close });
+    showRenameForm(this.#name, this.#model, { rename, close, onError: this.#onError });
   }
 
   async #export() {

@@ -10,7 +10,6 @@ import { ClockFigures } from "./clock-figures.js";
 import { ClockHeader } from "./clock-header.js";
 import "./clock-tables.js";
 import { advanceText, describeAmendment, postedText, spokenPreview } from "../clock/clock-text.js";
-import { watchClock } from "../clock/clock-watcher.js";
 import { errorDetails } from "../clock/create-clock.js";
 import { h, Notice, notify, render } from "../lib/dom.js";
 import { clocksLink, goneMessage, showFailure } from "../lib/failure.js";
@@ -19,6 +18,7 @@ import { ExpectationsPanel } from "./expectations-panel.js";
 import "./goals.js";
 import { clampToClock } from "../chart/scrubber.js";
 import { parseInstant, toTimestamp } from "../lib/instants.js";
+import { startPolling } from "../lib/poll.js";
 import { RpcError, ServerUnavailable } from "../lib/rpc.js";
 import { openingForm } from "./opening-form.js";
 import { ReconcilePanel } from "./reconcile-panel.js";
@@ -96,8 +96,8 @@ class ClockPage extends HTMLElement {
     this.#build();
     if (hadFocus) this.timeline.scrubber.slider.focus();
     this.#update(this.#model);
-    this.#watcher = watchClock((signal) => loadClock(this.clockId, { quiet: true, signal }), {
-      onClock: (clock) => this.#receive(clock),
+    this.#watcher = startPolling((signal) => loadClock(this.clockId, { quiet: true, signal }), {
+      onLoad: (clock) => this.#receive(clock),
       onError: (error) => this.#handleError(error),
       isBusy: () => performance.now() - this.#lastMove < SCRUB_PAUSE_MS,
     });

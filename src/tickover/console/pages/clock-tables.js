@@ -4,7 +4,8 @@ import { RowStates, stateCounts } from "../chart/row-states.js";
 import { balanceAt, countUntil, curveOf } from "../clock/clock-model.js";
 import { accountNames, netText } from "../clock/clock-text.js";
 import { smallestAllowed } from "../clock/expectations.js";
-import { h, newId, render, tableHead } from "../lib/dom.js";
+import { h, render, tableHead } from "../lib/dom.js";
+import { searchInput } from "../lib/form-fields.js";
 import { formatCount } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { DAY } from "../lib/instants.js";
@@ -79,26 +80,11 @@ class TransactionTable extends HTMLElement {
     this.body = h("tbody", { onkeydown: (event) => this.#handleKey(event) });
     this.count = h("span.muted");
     this.nothing = h("p.muted", { hidden: true });
-    const searchId = newId();
-    this.search = h("input", {
-      id: searchId,
-      type: "search",
-      placeholder: "Search",
-      autocomplete: "off",
-      oninput: () => this.#showMatches(),
-    });
-    this.add = h(
-      "button.soft",
-      { onclick: () => this.dispatchEvent(new CustomEvent("additem")) },
-      icon("add"),
-      "Add event",
-    );
-    this.filters = h(
-      "div.row.filters",
-      h("label.visually-hidden", { for: searchId }, "Filter by name or category"),
-      this.search,
-      this.#filter.element,
-    );
+    const label = "Filter by name or category";
+    this.search = searchInput("Search", { "aria-label": label, oninput: () => this.#showMatches() });
+    const add = () => this.dispatchEvent(new CustomEvent("additem"));
+    this.add = h("button.soft", { onclick: add }, icon("add"), "Add event");
+    this.filters = h("div.row.filters", this.search, this.#filter.element);
     render(
       this,
       h(

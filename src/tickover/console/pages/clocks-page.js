@@ -3,9 +3,10 @@
 import { checkClock, loadClock, renameClock } from "../clock/clock-calls.js";
 import { lowestOfAll, nextItems, parseClock } from "../clock/clock-model.js";
 import { clockName } from "../clock/clock-text.js";
+import { errorDetails } from "../clock/create-clock.js";
 import { ClockForm } from "../forms/clock-form.js";
 import { clockJsonForm, formProblem } from "../forms/clock-json-form.js";
-import { chooseFile, h, notify, onFileDrop, render, withBusyState } from "../lib/dom.js";
+import { busyButton, chooseFile, h, notify, onFileDrop, render, withBusyState } from "../lib/dom.js";
 import { showFailure } from "../lib/failure.js";
 import { formatDay } from "../lib/format.js";
 import { icon, iconButton } from "../lib/icons.js";
@@ -199,8 +200,7 @@ class ClocksPage extends HTMLElement {
         this.#showError(error, load, more);
       }
     };
-    const button = h("button", { onclick: () => withBusyState(button, load) }, "Load more");
-    render(more, button);
+    render(more, busyButton("button", "Load more", load));
     return cards;
   }
 
@@ -237,17 +237,12 @@ class ClocksPage extends HTMLElement {
 
   #editName(container, clock) {
     const rename = async (name) => {
-      try {
-        if (name !== (clock.name ?? "")) clock.name = (await renameClock(clock.id, name)).name;
-        this.#sort();
-        return true;
-      } catch (error) {
-        if (!(error instanceof CallError)) throw error;
-        notify(error.message, { error: true });
-        return false;
-      }
+      if (name !== (clock.name ?? "")) clock.name = (await renameClock(clock.id, name)).name;
+      this.#sort();
     };
-    showRenameForm(container, clock, { rename, close: () => this.#drawName(container, clock, { focus: true }) });
+    const close = () => this.#drawName(container, clock, { focus: true });
+    const onError = (error) => notify(errorDetails(error), { error: true });
+    showRenameForm(container, clock, { rename, close, onError });
   }
 
   #fetchMore() {
@@ -274,12 +269,11 @@ class ClocksPage extends HTMLElement {
     } catch (error) {
       if (this.#abortController.signal.aborted) return;
       if (!(error instanceof CallError)) throw error;
-      const retry = () => withBusyState(retryButton, () => this.#fetch(entry)).then(() => this.#sort());
-      const retryButton = h("button", { onclick: retry }, "Try again");
+      const retry = () => this.#fetch(entry).then(() => this.#sort());
       render(
         details,
         h("p.error", GONE_MESSAGES[error.reason] ?? error.message),
-        !GONE_MESSAGES[error.reason] && retryButton,
+        !GONE_MESSAGES[error.reason] && busyButton("button", "Try again", retry),
       );
     }
   }

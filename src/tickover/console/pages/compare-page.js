@@ -7,7 +7,6 @@ import { windowAround } from "../chart/time-axis.js";
 import { loadClock } from "../clock/clock-calls.js";
 import { balanceAt, parseClock, scheduleKey } from "../clock/clock-model.js";
 import { clockName } from "../clock/clock-text.js";
-import { watchClock } from "../clock/clock-watcher.js";
 import { compareBalances, firstViolation } from "../clock/compare-model.js";
 import { balanceRules, smallestOf } from "../clock/expectations.js";
 import { breadcrumb, card } from "../lib/card.js";
@@ -15,6 +14,7 @@ import { h, Notice, notify, render, s } from "../lib/dom.js";
 import { clocksLink, goneMessage, showFailure } from "../lib/failure.js";
 import { formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "../lib/format.js";
 import { parseInstant } from "../lib/instants.js";
+import { startPolling } from "../lib/poll.js";
 import { CallError, call } from "../lib/rpc.js";
 import { segmentedButtons } from "../lib/tabs.js";
 import { Figure } from "./clock-figures.js";
@@ -84,8 +84,8 @@ class ComparePage extends HTMLElement {
   #watch() {
     this.#notice.element.hidden = true;
     this.#watchers = this.#models.map(({ id }, index) =>
-      watchClock((signal) => loadClock(id, { quiet: true, signal }), {
-        onClock: (clock) => this.#receive(clock, index),
+      startPolling((signal) => loadClock(id, { quiet: true, signal }), {
+        onLoad: (clock) => this.#receive(clock, index),
         onError: (error) => this.#handleError(error, index),
         isBusy: () => performance.now() - this.#movedAt < DRAG_PAUSE_MS,
       }),
@@ -166,14 +166,14 @@ class ComparePage extends HTMLElement {
     this.values = this.#models.map((_model, index) => new Figure(this.#clockLink(index)));
     const figures = [this.delta, ...this.values].map(({ element }) => element);
     const label = (index) => this.#clockLabel(index);
-    const about = { window: this.#window, currency: this.#currency, rules: this.rules };
+    this.about = { window: this.#window, currency: this.#currency, rules: this.rules };
     render(
       this.#body,
       h("dl.figures", { "aria-label": "Balances at the cursor" }, figures),
       this.#chart(currencies),
       h(
         "div.clock-columns",
-        sideBySide(this.#models, this.comparison, about, label),
+        sideBySide(this.#models, this.comparison, this.about, label),
         differenceList(this.#models, label),
       ),
     );
@@ -248,14 +248,8 @@ class ComparePage extends HTMLElement {
   #draw() {
     const width = Math.floor(this.plot.clientWidth);
     if (!width) return;
-    const options = {
-      window: this.#window,
-      currency: this.#currency,
-      width,
-      rules: this.rules,
-      clocks: this.#models.map(clockName),
-    };
-    this.drawing = drawComparison(this.svg, this.comparison, options);
+    const clocks = this.#models.map(clockName);
+    this.drawing = drawComparison(this.svg, this.comparison, { ...this.about, width, clocks });
     const { left, right } = this.drawing;
     alignSlider(this.slider, this.#window, left, right - left);
     this.#moveTo(this.#instant);

@@ -1,7 +1,7 @@
 // The panel of expectations: what must hold, and whether it does.
 
 import { curveOf, lowestPoint } from "../clock/clock-model.js";
-import { errorDetails } from "../clock/create-clock.js";
+import { showErrors } from "../clock/create-clock.js";
 import {
   balanceRules,
   describeExpectation,
@@ -119,11 +119,7 @@ export class ExpectationsPanel {
   }
 
   async #remove(index) {
-    try {
-      await this.#onChange(this.#model.expectations.toSpliced(index, 1));
-    } catch (error) {
-      this.showError(errorDetails(error));
-    }
+    await showErrors(this.#error, () => this.#onChange(this.#model.expectations.toSpliced(index, 1)));
     (this.#list.querySelectorAll(".icon-button")[index] ?? this.#form.button).focus();
   }
 }

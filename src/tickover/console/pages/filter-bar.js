@@ -1,6 +1,7 @@
 // The search field and the filters above a list.
 
-import { h, newId, render } from "../lib/dom.js";
+import { h, render } from "../lib/dom.js";
+import { searchInput } from "../lib/form-fields.js";
 import { formatCount } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 
@@ -10,15 +11,13 @@ import { icon } from "../lib/icons.js";
  * `{ element, chips, update, count }`: `count(entries)` shows and returns how many entries each filter matches.
  */
 export function filterBar(noun, filters, onChange) {
-  const id = newId();
   let selected = 0;
   const update = () => {
     const text = search.value.trim().toLowerCase();
     chips.forEach((chip, index) => chip.setAttribute("aria-pressed", String(index === selected)));
     onChange((entry, entryText) => filters[selected][1](entry) && entryText.toLowerCase().includes(text));
   };
-  const placeholder = `Search ${noun}`;
-  const search = h("input", { id, type: "search", placeholder, autocomplete: "off", oninput: update });
+  const search = searchInput(`Search ${noun}`, { oninput: update });
   const select = (index) => {
     selected = index;
     update();
@@ -34,7 +33,6 @@ export function filterBar(noun, filters, onChange) {
     });
   const element = h(
     "div.row.filter-bar",
-    h("label.visually-hidden", { for: id }, `Search ${noun}`),
     h("div.search", icon("search"), search),
     h("div.row", { role: "group", "aria-label": `Filter ${noun}` }, chips),
   );

@@ -2,30 +2,19 @@
 
 import { copyText, h, notify, render } from "../lib/dom.js";
 import { clocksLink, showFailure } from "../lib/failure.js";
+import { searchInput } from "../lib/form-fields.js";
 import { formatInstant } from "../lib/format.js";
+import { startPolling } from "../lib/poll.js";
+import { fetchJson } from "../lib/rpc.js";
 import { tabList } from "../lib/tabs.js";
-
-const REFRESH_MS = 2000;
 
 // The filter outlives the page.
 let filter = "";
 // The last known list, so the next page doesn't start empty.
 let lastEmails = null;
 
-const FETCH_OPTIONS = { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" };
-const NOT_FOUND = Symbol("not found");
-const UNAVAILABLE = Symbol("unavailable");
-
-/** Return the JSON at a path, NOT_FOUND or UNAVAILABLE. */
-async function fetchJson(path, signal) {
-  try {
-    const response = await fetch(path, { ...FETCH_OPTIONS, signal });
-    if (response.status === 404) return NOT_FOUND;
-    return response.ok ? await response.json() : UNAVAILABLE;
-  } catch {
-    return UNAVAILABLE;
-  }
-}
+const EMAIL_NOT_FOUND = "Email not found. It may have been deleted.";
+const EMAIL_UNAVAILABLE = "Can't reach the server. The email appears when it is available again.";
 
 const emailPath = (id, format) => `mailbox/emails/${encodeURIComponent(id)}.${format}`;
 
@@ -37,13 +26,11 @@ class Mailbox extends HTMLElement {
     this.list = h("ol.email-list");
     this.state = h("div.email-state");
     this.email = h("article.card.email", { "aria-label": "Email" }, h("p.muted", "Select an email."));
-    this.filter = h("input", {
-      type: "search",
+    this.filter = searchInput("ana@example.test", {
       id: "email-filter",
       value: filter,
-      autocomplete: "off",
+      "aria-label": null,
       spellcheck: "false",
-      placeholder: "ana@example.test",
       oninput: () => {
         filter = this.filter.value;
         if (lastEmails) this.showList();
@@ -72,31 +59,16 @@ class Mailbox extends HTMLElement {
     if (lastEmails) this.showList();
     else render(this.state, h("p.muted", "Loading…"));
     this.showEmail();
-    this.refresh();
-    document.addEventListener("visibilitychange", () => this.refresh(), { signal: this.abortController.signal });
+    this.polling = startPolling((signal) => fetchJson("mailbox/emails.json", { signal, cache: "no-store" }), {
+      onLoad: ({ emails }) => this.receive(emails),
+      onError: ({ status }) => (status === 404 ? this.showNoMailbox() : this.showUnavailable()),
+    });
+    this.polling.poll();
   }
 
   disconnectedCallback() {
     this.abortController.abort();
-    clearTimeout(this.timer);
-  }
-
-  /** Load the emails, and again every two seconds while the tab is visible. */
-  async refresh() {
-    clearTimeout(this.timer);
-    if (document.visibilityState === "hidden") return;
-    const { signal } = this.abortController;
-    const result = await fetchJson("mailbox/emails.json", signal);
-    if (signal.aborted) return;
-    if (result === NOT_FOUND) {
-      this.showNoMailbox();
-      return;
-    }
-    if (result === UNAVAILABLE) this.showUnavailable();
-    else this.receive(result.emails);
-    // A concurrent refresh may have set the timer.
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.refresh(), REFRESH_MS);
+    this.polling.stop();
   }
 
   receive(emails) {
@@ -153,36 +125,34 @@ class Mailbox extends HTMLElement {
   async showEmail() {
     if (!this.argument) return;
     const { signal } = this.abortController;
-    const email = await fetchJson(emailPath(this.argument, "json"), signal);
-    if (signal.aborted) return;
     const back = h("a.back", { href: "#/mailbox" }, "‹ All emails");
-    this.isLoaded = email !== UNAVAILABLE;
-    if (email === NOT_FOUND || email === UNAVAILABLE) {
-      const content = h("div");
-      render(this.email, back, content);
-      showFailure(
-        content,
-        email === NOT_FOUND
-          ? "Email not found. It may have been deleted."
-          : "Can't reach the server. The email appears when it is available again.",
-        [],
-      );
-    } else {
+    try {
+      const email = await fetchJson(emailPath(this.argument, "json"), { signal, cache: "no-store" });
+      this.isLoaded = true;
       render(this.email, back, emailContent(email));
       document.title = `${email.subject} · Mailbox · Tickover`;
+    } catch ({ status }) {
+      if (signal.aborted) return;
+      this.isLoaded = status === 404;
+      const content = h("div");
+      render(this.email, back, content);
+      const problem = this.isLoaded ? EMAIL_NOT_FOUND : EMAIL_UNAVAILABLE;
+      showFailure(content, problem, []);
     }
     // After a navigation, move the focus from the page heading to the email.
     if (document.activeElement === this.heading) (this.email.querySelector("h2") ?? back).focus();
   }
 
+  /** Return true, because polling continues. */
   showUnavailable() {
     this.isUnavailable = true;
-    const retry = h("button", { onclick: () => this.refresh() }, "Try again");
+    const retry = h("button", { onclick: () => this.polling.poll() }, "Try again");
     // The existing button can have the focus.
     if (!this.state.querySelector("button")) {
       render(this.state, h("p.error", "Can't reach the server. Is it running?"), retry);
       notify("Can't reach the server. Is it running?", { error: true });
     }
+    return true;
   }
 
   showNoMailbox() {

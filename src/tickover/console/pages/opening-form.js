@@ -1,6 +1,6 @@
 // The form of the opening balances of a clock without accounts.
 
-import { errorDetails } from "../clock/create-clock.js";
+import { showErrors } from "../clock/create-clock.js";
 import { parseAmount } from "../lib/amounts.js";
 import { h, onSubmit, render, withAmounts } from "../lib/dom.js";
 import { amountInput, field, textInput } from "../lib/form-fields.js";
@@ -22,12 +22,7 @@ export function openingForm(onSave) {
     );
     const save = async () => {
       const entries = amounts.map(({ read }, index) => [currencies[index] ?? code.read() ?? "", read() ?? 0]);
-      error.textContent = "";
-      try {
-        await onSave(Object.fromEntries(entries.filter(([, amount]) => amount !== 0)));
-      } catch (caught) {
-        error.textContent = errorDetails(caught);
-      }
+      await showErrors(error, () => onSave(Object.fromEntries(entries.filter(([, amount]) => amount !== 0))));
     };
     element.hidden = accounts.length > 0;
     render(

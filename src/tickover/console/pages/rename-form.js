@@ -4,12 +4,17 @@ import { MAX_NAME_LENGTH } from "../clock/clock-text.js";
 import { h, onSubmit, render, withBusyState } from "../lib/dom.js";
 import { textInput } from "../lib/form-fields.js";
 
-/** Show the form. `rename(name)` renames the clock and reports errors; it returns whether to call `close()`. */
-export function showRenameForm(container, clock, { rename, close }) {
+/** Show the form, until `close()`. `rename(name)` renames the clock, and `onError` reports why it fails. */
+export function showRenameForm(container, clock, { rename, close, onError }) {
   const field = textInput(clock.name, { "aria-label": "Clock name", maxLength: MAX_NAME_LENGTH });
   const button = h("button", "Save");
   const save = async () => {
-    if (await withBusyState(button, () => rename(field.value))) close();
+    try {
+      await withBusyState(button, () => rename(field.value));
+      close();
+    } catch (error) {
+      onError(error);
+    }
   };
   render(
     container,

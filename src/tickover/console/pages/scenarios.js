@@ -5,7 +5,7 @@ import { lowestOfAll, parseParams } from "../clock/clock-model.js";
 import { plural, summaryParts } from "../clock/clock-text.js";
 import { createClock, creationErrorMessage } from "../clock/create-clock.js";
 import { firstViolation, lowestBalances } from "../clock/expectations.js";
-import { h, notify, render, withBusyState } from "../lib/dom.js";
+import { busyButton, h, notify, render } from "../lib/dom.js";
 import { showFailure } from "../lib/failure.js";
 import { formatDay, formatMoney, formatShortDay } from "../lib/format.js";
 import { stateBadge } from "../lib/icons.js";
@@ -62,15 +62,14 @@ function lowestFigures(lows, model) {
 
 function scenarioCard({ name, title, about, model, lows, text, id, isInvalid }, { edit, remove }) {
   const hiddenTitle = () => h("span.visually-hidden", ` ${title}`);
-  const create = () =>
-    withBusyState(button, async () => {
-      try {
-        await createClock(id ? { text } : { scenario: name }, "createTestClockFromScenario");
-      } catch (error) {
-        notify(creationErrorMessage(error), { error: true });
-      }
-    });
-  const button = h("button.soft", { onclick: create }, "Create", hiddenTitle());
+  const create = async () => {
+    try {
+      await createClock(id ? { text } : { scenario: name }, "createTestClockFromScenario");
+    } catch (error) {
+      notify(creationErrorMessage(error), { error: true });
+    }
+  };
+  const button = busyButton("button.soft", ["Create", hiddenTitle()], create);
   const { expectations } = model;
   const parts = summaryParts(model);
   const counts = [parts.pop(), ...(expectations.length ? [plural(expectations.length, "expectation")] : [])];
@@ -147,7 +146,7 @@ export function scenarioGallery(edit) {
       scenarios = await loadScenarios();
       for (const own of ownScenarios()) scenarios = [...scenarios, await expandOwn(own)];
     } catch {
-      const retry = h("button.primary", { onclick: () => withBusyState(retry, load) }, "Try again");
+      const retry = busyButton("button.primary", "Try again", load);
       showFailure(container, "Can't load the scenarios. Is the server running?", [retry]);
       return;
     }

@@ -17,24 +17,18 @@ const progress = { ...NOTHING_DONE };
 
 const waitText = (seconds) => (seconds < 120 ? `${seconds} s` : formatDuration(seconds * 1000));
 
+const MESSAGES = {
+  LOGIN_REFUSED: "This code is wrong, expired or used. Try again.",
+  MAIL_NOT_SENT: "The mail server didn't accept the email. Try again.",
+};
+
 function errorMessage(error) {
   if (error instanceof ServerUnavailable) return "Can't reach the server. Try again when it is running.";
-  switch (error.reason) {
-    case "LOGIN_REFUSED":
-      return "This code is wrong, expired or used. Try again.";
-    case "RATE_LIMITED":
-      return `Too many attempts. Try again in ${waitText(error.data.retryAfterSeconds)}.`;
-    case "MAIL_NOT_SENT":
-      return "The mail server didn't accept the email. Try again.";
-    case "INVALID_PARAMS":
-      return error.data.errors
-        .map((fault) =>
-          fault.path === "email" ? `The email address ${fault.message}.` : `${fault.path} ${fault.message}.`,
-        )
-        .join(" ");
-    default:
-      return error.message;
-  }
+  const { reason, message, data } = error;
+  if (reason === "RATE_LIMITED") return `Too many attempts. Try again in ${waitText(data.retryAfterSeconds)}.`;
+  if (reason !== "INVALID_PARAMS") return MESSAGES[reason] ?? message;
+  const texts = data.errors.map(({ path, message }) => `${path === "email" ? "The email address" : path} ${message}.`);
+  return texts.join(" ");
 }
 
 class SignIn extends HTMLElement {

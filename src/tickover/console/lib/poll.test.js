@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
-import { watchClock } from "./clock-watcher.js";
+import { startPolling } from "./poll.js";
 
 const page = new EventTarget();
 
@@ -21,7 +21,7 @@ function watch(more) {
       signal.addEventListener("abort", () => reject(new Error("aborted")));
     });
   const onError = ({ message }) => shown.push(message) && message !== "gone";
-  const watcher = watchClock(load, { onClock: (clock) => shown.push(clock), onError, ...more });
+  const watcher = startPolling(load, { onLoad: (clock) => shown.push(clock), onError, ...more });
   return { watcher, requests, shown };
 }
 

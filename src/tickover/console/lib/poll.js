@@ -1,14 +1,13 @@
-// Polls a clock to show changes made elsewhere.
+// Loads something again and again, to show changes made elsewhere.
 
 const POLL_MS = 2_000;
 const RETRY_MS = 5_000;
 
 /**
- * Load the clock every two seconds while the tab is visible, with `load(signal)`. Call `onClock(clock)` or
- * `onError(error)`; `onError` returns whether polling continues. Polling waits while `isBusy()`, so it never disturbs a
- * moving scrubber.
+ * Call `load(signal)` every two seconds while the tab is visible, and `onLoad(loaded)` or `onError(error)`, which returns
+ * whether polling continues. Polling waits while `isBusy()`, so it never disturbs a moving scrubber.
  */
-export function watchClock(load, { onClock, onError, isBusy = () => false }) {
+export function startPolling(load, { onLoad, onError, isBusy = () => false }) {
   let timer = null;
   let request = null;
   let actions = 0;
@@ -23,8 +22,8 @@ export function watchClock(load, { onClock, onError, isBusy = () => false }) {
     const controller = (request = new AbortController());
     let wait = POLL_MS;
     try {
-      const clock = await load(controller.signal);
-      if (!controller.signal.aborted) onClock(clock);
+      const loaded = await load(controller.signal);
+      if (!controller.signal.aborted) onLoad(loaded);
     } catch (error) {
       if (!controller.signal.aborted) wait = onError(error) ? RETRY_MS : 0;
     } finally {
