@@ -48,12 +48,6 @@ function parseRoute() {
   return { name, argument: decode(argument), query: new URLSearchParams(query?.replaceAll("+", "%2B")) };
 }
 
-function notFoundPage() {
-  const page = h("div");
-  showFailure(page, "Page not found. Check the address.", [clocksLink()], "h1");
-  return page;
-}
-
 /** Show the page of the URL. Return when its module is loaded. */
 async function showPage() {
   const { name, argument, query } = parseRoute();
@@ -69,7 +63,8 @@ async function showPage() {
     updateHeader();
     return;
   }
-  const element = page ? document.createElement(page.element) : notFoundPage();
+  const element = h(page?.element ?? "div");
+  if (!page) showFailure(element, "Page not found. Check the address.", [clocksLink()], "h1");
   Object.assign(element, { argument, query });
   current = { key, element, token };
   document.title = `${page?.title ?? "Page not found"} · Tickover`;

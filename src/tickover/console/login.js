@@ -4,6 +4,7 @@
 import { logo } from "./lib/icons.js";
 import { call, RpcError } from "./lib/rpc.js";
 import { startSession } from "./lib/session.js";
+import { removeStored, writeStored } from "./lib/storage.js";
 
 const byId = (id) => document.getElementById(id);
 const status = byId("status");
@@ -40,13 +41,9 @@ function showError(error) {
 
 /** Return whether the browser can store a session. Without storage, redeeming the link would waste it. */
 function canStoreSession() {
-  try {
-    localStorage.setItem("try", "");
-    localStorage.removeItem("try");
-    return true;
-  } catch {
-    return false;
-  }
+  const isStored = writeStored("try", "");
+  removeStored("try");
+  return isStored;
 }
 
 /** Store the session and open the console, which replaces this page in the history. */

@@ -1,7 +1,7 @@
 // The chart of two clocks: both balances, the band between them, and the difference below.
 
 import { balanceAt, lowestPoint } from "../clock/clock-model.js";
-import { smallestOf, violationRanges } from "../clock/expectations.js";
+import { smallestOf } from "../clock/expectations.js";
 import { render, s } from "../lib/dom.js";
 import { formatDay, formatMoney, formatShortDay, shorten } from "../lib/format.js";
 import { DAY } from "../lib/instants.js";
@@ -23,7 +23,7 @@ import { halfWidth, Pill } from "./pill.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
 
 const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [34, 260, 34, 72, 26, 12];
-const [CALLOUT_ROW, TRACK_ROW] = [CALLOUT_HEIGHT + 4, 10];
+const CALLOUT_ROW = CALLOUT_HEIGHT + 4;
 
 /** Return the band between two step curves: one forwards, and the other back. */
 function bandPath({ balances: [first, second], delta: { times } }, x, y, from, to) {
@@ -80,7 +80,7 @@ const MAX_LABEL_NAME = 20; // characters in a label
 
 const NAMES = ["first", "second"]; // the classes of the clocks
 
-/** Return where everything is: the scales, the edges, the lowest points and the ranges that violate a rule. */
+/** Return where everything is: the scales, the edges and the lowest points. */
 function layOut(comparison, { window, currency, width, rules }) {
   const { balances, starts, delta, differsFrom } = comparison;
   const { from, to } = window;
@@ -88,12 +88,9 @@ function layOut(comparison, { window, currency, width, rules }) {
   const low = [0, 1].filter((index) => lows[index].value < smallestOf(rules[index], lows[index].at));
   // The lowest point of each clock below its bounds has a call-out, or the lowest one of both.
   const calledOut = low.length ? low : [lows[1].value < lows[0].value ? 1 : 0];
-  const violations = [0, 1]
-    .map((index) => ({ index, ranges: rules[index].flatMap((rule) => violationRanges(balances[index], rule)) }))
-    .filter(({ ranges }) => ranges.length);
   const curveBottom = PLOT_TOP + PLOT_HEIGHT - CALLOUT_ROW;
   const plotBottom = curveBottom + calledOut.length * CALLOUT_ROW;
-  const stripTop = plotBottom + violations.length * TRACK_ROW + GAP;
+  const stripTop = plotBottom + GAP;
   const bottom = stripTop + DIFFERENCE_HEIGHT;
   const bounds = rules.flat().flatMap(({ atLeast = 0, atMost = 0 }) => [atLeast, atMost]);
   const values = valueScale(valueRange(balances, window, bounds), 4, curveBottom - 8, PLOT_TOP + 8);
@@ -107,7 +104,7 @@ function layOut(comparison, { window, currency, width, rules }) {
   const split = Math.min(Math.max(differsFrom, shared), to);
   const x = scale(from, to, left, right);
   const rows = { curveBottom, plotBottom, stripTop, bottom };
-  return { ...rows, lows, low, calledOut, violations, plot, strip, left, right, x, from, to, shared, split };
+  return { ...rows, lows, low, calledOut, plot, strip, left, right, x, from, to, shared, split };
 }
 
 /** Draw both curves. Each begins at the start of its clock. Where both are equal, only the shared one is drawn. */
@@ -123,24 +120,6 @@ function drawCurves({ balances, starts }, { x, plot: { y }, shared, split, to })
   return [
     split > shared && s("path.line.shared", { d: stepPath(balances[0], x, y, shared, split) }),
     NAMES.map((name, index) => s("path", { class: `line ${name}`, d: ownPath(index) })),
-  ];
-}
-
-/** Draw a track for each clock that violates an expectation. It is red while that lasts. */
-function drawTracks({ starts }, { x, violations, plotBottom, left, right, from, to }) {
-  const track = ({ index, ranges }, row) => {
-    const height = plotBottom + (row + 1) * TRACK_ROW;
-    const start = x(Math.max(starts[index], from));
-    const path = ranges.map(([start, end]) => `M${x(start)} ${height}H${x(Math.min(end, to))}`).join("");
-    return [
-      s("path", { class: `line track ${NAMES[index]}`, d: `M${start} ${height}H${right}` }),
-      s("path.violation", { d: path }),
-    ];
-  };
-  const y = plotBottom + ((violations.length + 1) * TRACK_ROW) / 2 + 4;
-  return [
-    violations.map(track),
-    violations.length > 0 && s("text", { x: left - 8, y, "text-anchor": "end" }, "Violations"),
   ];
 }
 
@@ -244,7 +223,6 @@ export function drawComparison(svg, comparison, { window, currency, width, rules
       }),
     ),
     drawCurves(comparison, layout),
-    drawTracks(comparison, layout),
     s("path.delta", { d: areaPath(stepPath(delta, x, strip.y, shared, to), strip.y(0), x(shared)) }),
     cursor.mark.stem,
     grids.map(({ labels }) => labels),

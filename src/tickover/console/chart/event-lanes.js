@@ -202,16 +202,20 @@ export function transferLane(model, x, box) {
   return shapeLane("transfer", ARROW_DISTANCE, model, x, box, shape);
 }
 
+/** Return a function that draws a segment of a strip between two times, if it is in the window. */
+const segmentsOf = (x, { from, to, top, bottom }) =>
+  function segment(className, start, end, title) {
+    if (end < from || start > to) return null;
+    // The round ends stay in the plot.
+    const [first, last] = [x(Math.max(start, from)) + CAP, x(Math.min(end, to)) - CAP];
+    const d = `M${first} ${(top + bottom) / 2}H${Math.max(last, first)}`;
+    return s("path", { class: className, d }, title && s("title", title));
+  };
+
 /** Draw ranges `{ from, to, title }` in a strip: failures of the bank, or differences of books, which have no length. */
-export function rangeStrip(ranges, x, { from, to, top, bottom }) {
-  const y = (top + bottom) / 2;
-  const segments = ranges
-    .filter((range) => range.from <= to && range.to >= from)
-    .map((range) => {
-      const [first, last] = [x(Math.max(range.from, from)) + CAP, x(Math.min(range.to, to)) - CAP];
-      const path = { class: "violation", d: `M${first} ${y}H${Math.max(first, last)}` };
-      return s("path", path, s("title", range.title));
-    });
+export function rangeStrip(ranges, x, box) {
+  const segment = segmentsOf(x, box);
+  const segments = ranges.map(({ from, to, title }) => segment("violation", from, to, title));
   return s("g.strip", segments);
 }
 
@@ -219,13 +223,10 @@ export function rangeStrip(ranges, x, { from, to, top, bottom }) {
  * Draw the strip of an expectation: where it holds, where it is violated, and when the transactions that it counts post. What
  * must happen once counts from then on. `result` is null until the server responds.
  */
-export function expectationStrip(model, expectation, result, x, { from, to, top, bottom }) {
+export function expectationStrip(model, expectation, result, x, box) {
+  const { from, to, top, bottom } = box;
   const y = (top + bottom) / 2;
-  const segment = (className, start, end) => {
-    // The round ends stay in the plot.
-    const [first, last] = [x(Math.max(start, from)) + CAP, x(Math.min(end, to)) - CAP];
-    return end >= from && start <= to && s("path", { class: className, d: `M${first} ${y}H${Math.max(last, first)}` });
-  };
+  const segment = segmentsOf(x, box);
   const { balance: rule } = expectation;
   const balance = rule && curveOf(model, rule);
   const isViolated = result?.ok === false;

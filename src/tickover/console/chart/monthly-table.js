@@ -6,12 +6,7 @@ import { smallestAllowed } from "../clock/expectations.js";
 import { exactSum } from "../lib/decimals.js";
 import { h, tableHead } from "../lib/dom.js";
 import { formatCount, formatMoney, formatMonthOfYear, formatShortDay } from "../lib/format.js";
-import { addMonths } from "../lib/instants.js";
-
-const monthOf = (instant) => {
-  const date = new Date(instant);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
-};
+import { addMonths, startOfMonth } from "../lib/instants.js";
 
 /** Return the row of a month with some items. */
 function monthRow(model, curve, month, items) {
@@ -54,7 +49,7 @@ export function monthlyTable(model) {
       h(
         "tbody",
         h("tr", h("th", { scope: "rowgroup", colSpan: 6 }, h("strong", title))),
-        [...Map.groupBy(curve.items, ({ at }) => monthOf(at))].map((month) => monthRow(model, curve, ...month)),
+        [...Map.groupBy(curve.items, ({ at }) => startOfMonth(at))].map((month) => monthRow(model, curve, ...month)),
       ),
     ),
   );

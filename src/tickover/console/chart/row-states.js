@@ -7,7 +7,7 @@ import { formatCount, formatInstant } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { MARKS } from "./event-lanes.js";
 
-export const STATE_TEXTS = {
+const STATE_TEXTS = {
   posted: "posted",
   new: "just posted",
   next: "would post",

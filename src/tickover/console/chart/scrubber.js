@@ -121,7 +121,9 @@ export class Scrubber {
   }
 
   #updateField() {
-    if (document.activeElement !== this.field) this.#writeField();
+    if (document.activeElement === this.field) return;
+    this.field.removeAttribute("aria-invalid");
+    this.field.value = toTimeText(toTimestamp(this.#instant));
   }
 
   /** Move the preview by a step. With `advances`, advance the clock by the step instead. */
@@ -175,10 +177,5 @@ export class Scrubber {
     this.field.setAttribute("aria-invalid", String(isInvalid));
     if (isInvalid) notify(`The preview ${TIME_FAULT}.`, { error: true });
     else this.#setInstant(instant);
-  }
-
-  #writeField() {
-    this.field.removeAttribute("aria-invalid");
-    this.field.value = toTimeText(toTimestamp(this.#instant));
   }
 }

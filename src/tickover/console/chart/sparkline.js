@@ -41,13 +41,8 @@ export function sparkline(model, { width = 320, height = 88, lows = [] } = {}) {
 /** Draw the balances of a scenario. With several currencies, label each strip. */
 export function labelledSparkline(model, options) {
   const shown = model.currencies.slice(0, MAX_SHOWN_CURRENCIES);
-  const labels =
-    shown.length > 1 &&
-    h(
-      "div",
-      shown.map((currency) => h("span", currency)),
-    );
-  return h("div.strips", { "aria-hidden": "true" }, labels, sparkline(model, options));
+  const labels = shown.map((currency) => h("span", currency));
+  return h("div.strips", { "aria-hidden": "true" }, labels.length > 1 && h("div", labels), sparkline(model, options));
 }
 
 /** Return where a curve starts. That of a scenario without an opening balance starts with its first item. */

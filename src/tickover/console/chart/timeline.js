@@ -4,6 +4,7 @@
 import { countUntil, curvesOf } from "../clock/clock-model.js";
 import { plural } from "../clock/clock-text.js";
 import { h, render, s } from "../lib/dom.js";
+import { select } from "../lib/form-fields.js";
 import { formatDay, formatInstant } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { listenToShortcuts } from "../lib/shortcuts.js";
@@ -133,11 +134,7 @@ export class Timeline extends HTMLElement {
     this.heading.textContent = model.balances.length || !model.goals.length ? "Balance" : "Contributions";
     this.choice.hidden = model.accounts.length < 2;
     const options = [[ALL_ACCOUNTS, "All accounts"], ...model.accounts.map(({ key, name }) => [key, name]), [TOTALS, "Totals"]]; // biome-ignore format: one line
-    if (this.choice.children.length !== options.length)
-      render(
-        this.choice,
-        options.map(([value, text]) => h("option", { value }, text)),
-      );
+    if (this.choice.children.length !== options.length) this.choice.replaceChildren(...select(options).children);
     if (!this.#window || !this.#isVisible(instant) || this.#zoom === ALL)
       this.#window = windowAround(model, instant, ZOOMS[this.#zoom]?.months, this.#window);
     this.#drawMoreButton();

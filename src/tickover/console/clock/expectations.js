@@ -9,31 +9,27 @@ import { plural } from "./clock-text.js";
 const quote = (text) => `“${text}”`;
 const date = (timestamp) => formatInstant(parseInstant(timestamp));
 
-function bounds({ atLeast, atMost, currency }) {
-  return [
-    atLeast !== undefined && `at least ${formatMoney(atLeast, currency)}`,
-    atMost !== undefined && `at most ${formatMoney(atMost, currency)}`,
-  ]
-    .filter(Boolean)
-    .join(" and ");
+function bounds({ atLeast, atMost }, currency, [least, most]) {
+  const texts = [
+    atLeast !== undefined && `${least} ${formatMoney(atLeast, currency)}`,
+    atMost !== undefined && `${most} ${formatMoney(atMost, currency)}`,
+  ];
+  return texts.filter(Boolean).join(" and ");
 }
 
 const DESCRIBE = {
   balance(rule, model) {
-    const { atLeast, atMost, from, until } = rule;
+    const { from, until } = rule;
     const { name, currency } = subjectOf(rule, model);
-    const bounds = [
-      atLeast !== undefined && `never below ${formatMoney(atLeast, currency)}`,
-      atMost !== undefined && `never above ${formatMoney(atMost, currency)}`,
-    ].filter(Boolean);
     const range = [from && ` from ${date(from)}`, until && ` until ${date(until)}`].filter(Boolean);
-    return `${name} balance ${bounds.join(" and ")}${range.join("")}`;
+    return `${name} balance ${bounds(rule, currency, ["never below", "never above"])}${range.join("")}`;
   },
   goalReached: ({ goal, by }) => `Goal ${quote(goal)} reached by ${date(by)}`,
   posted: ({ name, by, count = 1 }) => `${quote(name)} posted${count > 1 ? ` ${count} times` : ""} by ${date(by)}`,
   total({ type, currency, category, per, ...rule }) {
+    const limits = bounds(rule, currency, ["at least", "at most"]);
     const what = `${type === "INCOME" ? "Income" : "Expenses"}${category ? ` for ${quote(category)}` : ""}`;
-    return `${what} ${bounds({ ...rule, currency })}${per === "ALL" ? "" : ` in every ${per.toLowerCase()}`}`;
+    return `${what} ${limits}${per === "ALL" ? "" : ` in every ${per.toLowerCase()}`}`;
   },
 };
 

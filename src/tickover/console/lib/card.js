@@ -14,6 +14,9 @@ export function card({ title, aside, ...properties }, ...content) {
   );
 }
 
+/** Create an entry of a list: its title, what is below it, and a button. */
+export const listEntry = (title, details, button) => h("li.row", h("div", title, details), button);
+
 /** Create a button that opens and closes a form: `{ button, box }`. `build(close)` creates the form for the box. */
 export function disclosure(text, build) {
   const box = h("div", { hidden: true });

@@ -32,7 +32,4 @@ export function exactSum(numbers) {
 }
 
 /** Return left minus right, exactly. */
-export function difference(left, right) {
-  const { places, counts } = toCommonUnit([left, right]);
-  return toNumber(counts[0] - counts[1], places);
-}
+export const difference = (left, right) => exactSum([left, -right]);

@@ -26,6 +26,12 @@ export function toTimestamp(instant) {
 export const startOfDay = (instant) => Math.floor(instant / DAY) * DAY;
 export const endOfDay = (instant) => Math.ceil(instant / DAY) * DAY;
 
+/** Return the start of the month of an instant. */
+export function startOfMonth(instant) {
+  const date = new Date(instant);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
+}
+
 /** Add calendar months. A month after 31 January is the last day of February. */
 export function addMonths(instant, months) {
   const date = new Date(startOfDay(instant));

@@ -1,6 +1,6 @@
 // A button that opens a menu.
 
-import { h, newId } from "./dom.js";
+import { h, newId, nextPosition } from "./dom.js";
 
 /** Return whether no style hides the node itself. Its menu may be closed. */
 const isDisplayed = (node) => getComputedStyle(node).display !== "none";
@@ -19,15 +19,6 @@ function menuItem({ text, hint, getTarget, danger, isNarrow }, onClick) {
   );
   return Object.assign(button, { drawTarget: () => target && (target.textContent = getTarget()) });
 }
-
-/** Return the position to which a key moves the focus in a list, or undefined. */
-const nextPosition = (key, current, last) =>
-  ({
-    ArrowDown: current === last ? 0 : current + 1,
-    ArrowUp: current === 0 ? last : current - 1,
-    Home: 0,
-    End: last,
-  })[key];
 
 /**
  * Create a menu of items `{ text, hint, getTarget, danger, isNarrow, onSelect }` or null for a line. `getTarget()` returns
@@ -85,7 +76,8 @@ export function menuButton({ label, content, className = "" }, items) {
 
   function handleKey(event) {
     const visible = visibleButtons();
-    const next = nextPosition(event.key, visible.indexOf(document.activeElement), visible.length - 1);
+    const current = visible.indexOf(document.activeElement);
+    const next = nextPosition(event.key, ["ArrowUp", "ArrowDown"], current, visible.length);
     if (next !== undefined) visible[next].focus();
     else if (event.key === "Escape") close();
     else return;

@@ -1,7 +1,7 @@
 // Tabs that follow the ARIA practices: one tab stop, arrow keys, Home and End. And joined buttons, of which at most one
 // is pressed.
 
-import { h, render } from "./dom.js";
+import { h, nextPosition, render } from "./dom.js";
 
 let tabListCount = 0;
 
@@ -30,13 +30,7 @@ export function tabList(label, tabs, { selected = 0, canLeave = () => true } = {
   }
 
   function onkeydown(event) {
-    const last = buttons.length - 1;
-    const next = {
-      ArrowRight: current === last ? 0 : current + 1,
-      ArrowLeft: current === 0 ? last : current - 1,
-      Home: 0,
-      End: last,
-    }[event.key];
+    const next = nextPosition(event.key, ["ArrowLeft", "ArrowRight"], current, buttons.length);
     if (next === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     select(next);

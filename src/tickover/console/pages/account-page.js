@@ -1,7 +1,7 @@
 // <tick-account>: the access tokens of the signed-in user.
 
 import { faultList, faultsIn } from "../clock/create-clock.js";
-import { card } from "../lib/card.js";
+import { card, listEntry } from "../lib/card.js";
 import { secretBox } from "../lib/code-block.js";
 import { busyButton, h, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
 import { field, textInput } from "../lib/form-fields.js";
@@ -100,11 +100,8 @@ class AccountPage extends HTMLElement {
       lastUsedOn ? `last used ${formatDate(lastUsedOn)}` : "never used",
       `expires ${formatDate(expiresAt)}`,
     ];
-    return h(
-      "li.row",
-      h("div", h("strong", name), readOnly && h("span.chip", "read only"), h("p.hint.muted", dates.join(" · "))),
-      button,
-    );
+    const title = [h("strong", name), readOnly && h("span.chip", "read only")];
+    return listEntry(title, h("p.hint.muted", dates.join(" · ")), button);
   }
 
   async #create() {

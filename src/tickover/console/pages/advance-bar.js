@@ -84,11 +84,8 @@ export class AdvanceBar {
       ".",
     );
     const hasNext = countUntil(model.times, model.now) < model.times.length;
-    this.label.textContent = isNow
-      ? hasNext
-        ? "Advance to next event"
-        : "Advance 1 month"
-      : `Advance to ${formatShortInstant(view.instant)}`;
+    const step = hasNext ? "Advance to next event" : "Advance 1 month";
+    this.label.textContent = isNow ? step : `Advance to ${formatShortInstant(view.instant)}`;
     this.advance.setAttribute("aria-disabled", String(isGone || (isNow && model.now >= model.maxTime)));
     for (const button of [this.advance, this.more.button]) button.classList.toggle("primary", model.items.length > 0);
     this.#hide(this.split, isPast);

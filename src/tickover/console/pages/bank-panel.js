@@ -4,7 +4,7 @@ import { describeFault, FAULT_KINDS, faultAt, faultRanges, PROTOCOLS, syncBetwee
 import { curvesOf } from "../clock/clock-model.js";
 import { curveName, plural } from "../clock/clock-text.js";
 import { showErrors } from "../clock/create-clock.js";
-import { card, disclosure } from "../lib/card.js";
+import { card, disclosure, listEntry } from "../lib/card.js";
 import { secretBox } from "../lib/code-block.js";
 import { busyButton, h, notify, render } from "../lib/dom.js";
 import { field, markInvalidTime, readTime, select, textInput, timeInput } from "../lib/form-fields.js";
@@ -67,16 +67,12 @@ export class BankPanel {
       await this.#load();
       this.#form.button.focus();
     };
-    return h(
-      "li.row",
-      h(
-        "div",
-        h("strong", institution),
-        h("p.hint.muted", `${PROTOCOLS[protocol]} · connected ${formatDay(Date.parse(createdAt))}`),
-        faults.map((fault) => h("p.hint.error", describeFault(fault))),
-      ),
-      h("button", { "aria-label": `End “${institution}”`, onclick: end }, "End"),
-    );
+    const details = [
+      h("p.hint.muted", `${PROTOCOLS[protocol]} · connected ${formatDay(Date.parse(createdAt))}`),
+      faults.map((fault) => h("p.hint.error", describeFault(fault))),
+    ];
+    const button = h("button", { "aria-label": `End “${institution}”`, onclick: end }, "End");
+    return listEntry(h("strong", institution), details, button);
   }
 
   #connectForm(close) {

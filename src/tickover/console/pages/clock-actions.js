@@ -6,7 +6,7 @@ import { notify } from "../lib/dom.js";
 import { formatInstant } from "../lib/format.js";
 import { parseInstant, toTimestamp } from "../lib/instants.js";
 import { call, RpcError, ServerUnavailable } from "../lib/rpc.js";
-import { askFork, confirmCancellation, confirmDeletion } from "./clock-dialogs.js";
+import { askFork, confirmAction, confirmCancellation } from "./clock-dialogs.js";
 import { askItem } from "./item-dialog.js";
 
 /** Notify once the next page is shown, because a change of page clears the notification. */
@@ -129,7 +129,8 @@ export class ClockActions {
 
   async askDelete() {
     const model = this.#hooks.model();
-    if (!(await confirmDeletion(clockName(model)))) return;
+    const consequence = "This deletes the clock permanently, for everyone who uses it. Its forks remain.";
+    if (!(await confirmAction(`Delete “${clockName(model)}”?`, consequence, "Delete clock"))) return;
     await this.#run(
       async () => {
         await call("deleteTestClock", { id: model.id });

@@ -64,13 +64,6 @@ export async function confirmAction(question, consequence, action) {
   return choice === "confirm";
 }
 
-export const confirmDeletion = (name) =>
-  confirmAction(
-    `Delete “${name}”?`,
-    "This deletes the clock permanently, for everyone who uses it. Its forks remain.",
-    "Delete clock",
-  );
-
 // amendTestClock accepts no more.
 const MAX_CANCELLED = 100;
 
@@ -115,15 +108,9 @@ export async function showItem(item, state, model) {
     Category: category,
     ID: [h("code", id), iconButton("copy", "Copy ID", { value: "copy" })],
   };
-  const rows = Object.entries(facts).filter(([, value]) => value);
-  const choice = await openDialog("Event", [
-    h("h2", name),
-    h(
-      "dl.facts",
-      rows.map(([label, value]) => [h("dt", label), h("dd", value)]),
-    ),
-    buttonRow(dismissButton("Close")),
-  ]);
+  const shown = Object.entries(facts).filter(([, value]) => value);
+  const rows = shown.map(([label, value]) => [h("dt", label), h("dd", value)]);
+  const choice = await openDialog("Event", [h("h2", name), h("dl.facts", rows), buttonRow(dismissButton("Close"))]);
   if (choice === "copy") copyText(id, "the ID of the event");
 }
 

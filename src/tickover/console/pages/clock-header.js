@@ -70,12 +70,10 @@ export class ClockHeader {
 
   setModel(model) {
     this.#counts.textContent = countKinds(model.items).join(", ") || "no events";
-    if (model.name !== this.#model.name) {
-      this.#model = model;
-      // A name that is being edited stays.
-      if (this.#name.querySelector("h1")) this.#drawName();
-    }
+    const isRenamed = model.name !== this.#model.name;
     this.#model = model;
+    // A name that is being edited stays.
+    if (isRenamed && this.#name.querySelector("h1")) this.#drawName();
   }
 
   /** Show that the clock is gone. A living clock has no status. */

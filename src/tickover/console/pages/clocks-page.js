@@ -10,6 +10,7 @@ import { busyButton, chooseFile, h, notify, onFileDrop, render, withBusyState } 
 import { showFailure } from "../lib/failure.js";
 import { formatDay } from "../lib/format.js";
 import { icon, iconButton } from "../lib/icons.js";
+import { startOfMonth, toTimestamp } from "../lib/instants.js";
 import { CallError, call } from "../lib/rpc.js";
 import { tabList } from "../lib/tabs.js";
 import {
@@ -30,11 +31,6 @@ import { scenarioGallery } from "./scenarios.js";
 const MAX_CONCURRENT_REQUESTS = 3;
 
 const GONE_MESSAGES = { CLOCK_NOT_FOUND: "This clock was deleted.", CLOCK_EXPIRED: "This clock has expired." };
-
-function firstOfMonth() {
-  const now = new Date();
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth())).toISOString().replace(".000", "");
-}
 
 const MIN_FILTERED = 6; // clocks for which a search is useful
 
@@ -112,7 +108,7 @@ class ClocksPage extends HTMLElement {
   }
 
   #creationTabs() {
-    const draft = { name: "", params: { frozenTime: firstOfMonth() } };
+    const draft = { name: "", params: { frozenTime: toTimestamp(startOfMonth(Date.now())) } };
     const edit = (toml, scenarioId) => {
       Object.assign(draft, { toml, scenarioId });
       tabs.select(2);

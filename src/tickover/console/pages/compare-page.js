@@ -12,17 +12,37 @@ import { balanceRules, smallestOf } from "../clock/expectations.js";
 import { breadcrumb, card } from "../lib/card.js";
 import { h, Notice, notify, render, s } from "../lib/dom.js";
 import { clocksLink, goneMessage, showFailure } from "../lib/failure.js";
+import { select } from "../lib/form-fields.js";
 import { formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "../lib/format.js";
+import { iconButton } from "../lib/icons.js";
 import { parseInstant } from "../lib/instants.js";
 import { startPolling } from "../lib/poll.js";
 import { CallError, call } from "../lib/rpc.js";
 import { segmentedButtons } from "../lib/tabs.js";
 import { Figure } from "./clock-figures.js";
-import { clockChoice, curveMark } from "./compare-choice.js";
 import { differenceList, sideBySide } from "./compare-tables.js";
 
 const MAX_CLOCKS = 100;
 const DRAG_PAUSE_MS = 400; // polling waits this long after a move of the slider
+
+/** Return the mark of a clock's curve. */
+const curveMark = (index) => h("span", { class: `curve-mark ${index ? "second" : "first"}`, "aria-hidden": "true" });
+
+/** Return the lists of clocks and a button that swaps them. `onChoose(ids)` gets the chosen clocks. */
+function clockChoice(clocks, ids, onChoose) {
+  const list = (index) =>
+    select(
+      clocks.map((clock) => [clock.id, clockName(clock)]),
+      {
+        value: ids[index],
+        "aria-label": index ? "Second clock" : "First clock",
+        onchange: ({ target }) => onChoose(ids.with(index, target.value)),
+      },
+    );
+  const field = (index) => h("div.clock-choice", curveMark(index), list(index));
+  const swap = iconButton("swap", "Swap", { onclick: () => onChoose(ids.toReversed()) });
+  return [field(0), swap, field(1)];
+}
 
 class ComparePage extends HTMLElement {
   #clocks = [];

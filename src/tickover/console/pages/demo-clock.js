@@ -120,11 +120,8 @@ class DemoClock extends HTMLElement {
     const state = isViolated ? "will be violated" : "will hold";
     if (this.result.dataset.state === state) return;
     this.result.dataset.state = state;
-    render(
-      this.result,
-      stateBadge(state),
-      isViolated ? `Violation ${formatShortDay(this.violatedAt)}` : "Holds so far",
-    );
+    const text = isViolated ? `Violation ${formatShortDay(this.violatedAt)}` : "Holds so far";
+    render(this.result, stateBadge(state), text);
   }
 
   #play() {

@@ -8,27 +8,25 @@ import { MAX_SCENARIOS, saveScenario } from "./scenarios.js";
 
 const CHECK_DELAY_MS = 500;
 const BEYOND_PREVIEW = "exceed the limit of"; // expandScenario takes fewer items than a clock can hold
-const EXAMPLE = [
-  'title = "My scenario"',
-  'currency = "EUR"',
-  'length = "6 months"',
-  "opening = {EUR = 500}",
-  "",
-  "[[transactions]]",
-  'name = "Salary"',
-  "amount = 2350",
-  'type = "income"',
-  'every = "month on the last weekday"',
-  "",
-  "[[transactions]]",
-  'name = "Groceries"',
-  "amount = {between = [40, 90]}",
-  'type = "expense"',
-  'every = "Saturday"',
-  "",
-  "[[expect]]",
-  "never_below = 0",
-].join("\n");
+const EXAMPLE = `title = "My scenario"
+currency = "EUR"
+length = "6 months"
+opening = {EUR = 500}
+
+[[transactions]]
+name = "Salary"
+amount = 2350
+type = "income"
+every = "month on the last weekday"
+
+[[transactions]]
+name = "Groceries"
+amount = {between = [40, 90]}
+type = "expense"
+every = "Saturday"
+
+[[expect]]
+never_below = 0`;
 
 export class ScenarioEditor {
   #draft;

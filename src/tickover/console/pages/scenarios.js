@@ -44,8 +44,8 @@ const FILTERS = [
   ["Saves for a goal", ({ model }) => model.goals.length > 0],
 ];
 
-const lowestAmount = ({ value, currency, isLow }, name = "span") =>
-  h(name, { class: isLow ? "below-zero" : undefined }, formatMoney(value, currency));
+const lowestAmount = ({ value, currency, isLow }) =>
+  h("strong", { class: isLow ? "below-zero" : undefined }, formatMoney(value, currency));
 
 const MIN_YEAR = 350 * DAY; // a scenario of a year can end some days before
 
@@ -54,10 +54,8 @@ const dayOf = ({ at }, { start, times }) => (times.at(-1) - start < MIN_YEAR ? f
 
 /** Show the lowest balance, or those of several currencies in the order of their strips. */
 function lowestFigures(lows, model) {
-  if (lows.length === 1) return [h("p", `Lowest, ${dayOf(lows[0], model)}`), lowestAmount(lows[0], "strong")];
-  return lows.map((low, index) =>
-    h("p", index === 0 && "Lowest ", lowestAmount(low, "strong"), `, ${dayOf(low, model)}`),
-  );
+  if (lows.length === 1) return [h("p", `Lowest, ${dayOf(lows[0], model)}`), lowestAmount(lows[0])];
+  return lows.map((low, index) => h("p", index === 0 && "Lowest ", lowestAmount(low), `, ${dayOf(low, model)}`));
 }
 
 function scenarioCard({ name, title, about, model, lows, text, id, isInvalid }, { edit, remove }) {
