@@ -135,6 +135,7 @@ export class Timeline extends HTMLElement {
     this.choice.hidden = model.accounts.length < 2;
     const options = [[ALL_ACCOUNTS, "All accounts"], ...model.accounts.map(({ key, name }) => [key, name]), [TOTALS, "Totals"]]; // biome-ignore format: one line
     if (this.choice.children.length !== options.length) this.choice.replaceChildren(...select(options).children);
+    this.choice.value = this.#shown;
     if (!this.#window || !this.#isVisible(instant) || this.#zoom === ALL)
       this.#window = windowAround(model, instant, ZOOMS[this.#zoom]?.months, this.#window);
     this.#drawMoreButton();

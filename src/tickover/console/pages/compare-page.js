@@ -13,9 +13,9 @@ import { breadcrumb, card } from "../lib/card.js";
 import { h, Notice, notify, render, s } from "../lib/dom.js";
 import { clocksLink, goneMessage, showFailure } from "../lib/failure.js";
 import { select } from "../lib/form-fields.js";
-import { formatDay, formatInstant, formatMoney, spokenInstant, spokenMoney } from "../lib/format.js";
+import { formatDay, formatInstant, formatMoney, formatShortDay, spokenInstant, spokenMoney } from "../lib/format.js";
 import { iconButton } from "../lib/icons.js";
-import { parseInstant } from "../lib/instants.js";
+import { DAY, parseInstant } from "../lib/instants.js";
 import { startPolling } from "../lib/poll.js";
 import { CallError, call } from "../lib/rpc.js";
 import { segmentedButtons } from "../lib/tabs.js";
@@ -291,7 +291,9 @@ class ComparePage extends HTMLElement {
     const [figure, { now }, start] = [this.values[index], this.#models[index], this.comparison.starts[index]];
     if (this.#instant < start) return figure.show("–", `starts on ${formatDay(start)}`);
     const value = balanceAt(this.comparison.balances[index], this.#instant);
-    const note = `${this.#instant > now ? "scheduled" : "posted"}, now ${formatDay(now)}`;
+    const { from, to } = this.#window;
+    const formatNow = to - from > 366 * DAY ? formatDay : formatShortDay;
+    const note = `${this.#instant > now ? "scheduled" : "posted"}, now ${formatNow(now)}`;
     return figure.show(formatMoney(value, this.#currency), note, {
       low: value < smallestOf(this.rules[index], this.#instant),
     });
