@@ -1,8 +1,7 @@
-import time
-
 """The order and the columns of the list of clocks."""
 
 import re
+import time
 from typing import Any
 
 from playwright.async_api import expect

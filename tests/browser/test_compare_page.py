@@ -63,9 +63,7 @@ async def test_changes_elsewhere_are_shown_and_the_cursor_stays(console: Console
     console.call("updateTestClock", id=fork, name="Plan C")
     console.call("advanceTestClock", id=fork, frozenTime="2027-01-05T00:00:00Z")
     await console.poll()
-    await expect(figures).to_contain_text(
-        ["+€100.00“Plan C” has more", "", "Plan C−€1,050.00posted, now 5 Jan"]
-    )
+    await expect(figures).to_contain_text(["+€100.00“Plan C” has more", "", "Plan C−€1,050.00posted, now 5 Jan"])
     await expect(slider).to_be_focused()
     await expect(slider).to_have_attribute("aria-valuetext", "4 January 2027, difference 100 euros")
     await expect(page.get_by_label("Second clock").locator("option:checked")).to_have_text("Plan C")
