@@ -37,17 +37,16 @@ class Duration(Struct, frozen=True):
 
     def add_to(self, instant: datetime) -> datetime:
         """Return `instant` plus this duration. Raise OverflowError after the year 9999."""
-        moved = add_months(instant, 12 * self.years + self.months)
-        return moved + timedelta(
-            weeks=self.weeks, days=self.days, hours=self.hours, minutes=self.minutes, seconds=self.seconds
-        )
+        return add_months(instant, 12 * self.years + self.months) + self._rest
 
     def subtract_from(self, instant: datetime) -> datetime:
         """Return `instant` minus this duration. Raise OverflowError before the year 1."""
-        moved = add_months(instant, -12 * self.years - self.months)
-        return moved - timedelta(
-            weeks=self.weeks, days=self.days, hours=self.hours, minutes=self.minutes, seconds=self.seconds
-        )
+        return add_months(instant, -12 * self.years - self.months) - self._rest
+
+    @property
+    def _rest(self) -> timedelta:
+        """All but the years and months."""
+        return timedelta(weeks=self.weeks, days=self.days, hours=self.hours, minutes=self.minutes, seconds=self.seconds)
 
     @property
     def is_zero(self) -> bool:

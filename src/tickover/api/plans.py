@@ -51,12 +51,6 @@ class Plan(ScheduleEntry[Decimal, Decimal, Decimal, Decimal, Decimal], frozen=Tr
         # An empty list of expectations is invalid in a request. An empty tuple is left out.
         force_setattr(self, "expectations", tuple(self.expectations))
 
-    @property
-    def params(self) -> CreateClockParams:
-        """The parameters of createTestClock, without the expectations."""
-        stored = [name for name in ScheduleEntry.__struct_fields__ if name != "expectations"]
-        return ScheduleEntry(**{name: getattr(self, name) for name in stored})
-
 
 class PlanParts(TypedDict, total=False):
     """The parts of a plan that a call can have instead of a plan."""
