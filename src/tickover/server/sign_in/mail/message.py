@@ -19,6 +19,8 @@ _POLICY = compat32.clone(linesep="\r\n", max_line_length=76, mangle_from_=False)
 # Some servers reject 8-bit text and long lines.
 _QUOTED_PRINTABLE = Charset("utf-8")
 _QUOTED_PRINTABLE.body_encoding = QP
+_BOUNDARY = "=_tickover"
+"""No text contains it: quoted-printable encodes each `=`. The library would search the texts for its own."""
 _TEMPLATES = Environment(
     loader=PackageLoader("tickover.server.sign_in.mail"),
     autoescape=select_autoescape(["html"]),
@@ -35,7 +37,7 @@ def build_message(name: str, address: str, email: Email) -> bytes:
     if {"\r", "\n"} & {*email.to, *email.secret}:
         raise ValueError("an address or a secret has a line break in it")
     # EmailMessage takes three times as long, because it parses each header that it is given.
-    message = MIMEMultipart("alternative", policy=_POLICY)
+    message = MIMEMultipart("alternative", _BOUNDARY, policy=_POLICY)
     message["From"] = formataddr((name, address))
     message["Subject"] = _SUBJECTS[email.kind].format(secret=email.secret)
     message["Date"] = format_datetime(email.sent_at)
