@@ -4,7 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from functools import cached_property
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
 
@@ -14,10 +14,10 @@ from tickover.api.terminal import sanitize
 from tickover.cli.errors import CliError
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
 
 _C1_CONTROLS: Final = "[\x7f-\x9f]"
+_DEFAULT_WIDTH: Final = 80
 
 
 class Output:
@@ -32,13 +32,14 @@ class Output:
 
     @property
     def width(self) -> int:
-        return self.console.width
-
-    @cached_property
-    def console(self) -> "Console":
-        from tickover.cli.render.layout import PlainConsole
-
-        return PlainConsole()
+        """The width of COLUMNS or of the terminal, in cells."""
+        if (columns := os.environ.get("COLUMNS", "")).isdecimal():
+            return int(columns)
+        for stream in range(3):
+            # A terminal that doesn't know its width says 0.
+            with suppress(OSError):
+                return os.get_terminal_size(stream).columns or _DEFAULT_WIDTH
+        return _DEFAULT_WIDTH
 
     def write_json(self, value: Any) -> None:
         """Write one JSON document: indented at a terminal, else on one line."""
@@ -59,10 +60,14 @@ class Output:
 
     def draw(self, lines: Iterable["Text"]) -> None:
         """Write styled lines without wrapping them."""
+        from tickover.cli.render.layout import to_ansi
+
+        has_colours = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         for line in lines:
             # Renderers sanitize text before they measure it. This catches text that they missed.
             line.plain = sanitize(line.plain)
-            self.console.print(line, soft_wrap=True)
+            sys.stdout.write(f"{to_ansi(line) if has_colours else line.plain}\n")
+        sys.stdout.flush()
 
     def note(self, *lines: str) -> None:
         """Write to standard error, unless the user wants JSON."""

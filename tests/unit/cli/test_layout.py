@@ -10,7 +10,7 @@ from rich.text import Text
 from tests.unit.strategies import CHARACTERS
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
-from tickover.cli.render.layout import Column, table, truncate, wrap
+from tickover.cli.render.layout import FAINT, GOOD, NOW, Column, table, to_ansi, truncate, wrap
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,10 @@ def test_wrap_uses_as_few_lines_as_possible(width: int, lines: list[str]) -> Non
 def test_table_never_exceeds_the_width(rows: list[tuple[str, str]], width: int) -> None:
     cells = [[Text(sanitize(cell)) for cell in row] for row in rows]
     assert all(line.cell_len <= width for line in table(cells, [Column(min_width=4), Column("right")], width))
+
+
+def test_styles_become_escape_sequences() -> None:
+    text = Text.assemble(("✓", GOOD), " at ", ("noon", NOW), style=FAINT)
+    assert to_ansi(text) == "\x1b[2;32m✓\x1b[0m\x1b[2m at \x1b[0m\x1b[2;33mnoon\x1b[0m"
+    assert to_ansi(Text("plain")) == "plain"
+    assert to_ansi(Text()) == ""

@@ -1,10 +1,9 @@
 """Layout of styled text, measured in terminal cells."""
 
-import os
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
-from rich.console import Console
 from rich.text import Text
 
 INDENT: Final = "  "
@@ -18,18 +17,7 @@ NOW: Final = "yellow"
 HAPPENED: Final = "bold"
 SCHEDULED: Final = "dim"
 FAINT: Final = "dim"
-
-
-class PlainConsole(Console):
-    """A console without markup, emoji codes and highlighting."""
-
-    def __init__(self) -> None:
-        has_colors = not os.environ.get("NO_COLOR")
-        super().__init__(color_system="auto" if has_colors else None, markup=False, emoji=False, highlight=False)
-
-    def on_broken_pipe(self) -> None:
-        """Raise instead of exiting as rich does. `root.run` handles the error."""
-        raise BrokenPipeError
+_ANSI_CODES: Final = {GOOD: "32", BAD: "31", NOW: "33", HAPPENED: "1", FAINT: "2"}
 
 
 class Column(NamedTuple):
@@ -47,6 +35,24 @@ def truncate(text: Text, cells: int) -> Text:
     return short
 
 
+def to_ansi(text: Text) -> str:
+    """Return the text with escape sequences for its styles. A console of rich takes longer to import than the rest."""
+    places = sorted({0, len(text), *(place for span in text.spans for place in (span.start, span.end))})
+    pieces = []
+    for start, end in pairwise(places):
+        styles = [text.style, *(span.style for span in text.spans if span.start <= start and end <= span.end)]
+        codes = ";".join(_ANSI_CODES[str(style)] for style in styles if style)
+        piece = text.plain[start:end]
+        pieces.append(f"\x1b[{codes}m{piece}\x1b[0m" if codes and piece else piece)
+    return "".join(pieces)
+
+
+def fold(text: Text, width: int) -> list[Text]:
+    """Break the text into lines of at most `width` cells."""
+    # Only justified text needs a console.
+    return list(text.wrap(None, width, overflow="fold"))  # type: ignore[arg-type]
+
+
 def wrap(pieces: Iterable[Text], width: int) -> list[Text]:
     """Place the pieces side by side on as few lines as possible. A long piece continues on the next line."""
     lines: list[Text] = []
@@ -54,7 +60,7 @@ def wrap(pieces: Iterable[Text], width: int) -> list[Text]:
         if lines and lines[-1].cell_len + len(_GAP) + piece.cell_len <= width:
             lines[-1].append(_GAP).append_text(piece)
         else:
-            folded = piece.wrap(Console(), max(width - len(INDENT), _MIN_FOLDED_WIDTH), overflow="fold")
+            folded = fold(piece, max(width - len(INDENT), _MIN_FOLDED_WIDTH))
             lines += [Text(INDENT).append_text(line) for line in folded]
     return lines
 

@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from rich.console import Console
 from rich.text import Text
 
 from tickover.api.clocks import TransferEntry
 from tickover.api.plans import PlannedTransaction, PlannedTransfer
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
-from tickover.cli.render.layout import BAD, FAINT, GOOD, HAPPENED, INDENT, Column, table
+from tickover.cli.render.layout import BAD, FAINT, GOOD, HAPPENED, INDENT, Column, fold, table
 from tickover.scenarios import Scenario
 
 _MIN_ABOUT_WIDTH: Final = 20
@@ -24,7 +23,7 @@ def render_scenarios(scenarios: Mapping[str, Scenario], width: int) -> list[Text
     for name, scenario in scenarios.items():
         rows.append([Text(name, HAPPENED), Text(sanitize(scenario.title))])
         about = Text(sanitize(scenario.about), FAINT)
-        rows += [[Text(), line] for line in about.wrap(Console(), about_width)]
+        rows += [[Text(), line] for line in fold(about, about_width)]
     hint = Text.assemble(("  Next: ", FAINT), f"tickover clock create {next(iter(scenarios))}")
     return [*table(rows, [Column(), Column(min_width=8)], width), Text(), hint]
 
