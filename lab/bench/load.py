@@ -19,7 +19,7 @@ _MAX_RESPONSE_SECONDS = 60
 STEP_SECONDS = 3 * 3600
 """The step of each advance. Items become posted on the way, and the max time is ten thousand steps away."""
 _TIMES_BEFORE_TOO_LATE = 9 * 365 * 86_400 // STEP_SECONDS
-_END_SECONDS = 60.0
+_END_SECONDS = 15.0
 _LONG_SECONDS = 3.0
 _LINE = "SLOT "
 
@@ -311,7 +311,7 @@ class Filler:
             report(written)
             if written > before:
                 before, since = written, time.monotonic()
-            stands_still = time.monotonic() - since > _END_SECONDS
+            stands_still = time.monotonic() - since > _MAX_RESPONSE_SECONDS
             return written + every > total or b"wrong" in text or stands_still
 
         error = read_report(self._script.run(connections, 3600, self._created, total, every, until=is_done)).error
