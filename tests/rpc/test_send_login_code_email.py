@@ -1,5 +1,6 @@
 """sendLoginCodeEmail: parameters, emails, the resend interval and failing mail servers."""
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 
 from tests.rpc.builders import BEN, call, login, open_failing_mail_world, reason_of, send, send_link
 from tests.support.world import ANA, World
-from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
+from tickover.server.sign_in.mail.mailer import Email, MailOutcomeUnknown, MailRejected
 
 SEND = "sendLoginCodeEmail"
 LOGIN = "loginByEmailVerification"
@@ -80,6 +81,44 @@ async def test_sign_out_frees_the_slot_of_a_development_server(world: World) -> 
     )
     await world.result("logout", {}, signed_in["token"])
     assert await world.result(SEND, send()) == {"message": "ok"}
+
+
+# Real mail servers
+
+
+async def test_link_is_only_in_the_email(tmp_path: Path, database_url: str) -> None:
+    async with open_failing_mail_world(tmp_path, database_url) as (world, mailer):
+        assert await world.result(SEND, send_link()) == {"message": "ok"}
+        assert LINK.fullmatch(mailer.emails[0].secret)
+
+
+async def test_sign_out_does_not_free_the_slot(tmp_path: Path, database_url: str) -> None:
+    async with open_failing_mail_world(tmp_path, database_url) as (world, mailer):
+        await world.result(SEND, send())
+        signed_in = await world.result(LOGIN, login(mailer.emails[0].secret))
+        await world.result("logout", {}, signed_in["token"])
+        error = await world.error(SEND, send())
+        assert error["message"] == "An email was just sent to this address. Try again in 60 s."
+
+
+async def test_success_follows_the_acceptance_of_the_email(
+    tmp_path: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def deliver(email: Email) -> None:
+        begun.set()
+        await may_end.wait()
+
+    async with open_failing_mail_world(tmp_path, database_url) as (world, mailer):
+        monkeypatch.setattr(mailer, "deliver", deliver)
+        sending = asyncio.create_task(world.result(SEND, send()))
+        await begun.wait()
+        # Meanwhile, another email is too soon, and the database is not locked.
+        assert (await world.error(SEND, send()))["data"]["reason"] == "RESEND_TOO_SOON"
+        assert not sending.done()
+        may_end.set()
+        assert await sending == {"message": "ok"}
 
 
 # Failing mail servers

@@ -131,17 +131,19 @@ async def test_server_without_smtputf8_gets_no_utf8_address(logged: LogCapture) 
     [
         ("connect", hang_up),
         ("MAIL", reply_with("451 later")),
-        ("RCPT", reply_with("550 no such user")),
+        ("RCPT", reply_with("550 <ana@example.test>: 012345 no such user")),
         ("RCPT", hang_up),
         (MailServer.END_OF_DATA, reply_with("451 later")),
     ],
 )
 async def test_email_that_was_not_accepted_raises_mail_rejected(
-    server: MailServer, mailer: SmtpMailer, command: str, misbehaviour: Misbehaviour
+    server: MailServer, mailer: SmtpMailer, logged: LogCapture, command: str, misbehaviour: Misbehaviour
 ) -> None:
     server.instead[command] = misbehaviour
     with pytest.raises(MailRejected):
         await mailer.deliver(make_email())
+    assert len(logged.lines) == 1
+    assert not any(secret in str(logged.lines) for secret in ("ana@example.test", "012345"))
 
 
 @pytest.mark.parametrize("misbehaviour", [hang_up, reply_with("25"), reply_with("OK 250")])
