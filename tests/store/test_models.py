@@ -38,7 +38,7 @@ _fresh = count(1_000)
 _of_two = st.integers(0, 1)
 _which = st.integers(0, 9)
 _one_store_for_all = settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 
