@@ -35,7 +35,7 @@ from lab.run_folder import open_run_folder
 from tests.support.debian_packages import install
 
 BENCH = ROOT / ".bench"
-_START, _END = "<!-- results of make bench -->\n", "\n<!-- end of results -->"
+_START, _END = "<!-- results of make bench -->", "<!-- end of results -->"
 _BUSY = 0.7
 """Processes that use a core before the benchmark starts."""
 
@@ -100,9 +100,10 @@ def write_report(report: str) -> None:
     """Write the report to its file, and between two comments of the documentation."""
     (ROOT / "lab" / "bench" / "report.txt").write_text(f"{report}\n", "utf-8")
     page = ROOT / "docs" / "performance.md"
-    before, start, rest = page.read_text("utf-8").partition(_START)
-    _, end, after = rest.partition(_END)
-    page.write_text(f"{before}{start}\n{report}\n{end}{after}", "utf-8")
+    before, _, rest = page.read_text("utf-8").partition(_START)
+    _, _, after = rest.partition(_END)
+    assert after, f"{page} has no places for the results"
+    page.write_text(f"{before}{_START}\n\n{report}\n\n{_END}{after}", "utf-8")
 
 
 def _interrupt(_number: int, _frame: object) -> NoReturn:
