@@ -174,6 +174,7 @@ async def test_app_is_connected_and_disconnected(console: Console, program: Prog
     await bank.get_by_label("From (UTC)").fill("2027-01-04")
     await console.button("Connect app").click()
     token = await bank.locator(".token-secret code").inner_text()
+    await expect(bank).to_contain_text("no app has used it yet")
     body = {"client_id": "any", "secret": "any", "public_token": token}
     exchanged = program.request("POST", "/plaid/item/public_token/exchange", json.dumps(body).encode())
     assert exchanged.json["access_token"]
@@ -184,6 +185,7 @@ async def test_app_is_connected_and_disconnected(console: Console, program: Prog
     await expect(page.locator("svg.plot .strip .violation")).to_have_count(1)
     await page.reload()
     await expect(bank.locator(".token-secret")).to_have_count(0)
+    await expect(bank).to_contain_text("used by an app")
     await bank.get_by_role("button", name="End “Tickover Bank”").click()
     await console.button("End connection").click()
     await expect(bank).to_contain_text("Your app can read this clock as if it were a bank")

@@ -55,7 +55,7 @@ export class BankPanel {
     });
   }
 
-  #row({ id, protocol, institution, createdAt, faults = [] }) {
+  #row({ id, protocol, institution, createdAt, claimed, faults = [] }) {
     const end = async () => {
       const consequence = "The app can't read the clock any more.";
       if (!(await confirmAction(`End “${institution}”?`, consequence, "End connection"))) return;
@@ -67,8 +67,9 @@ export class BankPanel {
       await this.#load();
       this.#form.button.focus();
     };
+    const use = claimed ? "used by an app" : "no app has used it yet";
     const details = [
-      h("p.hint.muted", `${PROTOCOLS[protocol]} · connected ${formatDay(Date.parse(createdAt))}`),
+      h("p.hint.muted", `${PROTOCOLS[protocol]} · ${formatDay(Date.parse(createdAt))} · ${use}`),
       faults.map((fault) => h("p.hint.error", describeFault(fault))),
     ];
     const button = h("button", { "aria-label": `End “${institution}”`, onclick: end }, "End");
