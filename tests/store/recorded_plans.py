@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import asyncpg
 
-from tickover.server.storage.postgres.connections import Connections
+from tickover.server.storage.postgres.pool import Connections
 from tickover.server.storage.postgres.store import PostgresStore
 
 _EXPLAIN: Final = {

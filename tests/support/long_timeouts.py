@@ -4,13 +4,13 @@ import pytest
 
 from tickover.cli import main
 from tickover.server.storage import write_probe
-from tickover.server.storage.postgres import batcher, connections, sessions, store
+from tickover.server.storage.postgres import batcher, pool, sessions, store
 
 _SECONDS = 100.0
 _LIMITS = (
-    (connections, "_CONNECT_SECONDS"),
-    (connections, "_POOL_WAIT_SECONDS"),
-    (connections, "_COMMAND_SECONDS"),
+    (pool, "_CONNECT_SECONDS"),
+    (pool, "_POOL_WAIT_SECONDS"),
+    (pool, "_COMMAND_SECONDS"),
     (batcher, "_MAX_WAIT_SECONDS"),
     (store, "_MAX_WAIT_SECONDS"),
     (write_probe, "_TIMEOUT_SECONDS"),

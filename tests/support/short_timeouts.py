@@ -5,10 +5,10 @@ takes half of the wait for a connection if it is silent, and a busy machine need
 """
 
 from tickover.cli import main
-from tickover.server.storage.postgres import batcher, connections, sessions, store
+from tickover.server.storage.postgres import batcher, pool, sessions, store
 
 _LIMITS = {
-    (connections, "_COMMAND_SECONDS"): 2.0,
+    (pool, "_COMMAND_SECONDS"): 2.0,
     (batcher, "_MAX_WAIT_SECONDS"): 1.5,
     (store, "_MAX_WAIT_SECONDS"): 1.5,
 }

@@ -6,7 +6,7 @@ from typing import Any, cast
 import asyncpg
 
 from tickover.server.storage import open_store
-from tickover.server.storage.postgres.connections import Connections
+from tickover.server.storage.postgres.pool import Connections
 from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.store import Store
 from tickover.server.storage.urls import is_postgres

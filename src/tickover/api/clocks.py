@@ -177,7 +177,7 @@ class ScheduleEntry(Params, Generic[Amount_co, Initial_co, Opening_co, Bound_co,
     ] = UNSET
 
     @property
-    def has_story(self) -> bool:
+    def has_extensions(self) -> bool:
         """Whether the clock has more than a schedule of the interface."""
         return bool(
             self.accounts or self.transfers or self.opening_balances is not UNSET or self.expectations is not UNSET
@@ -185,7 +185,7 @@ class ScheduleEntry(Params, Generic[Amount_co, Initial_co, Opening_co, Bound_co,
 
     def passes_fast_checks(self: "NumericSchedule", now: Instant) -> bool:
         """Return what the base class would, but faster. The number of items makes that worthwhile."""
-        if self.has_story or _with_options(self.transactions):
+        if self.has_extensions or _with_options(self.transactions):
             return not list(self.faults(now))
         start = now if self.frozen_time is UNSET else self.frozen_time
         ats = [item.at for item in self.transactions]

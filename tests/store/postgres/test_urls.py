@@ -13,7 +13,7 @@ import trustme
 from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
-from tickover.server.storage.postgres.connections import Connections
+from tickover.server.storage.postgres.pool import Connections
 from tickover.server.storage.postgres.store import PostgresStore
 from tickover.server.storage.urls import redact_url
 
@@ -26,7 +26,7 @@ _NO_SERVER = "127.0.0.1:1"
 def _long_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give a busy machine more time to connect. The hosts of a URL share this time."""
     for name in ("_CONNECT_SECONDS", "_POOL_WAIT_SECONDS"):
-        monkeypatch.setattr(f"tickover.server.storage.postgres.connections.{name}", 100.0)
+        monkeypatch.setattr(f"tickover.server.storage.postgres.pool.{name}", 100.0)
 
 
 async def _error_of(url: str) -> str:

@@ -33,7 +33,7 @@ def translate_errors(url: str) -> Iterator[None]:
 def _database_errors(url: str) -> tuple[type[Exception], ...]:
     if not is_postgres(url):
         return OSError, apsw.Error
-    from tickover.server.storage.postgres.connections import URL_ERRORS
+    from tickover.server.storage.postgres.pool import URL_ERRORS
 
     return URL_ERRORS
 

@@ -15,7 +15,7 @@ from tickover.server.settings import SettingError
 from tickover.server.storage import open_store, translate_errors
 from tickover.server.storage.admin.connection import Row, open_admin_connection
 from tickover.server.storage.admin.copy_tables import TABLES, CopyDatabase, Table
-from tickover.server.storage.postgres.connections import DRIVER_ERRORS
+from tickover.server.storage.postgres.pool import DRIVER_ERRORS
 from tickover.server.storage.urls import check_url, describe_error, is_postgres, redact_url, sqlite_path
 
 Report = Callable[[str, int, int], None]

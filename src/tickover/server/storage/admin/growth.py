@@ -5,7 +5,7 @@ from typing import Final
 import asyncpg
 
 from tickover.server.storage import translate_errors
-from tickover.server.storage.postgres.connections import open_connection
+from tickover.server.storage.postgres.pool import open_connection
 from tickover.server.storage.urls import describe_error
 
 # 16 MiB, the size of a WAL file.

@@ -30,7 +30,7 @@ class TokenLookup(NamedTuple):
     now: Instant
 
 
-class NewClock(NamedTuple):
+class ClockInsert(NamedTuple):
     clock: Clock
     owner: Owner
     schedule: bytes
@@ -45,7 +45,7 @@ class Advance(NamedTuple):
     known_revision: int | None = None
 
 
-def new_clock_values(new_clocks: Sequence[NewClock]) -> Sequence[object]:
+def clock_insert_values(new_clocks: Sequence[ClockInsert]) -> Sequence[object]:
     clocks = [new.clock for new in new_clocks]
     return (
         *owner_lists(new_clocks),
@@ -129,7 +129,7 @@ def owner_values(owner: Owner) -> tuple[UUID | None, bytes | None]:
 
 
 def owner_lists(
-    calls: Sequence[NewClock] | Sequence[Advance],
+    calls: Sequence[ClockInsert] | Sequence[Advance],
 ) -> tuple[list[UUID | None], list[bytes | None]]:
     values = [owner_values(call.owner) for call in calls]
     return [user for user, _ in values], [digest for _, digest in values]

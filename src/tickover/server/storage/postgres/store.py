@@ -19,16 +19,16 @@ from tickover.server.schedule.clocks import Clock
 from tickover.server.sign_in.logins import HOUR, MAX_DISORDER, Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
 from tickover.server.storage.postgres import statements
 from tickover.server.storage.postgres.batcher import Batcher
-from tickover.server.storage.postgres.connections import Connections
+from tickover.server.storage.postgres.pool import Connections
 from tickover.server.storage.postgres.rows import (
     Advance,
-    NewClock,
+    ClockInsert,
     TokenLookup,
     amend_outcome,
     amendment_values,
+    clock_insert_values,
     existing_clock,
     name_values,
-    new_clock_values,
     owner_lists,
     owner_values,
     session_values,
@@ -150,12 +150,12 @@ class PostgresStore:
         self, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
     ) -> Created | QuotaExceeded:
         try:
-            return await self._new_clocks.submit(NewClock(clock, owner, schedule, min_live_key, quota))
+            return await self._new_clocks.submit(ClockInsert(clock, owner, schedule, min_live_key, quota))
         except _TokenRevoked:
             raise unauthenticated() from None
 
-    async def _create_clocks(self, new_clocks: Sequence[NewClock]) -> list[Created | QuotaExceeded]:
-        rows = await self._connections.fetch(statements.CREATE_CLOCKS, *new_clock_values(new_clocks))
+    async def _create_clocks(self, new_clocks: Sequence[ClockInsert]) -> list[Created | QuotaExceeded]:
+        rows = await self._connections.fetch(statements.CREATE_CLOCKS, *clock_insert_values(new_clocks))
         if any(oldest is None for *_, oldest in rows):
             raise _TokenRevoked
         rejected = {position: QuotaExceeded(limit, oldest.bytes) for position, limit, oldest in rows}

@@ -30,7 +30,7 @@ from tickover.server.storage.rows import (
     stored_clock,
     token_of,
 )
-from tickover.server.storage.sqlite import access_tokens, connections, logins, statements
+from tickover.server.storage.sqlite import access_tokens, bank_connections, logins, statements
 from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, connect, migrate
 from tickover.server.storage.sqlite.quota import ClockQuota, OverQuota, Usage
 from tickover.server.storage.sqlite.reader import Reader
@@ -366,35 +366,37 @@ class SqliteStore:
     async def create_connection(
         self, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
     ) -> Created | TooManyConnections | None:
-        return await self._writer.submit(lambda db: connections.create(db, new, setup_digest, clock_key, owner, limit))
+        return await self._writer.submit(
+            lambda db: bank_connections.create(db, new, setup_digest, clock_key, owner, limit)
+        )
 
     async def list_connections(self, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
-        return connections_of(self._reader.fetch_all(connections.LIST, *owner_values(owner), clock_key))
+        return connections_of(self._reader.fetch_all(bank_connections.LIST, *owner_values(owner), clock_key))
 
     async def delete_connection(self, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
-        return await self._writer.submit(lambda db: connections.delete(db, key, clock_key, owner))
+        return await self._writer.submit(lambda db: bank_connections.delete(db, key, clock_key, owner))
 
     async def claim_connection(
         self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes
     ) -> bytes | None:
-        rows = await self._change(connections.CLAIM, setup_digest, access_digest, protocol, min_live_key)
+        rows = await self._change(bank_connections.CLAIM, setup_digest, access_digest, protocol, min_live_key)
         return rows[0][0] if rows else None
 
     async def find_connection(
         self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes, *, known_revision: int | None = None
     ) -> ConnectedClock | None:
         values = access_digest, protocol, min_live_key, known_revision
-        found = self._reader.fetch_one(connections.FIND, *values)
+        found = self._reader.fetch_one(bank_connections.FIND, *values)
         return connected_clock(*found) if found else None
 
     async def require_login(self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
-        return bool(await self._change(connections.REQUIRE_LOGIN, access_digest, protocol, min_live_key))
+        return bool(await self._change(bank_connections.REQUIRE_LOGIN, access_digest, protocol, min_live_key))
 
     async def end_connection(self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
-        return bool(await self._change(connections.END, access_digest, protocol, min_live_key))
+        return bool(await self._change(bank_connections.END, access_digest, protocol, min_live_key))
 
     async def find_institution(self, key: bytes, min_live_key: bytes) -> str | None:
-        found = self._reader.fetch_one(connections.FIND_INSTITUTION, key, min_live_key)
+        found = self._reader.fetch_one(bank_connections.FIND_INSTITUTION, key, min_live_key)
         return found[0] if found else None
 
     async def _change(self, statement: str, *bindings: object) -> list[Any]:
@@ -405,7 +407,7 @@ class SqliteStore:
         def job(db: apsw.Connection) -> int:
             before = db.total_changes()
             sweep_clocks(db, first_live_key(now), limit)
-            connections.sweep(db, first_live_key(now), limit)
+            bank_connections.sweep(db, first_live_key(now), limit)
             db.execute(
                 "delete from tokens"
                 " where digest in (select digest from tokens where expires_at <= ? order by expires_at limit ?)",
