@@ -141,7 +141,7 @@ class ClocksPage extends HTMLElement {
     onFileDrop(tabs, importFile);
     const hint = h(
       "p.muted",
-      "Or ",
+      "Pick a scenario, or ",
       h("button.link", { onclick: choose }, "import a bank file"),
       ": drop CSV or OFX here, and it becomes a scenario.",
     );
