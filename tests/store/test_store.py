@@ -15,8 +15,6 @@ from tests.store.values import (
     code,
     code_limits,
     connection,
-    create,
-    create_once,
     digest,
     key,
     make_record,
@@ -26,7 +24,7 @@ from tests.store.values import (
 )
 from tickover.api.errors import Reason, Rejection
 from tickover.server.storage import open_store
-from tickover.server.storage.store import Amendment, LabelSearch, NameChanges, Quota, Store
+from tickover.server.storage.store import Amendment, LabelSearch, NameChanges, Owner, Quota, Store
 
 
 @pytest.fixture
@@ -37,22 +35,37 @@ async def own_store(database_url: str) -> AsyncIterator[Store]:
     await opened.close()
 
 
+# The clock 1 was created with the idempotency record 1. The access token 5 and the connection 5 exist too, or nothing.
+OWNED: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
+    "find_clock": lambda store, owner: store.find_clock(key(1), owner),
+    "find_creation": lambda store, owner: store.find_creation(digest(1), owner, bytes(16)),
+    "advance_clock": lambda store, owner: store.advance_clock(key(1), owner, START),
+    "update_clock": lambda store, owner: store.update_clock(key(1), owner, NameChanges("x"), bytes(16), Quota()),
+    "amend_clock": lambda store, owner: store.amend_clock(
+        key(1), owner, Amendment(0, START, b"amended", make_record(2)), bytes(16), Quota(100, 10**6)
+    ),
+    "create_connection": lambda store, owner: store.create_connection(connection(6), digest(6), key(1), owner, 20),
+    "list_connections": lambda store, owner: store.list_connections(key(1), owner),
+    "delete_connection": lambda store, owner: store.delete_connection(key(5), key(1), owner),
+    "delete_clock": lambda store, owner: store.delete_clock(key(1), owner),
+    "revoke_access_token": lambda store, owner: store.revoke_access_token(key(5), owner, NOW),
+    "create_access_token": lambda store, owner: store.create_access_token(access_token(9), owner, 50),
+    "list_access_tokens": lambda store, owner: store.list_access_tokens(owner, NOW),
+    "list_clocks": lambda store, owner: store.list_clocks(owner, bytes(16), None, 10),
+    "search_clocks": lambda store, owner: store.search_clocks(owner, bytes(16), None, 10, LabelSearch([], 10)),
+    "create_clock": lambda store, owner: store.create_clock(
+        clock(1000), owner, b"schedule", bytes(16), Quota(100, 10**6)
+    ),
+    "create_clock_once": lambda store, owner: store.create_clock_once(
+        make_record(1000), clock(1001), owner, b"schedule", bytes(16), Quota(100, 10**6)
+    ),
+}
+"""A call of each method of clocks and access tokens as their owner."""
 METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
+    **{name: lambda store, call=call: call(store, user(1)) for name, call in OWNED.items()},  # type: ignore[misc]
     "ping": lambda store: store.ping(),
     "find_token": lambda store: store.find_token(digest(1), NOW),
-    "create_clock": lambda store: create(store, clock(1), user(1), b"schedule", bytes(16), 100),
-    "create_clock_once": lambda store: create_once(store, make_record(1), clock(1), user(1), b"schedule", bytes(16), 0),
-    "find_creation": lambda store: store.find_creation(digest(1), user(1), bytes(16)),
-    "find_clock": lambda store: store.find_clock(key(1), user(1)),
-    "list_clocks": lambda store: store.list_clocks(user(1), bytes(16), None, 100),
-    "search_clocks": lambda store: store.search_clocks(user(1), bytes(16), None, 100, LabelSearch(["x"], 10)),
-    "update_clock": lambda store: store.update_clock(key(1), user(1), NameChanges("x"), bytes(16), Quota()),
-    "amend_clock": lambda store: store.amend_clock(
-        key(1), user(1), Amendment(0, START, b"schedule"), bytes(16), Quota()
-    ),
     "find_session": lambda store: store.find_session(digest(1), NOW),
-    "delete_clock": lambda store: store.delete_clock(key(1), user(1)),
-    "advance_clock": lambda store: store.advance_clock(key(1), user(1), START),
     "claim_send": lambda store: store.claim_send(code(1), code_limits()),
     "undo_send": lambda store: store.undo_send(code(1)),
     "allow_resend": lambda store: store.allow_resend(code(1)),
@@ -62,12 +75,6 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
     "revoke_token": lambda store: store.revoke_token(digest(1)),
     "record_token_use": lambda store: store.record_token_use(digest(1), NOW),
     "find_or_create_user": lambda store: store.find_or_create_user(ANA, user(1), NOW),
-    "create_access_token": lambda store: store.create_access_token(access_token(9), user(1), 50),
-    "list_access_tokens": lambda store: store.list_access_tokens(user(1), NOW),
-    "revoke_access_token": lambda store: store.revoke_access_token(key(1), user(1), NOW),
-    "create_connection": lambda store: store.create_connection(connection(1), digest(1), key(1), user(1), 20),
-    "list_connections": lambda store: store.list_connections(key(1), user(1)),
-    "delete_connection": lambda store: store.delete_connection(key(1), key(1), user(1)),
     "claim_connection": lambda store: store.claim_connection(digest(1), digest(2), "PLAID", bytes(16)),
     "find_connection": lambda store: store.find_connection(digest(1), "PLAID", bytes(16)),
     "require_login": lambda store: store.require_login(digest(1), "PLAID", bytes(16)),
@@ -77,9 +84,11 @@ METHODS: dict[str, Callable[[Store], Awaitable[object]]] = {
 }
 
 
-def test_methods_table_contains_all_methods_that_use_the_database() -> None:
+def test_tables_contain_all_methods_that_use_the_database() -> None:
     """`close` is tested below. `share_key` of the SQLite store doesn't use the database."""
-    assert {*METHODS, "share_key", "load", "close"} == {name for name in vars(Store) if not name.startswith("_")}
+    methods = {name: method for name, method in vars(Store).items() if not name.startswith("_")}
+    assert {*METHODS, "share_key", "load", "close"} == set(methods)
+    assert set(OWNED) == {name for name, method in methods.items() if "owner" in method.__annotations__}
 
 
 # Readiness and closing
