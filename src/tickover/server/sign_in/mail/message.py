@@ -5,8 +5,10 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.nonmultipart import MIMENonMultipart
 from email.policy import compat32
 from email.utils import format_datetime, formataddr, make_msgid
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from functools import cache
+from html import escape
+from pathlib import Path
+from string import Template
 
 from tickover.server.sign_in.mail.mailer import Email, EmailKind
 
@@ -21,14 +23,7 @@ _QUOTED_PRINTABLE = Charset("utf-8")
 _QUOTED_PRINTABLE.body_encoding = QP
 _BOUNDARY = "=_tickover"
 """No text contains it: quoted-printable encodes each `=`. The library would search the texts for its own."""
-_TEMPLATES = Environment(
-    loader=PackageLoader("tickover.server.sign_in.mail"),
-    autoescape=select_autoescape(["html"]),
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    keep_trailing_newline=True,
-    auto_reload=False,
-)
+_TEMPLATES = Path(__file__).with_name("templates")
 
 
 def build_message(name: str, address: str, email: Email) -> bytes:
@@ -43,8 +38,8 @@ def build_message(name: str, address: str, email: Email) -> bytes:
     message["Date"] = format_datetime(email.sent_at)
     message["Message-ID"] = make_msgid(domain=address.rpartition("@")[2])
     message["Auto-Submitted"] = "auto-generated"
-    message.attach(_part("plain", _render(email, "txt")))
-    message.attach(_part("html", _render(email, "html")))
+    message.attach(_part("plain", _render_text(email)))
+    message.attach(_part("html", _render_html(email)))
     # Written verbatim: the library decodes addresses such as =?utf-8?q?x?=@example.com.
     return f"To: {email.to}\r\n".encode() + message.as_bytes()
 
@@ -55,6 +50,19 @@ def _part(subtype: str, text: str) -> MIMENonMultipart:
     return part
 
 
-def _render(email: Email, extension: str) -> str:
-    template = _TEMPLATES.get_template(f"{email.kind}.{extension}")
-    return template.render(secret=email.secret, minutes=email.lifetime_minutes, to=email.to)
+def _render_text(email: Email) -> str:
+    return _template(f"{email.kind}.txt").substitute(_values(email))
+
+
+def _render_html(email: Email) -> str:
+    values = {name: escape(value) for name, value in _values(email).items()}
+    return _template("base.html").substitute(body=_template(f"{email.kind}.html").substitute(values))
+
+
+def _values(email: Email) -> dict[str, str]:
+    return {"secret": email.secret, "minutes": str(email.lifetime_minutes), "to": email.to}
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template((_TEMPLATES / name).read_text("utf-8"))
