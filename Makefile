@@ -16,7 +16,7 @@ help:
 	@echo 'make mutants  plant one bug at a time in a copy, and list the bugs that the tests miss'
 	@echo 'make check    run the linters, the type checker and the import checks'
 	@echo 'make fmt      format the code'
-	@echo 'make bench    run the benchmarks (10 minutes, or 2 minutes with QUICK=1)'
+	@echo 'make bench    run the benchmarks (8 minutes, or 3 minutes with QUICK=1)'
 	@echo 'make soak     run the robustness targets in full (140 minutes, or 7 minutes with QUICK=1)'
 	@echo 'make timing   measure whether response times of failed sign-ins reveal the cause'
 	@echo 'make types    generate the types of the TypeScript client from the OpenRPC document'

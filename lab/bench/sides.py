@@ -114,7 +114,7 @@ class Default(Side):
     """The FastAPI program, with SQLite in the folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._tokens = [secrets.token_urlsafe(32) for _ in range(_DEFAULT_USERS)]
+        self._tokens = [secrets.token_hex(32) for _ in range(_DEFAULT_USERS)]
         command = [str(DEFAULT_PYTHON), "-m", "lab.bench.baselines.default", "--port", _PORT_PLACEHOLDER]
         super().__init__(DEFAULT, folder, *command, "--database", str(folder / "default.db"), "--tokens", *self._tokens)
 
