@@ -160,6 +160,13 @@ async def test_connection_with_an_incomplete_request_is_not_idle(begun: bytes) -
         assert (await client.request(rest)).status == 200
 
 
+async def test_http_1_0_connection_stays_open_only_on_request(client: Client) -> None:
+    for headers, expected in ((["Connection: keep-alive"], "keep-alive"), ([], "close")):
+        response = await client.request(echo_call(b"x", *headers).replace(b"HTTP/1.1", b"HTTP/1.0"))
+        assert (response.headers["connection"], response.body) == (expected, b"echo: x")
+    assert await client.read_to_end() == b""
+
+
 @pytest.mark.parametrize(
     "headers",
     [

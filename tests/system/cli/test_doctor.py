@@ -12,7 +12,8 @@ import pytest
 from aiosmtpd.smtp import LoginPassword
 
 from tests.support.mail_servers import mail_server, reply_with
-from tests.support.program import Program
+from tests.support.postgres import PostgresServer
+from tests.support.program import Program, run_tickover
 from tests.system.shells import Result, Shell
 from tickover.server.doctor import (
     Status,
@@ -108,6 +109,17 @@ async def test_mail_server_must_accept_password_and_sender(user: str, line: str,
     assert message in check.message
     assert setting in check.advice
     assert check.status is (Status.ERROR if setting else Status.OK)
+
+
+def test_unusable_database_has_advice(run: Any, tmp_path: Path, postgres: PostgresServer) -> None:
+    url = postgres.create_database()
+    missing = run("--json", TICKOVER_DATABASE_URL=f"{url}_missing")
+    assert "Correct the user, password and name in TICKOVER_DATABASE_URL" in missing.out
+    assert run_tickover(tmp_path, "migrate", TICKOVER_DATABASE_URL=url).returncode == 0
+    postgres.execute(f"alter database {url.rpartition('/')[2]} set default_transaction_read_only = on")
+    read_only = run("--json", TICKOVER_DATABASE_URL=url)
+    assert "in a read-only transaction." in read_only.out
+    assert "Check default_transaction_read_only" in read_only.out
 
 
 def test_schemas_and_modes_of_an_existing_file(run: Any, tmp_path: Path) -> None:

@@ -76,6 +76,20 @@ def test_events_arrive_in_order_and_are_signed(
             Webhook(SECRET).verify(body + b" ", headers)
 
 
+def test_faults_and_retries_are_simulated(program: Program, token: str, tmp_path: Path, receiver: Receiver) -> None:
+    receiver.statuses = [500, 500]
+    options = ("--duplicate", "--reorder", "--fail-first", "--retries", "0", "--print-json")
+    names = ["Food", "Food", "Food", "Food", "Gym", "Gym", "Gym", "Gym", "Rent", "Rent", "Rent", "Rent"]
+    with listening(program, token, tmp_path, receiver.url, *options) as (id, output):
+        advance(program, token, id, "2027-02-01T00:00:00Z")
+        wait_until(lambda: len(receiver.received) == len(names))
+        payloads = [line for line in output.read_text().splitlines() if line.startswith("{")]
+        assert output.read_text().count("Gave up on") == 1
+    assert names_in(receiver) == names
+    assert len({headers["webhook-id"] for headers, _ in receiver.received}) == 3
+    assert {json.loads(payload)["data"]["clockId"] for payload in payloads} == {id}
+
+
 @pytest.mark.parametrize(
     ("command", "seconds"),
     [

@@ -110,6 +110,18 @@ def test_faults_are_repeatable_and_lose_nothing(client: Tickover) -> None:
     assert runs[0] == runs[1] != runs[2]
 
 
+@pytest.mark.parametrize(
+    ("faults", "expected"),
+    [({"duplicate": 1}, [name for name in NAMES for _ in range(2)]), ({"reorder": 1}, NAMES[::-1]), ({"delay": 1}, [])],
+)
+def test_fault_of_probability_one_is_certain(
+    clock: Clock, received: Received, faults: dict[str, Any], expected: list[str]
+) -> None:
+    clock.advance(days=9)
+    clock.deliver(received.function, secret=SECRET, **faults)
+    assert received.names == expected
+
+
 def test_delivery_continues_with_the_event_that_failed(clock: Clock, received: Received) -> None:
     def fail_at_gym(webhook: Webhook) -> None:
         if json.loads(webhook.body)["data"]["event"]["transaction"]["name"] == "Gym":

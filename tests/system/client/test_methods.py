@@ -185,6 +185,19 @@ def test_advance_to_next_until_nothing_is_left(client: Tickover) -> None:
 # Fork, delete, list
 
 
+def test_names_and_labels_are_set_changed_and_removed(client: Tickover) -> None:
+    clock = client.create_clock(PLAN, name="Budget", labels={"ci": "1"})
+    assert (clock.name, clock.labels) == ("Budget", {"ci": "1"})
+    fork = clock.fork(labels={"ci": "2"})
+    assert (fork.name, fork.labels) == ("Budget", {"ci": "2"})
+    clock.update(name="Home")
+    assert (clock.name, clock.labels) == ("Home", {"ci": "1"})
+    assert [each.id for each in client.list_clocks({"ci": "1"})] == [clock.id]
+    assert [each.name for each in client.list_page(labels={"ci": "2"}).clocks] == ["Budget"]
+    clock.update(name=None, labels=None)
+    assert (clock.name, clock.labels) == (None, {})
+
+
 def test_list_clocks_loads_all_pages(client: Tickover, program: Program) -> None:
     responses = program.batch("createTestClock", [{}] * 101, client.token)
     listed = [clock.id for clock in client.list_clocks()]

@@ -88,6 +88,14 @@ async def test_clock_from_items_is_advanced_to_events(server: "MCPServer") -> No
     assert (moved["frozenTime"], moved["postedTransactions"]) == ("2027-02-03T08:00:00Z", 2)
 
 
+async def test_scenario_starts_at_the_given_time(server: "MCPServer") -> None:
+    listed = await call(server, "list_scenarios")
+    assert [one["name"] for one in listed["scenarios"]] == names()
+    clock = await call(server, "create_clock", scenario="salary-and-rent", start="2027-01-01")
+    assert clock["frozenTime"] == START
+    assert clock["pendingTransactions"] + clock["postedTransactions"] > 50
+
+
 async def test_own_scenario_is_created_and_checked(server: "MCPServer") -> None:
     text = """
         start = 2027-01-01
@@ -120,6 +128,15 @@ async def test_views_never_move_the_clock(server: "MCPServer") -> None:
     error = await error_of(server, "reconcile_clock", id=id, transactions=books, currency="USD")
     assert [fault["path"] for fault in error["errors"]] == ["currency"]
     assert (await call(server, "show_clock", id=id))["frozenTime"] == START
+
+
+async def test_fork_and_delete(server: "MCPServer") -> None:
+    id = await create(server, labels={"test": "fork"})
+    fork = await call(server, "fork_clock", id=id, at="2027-01-04", name="Later")
+    assert (fork["frozenTime"], fork["name"], fork["postedTransactions"]) == ("2027-01-04T00:00:00Z", "Later", 1)
+    await call(server, "delete_clock", id=id)
+    listed = await call(server, "list_clocks", labels={"test": "fork"})
+    assert [clock["id"] for clock in listed["clocks"]] == [fork["id"]]
 
 
 async def test_amendment_adds_and_cancels_items(server: "MCPServer") -> None:
