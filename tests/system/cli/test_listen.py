@@ -15,10 +15,18 @@ from tests.support.forked_programs import ForkedProcess, open_nothing
 from tests.support.program import Program, wait_until
 from tests.system.shells import Shell
 from tests.system.webhook_receivers import Receiver
+from tickover.cli.follow_events import EventFollower
+from tickover.client import Unreachable
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 START = "2027-01-01T00:00:00Z"
-ITEMS = [("Rent", "2027-01-03T08:00:00Z"), ("Gym", "2027-01-03T08:00:00Z"), ("Food", "2027-01-05T08:00:00Z")]
+# The first one is posted before the command starts, so it is never delivered.
+ITEMS = [
+    ("Old", START),
+    ("Rent", "2027-01-03T08:00:00Z"),
+    ("Gym", "2027-01-03T08:00:00Z"),
+    ("Food", "2027-01-05T08:00:00Z"),
+]
 
 
 @pytest.fixture(scope="session")
@@ -112,6 +120,23 @@ def test_interval_between_requests(
     monkeypatch.setattr(time, "sleep", stop_at_the_third)
     assert shell(*command).code == 130
     assert slept == [seconds] * 3
+
+
+def test_unavailable_server_does_not_end_the_command(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes: list[Any] = [[], Unreachable("Gone."), KeyboardInterrupt()]
+
+    def next_outcome(_: EventFollower) -> Any:
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    shell("clock", "create")
+    monkeypatch.setattr(EventFollower, "new_events", next_outcome)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    result = shell("listen", "--forward-to", "localhost:9")
+    assert (result.code, outcomes) == (130, [])
+    assert "Gone. Retrying." in result.err
 
 
 def test_deleted_clock_ends_the_command(program: Program, token: str, tmp_path: Path, receiver: Receiver) -> None:

@@ -167,15 +167,20 @@ def test_expectations_fail_tests_with_a_marked_timeline(pytester: pytest.Pyteste
         @pytest.mark.tickover_expect(never_below("EUR", 0))
         def test_deleted(clock):
             clock(transactions=[RENT]).delete()
+
+        @pytest.mark.tickover_expect(never_below("EUR", 0))
+        class TestClass:
+            def test_in_a_class(self, clock):
+                clock(transactions=[RENT])
         """
     )
     result = pytester.runpytest_inprocess("--strict-markers")
-    result.assert_outcomes(passed=3, failed=1, errors=1)
+    result.assert_outcomes(passed=4, failed=1, errors=2)
     timeline = [
         "E * 2027-01-03T00:00:00Z  -20 EUR  = -20 EUR  Rent",
         "E   *✗ 2027-01-03T00:00:00Z  The EUR balance is -20, below 0.",
     ]
-    result.stdout.fnmatch_lines([*timeline, *timeline])
+    result.stdout.fnmatch_lines(timeline * 3)
     result.stdout.fnmatch_lines(["E   *ExpectationFailed: The EUR balance is -20, below 0. 1 of 1 *"])
     result.stdout.no_fnmatch_line("*format_violations*")
 
