@@ -20,7 +20,7 @@ STEP_SECONDS = 3 * 3600
 """The step of each advance. Items become posted on the way, and the max time is ten thousand steps away."""
 _TIMES_BEFORE_TOO_LATE = 9 * 365 * 86_400 // STEP_SECONDS
 _END_SECONDS = 15.0
-_LONG_SECONDS = 3.0
+_LONG_SECONDS = 10.0
 _LINE = "SLOT "
 
 # `response` passes every response to Lua, which costs wrk less than one of its eleven microseconds. `"result"` is near
@@ -197,7 +197,6 @@ class _Script:
         seconds: float,
         *arguments: object,
         until: Callable[[], bool] | None = None,
-        at_end: Callable[[], None] = lambda: None,
     ) -> str:
         """Run wrk for this many seconds, or until `until` returns True. Return its output."""
         patience = [f"-d{int(seconds) + 600}s", f"--timeout={_MAX_RESPONSE_SECONDS}s"]
@@ -208,7 +207,6 @@ class _Script:
         ) as wrk:
             try:
                 _wait(wrk, seconds, until)
-                at_end()
                 # wrk accepts only whole seconds, but an interrupt ends it in the same way.
                 wrk.send_signal(signal.SIGINT)
                 return wrk.communicate(timeout=_END_SECONDS)[0]
@@ -230,8 +228,6 @@ class HttpLoad:
     """One operation, called repeatedly on one server."""
 
     def __init__(self, script: _Script, instant: int = 0) -> None:
-        self.watch: Callable[[int], None] = lambda _connections: None
-        """Called near the end of each slot, while all connections are busy."""
         self.retries: list[str] = []
         """The reasons of repeated slots."""
         self._script = script
@@ -253,12 +249,9 @@ class HttpLoad:
         return outcome.slot
 
     def _once(self, connections: int, seconds: float) -> Outcome:
-        def before_end() -> None:
-            self.watch(connections)
-
         # Each slot continues with the clocks after the last one of the previous slot.
         where = (self._instant, connections, self._done)
-        outcome = read_report(self._script.run(connections, seconds, *where, at_end=before_end))
+        outcome = read_report(self._script.run(connections, seconds, *where))
         self._done += outcome.slot.requests
         # One more than reported, because an invalid slot may not report its progress.
         self._instant += (outcome.rounds + 1) * STEP_SECONDS
