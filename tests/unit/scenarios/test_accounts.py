@@ -78,16 +78,11 @@ def test_expectation_can_be_about_an_account() -> None:
         ({"opening": {"EUR": 5}}, "opening can't be used with accounts"),
         ({"transactions": [{**LUNCH, "account": "crd"}]}, 'no account has the key "crd"; did you mean "card"?'),
         ({"transactions": [{**LUNCH, "currency": "USD"}]}, 'the account "card" is in EUR, not in USD'),
-        ({"accounts": [DOLLARS], "transfers": [], "transactions": [{**LUNCH, "account": ""}]}, "account must be 1 to"),
         ({"transfers": [{**PAY_CARD, "to_account": "checking"}]}, "to_account must be another account"),
         ({"transfers": [{**PAY_CARD, "from_account": "saving"}]}, 'no account has the key "saving"'),
         ({"transfers": [{**PAY_CARD, "received": 5}]}, "received is only for accounts with different currencies"),
         ({"transfers": [{**PAY_CARD, "to_account": "usd"}]}, "received is missing; it is the amount that arrives in"),
         ({"transfers": [{**EXCHANGE, "received": 11}]}, "received must have an amount for each amount that leaves"),
-        (
-            {"transfers": [{**EXCHANGE, "amount": {"between": [1, 2]}, "at": "+1 day", "received": 11}]},
-            "received must have an amount for each amount that leaves",
-        ),
         ({"transfers": [{**PAY_CARD, "from": "+1 day"}]}, "from requires every or rrule"),
         ({"expect": [{"never_below": 0, "account": "visa"}]}, 'no account has the key "visa"'),
         (
