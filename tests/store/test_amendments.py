@@ -117,6 +117,19 @@ async def test_amendment_of_a_clock_that_was_advanced_too_far_is_a_conflict(stor
     assert await _amend(store, valid_until=START + DAY) == Amended(_revision(1, moved))
 
 
+# Quota
+
+
+async def test_concurrent_amendments_respect_the_quota(store: Store) -> None:
+    numbers = range(_CONCURRENT)
+    for number in numbers:
+        await add_clock(store, clock(number), user(1), bytes(10))
+    quota = Quota(bytes=10 * _CONCURRENT + 7 * (10 + AMENDMENT_BYTES))
+    outcomes = await asyncio.gather(*(_amend(store, bytes(20), number=number, quota=quota) for number in numbers))
+    assert sum(isinstance(outcome, Amended) for outcome in outcomes) == 7
+    assert outcomes.count(QuotaExceeded("bytes", key(0))) == _CONCURRENT - 7
+
+
 # Idempotency
 
 
