@@ -1,6 +1,7 @@
 """Every store: only the owner finds, advances and deletes a clock, and deletion leaves nothing behind."""
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
@@ -10,9 +11,11 @@ from tests.store.values import (
     DAY,
     END,
     NOW,
+    SECOND,
     START,
     add_clock,
     add_clock_once,
+    advance,
     clock,
     key,
     listed,
@@ -93,6 +96,22 @@ async def test_concurrent_advances_return_what_each_requested(store: Store) -> N
     assert results == [
         (key(number), b"schedule %d" % (number % 3) if with_schedule else b"") for number, with_schedule in calls
     ]
+
+
+@pytest.mark.usefixtures("long_timeouts")
+async def test_of_concurrent_advances_the_latest_time_wins(store: Store) -> None:
+    shuffle = random.Random(1).shuffle
+    await add_clock(store, clock(1), user(1))
+    for number in range(3):
+        targets = [START + number * DAY + racer * SECOND for racer in range(50)]
+        shuffle(targets)
+        results = await asyncio.gather(*(advance(store, key(1), user(1), target) for target in targets))
+        for target, result in zip(targets, results, strict=True):
+            assert result is not None
+            assert target <= result.frozen_time <= max(targets)
+        stands = await advance(store, key(1), user(1), START)
+        assert stands is not None
+        assert stands.frozen_time == max(targets)
 
 
 # Deleting

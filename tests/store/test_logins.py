@@ -1,6 +1,7 @@
 """Every store: tries of a code are counted, and a code or a link signs in once."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
@@ -25,7 +26,7 @@ from tests.store.values import (
     user_of_token,
 )
 from tickover.api.limits import CODE_LIFETIME, LINK_LIFETIME, TOKEN_LIFETIME
-from tickover.server.sign_in.logins import CountedAttempt, LoginEmail
+from tickover.server.sign_in.logins import CountedAttempt, LoginEmail, SecretKind
 from tickover.server.storage.store import Session, Store
 
 Kind = Callable[..., LoginEmail]
@@ -119,6 +120,30 @@ async def test_user_keeps_the_key_of_the_first_sign_in(store: Store) -> None:
         assert await redeem(store, email, session(number, NOW + number * MINUTE)) == user(1)
     # All sessions stay valid.
     assert [await user_of_token(store, digest(number), NOW) for number in (1, 2, 3)] == [user(1)] * 3
+
+
+@pytest.mark.usefixtures("long_timeouts")
+async def test_of_a_concurrent_link_and_code_one_creates_a_session(
+    store: Store, open_another: Callable[[], Awaitable[Store]]
+) -> None:
+    other_store = await open_another()
+    won_by: list[SecretKind] = []
+    for number in range(10):  # enough for both to win
+        now = NOW + number * HOUR
+        emails = [
+            await sent(store, kind(2 * number + index, now), HOURLY_LIMITS_ONLY)
+            for index, kind in enumerate((code, link))
+        ]
+        # Every other round starts with a link.
+        racers = [emails[(racer + number) % 2] for racer in range(50)]
+        sessions = [session((number + 1) * 1_000 + racer, now) for racer in range(50)]
+        stores = [other_store if racer % 3 == 2 else store for racer in range(50)]
+        results = await asyncio.gather(*map(redeem, stores, racers, sessions))
+        [winner] = [email.kind for email, result in zip(racers, results, strict=True) if result is not None]
+        won_by.append(winner)
+        assert [await user_of_token(store, new.token_digest, now) for new in sessions] == results
+        assert await store.count_attempt(ANA, code_limits(), now) is None
+    assert set(won_by) == {SecretKind.CODE, SecretKind.LINK}, "one of the two didn't take part in the race"
 
 
 # Sessions
