@@ -115,6 +115,17 @@ def test_bounds_of_a_recurrence(keys: dict[str, Any], expected: str) -> None:
     assert found == [at(f"2027-{day}") for day in expected.split()]
 
 
+@pytest.mark.parametrize(
+    ("start", "length", "last"),
+    [
+        pytest.param("2027-01-01T08:00:00Z", "30 days", "2027-01-31", id="exactly at the end"),
+        pytest.param("2027-01-01T08:00:00Z", "29 days 23 hours", "2027-01-30", id="an hour too late"),
+    ],
+)
+def test_the_end_is_included(start: str, length: str, last: str) -> None:
+    assert instants(start, length, every="day")[-1] == at(last)
+
+
 # Amounts and order
 
 
