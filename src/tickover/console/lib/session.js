@@ -1,6 +1,6 @@
 // The session of the signed-in user, which all tabs of the browser share.
 
-import { readStored, removeStored, SESSION_KEY, writeStored } from "./storage.js";
+import { CHECKS_KEY, readStored, removeStored, SESSION_KEY, writeStored } from "./storage.js";
 
 const changes = new EventTarget();
 // Used until the page closes if the browser blocks storage.
@@ -20,6 +20,7 @@ export function captureSession() {
 let knownToken = currentSession()?.token;
 
 export function startSession(session) {
+  removeStored(CHECKS_KEY);
   if (!writeStored(SESSION_KEY, session)) unstoredSession = session;
   knownToken = session.token;
   emit("change", "");
@@ -27,7 +28,7 @@ export function startSession(session) {
 
 /** Remove everything of the user from this browser and report why. The token stays valid; `signOut` revokes it. */
 export function endSession(message = "") {
-  removeStored(SESSION_KEY);
+  for (const key of [SESSION_KEY, CHECKS_KEY]) removeStored(key);
   unstoredSession = knownToken = null;
   emit("end");
   emit("change", message);
