@@ -1,12 +1,12 @@
 // <tick-account>: the access tokens of the signed-in user.
 
-import { faultList, faultsIn } from "../clock/create-clock.js";
+import { showErrors } from "../clock/create-clock.js";
 import { card, listEntry } from "../lib/card.js";
 import { secretBox } from "../lib/code-block.js";
 import { busyButton, h, notify, onSubmit, render, withBusyState } from "../lib/dom.js";
 import { field, textInput } from "../lib/form-fields.js";
 import { formatDay } from "../lib/format.js";
-import { CallError, call } from "../lib/rpc.js";
+import { call } from "../lib/rpc.js";
 import { currentSession } from "../lib/session.js";
 import { confirmAction } from "./clock-dialogs.js";
 
@@ -16,10 +16,9 @@ const [DEFAULT_DAYS, MAX_DAYS] = [90, 365];
 const formatDate = (text) => formatDay(Date.parse(text));
 
 class AccountPage extends HTMLElement {
-  #abortController = new AbortController();
   #list = h("div.token-list");
   #created = h("div", { "aria-live": "polite" });
-  #error = h("div.error", { role: "alert" });
+  #error = h("p.error", { role: "alert" });
   #name = textInput("", { required: true, maxLength: MAX_TOKEN_NAME_LENGTH, placeholder: "ci" });
   #days = textInput(DEFAULT_DAYS, { type: "number", required: true, min: "1", max: `${MAX_DAYS}` });
   #readOnly = h("input", { type: "checkbox" });
@@ -61,31 +60,17 @@ class AccountPage extends HTMLElement {
   }
 
   disconnectedCallback() {
-    this.#abortController.abort();
     document.querySelector("dialog")?.close("");
   }
 
-  #call = (method, params) => call(method, params, { signal: this.#abortController.signal });
-
-  /** Show an error, unless the user has left the page. */
-  #showError(error, ...actions) {
-    if (this.#abortController.signal.aborted) return;
-    if (!(error instanceof CallError)) throw error;
-    render(this.#error, h("p", error.message), faultList(faultsIn(error)), actions);
-  }
-
   async #load() {
-    try {
-      const { tokens } = await this.#call("listAccessTokens");
-      render(this.#error);
+    await showErrors(this.#error, async () => {
+      const { tokens } = await call("listAccessTokens");
       const rows = tokens.map((token) => this.#row(token));
       render(this.#list, rows.length ? h("ul", rows) : h("p.muted", "You have no access tokens."));
-    } catch (error) {
-      this.#showError(
-        error,
-        busyButton("button", "Try again", () => this.#load()),
-      );
-    }
+    });
+    const retry = () => this.#load();
+    if (this.#error.textContent) this.#error.append(" ", busyButton("button", "Try again", retry));
   }
 
   #row({ id, name, readOnly, createdAt, expiresAt, lastUsedOn }) {
@@ -104,33 +89,28 @@ class AccountPage extends HTMLElement {
     return listEntry(title, h("p.hint.muted", dates.join(" · ")), button);
   }
 
-  async #create() {
-    render(this.#error);
+  #create() {
     const params = {
       name: this.#name.value,
       expiresInDays: this.#days.valueAsNumber,
       readOnly: this.#readOnly.checked,
     };
-    try {
-      const { token } = await this.#call("createAccessToken", params);
+    return showErrors(this.#error, async () => {
+      const { token } = await call("createAccessToken", params);
       this.#name.value = "";
       render(this.#created, secretBox(`Copy the token “${params.name}” now. It isn't shown again.`, token));
       await this.#load();
-    } catch (error) {
-      this.#showError(error);
-    }
+    });
   }
 
-  async #revoke(id, name) {
-    try {
-      await this.#call("revokeAccessToken", { id });
+  #revoke(id, name) {
+    return showErrors(this.#error, async () => {
+      await call("revokeAccessToken", { id });
       render(this.#created);
       await this.#load();
       this.#name.focus();
       notify(`Revoked “${name}”.`);
-    } catch (error) {
-      this.#showError(error);
-    }
+    });
   }
 }
 
