@@ -1,6 +1,6 @@
 """Idempotency keys: a retry with the same key and parameters creates no second clock.
 
-tests/store/test_idempotency.py has the lifetime and the owners of keys, and concurrent calls.
+tests/store/test_clocks.py has the lifetime and the owners of keys, and concurrent calls.
 """
 
 from datetime import datetime, timedelta
