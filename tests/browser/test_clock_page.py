@@ -179,15 +179,15 @@ async def test_app_is_connected_and_disconnected(console: Console, program: Prog
     exchanged = program.request("POST", "/plaid/item/public_token/exchange", json.dumps(body).encode())
     assert exchanged.json["access_token"]
     # What a sync at the preview brings, and that it fails.
-    await expect(bank).to_contain_text("After one now, the next sync adds 2 transactions.")
+    await expect(bank).to_contain_text("If your app syncs now, its next sync at this time adds 2 transactions.")
     await expect(bank).to_contain_text("Tickover Bank fails: bank is down.")
     await expect(bank.get_by_role("row")).to_have_text(["Checking−€250.00", "Card−€30.00"])
     await expect(page.locator("svg.plot .strip .violation")).to_have_count(1)
     await page.reload()
     await expect(bank.locator(".token-secret")).to_have_count(0)
     await expect(bank).to_contain_text("used by an app")
-    await bank.get_by_role("button", name="End “Tickover Bank”").click()
-    await console.button("End connection").click()
+    await bank.get_by_role("button", name="Disconnect “Tickover Bank”").click()
+    await console.button("Disconnect").click()
     await expect(bank).to_contain_text("Your app can read this clock as if it were a bank")
     await expect(page.locator("svg.plot .strip .violation")).to_have_count(0)
     assert console.call("listTestClockConnections", id=clock)["connections"] == []

@@ -56,13 +56,13 @@ export class BankPanel {
   }
 
   #row({ id, protocol, institution, createdAt, claimed, faults = [] }) {
-    const end = async () => {
+    const disconnect = async () => {
       const consequence = "The app can't read the clock any more.";
-      if (!(await confirmAction(`End “${institution}”?`, consequence, "End connection"))) return;
+      if (!(await confirmAction(`Disconnect “${institution}”?`, consequence, "Disconnect"))) return;
       await showErrors(this.#error, async () => {
         await call("disconnectTestClock", { id: this.#id, connectionId: id });
         render(this.#created);
-        notify(`Ended “${institution}”.`);
+        notify(`Disconnected “${institution}”.`);
       });
       await this.#load();
       this.#form.button.focus();
@@ -72,7 +72,7 @@ export class BankPanel {
       h("p.hint.muted", `${PROTOCOLS[protocol]} · ${formatDay(Date.parse(createdAt))} · ${use}`),
       faults.map((fault) => h("p.hint.error", describeFault(fault))),
     ];
-    const button = h("button", { "aria-label": `End “${institution}”`, onclick: end }, "End");
+    const button = h("button", { "aria-label": `Disconnect “${institution}”`, onclick: disconnect }, "Disconnect");
     return listEntry(h("strong", institution), details, button);
   }
 
@@ -146,7 +146,7 @@ export class BankPanel {
           `${connection.institution} fails: ${FAULT_KINDS[faultAt(connection, view.instant).kind].toLowerCase()}.`,
         ),
       ),
-      h("p", isAhead ? "After one now, the next sync " : "A first sync ", counts, "."),
+      h("p", isAhead ? "If your app syncs now, its next sync at this time " : "A first sync ", counts, "."),
       h("table.data", h("tbody", balances)),
     );
   }
