@@ -210,7 +210,7 @@ export function drawTimeline(svg, { width: pixels, space, results, tracks = [], 
   const isTitled = curves.length > 1;
   const plots = layout.plots.map((plot) => new BalancePlot({ model, ...plot, isTitled }, x, { ...edges, ...plot }));
   const lanes = layout.lanes.map((place) => (LANES[place.kind] ?? barLane)(model, x, { ...edges, ...place }));
-  const bases = layout.lanes.filter(({ kind }) => kind === "expense").map(({ top }) => top);
+  const bases = layout.lanes.filter(({ kind, height }) => kind === "expense" && height).map(({ top }) => top);
   const box = { ...edges, bottom, height: bottom + AXIS, fontScale };
   const marks = new PreviewMarks(model, x, box, plots[0]?.curve.xs ?? [left]);
   const hoverLine = s("path.hover-line", { d: `M0 ${TOP}V${bottom}`, visibility: "hidden" });
