@@ -380,12 +380,17 @@ async def test_plot_is_zoomed_panned_and_previewed(console: Console) -> None:
     field = console.page.get_by_label("Preview time (UTC)")
     await field.fill("tomorrow")
     await field.press("Enter")
-    await expect(console.notification).to_have_text("The preview must be a time, for example 2027-01-31 09:00.")
+    fault = console.page.locator("tick-timeline").get_by_role("alert")
+    await expect(fault).to_have_text("“tomorrow” isn't a time. Example: 2027-01-31 09:00")
     await expect(field).to_have_value("tomorrow")
+    await field.fill("2027-02-30")
+    await field.press("Enter")
+    await expect(fault).to_have_text("“2027-02-30” doesn't exist. Example: 2027-01-31 09:00")
     await field.fill("2027-01-09")
     await field.press("Enter")
     await expect(console.advance).to_contain_text("Advance to 9 Jan")
     await expect(field).to_have_attribute("aria-invalid", "false")
+    await expect(fault).to_be_hidden()
 
 
 # Transactions

@@ -1,8 +1,8 @@
 // The controls of the preview time: a slider, buttons and a date field. With Shift, a button advances the clock.
 
 import { countUntil } from "../clock/clock-model.js";
-import { h, notify } from "../lib/dom.js";
-import { parseTimeText, TIME_FAULT, timeInput, toTimeText } from "../lib/form-fields.js";
+import { h } from "../lib/dom.js";
+import { parseTimeText, timeInput, toTimeText } from "../lib/form-fields.js";
 import { addMonths, DAY, HOUR, MINUTE, toTimestamp } from "../lib/instants.js";
 
 const THUMB_WIDTH = 22; // as in scrubber.css
@@ -93,7 +93,8 @@ export class Scrubber {
       h("p", { "aria-hidden": "true" }, "Preview", h("small", "Hold Shift to advance")),
       h("div.joined", this.buttons),
     );
-    this.goTo = h("label.go-to", { title: "Go to (UTC). Shortcut: G" }, this.field.parentNode, "UTC");
+    this.fault = h("span.error.fault", { role: "alert" });
+    this.goTo = h("label.go-to", { title: "Go to (UTC). Shortcut: G" }, this.field.parentNode, "UTC", this.fault);
   }
 
   setModel(model) {
@@ -123,6 +124,7 @@ export class Scrubber {
   #updateField() {
     if (document.activeElement === this.field) return;
     this.field.removeAttribute("aria-invalid");
+    this.fault.textContent = "";
     this.field.value = toTimeText(toTimestamp(this.#instant));
   }
 
@@ -174,8 +176,9 @@ export class Scrubber {
   #readField() {
     const instant = parseTimeText(this.field.value);
     const isInvalid = Number.isNaN(instant);
+    const problem = /^\d{4}-\d\d-\d\d/.test(this.field.value) ? "doesn't exist" : "isn't a time";
     this.field.setAttribute("aria-invalid", String(isInvalid));
-    if (isInvalid) notify(`The preview ${TIME_FAULT}.`, { error: true });
-    else this.#setInstant(instant);
+    this.fault.textContent = isInvalid ? `“${this.field.value}” ${problem}. Example: 2027-01-31 09:00` : "";
+    if (!isInvalid) this.#setInstant(instant);
   }
 }
