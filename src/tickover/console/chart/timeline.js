@@ -269,13 +269,12 @@ export class Timeline extends HTMLElement {
   }
 
   #drawLegend() {
-    const { expectations } = this.#model;
     this.legend.hidden = !this.#model.items.length || !this.table.hidden;
     render(
       this.legend,
       legendItem("past", "posted"),
       legendItem("scheduled"),
-      expectations.some(({ balance }) => balance) && legendItem("forbidden", "not allowed"),
+      legendItem("forbidden", "not allowed"),
       this.#results?.some(({ ok }) => !ok) && legendItem("violation"),
       (this.previewKey = legendItem("preview")),
     );
