@@ -145,6 +145,8 @@ async def test_accounts_have_their_own_balances_transfers_and_expectations(conso
     await console.open_clock(console.create(WITH_ACCOUNTS))
     await expect(figure(console, "EUR total")).to_contain_text("€900.00")
     await expect(page.locator("svg.plot .title")).to_have_text(["Checking", "Card"])
+    await page.set_viewport_size({"width": 1280, "height": 600})
+    await expect(console.advance).to_be_in_viewport(ratio=1)
     await page.keyboard.press("a")
     dialog = page.get_by_role("dialog", name="Add event")
     await dialog.get_by_label("Type").select_option("Transfer")
@@ -158,6 +160,11 @@ async def test_accounts_have_their_own_balances_transfers_and_expectations(conso
     await page.get_by_label("Account", exact=True).select_option("Card")
     await console.button("Add expectation").click()
     await expect(expectations(console)).to_have_text(re.compile("^Card balance never above €0.00: will hold"))
+    # The legend has what the chart draws.
+    legend = page.get_by_role("list", name="Legend").get_by_role("listitem")
+    await expect(legend).to_have_text(["posted", "scheduled", "not allowed"])
+    await page.get_by_role("region", name="Accounts").get_by_role("button", name="Checking").click()
+    await expect(legend).to_have_text(["posted", "scheduled"])
     # An account alone: its plot, its side of transfers, and its balances.
     await page.get_by_role("region", name="Accounts").get_by_role("button", name="Card").click()
     await expect(page.locator("svg.plot .title")).to_have_count(0)
