@@ -2,6 +2,9 @@
 
 import asyncio
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -26,6 +29,8 @@ from tests.store.values import (
     user,
     user_of_token,
 )
+from tests.support.debian_packages import require_program
+from tests.support.repository import ROOT
 from tickover.api.errors import Reason, Rejection
 from tickover.api.timestamps import to_micros
 from tickover.server.settings import SettingError
@@ -42,6 +47,52 @@ from tickover.server.storage.store import Amended, Amendment, Quota
 async def test_every_connection_writes_durably(store: SqliteStore, pragma: str, value: object) -> None:
     assert store._writing.pragma(pragma) == value
     assert store._reading.pragma(pragma) == value
+
+
+_WRITE_AND_PRINT = """
+import asyncio, os, sys
+from pathlib import Path
+from tests.store.values import clock, add_clock, user
+from tickover.server.storage.sqlite.store import SqliteStore
+
+async def main():
+    store = await SqliteStore.open(Path(sys.argv[1]))
+    for number in range(3):
+        await add_clock(store, clock(number), user(1))
+        os.write(1, b"it is stored")
+    await store.close()
+
+asyncio.run(main())
+"""
+
+
+def test_confirmed_writes_are_on_the_disk(path: Path, tmp_path: Path) -> None:
+    """A system call trace shows that the log is synced between its last write and the confirmation."""
+    trace = tmp_path / "trace"
+    watch = [require_program("strace"), "-f", "-y", "-e", "trace=write,pwrite64,fsync,fdatasync", "-o", str(trace)]
+    program = [sys.executable, "-c", _WRITE_AND_PRINT, str(path)]
+    watched = subprocess.run([*watch, *program], cwd=ROOT, capture_output=True, check=False, timeout=60)
+    if b"ptrace" in watched.stderr.lower():
+        pytest.skip("this machine doesn't let strace watch other processes")
+    assert watched.stdout == b"it is stored" * 3, watched.stderr.decode()
+    assert _before_each_confirmation(trace.read_text(), "it is stored") == [["written", "safe"]] * 3
+
+
+def _before_each_confirmation(trace: str, confirmation: str) -> list[list[str]]:
+    """Return the last two operations on the log before each confirmation, without repetitions."""
+    found, happened = [], [""]
+    for call in trace.splitlines():
+        if confirmation in call:
+            found.append(happened[-2:])
+            happened = [""]
+        elif re.search(r"pwrite64\(.*tickover\.db-wal>", call):
+            happened += ["written"] if happened[-1] != "written" else []
+        elif re.search(r"sync\(.*tickover\.db-wal>\) += 0|sync resumed>", call):
+            happened += ["safe"] if happened[-1] != "safe" else []
+    return found
+
+
+# Opening
 
 
 # Opening
@@ -77,6 +128,17 @@ async def test_ping_needs_room_for_large_calls(store: SqliteStore, monkeypatch: 
 # Migrations
 
 
+async def test_ping_fails_if_the_folder_was_deleted(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path / "folder" / "tickover.db")
+    shutil.rmtree(tmp_path / "folder")
+    with pytest.raises(Rejection, match=r"^The folder of the database is missing\.$"):
+        await store.ping()
+    await store.close()
+
+
+# Migrations
+
+
 def _version(path: Path) -> int:
     with closing(apsw.Connection(str(path))) as connection:
         return int(connection.pragma("user_version"))
@@ -98,6 +160,32 @@ async def test_failed_migration_leaves_nothing(path: Path) -> None:
 
 
 # Shared use
+
+
+_OPEN_AND_PRINT = """
+import asyncio, sys
+from pathlib import Path
+from tickover.server.storage.sqlite.store import SqliteStore
+
+async def main():
+    sys.stdin.read()
+    store = await SqliteStore.open(Path(sys.argv[1]))
+    await store.ping()
+    await store.close()
+    print("ready")
+
+asyncio.run(main())
+"""
+
+
+def test_processes_that_start_together_on_a_new_file_all_start(path: Path) -> None:
+    command = [sys.executable, "-c", _OPEN_AND_PRINT, str(path)]
+    programs = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(4)]
+    for program in programs:  # each opens the file when its input ends
+        assert program.stdin is not None
+        program.stdin.close()
+        program.stdin = None
+    assert [program.communicate(timeout=60)[0] for program in programs] == [b"ready\n"] * 4
 
 
 async def test_locked_store_is_unavailable_for_writes_but_reads(store: SqliteStore, path: Path) -> None:
