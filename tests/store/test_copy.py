@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -16,6 +17,8 @@ from tests.store.copies import (
 )
 from tests.store.sample_data import fill, open_at, query_all
 from tests.store.values import ANA, HOUR, NOW, add_clock, clock, code, code_limits, digest, key, sent, user
+from tests.support.postgres import PostgresServer
+from tickover.server.settings import SettingError
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, TooSoon
 from tickover.server.storage.admin.copy import copy
 from tickover.server.storage.admin.copy_tables import TABLES
@@ -171,3 +174,44 @@ async def test_interrupted_copy_continues(urls: tuple[str, str], execute: Execut
     copied = await copy(source, target, ignore_progress)
     assert written(copied) == rows(copied) | {"users": 0, "tokens": rows(copied)["tokens"] - 10_000}
     assert set(written(await copy(source, target, ignore_progress)).values()) == {0}
+
+
+async def test_addresses_are_sorted_by_bytes_in_any_collation(
+    urls: tuple[str, str], execute: Execute, postgres: PostgresServer
+) -> None:
+    source, target = urls[0], postgres.create_database()
+    await make_empty(source)
+    await make_empty(target)
+    if not execute(target, "select 1 from pg_collation where collname = 'und-x-icu'"):
+        pytest.skip("this PostgreSQL was built without other orders than that of bytes")
+    execute(target, 'alter table login_failures alter email type text collate "und-x-icu"')
+    random = Random(1)
+    names = {"".join(random.choices("aAbBzZ_-.+éÉß中0", k=4)) for _ in range(9000)}
+    values = ", ".join(f"('{name}@example.test', {number})" for number, name in enumerate(names, 1))
+    execute(source, f"insert into login_failures values {values}")
+    assert len(names) > 5000
+    assert written(await copy(source, target, ignore_progress))["login_failures"] == len(names)
+    assert written(await copy(source, target, ignore_progress))["login_failures"] == 0
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_chunk_is_written_completely_or_not_at_all(
+    tmp_path: Path, postgres: PostgresServer, execute: Execute, kind: str
+) -> None:
+    source = f"sqlite:///{tmp_path / 'source.db'}"
+    target = postgres.create_database() if kind == "postgres" else f"sqlite:///{tmp_path / 'target.db'}"
+    await make_empty(source)
+    insert_many_tokens(source, execute, 100)
+    await copy(source, target, ignore_progress)
+    execute(source, "update tokens set expires_at = expires_at + 100")
+    execute(
+        target,
+        "alter table tokens add check (expires_at <> 150)"
+        if kind == "postgres"
+        else """create trigger refuse before insert on tokens when new.expires_at = 150
+                begin select raise(abort, 'no'); end""",
+    )
+    with pytest.raises(SettingError, match="was interrupted"):
+        await copy(source, target, ignore_progress)
+    [(count, last)] = execute(target, "select count(*), max(expires_at) from tokens")
+    assert (int(count), int(last)) == (100, 100)

@@ -24,6 +24,7 @@ from tests.store.values import (
     key,
     schedule_of,
     sent,
+    session,
     user,
     user_of_token,
 )
@@ -126,6 +127,59 @@ async def fresh_url(postgres: PostgresServer) -> AsyncIterator[str]:
     url = postgres.create_database()
     yield url
     postgres.execute(f"drop database {url.rpartition('/')[2]} with (force)")
+
+
+async def _use(store: Store) -> None:
+    """Make many concurrent calls, and check their results."""
+    claims = await asyncio.gather(*(claim(store, code(number)) for number in range(30)))
+    assert claims.count(None) == 1
+    tries = await asyncio.gather(*(store.count_attempt(ANA, code_limits(), NOW) for _ in range(30)))
+    assert tries.count(None) == 25
+    message = digest(claims.index(None))
+    users = await asyncio.gather(*(store.redeem_code(ANA, message, session(number)) for number in range(30)))
+    assert len([each for each in users if each]) == 1
+    made = [create(store, clock(number), user(1), b"", bytes(16), limit=7) for number in range(30)]
+    results = await asyncio.gather(*made)
+    assert results.count(None) == 7
+    number = results.index(None)
+    moved = await asyncio.gather(*(advance(store, key(number), user(1), START + day * DAY) for day in range(30)))
+    assert max(each.frozen_time for each in moved if each) == START + 29 * DAY
+    assert await store.sweep(NOW + 8 * DAY, 100) > 0
+    assert await schedule_of(store, key(number), user(1)) is None
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        [
+            "default_transaction_isolation = 'serializable'",
+            "default_transaction_deferrable = on",
+            "bytea_output = 'escape'",
+            "intervalstyle = 'iso_8601'",
+            "datestyle = 'German, DMY'",
+            "timezone = 'Pacific/Chatham'",
+            "standard_conforming_strings = off",
+        ],
+        [
+            "default_transaction_isolation = 'repeatable read'",
+            "client_encoding = 'latin1'",
+            "search_path = 'nowhere', 'public'",
+            "plan_cache_mode = 'force_custom_plan'",
+            "enable_indexscan = off",
+            "synchronous_commit = local",
+            "row_security = off",
+            "session_replication_role = 'replica'",
+        ],
+    ],
+)
+async def test_store_works_with_any_settings_of_the_database(
+    postgres: PostgresServer, fresh_url: str, settings: list[str]
+) -> None:
+    name = fresh_url.rpartition("/")[2]
+    postgres.execute(";".join(f"alter database {name} set {setting}" for setting in settings))
+    store = await open_store(fresh_url)
+    await _use(store)
+    await store.close()
 
 
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])

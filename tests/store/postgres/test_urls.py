@@ -221,3 +221,10 @@ async def test_server_with_a_certificate_of_another_authority_is_not_trusted(
 async def test_tls_is_used_if_available_unless_disabled(other: _OtherServer, query: str, encrypted: bool) -> None:
     async with _opened(other.server.create_database() + query) as connections:
         assert await _is_encrypted(connections) == encrypted
+
+
+@pytest.mark.parametrize("hosts", ["{none},{here}", "{here},{none}"])
+async def test_error_of_a_server_is_preferred_to_a_timeout(postgres: PostgresServer, hosts: str) -> None:
+    """It says more than the timeout of another host."""
+    several = hosts.format(none=_NO_SERVER, here=f"127.0.0.1:{postgres.port}")
+    assert "password authentication failed" in await _error_of(f"postgresql://tickover:s3cret@{several}/postgres")
