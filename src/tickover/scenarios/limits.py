@@ -52,9 +52,9 @@ CLOCK: Final = Limits(
 )
 """What a clock can hold."""
 ONE_CALL: Final = Limits(
-    replace(CLOCK.transactions, maximum=MAX_TRANSACTIONS),
-    replace(CLOCK.transfers, maximum=MAX_TRANSFERS),
-    replace(CLOCK.goals, maximum=MAX_GOALS),
-    replace(CLOCK.contributions, maximum=MAX_CONTRIBUTIONS),
+    replace(CLOCK.transactions, maximum=MAX_TRANSACTIONS, owner="call"),
+    replace(CLOCK.transfers, maximum=MAX_TRANSFERS, owner="call"),
+    replace(CLOCK.goals, maximum=MAX_GOALS, owner="call"),
+    replace(CLOCK.contributions, maximum=MAX_CONTRIBUTIONS, owner="goal of a call"),
 )
 """What createTestClock accepts."""

@@ -105,7 +105,7 @@ def test_limits_of_transfers() -> None:
     daily = {key: value for key, value in PAY_CARD.items() if key != "at"} | {"every": "day"}
     text = to_toml(values(length="5 years", transactions=[], transfers=[{**daily, "times": MAX_TRANSFERS + 1}]))
     assert len(read(text).plan(START).transfers) == MAX_TRANSFERS + 1
-    with pytest.raises(ScenarioError, match=r"101 transfers .* exceed the limit of 100 per clock"):
+    with pytest.raises(ScenarioError, match=r"101 transfers .* exceed the limit of 100 per call"):
         read(text).plan(START, ONE_CALL)
     lunches = {**daily, **LUNCH, "times": 1000}
     for key in ("at", "from_account", "to_account"):

@@ -181,7 +181,7 @@ def test_limit_of_contributions() -> None:
 def test_a_plan_for_one_call_is_smaller(top: dict[str, Any]) -> None:
     scenario = scenario_of(**top)
     scenario.plan(NEW_YEAR)
-    with pytest.raises(ScenarioError, match=r"exceed the limit of (100|25) per (clock|goal); "):
+    with pytest.raises(ScenarioError, match=r"exceed the limit of (100|25) per (goal of a )?call; "):
         scenario.plan(NEW_YEAR, ONE_CALL)
 
 

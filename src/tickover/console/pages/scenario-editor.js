@@ -7,7 +7,7 @@ import { CallError, call } from "../lib/rpc.js";
 import { MAX_SCENARIOS, saveScenario } from "./scenarios.js";
 
 const CHECK_DELAY_MS = 500;
-const BEYOND_PREVIEW = "exceed the limit of"; // expandScenario takes fewer items than a clock can hold
+const BEYOND_PREVIEW = /exceed the limit of .* call\b/; // expandScenario takes fewer items than a clock can hold
 const EXAMPLE = `title = "My scenario"
 currency = "EUR"
 length = "6 months"
@@ -138,7 +138,7 @@ export class ScenarioEditor {
           this.#preview.draw({ ...params, expectations });
         } catch (error) {
           const faults = faultsIn(error);
-          const isLong = faults.length > 0 && faults.every(({ message }) => message.includes(BEYOND_PREVIEW));
+          const isLong = faults.length > 0 && faults.every(({ message }) => BEYOND_PREVIEW.test(message));
           if (isLong) this.#showFault("");
           else this.#showError(error);
           this.#preview.draw({}, isLong ? "The scenario is too long for a preview. You can create the clock." : "");
