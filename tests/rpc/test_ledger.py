@@ -162,9 +162,10 @@ def total(**members: Any) -> Any:
             {"goalReached": {"goal": "bikes", "by": START}},
             'must be the ID or the name of a goal of this clock (Bike, Car); did you mean "Bike"?',
         ),
+        (total(atLeast=1000.01), "must be at least atLeast"),
     ],
 )
-async def test_unknown_names_are_rejected_with_those_of_the_clock(
+async def test_expectations_that_make_no_sense_are_rejected_with_a_hint(
     world: World, token: str, clock: str, expectation: Any, fault: str
 ) -> None:
     params = {"id": clock, "expectations": [expectation], "openingBalances": {"JPY": 0}}

@@ -137,10 +137,13 @@ class ExpectationEntry(Params, Generic[Bound_co, Total_co], frozen=True):
         if sum(member is not UNSET for member in given) != 1:
             yield Fault(path, "oneOf", "must have exactly one of balance, goalReached, total and posted")
         for name, member in (("balance", self.balance), ("total", self.total)):
-            if isinstance(member, BalanceExpectationEntry | TotalExpectationEntry) and (
-                member.at_least is UNSET and member.at_most is UNSET
-            ):
+            if not isinstance(member, BalanceExpectationEntry | TotalExpectationEntry):
+                continue
+            bounds: list[Any] = [bound for bound in (member.at_least, member.at_most) if bound is not UNSET]
+            if not bounds:
                 yield Fault(f"{path}.{name}", "bound", "must have atLeast, atMost or both")
+            elif None not in bounds and bounds[0] > bounds[-1]:
+                yield Fault(f"{path}.{name}.atMost", "range", "must be at least atLeast")
         balance = self.balance
         if isinstance(balance, BalanceExpectationEntry) and (balance.currency is UNSET) == (balance.account is UNSET):
             yield Fault(f"{path}.balance", "oneOf", "must have either currency or account")

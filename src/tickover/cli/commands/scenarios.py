@@ -116,7 +116,7 @@ def from_(  # noqa: PLR0913 - one parameter for each option
 
     Regular payments become recurrences. All others keep their dates. With a file for each account, the same amount that
     leaves one account and arrives in another within three days is a transfer. The command reads statements on this
-    machine and sends nothing.
+    machine and sends nothing. Goals and expectations of a clock don't become part of the scenario.
 
     Examples:
 
