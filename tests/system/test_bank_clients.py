@@ -1,27 +1,14 @@
-"""Public clients of SimpleFIN and Plaid read a clock, unmodified, over HTTP."""
+"""Public clients of SimpleFIN and Plaid read a clock, unmodified, over HTTP.
+
+Tests import them, because every worker imports this module, and the imports take a second.
+"""
 
 import json
 import subprocess
-from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-import plaid
 import pytest
-from plaid.api import plaid_api
-from plaid.model.accounts_balance_get_request import AccountsBalanceGetRequest
-from plaid.model.accounts_get_request import AccountsGetRequest
-from plaid.model.country_code import CountryCode
-from plaid.model.institutions_get_by_id_request import InstitutionsGetByIdRequest
-from plaid.model.item_get_request import ItemGetRequest
-from plaid.model.item_public_token_exchange_request import ItemPublicTokenExchangeRequest
-from plaid.model.item_remove_request import ItemRemoveRequest
-from plaid.model.sandbox_item_reset_login_request import SandboxItemResetLoginRequest
-from plaid.model.transactions_get_request import TransactionsGetRequest
-from plaid.model.transactions_refresh_request import TransactionsRefreshRequest
-from plaid.model.transactions_sync_request import TransactionsSyncRequest
-from simplefin4py import SimpleFin
-from simplefin4py.exceptions import SimpleFinAuthError, SimpleFinClaimError
 
 from tests.support.npm_packages import install_project
 from tests.support.program import Program
@@ -70,14 +57,30 @@ def owner(program: Program, request: pytest.FixtureRequest) -> Owner:
     return Owner(program, f"{request.node.name.replace('_', '-')}@example.test")
 
 
-@pytest.fixture
-def client(program: Program) -> Iterator[Any]:
+def test_plaid_for_python(owner: Owner) -> None:
+    import plaid
+    from plaid.api.plaid_api import PlaidApi
+
     keys = {"clientId": "any", "secret": "any"}
-    with plaid.ApiClient(plaid.Configuration(host=f"{program.url}/plaid", api_key=keys)) as opened:
-        yield plaid_api.PlaidApi(opened)
+    with plaid.ApiClient(plaid.Configuration(host=f"{owner.program.url}/plaid", api_key=keys)) as opened:
+        use_plaid(owner, PlaidApi(opened))
 
 
-def test_plaid_for_python(owner: Owner, client: Any) -> None:
+def use_plaid(owner: Owner, client: Any) -> None:
+    """Call every method that the bank has."""
+    import plaid
+    from plaid.model.accounts_balance_get_request import AccountsBalanceGetRequest
+    from plaid.model.accounts_get_request import AccountsGetRequest
+    from plaid.model.country_code import CountryCode
+    from plaid.model.institutions_get_by_id_request import InstitutionsGetByIdRequest
+    from plaid.model.item_get_request import ItemGetRequest
+    from plaid.model.item_public_token_exchange_request import ItemPublicTokenExchangeRequest
+    from plaid.model.item_remove_request import ItemRemoveRequest
+    from plaid.model.sandbox_item_reset_login_request import SandboxItemResetLoginRequest
+    from plaid.model.transactions_get_request import TransactionsGetRequest
+    from plaid.model.transactions_refresh_request import TransactionsRefreshRequest
+    from plaid.model.transactions_sync_request import TransactionsSyncRequest
+
     public_token = owner.connect("PLAID")["publicToken"]
     exchanged = client.item_public_token_exchange(ItemPublicTokenExchangeRequest(public_token=public_token))
     access = {"access_token": exchanged.access_token}
@@ -137,6 +140,9 @@ def test_plaid_for_node(owner: Owner) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 async def test_simplefin4py(owner: Owner) -> None:
+    from simplefin4py import SimpleFin
+    from simplefin4py.exceptions import SimpleFinAuthError, SimpleFinClaimError
+
     connected = owner.connect("SIMPLEFIN")
     access_url = await SimpleFin.claim_setup_token(connected["setupToken"])
     with pytest.raises(SimpleFinClaimError):

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
@@ -74,26 +73,9 @@ def _read(file: str, pattern: str) -> list[str]:
     return re.findall(pattern, (DEPLOY / file).read_text(), re.MULTILINE)
 
 
-def _kubernetes_pod() -> Any:
-    [deployment, *_] = YAML(typ="safe").load_all(DEPLOY / "kubernetes" / "tickover.yaml")
-    return deployment["spec"]["template"]["spec"]
-
-
-def test_new_calls_go_only_to_servers_that_are_ready() -> None:
-    """`/healthz` is 200 while a server drains and while its database is down. Only `/readyz` says so."""
-    assert _read("haproxy/haproxy.cfg", r"^    option httpchk (.*)$") == ["GET /readyz"]
-    assert _read("haproxy/haproxy.cfg", r"^    http-check expect (.*)$") == ["status 200"]
-    assert _read("caddy/Caddyfile", r"health_uri (.*)$") == ["/readyz"]
-    assert _read("container/Dockerfile", r"'8000'\) \+ '(/\w+)'") == ["/readyz"]
-    [container] = _kubernetes_pod()["containers"]
-    assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "http"}
-    # A restart doesn't repair a database.
-    assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "http"}
-    assert {"name": "http", "containerPort": 8000} in container["ports"]
-
-
 def test_servers_have_time_for_the_drain_and_the_last_calls() -> None:
-    pod = _kubernetes_pod()
+    [deployment, *_] = YAML(typ="safe").load_all(DEPLOY / "kubernetes" / "tickover.yaml")
+    pod = deployment["spec"]["template"]["spec"]
     [drain] = [int(v["value"]) for v in pod["containers"][0]["env"] if v["name"] == "TICKOVER_DRAIN_SECONDS"]
     assert pod["terminationGracePeriodSeconds"] > drain + _GRACE_SECONDS
     [drain, seconds] = map(int, _read("systemd/tickover.service", r"(?:DRAIN_SECONDS|^TimeoutStopSec)=(\d+)"))

@@ -1,4 +1,4 @@
-"""Signals to the real program: drain and SIGHUP."""
+"""Signals to the real program: drain, and the end of its terminal."""
 
 import os
 import pty
@@ -43,14 +43,6 @@ async def test_stopping_server_starts_calls_only_while_an_email_can_still_be_sen
     await server.close()
     [limit] = seconds
     assert 0 < limit < _GRACE_SECONDS - MAIL_TIMEOUT.total_seconds()
-
-
-def test_sighup_is_ignored_and_drain_ends_after_its_time(tmp_path: Path) -> None:
-    with Program(tmp_path, TICKOVER_DRAIN_SECONDS="1") as program:
-        # SIGHUP doesn't stop the server.
-        program.process.send_signal(signal.SIGHUP)
-        assert program.request("GET", "/healthz").status == 200
-        assert program.stop() == 0
 
 
 def test_server_stops_with_its_terminal(tmp_path: Path) -> None:

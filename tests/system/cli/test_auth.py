@@ -1,17 +1,13 @@
 """Tests of `tickover login` and `tickover logout`."""
 
 import json
+from pathlib import Path
 
-from tests.support.program import Program
-from tests.system.cli.conftest import SmtpServer
+import pytest
+
+from tests.support.program import Program, link_params
 from tests.system.shells import Shell
-
-
-def stored_credentials(shell: Shell) -> object:
-    return json.loads(shell.credentials_file.read_bytes()) if shell.credentials_file.exists() else None
-
-
-# With the development mailbox
+from tickover.client import Tickover
 
 
 def test_last_used_clock_survives_sign_in_of_the_same_user_only(shell: Shell, email: str, program: Program) -> None:
@@ -24,33 +20,37 @@ def test_last_used_clock_survives_sign_in_of_the_same_user_only(shell: Shell, em
     assert shell.clock not in ("", clock)
 
 
-# With real mail
+def test_login_at_a_terminal_prompts_for_the_code(tmp_path: Path) -> None:
+    """The server has no development mailbox, and a fixed code for a domain."""
+    settings = {"TICKOVER_MAIL_URL": "smtp://127.0.0.1:9", "TICKOVER_TEST_CODES": "codes.test=271828"}
+    with Program(tmp_path, **settings) as program:
+        shell = Shell(tmp_path / "config", program.url)
+        with shell.open_terminal("login", "ana@codes.test") as terminal:
+            terminal.wait_for("Code from the email to ana@codes.test: ")
+            terminal.type("12345\n")
+            terminal.wait_for("A code has six digits.")
+            # Spaces are allowed, as in a pasted code.
+            terminal.type(" 271 828 \n")
+            assert terminal.end() == 0
+            assert "Signed in as ana@codes.test" in terminal.text
+        assert shell("clock", "list").code == 0
 
 
-def test_login_at_a_terminal_prompts_for_the_code(smtp_server: SmtpServer, smtp_shell: Shell, email: str) -> None:
-    with smtp_shell.open_terminal("login", email) as terminal:
-        terminal.wait_for(f"Code from the email to {email}: ")
-        code = smtp_server.code(email)
-        terminal.type("12345\n")
-        terminal.wait_for("A code has six digits.")
-        # Spaces are allowed, as in a pasted code.
-        terminal.type(f" {code[:3]} {code[3:]} \n")
-        assert terminal.end() == 0
-        assert f"Signed in as {email}" in terminal.text
-    assert smtp_shell("clock", "list").code == 0
-
-
-def test_link_from_an_email_signs_in_once(smtp_server: SmtpServer, smtp_shell: Shell, email: str) -> None:
-    result = smtp_shell("login", email, "--link")
+def test_link_from_an_email_signs_in_once(
+    signed_out_shell: Shell, email: str, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As on a server that sends real mail.
+    monkeypatch.setattr(Tickover, "send_link", lambda *_: None)
+    result = signed_out_shell("login", email, "--link")
     assert (result.code, result.out) == (3, "")
     assert result.err.splitlines() == [
         f"tickover: The server has sent a login link to {email}.",
         f"  Open it, or sign in here: tickover login {email} --link 'LINK'",
     ]
-    link = smtp_server.link(email)
-    assert smtp_shell("login", email, "--link", link).code == 0
-    assert smtp_shell("clock", "list").code == 0
-    assert smtp_shell("login", email, "--link", link).code == 3
+    link = program.result("sendLoginCodeEmail", link_params(email))["loginUrl"]
+    assert signed_out_shell("login", email, "--link", link).code == 0
+    assert signed_out_shell("clock", "list").code == 0
+    assert signed_out_shell("login", email, "--link", link).code == 3
 
 
 # Signing out
