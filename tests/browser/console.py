@@ -92,6 +92,15 @@ if (window === top && !window.name) {
 }
 """
 
+# The page draws its parts in several frames.
+_FINAL_TEXT = """async (element) => {
+  for (let still = 0, last = ""; still < 10; last = element.textContent) {
+    await new Promise(requestAnimationFrame);
+    still = element.textContent === last ? still + 1 : 0;
+  }
+  return element.textContent;
+}"""
+
 _numbers = count(1)
 
 
@@ -156,6 +165,10 @@ class Console:
     def preview_summary(self) -> Locator:
         """The summary of the preview, next to the advance button."""
         return self.page.locator("#preview-summary")
+
+    async def final_preview_summary(self) -> str:
+        """Return the summary after the page has drawn all earlier actions."""
+        return str(await self.preview_summary.evaluate(_FINAL_TEXT))
 
     @property
     def rows(self) -> Locator:

@@ -15,10 +15,8 @@ from tests.support.program import Program
 WIDTHS = (320, 1280)
 # The parts of states that differ from an earlier state.
 CHANGED_PARTS = {
-    "link sent": ".sign-in-form",
     "code sent": ".sign-in-form",
     "timeline table and request as JSON": ".chart-table, #request-inspector",
-    "deleted clock": "tick-clock > :not(.clock-columns)",
 }
 
 # The relative luminance of the page background by WCAG, without gamma correction.

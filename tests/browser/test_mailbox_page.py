@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import pytest
 from playwright.async_api import Browser, Locator, expect
 
 from tests.browser.console import HTTP_ERROR, new_address
@@ -140,27 +139,3 @@ async def test_email_with_a_login_link(program: Program, browser: Browser) -> No
         await email_view(tab).get_by_role("link", name="Open").click()
         await expect(tab.sign_in).to_be_visible()
         assert urlsplit(tab.page.url).path == "/login"
-
-
-HOSTILE_TEXTS = (
-    '"<img/src=x/onerror=alert(1)>"@example.test',
-    "\"'-alert(1)-'\"@example.test",
-    '"${alert(1)}{{alert(1)}}"@example.test',
-    '"%3cimg%20src=x%3e&lt;b&gt;"@example.test',
-)
-
-
-async def test_hostile_addresses_stay_text(program: Program, tab: Tab, subtests: pytest.Subtests) -> None:
-    for address in HOSTILE_TEXTS[::-1]:
-        program.result("sendLoginCodeEmail", link_params(address))
-    await tab.page.goto(f"{program.url}/#/mailbox?to=")
-    for number, address in enumerate(HOSTILE_TEXTS):
-        with subtests.test(address):
-            await expect(email_items(tab).nth(number).locator(".email-to")).to_have_text(address)
-            await email_items(tab).nth(number).get_by_role("link").click()
-            await expect(email_view(tab).locator(".email-to")).to_have_text(address)
-            await expect(email_view(tab).locator("iframe").content_frame.get_by_text(address)).to_be_visible()
-            for title in ("Text", "Source"):
-                await email_view(tab).get_by_role("tab", name=title).click()
-                await expect(email_view(tab).get_by_role("tabpanel")).to_contain_text("example.test")
-            assert await tab.evaluate("() => document.querySelectorAll('main img, main script').length") == 0

@@ -22,16 +22,6 @@ _SCROLL_END = """async () => {
 }"""
 
 
-# The page draws its parts in several frames.
-_SUMMARY_END = """async (summary) => {
-  for (let still = 0, last = ""; still < 10; last = summary.textContent) {
-    await new Promise(requestAnimationFrame);
-    still = summary.textContent === last ? still + 1 : 0;
-  }
-  return summary.textContent;
-}"""
-
-
 async def test_first_session_works_with_touch(browser: Browser, program: Program) -> None:
     async with open_tab(browser, **PHONE) as tab:
         console, page = Console(tab, program), tab.page
@@ -52,7 +42,7 @@ async def test_first_session_works_with_touch(browser: Browser, program: Program
             await fingers.move([0.4], [0.7])
             await expect(console.preview_summary).not_to_have_text(tapped)
             assert await console.plot_range() == whole
-            dragged = await console.preview_summary.evaluate(_SUMMARY_END)
+            dragged = await console.final_preview_summary()
             await fingers.move([0.4, 0.6], [0.2, 0.8])
             zoomed = await console.plot_range(before=whole)
             await fingers.move([0.6, 0.9], [0.2, 0.5])
