@@ -55,18 +55,3 @@ def snapshot(frozen_time: datetime, transactions: Sequence[Transaction] = (), go
         pending_transactions=[one for one in transactions if one.at > frozen_time],
         goals=list(goals),
     )
-
-
-def household(frozen_time: datetime, months: int = 6) -> Snapshot:
-    """Return a clock with monthly rent, groceries, salary and savings for a trip."""
-    transactions = [
-        entry
-        for month in range(1, months + 1)
-        for entry in (
-            transaction(day(month, 3, 8), "Rent", "1150"),
-            transaction(day(month, 14, 8), "Groceries", "420.5"),
-            transaction(day(month, 25, 8), "Salary", "2800", "INCOME"),
-        )
-    ]
-    saved = [contribution(day(month, 26, 8), "300") for month in range(1, months + 1)]
-    return snapshot(frozen_time, transactions, [goal(frozen_time, "Trip", "3000", "500", saved)])
