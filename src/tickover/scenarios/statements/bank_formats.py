@@ -166,4 +166,4 @@ def _account_id(statement: Statement, number: int, max_length: int) -> str:
 
 def _short_id(id: str) -> str:
     """Return an ID without its prefix and hyphens, at most 35 characters."""
-    return id.rpartition("_")[2].replace("-", "")[-35:]
+    return id.partition("_")[2].replace("-", "")[-35:]
