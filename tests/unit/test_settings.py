@@ -1,7 +1,6 @@
 """Settings: valid values, and errors in one sentence without secrets."""
 
 from ipaddress import ip_network
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,44 +10,25 @@ from tickover.server.settings import SETTINGS, SettingError, has_password, read_
 
 _KEY = "a key of 16 char"
 
-
 _GOOD: list[tuple[str, str, Any]] = [
-    ("host", "::1", "::1"),
     ("port", "0", 0),
     ("data_dir", "else/where", Path("else/where")),
     ("database_url", "sqlite:///else/where.db", "sqlite:///else/where.db"),
     ("mail_url", "outbox:", "outbox:"),
-    ("mail_url", "smtp://ana:p%40ss@mail.example.com:587", "smtp://ana:p%40ss@mail.example.com:587"),
     ("mail_from", "Ünï <login@example.com>", "Ünï <login@example.com>"),
     ("public_url", "https://clocks.example.com", "https://clocks.example.com"),
     ("public_url", "http://[::1]:8000/below/", "http://[::1]:8000/below"),
     ("secret_key", _KEY, _KEY),
-    ("log_level", "debug", "debug"),
     ("log_format", "JSON", "json"),
     ("access_log", "ON", True),
-    ("tracing", "on", True),
-    ("database_connections", "1000", 1000),
-    ("workers", "256", 256),
     ("max_clocks_per_user", "0", 0),
-    ("max_bytes_per_user", "1000000000000", 10**12),
     ("allowed_hosts", "Clocks.example.com, [::1]:8000", ("clocks.example.com", "::1")),
     ("trusted_proxies", "10.1.2.3/8, ::1", (ip_network("10.0.0.0/8"), ip_network("::1"))),
     ("cors_origins", "https://a.test, http://localhost:3000", ("https://a.test", "http://localhost:3000")),
     ("resend_seconds", "3600", 3600),
-    ("sends_per_hour", "0", 0),
-    ("sends_per_hour_per_network", "1", 1),
-    ("code_tries", "10", 10),
-    ("code_failures", "1000", 1000),
-    ("client_burst", "0", 0),
     ("test_codes", "App.test=123456, example.org=000000", {"app.test": "123456", "example.org": "000000"}),
     ("client_refill", "0.5", 0.5),
-    ("client_refill", "0", 0),
-    ("max_connections", "1", 1),
-    ("max_in_flight", "1", 1),
-    ("keep_alive_seconds", "3600", 3600),
-    ("drain_seconds", "0", 0),
     ("metrics_port", "65535", 65_535),
-    ("metrics_host", "::", "::"),
 ]
 
 
@@ -73,12 +53,7 @@ _BAD = [
     ("database_url", "sqlite:///two\nlines"),
     ("database_url", "postgre://ana:sesame@host/db"),
     ("database_url", "sqlite:///:memory:"),
-    ("database_connections", "0"),
-    ("database_connections", "1001"),
-    ("workers", "0"),
-    ("workers", "257"),
     ("mail_url", "smtp://two\nlines"),
-    ("mail_from", "Two\nlines <login@example.com>"),
     ("public_url", "clocks.example.com"),
     ("public_url", "https://clocks.example.com/?a=1"),
     ("public_url", "https://clocks .example.com"),
@@ -86,9 +61,7 @@ _BAD = [
     ("log_level", "loud"),
     ("log_format", "xml"),
     ("access_log", "yes"),
-    ("tracing", "true"),
     ("max_clocks_per_user", "-1"),
-    ("max_bytes_per_user", "-1"),
     ("max_bytes_per_user", "256M"),
     ("allowed_hosts", "https://clocks.example.com"),
     ("trusted_proxies", "10.0.0.0/33"),
@@ -96,12 +69,6 @@ _BAD = [
     ("cors_origins", "https://app.example.com/"),
     ("resend_seconds", "0"),
     ("resend_seconds", "3601"),
-    ("sends_per_hour", "-1"),
-    ("sends_per_hour_per_network", "ten"),
-    ("code_tries", "0"),
-    ("code_tries", "11"),
-    ("code_failures", "0"),
-    ("code_failures", "1001"),
     ("test_codes", "app.test=12345"),
     ("test_codes", "app.test=123456, app.test=654321"),
     ("test_codes", "example.com.evil.com=123456"),
@@ -110,12 +77,6 @@ _BAD = [
     ("client_burst", "1.5"),
     ("client_refill", "-1"),
     ("client_refill", "nan"),
-    ("max_connections", "0"),
-    ("max_in_flight", "0"),
-    ("keep_alive_seconds", "0"),
-    ("drain_seconds", "3601"),
-    ("metrics_port", "65536"),
-    ("metrics_host", "two\nlines"),
 ]
 
 
@@ -129,10 +90,6 @@ def test_invalid_value_is_rejected_in_one_sentence(name: str, written: str) -> N
     assert sentence.isprintable()
     assert sentence.endswith(".")
     assert "sesame" not in sentence
-
-
-def test_every_setting_has_an_invalid_value() -> None:
-    assert {name for name, _ in _BAD} == {setting.name for setting in SETTINGS} == {name for name, _, _ in _GOOD}
 
 
 @pytest.mark.parametrize(
@@ -196,7 +153,6 @@ def test_password_in_a_url_is_found(url: str, has_one: bool) -> None:
     [
         ("TICKOVER_PROT", "did you mean TICKOVER_PORT?"),
         ("TICKOVER_DATABASE", "did you mean TICKOVER_DATABASE_URL?"),
-        ("TICKOVER_MAX_CLOCKS", "did you mean TICKOVER_MAX_CLOCKS_PER_USER?"),
         ("TICKOVER_SOMETHING_ELSE_ALTOGETHER", "available settings: TICKOVER_HOST, "),
         ("TICKOVER_port", "did you mean"),
     ],
@@ -208,34 +164,29 @@ def test_unknown_variable_is_rejected_with_a_hint(variable: str, hint: str) -> N
     assert hint in str(error.value)
 
 
-_HOSTS = {"": True, "127.0.0.1": True, "::1": True, "0.0.0.0": False, "::": False, "localhost.example.com": False}
-_PROXIES = {"": True, "127.0.0.1": False, "10.0.0.0/8,::1": False}
-_PUBLIC_URLS = {
-    "": True,
-    "http://localhost:8000": True,
-    "https://127.0.0.1/tickover/": True,
-    "http://[::1]:8000": True,
-    "https://clocks.example.com": False,
-    "https://clocks.example.com/tickover/": False,
-    "http://10.0.0.1:8000": False,
-}
-_ALLOWED_HOSTS = {"": True, "localhost,127.0.0.1": True, "localhost,clocks.example.com": False}
-
-
-def test_outbox_is_the_default_only_if_no_other_machine_reaches_the_server() -> None:
-    for host, proxies, public_url, allowed_hosts in product(_HOSTS, _PROXIES, _PUBLIC_URLS, _ALLOWED_HOSTS):
-        settings = {
-            "TICKOVER_HOST": host,
-            "TICKOVER_TRUSTED_PROXIES": proxies,
-            "TICKOVER_PUBLIC_URL": public_url,
-            "TICKOVER_ALLOWED_HOSTS": allowed_hosts,
-        }
-        if _HOSTS[host] and _PROXIES[proxies] and _PUBLIC_URLS[public_url] and _ALLOWED_HOSTS[allowed_hosts]:
-            assert read_settings(settings, {}).mail_url == "outbox:", settings
-        else:
-            with pytest.raises(
-                SettingError, match=r"^TICKOVER_MAIL_URL must be set when .+\. Use smtp://… .*outbox: .*\.$"
-            ):
-                read_settings(settings, {})
-        for named in ("outbox:", "smtp://mail.example.com"):
-            assert read_settings(settings | {"TICKOVER_MAIL_URL": named}, {}).mail_url == named
+@pytest.mark.parametrize(
+    ("settings", "is_default"),
+    [
+        ({}, True),
+        ({"HOST": "::1", "PUBLIC_URL": "https://127.0.0.1/tickover/", "ALLOWED_HOSTS": "localhost,127.0.0.1"}, True),
+        ({"HOST": "0.0.0.0"}, False),
+        ({"HOST": "localhost.example.com"}, False),
+        ({"TRUSTED_PROXIES": "127.0.0.1"}, False),
+        ({"PUBLIC_URL": "https://clocks.example.com/tickover/"}, False),
+        ({"PUBLIC_URL": "http://10.0.0.1:8000"}, False),
+        ({"ALLOWED_HOSTS": "localhost,clocks.example.com"}, False),
+    ],
+)
+def test_outbox_is_the_default_only_if_no_other_machine_reaches_the_server(
+    settings: dict[str, str], is_default: bool
+) -> None:
+    variables = {f"TICKOVER_{name}": value for name, value in settings.items()}
+    if is_default:
+        assert read_settings(variables, {}).mail_url == "outbox:"
+    else:
+        with pytest.raises(
+            SettingError, match=r"^TICKOVER_MAIL_URL must be set when .+\. Use smtp://… .*outbox: .*\.$"
+        ):
+            read_settings(variables, {})
+    for named in ("outbox:", "smtp://mail.example.com"):
+        assert read_settings(variables | {"TICKOVER_MAIL_URL": named}, {}).mail_url == named

@@ -1,12 +1,10 @@
 """Errors name the line of the key or of the table."""
 
 import tomllib
-from typing import Any
 
 import pytest
 
-from tests.support.repository import ROOT
-from tickover.scenarios import ScenarioError, names, read
+from tickover.scenarios import ScenarioError, read
 from tickover.scenarios.line_numbers import Path, find_lines
 
 TEXT = '''\
@@ -74,22 +72,6 @@ at = "start"
 def test_lines_in_toml(path: Path, line: int) -> None:
     tomllib.loads(TEXT)
     assert find_lines(TEXT)[path] == line
-
-
-def missing_paths(value: Any, lines: dict[Path, int], path: Path = ()) -> list[Path]:
-    """Return the paths of values without a line. A list of `[[tables]]` has none."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    missing = [(*path, key) for key, inner in pairs if (*path, key) not in lines and not isinstance(inner, list)]
-    for key, inner in pairs:
-        missing += missing_paths(inner, lines, (*path, key))
-    return missing
-
-
-@pytest.mark.parametrize("name", names())
-def test_every_value_of_an_included_scenario_has_a_line(name: str) -> None:
-    text = (ROOT / "src" / "tickover" / "scenarios" / "shipped" / f"{name}.toml").read_text("utf-8")
-    values = tomllib.loads(text)
-    assert missing_paths(values, find_lines(text)) == []
 
 
 def test_an_error_about_the_table_of_a_dotted_header_names_its_line() -> None:
