@@ -11,7 +11,7 @@ import { stateBadge } from "../lib/icons.js";
 import { DAY } from "../lib/instants.js";
 import { onSessionEnd } from "../lib/session.js";
 
-const COLUMNS = ["Clock", "Balance", "Lowest ahead", "Trend", "Next event", "Expectations", "Expires in"];
+const COLUMNS = ["Clock", "Now", "Balance", "Lowest ahead", "Trend", "Next event", "Expectations", "Expires in"];
 
 export const CLOCK_FILTERS = [
   ["All", () => true],
@@ -71,8 +71,6 @@ export function sortChoice(onSort, isRestored) {
   };
 }
 
-const MAX_LENGTH = 16; // of an amount in the size of the others
-
 /** Create a figure with amounts `{ value, isLow, note }`. */
 const figure = (name, title, amounts) =>
   h(
@@ -80,11 +78,7 @@ const figure = (name, title, amounts) =>
     { class: name },
     h("dt", title),
     amounts.map(({ value, isLow, note }) =>
-      h(
-        "dd",
-        h("span", { class: `value${isLow ? " below-zero" : ""}${value.length > MAX_LENGTH ? " long" : ""}` }, value),
-        note && h("span.note", note),
-      ),
+      h("dd", h("span", { class: isLow ? "value below-zero" : "value" }, value), note && h("span.note", note)),
     ),
   );
 

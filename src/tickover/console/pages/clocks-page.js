@@ -182,10 +182,6 @@ class ClocksPage extends HTMLElement {
     this.#fetchMore();
     this.#sort();
     this.#isComplete = !nextCursor;
-    if (!nextCursor) {
-      render(more);
-      return cards;
-    }
     const load = async () => {
       try {
         const page = await call("listTestClocks", { cursor: nextCursor }, { signal: this.#abortController.signal });
@@ -196,7 +192,7 @@ class ClocksPage extends HTMLElement {
         this.#showError(error, load, more);
       }
     };
-    render(more, busyButton("button", "Load more", load));
+    render(more, nextCursor && busyButton("button", "Load more", load));
     return cards;
   }
 
@@ -209,9 +205,9 @@ class ClocksPage extends HTMLElement {
     const name = h("div.name");
     const now = h("p.now");
     const details = h("div.details", h("p.muted", "…"));
-    const check = h("p");
+    const check = h("p.check");
     const expiry = h("p.expiry");
-    const card = h("li.card.clock", h("div.title", name, now), details, h("div.status", check, expiry));
+    const card = h("li.clock-row", name, now, details, check, expiry);
 
     const drawNow = ({ frozenTime }, counts) =>
       render(now, formatDay(Date.parse(frozenTime)), counts && h("span.posted", " ", counts));
