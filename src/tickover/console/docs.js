@@ -1,5 +1,6 @@
 // The forms and the filter of the contents at /docs, and the user in its header. Without scripts, the page has neither.
 
+import { copyText, h } from "./lib/dom.js";
 import { signOut } from "./lib/rpc.js";
 import { currentSession, onSessionChange } from "./lib/session.js";
 import { tryIt } from "./pages/try-it.js";
@@ -24,7 +25,7 @@ const filterInput = document.getElementById("contents-filter");
 const filterStatus = filterInput.nextElementSibling;
 const contentsEntries = [...document.querySelectorAll(".contents li")].map((entry) => {
   const section = document.getElementById(entry.firstChild.hash.slice(1)).closest("section");
-  const titles = section.querySelectorAll("h2, .lead, tbody th");
+  const titles = section.querySelectorAll("h2, .lead, .overview a");
   return { entry, text: [...titles].map(({ textContent }) => textContent.toLowerCase()).join("\n") };
 });
 
@@ -39,6 +40,30 @@ filterInput.addEventListener("keydown", ({ key }) => {
   if (key === "Enter") contentsEntries.find(({ entry }) => !entry.hidden)?.entry.firstChild.click();
 });
 filterInput.parentElement.hidden = false;
+
+// The section at the top of the window is the current one.
+const observer = new IntersectionObserver(
+  (changes) => {
+    for (const { target, isIntersecting } of changes) {
+      const link = document.querySelector(`.contents a[href="#${target.getAttribute("aria-labelledby")}"]`);
+      link.toggleAttribute("aria-current", isIntersecting);
+      if (isIntersecting) link.scrollIntoView({ block: "nearest" });
+    }
+  },
+  { rootMargin: "-20% 0px -80%" },
+);
+document.querySelectorAll("main section").forEach((section) => observer.observe(section));
+
+// A choice of a language is for all examples that have it.
+document.querySelector("main").addEventListener("change", ({ target: { type, value } }) => {
+  if (type !== "radio") return;
+  for (const input of document.querySelectorAll(`input[value="${value}"]`)) input.checked = true;
+});
+
+for (const sample of document.querySelectorAll(".sample")) {
+  const shownText = () => [...sample.querySelectorAll("pre")].find((block) => block.checkVisibility()).textContent;
+  sample.firstElementChild.append(h("button.quiet", { onclick: () => copyText(shownText(), "the code") }, "Copy"));
+}
 
 for (const section of document.querySelectorAll("[data-method]"))
   section.querySelector("h3").before(tryIt(section.dataset.method, JSON.parse(section.dataset.params)));

@@ -15,10 +15,10 @@ export function writeCurl({ request, headers = {}, authenticated = false }, { ur
   const body = toJson(request).replaceAll("!", String.raw`\u0021`);
   const isLong = body.length > MAX_ARGUMENT_LENGTH;
   const lines = [
-    `curl --silent --show-error ${quoteForShell(url)}`,
-    "--header 'Content-Type: application/json'",
-    ...(authenticated ? ['--header "Authorization: Bearer $TOKEN"'] : []),
-    ...Object.entries(headers).map(([name, value]) => `--header ${quoteForShell(`${name}: ${value}`)}`),
+    `curl -sS ${quoteForShell(url)}`,
+    "-H 'Content-Type: application/json'",
+    ...(authenticated ? ['-H "Authorization: Bearer $TOKEN"'] : []),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
     `--data-binary ${isLong ? "@- <<'JSON'" : quoteForShell(body)}`,
   ];
   const assignment = authenticated ? `TOKEN=${quoteForShell(token)}\n` : "";

@@ -20,7 +20,7 @@ test("values are data in a shell", () => {
     const request = { method: "createTestClock", params: { name } };
     const call = { request, authenticated: true, headers: { "Idempotency-Key": HOSTILE } };
     const words = run(writeCurl(call, { url: "http://127.0.0.1:8000/rpc", token: HOSTILE }));
-    const [url, authorization, key, body, input] = [2, 6, 8, 10, 11].map((index) => words[index]);
+    const [url, authorization, key, body, input] = [1, 5, 7, 9, 10].map((index) => words[index]);
     assert.equal(url, "http://127.0.0.1:8000/rpc");
     assert.equal(authorization, `Authorization: Bearer ${HOSTILE}`);
     assert.equal(key, `Idempotency-Key: ${HOSTILE}`);

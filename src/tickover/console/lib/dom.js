@@ -147,10 +147,8 @@ export async function withBusyState(button, work) {
 }
 
 /** Create a button that is disabled while its work runs. */
-export function busyButton(selector, text, work) {
-  const button = h(selector, { onclick: () => withBusyState(button, work) }, text);
-  return button;
-}
+export const busyButton = (selector, text, work) =>
+  h(selector, { onclick: ({ currentTarget }) => withBusyState(currentTarget, work) }, text);
 
 /** Return a submit listener that runs `work` and keeps the browser from sending the form. */
 export const onSubmit = (work) => (event) => {

@@ -1,7 +1,7 @@
 // The form below an operation in the reference that sends it with parameters as JSON. Signed-in users see it.
 
 import { codeBlock, toJson } from "../lib/code-block.js";
-import { h, newId, onSubmit, render, withBusyState } from "../lib/dom.js";
+import { copyText, h, newId, onSubmit, render, withBusyState } from "../lib/dom.js";
 import { CallError, call } from "../lib/rpc.js";
 import { captureSession, currentSession, endSession, onSessionChange } from "../lib/session.js";
 import { maskResult } from "./call-list.js";
@@ -10,24 +10,8 @@ import { maskResult } from "./call-list.js";
 async function ownParams(example) {
   const isSameSession = captureSession();
   if (!example.id?.startsWith("clock_")) return example;
-  const [clock] = await call("listTestClocks", { limit: 1 }, { quiet: true }).then(
-    ({ clocks }) => clocks,
-    () => [],
-  );
-  return clock && isSameSession() ? { ...example, id: clock.id } : example;
-}
-
-function copyButton(text, label) {
-  const button = h("button", { onclick: copy }, label);
-  async function copy() {
-    try {
-      await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
-    } catch {
-      button.textContent = "Your browser doesn't allow this page to copy.";
-    }
-  }
-  return button;
+  const { clocks } = await call("listTestClocks", { limit: 1 }, { quiet: true }).catch(() => ({ clocks: [] }));
+  return clocks.length && isSameSession() ? { ...example, id: clocks[0].id } : example;
 }
 
 /** Create the form of an operation. `example` has the parameters that it starts with. */
@@ -46,7 +30,11 @@ export function tryIt(method, example) {
       response,
       h("h4", title),
       codeBlock(title, toJson(shown)),
-      copyButton(toJson(value), shown === value ? "Copy" : "Copy with secrets"),
+      h(
+        "button",
+        { onclick: () => copyText(toJson(value), `the ${title.toLowerCase()}`) },
+        shown === value ? "Copy" : "Copy with secrets",
+      ),
     );
 
   async function send() {

@@ -5,15 +5,18 @@ The template has little logic, because the server compiles it at every start.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from shlex import quote
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-_WIDTH: Final = 104
+_WIDTH: Final = 58
+"""Characters in a line of the column with examples."""
 _KINDS: Final = {
     "array": "array of objects",
     "date-time": "timestamp",
@@ -24,8 +27,8 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 _STRING: Final = r'"(?:[^"\\\n]|\\.)*"'
 _TOKENS: Final = re.compile(
-    rf"(?P<key>{_STRING}(?=:))|(?P<string>{_STRING}|'[^'\n]*')|(?<![\w/:.-])(?P<number>-?\d[\d.]*)(?![\w-])"
-    r"|\b(?P<keyword>curl|true|false|null)\b"
+    rf"(?P<key>{_STRING}(?=:))|(?P<string>{_STRING}|'[^'\n]*')|(?<![\w/:.=-])(?P<number>-?\d[\d.]*)(?![\w-])"
+    r"|(?<![\w./])(?P<keyword>curl|from|import|for|in|print|[Tt]rue|[Ff]alse|null|None)\b(?![\w./-]| =)"
 )
 
 Schema = Mapping[str, Any]
@@ -44,14 +47,17 @@ def render(description: bytes, *, has_mailbox: bool) -> bytes:
     """Return the page as HTML. Its header links to the pages of the console."""
     document = json.loads(description)
     reader = _Reader(document)
+    methods = document["methods"]
+    listing = next(method for method in methods if method["name"] == "listTestClocks")
     page = _template().render(
         title=document["info"]["title"],
         version=document["info"]["version"],
         has_mailbox=has_mailbox,
         about=[_prose(paragraph) for paragraph in document["info"]["description"].split("\n\n")],
-        call=_highlight(_curl(reader.url, "listTestClocks", {"limit": 5}, needs_token=True)),
-        groups=list(reader.groups(document["methods"])),
-        reasons=[reader.reason(name, about) for name, about in document["x-reasons"].items()],
+        call=dict(reader.requests(listing, listing["examples"][0])),
+        groups=list(reader.groups(methods)),
+        reasons={name: reader.reason(name, about) for name, about in document["x-reasons"].items()},
+        shared_reasons=set.intersection(*(set(method["x-reasons"]) for method in methods)),
     )
     return page.encode()
 
@@ -63,6 +69,7 @@ class _Reader:
         self.url: str = document["servers"][0]["url"]
         self._schemas = document["components"]["schemas"]
         self._described: dict[str, str] = {}
+        self._samples = tomllib.loads((files("tickover.server.web") / "samples.toml").read_text("utf-8"))
 
     def groups(self, methods: Sequence[Mapping[str, Any]]) -> Iterator[Values]:
         """Yield the groups, in the order of their first methods."""
@@ -76,13 +83,13 @@ class _Reader:
         return {
             "id": name,
             "name": _breakable(name),
-            "badges": _badges(method),
+            "is_public": not method["x-needs-token"],
             "summary": method["summary"],
             "text": _prose(method["description"]),
             "params": list(self._fields(method["x-params"])),
             "result_text": _prose(result["description"]) + link,
             "result": [] if link else list(self._fields(result["schema"])),
-            "reasons": _links(method["x-reasons"]),
+            "reasons": method["x-reasons"],
             # The form for a call shows the parameters of the first example.
             "example": _encode(_params(method["examples"][0]) if method["examples"] else {}),
             "examples": [self._example(method, example) for example in method["examples"]],
@@ -100,9 +107,24 @@ class _Reader:
         }
 
     def _example(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Values:
-        request = _curl(self.url, method["name"], _params(example), needs_token=method["x-needs-token"])
         response = _response("result", example["result"]["value"])
-        return {"name": example["name"], "request": _highlight(request), "response": _highlight(response)}
+        return {
+            "name": example["name"],
+            "requests": dict(self.requests(method, example)),
+            "response": _highlight(response),
+        }
+
+    def requests(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Iterator[tuple[str, Markup]]:
+        """Yield the request of an example in each language. Only the first example has others than curl."""
+        needs_token: bool = method["x-needs-token"]
+        yield "curl", _highlight(_curl(self.url, method["name"], _params(example), needs_token=needs_token))
+        sample = self._samples.get(method["name"]) if example is method["examples"][0] else None
+        if sample:
+            imports = sample.get("imports", "from tickover.client import Tickover").rstrip()
+            server = _encode(self.url.removesuffix("/rpc")) + (", token" if needs_token else "")
+            yield "Python", _highlight(f"{imports}\n\ntickover = Tickover({server})\n{sample['python'].rstrip()}")
+            if "command" in sample:
+                yield "Command line", _highlight(sample["command"].rstrip())
 
     def _fields(self, schema: Schema) -> Iterator[Values]:
         """Yield the members of an object, or of the objects in an array, each with its own members."""
@@ -114,7 +136,8 @@ class _Reader:
             yield {
                 "name": _breakable(name),
                 "kind": ", ".join(filter(None, [kind_of(member), mark])),
-                "text": _prose(f"{text} {rules[:1].upper()}{rules[1:]}." if rules else text),
+                "text": _prose(text),
+                "rules": _prose(rules[:1].upper() + rules[1:]),
                 "members": list(self._fields(member)),
             }
 
@@ -125,11 +148,6 @@ class _Reader:
 
 def _params(example: Mapping[str, Any]) -> dict[str, Any]:
     return {param["name"]: param["value"] for param in example["params"]}
-
-
-def _badges(method: Mapping[str, Any]) -> list[str]:
-    """Return the badges of a method. Most have none."""
-    return [] if method["x-needs-token"] else ["no token"]
 
 
 def kind_of(schema: Schema) -> str:
@@ -190,11 +208,6 @@ def _highlight(code: str) -> Markup:
 def _breakable(name: str) -> Markup:
     """Allow line breaks between the words of a long name."""
     return Markup(re.sub("(?<=[a-z])(?=[A-Z])|(?<=_)", "<wbr>", str(escape(name))))  # noqa: S704 - escaped
-
-
-def _links(reasons: Iterable[str]) -> Markup:
-    links = [f'<a href="#{escape(reason)}">{_breakable(reason)}</a>' for reason in reasons]
-    return Markup(", ".join(links))  # noqa: S704 - escaped
 
 
 def _curl(url: str, operation: str, params: Mapping[str, Any], *, needs_token: bool) -> str:
