@@ -7,7 +7,6 @@ from playwright.async_api import Browser, expect
 
 from tests.browser.console import HTTP_ERROR, Console, new_address, open_console
 from tests.browser.held_requests import HeldRequests, active_intervals
-from tests.browser.tabs import Tab
 from tests.support.program import Program
 
 # A page that sends no requests.
@@ -135,21 +134,3 @@ async def test_timers_end_with_their_page(console: Console, subtests: pytest.Sub
             await expect(console.page.get_by_role("main").get_by_role("heading").first).to_be_visible()
             await open_other_page(console)
             assert await active_intervals(console.page) == 0
-
-
-async def test_code_form_appears_after_a_return_to_the_sign_in_page(program: Program, tab: Tab) -> None:
-    console = Console(tab, program)
-    await console.open()
-    async with HeldRequests(console.page, "sendLoginCodeEmail") as held:
-        await console.page.get_by_label("Email").fill(new_address())
-        await console.button("Send me a code").click()
-        await held.arrived()
-        await open_other_page(console)
-        await console.open()
-        await expect(console.heading("Sign in")).to_be_visible()
-        await held.release()
-    await expect(console.heading("Enter your code")).to_be_visible()
-    # The countdown ends with the page.
-    await tab.page.wait_for_function("() => intervals.size === 1")
-    await open_other_page(console)
-    assert await active_intervals(tab.page) == 0

@@ -5,10 +5,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 from playwright.async_api import Locator, expect
 
-from tests.browser.console import HTTP_ERROR, Console, new_address
+from tests.browser.console import HTTP_ERROR, Console
 from tests.browser.held_requests import HeldRequests
-from tests.browser.tabs import Tab
-from tests.support.program import Program
 
 
 async def press(button: Locator, held: HeldRequests) -> None:
@@ -77,18 +75,3 @@ async def test_double_click_makes_one_call(console: Console, subtests: pytest.Su
             await console.open("#/nowhere")
             await expect(console.heading("Page not found")).to_be_visible()
             assert console.tab.methods.count(method) - calls == 1
-
-
-async def test_double_click_signs_in_once(program: Program, tab: Tab) -> None:
-    console, email = Console(tab, program), new_address()
-    await console.open()
-    await console.page.get_by_label("Email").fill(email)
-    async with HeldRequests(tab.page, "sendLoginCodeEmail") as held:
-        await press(console.button("Send me a link instead"), held)
-    await expect(console.heading("Open your link")).to_be_visible()
-    await tab.page.goto(program.request("GET", f"/mailbox/latest?to={email}").json["loginUrl"])
-    async with HeldRequests(tab.page, "loginByEmailLink") as held:
-        await press(console.button("Sign in"), held)
-    await expect(console.button("Sign out")).to_be_visible()
-    assert tab.methods.count("sendLoginCodeEmail") == 1
-    assert tab.methods.count("loginByEmailLink") == 1

@@ -3,10 +3,10 @@
 import json
 import re
 
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Locator, expect
 
 from tests.browser.console import HOSTILE_CLOCK, HTTP_ERROR, Console
-from tests.browser.tabs import Tab, open_tab
+from tests.browser.tabs import Tab
 from tests.support.program import Program
 from tickover.api.errors import Reason
 from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS
@@ -55,21 +55,6 @@ async def test_contents_can_be_filtered_and_links_lead_to_their_headings(program
     assert tab.page.url == f"{program.url}/openrpc.json"
     # The browser requests an icon after the document and logs an error if there is none.
     assert await tab.evaluate("async () => (await fetch('/favicon.ico')).status") == 200
-
-
-async def test_page_loads_only_its_stylesheets_and_needs_no_javascript(program: Program, browser: Browser) -> None:
-    async with open_tab(browser, java_script_enabled=False) as tab:
-        await tab.page.goto(f"{program.url}/docs#reasons")
-        await expect(tab.page.get_by_role("heading", name="Error reasons", exact=True)).to_be_in_viewport()
-        requested = {request.url.partition("#")[0].rpartition("/")[2] for request in tab.requests}
-        # Browsers preload modules even if they don't run scripts.
-        assert {name for name in requested if not name.endswith(".js")} - {"data:,"} == {
-            "docs",
-            "tokens.css",
-            "base.css",
-            "elements.css",
-            "docs.css",
-        }
 
 
 # Try it

@@ -7,7 +7,7 @@ from playwright.async_api import Frame, expect
 
 from tests.browser.console import new_address
 from tests.browser.tabs import Tab
-from tests.support.program import Program, link_params
+from tests.support.program import Program
 
 HOSTILE_HTML = """<html><body style="color: rgb(1, 2, 3); background: url(/assets/000000000000/css/base.css)">
 <p id="x" style="font-size: 40px" onclick="parent.attacked = 1">Seen</p>
@@ -31,17 +31,10 @@ _FRAME = """(path) => new Promise((done) => {
 
 
 @pytest.fixture
-def own_email(program: Program) -> str:
-    """Send an email and return its id."""
-    address = new_address()
-    program.result("sendLoginCodeEmail", link_params(address))
-    return str(program.request("GET", f"/mailbox/latest?to={address}").json["id"])
-
-
-@pytest.fixture
-def hostile_email(program: Program, own_email: str) -> Iterator[str]:
+def hostile_email(program: Program) -> Iterator[str]:
     """Add a hostile email to the outbox and return its id."""
     head = "From: x\r\nTo: ana@example.test\r\nContent-Type: text/html\r\n\r\n"
+    program.send_code(new_address())
     file = program.data / "outbox" / f"{HOSTILE_ID}.eml"
     file.write_text(head + HOSTILE_HTML, newline="")
     yield HOSTILE_ID
@@ -55,29 +48,8 @@ async def open_in_frame(tab: Tab, id: str) -> Frame:
     return next(frame for frame in tab.page.frames if frame.url.endswith(path))
 
 
-async def test_emails_keep_their_styles_and_are_inert(
-    program: Program, own_email: str, hostile_email: str, tab: Tab
-) -> None:
+async def test_emails_keep_their_styles_and_are_inert(program: Program, hostile_email: str, tab: Tab) -> None:
     await tab.page.goto(f"{program.url}/")
-    await check_own_email(program, own_email, tab)
-    await check_hostile_email(program, hostile_email, tab)
-
-
-async def check_own_email(program: Program, own_email: str, tab: Tab) -> None:
-    frame = await open_in_frame(tab, own_email)
-    button = frame.get_by_text("Sign in to Tickover", exact=True)
-    await expect(button).to_have_css("padding", "12px 20px")
-    before = len(tab.requests)
-    async with tab.page.expect_event("console") as blocked:
-        await button.click()
-    assert "'allow-popups' permission is not set" in (await blocked.value).text
-    assert await tab.requests_since(before) == []
-    assert frame.url.endswith(".html")
-    assert tab.page.url.startswith(f"{program.url}/")
-    [_] = tab.messages
-
-
-async def check_hostile_email(program: Program, hostile_email: str, tab: Tab) -> None:
     frame = await open_in_frame(tab, hostile_email)
     await expect(frame.get_by_text("Seen")).to_have_css("font-size", "40px")
     await expect(frame.locator("body")).to_have_css("color", "rgb(1, 2, 3)")

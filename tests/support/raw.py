@@ -64,19 +64,10 @@ class Client:
         await self.send(*pieces)
         return await self.response()
 
-    async def read(self, size: int) -> bytes:
-        """Read exactly `size` bytes."""
-        async with asyncio.timeout(WAIT_SECONDS):
-            return await self._reader.readexactly(size)
-
     async def read_to_end(self) -> bytes:
         """Read until the server closes the connection."""
         async with asyncio.timeout(WAIT_SECONDS):
             return await self._reader.read()
-
-    def abort(self) -> None:
-        """Disconnect without reading pending bytes."""
-        self._writer.transport.abort()
 
     def reset(self) -> None:
         """Reset the connection."""
@@ -168,7 +159,6 @@ class EchoServer:
         """Bodies of the calls that have started."""
         self.fields: Mapping[bytes, bytes] = {}
         """Headers of the last request."""
-        self.errors: list[RequestError] = []
         self.may_respond = asyncio.Event()
         self.is_busy = asyncio.Event()
 
@@ -181,12 +171,9 @@ class EchoServer:
                 return _response(b"too large", 413)
             case "/rpc":
                 return self._do(request.body)
-            case "/busy":
-                return self._do(b"busy")
         return _response(b"Hello")
 
     def reject(self, error: RequestError) -> Response:
-        self.errors.append(error)
         return _response(b"", error.status)
 
     def is_health_check(self, request: Request) -> bool:

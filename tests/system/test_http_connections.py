@@ -75,15 +75,7 @@ async def test_expect_100_continue_gets_100(client: Client) -> None:
     assert (await client.request(b"x")).body == b"echo: x"
 
 
-# Bodies in pieces
-
-
-async def test_head_may_arrive_in_many_packets(server: EchoServer, client: Client) -> None:
-    async with Client.connect(server.port) as other:
-        for place in range(0, len(echo_call(b"x")), 3):
-            assert (await other.request(HELLO)).status == 200
-            await client.send(echo_call(b"x")[place : place + 3])
-    assert (await client.response()).body == b"echo: x"
+# Bodies
 
 
 async def test_rejected_large_body_is_discarded(client: Client) -> None:

@@ -31,11 +31,8 @@ async def _error(folder: Path, **variables: str) -> str:
 _WRONG_STARTS = [
     ({"TICKOVER_HOST": "no-such-host.invalid", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
     ({"TICKOVER_HOST": f"{'x' * 64}.example", "TICKOVER_MAIL_URL": "outbox:"}, "TICKOVER_HOST"),
-    ({"TICKOVER_DATABASE_URL": "sqlite:///:memory:"}, "TICKOVER_DATABASE_URL"),
     ({"TICKOVER_DATABASE_URL": f"mysql://ana:{_SECRET}@127.0.0.1/t"}, "TICKOVER_DATABASE_URL"),
     ({"TICKOVER_MAIL_URL": f"smtp://ana:{_SECRET}@mail.example.com/path"}, "TICKOVER_MAIL_URL"),
-    ({"TICKOVER_MAIL_FROM": "nobody"}, "TICKOVER_MAIL_FROM"),
-    ({"TICKOVER_SECRET_KEY": _SECRET[1:]}, "TICKOVER_SECRET_KEY"),
     ({"TICKOVER_SECRET_KEY": _SECRET + "\udcff"}, "TICKOVER_SECRET_KEY"),
 ]
 
@@ -86,7 +83,6 @@ _UNUSABLE: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "the database is garbage": (lambda data: _write_garbage(data / "tickover.db"), "not a database"),
     "the database is of a newer program": (lambda data: _write_newer_schema(data / "tickover.db"), "version 9999"),
-    "the secret key is a folder": (lambda data: (data / "secret.key").mkdir(parents=True), "is not a regular file"),
     "the secret key is garbage": (lambda data: _write_garbage(data / "secret.key"), "secret.key"),
     "the secret key is cut": (lambda data: (data.mkdir(), (data / "secret.key").write_text("short\n")), "damaged"),
     "the outbox is a file": (lambda data: (data.mkdir(), (data / "outbox").touch()), "outbox"),

@@ -81,11 +81,6 @@ async def test_a_server_url_may_have_a_path(connect: Connect, path: str) -> None
     assert second.headers["authorization"] == f"Bearer {TOKEN}"
 
 
-def test_a_url_that_ends_in_rpc_is_explained(program: Program) -> None:
-    with Tickover(f"{program.url}/rpc") as client, pytest.raises(InvalidResponse, match="without /rpc"):
-        client.discover()
-
-
 # No response
 
 

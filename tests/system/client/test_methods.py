@@ -94,27 +94,6 @@ def test_log_out_revokes_and_removes_the_token(client: Tickover) -> None:
 # Create
 
 
-def test_a_clock_contains_its_plan(client: Tickover) -> None:
-    clock = client.create_clock(PLAN)
-    assert clock.id.startswith("clock_")
-    assert (clock.status, clock.frozen_time, clock.max_time) == ("READY", START, utc(2037, 1, 1))
-    assert timedelta(days=6) < clock.expires_at - datetime.now(UTC) <= timedelta(days=7)
-    assert list(clock.transactions) == []
-    rent, salary = clock.pending_transactions
-    assert (rent.name, rent.at, rent.currency, rent.type) == ("Rent", RENT, "EUR", "EXPENSE")
-    assert (rent.amount, salary.amount) == (Decimal(1150), Decimal("2800.1"))
-    assert (rent.category, salary.category) == ("Home", None)
-    assert (salary.type, salary.at) == ("INCOME", SALARY)
-    trip, bike = clock.goals
-    assert (trip.name, bike.name) == ("Trip", "Bike")
-    assert [trip.target_amount, trip.current_amount, trip.remaining_amount] == [3000, 500, 2500]
-    assert trip.progress_percent == Decimal("16.67")
-    assert [str(item.amount) for item in trip.upcoming_contributions] == ["0.1", "0.2"]
-    assert bike.current_amount == 0
-    assert [*bike.contributions, *bike.upcoming_contributions] == []
-    assert clock.next_at == RENT
-
-
 @pytest.mark.parametrize("key", ["", "k" * 256, "ключ", "a\nb"])
 def test_an_invalid_idempotency_key_is_rejected_by_the_client(visitor: Tickover, key: str) -> None:
     with pytest.raises(ValueError, match="an idempotency key must have 1 to 255 printable ASCII characters"):

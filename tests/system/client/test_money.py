@@ -113,27 +113,3 @@ def test_accounts_and_transfers(client: Tickover) -> None:
     ]
     fork = clock.fork(cancel=clock.transfers[1:])
     assert [each.name for each in (*fork.transfers, *fork.pending_transfers)] == ["Save"]
-
-
-SCENARIO = """\
-currency = "EUR"
-[[transactions]]
-name = "Rent"
-amount = 840.50
-type = "expense"
-every = "quarterly"
-[[expect]]
-never_below = -1700
-"""
-
-
-def test_scenario_becomes_a_clock_in_one_call(client: Tickover) -> None:
-    household = client.create_clock_from_scenario("household", start=JANUARY, labels={"test": "story"})
-    assert (household.name, dict(household.labels)) == ("Household", {"test": "story"})
-    assert [account.key for account in household.accounts] == ["checking", "savings", "card"]
-    assert household.check().ok
-    own = client.create_clock_from_scenario(text=SCENARIO, start=JANUARY, name="Mine")
-    assert own.name == "Mine"
-    with rejected(Reason.INVALID_PARAMS) as caught:
-        client.create_clock_from_scenario("househld")
-    assert 'did you mean "household"?' in caught.value.faults[0].message

@@ -97,16 +97,6 @@ async def test_requests_go_through_the_proxy(
     assert proxy.targets() == [expected]
 
 
-@pytest.mark.parametrize("variables", [{}, {"https_proxy": "http://127.0.0.1:9", "no_proxy": OTHER_ADDRESS}])
-async def test_requests_without_a_proxy_use_tls(
-    connect: Connect, urls: dict[str, str], set_proxy: SetProxy, variables: dict[str, str]
-) -> None:
-    set_proxy(**variables)
-    outcome = await send(connect, urls["https"], times=2)
-    assert isinstance(outcome, Response)
-    assert b"openrpc" in outcome.content
-
-
 @pytest.mark.parametrize(("address", "reason"), [("ana:wrong@{}", "401"), ("ana:wrong@127.0.0.1:9", "")])
 async def test_a_proxy_that_gives_no_tunnel_is_explained(
     connect: Connect, urls: dict[str, str], proxy: Proxy, set_proxy: SetProxy, address: str, reason: str

@@ -11,28 +11,6 @@ from tickover.pytest_plugin.server import use_server
 pytest_plugins = ["pytester"]
 
 
-def test_a_run_can_use_a_running_server(
-    program: Program, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    pytester.makepyfile(
-        """
-        import os
-
-        def test_it(tickover, client, clock, mailbox):
-            assert tickover.url == os.environ["TICKOVER_URL"].rstrip("/")
-            assert client.get_clock(clock("trip").id)
-            with tickover.client(mailbox.address()) as other:
-                assert other.token
-        """
-    )
-    monkeypatch.setenv("TICKOVER_URL", f"{program.url}/")
-    before = program.email_count
-    pytester.runpytest_inprocess("-p", "tickover.pytest_plugin").assert_outcomes(passed=1)
-    assert program.email_count == before + 2
-    assert program.result("rpc.discover", {})
-
-
 @pytest.mark.parametrize(
     ("option", "variable", "setting", "expected"),
     [
