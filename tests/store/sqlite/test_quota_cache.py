@@ -72,9 +72,6 @@ async def test_failed_commit_uses_no_quota(store: SqliteStore) -> None:
     assert (await _create(store, 1, 1))[1] is not None
 
 
-# Freed quota
-
-
 # Rare counts
 
 

@@ -95,9 +95,6 @@ def _before_each_confirmation(trace: str, confirmation: str) -> list[list[str]]:
 # Opening
 
 
-# Opening
-
-
 async def test_file_and_directory_are_created(tmp_path: Path) -> None:
     store = await open_store(f"sqlite:///{tmp_path / 'new' / 'folder' / 'tickover.db'}")
     await store.ping()
@@ -123,9 +120,6 @@ async def test_ping_needs_room_for_large_calls(store: SqliteStore, monkeypatch: 
     assert isinstance(rejected.value.__cause__, apsw.FullError)
     monkeypatch.undo()
     await store.ping()
-
-
-# Migrations
 
 
 async def test_ping_fails_if_the_folder_was_deleted(tmp_path: Path) -> None:

@@ -245,9 +245,6 @@ async def test_close_finishes_accepted_jobs(writer: Writer, witness: apsw.Connec
     assert names(witness) == [f"thing {number}" for number in range(600)]
 
 
-# Threads
-
-
 # Commit modes
 
 
