@@ -95,8 +95,3 @@ async def test_rejected_call_is_logged_by_its_reason(
     assert outcome in line
     for secret in (token, ANA, "000000", "a name of mine"):
         assert secret not in line
-
-
-async def test_calls_are_not_logged_above_debug_level(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    await world.call("nothing")
-    assert caplog.records == []

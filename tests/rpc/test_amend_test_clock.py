@@ -230,11 +230,3 @@ async def test_amendment_gives_up_if_others_take_too_long(
         response = await world.post(call(AMEND, params), token, **idempotency_header("k"))
         assert reason_of(response) == "UNAVAILABLE"
     assert "result" in (await world.call(AMEND, params, token)).json
-
-
-async def test_concurrent_amendments_with_one_key_are_applied_once(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    body = call(AMEND, {"id": clock["id"], "add": {"transactions": [transaction(name="Tea")]}})
-    responses = await run_concurrently(20, lambda _: world.post(body, token, **idempotency_header("k")))
-    assert len({response.body for response in responses}) == 1
-    assert len(responses[0].json["result"]["clock"]["pendingTransactions"]) == 4

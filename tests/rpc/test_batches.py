@@ -1,14 +1,11 @@
 """Batches and notifications: order, responses and HTTP status."""
 
-from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.rpc.builders import OMITTED, call, reason_of, send
 from tests.support.world import World
-from tickover.server.operations.services import Policy
 from tickover.server.sign_in.mail.mailer import Email
 
 UNKNOWN = "no.such.method"
@@ -81,33 +78,19 @@ async def test_rejected_notification_has_no_response(world: World, notification:
     assert not {"www-authenticate", "retry-after", "content-type"} & response.headers.keys()
 
 
-class _SlowMailer:
-    """A mailer that takes nine seconds of the world's time for an email."""
+async def test_each_call_of_a_batch_has_its_own_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    deliver = world.services.mailer.deliver
 
-    is_local = False
+    async def deliver_slowly(email: Email) -> None:
+        world.pass_time(seconds=9)
+        await deliver(email)
 
-    def __init__(self) -> None:
-        self.world: World | None = None
-        self.sent_at: list[tuple[str, datetime]] = []
-
-    async def deliver(self, email: Email) -> None:
-        assert self.world is not None
-        self.world.pass_time(seconds=9)
-        self.sent_at.append((email.to, self.world.now))
-
-    async def close(self) -> None:
-        """Do nothing."""
-
-
-async def test_each_call_of_a_batch_has_its_own_time(world: World, tmp_path: Path) -> None:
-    mailer = _SlowMailer()
-    policy = Policy("https://tickover.example.test", 0, client_burst=0)
-    slow = mailer.world = World(world.store, mailer, tmp_path, policy)
+    monkeypatch.setattr(world.services.mailer, "deliver", deliver_slowly)
     to = [f"slow{number}@example.test" for number in range(7)] + ["ana@example.test"]
-    response = await slow.post([call("sendLoginCodeEmail", send(address)) for address in to])
+    response = await world.post([call("sendLoginCodeEmail", send(address)) for address in to])
     assert [one["result"] for one in response.json] == [{"message": "ok"}] * 8
     # A minute after the start of the batch, but not after this email.
-    assert (await slow.call("sendLoginCodeEmail", send("ana@example.test"))).status == 429
+    assert (await world.call("sendLoginCodeEmail", send("ana@example.test"))).status == 429
 
 
 async def test_stopping_server_starts_no_further_calls(world: World) -> None:

@@ -58,14 +58,6 @@ async def test_unknown_deleted_and_foreign_clocks_have_the_same_response(world: 
 
 
 @every
-async def test_owner_can_use_any_token(world: World, token: str, method: str) -> None:
-    params = await params_of(world, token, method)
-    another = await world.sign_in()
-    assert another != token
-    assert "result" in (await world.call(method, params, another)).json
-
-
-@every
 async def test_clock_expires_exactly_at_expires_at(world: World, token: str, method: str) -> None:
     # The clock expires by the millisecond of its creation.
     world.now = datetime.fromisoformat("2027-01-02T03:04:05.678999Z")

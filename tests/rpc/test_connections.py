@@ -65,21 +65,15 @@ async def test_list_has_the_connections_of_the_clock_oldest_first(world: World, 
     assert await connections(world, token, clock) == expected
 
 
-async def test_disconnected_connection_is_gone(world: World, token: str, clock: str) -> None:
-    ids = [(await connect(world, token, clock))["connection"]["id"] for _ in range(2)]
-    params = {"id": clock, "connectionId": ids[0]}
-    assert await world.result(DISCONNECT, params, token) == {"message": "ok"}
-    assert [each["id"] for each in await connections(world, token, clock)] == ids[1:]
-    assert await world.faults(DISCONNECT, params, token) == {"connectionId": "existing"}
-
-
-async def test_connection_of_another_clock_is_unknown(world: World, token: str, clock: str) -> None:
+async def test_connection_of_this_clock_is_disconnected_once(world: World, token: str, clock: str) -> None:
     other = (await world.create(token))["id"]
-    id = (await connect(world, token, other))["connection"]["id"]
-    for unknown in (id, "conn_x", ""):
+    ids = [(await connect(world, token, one))["connection"]["id"] for one in (clock, clock, other)]
+    assert await world.result(DISCONNECT, {"id": clock, "connectionId": ids[0]}, token) == {"message": "ok"}
+    for unknown in (ids[0], ids[2], "conn_x", ""):
         params = {"id": clock, "connectionId": unknown}
         assert await world.faults(DISCONNECT, params, token) == {"connectionId": "existing"}
-    assert len(await connections(world, token, other)) == 1
+    assert [each["id"] for each in await connections(world, token, clock)] == [ids[1]]
+    assert [each["id"] for each in await connections(world, token, other)] == [ids[2]]
 
 
 async def test_clock_has_at_most_20_connections(world: World, token: str, clock: str) -> None:

@@ -1,18 +1,15 @@
 """JSON-RPC 2.0: requests, ids, the order of checks, and hostile bodies."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.rpc.builders import (
     OMITTED,
-    BuggyStore,
     call,
     id_bytes,
     login,
-    open_buggy_world,
     raw_call,
     reason_of,
     send,
@@ -172,15 +169,3 @@ async def test_deep_nesting_is_not_an_internal_error(world: World, token: str, b
 
 
 # Internal errors
-
-
-async def test_internal_error_contains_only_the_request_id(tmp_path: Path) -> None:
-    async with open_buggy_world(tmp_path) as world:
-        token = await world.sign_in()
-        response = await world.post(call("createTestClock", {}), token)
-        assert (response.status, response.json["id"]) == (500, 7)
-        error = response.json["error"]
-        assert error["data"] == {"reason": "INTERNAL", "requestId": response.headers["x-request-id"]}
-        assert BuggyStore.DETAIL not in error["message"]
-        notification = await world.post(call("createTestClock", {}, OMITTED), token)
-        assert (notification.status, notification.body) == (204, b"")

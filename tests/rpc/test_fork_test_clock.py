@@ -1,6 +1,5 @@
 """forkTestClock: a new clock with the same schedule and maxTime, at any instant."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from tests.rpc.builders import (
     transaction,
     without_ids,
 )
-from tests.support.world import World, open_world
+from tests.support.world import World
 
 FORK = "forkTestClock"
 MAX_TIME = "2037-01-01T00:00:00Z"
@@ -89,12 +88,3 @@ async def test_fork_with_start_more_than_ten_years_ago_is_accepted(world: World,
 
 
 # Quota
-
-
-async def test_clock_and_at_are_checked_before_the_quota(tmp_path: Path, database_url: str) -> None:
-    async with open_world(tmp_path, database_url, max_clocks_per_user=1) as world:
-        token = await world.sign_in()
-        clock = await world.create(token, **SCHEDULE)
-        assert reason_of(await world.call(FORK, {"id": "clock_none"}, token)) == "CLOCK_NOT_FOUND"
-        assert await world.faults(FORK, {"id": clock["id"], "at": "1999-01-01T00:00:00Z"}, token) == {"at": "range"}
-        assert reason_of(await world.call(FORK, {"id": clock["id"]}, token)) == "RATE_LIMITED"

@@ -189,12 +189,6 @@ def imports() -> dict[str, set[str]]:
     return {path: {urljoin(path, name) for name in pattern.findall(TEXTS[path])} for path in SCRIPT_PATHS}
 
 
-def pages_of_the_console() -> list[str]:
-    """Return the modules that the console loads when the user first opens their page."""
-    app = f"{ASSETS_PATH}app.js"
-    return [urljoin(app, name) for name in re.findall(r'import\("([^"]+)"\)', TEXTS[app])]
-
-
 def test_modules_import_without_circles() -> None:
     folders = ["lib", "clock", "chart", "forms", "pages", ""]
     ranks = {path: folders.index(path.removeprefix(ASSETS_PATH).rpartition("/")[0]) for path in SCRIPT_PATHS}
@@ -215,10 +209,3 @@ def test_tests_are_not_served(tmp_path: Path) -> None:
     for name in ("dom.js", "dom.test.js", "notes.txt"):
         (tmp_path / "lib" / name).write_text("")
     assert list(load_assets(tmp_path).contents) == ["lib/dom.js"]
-
-
-def test_every_console_file_is_used() -> None:
-    used = [*set().union(*map(loaded_by, DOCUMENTS)), *pages_of_the_console()]
-    for path in used:
-        used += imports().get(path, set()) - set(used)
-    assert set(ASSET_PATHS) <= set(used)

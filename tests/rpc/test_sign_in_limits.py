@@ -16,18 +16,6 @@ URL = "https://tickover.example.test"
 UNLIMITED_EMAILS = Limits(resend_interval=timedelta(0), sends_an_hour=0, sends_an_hour_from_one_network=0)
 
 
-async def test_ten_emails_per_hour_to_an_address(tmp_path: Path, database_url: str) -> None:
-    """Codes and links count together."""
-    async with open_failing_mail_world(tmp_path, database_url, Policy(URL, 0, client_burst=0)) as (world, mailer):
-        for number in range(10):
-            assert await world.result(SEND, (send_link if number % 2 else send)()) == {"message": "ok"}
-            world.pass_time(minutes=1)
-        error = await world.error(SEND, send())
-        # The first of them was sent ten minutes ago.
-        assert error["data"] == {"reason": "RATE_LIMITED", "retryAfterSeconds": 3_000}
-        assert len(mailer.emails) == 10
-
-
 async def test_100_failures_in_a_row_stop_codes_until_a_link_is_used(tmp_path: Path, database_url: str) -> None:
     policy = Policy(URL, 0, logins=UNLIMITED_EMAILS, client_burst=0)
     async with open_failing_mail_world(tmp_path, database_url, policy) as (world, mailer):

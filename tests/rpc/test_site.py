@@ -1,18 +1,14 @@
 """GET /scenarios.json and /site.json."""
 
 import asyncio
-import json
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from tests.support.log_capture import LogCapture
-from tests.support.world import NOW, World
+from tests.support.world import World
 from tickover import scenarios
-from tickover.server.app import TickoverServer
-from tickover.server.settings import read_settings
 from tickover.server.web.scenario_gallery import ScenarioGallery
 
 NAMES = scenarios.names()
@@ -79,11 +75,3 @@ async def test_concurrent_requests_share_one_build(monkeypatch: pytest.MonkeyPat
     found = await asyncio.gather(*(gallery.to_json(now) for _ in range(20)))
     assert len(set(found)) == 1
     assert made == NAMES
-
-
-async def test_site_has_the_resend_interval(tmp_path: Path) -> None:
-    settings = read_settings({}, {"data_dir": str(tmp_path), "port": "0", "resend_seconds": "7"})
-    server = await TickoverServer.open(settings, LogCapture().log)
-    await server.close()
-    _, _, body = await server._handler._site.get("/site.json", b"", b"", NOW)
-    assert json.loads(body) == {"mailbox": True, "resendSeconds": 7}

@@ -15,10 +15,6 @@ def names_of(clock: dict[str, Any]) -> dict[str, Any]:
     return {name: clock[name] for name in ("name", "labels") if name in clock}
 
 
-async def update(world: World, token: str, id: str, **changes: Any) -> Any:
-    return (await world.result(UPDATE, {"id": id, **changes}, token))["clock"]
-
-
 async def found(world: World, token: str, **labels: str) -> list[str]:
     return [clock["id"] for clock in (await world.result(LIST, {"labels": labels}, token))["clocks"]]
 
@@ -48,23 +44,6 @@ async def test_fork_inherits_what_it_is_not_given(world: World, token: str, give
     fork = (await world.result(FORK, {"id": original["id"], **given}, token))["clock"]
     assert names_of(fork) == expected
     assert names_of((await world.result("getTestClock", {"id": original["id"]}, token))["clock"]) == NAMED
-
-
-async def test_update_replaces_what_is_given_and_null_removes(world: World, token: str) -> None:
-    created = await world.create(token, **NAMED)
-    steps: list[tuple[dict[str, Any], dict[str, Any]]] = [
-        ({}, NAMED),
-        ({"name": "Winter"}, NAMED | {"name": "Winter"}),
-        ({"labels": {"b": "2"}}, {"name": "Winter", "labels": {"b": "2"}}),
-        ({"name": None}, {"labels": {"b": "2"}}),
-        ({"name": None, "labels": None}, {}),
-        (NAMED, NAMED),
-    ]
-    for changes, expected in steps:
-        clock = await update(world, token, created["id"], **changes)
-        assert names_of(clock) == expected
-        assert clock == (await world.result("getTestClock", {"id": created["id"]}, token))["clock"]
-    assert clock == created
 
 
 async def test_pages_of_a_search_join_to_the_whole_result(

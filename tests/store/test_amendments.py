@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from msgspec.structs import replace
 
-from tests.store.values import END, MICROSECOND, NOW, START, add_clock, clock, key, make_record, user
+from tests.store.values import DAY, END, MICROSECOND, NOW, START, add_clock, clock, key, make_record, user
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clocks import Clock
@@ -106,6 +106,15 @@ async def test_names_of_an_amendment_count_for_the_quota(store: Store) -> None:
     refused = await store.amend_clock(key(1), user(1), amendment, bytes(16), Quota(bytes=used - 1))
     assert refused == QuotaExceeded("bytes", key(1))
     assert isinstance(await store.amend_clock(key(1), user(1), amendment, bytes(16), Quota(bytes=used)), Amended)
+
+
+async def test_amendment_of_a_clock_that_was_advanced_too_far_is_a_conflict(store: Store) -> None:
+    await add_clock(store, clock(1), user(1))
+    await store.advance_clock(key(1), user(1), START + DAY)
+    moved = Clock(key(1), START, START + DAY, END)
+    outcome = await _amend(store, valid_until=START + DAY - MICROSECOND)
+    assert outcome == Conflict(StoredClock(moved, b"schedule"))
+    assert await _amend(store, valid_until=START + DAY) == Amended(_revision(1, moved))
 
 
 # Quota

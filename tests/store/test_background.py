@@ -16,7 +16,6 @@ from tickover.api.errors import Reason, unavailable
 from tickover.api.timestamps import Instant
 from tickover.server.background import Background, sweep
 from tickover.server.sign_in.logins import Limits
-from tickover.server.storage import open_store
 
 _LATER = NOW + timedelta(days=60)
 
@@ -134,18 +133,14 @@ async def test_secret_key_is_recorded_again_between_the_steps_of_a_long_sweep() 
     assert swept[0] == 400
 
 
-async def test_other_secret_key_is_logged(sqlite_url: str) -> None:
+async def test_other_secret_key_is_logged(world: World) -> None:
     class Foreign(FailingStore):
         async def share_key(self, *_: object) -> bool:
             return False
 
     logged = LogCapture()
-    store = await open_store(sqlite_url)
-    try:
-        async with running(Foreign(store), logged):
-            await wait_for(logged.events)
-    finally:
-        await store.close()
+    async with running(Foreign(world.store), logged):
+        await wait_for(logged.events)
     assert logged.lines[0][:2] == ("error", "another server uses this database with another secret key")
 
 

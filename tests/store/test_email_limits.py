@@ -175,14 +175,6 @@ async def test_sign_in_resets_both_counts_of_its_address(store: Store, kind: Kin
     await fill(100)
 
 
-async def test_sweep_keeps_emails_that_still_count(store: Store) -> None:
-    for number in range(10):
-        await sent(store, code(number), HOURLY_LIMITS_ONLY)
-    just_before = NOW + HOUR - MICROSECOND
-    await store.sweep(just_before, 1_000)
-    assert await store.claim_send(code(10, just_before), HOURLY_LIMITS_ONLY) == _HOURLY
-
-
 # Consecutive failures
 
 

@@ -14,7 +14,6 @@ import pytest
 from tests.store.values import (
     ANA,
     DAY,
-    HOUR,
     MICROSECOND,
     MINUTE,
     NOW,
@@ -176,23 +175,6 @@ async def test_oldest_data_is_swept_first(store_without_indexes: Store, kind: _K
         left.append({at for number, at in enumerate(births) if await kind.exists(store, number, at)})
     in_order = sorted(births)
     assert left == [set(in_order[number:]) for number in range(1, 6)]
-
-
-@pytest.mark.parametrize(
-    "now",
-    [
-        pytest.param(NOW.replace(hour=0), id="at the start of a day"),
-        pytest.param(NOW.replace(hour=0) - _MILLISECOND, id="at the end of a day"),
-    ],
-)
-async def test_data_expired_for_a_day_is_gone_and_live_data_stays(store: Store, now: Instant) -> None:
-    births = [now - age * 6 * HOUR for age in range(25 * 4)]
-    for number, created_at in enumerate(births):
-        await _create_clock(store, number, created_at)
-    await _sweep_all(store, now, 5)
-    there = {created_at: await _clock_exists(store, number, created_at) for number, created_at in enumerate(births)}
-    assert [created_at for created_at in births if created_at > now - CLOCK_LIFETIME and not there[created_at]] == []
-    assert [created_at for created_at in births if created_at <= now - CLOCK_LIFETIME - DAY and there[created_at]] == []
 
 
 async def test_user_outlives_tokens_and_emails(store: Store) -> None:

@@ -256,13 +256,6 @@ async def test_address_with_a_control_character_never_reaches_the_server(
 # URLs
 
 
-@pytest.mark.parametrize(("scheme", "port"), [("smtp", 587), ("smtps", 465)])
-def test_default_port_depends_on_the_scheme(logged: LogCapture, scheme: str, port: int) -> None:
-    mailer = open_mailer(f"{scheme}://mail.example.test", SENDER, Path("unused"), logged.log)
-    assert isinstance(mailer, SmtpMailer)
-    assert mailer._new_connection().port == port
-
-
 @pytest.mark.parametrize(
     "url",
     [

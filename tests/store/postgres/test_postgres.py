@@ -26,7 +26,6 @@ from tests.store.values import (
     sent,
     session,
     user,
-    user_of_token,
 )
 from tests.support.postgres import PostgresServer
 from tickover.api.errors import Reason, Rejection
@@ -88,33 +87,6 @@ async def test_call_that_waits_too_long_for_a_lock_is_rejected_and_changes_nothi
             assert "is not responding" in error.value.message
     assert await claim(store, code(2, NOW + MICROSECOND)) == NOW
     assert await store.count_attempt(ANA, code_limits(tries=1), NOW) == CountedAttempt(message.digest, NOW)
-    await store.close()
-
-
-@pytest.mark.usefixtures("long_timeouts")
-async def test_number_of_sessions_is_limited(postgres_url: str, other: asyncpg.Connection) -> None:
-    store = await _opened(f"{postgres_url}?application_name=counted", max_connections=3)
-    sessions: set[int] = set()
-
-    async def count() -> None:
-        query = "select pid from pg_stat_activity where application_name = 'counted'"
-        while not all(task.done() for task in busy):
-            found = await other.fetch(query)
-            assert len(found) <= 3
-            sessions.update(pid for (pid,) in found)
-
-    busy = [
-        asyncio.create_task(call)
-        for number in range(60)
-        for call in (
-            store.count_attempt(f"user-{number}@example.test", code_limits(), NOW),
-            store.revoke_token(digest(number)),
-            add_clock(store, clock(number), user(number)),
-            user_of_token(store, digest(number), NOW),
-        )
-    ]
-    await asyncio.gather(count(), *busy)
-    assert len(sessions) == 3
     await store.close()
 
 

@@ -37,13 +37,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="function")
 async def test_waiting_jobs_are_committed_together(
     writer: Writer, connection: apsw.Connection, witness: apsw.Connection
 ) -> None:
-    commits: list[str] = []
-
-    def count_commit() -> bool:
-        commits.append("a commit")
-        return CONTINUE
-
-    connection.set_commit_hook(count_commit)
+    commits = _count_commits(connection)
     async with busy_writer(writer):
         futures = [writer.submit(insert(f"thing {number}")) for number in range(100)]
     assert await outcomes_of(futures) == [f"thing {number}" for number in range(100)]
