@@ -1,7 +1,6 @@
 """Hypothesis strategies for valid requests of every kind, in any JSON form."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, TypeAlias
 
@@ -19,7 +18,6 @@ from tickover.server.operations.send_login_code_email import SendEntry
 from tickover.server.operations.update_test_clock import UpdateEntry
 
 Json: TypeAlias = Any
-Amounts: TypeAlias = Callable[[int], SearchStrategy[Raw]]
 
 NOWS = [datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC), datetime(2028, 2, 29, tzinfo=UTC)]
 MICROSECOND = timedelta(microseconds=1)
@@ -41,26 +39,21 @@ def written_instants(draw: DrawFn, instants: SearchStrategy[datetime]) -> str:
     return f"{local.year:04}-{local:%m-%d}{draw(st.sampled_from('Tt'))}{local:%H:%M:%S}{fraction}{more}{zone}"
 
 
-def written_decimals(lowest: int) -> SearchStrategy[Raw]:
-    """Amounts with at most nine digits before the point and three after it, from `lowest` thousandths."""
-    thousandths = st.one_of(st.integers(lowest, 10_000), st.integers(lowest, 999_999_999_999))
-    return thousandths.map(lambda count: Raw(f"{count // 1000}.{count % 1000:03}".encode()))
-
-
 def written_amounts(lowest: int) -> SearchStrategy[Raw]:
     """Any amount. `lowest` is 0 or 1; with 1, amounts are positive, down to the smallest double."""
+    thousandths = st.one_of(st.integers(lowest, 10_000), st.integers(lowest, 999_999_999_999))
     return st.one_of(
         st.integers(lowest, 1_000_000_000).map(lambda amount: Raw(b"%d" % amount)),
-        written_decimals(lowest),
+        thousandths.map(lambda count: Raw(f"{count // 1000}.{count % 1000:03}".encode())),
         st.floats(5e-324, 1e9).map(lambda amount: Raw(repr(amount).encode())),
         st.sampled_from([b"1", b"0.1", b"0.2", b"1e9", b"1.0E+9", b"1E-7", b"2.50e2", b"5e-324", b"1e-323"]).map(Raw),
     )
 
 
-def parts_of(target: Raw, amounts: Amounts) -> SearchStrategy[Raw]:
+def parts_of(target: Raw) -> SearchStrategy[Raw]:
     """Amounts that don't exceed the target."""
     limit = float(bytes(target))
-    part = amounts(0).map(lambda amount: amount if float(bytes(amount)) <= limit else target)
+    part = written_amounts(0).map(lambda amount: amount if float(bytes(amount)) <= limit else target)
     return st.one_of(st.sampled_from([Raw(b"0"), Raw(b"-0.0"), target]), part)
 
 
@@ -82,7 +75,7 @@ OPENINGS = st.dictionaries(
 
 
 @st.composite
-def schedules(draw: DrawFn, now: datetime, amounts: Amounts = written_amounts) -> Json:
+def schedules(draw: DrawFn, now: datetime) -> Json:
     """Parameters of createTestClock. Items share a few instants."""
     earliest, latest = timestamps.years_after(now, -10), timestamps.years_after(now, 10)
     start = draw(st.one_of(st.sampled_from([now, earliest, latest]), instants(earliest, latest)))
@@ -93,33 +86,33 @@ def schedules(draw: DrawFn, now: datetime, amounts: Amounts = written_amounts) -
         {
             "at": at,
             "name": written_names(120),
-            "amount": amounts(1),
+            "amount": written_amounts(1),
             "currency": st.text("ABCXYZ", min_size=3, max_size=3),
             "type": st.sampled_from(["INCOME", "EXPENSE"]),
         },
         category=st.one_of(written_names(80), st.just("")),
     )
-    contributions = st.lists(objects({"at": at, "amount": amounts(1)}), max_size=5)
-    goal = objects({"name": written_names(120), "targetAmount": amounts(1)}, contributions=contributions)
+    contributions = st.lists(objects({"at": at, "amount": written_amounts(1)}), max_size=5)
+    goal = objects({"name": written_names(120), "targetAmount": written_amounts(1)}, contributions=contributions)
     params = draw(objects({}, transactions=st.lists(transaction, max_size=6), goals=st.lists(goal, max_size=3)))
     for each in params.get("goals", ()):
         if draw(st.booleans()):
-            each["initialAmount"] = draw(parts_of(each["targetAmount"], amounts))
+            each["initialAmount"] = draw(parts_of(each["targetAmount"]))
     if start != now or draw(st.booleans()):
         params["frozenTime"] = draw(written_instants(st.just(start)))
     for each in params.get("transactions", ()):
         if draw(st.booleans()):
             each["authorizedAt"] = draw(written_instants(st.just(start)))
-            each.update(draw(objects({}, authorizedAmount=amounts(1), authorizedName=written_names(120))))
+            each.update(draw(objects({}, authorizedAmount=written_amounts(1), authorizedName=written_names(120))))
     extensions = draw(st.sampled_from(["none", "accounts", "opening balances"]))
     if extensions == "opening balances":
         params["openingBalances"] = draw(OPENINGS)
     if extensions == "accounts":
-        _add_accounts(draw, params, at, amounts)
+        _add_accounts(draw, params, at)
     return params
 
 
-def _add_accounts(draw: DrawFn, params: Json, at: SearchStrategy[Json], amounts: Amounts) -> None:
+def _add_accounts(draw: DrawFn, params: Json, at: SearchStrategy[Json]) -> None:
     """Add two accounts for the currency of each transaction, and transfers between them."""
     currencies = ["EUR", "USD", *2 * sorted({each["currency"] for each in params.get("transactions", ())}), "EUR"]
     params["accounts"] = [
@@ -134,9 +127,9 @@ def _add_accounts(draw: DrawFn, params: Json, at: SearchStrategy[Json], amounts:
     params["transfers"] = []
     for source, target in draw(st.lists(st.tuples(keys, keys), max_size=4)):
         if source != target:
-            transfer = {"at": draw(at), "name": draw(written_names(120)), "amount": draw(amounts(1))}
+            transfer = {"at": draw(at), "name": draw(written_names(120)), "amount": draw(written_amounts(1))}
             if currencies[source] != currencies[target]:
-                transfer["received"] = draw(amounts(1))
+                transfer["received"] = draw(written_amounts(1))
             params["transfers"].append({"from": f"a-{source}", "to": f"a-{target}", **transfer})
 
 

@@ -22,13 +22,7 @@ from tickover.api.clocks import (
 )
 from tickover.api.errors import Reason, Rejection
 from tickover.api.ids import uuid7
-from tickover.api.limits import (
-    MAX_CLOCK_CURRENCIES,
-    MAX_CLOCK_GOALS,
-    MAX_CLOCK_ITEMS,
-    MAX_CLOCK_TRANSACTIONS,
-    MAX_GOAL_CONTRIBUTIONS,
-)
+from tickover.api.limits import MAX_CLOCK_CURRENCIES
 from tickover.api.timestamps import Instant, years_after
 from tickover.server.schedule.amendments import NextSchedule, amend
 from tickover.server.schedule.clocks import Clock
@@ -231,46 +225,7 @@ def test_items_that_have_happened_cannot_be_cancelled(at: Instant) -> None:
     assert set(rejection.details["itemIds"]) == set(happened if at < _START + 3 * _DAY else ids)
 
 
-# Totals
-
-
-def _grown(transactions: int, goals: Sequence[int]) -> Schedule:
-    """Return a schedule with so many transactions, and goals with so many contributions."""
-    later = ContributionEntry(_START + _DAY, 1)
-    return encode_schedule(
-        _CLOCK,
-        NewClock(
-            transactions=_rent(1, transactions), goals=[GoalEntry("Trip", 1, 0, [later] * count) for count in goals]
-        ),
-    )
-
-
-_LATER = ContributionEntry(_START + _DAY, 1)
-
-
-@pytest.mark.parametrize(
-    ("schedule", "add", "path"),
-    [
-        (_grown(MAX_CLOCK_TRANSACTIONS - 1, []), AddEntry(_rent(1, 2)), "add.transactions"),
-        (_grown(0, [0] * (MAX_CLOCK_GOALS - 1)), AddEntry([], [GoalEntry("Car", 1)] * 2), "add.goals"),
-        (_grown(0, [MAX_GOAL_CONTRIBUTIONS - 1]), AddEntry([], [], _to(0, [_LATER] * 2)), "add.contributions"),
-        (
-            _grown(MAX_CLOCK_ITEMS - 6 * MAX_GOAL_CONTRIBUTIONS - 2, [MAX_GOAL_CONTRIBUTIONS] * 6),
-            AddEntry(_rent(1), [GoalEntry("Car", 1, 0, [_LATER] * 2)]),
-            "add",
-        ),
-    ],
-)
-def test_totals_are_limited(schedule: Schedule, add: AddEntry, path: str) -> None:
-    assert _faults(schedule, add=add) == [(path, "count")]
-    one_less = AddEntry(
-        add.transactions[1:] if path == "add.transactions" else add.transactions,
-        add.goals[1:] if path == "add.goals" else add.goals,
-        add.contributions[1:],
-    )
-    if path == "add":
-        one_less = AddEntry([], add.goals)
-    _amend(schedule, add=one_less)
+# Totals. tests/rpc/test_amend_test_clock.py grows a clock up to the number of its items.
 
 
 def _in_currencies(numbers: range) -> list[TransactionEntry[Any]]:

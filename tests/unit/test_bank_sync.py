@@ -25,7 +25,7 @@ from tickover.server.bank.sync import (
     state_of,
     write_cursor,
 )
-from tickover.server.bank.view import BankView, Row
+from tickover.server.bank.view import BankView
 from tickover.server.schedule.amendments import amend
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.schedule import decode_stored, encode_schedule, encode_stored, view
@@ -167,25 +167,6 @@ def test_only_authorized_payments_are_withdrawn(now: int, withdrawn: int, valid_
     following = amend(bank.clock, bank.schedule, AddEntry(), [payment["id"]])
     assert len(following.schedule.withdrawn) == withdrawn
     assert following.valid_until == START + timedelta(days=valid_days, microseconds=-1)
-
-
-class _CountedRows(list[Row]):
-    """Rows that count how often one of them is read."""
-
-    reads = 0
-
-    def __getitem__(self, position: Any) -> Any:
-        self.reads += 1
-        return super().__getitem__(position)
-
-
-def test_available_balances_of_all_accounts_read_each_payment_a_few_times() -> None:
-    bank = Bank(True)
-    bank.amend([(0, 1, "ab"[number % 2]) for number in range(9)] + [(2, 1, "a")], [], [])
-    bank.view.rows = rows = _CountedRows(bank.view.rows)
-    for _ in range(50):
-        assert [bank.view.available(account, START) for account in bank.view.accounts.values()] == [-5, -4]
-    assert rows.reads <= 2 * len(rows)
 
 
 def test_withdrawn_payments_count_as_transactions() -> None:

@@ -1,11 +1,10 @@
-"""Exact sums, whole numbers without `.0`, and the progress of goals."""
+"""Exact sums, and the progress of goals. test_properties.py compares whole views with a model."""
 
 from collections.abc import Sequence
 
 import pytest
 from msgspec import json, msgpack
 
-from tickover.api.arguments import int_if_whole
 from tickover.server.schedule.money import Amount, Progress, Savings, compute_savings
 
 SMALLEST = 5e-324
@@ -21,20 +20,6 @@ def staircase(target: Amount, initial: Amount, contributions: Sequence[Amount]) 
 def progress(target: Amount, initial: Amount, *contributions: Amount) -> Progress:
     """Return a goal's progress after all contributions."""
     return staircase(target, initial, contributions)[-1]
-
-
-@pytest.mark.parametrize(
-    ("amount", "written"),
-    [
-        (1.0, b"1"),
-        (-0.0, b"0"),
-        (1e15, b"1000000000000000"),
-        (999_999_999.9999999, b"999999999.9999999"),
-        (SMALLEST, b"5e-324"),
-    ],
-)
-def test_whole_number_has_no_fraction(amount: Amount, written: bytes) -> None:
-    assert json.encode(int_if_whole(amount)) == written
 
 
 @pytest.mark.parametrize(

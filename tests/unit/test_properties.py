@@ -24,11 +24,9 @@ from tests.unit.strategies import (
     MICROSECOND,
     NOWS,
     REQUESTS,
-    Amounts,
     Json,
     instants,
     schedules,
-    written_amounts,
     written_instants,
 )
 from tickover.api import ids, timestamps
@@ -70,9 +68,9 @@ class Story(NamedTuple):
 
 
 @st.composite
-def stories(draw: DrawFn, stops: int = 1, amounts: Amounts = written_amounts) -> Story:
+def stories(draw: DrawFn, stops: int = 1) -> Story:
     now = draw(st.sampled_from(NOWS))
-    written = msgspec.json.encode(draw(schedules(now, amounts)))
+    written = msgspec.json.encode(draw(schedules(now)))
     faults, params = decode(NewClock, written, now)
     assert params is not None, faults
     key = ids.uuid7(now, bytes(range(10)))

@@ -7,20 +7,6 @@ import pytest
 
 from tickover.scenarios.statements.read import MAX_LINES, MAX_STATEMENT_BYTES, StatementError, read_statement
 
-AMERICAN = """\
-Date,Description,Debit,Credit,Balance
-01/15/2026,"PAYROLL, ACME INC",,"2,345.67","3,345.67"
-01/16/2026,RENT,"1,200",,"2,145.67"
-01/17/2026,"COFFEE
-SHOP",4.5,,2141.17
-01/18/2026,FEE,(12.00),,2129.17
-"""
-BRITISH = """\
-Date,Type,Description,Paid out,Paid in,Balance
-13/01/2026,DD,British Gas,£45.00,,£955.00
-14/01/2026,BGC,Salary,,"£2,000.00","£2,955.00"
-"""
-
 
 def amounts(content: str, currency: str = "EUR") -> list[Decimal]:
     history = read_statement(content.encode(), "bank.csv", currency=currency)
@@ -41,15 +27,6 @@ def test_another_amount_decides_about_a_dot() -> None:
     ]
 
 
-def test_american_statement_with_debit_and_credit() -> None:
-    history = read_statement(AMERICAN.encode(), "bank.csv", currency="usd")
-    payments = history.payments
-    assert history.opening == {"USD": Decimal(1000)}
-    assert [payment.amount for payment in payments] == [Decimal("2345.67"), -1200, Decimal("-4.5"), -12]
-    assert [payment.name for payment in payments][2:] == ["COFFEE SHOP", "FEE"]
-    assert {payment.currency for payment in payments} == {"USD"}
-
-
 @pytest.mark.parametrize(
     ("header", "debit", "credit"),
     [
@@ -68,11 +45,6 @@ def test_direction_of_a_signed_amount_changes_nothing() -> None:
     assert amounts(f"Date,Name,Amount,Type\n{rows}\n") == [-45, -5, 2000]
 
 
-def test_newest_row_can_be_first() -> None:
-    header, *rows = BRITISH.splitlines()
-    assert amounts("\n".join([header, *reversed(rows)]), "GBP") == [1000, -45, 2000]
-
-
 @pytest.mark.parametrize(
     ("balances", "opening"),
     [
@@ -85,8 +57,9 @@ def test_newest_row_can_be_first() -> None:
 def test_opening_balance_needs_balances_that_follow_from_each_other(
     balances: tuple[str, str], opening: list[int]
 ) -> None:
-    rows = f"13/01/2026,Gas,-45.00,{balances[0]}\n14/01/2026,Salary,2000.00,{balances[1]}"
-    assert amounts(f"Date,Name,Amount,Balance\n{rows}\n") == [*opening, -45, 2000]
+    rows = [f"13/01/2026,Gas,-45.00,{balances[0]}", f"14/01/2026,Salary,2000.00,{balances[1]}"]
+    for ordered in (rows, rows[::-1]):
+        assert amounts("\n".join(["Date,Name,Amount,Balance", *ordered])) == [*opening, -45, 2000]
 
 
 def test_opening_balance_with_too_many_digits_is_left_out() -> None:
@@ -228,7 +201,7 @@ DIALECTS = {
     ),
     "Lloyds": (
         "Transaction Date,Transaction Type,Transaction Description,Debit Amount,Credit Amount,Balance\n"
-        f"28/01/2026,BGC,ACME; Lohn,,2834.17,100.00\n03/01/2026,DEB,{UMLAUT},4.20,,100.00"
+        f'28/01/2026,BGC,"ACME;\n Lohn",,2834.17,100.00\n03/01/2026,DEB,{UMLAUT},4.20,,100.00'
     ),
     "Chase": (
         "Details,Posting Date,Description,Amount,Type,Balance,Check or Slip #\n"
