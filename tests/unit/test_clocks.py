@@ -16,7 +16,6 @@ from tickover.api.timestamps import Instant
 from tickover.server.schedule import clocks
 from tickover.server.schedule import schedule as schedule_json
 from tickover.server.schedule.clocks import Clock
-from tickover.server.schedule.items import ScheduledItems
 from tickover.server.schedule.schedule import Schedule
 
 NOW = datetime(2027, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
@@ -105,30 +104,3 @@ def test_items_must_be_between_frozen_time_and_max_time(at: str, inside: bool) -
         Fault("goals[1].contributions[2].at", "range", message, got),
     ]
     assert found == ([] if inside else expected)
-
-
-class PreviousSchedule(msgspec.Struct, array_like=True):
-    """The stored form of releases without accounts."""
-
-    head: bytes
-    bounds: bytes
-    transactions: ScheduledItems
-    goals: list[Any]
-
-
-def test_previous_release_reads_only_schedules_that_it_can_amend() -> None:
-    previous = msgspec.msgpack.Decoder(PreviousSchedule)
-    _, plain = started(transactions=[transaction()])
-    assert previous.decode(schedule_json.encode_stored(plain)).transactions == plain.transactions
-    accounts = [{"key": "main", "name": "Main", "currency": "EUR"}]
-    extensions: list[dict[str, Any]] = [
-        {"accounts": accounts},
-        {"openingBalances": {}},
-        {"expectations": [{"posted": {"name": "Rent", "by": "2027-03-02T00:00:00Z"}}]},
-    ]
-    for extension in extensions:
-        _, extended = started(transactions=[transaction()], **extension)
-        stored = schedule_json.encode_stored(extended)
-        assert schedule_json.decode_stored(stored) == extended
-        with pytest.raises(msgspec.DecodeError):
-            previous.decode(stored)

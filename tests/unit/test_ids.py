@@ -87,13 +87,6 @@ def test_creation_day_counts_from_1970_in_utc(born: datetime, day: int) -> None:
 _HEX = "01a2d11f02007129903ac1d45597fdf1"
 
 
-@pytest.mark.parametrize("key", [bytes.fromhex(_HEX), bytes(16), b"\xff" * 16])
-def test_cursor_round_trip(key: bytes) -> None:
-    cursor = ids.write_cursor(key)
-    assert cursor == f"cursor_{key.hex()}"
-    assert ids.read_cursor(cursor) == key
-
-
 @pytest.mark.parametrize(
     "text",
     [

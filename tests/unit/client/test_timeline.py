@@ -73,16 +73,6 @@ def transfer(number: int, amount: str, accounts: tuple[str, str], received: str 
     [
         ("main", None, ["-20 EUR  = 80 EUR  Tea (main)", "-50 EUR  = 30 EUR  Move (main → savings)"]),
         (
-            "savings",
-            None,
-            [
-                "+50 EUR  = 57 EUR  Move (main → savings)",
-                "-3 EUR  = 54 EUR  Fee (savings)",
-                "-30 EUR  = 24 EUR  Move (savings → dollars)",
-            ],
-        ),
-        ("dollars", None, ["+40 USD  = 40 USD  Move (savings → dollars)"]),
-        (
             None,
             "EUR",
             [

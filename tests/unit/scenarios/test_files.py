@@ -1,6 +1,7 @@
 """Scenario files, loaded by name or path, and invalid or hostile content."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,22 +73,19 @@ def test_an_unknown_name_suggests_the_closest_and_lists_all() -> None:
     assert load_error("") == f'"": no scenario or file has this name; {included}.'
 
 
-def test_a_folder_is_rejected(tmp_path: Path) -> None:
-    assert load_error(tmp_path) == f"{tmp_path}: can't be read: it is a folder."
-    (tmp_path / "a.toml").mkdir()
-    assert load_error(tmp_path / "a.toml").endswith("it is a folder.")
-
-
-def test_other_file_name_extensions_are_rejected(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text("{}")
-    assert load_error(tmp_path / "a.json").endswith(": the file name must end with .toml.")
-
-
-def test_pipes_and_devices_are_rejected(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "a.toml")
-    assert load_error(tmp_path / "a.toml").endswith(": can't be read: it isn't a regular file.")
-    (tmp_path / "b.toml").symlink_to("/dev/zero")
-    assert load_error(tmp_path / "b.toml").endswith(": can't be read: it isn't a regular file.")
+@pytest.mark.parametrize(
+    ("name", "create", "problem"),
+    [
+        ("a", Path.mkdir, "can't be read: it is a folder."),
+        ("a.toml", Path.mkdir, "can't be read: it is a folder."),
+        ("a.json", Path.touch, "the file name must end with .toml."),
+        ("a.toml", os.mkfifo, "can't be read: it isn't a regular file."),
+        ("a.toml", lambda path: path.symlink_to("/dev/zero"), "can't be read: it isn't a regular file."),
+    ],
+)
+def test_other_files_are_rejected(tmp_path: Path, name: str, create: Callable[[Path], object], problem: str) -> None:
+    create(tmp_path / name)
+    assert load_error(tmp_path / name) == f"{tmp_path / name}: {problem}"
 
 
 # Invalid content

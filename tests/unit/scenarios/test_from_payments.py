@@ -6,10 +6,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from msgspec import json
 from msgspec.structs import replace
 
-from tickover.api.clocks import Account, Snapshot, Transaction, Transfer
-from tickover.api.plans import Plan
+from tickover.api.clocks import NewClock, Snapshot
+from tickover.api.ids import uuid7
+from tickover.api.plans import Plan, encode_json
 from tickover.cli.load_statement import trim_history
 from tickover.scenarios import load, names, read
 from tickover.scenarios.from_payments import write_scenario
@@ -17,43 +19,19 @@ from tickover.scenarios.statements import export
 from tickover.scenarios.statements.history import History, history_of_clock, join_accounts
 from tickover.scenarios.statements.read import read_statement
 from tickover.scenarios.statements.statement import Payment
+from tickover.server.rpc.decode import decode
+from tickover.server.schedule.clocks import new_clock
+from tickover.server.schedule.schedule import encode_schedule, view
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 
 
 def clock_of(plan: Plan) -> Snapshot:
-    """Return a clock with the items of the plan. All of them are scheduled."""
-    source: Any = "SIMULATED_TEST_CLOCK"
-    currencies = {account.key: account.currency for account in plan.accounts}
-    clock = Snapshot(
-        id="clock_1", status="READY", frozen_time=START, max_time=START.replace(year=2037), expires_at=START, goals=[],
-        transactions=[],
-        pending_transactions=[
-            Transaction(
-                id=f"txn_{number}", at=one.at, name=one.name, amount=one.amount, currency=one.currency, type=one.type,
-                category=one.category or None, account=one.account or None, source=source,
-                authorized_at=one.authorized_at or None, authorized_amount=one.authorized_amount or None,
-                authorized_name=one.authorized_name or None,
-            )
-            for number, one in enumerate(plan.transactions)
-        ],
-    )  # fmt: skip
-    if not plan.accounts:
-        return clock
-    return replace(
-        clock,
-        accounts=[
-            Account(one.key, one.name, one.currency, one.type, one.opening_balance, Decimal(0)) for one in plan.accounts
-        ],
-        transfers=[],
-        pending_transfers=[
-            Transfer(
-                id=f"tfr_{number}", at=one.at, name=one.name, amount=one.amount, from_=one.from_, to=one.to,
-                currency=currencies[one.from_], source=source,
-            )
-            for number, one in enumerate(plan.transfers)
-        ],
-    )  # fmt: skip
+    """Return a new clock with the items of the plan, as a server shows it."""
+    faults, params = decode(NewClock, encode_json(replace(plan, expectations=())), START)
+    assert params, faults
+    schedule = encode_schedule(new_clock(uuid7(START, bytes(10)), params, START), params)
+    return json.decode(view(START, schedule), type=Snapshot)
 
 
 def snapshot(name: str) -> Snapshot:
