@@ -1,6 +1,7 @@
 """The main functions of the console: sign in, create a clock, preview and advance it."""
 
 import re
+from pathlib import Path
 
 from playwright.async_api import Browser, expect
 
@@ -210,6 +211,18 @@ async def test_one_button_signs_in_on_a_development_server(program: Program, tab
     await console.page.get_by_label("Email").fill(email)
     await console.button("Sign in").click()
     await expect(console.page.get_by_role("alert")).to_contain_text("Try again in ")
+
+
+async def test_sign_in_asks_for_the_fixed_code_of_an_address(tmp_path: Path, tab: Tab) -> None:
+    tab.ignored_prefixes = (HTTP_ERROR,)
+    with Program(tmp_path, TICKOVER_TEST_CODES="app.test=123456") as program:
+        console = Console(tab, program)
+        await console.open("#/clocks/new")
+        await console.page.get_by_label("Email").fill("ana@app.test")
+        await console.button("Sign in").click()
+        await expect(console.page.get_by_text("The mailbox has no email to ana@app.test.")).to_be_visible()
+        await console.page.get_by_label("Six-digit code").fill("123456")
+        await expect(console.notification).to_have_text("You are signed in as ana@app.test.")
 
 
 async def test_session_applies_to_every_tab_until_sign_out(program: Program, tab: Tab) -> None:

@@ -3,13 +3,12 @@
 import { CHECKS_KEY, readStored, removeStored, SESSION_KEY, writeStored } from "./storage.js";
 
 const changes = new EventTarget();
+const emit = (name, detail) => changes.dispatchEvent(new CustomEvent(name, { detail }));
 // Used until the page closes if the browser blocks storage.
 let unstoredSession = null;
 
 /** Return `{ token, email, userId }` of the signed-in user, or null. */
-export function currentSession() {
-  return readStored(SESSION_KEY) ?? unstoredSession;
-}
+export const currentSession = () => readStored(SESSION_KEY) ?? unstoredSession;
 
 /** Return a function that tells whether the current session is still the same. */
 export function captureSession() {
@@ -39,10 +38,6 @@ export const onSessionEnd = (callback) => changes.addEventListener("end", callba
 
 /** Call back with a message, possibly empty, when a user signs in or out, in this tab or another. */
 export const onSessionChange = (callback) => changes.addEventListener("change", (event) => callback(event.detail));
-
-function emit(name, detail) {
-  changes.dispatchEvent(new CustomEvent(name, { detail }));
-}
 
 addEventListener("storage", ({ key }) => {
   if (key !== SESSION_KEY && key !== null) return;

@@ -133,8 +133,7 @@ export function postedCount({ items }) {
 
 /** Show how much time a clock has left. */
 export function showExpiry(node, left) {
-  const isSoon = left < DAY;
-  node.classList.toggle("soon", isSoon);
+  const isSoon = node.classList.toggle("soon", left < DAY);
   const time = left > 0 ? [h("span.prefix", "Expires in "), formatDuration(left)] : "Expired";
   render(node, isSoon && "▲ ", time);
 }

@@ -12,7 +12,7 @@ const EMAIL_PARAMS = {
 };
 
 // The progress outlives the page, so a visit to the mailbox loses nothing.
-const NOTHING_DONE = { typedEmail: "", email: "", sent: null, resendAt: 0 };
+const NOTHING_DONE = { typedEmail: "", email: "", sent: null, resendAt: 0, hasNoEmail: false };
 const progress = { ...NOTHING_DONE };
 
 const waitText = (seconds) => (seconds < 120 ? `${seconds} s` : formatDuration(seconds * 1000));
@@ -111,7 +111,9 @@ class SignIn extends HTMLElement {
   }
 
   #showCodeForm() {
-    const sentText = this.#sentText("code", "The code expires in 10 minutes and works once.");
+    const sentText = progress.hasNoEmail
+      ? this.#about("The mailbox has no email to ", ". Enter the fixed code of this address. ")
+      : this.#about("We sent a code to ", ". The code expires in 10 minutes and works once. ");
     const code = this.#field("Six-digit code", {
       type: "text",
       name: "code",
@@ -129,11 +131,11 @@ class SignIn extends HTMLElement {
       "form",
       { noValidate: true, onsubmit: onSubmit(() => this.#signIn(code.input, button)) },
       sentText,
-      this.#mailboxHint("code"),
+      !progress.hasNoEmail && this.#mailboxHint("code"),
       code,
       this.#error,
       button,
-      this.#alternatives("code", code.input),
+      !progress.hasNoEmail && this.#alternatives("code", code.input),
     );
     // Pasted text can have spaces and words around the code and be longer than the field.
     code.input.addEventListener("paste", (event) => {
@@ -156,7 +158,7 @@ class SignIn extends HTMLElement {
       "Open your link",
       h(
         "form",
-        this.#sentText("link", "The link expires in an hour and works once."),
+        this.#about("We sent a link to ", ". The link expires in an hour and works once. "),
         this.#mailboxHint("link"),
         this.#error,
         this.#alternatives("link"),
@@ -165,10 +167,9 @@ class SignIn extends HTMLElement {
     this.querySelector("h1").focus();
   }
 
-  #sentText(kind, details) {
+  #about(before, after) {
     const changeAddress = h("button.link", { onclick: () => this.#changeAddress() }, "Use another address");
-    const address = h("strong", progress.email);
-    return h("p", { id: newId() }, `We sent a ${kind} to `, address, `. ${details} `, changeAddress);
+    return h("p", { id: newId() }, before, h("strong", progress.email), after, changeAddress);
   }
 
   #field(label, properties) {
@@ -203,7 +204,7 @@ class SignIn extends HTMLElement {
   }
 
   #changeAddress() {
-    Object.assign(progress, { sent: null, resendAt: 0 });
+    Object.assign(progress, NOTHING_DONE, { typedEmail: progress.typedEmail });
     notify("");
     this.#draw();
   }
@@ -245,9 +246,7 @@ class SignIn extends HTMLElement {
 
   async #signIn(field, button) {
     if (button.disabled) return;
-    if (!/^\d{6}$/.test(field.value)) {
-      return this.#showError("Enter six digits.", field);
-    }
+    if (!/^\d{6}$/.test(field.value)) return this.#showError("Enter six digits.", field);
     // Don't use up an attempt.
     if (field.value === field.refused) return this.#showError(errorMessage({ reason: "LOGIN_REFUSED" }), field);
     this.#showError("");
@@ -280,18 +279,20 @@ class SignIn extends HTMLElement {
     try {
       await withBusyState(button, async () => {
         const params = { email: progress.email, ...EMAIL_PARAMS.code };
-        const tooSoon = await call("sendLoginCodeEmail", params).then(
-          () => null,
-          (error) => {
-            if (error.reason !== "RESEND_TOO_SOON") throw error;
-            return error;
-          },
-        );
-        const email = await latestEmail(progress.email).catch(() => null);
-        if (!email?.code) throw tooSoon ?? new CallError("The mailbox has no code for this address.");
-        await this.#logIn(email.code).catch((error) => {
-          throw tooSoon && error.reason === "LOGIN_REFUSED" ? tooSoon : error;
+        let tooSoon;
+        await call("sendLoginCodeEmail", params).catch((error) => {
+          if (error.reason !== "RESEND_TOO_SOON") throw error;
+          tooSoon = error;
         });
+        const email = await latestEmail(progress.email).catch(() => null);
+        if (email?.code)
+          return this.#logIn(email.code).catch((error) => {
+            throw tooSoon && error.reason === "LOGIN_REFUSED" ? tooSoon : error;
+          });
+        if (tooSoon) throw tooSoon;
+        // The server sends no email to an address with a fixed code.
+        Object.assign(progress, { sent: "code", hasNoEmail: true });
+        SignIn.#current(this).#draw();
       });
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
