@@ -103,7 +103,6 @@ export class Timeline extends HTMLElement {
       ),
       this.plot,
       this.table,
-      this.scrubber.slider,
     );
     listenToGestures(this.svg, {
       toInstant: (offsetX) => this.#toInstant(offsetX),

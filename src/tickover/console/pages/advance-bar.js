@@ -29,7 +29,7 @@ export class AdvanceBar {
   isGone = false;
 
   /** Call `onAdvance(instant)`, `onFork(instant)`, `onPreview(instant)`, and `hide(node, hidden)`. */
-  constructor({ steps, onAdvance, onFork, onPreview, hide }) {
+  constructor({ scrubber, onAdvance, onFork, onPreview, hide }) {
     this.#hide = hide;
     const wayItem = ({ text, hint, to }) => {
       const end = () => Math.min(to(this.#model), this.#model.maxTime);
@@ -61,8 +61,9 @@ export class AdvanceBar {
     this.split = h("div.split", this.advance, this.more);
     this.element = h(
       "div.row.advance-bar",
+      scrubber.slider,
       h("div.main-actions", this.summary, this.split, this.forkHere, this.backToNow),
-      steps,
+      scrubber.controls,
     );
   }
 

@@ -152,7 +152,7 @@ class ClockPage extends HTMLElement {
       onadvance: (event) => this.#actions.advance(event.detail ?? this.bar.target),
     });
     this.bar = new AdvanceBar({
-      steps: this.timeline.scrubber.controls,
+      scrubber: this.timeline.scrubber,
       onAdvance: (instant) => this.#actions.advance(instant),
       onFork: (instant) => this.#actions.fork(instant),
       onPreview: show,
