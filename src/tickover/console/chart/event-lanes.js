@@ -47,7 +47,7 @@ function measureItems(all, kind) {
 /**
  * Return the lanes of bars `{ income, expense }` of a curve for a window and the width of its plot. Both have one
  * scale, `unit`, in pixels. Bars of one of several curves are lower. The `text` of a lane describes its largest
- * item, which is the same at any width: `largest €2,800.50`. Its `amounts` are shorter, with and without the currency.
+ * item, which is the same at any width: `largest €2,800.50`.
  */
 export function barLanes(model, { currency, items }, { from, to }, width, isSingle = true) {
   const length = ((to - from) / width) * BAR_DISTANCE;
@@ -57,9 +57,7 @@ export function barLanes(model, { currency, items }, { from, to }, width, isSing
     const size = ([start, end]) => group.sums[end] - group.sums[start];
     const largest = groups.reduce((best, each) => Math.max(best, size(each)), 0);
     const text = group.max ? `largest ${formatMoney(group.max, currency)}` : "";
-    const amount = (currency) => formatMoney(kind === "income" ? group.max : -group.max, currency, { sign: "always" });
-    const amounts = group.max ? [`max ${amount(currency)}`, amount(currency), amount()] : [];
-    return { ...group, groups, size: largest, text, amounts };
+    return { ...group, groups, size: largest, text };
   });
   const [income, expense] = lanes;
   const [height, minHeight] = isSingle ? BARS_HEIGHTS : LOW_BARS_HEIGHTS;

@@ -51,6 +51,12 @@ function singleLabels({ income: { text: income }, expense: { text: expense } }, 
   return { income: ["Income", detail(income)], expense: ["Expenses", detail(expense)] };
 }
 
+/** Return the labels of the low lanes of one of several curves. Their titles have the scale. */
+const severalLabels = ({ income, expense }) => ({
+  income: income.max ? ["Income", "", income.text] : [],
+  expense: expense.max ? ["Expenses", "", expense.text] : [],
+});
+
 function accountsWithTransfers({ accounts, items }) {
   const keys = new Set(items.filter(isTransfer).flatMap(({ from, to }) => [from, to]));
   return accounts.filter(({ key }) => keys.has(key));
@@ -95,7 +101,7 @@ export function layOut({ model, curves, tracks = [], window, width, space = DEFA
   };
   const addBars = (pair, labels) => {
     for (const [kind, lane] of Object.entries(pair))
-      lanes.push({ kind, ...lane, ...below(lane.height, ...(labels?.[kind] ?? [])) });
+      lanes.push({ kind, ...lane, ...below(lane.height, ...(labels[kind] ?? [])) });
   };
   const plots = balances.map((balance, index) => {
     const rules = balanceRules(model, balance);
@@ -105,13 +111,11 @@ export function layOut({ model, curves, tracks = [], window, width, space = DEFA
     const unit = isNarrow && balances.length > 1 ? undefined : balance.currency;
     const values = plotScale(balance, rules, { ...window, ...place }, isSingle);
     bottom += BARS_GAP;
-    if (!isSingle) addBars(bars[index]);
+    if (!isSingle) addBars(bars[index], isNarrow ? {} : severalLabels(bars[index]));
     return { balance, rules, unit, ...place, ...values, bounds: boundsIn(rules, window) };
   });
   bottom += LANES_GAP;
   const fits = (label) => textWidth(label) < maxLabel - 14;
-  // Bars of several curves have their scale beside them, if there is room.
-  for (const lane of lanes) lane.label = (isNarrow ? lane.amounts.slice(1) : lane.amounts).find(fits);
   const stripLabels = strips.map((strip) => fitLabel(shortLabel(strip, model), isNarrow ? width : MAX_LABEL - 12));
   const accountLabels = accounts.map(({ name }) => fitLabel([name, ""], maxLabel - 12));
   const barLabels = isSingle ? singleLabels(bars[0], isNarrow ? width : 0, fits) : {};

@@ -193,7 +193,7 @@ export function shortLabel(expectation, model) {
   const { account, atLeast, atMost, goal, name, type, category, count = 1 } = rule;
   const subject = subjectOf(rule, model);
   if (word === "goalReached") return [goal, ""];
-  if (word === "posted") return [name, count > 1 ? ` ×${count}` : ""];
+  if (word === "posted") return [name, count > 1 ? `, ${count} times` : ""];
   const bound = `${atLeast === undefined ? "≤" : "≥"} ${formatMoney(atLeast ?? atMost, subject.currency)}`;
   if (word === "balance") return account ? [subject.name, ` ${bound}`] : ["", bound];
   return [category ?? (type === "INCOME" ? "Income" : "Spent"), ` ${bound}`];

@@ -121,7 +121,7 @@ test("the labels of expectations are short", () => {
       "Staff ≤ €2,780.00",
     ],
     [{ posted: { name: "Rent" } }, "Rent"],
-    [{ posted: { name: "Rent", count: 6 } }, "Rent ×6"],
+    [{ posted: { name: "Rent", count: 6 } }, "Rent, 6 times"],
     [{ goalReached: { goal: "Trip" } }, "Trip"],
   ];
   for (const [expectation, label] of labels) assert.equal(shortLabel(expectation, model).join(""), label);
