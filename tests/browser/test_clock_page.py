@@ -317,26 +317,6 @@ async def test_item_is_added_at_the_clicked_date_and_cancelled(console: Console)
     assert len(console.clock(clock)["goals"][0]["upcomingContributions"]) == 2
 
 
-async def test_item_can_be_added_after_a_running_action(console: Console) -> None:
-    console.tab.ignored_prefixes = (HTTP_ERROR,)
-    page = console.page
-    await console.open_clock(console.create())
-    dialog = page.get_by_role("dialog", name="Add event")
-    async with HeldRequests(page, "advanceTestClock") as held:
-        await console.advance.click()
-        await held.arrived()
-        await console.button("Add event").click()
-        await dialog.get_by_label("Name").fill("Bike")
-        await dialog.get_by_label("Amount").fill("10")
-        await dialog.get_by_label("Time (UTC)").fill("2027-01-20 12:00")
-        await dialog.get_by_role("button", name="Add event").click()
-        await expect(console.alert).to_have_text("Another action is running. Try again.")
-        await held.release()
-    await expect(page.locator("[aria-busy=true]")).to_have_count(0)
-    await dialog.get_by_role("button", name="Add event").click()
-    await expect(console.notification).to_contain_text("Added “Bike”")
-
-
 async def test_amendment_made_elsewhere_is_shown(console: Console) -> None:
     clock = console.create()
     # Enough for the rent, but not for a coffee before it.

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser, Route, expect
 
 from tests.browser.console import HTTP_ERROR, NETWORK_ERROR, Console, new_address
-from tests.browser.held_requests import HeldRequests, calls
+from tests.browser.held_requests import HeldRequests
 from tests.browser.tabs import Tab, open_tab
 from tests.support.program import Program
 
@@ -109,31 +109,6 @@ async def test_missing_page_shows_a_message_and_a_dialog_closes_with_its_page(
     await console.page.go_back()
     await expect(console.heading("Clocks")).to_be_visible()
     await expect(dialog).to_have_count(0)
-
-
-# Rejected actions and lost responses
-
-
-async def test_rejected_fork_shows_the_reason_until_the_next_action(console: Console) -> None:
-    console.tab.ignored_prefixes = (HTTP_ERROR,)
-    await console.open_clock(console.create(), "?t=2027-01-31T00:00:00Z")
-    data = {"reason": "RATE_LIMITED", "retryAfterSeconds": 601_200}
-    response = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32005, "message": "Too many clocks.", "data": data}}
-
-    async def reject_forks(route: Route) -> None:
-        if calls("forkTestClock")(route.request):
-            await route.fulfill(status=400, json=response)
-        else:
-            await route.fallback()
-
-    await console.page.route("**/rpc", reject_forks)
-    await console.button("Fork…").click()
-    await console.button("Fork").click()
-    await expect(console.notification).to_contain_text("wait 6 d 23 h")
-    async with console.page.expect_response("**/rpc"):
-        await console.poll()
-    await expect(console.notification).to_contain_text("wait 6 d 23 h")
-    await expect(console.alert).to_be_hidden()
 
 
 async def test_lost_fork_response_says_the_fork_may_exist(console: Console) -> None:

@@ -7,7 +7,6 @@ import os
 import pty
 import re
 import select
-import signal
 import struct
 import sys
 import termios
@@ -95,12 +94,10 @@ class Shell:
         return Pipes(arguments, folder or Path.cwd(), self.environment(**variables))
 
     @contextmanager
-    def open_terminal(
-        self, *arguments: str, columns: int = 80, rows: int = 50, **variables: str
-    ) -> Iterator["Terminal"]:
+    def open_terminal(self, *arguments: str, **variables: str) -> Iterator["Terminal"]:
         environment = self.environment(**{"TERM": "xterm-256color", **variables})
         del environment["COLUMNS"]
-        with Terminal(arguments, environment, columns, rows) as terminal:
+        with Terminal(arguments, environment) as terminal:
             yield terminal
 
 
@@ -141,9 +138,9 @@ class Pipes(ForkedProcess):
 class Terminal:
     """A process at its own terminal."""
 
-    def __init__(self, arguments: Sequence[str], environment: dict[str, str], columns: int, rows: int) -> None:
+    def __init__(self, arguments: Sequence[str], environment: dict[str, str]) -> None:
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
         # A new session with this controlling terminal, so that Ctrl-C reaches the process.
         self.process = ForkedProcess(arguments, Path.cwd(), environment, (slave, slave, slave), has_terminal=True)
         os.close(slave)
@@ -203,6 +200,3 @@ class Terminal:
         """Wait for the process to exit. Return its exit code."""
         wait_until(lambda: self.raw is not None and self.process.poll() is not None)
         return self.process.wait(120)
-
-    def signal(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)

@@ -1,14 +1,12 @@
 """docs/ci.md: its files are valid, and its jobs pass."""
 
+import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner
-from ruamel.yaml import YAML
 
 from tests.support.program import Program
 from tests.support.repository import ROOT
@@ -37,32 +35,12 @@ def test_files_match_the_public_schemas(schema: str, tmp_path: Path) -> None:
     assert ran.exit_code == 0, ran.output
 
 
-def _github(file: Any) -> tuple[Any, Any]:
-    job = file["jobs"]["app"]
-    return job["services"]["tickover"]["env"], job["env"]
-
-
-def _gitlab(file: Any) -> tuple[Any, Any]:
-    job = file["service"]
-    return job["services"][0]["variables"], job["variables"]
-
-
-def _compose(file: Any) -> tuple[Any, Any]:
-    services = file["services"]
-    return services["tickover"]["environment"], services["tests"]["environment"]
-
-
-@pytest.mark.parametrize(
-    ("file", "read_environments"),
-    [(".github/workflows/service.yml", _github), (".gitlab-ci.yml", _gitlab), ("compose.yaml", _compose)],
-)
-def test_service_accepts_the_name_that_its_tests_use(
-    file: str, read_environments: Callable[[Any], tuple[Any, Any]]
-) -> None:
-    settings, client = read_environments(YAML(typ="safe").load(FILES[file]))
-    host = urlsplit(client["TICKOVER_URL"]).netloc.encode()
+@pytest.mark.parametrize("file", [".github/workflows/service.yml", ".gitlab-ci.yml", "compose.yaml"])
+def test_service_accepts_the_name_that_its_tests_use(file: str) -> None:
+    variables = dict(re.findall(r'(TICKOVER_\w+): "?([^"\s]+)', FILES[file]))
     # The image listens on all addresses.
-    HostCheck(read_settings({"TICKOVER_HOST": "0.0.0.0"} | settings, {})).check(host)
+    settings = read_settings({"TICKOVER_HOST": "0.0.0.0"} | variables, {})
+    HostCheck(settings).check(urlsplit(variables["TICKOVER_URL"]).netloc.encode())
 
 
 def test_python_job_passes(tmp_path: Path) -> None:

@@ -74,17 +74,6 @@ async function countClocks(name: string): Promise<number> {
 
 // Operations
 
-test("a clock is created and advanced, and instants can be dates", async () => {
-  const { clock } = await tickover.createTestClock({ frozenTime: new Date(START), transactions: [RENT] });
-  assert.equal(clock.frozenTime, START);
-  assert.equal(clock.pendingTransactions[0]?.name, "Rent");
-  const moved = await tickover.advanceTestClock({ id: clock.id, frozenTime: new Date(RENT.at) });
-  assert.deepEqual(
-    moved.clock.transactions.map((one) => one.amount),
-    [1150],
-  );
-});
-
 test("all pages are requested", async () => {
   const labels = { test: "pages" };
   const created: string[] = [];
@@ -135,16 +124,6 @@ test("wrong names don't compile", () => {
 });
 
 // Errors
-
-test("a rejection has a typed reason with its details", async () => {
-  const { clock } = await tickover.createTestClock({ frozenTime: START });
-  const rejection = await rejectionOf(tickover.advanceTestClock({ id: clock.id, frozenTime: "2026-12-31T00:00:00Z" }));
-  assert.ok(rejection.is("TIME_BEFORE_CURRENT"));
-  const current: string = rejection.details.currentFrozenTime;
-  assert.equal(current, START);
-  assert.equal(rejection.code, -32011);
-  assert.deepEqual(rejection.faults, []);
-});
 
 test("a rejection lists every invalid field", async () => {
   const transactions = [{ ...RENT, name: "", amount: -1 }];

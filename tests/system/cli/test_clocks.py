@@ -91,9 +91,6 @@ def test_invalid_params_are_rejected(shell: Shell, params: bytes, exit: int, mes
     assert shell.clock == ""
 
 
-# Showing
-
-
 # Advancing
 
 
@@ -160,16 +157,6 @@ def test_unreachable_server_is_reported(shell: Shell, clock: str) -> None:
         first, second = result.err.splitlines()
         assert first.startswith("tickover: Can't connect to http://127.0.0.1:9 ")
         assert second == "  If your server isn't at http://127.0.0.1:9, pass its address with --url."
-
-
-def test_commands_use_the_server_of_the_last_sign_in(signed_out_shell: Shell, email: str) -> None:
-    url = signed_out_shell.url
-    login = signed_out_shell("login", email, "--url", url, TICKOVER_URL="")
-    assert login.out.splitlines()[-1] == "  Next: tickover clock create salary-and-rent"
-    assert signed_out_shell("clock", "create", "salary-and-rent", TICKOVER_URL="").code == 0
-    assert signed_out_shell("logout", TICKOVER_URL="").out == f"✓ Signed out of {url}.\n"
-    signed_out = signed_out_shell("clock", "list", TICKOVER_URL="")
-    assert signed_out.err.splitlines()[1] == f"  Sign in: tickover login --url {url} EMAIL"
 
 
 def test_shared_options_work_at_every_level(shell: Shell, clock: str) -> None:

@@ -47,13 +47,6 @@ def test_closed_stdout_is_ignored(shell: Shell, clock: str, command: str) -> Non
     assert (shell.clock == "") == command.startswith("clock delete")
 
 
-def test_closed_stdin_is_empty(shell: Shell, clock: str) -> None:
-    result = run_with(shell, "clock create --params -", {0: None})
-    assert (result.code, result.out) == (2, "")
-    assert result.err.startswith("tickover: The parameters aren't valid JSON")
-    assert run_with(shell, "clock delete --yes", {0: None}) == (0, f"✓ Deleted {clock}\n", "")
-
-
 def test_closed_stderr_keeps_the_exit_code(shell: Shell, clock: str) -> None:
     assert run_with(shell, "clock show zzzz", {2: None}) == (5, "", "")
     assert run_in_sh(shell, "clock show zzzz <&- >&- 2>&-") == (5, "", "")

@@ -82,15 +82,6 @@ def test_sign_in_without_a_code_raises(steps: list[Step], error: type[Exception]
         assert len(server.requests) == len(steps)
 
 
-def test_log_out_revokes_and_removes_the_token(client: Tickover) -> None:
-    token = client.token
-    client.log_out()
-    assert client.token is None
-    client.token = token
-    with rejected(Reason.UNAUTHENTICATED):
-        client.list_page()
-
-
 # Create
 
 
@@ -161,20 +152,7 @@ def test_advance_to_next_until_nothing_is_left(client: Tickover) -> None:
         clock.advance_to_next()
 
 
-# Fork, delete, list
-
-
-def test_names_and_labels_are_set_changed_and_removed(client: Tickover) -> None:
-    clock = client.create_clock(PLAN, name="Budget", labels={"ci": "1"})
-    assert (clock.name, clock.labels) == ("Budget", {"ci": "1"})
-    fork = clock.fork(labels={"ci": "2"})
-    assert (fork.name, fork.labels) == ("Budget", {"ci": "2"})
-    clock.update(name="Home")
-    assert (clock.name, clock.labels) == ("Home", {"ci": "1"})
-    assert [each.id for each in client.list_clocks({"ci": "1"})] == [clock.id]
-    assert [each.name for each in client.list_page(labels={"ci": "2"}).clocks] == ["Budget"]
-    clock.update(name=None, labels=None)
-    assert (clock.name, clock.labels) == (None, {})
+# List
 
 
 def test_list_clocks_loads_all_pages(client: Tickover, program: Program) -> None:

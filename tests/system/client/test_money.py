@@ -19,7 +19,6 @@ from tickover.client import (
     goal,
     income,
     never_below,
-    transfer,
 )
 
 JANUARY = datetime(2027, 1, 1, tzinfo=UTC)
@@ -39,13 +38,6 @@ PLAN = Plan(
 @pytest.fixture
 def clock(client: Tickover) -> Clock:
     return client.create_clock(PLAN)
-
-
-def test_balance_is_at_the_frozen_time_or_at_an_instant(clock: Clock) -> None:
-    assert clock.balance("EUR") == 1000
-    assert clock.balance("EUR", date(2027, 1, 3)) == Decimal("-150.2")
-    assert clock.balance("EUR", at="2027-01-25", opening_balances={"EUR": 0.1}) == 1650
-    assert clock.balance("JPY") == 0
 
 
 def test_all_pages_of_events_are_requested() -> None:
@@ -75,41 +67,7 @@ def test_check_without_arguments_checks_the_plan(client: Tickover, clock: Clock)
         same.check()
 
 
-def test_accounts_and_transfers(client: Tickover) -> None:
-    clock = client.create_clock(
-        frozen_time=JANUARY,
-        accounts=[
-            account("checking", "Checking", "EUR", opening_balance=500),
-            account("savings", "Savings", "EUR", "SAVINGS"),
-            account("dollars", "Dollars", "USD", "CASH"),
-        ],
-        transactions=[
-            expense("Rent", 450, "EUR", "2027-01-03"),
-            income("Gift", 20, "EUR", "2027-01-04", None, "savings"),
-        ],
-        transfers=[transfer("Save", 100, "checking", "savings", "2027-01-02")],
-        expectations=[never_below(account="checking")],
-    )
-    assert clock.next_at == datetime(2027, 1, 2, tzinfo=UTC)
-    with pytest.raises(ExpectationFailed) as failed:
-        clock.check()
-    assert [line.split(maxsplit=2)[2] for line in str(failed.value).splitlines()[4:]] == [
-        "100 EUR  = 400 EUR  Save (checking → savings)",
-        "-450 EUR  = -50 EUR  Rent (checking)",
-        "The balance of checking is -50, below 0.",
-        "+20 EUR  = 120 EUR  Gift (savings)",
-    ]
-    assert clock.balance(account="savings", at="2027-01-04") == 120
-    with pytest.raises(ValueError, match="no account 'saving'; it has checking, savings, dollars"):
-        clock.balance(account="saving")
-    clock.add(transfer("Trip", 20, "savings", "dollars", "2027-01-05", received=Decimal("21.5")))
-    result = clock.advance("2027-01-05")
-    assert [each.name for each in result.transfers] == ["Save", "Trip"]
-    assert result.balances == {"EUR": 50, "USD": Decimal("21.5")}
-    assert [(each.key, each.balance) for each in clock.accounts] == [
-        ("checking", -50),
-        ("savings", 100),
-        ("dollars", Decimal("21.5")),
-    ]
-    fork = clock.fork(cancel=clock.transfers[1:])
-    assert [each.name for each in (*fork.transfers, *fork.pending_transfers)] == ["Save"]
+def test_unknown_account_is_explained(client: Tickover) -> None:
+    clock = client.create_clock(accounts=[account("checking", "Checking", "EUR"), account("cash", "Cash", "EUR")])
+    with pytest.raises(ValueError, match="no account 'check'; it has checking, cash"):
+        clock.balance(account="check")

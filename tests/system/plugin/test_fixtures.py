@@ -1,80 +1,17 @@
-"""The fixtures. This test run uses the plugin itself."""
+"""The fixtures. This test run uses the plugin itself. docs/pytest.md shows the ways to create a clock."""
 
 import asyncio
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tickover.client import BankFault, Plan, Reason, Rejection, Tickover, contribution, expense, goal, income
+from tickover.client import BankFault, Tickover, expense
 from tickover.pytest_plugin import BankFactory, ClockFactory, Mailbox, Server
-from tickover.scenarios import load, names
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 RENT = expense("Rent", 1150, "EUR", "2027-01-03T08:00:00Z")
-SALARY = income("Salary", 2800, "EUR", "2027-01-25T08:00:00Z")
-TRIP = goal("Trip", 3000, 500, [contribution(310, "2027-01-26T08:00:00Z")])
-
-SCENARIO = """
-title = "One coffee"
-
-[[transactions]]
-name = "Coffee"
-amount = 3
-currency = "EUR"
-type = "EXPENSE"
-at = "2027-01-02T08:00:00Z"
-"""
-
-
-# client
-
-
-def test_every_client_is_a_new_user(client: Tickover, tickover: Server) -> None:
-    with tickover.client() as other:
-        made = other.create_clock()
-        with pytest.raises(Rejection) as caught:
-            client.get_clock(made.id)
-    assert caught.value.reason == Reason.CLOCK_NOT_FOUND
-
-
-# clock
-
-
-@pytest.mark.parametrize(
-    ("source", "arguments", "start", "posted", "pending"),
-    [
-        (None, {"transactions": [RENT]}, START, [], ["Rent"]),
-        (
-            None,
-            {"frozen_time": RENT.at, "transactions": [RENT, SALARY], "goals": [TRIP]},
-            RENT.at,
-            ["Rent"],
-            ["Salary"],
-        ),
-        (Plan(transactions=[RENT]), {}, START, [], ["Rent"]),
-    ],
-)
-def test_a_clock_from_parts_or_a_plan(
-    clock: ClockFactory, source: Any, arguments: Any, start: datetime, posted: list[str], pending: list[str]
-) -> None:
-    made = clock(source, **arguments)
-    assert made.frozen_time == start
-    assert [item.name for item in made.transactions] == posted
-    assert [item.name for item in made.pending_transactions] == pending
-    assert [item.name for item in made.goals] == [item.name for item in arguments.get("goals", ())]
-
-
-def test_a_clock_from_a_scenario(clock: ClockFactory, tmp_path: Path) -> None:
-    for name in names():
-        assert clock(name).frozen_time == (load(name).start or START)
-    assert clock("salary-and-rent", start="2028-02-29T00:00:00Z").frozen_time == datetime(2028, 2, 29, tzinfo=UTC)
-    file = tmp_path / "coffee.toml"
-    file.write_text(SCENARIO)
-    for source in (file, str(file), load(file)):
-        assert [item.name for item in clock(source).pending_transactions] == ["Coffee"]
 
 
 @pytest.mark.parametrize(
