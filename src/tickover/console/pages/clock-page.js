@@ -36,7 +36,7 @@ class ClockPage extends HTMLElement {
   #instant = null;
   #watcher = null;
   #frame = 0;
-  #staleParts = 0;
+  #staleFrames = 0;
   #lastMove = 0;
   #urlTimer = 0;
   #hash = location.hash; // the URL fragment that the page shows
@@ -44,7 +44,7 @@ class ClockPage extends HTMLElement {
   #retryTimer = 0;
   #isUnreachable = false;
   #notice = new Notice();
-  #parts = ["figures", "bar", "transactions", "goals", "expectations", "accounts", "bank"];
+  #queues = [[], []]; // of parts that follow the preview: those beside the timeline, and those below
   #actions = new ClockActions(this, {
     model: () => this.#model,
     pauseWhile: (work) => this.#watcher.pauseWhile(work),
@@ -223,6 +223,10 @@ class ClockPage extends HTMLElement {
     this.timeline.setModel(model, this.#instant);
     this.transactions.setModel(model, this.#instant);
     this.goals.setModel(model);
+    this.#queues = [
+      [this.figures, this.bar],
+      [this.transactions, ...this.goals.parts, this.expectations, this.accounts, this.bank],
+    ];
     this.reconciliation.update();
     this.#showResults(this.#results);
   }
@@ -271,23 +275,24 @@ class ClockPage extends HTMLElement {
   #preview(instant) {
     this.#instant = this.bar.instant = instant;
     this.#lastMove = performance.now();
-    this.#staleParts = this.#parts.length;
+    this.#staleFrames = 2 * this.#queues.flat().length;
     this.#frame ||= requestAnimationFrame(() => this.#drawFrame());
     this.#updateUrl();
   }
 
-  /** Draw the timeline and one other part of the page. All at once would take longer than a frame. */
+  /** Draw the timeline and one other part of the page, of each queue in turn. All at once would take longer than a frame. */
   #drawFrame() {
-    this.#parts.push(this.#parts.shift());
-    this.#draw(this.#parts.slice(-1));
-    this.#frame = --this.#staleParts && requestAnimationFrame(() => this.#drawFrame());
+    const [queue] = this.#queues.reverse();
+    queue.push(queue.shift());
+    this.#draw(queue.slice(-1));
+    this.#frame = --this.#staleFrames && requestAnimationFrame(() => this.#drawFrame());
   }
 
-  #draw(parts = this.#parts) {
+  #draw(parts = this.#queues.flat()) {
     const [model, currentView, instant] = [this.#model, this.#currentView, this.#instant];
     const view = instant === model.now ? currentView : viewAt(model, instant);
     this.timeline.preview(instant, spokenPreview(model, currentView, view));
-    for (const name of parts) this[name].draw(model, currentView, view);
+    for (const part of parts) part.draw(model, currentView, view);
   }
 
   /** Hide a node. If it has the focus, move the focus to the slider. */

@@ -8,6 +8,7 @@ import { formatDay, formatInstant, formatMoney, formatPercent } from "../lib/for
 
 const RADIUS = 32;
 const CIRCUMFERENCE = 2 * Math.PI * RADIUS;
+const GROUP = 4; // goals that a frame can draw
 
 const previewText = (text) => [" ", h("strong.preview-text", text)];
 
@@ -21,7 +22,7 @@ class GoalList extends HTMLElement {
     if (this.#scheduleKey === model.scheduleKey) return;
     this.#scheduleKey = model.scheduleKey;
     const open = this.goals?.filter(({ list }) => list.open).map(({ goal }) => goal.id) ?? [];
-    this.goals = model.goals.map((goal) => new Goal(goal));
+    this.goals = model.goals.map((goal, index) => new Goal(goal, index));
     render(
       this,
       h("div.card-header", h("h2", { id: "goals-title" }, "Goals"), this.#count),
@@ -36,8 +37,14 @@ class GoalList extends HTMLElement {
     for (const { goal, list } of this.goals) list.open = open.includes(goal.id);
   }
 
+  /** Return the parts to draw: the count, and groups of goals. All of a large clock would take longer than a frame. */
+  get parts() {
+    const groups = Map.groupBy(this.goals, ({ index }) => Math.floor(index / GROUP));
+    const draw = (goals, ...views) => goals.forEach((goal) => goal.draw(...views));
+    return [this, ...[...groups.values()].map((goals) => ({ draw: draw.bind(null, goals) }))];
+  }
+
   draw(_model, currentView, view) {
-    this.goals.forEach((goal, index) => goal.preview(currentView, view, index));
     const counts = stateCounts(this.#times, currentView.instant, view.instant, "contribution");
     render(this.#count, this.#times.length > 0 && counts);
   }
@@ -67,8 +74,8 @@ class Goal {
   #drawnKey = "";
   #instants = [0, 0];
 
-  constructor(goal) {
-    this.goal = goal;
+  constructor(goal, index) {
+    Object.assign(this, { goal, index });
     this.ring = new Ring();
     this.percent = h("p.percent");
     this.amounts = h("p");
@@ -86,8 +93,8 @@ class Goal {
     );
   }
 
-  preview(currentView, view, index) {
-    const [now, then] = [currentView.goals[index], view.goals[index]];
+  draw(_model, currentView, view) {
+    const [now, then] = [currentView, view].map(({ goals }) => goals[this.index]);
     this.#instants = [currentView.instant, view.instant];
     const key = `${now.postedCount} ${then.postedCount}`;
     if (this.list.open) this.states?.update(...this.#instants);
