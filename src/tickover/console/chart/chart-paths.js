@@ -39,11 +39,11 @@ export class Chunks {
   /** A chunk starts at some of the positions. The chart and its parts have class names. */
   constructor(positions, end, name, partNames) {
     this.node = s("g", { class: name });
-    this.parts = positions
-      .filter((_, index) => index % CHUNK === 0)
-      .flatMap((start, chunk, starts) =>
-        partNames.map((name, index) => ({ start, end: starts[chunk + 1] ?? end, index, name })),
-      );
+    this.parts = [];
+    for (let first = 0; first < positions.length; first += CHUNK) {
+      const bounds = { start: positions[first], end: positions[first + CHUNK] ?? end };
+      this.parts.push(...partNames.map((name, index) => ({ ...bounds, index, name })));
+    }
   }
 
   /** Move the bounds of the parts. `draw(from, to, name)` returns the node of a range. */

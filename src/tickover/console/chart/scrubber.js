@@ -136,14 +136,10 @@ export class Scrubber {
       if (instant !== null) this.onAdvance(clampToClock(this.#model, instant));
       return;
     }
-    this.#months = this.#currentMonths();
+    // Months that were added one by one are counted from their start.
+    if (this.#months.to !== this.#instant) this.#months = { from: this.#instant, count: 0 };
     const instant = to(this.#model, this.#instant, this.#months);
     if (instant !== null) this.#setInstant(instant);
-  }
-
-  /** Return the months that were added one by one, or a new count if the preview moved otherwise. */
-  #currentMonths() {
-    return this.#months.to === this.#instant ? this.#months : { from: this.#instant, count: 0 };
   }
 
   /** Set the preview time. The page draws it in the next frame. */

@@ -138,11 +138,6 @@ class TimePill extends Pill {
     this.node.classList.toggle("away", isAway);
     return { x, from: middle - half, to: middle + half, space };
   }
-
-  hide() {
-    super.hide();
-    this.hideLine();
-  }
 }
 
 /** Draws the pills of now and of the preview, and the shade between them. */
@@ -162,26 +157,26 @@ class PreviewMarks {
     this.shade = new Chunks(xs, box.right, "preview-shade", [""]);
   }
 
-  #isVisible(instant) {
-    return instant >= this.#box.from && instant <= this.#box.to;
-  }
-
   /** Move the preview. Return the edges of its pill. */
   move(instant) {
     const { now } = this.#model;
     const { left, right, from, to, bottom, isNarrow } = this.#box;
     const isAhead = instant > now;
+    const isVisible = (time) => time >= from && time <= to;
     const [nowWord, word] = isNarrow ? ["", ""] : ["Now ", instant < now ? "Past " : "Preview "];
     const nowText = `${now < from ? "← " : ""}${nowWord}${this.#date(now)}${now > to ? " →" : ""}`;
     // The pill of a preview leaves space for the pill of now on its left.
     const place = { ...this.#box, left: isAhead ? Math.max(left, textWidth(nowText) + 24) : left };
-    const isShown = instant !== now && this.#isVisible(instant);
+    const isShown = instant !== now && isVisible(instant);
     const space = isAhead ? PILL_SPACE : 0;
     const placed =
       isShown && this.previewPill.draw(`${word}${this.#date(instant)}`, this.#x(instant), place, { space });
-    if (!isShown) this.previewPill.hide();
+    if (!isShown) {
+      this.previewPill.hide();
+      this.previewPill.hideLine();
+    }
     const [first, last] = [now, Math.max(instant, now)].map((time) => Math.min(Math.max(this.#x(time), left), right));
-    this.nowPill.draw(nowText, first, this.#box, { avoid: placed, isAway: !this.#isVisible(now) });
+    this.nowPill.draw(nowText, first, this.#box, { avoid: placed, isAway: !isVisible(now) });
     this.shade.update([first, last], (start, end) => s("path", { d: `M${start} ${TOP}H${end}V${bottom}H${start}z` }));
     return placed;
   }
