@@ -118,33 +118,7 @@ async def test_batch_has_at_most_256_calls(calls: _Calls, database: _Database) -
     assert [call for batch in database.batches for call in batch] == submitted
 
 
-async def test_caller_can_call_again_immediately_after_a_result(calls: _Calls, database: _Database) -> None:
-    """Both batches end in the same iteration, and no other call starts the batcher."""
-
-    async def call_twice() -> str:
-        await calls.submit(_Call(1))
-        return await calls.submit(_Call(3))
-
-    database.may_finish.clear()
-    twice = asyncio.create_task(call_twice())
-    await _iterate_loop()
-    once = await _submit(calls, [_Call(2)])
-    database.may_finish.set()
-    assert await _outcomes([twice, *once]) == ["3 is done", "2 is done"]
-    assert database.batches == [[_Call(1)], [_Call(2)], [_Call(3)]]
-
-
 # Cancelled calls
-
-
-async def test_nothing_runs_if_all_calls_are_cancelled(calls: _Calls, database: _Database) -> None:
-    async with _busy(calls, database):
-        tasks = await _submit(calls, [_Call(0), _Call(1, kind=1), _Call(2), _Call(3, kind=2)])
-        for task in tasks[:3]:
-            task.cancel()
-        await _iterate_loop()
-    assert (await _outcomes(tasks))[3] == "3 is done"
-    assert database.batches == [[_Call(3, kind=2)]]
 
 
 @pytest.mark.parametrize("fate", ["done", "fault", "unavailable"])

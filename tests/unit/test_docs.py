@@ -17,15 +17,6 @@ def read(name: str) -> str:
     return (ROOT / name).read_text("utf-8")
 
 
-def rows(text: str, header: str) -> list[list[str]]:
-    """Return the rows of the table with this header."""
-    _, found, below = text.partition(f"| {header} |\n")
-    assert found, f"no table with the header {header!r}"
-    lines = below.splitlines()[1:]
-    end = next((number for number, line in enumerate(lines) if not line.startswith("|")), len(lines))
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[:end]]
-
-
 def fences(page: str, kind: str) -> str:
     return "".join(re.findall(rf"^```{kind}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
 

@@ -1,16 +1,12 @@
-"""Tests of amounts, and of layout, measured in terminal cells."""
+"""Tests of amounts, cut text and styles. test_render_clock.py renders tables at any width."""
 
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.text import Text
 
-from tests.unit.strategies import CHARACTERS
-from tickover.api.terminal import sanitize
 from tickover.cli import formatting
-from tickover.cli.render.layout import FAINT, GOOD, NOW, Column, table, to_ansi, truncate, wrap
+from tickover.cli.render.layout import FAINT, GOOD, NOW, to_ansi, truncate
 
 
 @pytest.mark.parametrize(
@@ -38,27 +34,6 @@ def test_amount_has_two_decimals_and_grouped_thousands(value: str, shown: str, w
 )
 def test_truncate_counts_cells(text: str, cells: int, shown: str) -> None:
     assert truncate(Text(text), cells).plain == shown
-
-
-@pytest.mark.parametrize(
-    ("width", "lines"),
-    [
-        (16, ["  one  two", "  three"]),
-        (9, ["  one", "  two", "  three"]),
-        (6, ["  one", "  two", "  thre", "  e"]),
-    ],
-)
-def test_wrap_uses_as_few_lines_as_possible(width: int, lines: list[str]) -> None:
-    assert [line.plain for line in wrap(map(Text, ("one", "two", "three")), width)] == lines
-
-
-@given(
-    st.lists(st.tuples(st.text(CHARACTERS, max_size=60), st.text(CHARACTERS, max_size=60)), min_size=1, max_size=5),
-    st.integers(min_value=8, max_value=90),
-)
-def test_table_never_exceeds_the_width(rows: list[tuple[str, str]], width: int) -> None:
-    cells = [[Text(sanitize(cell)) for cell in row] for row in rows]
-    assert all(line.cell_len <= width for line in table(cells, [Column(min_width=4), Column("right")], width))
 
 
 def test_styles_become_escape_sequences() -> None:
