@@ -41,26 +41,6 @@ def test_errors_always_fit_and_batch_stays_within_limit() -> None:
         assert len(response.join()) == MAX_BATCH_BYTES - 1
 
 
-def test_responses_are_joined_without_notifications() -> None:
-    with BatchLimits().open_response(SIZES) as response:
-        assert response.join() == b""
-        for body in (b"1", b"", b"2"):
-            response.add(100, body)
-        assert response.join() == b"[1,2]"
-
-
-def test_unfinished_responses_of_the_process_are_limited_until_they_end() -> None:
-    limits = BatchLimits(max_unfinished=10_000)
-    with limits.open_response(SIZES) as first, limits.open_response(SIZES) as second:
-        first.add(100, b"x" * 8_000)
-        assert rejection_reason(second, MAX_ERROR + 100 + 2_000) is None
-        with pytest.raises(Rejection, match="too many unfinished batches") as rejected:
-            second.check_fits(100, MAX_ERROR + 100 + 2_001)
-        assert rejected.value.details == {"retryAfterSeconds": 1}
-        assert rejection_reason(second, MAX_ERROR) is None, "a error always fits"
-    assert limits.unfinished == 0
-
-
 def test_interrupted_response_stops_counting() -> None:
     limits = BatchLimits()
 

@@ -95,21 +95,11 @@ def test_order_of_ambiguous_dates_can_be_given(is_day_first: bool, day: date) ->
         read_statement(content, "bank.csv", currency="EUR")
 
 
-@pytest.mark.parametrize(
-    ("header", "problem"),
-    [
-        (
-            "Date,Amount,Extra",
-            "no column has the name or the description of a payment; name it with --columns name=HEADER",
-        ),
-        ("When,Name,Extra", "no line has the headers of a date and an amount; name them with --columns date=HEADER"),
-    ],
-)
-def test_error_about_columns_names_those_of_the_file(header: str, problem: str) -> None:
-    with pytest.raises(StatementError) as caught:
-        amounts(f"{header}\n2027-01-01,1,x\n")
-    assert problem in str(caught.value)
-    assert str(caught.value).endswith(f"; columns found: {header.replace(',', ', ')}")
+def test_error_about_columns_names_those_of_the_file() -> None:
+    with pytest.raises(
+        StatementError, match=r"name it with --columns name=HEADER; columns found: Date, Amount, Extra$"
+    ):
+        amounts("Date,Amount,Extra\n2027-01-01,1,x\n")
 
 
 def test_named_column_of_a_name_is_the_only_one() -> None:

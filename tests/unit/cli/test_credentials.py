@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from msgspec import json
-from msgspec.structs import replace
 
 from tickover.cli.credentials import Credentials, ServerProfile, config_folder
 from tickover.cli.errors import CliError, Exit
@@ -23,21 +22,6 @@ def credentials(tmp_path: Path) -> Credentials:
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
-
-
-def test_servers_have_separate_profiles(credentials: Credentials) -> None:
-    credentials.update(URL, lambda _: ANA)
-    credentials.update("https://clocks.example.com", lambda _: replace(ANA, token="tko_other"))
-    assert Credentials(credentials.path.parent).get(URL) == ANA
-    assert credentials.get("https://clocks.example.com").token == "tko_other"
-    assert credentials.get("http://127.0.0.1:8001") == ServerProfile()
-
-
-def test_last_sign_in_is_remembered(credentials: Credentials) -> None:
-    assert credentials.last_server == ""
-    credentials.update(URL, lambda _: ANA, is_sign_in=True)
-    credentials.update("https://clocks.example.com", lambda _: ANA)
-    assert credentials.last_server == URL
 
 
 def test_only_the_owner_can_read_the_file(credentials: Credentials) -> None:

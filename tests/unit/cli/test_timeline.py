@@ -1,12 +1,10 @@
 """Tests of the rendered timeline: axis, lanes and curves."""
 
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from tests.unit.snapshots import day, snapshot, transaction
 from tickover.api.clocks import Snapshot
@@ -67,13 +65,6 @@ def test_earliest_day_with_the_lowest_balance_is_named() -> None:
         transaction(day(1, 4), "Fee", "0.5"),
     ]
     assert "lowest −15.00 on 2027-01-02" in drawn(snapshot(day(1, 1), transactions))[-2]
-
-
-def test_opening_balance_is_in_the_curve_and_in_no_lane() -> None:
-    clock = snapshot(day(1, 2), [transaction(day(1, 3), "Rent", "100")])
-    lines = drawn(replace(clock, opening_balances={"EUR": Decimal(500)}))
-    assert [line[2:5] for line in lines[1:3]] == ["out", "EUR"]
-    assert "now 500.00 → end 400.00  lowest 400.00 on 2027-01-03" in lines[3]
 
 
 def test_each_currency_has_a_curve_and_totals() -> None:

@@ -94,7 +94,6 @@ _rules: dict[str, st.SearchStrategy[list[DayRule]]] = {
 }
 phrases = st.one_of([st.builds(Phrase, st.integers(1, 5), st.just(unit), rules) for unit, rules in _rules.items()])
 starts = st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
-times = st.times().map(lambda drawn: drawn.replace(microsecond=0))
 
 
 def rent(**keys: Any) -> dict[str, Any]:

@@ -204,9 +204,3 @@ def test_an_authorization_is_never_after_the_payment() -> None:
     assert booked.authorized_at == booked.at
     [booked] = plan(NEW_YEAR, rent(at="+10 days", pending="999999 weeks")).transactions
     assert booked.authorized_at == datetime(2027, 1, 1, tzinfo=UTC)
-
-
-def test_opening_balances_are_no_transactions() -> None:
-    made = plan(NEW_YEAR, rent(at="start"), opening={"USD": -3.5, "EUR": 10, "GBP": 0})
-    assert [item.name for item in made.transactions] == ["Rent"]
-    assert made.opening_balances == {"USD": Decimal("-3.5"), "EUR": 10, "GBP": 0}

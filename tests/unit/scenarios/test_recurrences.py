@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.scenarios.strategies import Phrase, at, instants, phrases, starts, times
+from tests.unit.scenarios.strategies import Phrase, at, instants, phrases, starts
 from tickover.api import timestamps
 from tickover.scenarios.phrases import parse
 
@@ -48,18 +48,7 @@ def test_the_days_match_the_model(drawn: Phrase, first: date, length: int) -> No
     assert [date.fromordinal(day) for day in found] == list(drawn.days(first, last)), drawn.words
 
 
-@settings(many_examples, max_examples=60)
-@given(phrases, starts, times, st.integers(1, 99))
-def test_the_instants_of_a_plan_match_the_model(drawn: Phrase, start: datetime, time_of_day: time, days: int) -> None:
-    end = start + timedelta(days=days)
-    first = start.date() + timedelta(days=start.timetz() > time_of_day.replace(tzinfo=UTC))
-    expected = [datetime.combine(day, time_of_day, UTC) for day in drawn.days(first, end.date())]
-    found = instants(start, f"{days} days", every=drawn.words, time=time_of_day.isoformat())
-    assert found == [instant for instant in expected if instant <= end]
-    assert all(start <= instant <= end for instant in found)
-
-
-@settings(many_examples, max_examples=60)
+@many_examples
 @given(phrases, starts, st.integers(0, 500), st.integers(0, 300), st.integers(1, 40))
 def test_occurrences_before_the_start_count_towards_times(
     drawn: Phrase, start: datetime, before: int, after: int, count: int
