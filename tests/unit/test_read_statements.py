@@ -96,9 +96,7 @@ def test_order_of_ambiguous_dates_can_be_given(is_day_first: bool, day: date) ->
 
 
 def test_error_about_columns_names_those_of_the_file() -> None:
-    with pytest.raises(
-        StatementError, match=r"name it with --columns name=HEADER; columns found: Date, Amount, Extra$"
-    ):
+    with pytest.raises(StatementError, match=r"--columns name=HEADER; columns found: Date, Amount, Extra$"):
         amounts("Date,Amount,Extra\n2027-01-01,1,x\n")
 
 
