@@ -40,6 +40,7 @@ Values = dict[str, Any]
 def _template() -> Template:
     pages = PackageLoader("tickover", "console")
     templates = Environment(loader=pages, autoescape=True, undefined=StrictUndefined, trim_blocks=True, optimized=False)
+    templates.filters.update(breakable=_breakable, prose=_prose, response=_response)
     return templates.get_template("docs.html")
 
 
@@ -53,10 +54,11 @@ def render(description: bytes, *, has_mailbox: bool) -> bytes:
         title=document["info"]["title"],
         version=document["info"]["version"],
         has_mailbox=has_mailbox,
-        about=[_prose(paragraph) for paragraph in document["info"]["description"].split("\n\n")],
+        about=document["info"]["description"].split("\n\n"),
         call=dict(reader.requests(listing, listing["examples"][0])),
         groups=list(reader.groups(methods)),
-        reasons={name: reader.reason(name, about) for name, about in document["x-reasons"].items()},
+        reasons=document["x-reasons"],
+        fields=reader.fields,
         shared_reasons=set.intersection(*(set(method["x-reasons"]) for method in methods)),
     )
     return page.encode()
@@ -67,6 +69,7 @@ class _Reader:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.url: str = document["servers"][0]["url"]
+        self._needs_token: str = document["components"]["tags"]["token"]["description"]
         self._schemas = document["components"]["schemas"]
         self._described: dict[str, str] = {}
         self._samples = tomllib.loads((files("tickover.server.web") / "samples.toml").read_text("utf-8"))
@@ -81,38 +84,19 @@ class _Reader:
         first = self._described.setdefault(result["name"], name)
         link = Markup(' See <a href="#{}-result">{}</a>.').format(first, first) if first != name else ""
         return {
-            "id": name,
-            "name": _breakable(name),
-            "is_public": not method["x-needs-token"],
-            "summary": method["summary"],
-            "text": _prose(method["description"]),
-            "params": list(self._fields(method["x-params"])),
+            **method,
+            # The page says once how to send a token.
+            "description": method["description"].replace(self._needs_token, ""),
+            "params": list(self.fields(method["x-params"])),
             "result_text": _prose(result["description"]) + link,
-            "result": [] if link else list(self._fields(result["schema"])),
-            "reasons": method["x-reasons"],
+            "result": [] if link else list(self.fields(result["schema"])),
             # The form for a call shows the parameters of the first example.
             "example": _encode(_params(method["examples"][0]) if method["examples"] else {}),
             "examples": [self._example(method, example) for example in method["examples"]],
         }
 
-    def reason(self, name: str, about: Mapping[str, Any]) -> Values:
-        return {
-            "id": name,
-            "name": _breakable(name),
-            "code": about["code"],
-            "status": about["httpStatus"],
-            "text": _prose(about["description"]),
-            "data": list(self._fields(about["data"])),
-            "example": _highlight(_response("error", about["example"]) if "example" in about else ""),
-        }
-
     def _example(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Values:
-        response = _response("result", example["result"]["value"])
-        return {
-            "name": example["name"],
-            "requests": dict(self.requests(method, example)),
-            "response": _highlight(response),
-        }
+        return {**example, "requests": dict(self.requests(method, example))}
 
     def requests(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Iterator[tuple[str, Markup]]:
         """Yield the request of an example in each language. Only the first example has others than curl."""
@@ -126,7 +110,7 @@ class _Reader:
             if "command" in sample:
                 yield "Command line", _highlight(sample["command"].rstrip())
 
-    def _fields(self, schema: Schema) -> Iterator[Values]:
+    def fields(self, schema: Schema) -> Iterator[Values]:
         """Yield the members of an object, or of the objects in an array, each with its own members."""
         found = self._resolve(schema.get("items", schema))
         for name, member in found.get("properties", {}).items():
@@ -138,7 +122,7 @@ class _Reader:
                 "kind": ", ".join(filter(None, [kind_of(member), mark])),
                 "text": _prose(text),
                 "rules": _prose(rules[:1].upper() + rules[1:]),
-                "members": list(self._fields(member)),
+                "members": list(self.fields(member)),
             }
 
     def _resolve(self, schema: Schema) -> Schema:
@@ -216,8 +200,8 @@ def _curl(url: str, operation: str, params: Mapping[str, Any], *, needs_token: b
     return " \\\n  ".join([f"curl -sS {quote(url)}", *(f"-H {header}" for header in headers), f"-d {quote(body)}"])
 
 
-def _response(kind: str, value: Any) -> str:
-    return pretty({"jsonrpc": "2.0", kind: value, "id": 1})
+def _response(value: Any, kind: str) -> Markup:
+    return _highlight(pretty({"jsonrpc": "2.0", kind: value, "id": 1}))
 
 
 def pretty(value: Any, width: int = _WIDTH, indent: str = "", lead: str = "") -> str:
