@@ -102,22 +102,6 @@ async def test_clock_grows_to_five_thousand_items_and_no_further(world: World, t
 # Idempotency
 
 
-async def test_repeated_amendment_returns_the_clock_as_it_is_now(world: World, token: str) -> None:
-    clock = await world.create(token, **SCHEDULE)
-    params = {
-        "id": clock["id"],
-        "add": {"transactions": [transaction(at=START, name="Tea")]},
-        "cancel": [clock["pendingTransactions"][0]["id"]],
-    }
-    first = await world.post(call(AMEND, params), token, **idempotency_header("k"))
-    again = await world.post(call(AMEND, params), token, **idempotency_header("k"))
-    assert again.body == first.body
-    assert names(first.json["result"]["clock"]["transactions"]) == ["Tea"]
-    moved = await world.advance(token, clock["id"], MARCH)
-    late = await world.post(call(AMEND, params), token, **idempotency_header("k"))
-    assert late.json["result"]["clock"] == moved
-
-
 async def test_key_is_bound_to_its_operation_and_parameters(world: World, token: str) -> None:
     clock = await world.create(token, **SCHEDULE)
     calls = [

@@ -111,14 +111,6 @@ async def test_size_of_a_clock_is_known_after_every_change(world: World, token: 
     await call
 
 
-async def test_user_with_an_expensive_call_does_not_delay_others(world: World, token: str) -> None:
-    occupied = await occupy(world, token)
-    other = await world.sign_in("other@example.test")
-    id = (await world.create(other, transactions=[transaction()] * 100))["id"]
-    assert (await world.call("checkTestClock", {"id": id, **ON_CLOCK["checkTestClock"]}, other)).status == 200
-    world.rpc.admission.leave(*occupied)
-
-
 async def test_call_that_waited_until_the_server_stops_is_rejected(world: World, token: str) -> None:
     occupied = await occupy(world, token)
     call = await start(world, "listTestClocks", {}, token)

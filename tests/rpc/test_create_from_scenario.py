@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from tests.rpc.builders import call, idempotency_header
 from tests.support.world import World
 from tickover.api.limits import MAX_SCENARIO_BYTES, MAX_STATEMENT_UPLOAD
 from tickover.scenarios import files
@@ -112,17 +111,6 @@ async def test_clock_has_at_most_a_hundred_currencies(world: World, token: str) 
 async def test_invalid_parameters_are_rejected(world: World, token: str, params: Any, path: str, rule: str) -> None:
     assert await world.faults(METHOD, params, token) == {path: rule}
     assert (await world.result("listTestClocks", {}, token))["clocks"] == []
-
-
-async def test_repeated_call_returns_the_same_clock(world: World, token: str) -> None:
-    body = call(METHOD, {"text": HOME, "start": START})
-    first = await world.post(body, token, **idempotency_header("k"))
-    again = await world.post(body, token, **idempotency_header("k"))
-    assert "result" in first.json
-    assert again.json == first.json
-    other = await world.post(call(METHOD, {"text": HOME}), token, **idempotency_header("k"))
-    assert other.json["error"]["data"]["errors"][0]["rule"] == "reused"
-    assert len((await world.result("listTestClocks", {}, token))["clocks"]) == 1
 
 
 # Statements

@@ -21,8 +21,10 @@ from tests.rpc.builders import (
     to_timestamp,
     transaction,
 )
+from tests.rpc.token_calls import calls_with_token
 from tests.support.world import HttpResponse, World, open_world
 from tickover.api.limits import MAX_NESTING
+from tickover.server.operations import OPERATIONS
 
 CREATE = "createTestClock"
 SENT = (
@@ -114,14 +116,16 @@ async def test_deep_nesting_is_not_an_internal_error(world: World, token: str, a
 # Retries
 
 
-async def test_same_key_and_parameters_return_the_same_clock(world: World, token: str) -> None:
-    first = await create(world, token, "k")
-    world.pass_time(hours=5)
-    assert (await create(world, token, "k")).body == first.body
+@pytest.mark.parametrize("method", [name for name, one in OPERATIONS.items() if one.takes_idempotency_key])
+async def test_repeated_call_returns_the_first_response(world: World, token: str, method: str) -> None:
+    params = (await calls_with_token(world, token))[method]
+    first, again = [await world.post(call(method, params), token, **idempotency_header("k")) for _ in range(2)]
+    assert "result" in first.json
+    assert again.body == first.body
     id = first.json["result"]["clock"]["id"]
-    assert await live_clock_ids(world, token) == [id]
-    moved = await world.advance(token, id, "2027-03-01T00:00:00Z")
-    assert await clock_of(world, token, "k") == moved, "the clock as it is now"
+    moved = await world.advance(token, id, first.json["result"]["clock"]["maxTime"])
+    late = await world.post(call(method, params), token, **idempotency_header("k"))
+    assert late.json["result"]["clock"] == moved, "the clock as it is now"
 
 
 async def test_default_start_is_not_compared(world: World, token: str) -> None:

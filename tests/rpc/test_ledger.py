@@ -45,17 +45,6 @@ async def violation(world: World, token: str, id: str, expectation: Any, **param
 # Ranges
 
 
-async def test_cursor_continues_after_an_advance(world: World, token: str, clock: str) -> None:
-    page = await world.result(EVENTS, {"id": clock, "until": JANUARY, "limit": 5}, token)
-    await world.advance(token, clock, FEBRUARY)
-    rest = await world.result(EVENTS, {"id": clock, "cursor": page["nextCursor"]}, token)
-    assert [event["type"] for event in rest["events"]] == [
-        "contribution.posted",
-        "transaction.posted",
-        "contribution.posted",
-    ]
-
-
 @pytest.mark.parametrize(
     ("params", "expected"),
     [

@@ -13,7 +13,6 @@ from tests.support.world import World
 from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS
 
 _AT: Final = "2027-03-01T00:00:00Z"
-_CLOCK: Final = "clock_01a2d11f-0200-7129-903a-c1d45597fdf1"
 _EXPECTATIONS: Final = [
     {
         "balance": {"currency": "EUR", "atLeast": 0, "atMost": 1, "from": _AT, "until": _AT},
@@ -31,6 +30,9 @@ _TRANSACTION: Final = transaction(
     authorizedName="Hold",
 )
 _TRANSFER: Final = {"at": _AT, "name": "Save", "from": "main", "to": "savings", "amount": 1, "received": 1}
+_GOAL: Final = goal(targetAmount=10**9, initialAmount=0, contributions=[contribution(at=_AT)])
+_NAMES: Final[dict[str, Any]] = {"name": "Summer", "labels": {"ci": "1"}}
+_OPENING: Final[dict[str, Any]] = {"openingBalances": {"EUR": 1}}
 _BEYOND_SCHEMAS: Final = {
     "existing", "scenario", "base64", "account", "currency", "category", "goal", "unique", "different", "authorizedAt",
     "members",
@@ -43,57 +45,37 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "createTestClock": {
         "frozenTime": "2027-01-01T00:00:00Z",
         "transactions": [_TRANSACTION],
-        "goals": [goal(targetAmount=10**9, initialAmount=0, contributions=[contribution(at=_AT)])],
-        "name": "Summer",
-        "labels": {"ci": "1"},
+        "goals": [_GOAL],
+        **_NAMES,
         "accounts": [{"key": "main", "name": "Main", "currency": "EUR", "type": "SAVINGS", "openingBalance": 1}],
         "transfers": [_TRANSFER],
     },
-    "sendLoginCodeEmail": send(),
-    "loginByEmailVerification": {"email": "ana@x.test", "code": "012345", "authenticationMethod": "EMAIL_CODE"},
-    "getTestClock": {"id": _CLOCK, "at": _AT, "details": True},
+    "getTestClock": {"at": _AT, "details": True},
     "listTestClocks": {"limit": 20, "cursor": f"cursor_{'0' * 32}", "labels": {"ci": "1"}, "details": True},
-    "forkTestClock": {
-        "id": _CLOCK,
-        "at": _AT,
-        "name": "Summer",
-        "labels": {"ci": "1"},
-        "openingBalances": {"EUR": 1},
-    },
+    "forkTestClock": {"at": _AT, **_NAMES, **_OPENING},
     "amendTestClock": {
-        "id": _CLOCK,
         "add": {
             "transactions": [_TRANSACTION],
             "transfers": [_TRANSFER],
-            "goals": [goal(targetAmount=10**9, initialAmount=0, contributions=[contribution(at=_AT)])],
+            "goals": [_GOAL],
             "contributions": [contribution(at=_AT, goalId="goal_1")],
         },
         "cancel": ["txn_1"],
     },
-    "updateTestClock": {
-        "id": _CLOCK,
-        "name": "Summer",
-        "labels": {"ci": "1"},
-        "openingBalances": {"EUR": 1},
-    },
+    "updateTestClock": {**_NAMES, **_OPENING},
     "listTestClockEvents": {
-        "id": _CLOCK,
         "after": _AT,
         "until": _AT,
-        "openingBalances": {"EUR": 1},
+        **_OPENING,
         "limit": 20,
         "cursor": "cursor_8006650000000000_0000_00000000_0",
     },
-    "getTestClockBalances": {"id": _CLOCK, "at": _AT, "openingBalances": {"EUR": 1}},
+    "getTestClockBalances": {"at": _AT, **_OPENING},
     "connectTestClock": {
-        "id": _CLOCK,
-        "protocol": "PLAID",
         "institution": "Bank",
         "faults": [{"kind": "RATE_LIMITED", "from": "2026-01-01T00:00:00Z", "until": "2037-01-01T00:00:00Z"}],
     },
     "createAccessToken": {"name": "CI", "expiresInDays": 30, "readOnly": True},
-    "listAccessTokens": {},
-    "revokeAccessToken": {"id": "token_01a2d11f-0200-7129-903a-c1d45597fdf1"},
     "reconcileTestClock": {
         "observed": {
             "transactions": [{"id": "txn_1", "at": "2027-01-03T08:00:00Z", "amount": -5, "name": "Tea"}],
@@ -103,10 +85,9 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
         "currency": "EUR",
         "toleranceDays": 2,
     },
-    "checkTestClock": {"id": _CLOCK, "until": _AT, "openingBalances": {"EUR": 1}, "expectations": _EXPECTATIONS},
-    "expandScenario": {"text": "#", "start": _AT},
-    "createTestClockFromScenario": {"text": "#", "start": _AT, "name": "Summer", "labels": {"ci": "1"}},
-    "exportTestClock": {"id": _CLOCK, "format": "csv", "pending": False, "openingBalances": {"EUR": 1}},
+    "checkTestClock": {"until": _AT, **_OPENING, "expectations": _EXPECTATIONS},
+    "createTestClockFromScenario": {"text": "#", "start": _AT, **_NAMES},
+    "exportTestClock": {"pending": False, **_OPENING},
 }
 
 

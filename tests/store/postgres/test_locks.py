@@ -91,25 +91,6 @@ async def test_only_one_server_sweeps_at_a_time(store: Store, other: asyncpg.Con
 # Idempotency records
 
 
-async def test_calls_wait_for_another_creation_with_their_key_and_return_its_clock(
-    store: Store, open_another: Callable[[], Awaitable[Store]], other: asyncpg.Connection
-) -> None:
-    await other.execute(_HOLD_KEY)
-    creating = [
-        asyncio.create_task(add_clock_once(each, make_record(1), clock(number), user(1)))
-        for number, each in enumerate((store, await open_another()))
-    ]
-    while not await _is_waiting(other):
-        pass
-    assert not any(call.done() for call in creating)
-    # A creation with another key doesn't wait.
-    assert await add_clock_once(store, make_record(2), clock(2), user(1)) is None
-    await other.execute("select pg_advisory_unlock_all()")
-    results = await asyncio.gather(*creating)
-    created = results.index(None)
-    assert results[1 - created] == ExistingClock(b"parameters", StoredClock(clock(created), b"schedule"))
-
-
 @pytest.mark.parametrize(
     "call",
     [

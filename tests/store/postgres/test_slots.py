@@ -37,8 +37,6 @@ pytestmark = pytest.mark.usefixtures("long_timeouts")
 
 _EXPIRED = NOW - 8 * DAY
 """A time on a day of which all clocks have expired."""
-_OVERDUE = NOW - 10 * DAY
-"""A time on a day that shares its slot with today."""
 
 
 def _slot(created_at: Instant) -> int:
@@ -76,23 +74,6 @@ async def test_expired_day_is_truncated_and_live_days_stay(store: Store, other: 
     assert await _count(other, _EXPIRED) == (0, 0)
     assert await _file(other, _EXPIRED) != file
     assert await _rows(other, live_slots) == live
-
-
-# Days that share a slot
-
-
-async def test_expired_clocks_in_a_shared_slot_are_deleted_up_to_the_limit(
-    store: Store, other: asyncpg.Connection
-) -> None:
-    await insert_clocks(other, NOW - 20 * DAY, 25)
-    await insert_clocks(other, _OVERDUE, 25)
-    await insert_clocks(other, NOW, 10)
-    live = [row for row in (await _rows(other, {_slot(NOW)}))[0] if row["key"].bytes >= key(0)]
-    left = []
-    while await store.sweep(NOW, 20):
-        left.append(await _count(other, NOW))
-    assert left == [(40, 40), (20, 20), (10, 10)]
-    assert (await _rows(other, {_slot(NOW)}))[0] == live
 
 
 async def test_slot_with_a_live_clock_is_not_truncated(store: Store, other: asyncpg.Connection) -> None:
