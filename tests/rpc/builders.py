@@ -9,15 +9,11 @@ from typing import Any, Final
 
 import msgspec
 
-from tests.support.world import ANA, COMPOSER, HttpResponse, World, send_request
+from tests.support.world import ANA, HttpResponse, World, open_world, send_request
 from tickover.server.http1.messages import Request, merge
 from tickover.server.operations.services import Policy
-from tickover.server.schedule.clocks import Clock
 from tickover.server.sign_in.mail.mailer import Email
-from tickover.server.sign_in.mail.outbox import Outbox
 from tickover.server.storage import open_store
-from tickover.server.storage.sqlite.store import SqliteStore
-from tickover.server.storage.store import Created, Owner, Quota, QuotaExceeded
 
 BEN: Final = "ben@example.test"
 OMITTED: Final = object()
@@ -146,22 +142,16 @@ async def open_failing_mail_world(
         await store.close()
 
 
-class BuggyStore(SqliteStore):
-    """A store with a bug."""
-
-    DETAIL: Final = "a secret detail"
-
-    async def create_clock(
-        self, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
-    ) -> Created | QuotaExceeded:
-        raise RuntimeError(self.DETAIL)
+BUG_DETAIL: Final = "a secret detail"
 
 
 @asynccontextmanager
 async def open_buggy_world(folder: Path) -> AsyncIterator[World]:
     """Open a world in which createTestClock raises an unexpected exception."""
-    store = await BuggyStore.open(folder / "tickover.db")
-    try:
-        yield World(store, Outbox(folder / "outbox", COMPOSER), folder / "outbox", POLICY)
-    finally:
-        await store.close()
+
+    async def fail(*_: object) -> Any:
+        raise RuntimeError(BUG_DETAIL)
+
+    async with open_world(folder) as world:
+        world.store.create_clock = fail  # type: ignore[method-assign, assignment]
+        yield world

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.rpc.builders import BuggyStore, call, login, open_buggy_world, reason_of, send, transaction, wrong
+from tests.rpc.builders import BUG_DETAIL, call, login, open_buggy_world, reason_of, send, transaction, wrong
 from tests.support.openrpc_document import document, resolve, validation_errors
 from tests.support.world import HttpResponse, World, open_world
 from tickover.api.errors import Reason
@@ -159,7 +159,7 @@ async def test_error_response_has_documented_form(tmp_path: Path, reason: Reason
     assert error["message"], "the message says what to do"
     check_described(reason, error)
     assert error["data"].get("requestId") in (None, response.headers["x-request-id"])
-    assert BuggyStore.DETAIL not in error["message"]
+    assert BUG_DETAIL not in error["message"]
     wait = error["data"].get("retryAfterSeconds")
     assert response.headers.get("retry-after") == (None if wait is None else str(wait))
 

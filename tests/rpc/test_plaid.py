@@ -139,15 +139,6 @@ async def test_transaction_has_simulated_dates(world: World, token: str) -> None
     assert described == {**found, "original_description": "Payment 1"}
 
 
-async def test_every_transaction_has_a_personal_finance_category(world: World, token: str) -> None:
-    transactions = [payment(1, 1, category="FOOD_AND_DRINK"), payment(1, 2), payment(1, 3, type="INCOME")]
-    transfer = {"at": day(1), "name": "Pay card", "from": "main", "to": "card", "amount": 20}
-    clock = await create(world, token, accounts=ACCOUNTS, transactions=transactions, transfers=[transfer])
-    added = (await (await connect_plaid(world, token, clock)).call("/transactions/sync"))["added"]
-    categories = [each["personal_finance_category"]["primary"] for each in added]
-    assert categories == ["FOOD_AND_DRINK", "OTHER", "INCOME", "TRANSFER_OUT", "TRANSFER_IN"]
-
-
 async def test_pending_payment_is_replaced_by_the_booked_one(world: World, token: str) -> None:
     authorized = {"authorizedAt": day(2), "authorizedAmount": 1, "authorizedName": "HOLD"}
     clock = await create(world, token, transactions=[payment(4, 30, **authorized)], openingBalances={"EUR": 100})
@@ -186,16 +177,19 @@ async def test_withdrawn_payment_is_removed_if_it_was_seen(
     assert (again["removed"], (await item.call("/transactions/sync"))["removed"]) == ([], [])
 
 
-async def test_transfer_is_two_rows(world: World, token: str) -> None:
+async def test_transfer_is_two_rows_and_all_rows_have_a_category(world: World, token: str) -> None:
+    transactions = [payment(1, 1, category="FOOD_AND_DRINK"), payment(1, 2), payment(1, 3, type="INCOME")]
     transfer = {"at": day(1), "name": "Pay card", "from": "main", "to": "card", "amount": 20}
-    clock = await create(world, token, accounts=ACCOUNTS, transfers=[transfer])
+    clock = await create(world, token, accounts=ACCOUNTS, transactions=transactions, transfers=[transfer])
     item = await connect_plaid(world, token, clock)
     added = (await item.call("/transactions/sync"))["added"]
-    assert rows(added) == [("0_out", 20, False), ("0_in", -20, False)]
-    assert [each["account_id"].rpartition("_")[2] for each in added] == ["main", "card"]
-    account = added[1]["account_id"]
+    categories = [each["personal_finance_category"]["primary"] for each in added]
+    assert categories == ["FOOD_AND_DRINK", "OTHER", "INCOME", "TRANSFER_OUT", "TRANSFER_IN"]
+    assert rows(added[3:]) == [("0_out", 20, False), ("0_in", -20, False)]
+    assert [each["account_id"].rpartition("_")[2] for each in added[3:]] == ["main", "card"]
+    account = added[4]["account_id"]
     [only] = (await item.call("/transactions/sync", options={"account_id": account}))["added"]
-    assert only == added[1]
+    assert only == added[4]
 
 
 async def test_now_is_a_cursor_without_history(world: World, token: str) -> None:
