@@ -7,10 +7,10 @@ from tests.support.npm_packages import tools
 
 # All operations, fields, rows, goals, scenarios and lines of code have the same elements, so a few of each are enough.
 _REPEATED = """
-  .reference section:nth-of-type(n+3):not(:last-of-type), .reference section:last-of-type > h3:nth-of-type(2) ~ *,
+  .reference section:nth-of-type(n+3):not(:last-of-type), .reference section:last-of-type > div:nth-of-type(n+5),
   :is(.reference dl, .field-list) > div:nth-child(n+3), nav li:nth-child(n+4):not(:has([aria-current])),
   :is(.reference, tick-clock) tbody tr:nth-child(n+3):not(:last-child),
-  [aria-label=Goals] > li:nth-child(n+3), .scenario:nth-of-type(n+3), pre span:nth-of-type(n+20)"""
+  ul.goals > li:nth-child(n+3), .scenario:nth-of-type(n+3), pre span:nth-of-type(n+20)"""
 
 _AXE = """async ([options, repeated, parts]) => {
   // Contrast is undefined during a transition.
