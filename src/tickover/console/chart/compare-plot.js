@@ -22,7 +22,7 @@ import { boundsIn, drawForbidden, drawViolations, hatch } from "./forbidden-area
 import { halfWidth, Pill } from "./pill.js";
 import { axisTicks, drawAxis } from "./time-axis.js";
 
-const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [34, 260, 34, 72, 26, 12];
+const [PLOT_TOP, PLOT_HEIGHT, GAP, DIFFERENCE_HEIGHT, AXIS_HEIGHT, RIGHT_MARGIN] = [34, 228, 34, 72, 26, 12];
 const CALLOUT_ROW = CALLOUT_HEIGHT + 4;
 
 /** Return the band between two step curves: one forwards, and the other back. */
