@@ -85,8 +85,7 @@ def test_files_of_accounts_become_a_clock_with_transfers(shell: Shell, tmp_path:
     shown = shell("clock", "show", "--at", "2027-01-05").out
     assert "200.00 EUR  checking → savings" in shown
     balances = shell("clock", "balance", "--at", "2027-01-06").out.splitlines()
-    assert [" ".join(line.split()[:4]) for line in balances[-3:]] == [
-        "EUR 0.00 700.00 0.00",
+    assert [" ".join(line.split()[:4]) for line in balances[-2:]] == [
         "checking 0.00 700.00 −200.00",
         "savings 0.00 0.00 +200.00",
     ]

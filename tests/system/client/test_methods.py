@@ -1,6 +1,6 @@
-"""Every method of the client, against a real server. The sync client runs the code of both."""
+"""Methods of the client that no page shows, against a real server. The sync client runs the code of both."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -8,8 +8,23 @@ import pytest
 
 from tests.support.program import Program
 from tests.system.client.rejections import rejected
-from tests.system.client.servers import Step, reject, respond_normally, respond_with, scripted_server
-from tickover.client import NoCode, NothingLeft, Plan, Reason, Rejection, Tickover, contribution, expense, goal, income
+from tests.system.client.servers import Step, reject, respond_normally, respond_with, result, scripted_server
+from tickover.client import (
+    Clock,
+    ExpectationFailed,
+    NoCode,
+    NothingLeft,
+    Plan,
+    Reason,
+    Rejection,
+    Tickover,
+    account,
+    contribution,
+    expense,
+    goal,
+    income,
+    never_below,
+)
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 RENT = datetime(2027, 1, 3, 8, tzinfo=UTC)
@@ -104,14 +119,14 @@ def test_advance_returns_posted_items_in_order_of_time(client: Tickover) -> None
         ],
     )
     clock = client.create_clock(plan)
-    result = clock.advance(RENT + timedelta(hours=3))
-    assert (result.before, result.after) == (START, RENT + timedelta(hours=3))
-    assert [item.name for item in result.transactions] == ["First", "Second"]
-    assert [of.name for of, _ in result.contributions] == ["One", "Two", "One"]
-    assert [item.amount for _, item in result.contributions] == [2, 3, 1]
-    assert [of.current_amount for of, _ in result.contributions] == [3, 3, 3]
+    moved = clock.advance(RENT + timedelta(hours=3))
+    assert (moved.before, moved.after) == (START, RENT + timedelta(hours=3))
+    assert [item.name for item in moved.transactions] == ["First", "Second"]
+    assert [of.name for of, _ in moved.contributions] == ["One", "Two", "One"]
+    assert [item.amount for _, item in moved.contributions] == [2, 3, 1]
+    assert [of.current_amount for of, _ in moved.contributions] == [3, 3, 3]
     later = clock.advance(days=1)
-    assert (later.before, later.transactions, later.contributions) == (result.after, [], [])
+    assert (later.before, later.transactions, later.contributions) == (moved.after, [], [])
 
 
 @pytest.mark.parametrize(
@@ -144,15 +159,93 @@ def test_advance_to_next_until_nothing_is_left(client: Tickover) -> None:
     clock = client.create_clock(PLAN)
     visited = []
     while clock.next_at is not None:
-        result = clock.advance_to_next()
-        visited.append(result.after)
-        assert len(result.transactions) + len(result.contributions) == 1
+        moved = clock.advance_to_next()
+        visited.append(moved.after)
+        assert len(moved.transactions) + len(moved.contributions) == 1
     assert visited == [RENT, SALARY, SAVED, SAVED + timedelta(days=30)]
     with pytest.raises(NothingLeft, match=f"^Nothing is pending or upcoming on {clock.id}.$"):
         clock.advance_to_next()
 
 
-# List
+# Amendments
+
+
+@pytest.fixture
+def clock(client: Tickover) -> Clock:
+    return client.create_clock(PLAN)
+
+
+def test_items_and_ids_are_cancelled(clock: Clock) -> None:
+    clock.cancel(clock.pending_transactions[0], clock.goals[0].upcoming_contributions[0].id)
+    assert [item.name for item in clock.pending_transactions] == ["Salary"]
+    assert [item.amount for item in clock.goals[0].upcoming_contributions] == [Decimal("0.2")]
+    with rejected(Reason.INVALID_PARAMS) as caught:
+        clock.cancel("txn_1")
+    assert [fault.path for fault in caught.value.faults] == ["cancel[0]"]
+
+
+def test_fork_with_a_rejected_amendment_is_deleted(client: Tickover, clock: Clock) -> None:
+    with rejected(Reason.INVALID_PARAMS):
+        clock.fork(add=[expense("Coffee", 1, "EUR", "2026-12-31")])
+    assert [each.id for each in client.list_page().clocks] == [clock.id]
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        (contribution(1, START), "needs the goal"),
+        (contribution(1, START, goal="Car"), "no goal with the name 'Car'"),
+        (contribution(1, START, goal="Trip"), "2 goals with the name 'Trip'"),
+    ],
+)
+def test_contribution_needs_one_goal(clock: Clock, item: Any, message: str) -> None:
+    if "2 goals" in message:
+        clock.add(goal("Trip", 1))
+    with pytest.raises(ValueError, match=message):
+        clock.add(item)
+
+
+# Balances, events and expectations
+
+
+def test_unknown_account_is_explained(client: Tickover) -> None:
+    clock = client.create_clock(accounts=[account("checking", "Checking", "EUR"), account("cash", "Cash", "EUR")])
+    with pytest.raises(ValueError, match="no account 'check'; it has checking, cash"):
+        clock.balance(account="check")
+
+
+def test_check_without_arguments_checks_the_plan(client: Tickover) -> None:
+    rent, expected = expense("Rent", Decimal("1150.2"), "EUR", date(2027, 1, 3)), [never_below("EUR", -200)]
+    clock = client.create_clock(
+        frozen_time=START, transactions=[rent], opening_balances={"EUR": 1000}, expectations=expected
+    )
+    assert clock.check()
+    assert clock.fork().check()
+    with pytest.raises(ExpectationFailed):
+        clock.check(opening_balances={})
+    assert clock.check(opening_balances={}, until="2027-01-02")
+    same = client.get_clock(clock.id)
+    same.update(opening_balances={"EUR": 151})
+    with pytest.raises(ExpectationFailed, match="Expected: The EUR balance is never below -200"):
+        same.check()
+    assert clock.fork(expectations=[never_below("EUR", -1000)]).check()
+    same.update(opening_balances=None, expectations=None)
+    assert (same.opening_balances, same.expectations) == ({}, ())
+    with rejected(Reason.INVALID_PARAMS):
+        same.check()
+
+
+# Pages
+
+
+def test_all_pages_of_events_are_requested() -> None:
+    event = {"id": "evt_goal_1", "at": "2027-01-01T00:00:00Z", "type": "goal.reached", "goalId": "goal_1"}
+    first = result({"events": [event], "nextCursor": "next"})
+    with scripted_server(first, result({"events": [event]})) as server, Tickover(server.url, "tko_1") as client:
+        assert len(list(client.list_events("clock_1", after="2027-01-01", opening_balances={"EUR": 5}))) == 2
+    one, two = (request.call["params"] for request in server.requests)
+    assert two == {**one, "cursor": "next"}
+    assert one["openingBalances"] == {"EUR": 5}
 
 
 def test_list_clocks_loads_all_pages(client: Tickover, program: Program) -> None:
