@@ -53,14 +53,6 @@ async def calls() -> AsyncIterator[Calls]:
     await settle()
 
 
-async def test_calls_run_together_up_to_the_cost_of_a_user(calls: Calls) -> None:
-    for name, cost in [("a1", 4), ("a2", 6), ("a3", 1)]:
-        await calls.start(name, cost)
-    assert calls.admitted == ["a1", "a2"]
-    await calls.end("a1", 4)
-    assert calls.admitted == ["a1", "a2", "a3"]
-
-
 async def test_expensive_calls_of_a_user_run_one_after_another_in_order(calls: Calls) -> None:
     for name, cost in [("a1", 11), ("a2", 11), ("a3", 1)]:
         await calls.start(name, cost)
@@ -69,14 +61,6 @@ async def test_expensive_calls_of_a_user_run_one_after_another_in_order(calls: C
     assert calls.admitted == ["a1", "a2"], "a small call doesn't overtake"
     await calls.end("a2", 11)
     assert calls.admitted == ["a1", "a2", "a3"]
-
-
-async def test_process_has_a_limit_over_all_users(calls: Calls) -> None:
-    for name in ("a1", "b1", "c1", "d1"):
-        await calls.start(name, 10)
-    assert calls.admitted == ["a1", "b1", "c1"]
-    await calls.end("b1", 10)
-    assert calls.admitted[-1] == "d1"
 
 
 async def test_users_take_turns_while_the_process_is_full(calls: Calls) -> None:

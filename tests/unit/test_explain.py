@@ -16,8 +16,6 @@ from tickover.server.operations.send_login_code_email import SendEntry
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 EXPECTED_TIME = "must be an RFC 3339 timestamp with an offset, such as 2027-01-31T09:00:00Z"
-EXPECTED_ADDRESS = "must be one email address, such as ana@example.com"
-EXPECTED_TYPE = "must be LOGIN_CODE or WEB_LOGIN_LINK"
 EXPECTED_TEXT = "must be text without U+0000 and lone surrogates"
 
 SEND = {"email": "ana@example.test", "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}
@@ -90,23 +88,15 @@ def test_amount_beyond_any_double_is_omitted_from_its_fault(number: str, rule: s
 
 
 @pytest.mark.parametrize(
-    ("kind", "params", "expected"),
+    ("changes", "rule", "message"),
     [
-        (
-            SendEntry,
-            SEND | {"loginCodeType": "LONG_LIVED"},
-            Fault("loginCodeType", "combination", "must be SHORT_LIVED when emailType is LOGIN_CODE", "LONG_LIVED"),
-        ),
-        (SendEntry, SEND | {"emailType": None}, Fault("emailType", "oneOf", EXPECTED_TYPE, None)),
-        (
-            VerificationEntry,
-            VERIFICATION | {"email": "a@b@c"},
-            Fault("email", "format", EXPECTED_ADDRESS, "a@b@c"),
-        ),
+        ({"loginCodeType": "LONG_LIVED"}, "combination", "must be SHORT_LIVED when emailType is LOGIN_CODE"),
+        ({"emailType": None}, "oneOf", "must be LOGIN_CODE or WEB_LOGIN_LINK"),
     ],
 )
-def test_fault_of_another_operation(kind: type[Params], params: dict[str, Any], expected: Fault) -> None:
-    assert faults_of(kind, params) == [expected]
+def test_fault_of_a_type_of_email(changes: dict[str, Any], rule: str, message: str) -> None:
+    [(field, got)] = changes.items()
+    assert faults_of(SendEntry, SEND | changes) == [Fault(field, rule, message, got)]
 
 
 # Secrets

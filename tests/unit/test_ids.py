@@ -34,12 +34,6 @@ def test_74_random_bits_are_used() -> None:
     assert len({change for change in changes if change}) == 74
 
 
-def test_creation_time_is_truncated_to_the_millisecond() -> None:
-    key = ids.uuid7(BORN, ZEROS)
-    assert ids.uuid7(BORN + timedelta(microseconds=999), ZEROS) == key
-    assert ids.uuid7(BORN - MICROSECOND, ONES) < key < ids.uuid7(BORN + MILLISECOND, ZEROS)
-
-
 @pytest.mark.parametrize(
     "text",
     [

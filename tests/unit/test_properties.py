@@ -276,13 +276,6 @@ def test_fast_decode_agrees_with_explain_for_changed_requests(kind: type[Params]
     assert_fast_decode_agrees_with_explain(kind, data.draw(changed_requests(kind)))
 
 
-@every_kind
-@fewer
-@given(value=ANYTHING)
-def test_fast_decode_agrees_with_explain_for_any_json(kind: type[Params], value: Json) -> None:
-    assert_fast_decode_agrees_with_explain(kind, msgspec.json.encode(value))
-
-
 INVALID: Json = ["invalid"]
 
 
