@@ -121,9 +121,3 @@ def test_writable_data_folder_is_repaired(data: Path, file: Path, mode: int) -> 
     [(level, event, fields)] = logged.lines
     assert (level, event) == ("warning", "other users could replace files in the data folder; they no longer can")
     assert fields == {"folder": str(data), "mode_before": f"{mode:03o}"}
-
-
-def test_key_in_the_settings_creates_no_file(tmp_path: Path) -> None:
-    settings = read_settings({"TICKOVER_DATA_DIR": str(tmp_path / "none"), "TICKOVER_SECRET_KEY": _KEY}, {})
-    assert load_secret_key(settings, LogCapture().log) == _KEY.encode()
-    assert not (tmp_path / "none").exists()
