@@ -74,6 +74,16 @@ def test_text_is_returned_unchanged(text: str) -> None:
         assert [item["name"] for item in view["goals"]] == [text]
 
 
+def test_items_happen_at_their_instant_in_the_order_of_the_request() -> None:
+    """test_properties.py compares views with a model. This test fails faster."""
+    ats = [START + timedelta(days=day) for day in (5, 3, 5, 1, 3, 9)]
+    items = [transaction(at=timestamps.write(at), name=f"{index}") for index, at in enumerate(ats)]
+    _, schedule = started(frozenTime=timestamps.write(START), transactions=items)
+    view = json.loads(schedule_json.view(START + timedelta(days=3), schedule))
+    assert [item["name"] for item in view["transactions"]] == ["3", "1", "4"]
+    assert [item["name"] for item in view["pendingTransactions"]] == ["0", "2", "5"]
+
+
 # Faults
 
 
