@@ -2,7 +2,10 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 from tickover.api.connections import Connected, Connection
+from tickover.api.expectations import CheckResult
 from tickover.api.fields import Result
 from tickover.api.tokens import CreatedAccessToken, SignedIn
 
@@ -19,3 +22,8 @@ def test_repr_of_a_result_omits_the_secret() -> None:
     for result, id in zip(results, ("user_1", "token_1", "conn_1"), strict=True):
         assert id in repr(result)
         assert "secret" not in repr(result)
+
+
+@pytest.mark.parametrize("ok", [True, False])
+def test_check_is_true_if_all_expectations_hold(ok: bool) -> None:
+    assert bool(CheckResult(ok, NOON, [])) is ok
