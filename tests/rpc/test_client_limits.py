@@ -16,22 +16,21 @@ BY_LINK = "loginByEmailLink"
 NOT_A_LINK = {"token": "x" * 43}
 
 
+async def reason_of(world: World, method: str = BY_LINK, params: Any = None) -> str | None:
+    """Return why a call failed, or None."""
+    response = await world.call(method, NOT_A_LINK if params is None else params)
+    reason: str | None = response.json.get("error", {"data": {"reason": None}})["data"]["reason"]
+    assert (reason == "RATE_LIMITED") == (response.status == 429), response.json
+    return reason
+
+
 async def is_admitted(world: World, method: str = BY_LINK, params: Any = None) -> bool:
     """Return whether a call passed the rate limit. It may fail for other reasons."""
-    response = await world.call(method, params or NOT_A_LINK)
-    reason = response.json.get("error", {"data": {"reason": None}})["data"]["reason"]
-    assert (reason == "RATE_LIMITED") == (response.status == 429), response.json
-    return bool(reason != "RATE_LIMITED")
+    return await reason_of(world, method, params) != "RATE_LIMITED"
 
 
 async def admitted_of(world: World, calls: int) -> int:
     return sum([await is_admitted(world) for _ in range(calls)])
-
-
-async def reason_of(world: World, method: str, params: Any, token: str | None = None) -> str | None:
-    response = await world.call(method, params, token)
-    reason: str | None = response.json.get("error", {"data": {"reason": None}})["data"]["reason"]
-    return reason
 
 
 # Calls that count

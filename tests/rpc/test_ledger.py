@@ -165,14 +165,6 @@ async def test_expectations_that_make_no_sense_are_rejected_with_a_hint(
 # getCurrentUser
 
 
-async def test_current_user_has_email_and_expiry(world: World, token: str) -> None:
-    user = await world.result("getCurrentUser", {}, token)
-    assert user["email"] == "ana@example.test"
-    assert user["userId"].startswith("user_")
-    assert user["token"] == {"type": "SESSION", "expiresAt": "2027-01-31T12:00:00Z"}
-    assert (await world.error("getCurrentUser", {}, "tko_wrong"))["data"]["reason"] == "UNAUTHENTICATED"
-
-
 async def test_token_revoked_during_the_call_is_rejected(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

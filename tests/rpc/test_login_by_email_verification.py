@@ -14,18 +14,6 @@ async def rejected(world: World, code: str, email: str = ANA) -> bool:
     return True
 
 
-async def test_invalid_parameters_are_not_counted_as_try(world: World) -> None:
-    code = await world.send_code()
-    for invalid in (code[:5], code + "0", f" {code[:5]}", int(code)):
-        for _ in range(3):
-            assert await world.faults(LOGIN, login(invalid))
-    for _ in range(6):
-        assert await world.faults(LOGIN, login(code, authenticationMethod="PASSWORD"))
-    for _ in range(4):
-        assert await rejected(world, wrong(code))
-    assert not await rejected(world, code)
-
-
 async def test_all_login_errors_are_identical(world: World) -> None:
     """tests/store/test_logins.py has the other reasons for which a store finds no user."""
     used = await world.send_code()
