@@ -1,15 +1,9 @@
 """GET /scenarios.json and /site.json."""
 
-import asyncio
-import time
-from datetime import UTC, datetime
 from pathlib import Path
-
-import pytest
 
 from tests.support.world import World
 from tickover import scenarios
-from tickover.server.web.scenario_gallery import ScenarioGallery
 
 NAMES = scenarios.names()
 
@@ -56,22 +50,3 @@ async def test_gallery_is_refreshed_every_month(world: World) -> None:
     second = await shown(world)
     assert second["student"] != first["student"]
     assert second["limits"] == first["limits"]
-
-
-# HTTP
-
-
-async def test_concurrent_requests_share_one_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
-    load = scenarios.load
-
-    def load_slowly(name: str) -> scenarios.Scenario:
-        made.append(name)
-        time.sleep(0.01)
-        return load(name)
-
-    monkeypatch.setattr(scenarios, "load", load_slowly)
-    gallery, now = ScenarioGallery(), datetime(2027, 1, 1, tzinfo=UTC)
-    found = await asyncio.gather(*(gallery.to_json(now) for _ in range(20)))
-    assert len(set(found)) == 1
-    assert made == NAMES

@@ -26,7 +26,6 @@ from tests.store.values import (
     code,
     digest,
     key,
-    link,
     make_record,
     schedule_of,
     sent,
@@ -87,10 +86,6 @@ async def _send_code(store: Store, number: int, created_at: Instant) -> None:
     await sent(store, code(number, created_at, _address(number)))
 
 
-async def _send_link(store: Store, number: int, created_at: Instant) -> None:
-    await sent(store, link(number, created_at, _address(number)))
-
-
 async def _email_exists(store: Store, number: int, created_at: Instant) -> bool:
     """Return whether the email holds the slot, right after it was sent."""
     probe = code(number + 1_000_000, created_at + MICROSECOND, _address(number))
@@ -114,7 +109,6 @@ _KINDS = {
     "creation": _Kind(CLOCK_LIFETIME, _create_clock_once, _creation_exists, by_the_day=True),
     "token": _Kind(TOKEN_LIFETIME, _create_token, _token_exists),
     "code": _Kind(LINK_LIFETIME, _send_code, _email_exists),
-    "link": _Kind(LINK_LIFETIME, _send_link, _email_exists),
 }
 
 _every_kind = pytest.mark.parametrize("kind", [pytest.param(kind, id=name) for name, kind in _KINDS.items()])
