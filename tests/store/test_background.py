@@ -11,6 +11,7 @@ import pytest
 
 from tests.store.values import code
 from tests.support.log_capture import LogCapture
+from tests.support.raw import wait_for
 from tests.support.world import NOW, World
 from tickover.api.errors import Reason, unavailable
 from tickover.api.timestamps import Instant
@@ -60,12 +61,6 @@ async def running(
     background = Background(store, b"fingerprint", now, logged.log, seconds=0.01, **options)
     async with background.running():
         yield background
-
-
-async def wait_for(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():  # noqa: ASYNC110 - nothing tells of it
-            await asyncio.sleep(0.01)
 
 
 async def leave_rows_of_every_kind(world: World) -> None:

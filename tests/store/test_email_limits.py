@@ -214,16 +214,6 @@ def guesser(store: Store) -> Guesser:
     return Guesser(store)
 
 
-@pytest.mark.parametrize("limit", [1, 12])
-async def test_consecutive_tries_are_compared_up_to_the_limit(guesser: Guesser, limit: int) -> None:
-    guesser.limits = replace(guesser.limits, code_tries=10, failures_in_a_row=limit)
-    compared = 0
-    for _ in range(limit // 10 + 2):
-        await guesser.send()
-        compared += sum([await guesser.try_code() for _ in range(10)])
-    assert compared == limit
-
-
 async def test_claim_returns_whether_codes_are_stopped(guesser: Guesser) -> None:
     await guesser.fail(9)
     assert (await guesser.send())[1] == Claimed(codes_stopped=False)
