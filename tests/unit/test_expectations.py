@@ -1,7 +1,7 @@
 """Expectations: their parameters and their text."""
 
 import json
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -10,7 +10,6 @@ import pytest
 from tickover.api.expectations import Expectation, goal_reached, never_above, never_below, posted, total
 from tickover.api.plans import encode_json
 
-NOW = datetime(2027, 1, 1, tzinfo=UTC)
 MAY = "2027-05-01T00:00:00Z"
 
 EXAMPLES = [

@@ -9,7 +9,6 @@ from tickover.api import ids
 
 BORN = datetime(2027, 1, 1, 12, 0, 0, 123_000, tzinfo=UTC)
 WEEK = timedelta(days=7)
-MILLISECOND = timedelta(milliseconds=1)
 MICROSECOND = timedelta(microseconds=1)
 ZEROS = bytes(10)
 ONES = b"\xff" * 10

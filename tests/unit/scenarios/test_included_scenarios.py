@@ -1,6 +1,6 @@
 """The included scenarios: a server accepts them at any start, and they contain what they promise."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 import pytest
 from hypothesis import given, settings
@@ -13,12 +13,8 @@ from tickover.api.limits import MAX_TRANSACTIONS
 from tickover.scenarios import load, names
 from tickover.server.rpc.decode import decode
 
-NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 
-all_scenarios = pytest.mark.parametrize("name", names())
-
-
-@all_scenarios
+@pytest.mark.parametrize("name", names())
 @settings(max_examples=5, deadline=None, derandomize=True)
 @given(starts)
 def test_a_server_accepts_the_scenario_at_any_start(name: str, start: datetime) -> None:
