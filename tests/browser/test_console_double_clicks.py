@@ -36,17 +36,6 @@ async def delete(console: Console) -> Locator:
     return console.button("Delete clock")
 
 
-async def create_from_scenario(console: Console) -> Locator:
-    await console.open("#/clocks/new")
-    return console.button("Create Salary and rent")
-
-
-async def create_from_form(console: Console) -> Locator:
-    await console.open("#/clocks/new")
-    await console.page.get_by_role("tab", name="Form").click()
-    return console.button("Create clock")
-
-
 async def sign_out(console: Console) -> Locator:
     await console.open("#/clocks/new")
     return console.button("Sign out")
@@ -56,8 +45,6 @@ BUTTONS: list[tuple[Callable[[Console], Awaitable[Locator]], str]] = [
     (fork_here, "forkTestClock"),
     (advance, "advanceTestClock"),
     (delete, "deleteTestClock"),
-    (create_from_scenario, "createTestClockFromScenario"),
-    (create_from_form, "createTestClock"),
     (sign_out, "logout"),
 ]
 

@@ -1,10 +1,8 @@
 """The proxies of deploy/ run in front of two servers on one PostgreSQL, with the files as they are but other ports."""
 
 import os
-import shutil
 import socket
 import ssl
-import tempfile
 from collections.abc import Iterator
 from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
@@ -13,13 +11,11 @@ import pytest
 import trustme
 
 from tests.support.debian_packages import require_program
-from tests.support.deploy import DEPLOY, configure, run_haproxy, running, servers_behind_proxy
+from tests.support.deploy import configure, run_haproxy, running, servers_behind_proxy
 from tests.support.ports import free_port
 from tests.support.postgres import PostgresServer
-from tests.support.postgres_programs import unprivileged
 from tests.support.replicas import Replicas
 from tickover.api.limits import MAX_BODY
-from tickover.server.storage import open_store
 
 
 @pytest.fixture(scope="module")
@@ -81,27 +77,3 @@ def test_haproxy_forwards_requests_and_closes_unfinished_ones(replicas: Replicas
         for connection in unfinished:
             with connection, connection.makefile("rb") as response:
                 assert response.read().startswith(b"HTTP/1.1 408 ")
-
-
-async def test_pgbouncer_forwards_statements(replicas: Replicas, postgres: PostgresServer, tmp_path: Path) -> None:
-    pgbouncer, port = require_program("pgbouncer"), free_port()
-    # Not in tmp_path, which an unprivileged user can't read.
-    folder = Path(tempfile.mkdtemp(prefix="tickover-pgbouncer-"))
-    (folder / "users.txt").write_text(f'"tickover" "{postgres.password}"\n')
-    text = (DEPLOY / "pgbouncer" / "pgbouncer.ini").read_text()
-    for old, new in {
-        "port=5432 dbname=tickover": f"port={postgres.port} dbname={replicas.database}",
-        "= 6432": f"= {port}",
-        "/etc/pgbouncer/userlist.txt": str(folder / "users.txt"),
-    }.items():
-        assert old in text
-        text = text.replace(old, new)
-    (folder / "pgbouncer.ini").write_text(f"{text}unix_socket_dir =\n")
-    account = unprivileged()
-    for path in (folder, folder / "users.txt", folder / "pgbouncer.ini"):
-        shutil.chown(path, account.get("user", os.getuid()), account.get("group", os.getgid()))
-    with running([pgbouncer, str(folder / "pgbouncer.ini")], tmp_path, port, cwd="/", **account):
-        store = await open_store(f"postgresql://tickover:{postgres.password}@127.0.0.1:{port}/tickover")
-        await store.ping()
-        await store.close()
-    shutil.rmtree(folder)

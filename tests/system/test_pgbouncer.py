@@ -51,8 +51,8 @@ async def _use(store: Store) -> None:
     await store.create_clock_once(make_record(1), clock(99), user(1), b"schedule", bytes(16), Quota())
 
 
-async def test_session_mode_needs_no_settings_of_the_pooler(postgres: PostgresServer, url: str) -> None:
-    with PgBouncer(postgres, pool_mode="session", default_pool_size="30") as pooler:
+async def test_session_mode_of_the_file_in_deploy_works(postgres: PostgresServer, url: str) -> None:
+    with PgBouncer(postgres) as pooler:
         async with _opened(pooler.url_of(url)) as store, _opened(pooler.url_of(url)) as another:
             await _use(store)
             assert await another.find_clock(key(2), user(1)) is not None
