@@ -1,10 +1,13 @@
 """The real program: output, files, stop and settings."""
 
+import json
 import signal
 import stat
 from pathlib import Path
 
 from tests.support.program import Program, run_tickover, verify_params
+from tickover import __version__
+from tickover.server.storage.migrations import migrations
 
 # Output
 
@@ -16,6 +19,26 @@ def test_command_in_the_banner_works(program: Program, tmp_path: Path) -> None:
     ran = run_tickover(tmp_path, *arguments, XDG_CONFIG_HOME=str(tmp_path))
     assert ran.returncode == 0, ran.stderr
     assert "Signed in as you@example.test" in ran.stdout
+
+
+def test_start_rejected_calls_and_stop_are_logged_in_order(tmp_path: Path) -> None:
+    with Program(tmp_path) as program:
+        program.batch("getTestClock", [{"id": "clock_x"}] * 2)
+        assert program.stop() == 0
+    lines = [json.loads(line) for line in program.output.splitlines() if line.startswith("{")]
+    assert [{name: line[name] for name in line if name != "timestamp"} for line in lines] == [
+        {
+            "event": "started",
+            "level": "info",
+            "version": __version__,
+            "address": program.url,
+            "database": "sqlite:///.tickover/tickover.db",
+            "schema_version": len(migrations("sqlite")),
+        },
+        {"event": "stopping", "level": "info"},
+        {"event": "calls rejected", "level": "info", "unauthenticated": 2},
+        {"event": "stopped", "level": "info"},
+    ]
 
 
 # Files
