@@ -127,13 +127,14 @@ function columnPath(distance, previous, { column, height, top, bottom }) {
 }
 
 /**
- * Return the curve `{ xs, ys, parts }` of a step function between two times. `x` and `y` convert times and values to
- * pixels. Changes that are less than a column apart share a part from their lowest to their highest value.
+ * Return the curve `{ xs, ys, parts, highest, lowest }` of a step function between two times. `x` and `y` convert times and
+ * values to pixels. Changes that are less than a column apart share a part from their lowest to their highest value.
  */
 export function stepCurve({ times, values }, x, y, from, to) {
   let index = countUntil(times, from);
   const end = countUntil(times, to);
   const [xs, ys, parts] = [[x(from)], [y(values[index])], [""]];
+  let [highest, lowest] = [ys[0], ys[0]];
   while (index < end) {
     const column = x(times[index]);
     let height = y(values[++index]);
@@ -146,8 +147,9 @@ export function stepCurve({ times, values }, x, y, from, to) {
     parts.push(columnPath(column - xs.at(-1), ys.at(-1), { column, height, top, bottom }));
     xs.push(column);
     ys.push(height);
+    [highest, lowest] = [Math.min(highest, top), Math.max(lowest, bottom)];
   }
-  return { xs, ys, parts };
+  return { xs, ys, parts, highest, lowest };
 }
 
 /** Return the path of a curve between two x coordinates. */

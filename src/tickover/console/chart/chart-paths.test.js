@@ -20,6 +20,7 @@ test("a curve of many changes shows every extreme value", () => {
   const drawn = heightsOf(curvePath(curve, 0, width));
   const exact = [values[visible[0]], ...visible.map((index) => values[index + 1])];
   assert.deepEqual([Math.min(...drawn), Math.max(...drawn)], [Math.min(...exact), Math.max(...exact)]);
+  assert.deepEqual([curve.highest, curve.lowest], [Math.min(...drawn), Math.max(...drawn)]);
   assert.deepEqual([curve.ys[0], curve.ys.at(-1)], [exact[0], exact.at(-1)]);
   // A column of two pixels has at most three vertical lines.
   assert.ok(drawn.length <= (width / 2) * 3 + 1);

@@ -33,7 +33,7 @@ const measured = new WeakMap();
  * Return the items of a kind in a list, their times, the sums of their amounts, and the largest
  * amount. `sums[n]` is the sum of the first n items.
  */
-function measureItems(all, kind) {
+export function measureItems(all, kind) {
   if (!measured.has(all)) measured.set(all, {});
   const kinds = measured.get(all);
   if (kinds[kind]) return kinds[kind];

@@ -56,10 +56,11 @@ export const drawForbidden = (rules, x, box) =>
     .flatMap((rule) => forbiddenSides(rule, x, box))
     .map(({ bound, ...side }) => s("rect.forbidden", { fill: "url(#hatch)", ...side }));
 
-/** Draw the parts of the curve on the forbidden sides of the rules in red. */
+/** Draw the parts of the curve on the forbidden sides of the rules in red. Half of its line can reach into a side. */
 export const drawViolations = (curve, rules, x, box) =>
   rules
     .flatMap((rule) => forbiddenSides(rule, x, box))
+    .filter(({ y, height }) => y < curve.lowest + 1 && y + height > curve.highest - 1)
     .map(({ bound, ...side }) => {
       const id = newId();
       const line = side.width > 0 ? curvePath(curve, side.x, side.x + side.width) : "";

@@ -1,10 +1,9 @@
 // The layout of the timeline: the heights of the plots, the lanes and the strips, and their labels.
 
-import { isTransfer } from "../clock/clock-model.js";
 import { balanceRules, describeExpectation, shortLabel } from "../clock/expectations.js";
 import { s } from "../lib/dom.js";
 import { formatAxisValue, textWidth, valueRange, valueScale } from "./chart-paths.js";
-import { ACCOUNT_LINE, barLanes } from "./event-lanes.js";
+import { ACCOUNT_LINE, barLanes, measureItems } from "./event-lanes.js";
 import { boundsIn } from "./forbidden-areas.js";
 
 export const MAX_PLOTS = 3;
@@ -58,7 +57,7 @@ const severalLabels = ({ income, expense }) => ({
 });
 
 function accountsWithTransfers({ accounts, items }) {
-  const keys = new Set(items.filter(isTransfer).flatMap(({ from, to }) => [from, to]));
+  const keys = new Set(measureItems(items, "transfer").items.flatMap(({ from, to }) => [from, to]));
   return accounts.filter(({ key }) => keys.has(key));
 }
 
