@@ -24,7 +24,7 @@ from tickover.server.sign_in.tokens import Permission
 DESCRIBED_OPERATIONS: Final = {name: operation for name, operation in OPERATIONS.items() if name != "rpc.discover"}
 
 # The first pattern in the name of an operation decides.
-_METHOD_GROUPS: Final = {"Clocks": "TestClock|Scenario", "Sign-in": "[Ll]og(in|out)", "Account": ""}
+_METHOD_GROUPS: Final = {"Clocks": "TestClock|[Ss]cenario", "Sign-in": "[Ll]og(in|out)", "Account": ""}
 
 _PUBLIC_URL_OF_EXAMPLES: Final = "https://tickover.example.test"
 
