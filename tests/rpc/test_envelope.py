@@ -166,6 +166,3 @@ async def test_deep_nesting_is_not_an_internal_error(world: World, token: str, b
         response = await world.post((before + "[" * depth + "]" * depth + after).encode(), token)
         assert response.status in (200, 400), depth
         assert b"INTERNAL" not in response.body, depth
-
-
-# Internal errors

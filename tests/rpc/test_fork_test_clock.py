@@ -85,6 +85,3 @@ async def test_fork_with_start_more_than_ten_years_ago_is_accepted(world: World,
         reason_of(await world.call("createTestClock", {"frozenTime": clock["frozenTime"]}, token)) == "INVALID_PARAMS"
     )
     assert without_ids(await fork(world, token, clock)) == without_ids(clock)
-
-
-# Quota

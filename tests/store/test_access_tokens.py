@@ -87,9 +87,6 @@ async def test_concurrent_creations_stay_within_the_limit(
     assert len(await store.list_access_tokens(user(1), NOW)) == 7
 
 
-# Revocation
-
-
 # Last use
 
 
