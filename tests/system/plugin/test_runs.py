@@ -5,11 +5,14 @@ They run in this process where possible, and use the private server of this sess
 
 import json
 import socket
+import subprocess
+import sys
 from urllib.parse import urlsplit
 
 import pytest
 
 import tickover.pytest_plugin as plugin
+from tests.support.program import wait_until
 
 pytest_plugins = ["pytester"]
 
@@ -250,3 +253,29 @@ def test_a_killed_server_is_reported(pytester: pytest.Pytester) -> None:
             "The Tickover server of this session exited with code -9.",
         ]
     )
+
+
+def test_the_server_stops_when_pytest_is_killed(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import os, pathlib, threading
+
+        def test_it(tickover, client):
+            file = pathlib.Path(os.environ["FOLDER"]) / "url"
+            file.with_suffix(".new").write_text(tickover.url)
+            file.with_suffix(".new").rename(file)
+            threading.Event().wait()
+        """
+    )
+    url_file = pytester.path / "url"
+    with (pytester.path / "output.txt").open("wb") as output:
+        run = subprocess.Popen([sys.executable, "-m", "pytest"], stdout=output, stderr=output)
+    try:
+        wait_until(lambda: url_file.exists() or run.poll() is not None)
+        assert run.poll() is None, (pytester.path / "output.txt").read_text()
+        url = url_file.read_text()
+        assert is_listening(url)
+    finally:
+        run.kill()
+        run.wait()
+    wait_until(lambda: not is_listening(url))
