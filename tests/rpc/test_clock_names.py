@@ -46,6 +46,12 @@ async def test_fork_inherits_what_it_is_not_given(world: World, token: str, give
     assert names_of((await world.result("getTestClock", {"id": original["id"]}, token))["clock"]) == NAMED
 
 
+@pytest.mark.parametrize("operation", [FORK, UPDATE])
+async def test_empty_name_is_rejected(world: World, token: str, operation: str) -> None:
+    clock = await world.create(token, **NAMED)
+    assert await world.faults(operation, {"id": clock["id"], "name": ""}, token) == {"name": "minLength"}
+
+
 async def test_pages_of_a_search_join_to_the_whole_result(
     world: World, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
