@@ -9,11 +9,6 @@ from playwright.async_api import Page, Request, Route
 from tests.browser.tabs import TIMEOUT_MS
 
 
-async def active_intervals(page: Page) -> int:
-    count: int = await page.evaluate("() => intervals.size")
-    return count
-
-
 def calls(method: str) -> Callable[[Request], bool]:
     """Return a predicate for requests that call this operation. Pages that poll also send others."""
     return lambda request: request.method == "POST" and (request.post_data_json or {}).get("method") == method

@@ -25,18 +25,8 @@ _DRAW_NOTHING = """{
 
 # A response counts as handled when all its promise callbacks have run. Responses to calls are recorded by operation,
 # others by path.
-_RECORD_TIMERS_AND_RESPONSES = """{
-  window.intervals = new Set();
-  const [start, stop, send, read] = [setInterval, clearInterval, fetch, Response.prototype.json];
-  window.setInterval = (...args) => {
-    const id = start(...args);
-    intervals.add(id);
-    return id;
-  };
-  window.clearInterval = (id) => {
-    intervals.delete(id);
-    stop(id);
-  };
+_RECORD_RESPONSES = """{
+  const [send, read] = [fetch, Response.prototype.json];
   window.handledResponses = [];
   const names = new WeakMap();
   window.fetch = async (url, options) => {
@@ -152,7 +142,7 @@ async def _create_profile(browser: Browser, **options: Any) -> BrowserContext:
     context = await browser.new_context(**{"reduced_motion": "reduce", "viewport": _VIEWPORT, **options})
     context.set_default_timeout(TIMEOUT_MS)
     await context.grant_permissions(["clipboard-read", "clipboard-write"])
-    await context.add_init_script(_REPORT_VIOLATIONS + _RECORD_TIMERS_AND_RESPONSES + _DRAW_NOTHING)
+    await context.add_init_script(_REPORT_VIOLATIONS + _RECORD_RESPONSES + _DRAW_NOTHING)
     return context
 
 

@@ -165,30 +165,6 @@ async def sign_out(console: Console) -> None:
     assert not [request.url for request in console.tab.requests if console.token in request.url]
 
 
-async def test_demo_on_the_sign_in_page_moves_and_can_be_paused(program: Program, tab: Tab) -> None:
-    console = Console(tab, program)
-    await tab.page.emulate_media(reduced_motion="no-preference")
-    await console.open()
-    demo = tab.page.locator("tick-demo")
-    balance = demo.locator("dd").nth(1)
-    await expect(balance).to_have_text(re.compile("^€"))
-    await expect(balance).not_to_have_text(await balance.inner_text())
-    await expect(demo.get_by_role("heading")).to_have_text("A tight month")
-    await expect(demo.locator("dd.below-zero")).to_have_text(re.compile("^−€"))
-    await console.button("Pause").click()
-    await expect(console.button("Play")).to_be_visible()
-    assert tab.methods == []
-    # There is nothing to inspect before the first request.
-    await expect(console.button("Requests")).to_be_hidden()
-    # Reduced motion: the demo stands still, after the balance was below zero.
-    await tab.page.emulate_media(reduced_motion="reduce")
-    await console.open("#/nowhere")
-    await expect(console.heading("Page not found")).to_be_visible()
-    await console.open()
-    await expect(console.button("Play")).to_be_visible()
-    await expect(demo.locator("dd").nth(2)).to_have_text(re.compile("^Violation [0-9]+ "))
-
-
 async def test_one_button_signs_in_on_a_development_server(program: Program, tab: Tab) -> None:
     console, email = Console(tab, program), new_address()
     tab.ignored_prefixes = (HTTP_ERROR,)

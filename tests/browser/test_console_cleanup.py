@@ -1,4 +1,4 @@
-"""Cleanup at the end of a session or a page: call history, responses, polling and timers."""
+"""Cleanup at the end of a session or a page: call history, responses and polling."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from tests.browser.console import HTTP_ERROR, Console, new_address, open_console
-from tests.browser.held_requests import HeldRequests, active_intervals
+from tests.browser.held_requests import HeldRequests
 from tests.support.program import Program
 
 # A page that sends no requests.
@@ -123,14 +123,3 @@ async def assert_no_requests(console: Console) -> None:
     await console.page.clock.run_for(60_000)
     assert await console.tab.requests_since(before) == []
     await expect(console.notification).to_be_empty()
-
-
-async def test_timers_end_with_their_page(console: Console, subtests: pytest.Subtests) -> None:
-    console.tab.ignored_prefixes = (HTTP_ERROR,)
-    clock = console.create()
-    for path in ("#/clocks", "#/clocks/new", f"#/clock/{clock}", "#/mailbox"):
-        with subtests.test(path):
-            await console.open(path)
-            await expect(console.page.get_by_role("main").get_by_role("heading").first).to_be_visible()
-            await open_other_page(console)
-            assert await active_intervals(console.page) == 0

@@ -225,21 +225,3 @@ async def test_bank_file_becomes_a_scenario(console: Console) -> None:
     await console.button("Create clock").click()
     await expect(console.heading("checking")).to_be_visible()
     await expect(page.locator(".counts")).to_have_text("126 transactions")
-
-
-async def test_scenarios_can_be_searched(console: Console) -> None:
-    await console.open("#/clocks/new")
-    cards = console.page.locator(".scenario:not([hidden])")
-    await expect(cards.filter(has_text="A tight month")).to_contain_text("1 violation")
-    # A scenario of a year names the year.
-    debt = cards.filter(has_text="Paying off a debt")
-    await expect(debt).to_contain_text(re.compile(r"Lowest, [0-9]+ [A-Z][a-z]+ 20[0-9]{2}\$[0-9.]+"))
-    await console.page.get_by_role("button", name=re.compile("^Several currencies")).click()
-    await expect(console.button("Create Two currencies")).to_be_visible()
-    await expect(console.button("Create Student")).to_be_hidden()
-    two = cards.filter(has_text="Two currencies")
-    await expect(two).to_contain_text("80 transactions · 2 expectations")
-    await console.page.get_by_role("button", name=re.compile("^All ")).click()
-    await console.page.get_by_label("Search scenarios").fill("student")
-    await expect(cards).to_have_count(1)
-    await expect(console.button("Create Student")).to_be_visible()
