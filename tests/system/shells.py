@@ -64,9 +64,9 @@ class Shell:
         """The ID of the last used clock."""
         return str(json.loads(self.credentials_file.read_bytes())["servers"][self.url].get("clock", ""))
 
-    def __call__(self, *arguments: str, input: bytes = b"", encoding: str = "utf-8", **variables: str) -> Result:
+    def __call__(self, *arguments: str, input: bytes = b"", **variables: str) -> Result:
         """Run `tickover` in this process with its own streams and environment."""
-        out, err = (io.TextIOWrapper(io.BytesIO(), encoding) for _ in range(2))
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "argv", ["tickover", *arguments])
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(input)))

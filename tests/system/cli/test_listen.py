@@ -98,30 +98,6 @@ def test_faults_and_retries_are_simulated(program: Program, token: str, tmp_path
     assert {json.loads(payload)["data"]["clockId"] for payload in payloads} == {id}
 
 
-@pytest.mark.parametrize(
-    ("command", "seconds"),
-    [
-        (["clock", "events", "--follow"], 1),
-        (["listen", "--forward-to", "localhost:9"], 1),
-        (["listen", "--forward-to", "localhost:9", "--every", "7"], 7),
-    ],
-)
-def test_interval_between_requests(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch, command: list[str], seconds: float
-) -> None:
-    slept: list[float] = []
-
-    def stop_at_the_third(seconds: float) -> None:
-        slept.append(seconds)
-        if len(slept) == 3:
-            raise KeyboardInterrupt
-
-    shell("clock", "create")
-    monkeypatch.setattr(time, "sleep", stop_at_the_third)
-    assert shell(*command).code == 130
-    assert slept == [seconds] * 3
-
-
 def test_unavailable_server_does_not_end_the_command(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes: list[Any] = [[], Unreachable("Gone."), KeyboardInterrupt()]
 

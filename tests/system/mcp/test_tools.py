@@ -130,15 +130,6 @@ async def test_views_never_move_the_clock(server: "MCPServer") -> None:
     assert (await call(server, "show_clock", id=id))["frozenTime"] == START
 
 
-async def test_fork_and_delete(server: "MCPServer") -> None:
-    id = await create(server, labels={"test": "fork"})
-    fork = await call(server, "fork_clock", id=id, at="2027-01-04", name="Later")
-    assert (fork["frozenTime"], fork["name"], fork["postedTransactions"]) == ("2027-01-04T00:00:00Z", "Later", 1)
-    await call(server, "delete_clock", id=id)
-    listed = await call(server, "list_clocks", labels={"test": "fork"})
-    assert [clock["id"] for clock in listed["clocks"]] == [fork["id"]]
-
-
 async def test_amendment_adds_and_cancels_items(server: "MCPServer") -> None:
     id = await create(server, goals=[{"name": "Trip", "targetAmount": 1000}])
     goal = (await call(server, "show_clock", id=id))["goals"][0]["id"]

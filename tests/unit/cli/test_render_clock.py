@@ -1,24 +1,18 @@
 """Tests of rendered clocks at several widths and with hostile text. docs/command-line.md has a whole clock."""
 
 import unicodedata
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.unit.snapshots import EXPIRES_AT, NOW, contribution, day, goal, snapshot, transaction
+from tests.unit.snapshots import NOW, contribution, day, goal, snapshot, transaction
 from tests.unit.strategies import CHARACTERS
-from tickover.api.clocks import Account, Goal, Snapshot, Transfer
-from tickover.cli.render.clock import expiry, goal_bars, item_list, render_advance, render_clock
+from tickover.api.clocks import Account, Snapshot, Transfer
+from tickover.cli.render.clock import render_advance, render_clock
 from tickover.client.clocks import diff_snapshots
-from tickover.client.timeline import Item, Lane
-
-
-def item(at: datetime, name: str = "Fee", lane: Lane = "out", *, happened: bool = True) -> Item:
-    return Item(f"txn_{at}", at, name, Decimal(-1), "" if lane == "goals" else "EUR", lane, happened)
 
 
 def with_accounts(frozen_time: datetime) -> Snapshot:
@@ -54,61 +48,6 @@ def test_accounts_have_curves_and_transfers_a_lane() -> None:
     later = with_accounts(day(1, 5))
     advanced = [line.plain for line in render_advance(later, diff_snapshots(clock, later), 80, NOW)]
     assert "  ✓ 2027-01-03 → 2027-01-05  1 transfer" in advanced
-
-
-@pytest.mark.parametrize(
-    ("now", "expected", "style"),
-    [
-        (EXPIRES_AT - timedelta(days=1), "expires in 1 d", "dim"),
-        (EXPIRES_AT - timedelta(hours=23, minutes=59), "expires in 23 h 59 min", "yellow"),
-        (EXPIRES_AT - timedelta(seconds=1), "expires in < 1 min", "yellow"),
-        (EXPIRES_AT, "expired", "red"),
-    ],
-)
-def test_last_day_is_highlighted(now: datetime, expected: str, style: str) -> None:
-    shown = expiry(snapshot(day(1, 1)), now)
-    assert (shown.plain, shown.style) == (expected, style)
-
-
-# Goals
-
-
-def saved(current: str, upcoming: str = "0", target: str = "100") -> Goal:
-    coming = [contribution(day(2, 1), upcoming)] if upcoming != "0" else []
-    return goal(day(1, 1), "Trip", target, current, coming)
-
-
-@pytest.mark.parametrize(
-    ("one", "bar"),
-    [
-        (saved("50", "25"), "█" * 15 + "▒" * 7 + "░" * 8),
-        # A bar is full only when the target is reached.
-        (saved("99.99"), "█" * 29 + "░"),
-        (saved("100", "50"), "█" * 30),
-        (saved("90", "500"), "█" * 27 + "▒" * 3),
-    ],
-)
-def test_bar_shows_saved_and_scheduled_amounts(one: Goal, bar: str) -> None:
-    assert goal_bars([one], 100)[0].plain.endswith(f"  {bar}")
-
-
-# Lists
-
-
-def fees(number: int, apart: timedelta) -> list[Item]:
-    return [item(day(1, 1, 8) + n * apart, f"Fee {n}") for n in range(number)]
-
-
-def test_list_of_less_than_two_days_shows_times() -> None:
-    for hours, first in ((47, "  ● 2027-01-01 08:00  "), (48, "  ● 2027-01-01  ")):
-        assert item_list(fees(2, timedelta(hours=hours)), 80)[0].plain.startswith(first)
-
-
-def test_long_item_list_is_cut() -> None:
-    # "… and 1 more" would take the line of the last item.
-    assert len(item_list(fees(13, timedelta(days=3)), 80)) == 13
-    lines = [line.plain for line in item_list(fees(14, timedelta(days=3)), 80)]
-    assert (len(lines), lines[-1]) == (13, "  … and 2 more  Show all: tickover clock show --all")
 
 
 # Any text and width
