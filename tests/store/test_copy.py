@@ -15,49 +15,35 @@ from tests.store.copies import (
     rows,
     written,
 )
-from tests.store.sample_data import fill, open_at, query_all
+from tests.store.sample_data import fill, open_at
 from tests.store.values import ANA, HOUR, NOW, add_clock, clock, code, code_limits, digest, key, sent, user
 from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError
-from tickover.server.sign_in.logins import Claimed, CountedAttempt, TooSoon
+from tickover.server.sign_in.logins import CountedAttempt
 from tickover.server.storage.admin.copy import copy
 from tickover.server.storage.admin.copy_tables import TABLES
-from tickover.server.storage.store import (
-    ConnectedClock,
-    Created,
-    ExistingClock,
-    Quota,
-    QuotaExceeded,
-    StoredClock,
-    Token,
-)
+from tickover.server.storage.store import Created, Quota, QuotaExceeded
 
 # Completeness
 
 
-@both_directions
-async def test_copy_behaves_like_its_source(urls: tuple[str, str]) -> None:
-    source, target = urls
-    contents = await fill(source)
+async def test_copy_and_its_copy_have_all_rows_of_the_source(
+    tmp_path: Path, postgres: PostgresServer, execute: Execute
+) -> None:
+    source, target, back = (
+        f"sqlite:///{tmp_path / 'source.db'}",
+        postgres.create_database(),
+        f"sqlite:///{tmp_path / 'back.db'}",
+    )
+    await fill(source)
     copied = await copy(source, target, ignore_progress)
     assert [table.table for table in copied] == NAMES
     assert written(copied) == rows(copied)
     assert min(rows(copied).values()) > 0, "an empty table proves nothing"
-
-    found = await query_all(target, contents)
-    assert found == await query_all(source, contents)
-    assert {type(result) for result in found} == {
-        bytes,
-        type(None),
-        list,
-        Token,
-        StoredClock,
-        ExistingClock,
-        ConnectedClock,
-        TooSoon,
-        Claimed,
-        CountedAttempt,
-    }
+    await copy(target, back, ignore_progress)
+    for table in TABLES:
+        query = f"select * from {table.name} where {table.condition} order by 1"
+        assert execute(back, query) == execute(source, query), table.name
 
 
 @both_directions
@@ -88,13 +74,13 @@ async def test_source_left_by_a_crash_is_copied_completely_and_not_changed(
     source, target = urls
     used = f"sqlite:///{tmp_path / 'used.db'}"
     async with open_at(used):  # writes stay in the write-ahead log while the store is open
-        contents = await fill(used)
+        await fill(used)
         before = {name: (tmp_path / f"used.db{name}").read_bytes() for name in ("", "-wal")}
     for name, content in before.items():
         (tmp_path / f"source.db{name}").write_bytes(content)
     await copy(source, target, ignore_progress)
     assert {name: (tmp_path / f"source.db{name}").read_bytes() for name in before} == before
-    assert await query_all(target, contents) == await query_all(used, contents)
+    assert set(written(await copy(used, target, ignore_progress)).values()) == {0}
 
 
 async def test_rows_of_one_database_alone_are_not_copied(urls: tuple[str, str], execute: Execute) -> None:

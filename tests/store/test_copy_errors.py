@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.copies import NAMES, Execute, both_directions, checksums, ignore_progress, rows, written
-from tests.store.sample_data import fill, query_all
+from tests.store.sample_data import fill
 from tickover.server.settings import SettingError
 from tickover.server.storage.admin.copy import copy
 from tickover.server.storage.admin.copy_tables import TABLES
@@ -36,7 +36,7 @@ def change_sql(name: str, url: str) -> str:
 @pytest.mark.parametrize("urls", ["postgres sqlite"], indirect=True)
 async def test_rows_changed_since_are_updated(urls: tuple[str, str], execute: Execute) -> None:
     source, target = urls
-    contents = await fill(source)
+    await fill(source)
     last = await copy(source, target, ignore_progress)
     for name in NAMES:
         before = last
@@ -44,7 +44,6 @@ async def test_rows_changed_since_are_updated(urls: tuple[str, str], execute: Ex
         last = await copy(source, target, ignore_progress)
         assert written(last) == dict.fromkeys(NAMES, 0) | {name: rows(before)[name]}
         assert [table for table in NAMES if checksums(before)[table] != checksums(last)[table]] == [name]
-    assert await query_all(target, contents) == await query_all(source, contents)
 
 
 async def test_target_with_other_data_is_rejected_and_not_changed(urls: tuple[str, str], execute: Execute) -> None:
