@@ -104,21 +104,3 @@ async def test_malformed_email_is_harmless(tmp_path: Path, mailbox: Mailbox, res
     # The result can be encoded.
     assert json.decode(json.encode(newest), type=StoredEmail) == newest
     assert json.decode(json.encode(details), type=type(details)) == details
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        pytest.param(TO_ANA + b"x" * 3_000_000, id="long"),
-        pytest.param(TO_ANA[:-2] + b"X: y\r\n" * 30_000 + b"\r\n", id="many headers"),
-        pytest.param(TO_ANA[:-2] + b"Content-Type: message/rfc822\r\n\r\n" * 5000 + b"\r\nx\r\n", id="nested"),
-    ],
-)
-async def test_huge_email_is_read_partially(outbox: Outbox, tmp_path: Path, mailbox: Mailbox, content: bytes) -> None:
-    (tmp_path / f"{LATER}.eml").write_bytes(content)
-    await outbox.deliver(make_email(BO))
-    assert BO in [email.to for email in await mailbox.list_emails()]
-    details = await mailbox.get_email(LATER)
-    assert details is None or len(details.source) <= 1024 * 1024
-    await mailbox.get_html(LATER)
-    assert await mailbox.latest_email(BO) is not None

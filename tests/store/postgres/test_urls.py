@@ -173,14 +173,6 @@ async def _port_of(connections: Connections) -> int:
     return int(await connections.fetch_value("select current_setting('port')"))
 
 
-@pytest.mark.parametrize("hosts", ["{none},{here}", "{here},{none}"])
-async def test_one_reachable_host_of_several_is_enough(postgres: PostgresServer, postgres_url: str, hosts: str) -> None:
-    here = f"127.0.0.1:{postgres.port}"
-    url = postgres_url.replace(here, hosts.format(none=_NO_SERVER, here=here))
-    async with _opened(url) as connections:
-        assert await _port_of(connections) == postgres.port
-
-
 async def test_host_that_accepts_writes_is_used(
     postgres: PostgresServer, postgres_url: str, other: _OtherServer
 ) -> None:
@@ -215,12 +207,6 @@ async def test_server_with_a_certificate_of_another_authority_is_not_trusted(
     message = await _error_of(f"{other.server.url()}?sslmode=verify-full&sslrootcert={tmp_path / 'others.pem'}")
     assert "certificate verify failed" in message
     assert other.server.password not in message
-
-
-@pytest.mark.parametrize(("query", "encrypted"), [("", True), ("?sslmode=prefer", True), ("?sslmode=disable", False)])
-async def test_tls_is_used_if_available_unless_disabled(other: _OtherServer, query: str, encrypted: bool) -> None:
-    async with _opened(other.server.create_database() + query) as connections:
-        assert await _is_encrypted(connections) == encrypted
 
 
 @pytest.mark.parametrize("hosts", ["{none},{here}", "{here},{none}"])
