@@ -1,7 +1,7 @@
 // The controls of the preview time: a slider, buttons and a date field. With Shift, a button advances the clock.
 
 import { countUntil } from "../clock/clock-model.js";
-import { h } from "../lib/dom.js";
+import { h, s } from "../lib/dom.js";
 import { parseTimeText, timeInput, toTimeText } from "../lib/form-fields.js";
 import { addMonths, DAY, HOUR, MINUTE, toTimestamp } from "../lib/instants.js";
 
@@ -68,6 +68,7 @@ export class Scrubber {
    */
   constructor({ onPreview, onAdvance, onEdge }) {
     Object.assign(this, { onPreview, onAdvance, onEdge });
+    this.axis = s("svg.time-axis", { "aria-hidden": "true", focusable: "false" });
     this.slider = h("input.scrubber", {
       type: "range",
       "aria-label": "Preview time",

@@ -149,11 +149,15 @@ function placeTexts(ticks, x, right) {
 /** Count the texts that start at their ticks. */
 const countTexts = (ticks, x, right) => placeTexts(ticks, x, right).filter(({ isMoved }) => !isMoved).length;
 
+/** Draw the ticks as vertical lines. */
+export const axisLines = (ticks, x, { top, bottom }) =>
+  s("path", { d: ticks.map((tick) => `M${x(tick.at)} ${top}V${bottom + 4}`).join("") });
+
 /** Draw the ticks as vertical lines with their texts. */
 export function drawAxis(ticks, x, { right, top, bottom }) {
   return s(
     "g.axis",
-    s("path", { d: ticks.map((tick) => `M${x(tick.at)} ${top}V${bottom + 4}`).join("") }),
+    axisLines(ticks, x, { top, bottom }),
     placeTexts(ticks, x, right).map(({ start, strong, text }) =>
       s("text", { x: start, y: bottom + 15, class: strong ? "strong" : undefined }, text),
     ),

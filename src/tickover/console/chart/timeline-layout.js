@@ -8,7 +8,7 @@ import { boundsIn } from "./forbidden-areas.js";
 
 export const MAX_PLOTS = 3;
 export const NARROW = 560;
-export const [TOP, RIGHT, AXIS] = [34, 12, 26];
+export const [TOP, RIGHT, TICK] = [34, 12, 4];
 const MAX_STRIPS = 4;
 const [GOAL_HEIGHT, STRIP_HEIGHT] = [20, 16];
 const [MAX_LABEL, MAX_NARROW_LABEL] = [128, 72];
@@ -17,7 +17,7 @@ const LABEL_SPACE = 34; // below the lowest point, for its label
 const [TOP_SPACE, TITLE_SPACE] = [12, 24]; // above the highest value, without and with the title of a plot
 const [BARS_GAP, LANES_GAP, PLOT_GAP] = [4, 4, 8]; // above the bars, above the other lanes and the axis, between plots
 
-const DEFAULT_HEIGHT = 424;
+const DEFAULT_HEIGHT = 402;
 const [MIN_PLOT, MAX_PLOT] = [112, 288];
 const NARROW_PLOTS = [168, 112, 112];
 
@@ -71,7 +71,7 @@ const transferPlace = (accounts, places) => ({
 /** Return the height of the bars of all plots, of the gaps, and of what is above and below all. */
 function heightOfBars(bars) {
   const gaps = 3 * LANES_GAP + Math.max(0, bars.length - 1) * PLOT_GAP;
-  return bars.reduce((sum, { income, expense }) => sum + BARS_GAP + income.height + expense.height, TOP + gaps + AXIS);
+  return bars.reduce((sum, { income, expense }) => sum + BARS_GAP + income.height + expense.height, TOP + gaps + TICK);
 }
 
 /** Place the plots, lanes and strips below each other, if possible in `space` pixels. */
@@ -158,11 +158,7 @@ export function laneLabel({ label, detail, title, top, bottom, isAbove }, left) 
     return s(
       "g",
       tooltip,
-      s("rect.caption", {
-        y: top - LANE_LABEL_HEIGHT,
-        width: textWidth(label) + 4,
-        height: LANE_LABEL_HEIGHT,
-      }),
+      s("rect.caption", { y: top - LANE_LABEL_HEIGHT, width: textWidth(label) + 4, height: LANE_LABEL_HEIGHT }),
       s("text", { y: top - 3 }, label),
     );
   const middle = (top + bottom) / 2;

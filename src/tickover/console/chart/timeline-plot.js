@@ -20,10 +20,10 @@ import {
 import { barLane, expectationStrip, goalLane, rangeStrip, transferLane } from "./event-lanes.js";
 import { drawForbidden, drawViolations, hatch } from "./forbidden-areas.js";
 import { halfWidth, Pill } from "./pill.js";
-import { axisTicks, drawAxis } from "./time-axis.js";
-import { AXIS, laneLabel, layOut, RIGHT, TOP } from "./timeline-layout.js";
+import { axisLines, axisTicks, drawAxis } from "./time-axis.js";
+import { laneLabel, layOut, RIGHT, TICK, TOP } from "./timeline-layout.js";
 
-const CALLOUT_GAP = 3;
+const [CALLOUT_GAP, AXIS_HEIGHT] = [3, 22]; // the axis is as high as in timeline.css
 const YEAR = 366 * DAY;
 
 /** Return the format of dates in a window. A long one needs the year. */
@@ -191,10 +191,10 @@ function setSize(svg, pixels, height, fontScale) {
 }
 
 /**
- * Draw everything into the SVG. Return `{ lanes, plots, box, x, preview, hover }`; `preview(instant)` moves the preview
+ * Draw everything into the SVG, and the texts of the time axis into another one. Return `{ lanes, plots, box, x, preview, hover }`; `preview(instant)` moves the preview
  * and returns the edges of its pill, and `hover(instant)` marks an instant, or nothing if it is null.
  */
-export function drawTimeline(svg, { width: pixels, space, results, tracks = [], ...options }) {
+export function drawTimeline(svg, axis, { width: pixels, space, results, tracks = [], ...options }) {
   const { model, curves = curvesOf(model), window, fontScale = rootFontScale() } = options;
   const width = pixels / fontScale;
   const layout = layOut({ ...options, curves, tracks, width, space: space && space / fontScale });
@@ -206,15 +206,18 @@ export function drawTimeline(svg, { width: pixels, space, results, tracks = [], 
   const plots = layout.plots.map((plot) => new BalancePlot({ model, ...plot, isTitled }, x, { ...edges, ...plot }));
   const lanes = layout.lanes.map((place) => (LANES[place.kind] ?? barLane)(model, x, { ...edges, ...place }));
   const bases = layout.lanes.filter(({ kind, height }) => kind === "expense" && height).map(({ top }) => top);
-  const box = { ...edges, bottom, height: bottom + AXIS, fontScale };
+  const box = { ...edges, bottom, height: bottom + TICK, fontScale };
   const marks = new PreviewMarks(model, x, box, plots[0]?.curve.xs ?? [left]);
   const hoverLine = s("path.hover-line", { d: `M0 ${TOP}V${bottom}`, visibility: "hidden" });
+  const ticks = axisTicks(window, right - left);
   setSize(svg, pixels, box.height, fontScale);
+  setSize(axis, pixels, AXIS_HEIGHT, fontScale);
+  render(axis, drawAxis(ticks, x, { right, top: 0, bottom: 0 }));
   render(
     svg,
     s("defs", hatch()),
     marks.shade.node,
-    drawAxis(axisTicks(window, right - left), x, { right, top: TOP, bottom }),
+    s("g.axis", axisLines(ticks, x, { top: TOP, bottom })),
     s("path.base", { d: bases.map((base) => `M${left} ${base}H${right}`).join("") }),
     s("path.account-lines", {
       d: accountPlaces.map(({ top, bottom }) => `M${left} ${(top + bottom) / 2}H${right}`).join(""),

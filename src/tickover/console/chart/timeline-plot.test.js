@@ -11,7 +11,7 @@ function draw(model, { width = 900, start = 0, ...options } = {}) {
   const from = model.start + start * DAY;
   const window = { from, to: from + 100 * DAY };
   const all = { model, results: null, window, width, fontScale: 1, ...options };
-  return { svg, ...drawTimeline(svg, all) };
+  return { svg, ...drawTimeline(svg, newSvg(), all) };
 }
 
 const kinds = ({ lanes }) => lanes.map(({ kind }) => kind);
@@ -58,7 +58,7 @@ test("each currency has bars below its plot", () => {
   };
   // The plots are as high as possible, and never too low.
   const [one, two] = [1, 2].map((currencies) => [0, 1, 2, 3, 4].map((strips) => layout(currencies, strips)));
-  assert.ok(one.every(({ height }) => height === 424));
+  assert.ok(one.every(({ height }) => height === 402));
   assert.equal(Math.min(...[...one, ...two].map(({ lowest }) => lowest)), 112);
   const { svg, lanes, plots } = two[4];
   const parts = [...lanes, ...plots.map(({ box }) => ({ kind: "plot", ...box }))].sort((a, b) => a.top - b.top);

@@ -137,14 +137,12 @@ export class Timeline extends HTMLElement {
     this.choice.value = this.#shown;
     if (!this.#window || !this.#isVisible(instant) || this.#zoom === ALL)
       this.#window = windowAround(model, instant, ZOOMS[this.#zoom]?.months, this.#window);
-    this.#drawMoreButton();
     if (!this.table.hidden) render(this.table, monthlyTable(model));
   }
 
   /** Show the curves of all accounts, of one of them, or of the currencies. */
   show(choice) {
     this.#shown = this.choice.value = choice;
-    this.#drawMoreButton();
     this.#draw();
   }
 
@@ -158,7 +156,6 @@ export class Timeline extends HTMLElement {
 
   #toggleAllPlots() {
     this.#allPlots = !this.#allPlots;
-    this.#drawMoreButton();
     this.#draw();
   }
 
@@ -231,7 +228,8 @@ export class Timeline extends HTMLElement {
   #draw() {
     if (!this.#model || !this.#width) return;
     this.tooltip.hide();
-    this.drawing = drawTimeline(this.svg, {
+    this.#drawMoreButton();
+    this.drawing = drawTimeline(this.svg, this.scrubber.axis, {
       model: this.#model,
       curves: this.#curves(),
       results: this.#results,
@@ -290,9 +288,9 @@ export class Timeline extends HTMLElement {
     const asTable = this.table.hidden;
     this.table.hidden = !asTable;
     this.plot.hidden = asTable;
+    this.scrubber.axis.toggleAttribute("hidden", asTable);
     this.#labelTableButton();
     render(this.table, asTable && monthlyTable(this.#model));
-    this.#drawMoreButton();
     this.#drawLegend();
     this.#draw();
   }

@@ -48,11 +48,7 @@ export class AdvanceBar {
     this.forkHere = h("button.primary", { onclick: () => onFork(this.instant) }, "Fork here");
     this.backToNow = h(
       "button.quiet.back",
-      {
-        title: "Back to now",
-        "aria-keyshortcuts": "Escape",
-        onclick: () => onPreview(this.#model.now),
-      },
+      { title: "Back to now", "aria-keyshortcuts": "Escape", onclick: () => onPreview(this.#model.now) },
       icon("close"),
       "Back to now",
       h("kbd", { "aria-hidden": "true" }, "Esc"),
@@ -61,7 +57,7 @@ export class AdvanceBar {
     this.split = h("div.split", this.advance, this.more);
     this.element = h(
       "div.row.advance-bar",
-      scrubber.slider,
+      h("div.scale", scrubber.axis, scrubber.slider),
       h("div.main-actions", this.summary, this.split, this.forkHere, this.backToNow),
       scrubber.controls,
     );

@@ -59,10 +59,10 @@ class DemoClock extends HTMLElement {
     this.date = h("dd.figure-value.preview-text");
     this.balance = h("dd");
     this.result = h("dd.figure-value");
-    const label = "A chart of the demo's balance";
-    this.svg = s("svg.plot", { role: "img", focusable: "false", "aria-label": label });
+    this.svg = s("svg.plot", { role: "img", focusable: "false", "aria-label": "A chart of the demo's balance" });
     this.button = h("button", { onclick: () => (this.#frame ? this.#pause() : this.#play()) });
-    const plot = h("div.plot-box", this.svg);
+    this.axis = s("svg.time-axis", { "aria-hidden": "true", focusable: "false" });
+    const plot = h("div.plot-box", this.svg, this.axis);
     const [currency] = this.#model.currencies;
     const figure = (label, value) => h("div.figure", h("dt", label), value);
     render(
@@ -97,12 +97,7 @@ class DemoClock extends HTMLElement {
   #draw() {
     if (!this.#width) return;
     const window = windowAround(this.#model, this.#model.now, 0);
-    this.#drawing = drawTimeline(this.svg, {
-      model: this.#model,
-      results: null,
-      window,
-      width: this.#width,
-    });
+    this.#drawing = drawTimeline(this.svg, this.axis, { model: this.#model, window, width: this.#width });
     this.#show();
   }
 
