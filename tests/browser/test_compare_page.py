@@ -14,9 +14,11 @@ async def test_difference_of_two_forks_is_shown_at_the_cursor(console: Console) 
     rents = [item for item in fork["pendingTransactions"] if item["name"] == "Rent"]
     higher = [{name: rent[name] for name in ("name", "currency", "type", "at")} | {"amount": 1390} for rent in rents]
     console.call("amendTestClock", id=fork["id"], cancel=[rent["id"] for rent in rents], add={"transactions": higher})
+    console.call("updateTestClock", id=fork["id"], expectations=[{"balance": {"currency": "EUR", "atLeast": 0}}])
     await console.open_clock(clock)
     await page.get_by_role("link", name="Compare…").click()
     await expect(console.heading("Compare")).to_be_visible()
+    await expect(page.get_by_role("list", name="Legend")).to_contain_text("not allowed in Bigger flat")
     figures = page.locator(".figure")
     await expect(figures).to_contain_text(
         ["Largest difference, on 3 Feb 2027, 08:00 UTC−€480.00“Bigger flat” has less", "", ""]

@@ -229,9 +229,16 @@ class ComparePage extends HTMLElement {
       [0, 1].map((index) => h("li", this.#clockLabel(index))),
       differsFrom > from && legendItem("scheduled", "same in both"),
       differsFrom < Infinity && legendItem("preview", "difference"),
-      this.rules.flat().length > 0 && legendItem("forbidden", "not allowed"),
+      this.rules.flat().length > 0 && legendItem("forbidden", this.#forbiddenText()),
       isViolated && legendItem("violation"),
     );
+  }
+
+  /** Name the clock that has all bounds, if the other one has fewer. */
+  #forbiddenText() {
+    const bounds = this.rules.map((rules) => rules.map(({ atLeast, atMost }) => `${atLeast} ${atMost}`));
+    const strict = [0, 1].filter((index) => bounds[1 - index].every((bound) => bounds[index].includes(bound)));
+    return strict.length === 1 ? `not allowed in ${clockName(this.#models[strict[0]])}` : "not allowed";
   }
 
   #currencyChooser(currencies) {
