@@ -24,8 +24,8 @@ function monthRow(model, curve, month, items) {
   };
   return h(
     "tr",
-    { "data-state": month > model.now ? "pending" : "posted" },
-    h("th", { scope: "row" }, formatMonthOfYear(month)),
+    { "data-state": end > model.now ? "pending" : "posted" },
+    h("th", { scope: "row" }, formatMonthOfYear(month), month <= model.now && model.now < end && " in progress"),
     h("td.number.events", formatCount(items.length)),
     total("in", 1),
     total("out", -1),

@@ -17,17 +17,17 @@ const OPENING = { openingBalances: { USD: 10 } };
 test("each currency has its months", () => {
   assert.deepEqual(monthsOf(newModel(RENTS, [], OPENING)), [
     ["USD"],
-    ["Jan 2027", "1", "", "$10.00", "$0.00 2 Jan", "$0.00"],
+    ["Jan 2027 in progress", "1", "", "$10.00", "$0.00 2 Jan", "$0.00"],
     ["Feb 2027", "1", "", "$10.00", "−$10.00 3 Feb!", "−$10.00!"],
     ["EUR"],
-    ["Jan 2027", "1", "", "€10.00", "−€10.00 3 Jan!", "−€10.00!"],
+    ["Jan 2027 in progress", "1", "", "€10.00", "−€10.00 3 Jan!", "−€10.00!"],
     ["Feb 2027", "1", "", "€10.00", "−€20.00 2 Feb!", "−€20.00!"],
   ]);
 });
 
 test("a month can end above its lowest balance", () => {
   const [, month] = monthsOf(newModel([rent(2), rent(3, { type: "INCOME", amount: 30 })]));
-  assert.deepEqual(month, ["Jan 2027", "2", "€30.00", "€10.00", "−€10.00 3 Jan!", "€20.00"]);
+  assert.deepEqual(month, ["Jan 2027 in progress", "2", "€30.00", "€10.00", "−€10.00 3 Jan!", "€20.00"]);
 });
 
 test("balances are red if an expectation forbids them", () => {
