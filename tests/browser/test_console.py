@@ -191,7 +191,7 @@ async def test_sign_in_asks_for_the_fixed_code_of_an_address(tmp_path: Path, tab
         await console.open("#/clocks/new")
         await console.page.get_by_label("Email").fill("ana@app.test")
         await console.button("Sign in").click()
-        await expect(console.page.get_by_text("The mailbox has no email to ana@app.test.")).to_be_visible()
+        await expect(console.page.get_by_text("No email to ana@app.test is in the mailbox.")).to_be_visible()
         await console.page.get_by_label("Six-digit code").fill("123456")
         await expect(console.notification).to_have_text("You are signed in as ana@app.test.")
 

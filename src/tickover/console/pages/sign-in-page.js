@@ -112,7 +112,10 @@ class SignIn extends HTMLElement {
 
   #showCodeForm() {
     const sentText = progress.hasNoEmail
-      ? this.#about("The mailbox has no email to ", ". Enter the fixed code of this address. ")
+      ? this.#about(
+          "No email to ",
+          " is in the mailbox. Enter the fixed code of this address, from the setting TICKOVER_TEST_CODES. ",
+        )
       : this.#about("We sent a code to ", ". The code expires in 10 minutes and works once. ");
     const code = this.#field("Six-digit code", {
       type: "text",
