@@ -52,7 +52,8 @@ def test_page_describes_the_whole_method(method: Any) -> None:
     # The page says once how to send a token.
     assert method["description"].replace(NEEDS_TOKEN, "").replace("`", "") in described
     for param in method["params"]:
-        assert re.search(rf"\b{param['name']} [a-z -]+{'' if param['required'] else ', optional'}\n", described), param
+        mark = "required" if param["required"] else "optional"
+        assert re.search(rf"\b{param['name']} [a-z -]+, {mark}\n", described), param
         assert param["description"].replace("`", "") in described
     # The badges of the API page.
     badges = ["no token"] * (not method["x-needs-token"])

@@ -87,7 +87,7 @@ class _Reader:
             **method,
             # The page says once how to send a token.
             "description": method["description"].replace(self._needs_token, ""),
-            "params": list(self.fields(method["x-params"])),
+            "params": list(self.fields(method["x-params"], "required")),
             "result_text": _prose(result["description"]) + link,
             "result": [] if link else list(self.fields(result["schema"])),
             # The form for a call shows the parameters of the first example.
@@ -110,11 +110,11 @@ class _Reader:
             if "command" in sample:
                 yield "Command line", _highlight(sample["command"].rstrip())
 
-    def fields(self, schema: Schema) -> Iterator[Values]:
-        """Yield the members of an object, or of the objects in an array, each with its own members."""
+    def fields(self, schema: Schema, required: str = "") -> Iterator[Values]:
+        """Yield the members of an object, or of the objects in an array, each with its own. Mark the required ones."""
         found = self._resolve(schema.get("items", schema))
         for name, member in found.get("properties", {}).items():
-            mark = "" if name in found.get("required", ()) else "optional"
+            mark = required if name in found.get("required", ()) else "optional"
             text = self._resolve(member)["description"]
             rules = rules_of(member)
             yield {
@@ -122,7 +122,7 @@ class _Reader:
                 "kind": ", ".join(filter(None, [kind_of(member), mark])),
                 "text": _prose(text),
                 "rules": _prose(rules[:1].upper() + rules[1:]),
-                "members": list(self.fields(member)),
+                "members": list(self.fields(member, required)),
             }
 
     def _resolve(self, schema: Schema) -> Schema:
@@ -153,7 +153,7 @@ def rules_of(schema: Schema) -> str:
         _range(schema.get("minimum"), schema.get("maximum")),
         _range(schema.get("minItems"), schema.get("maxItems"), "entry", "entries"),
         _range(None, schema.get("maxProperties"), "member", "members"),
-        f"by default `{_encode(schema['default'])}`" if "default" in schema else "",
+        f"default: `{_encode(schema['default'])}`" if "default" in schema else "",
     ]
     return ", ".join(filter(None, rules))
 
