@@ -162,8 +162,9 @@ export function netText(items, account) {
  * name, and the net amount of each currency. The title names them all.
  */
 export function describeStep(items) {
-  const [{ name }] = items;
-  if (items.length === 1) return { name, amount: signedAmount(items[0]), title: name };
+  const [{ name, kind }] = items;
+  if (items.length === 1)
+    return { name, amount: (kind === "goal" ? "Goal " : "") + signedAmount(items[0]), title: name };
   const texts = items.map((item) => `${item.name} ${signedAmount(item)}`);
   const title = atMost(MAX_NAMES, texts, "more event").join("; ");
   return { name: plural(items.length, "event"), amount: netText(items), title };

@@ -33,12 +33,13 @@ test("the next step has the net amount of all events at its time", () => {
     expense("Fee", 3, 3, { currency: "CHF" }),
     expense("Rent", 900, 5),
   ];
-  const clock = model(items, [goal("Trip", 4), goal("Car", 4)]);
+  const clock = model(items, [goal("Trip", 4), goal("Car", 4), goal("Bike", 6)]);
   const step = (number) => Object.values(describeStep(nextItems({ ...clock, now: at(number) }))).map(plain);
   assert.deepEqual(step(1), ["3 events", "+€5,197.60, −CHF 3.00", "Pay +€5,840.00; Tax −€642.40; Fee −CHF 3.00"]);
   assert.deepEqual(step(3), ["2 events", "", "Trip +5.00; Car +5.00"]);
   assert.deepEqual(step(4), ["Rent", "−€900.00", "Rent"]);
-  assert.deepEqual(nextItems({ ...clock, now: at(5) }), []);
+  assert.deepEqual(step(5), ["Bike", "Goal +5.00", "Bike"]);
+  assert.deepEqual(nextItems({ ...clock, now: at(6) }), []);
 });
 
 test("the message after an advance names what posted", () => {

@@ -72,9 +72,9 @@ export function field(key, label, control, read = (text) => text, hint = null) {
 export const textInput = (value, attributes = {}) =>
   h("input", { type: "text", autocomplete: "off", value: String(value ?? ""), ...attributes });
 
-/** Create a search field. Its placeholder names it, unless it has a label. */
-export const searchInput = (placeholder, attributes) =>
-  textInput("", { type: "search", placeholder, "aria-label": placeholder, ...attributes });
+/** Create a search field. Its placeholder is short, because its label can be too long for a phone. */
+export const searchInput = (label, attributes) =>
+  textInput("", { type: "search", placeholder: "Search", "aria-label": label, ...attributes });
 
 /** Create a choice of `[value, text]`. */
 export const select = (options, { value: selected, ...properties } = {}) =>

@@ -90,7 +90,7 @@ function balanceFigure(model) {
     isLow: balances.get(curve.currency) < smallestAllowed(model, curve, model.now),
   }));
   if (amounts.length > 2)
-    return figure("balance", "Balance", [{ ...amounts[0], note: `and ${amounts.length - 1} more currencies` }]);
+    return figure("balance", "Balance", [{ ...amounts[0], note: `and ${amounts.length - 1} more` }]);
   if (amounts.length) return figure("balance", "Balance", amounts);
   if (!goals.length) return figure("balance none", "Events", [{ value: "None" }]);
   const [{ name, percent }, ...rest] = goals;

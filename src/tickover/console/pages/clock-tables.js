@@ -81,7 +81,7 @@ class TransactionTable extends HTMLElement {
     this.count = h("span.muted");
     this.nothing = h("p.muted", { hidden: true });
     const label = "Filter by name or category";
-    this.search = searchInput("Search", { "aria-label": label, oninput: () => this.#showMatches() });
+    this.search = searchInput(label, { oninput: () => this.#showMatches() });
     const add = () => this.dispatchEvent(new CustomEvent("additem"));
     this.add = h("button.soft", { onclick: add }, icon("add"), "Add event");
     this.filters = h("div.row.filters", this.search, this.#filter.element);

@@ -26,10 +26,10 @@ class Mailbox extends HTMLElement {
     this.list = h("ol.email-list");
     this.state = h("div.email-state");
     this.email = h("article.card.email", { "aria-label": "Email" }, h("p.muted", "Select an email."));
-    this.filter = searchInput("ana@example.test", {
+    this.filter = searchInput(null, {
       id: "email-filter",
       value: filter,
-      "aria-label": null,
+      placeholder: "ana@example.test",
       spellcheck: "false",
       oninput: () => {
         filter = this.filter.value;
@@ -213,11 +213,7 @@ function loginLink(url) {
 }
 
 function emailFrame(email) {
-  return h("iframe.email-frame", {
-    src: emailPath(email.id, "html"),
-    sandbox: "",
-    title: `Email “${email.subject}”`,
-  });
+  return h("iframe.email-frame", { src: emailPath(email.id, "html"), sandbox: "", title: `Email “${email.subject}”` });
 }
 
 customElements.define("tick-mailbox", Mailbox);
