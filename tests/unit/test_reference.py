@@ -19,7 +19,6 @@ from tickover.client.sync_client import BlockingTransport
 from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS, describe
 from tickover.server.web.api_reference import render
 
-NEEDS_TOKEN = document()["components"]["tags"]["token"]["description"]
 PAGE = render(describe(PUBLIC_URL), has_mailbox=True).decode()
 
 
@@ -42,23 +41,6 @@ def blocks(html: str) -> list[str]:
 def as_pasted(command: str) -> list[str]:
     """Split a command into words like a shell."""
     return shlex.split(command.replace("\\\n", " "))
-
-
-@pytest.mark.parametrize("method", document()["methods"])
-def test_page_describes_the_whole_method(method: Any) -> None:
-    shown = section(method["name"])
-    described = text_of(shown)
-    assert method["summary"] in described
-    # The page says once how to send a token.
-    assert method["description"].replace(NEEDS_TOKEN, "").replace("`", "") in described
-    for param in method["params"]:
-        mark = "required" if param["required"] else "optional"
-        assert re.search(rf"\b{param['name']} [a-z -]+, {mark}\n", described), param
-        assert param["description"].replace("`", "") in described
-    # The badges of the API page.
-    badges = ["no token"] * (not method["x-needs-token"])
-    assert re.findall(r'<span class="chip">(.*?)</span>', shown) == badges
-    assert sorted(re.findall(r'<a href="#([A-Z_]+)">', shown)) == sorted(method["x-reasons"])
 
 
 @pytest.mark.parametrize("name", DESCRIBED_OPERATIONS)

@@ -91,7 +91,7 @@ export class Scrubber {
     this.controls = h(
       "div.row.steps",
       { role: "group", "aria-label": "Preview" },
-      h("p", { "aria-hidden": "true" }, "Preview", h("small", "Hold Shift to advance")),
+      h("p", { "aria-hidden": "true" }, "Preview"),
       h("div.joined", this.buttons),
     );
     this.fault = h("span.error.fault", { role: "alert" });
