@@ -10,9 +10,8 @@ const MIN_STEPS = 28;
 const FIELD_UPDATE_MS = 120;
 
 /** Return the length of one slider step: a day, or less for a short window. */
-export function sliderStep({ from, to }) {
-  return [DAY, HOUR, MINUTE, 1000].find((size) => (to - from) / size >= MIN_STEPS) ?? 1;
-}
+export const sliderStep = ({ from, to }) =>
+  [DAY, HOUR, MINUTE, 1000].find((size) => (to - from) / size >= MIN_STEPS) ?? 1;
 
 /**
  * Return the slider step nearest to an instant. If items or the clock's time lie within half a step of it, return the
@@ -111,10 +110,12 @@ export class Scrubber {
   preview(instant, spokenText) {
     this.#instant = instant;
     this.#positionThumb();
+    // The field is slow to draw, so update it after the slider stops. The page may draw one preview several times.
+    if (this.slider.getAttribute("aria-valuetext") !== spokenText) {
+      clearTimeout(this.#fieldTimer);
+      this.#fieldTimer = setTimeout(() => this.#updateField(), FIELD_UPDATE_MS);
+    }
     this.slider.setAttribute("aria-valuetext", spokenText);
-    // The field is slow to draw, so update it after the slider stops.
-    clearTimeout(this.#fieldTimer);
-    this.#fieldTimer = setTimeout(() => this.#updateField(), FIELD_UPDATE_MS);
     const isAtEnd = [instant >= this.#model.maxTime, instant >= (this.#model.times.at(-1) ?? -Infinity)].map(String);
     this.buttons.forEach((button, index) => {
       const isDisabled = isAtEnd[TIME_STEPS[index].key === "n" ? 1 : 0];

@@ -191,8 +191,9 @@ function setSize(svg, pixels, height, fontScale) {
 }
 
 /**
- * Draw everything into the SVG, and the texts of the time axis into another one. Return `{ lanes, plots, box, x, preview, hover }`; `preview(instant)` moves the preview
- * and returns the edges of its pill, and `hover(instant)` marks an instant, or nothing if it is null.
+ * Draw everything into the SVG, and the texts of the time axis into another one. Return
+ * `{ lanes, plots, box, x, preview, hover }`; `preview(instant)` moves the preview and returns the edges of its pill,
+ * and `hover(instant)` marks an instant, or nothing if it is null.
  */
 export function drawTimeline(svg, axis, { width: pixels, space, results, tracks = [], ...options }) {
   const { model, curves = curvesOf(model), window, fontScale = rootFontScale() } = options;

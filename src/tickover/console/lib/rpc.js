@@ -32,9 +32,7 @@ onSessionEnd(() => (calls.length = 0));
  * Return the calls of this tab, newest first. Each is `{ id, method, request, response, authenticated, headers, at,
  * milliseconds }`. It was sent at the instant `at`. The response is null if the server sent none.
  */
-export function callHistory() {
-  return calls;
-}
+export const callHistory = () => calls;
 
 export const onCall = (callback) => historyEvents.addEventListener("call", callback);
 

@@ -275,7 +275,7 @@ class ClockPage extends HTMLElement {
   #preview(instant) {
     this.#instant = this.bar.instant = instant;
     this.#lastMove = performance.now();
-    this.#staleFrames = 2 * this.#queues.flat().length;
+    this.#staleFrames = 2 * Math.max(...this.#queues.map(({ length }) => length));
     this.#frame ||= requestAnimationFrame(() => this.#drawFrame());
     this.#updateUrl();
   }
