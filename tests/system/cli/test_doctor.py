@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from tests.system.shells import Result, Shell
 from tickover.server.doctor import (
     Status,
     _check_public_url,
+    check_clock,
+    check_disk,
     check_mail,
     check_permissions,
     check_proxies,
@@ -204,6 +207,14 @@ async def test_public_url_must_reach_a_tickover_server(status_line: bytes, body:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/below"
         check = await _check_public_url(read_settings({"TICKOVER_PUBLIC_URL": url}, {}))
     assert (check.status, requested) == (status, [b"GET /below/healthz"])
+
+
+def test_free_space_and_clock_skew_have_limits() -> None:
+    free = [100 * 2**20 - 1, 100 * 2**20, 2**30 - 1, 2**30]
+    assert [check_disk(each, Path()).status for each in free] == ["error", "warning", "warning", "ok"]
+    skews = [None, 0.9, -1.0, 59.9, -60]
+    found = [check_clock(datetime(2027, 1, 1, tzinfo=UTC), each).status for each in skews]
+    assert found == ["ok", "ok", "warning", "warning", "error"]
 
 
 @pytest.mark.parametrize(
