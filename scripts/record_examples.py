@@ -78,8 +78,8 @@ async def _results(world: World) -> dict[str, dict[str, Any]]:
     for name in (*_FIRST, *others, *_LAST, *_BY_BO, *_NEWEST):
         login = "loginByEmailLink" if name in _BY_BO else "loginByEmailVerification"
         token = None if OPERATIONS[name].needs is None else next(iter(results[login].values()))["token"]
-        for example in OPERATIONS[name].examples:
-            results.setdefault(name, {})[example.name] = await world.result(name, dict(example.params), token)
+        for title, params in OPERATIONS[name].examples.items():
+            results.setdefault(name, {})[title] = await world.result(name, dict(params), token)
             if name == "createTestClock":
                 world.pass_time(minutes=1)
     return {name: results[name] for name in OPERATIONS if name in results}

@@ -14,7 +14,7 @@ from tests.support.world import World
 from tickover.api.limits import MAX_EXPECTATIONS, MAX_NAME, MAX_SCENARIO_TEXT
 from tickover.server.fair_queue import MAX_CALLS_PER_USER
 from tickover.server.isolated_requests import ExpandRequest
-from tickover.server.operations.expand_scenario import OPERATION
+from tickover.server.operations import OPERATIONS
 from tickover.server.rpc.batch_limits import MAX_ENVELOPE
 
 START = "2027-01-01T00:00:00Z"
@@ -107,7 +107,7 @@ async def test_largest_result_is_within_its_maximum_size(world: World, token: st
     text = f'currency = "EUR"\nlength = "100 days"\n{transactions}{expectations}'
     response = await world.call("expandScenario", {"text": text, "start": START}, token)
     assert len(response.json["result"]["params"]["transactions"]) == 100
-    assert len(response.body) <= OPERATION.max_result + MAX_ENVELOPE
+    assert len(response.body) <= OPERATIONS["expandScenario"].max_result + MAX_ENVELOPE
     assert len(text) < MAX_SCENARIO_TEXT
 
 

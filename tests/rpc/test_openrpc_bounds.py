@@ -93,7 +93,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
 
 def _good(name: str) -> dict[str, Any]:
     """Return valid values of all parameters."""
-    return {**DESCRIBED_OPERATIONS[name].examples[0].params, **GOOD.get(name, {})}
+    return {**next(iter(DESCRIBED_OPERATIONS[name].examples.values())), **GOOD.get(name, {})}
 
 
 _OTHER_TYPES: Final[tuple[Any, ...]] = (None, True, 7, 1.5, [], {})

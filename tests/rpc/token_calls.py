@@ -10,10 +10,10 @@ from tickover.server.operations.clocks import EXAMPLE_CLOCK
 
 async def calls_with_token(world: World, token: str) -> dict[str, dict[str, Any]]:
     """Return the parameters of each operation: those of its first example, for a new clock. `logout` is the last."""
-    clock = (await world.create(token, **OPERATIONS["createTestClock"].examples[0].params))["id"]
+    clock = (await world.create(token, **next(iter(OPERATIONS["createTestClock"].examples.values()))))["id"]
     revoked = (await world.result("createAccessToken", {"name": "old"}, token))["id"]
     names = [name for name, operation in OPERATIONS.items() if operation.needs is not None]
-    calls = {name: _for_clock(OPERATIONS[name].examples[0].params, clock) for name in names}
+    calls = {name: _for_clock(next(iter(OPERATIONS[name].examples.values())), clock) for name in names}
     calls["revokeAccessToken"] = {"id": revoked}
     connected = await world.result("connectTestClock", calls["connectTestClock"], token)
     calls["disconnectTestClock"] = {"id": clock, "connectionId": connected["connection"]["id"]}

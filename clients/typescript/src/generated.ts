@@ -199,8 +199,8 @@ export interface LinkEntry {
   token: string;
 }
 
-/** logout has no parameters. */
-export type LogoutEntry = Record<string, never>;
+/** The operation has no parameters. */
+export type NoParams = Record<string, never>;
 
 /** The parameters of getTestClock. With `at`, the result is a preview. */
 export interface GetEntry {
@@ -238,8 +238,8 @@ export interface UpdateEntry {
   expectations?: Array<ExpectationEntry> | null;
 }
 
-/** The parameters of deleteTestClock. */
-export interface DeleteEntry {
+/** The parameters of an operation on a clock. */
+export interface ClockParams {
   /** The clock's ID. It starts with `clock_`. */
   id: string;
 }
@@ -434,12 +434,6 @@ export interface BankFault {
   until?: InstantInput;
 }
 
-/** The parameters of listTestClockConnections. */
-export interface ListConnectionsEntry {
-  /** The clock's ID. It starts with `clock_`. */
-  id: string;
-}
-
 /** The parameters of disconnectTestClock. */
 export interface DisconnectEntry {
   /** The clock's ID. It starts with `clock_`. */
@@ -447,9 +441,6 @@ export interface DisconnectEntry {
   /** The ID of a connection of this clock. */
   connectionId: string;
 }
-
-/** getCurrentUser has no parameters. */
-export type CurrentUserEntry = Record<string, never>;
 
 /** The parameters of createAccessToken. */
 export interface CreateAccessTokenEntry {
@@ -460,9 +451,6 @@ export interface CreateAccessTokenEntry {
   /** Whether the token can call only operations that change nothing. */
   readOnly?: boolean;
 }
-
-/** listAccessTokens has no parameters. */
-export type ListAccessTokensEntry = Record<string, never>;
 
 /** The parameters of revokeAccessToken. */
 export interface RevokeAccessTokenEntry {
@@ -1052,11 +1040,11 @@ export interface Operations {
   sendLoginCodeEmail: { params: SendEntry; result: Sent };
   loginByEmailVerification: { params: VerificationEntry; result: SignedIn };
   loginByEmailLink: { params: LinkEntry; result: SignedIn };
-  logout: { params: LogoutEntry; result: Done };
+  logout: { params: NoParams; result: Done };
   getTestClock: { params: GetEntry; result: OneClock };
   listTestClocks: { params: ListEntry; result: ClockPage };
   updateTestClock: { params: UpdateEntry; result: OneClock };
-  deleteTestClock: { params: DeleteEntry; result: Done };
+  deleteTestClock: { params: ClockParams; result: Done };
   forkTestClock: { params: ForkEntry; result: OneClock };
   amendTestClock: { params: AmendEntry; result: OneClock };
   listTestClockEvents: { params: EventsEntry; result: EventPage };
@@ -1068,11 +1056,11 @@ export interface Operations {
   scenarioFromStatement: { params: StatementEntry; result: StatementScenario };
   exportTestClock: { params: ExportEntry; result: ExportedClock };
   connectTestClock: { params: ConnectEntry; result: Connected };
-  listTestClockConnections: { params: ListConnectionsEntry; result: Connections };
+  listTestClockConnections: { params: ClockParams; result: Connections };
   disconnectTestClock: { params: DisconnectEntry; result: Done };
-  getCurrentUser: { params: CurrentUserEntry; result: CurrentUser };
+  getCurrentUser: { params: NoParams; result: CurrentUser };
   createAccessToken: { params: CreateAccessTokenEntry; result: CreatedAccessToken };
-  listAccessTokens: { params: ListAccessTokensEntry; result: AccessTokens };
+  listAccessTokens: { params: NoParams; result: AccessTokens };
   revokeAccessToken: { params: RevokeAccessTokenEntry; result: Done };
 }
 
@@ -1145,8 +1133,8 @@ export abstract class OperationMethods {
     return this.call("loginByEmailLink", params, options);
   }
 
-  /** Revoke the token in use. Your other tokens stay valid. To revoke an access token, call `revokeAccessToken`. */
-  logout(params: LogoutEntry = {}, options?: CallOptions): Promise<Done> {
+  /** Revoke the token in use. Your other tokens stay valid. To revoke an access token, call `revokeAccessToken`. Access tokens can't call this operation: it needs a token from a sign-in. */
+  logout(params: NoParams = {}, options?: CallOptions): Promise<Done> {
     return this.call("logout", params, options);
   }
 
@@ -1166,7 +1154,7 @@ export abstract class OperationMethods {
   }
 
   /** Delete a clock. Deletes the clock and its schedule immediately. You can reuse its idempotency keys. */
-  deleteTestClock(params: DeleteEntry, options?: CallOptions): Promise<Done> {
+  deleteTestClock(params: ClockParams, options?: CallOptions): Promise<Done> {
     return this.call("deleteTestClock", params, options);
   }
 
@@ -1226,7 +1214,7 @@ export abstract class OperationMethods {
   }
 
   /** List the connections of a clock, oldest first. Lists connections whether or not a program uses them. Their secrets aren't shown again. */
-  listTestClockConnections(params: ListConnectionsEntry, options?: CallOptions): Promise<Connections> {
+  listTestClockConnections(params: ClockParams, options?: CallOptions): Promise<Connections> {
     return this.call("listTestClockConnections", params, options);
   }
 
@@ -1236,7 +1224,7 @@ export abstract class OperationMethods {
   }
 
   /** Return your user and the token in use. Use it to check a token. */
-  getCurrentUser(params: CurrentUserEntry = {}, options?: CallOptions): Promise<CurrentUser> {
+  getCurrentUser(params: NoParams = {}, options?: CallOptions): Promise<CurrentUser> {
     return this.call("getCurrentUser", params, options);
   }
 
@@ -1246,7 +1234,7 @@ export abstract class OperationMethods {
   }
 
   /** List your live access tokens, newest first. Doesn't list expired tokens. Access tokens can't call this operation: it needs a token from a sign-in. */
-  listAccessTokens(params: ListAccessTokensEntry = {}, options?: CallOptions): Promise<AccessTokens> {
+  listAccessTokens(params: NoParams = {}, options?: CallOptions): Promise<AccessTokens> {
     return this.call("listAccessTokens", params, options);
   }
 

@@ -92,9 +92,16 @@ class Rejection(Exception):
         return tuple(self.details.get("errors", ()))
 
 
-def invalid_params(operation: str, faults: Sequence[Fault]) -> Rejection:
+def invalid_params(faults: Sequence[Fault], operation: str = "the call") -> Rejection:
+    """Return a rejection. The dispatcher adds the name of the operation."""
     fields = f"1 field of {operation} is" if len(faults) == 1 else f"{len(faults)} fields of {operation} are"
     return Rejection(Reason.INVALID_PARAMS, f"{fields} invalid.", {"errors": list(faults)})
+
+
+def reject(faults: Sequence[Fault]) -> None:
+    """Raise INVALID_PARAMS if there are faults."""
+    if faults:
+        raise invalid_params(faults)
 
 
 def unauthenticated() -> Rejection:

@@ -11,7 +11,7 @@ from tickover.client import ClientError, InvalidResponse, NothingLeft, Unreachab
 @pytest.mark.parametrize(("number", "listed", "more"), [(1, 1, ""), (10, 10, ""), (11, 10, "  and 1 more")])
 def test_first_ten_faults_are_listed_and_json_has_all(number: int, listed: int, more: str) -> None:
     faults = [Fault(f"transactions[{n}].amount", "positive", "must be greater than 0") for n in range(number)]
-    error = from_rejection(invalid_params("createTestClock", faults))
+    error = from_rejection(invalid_params(faults, "createTestClock"))
     first, *rest = error.lines
     fields = "1 field of createTestClock is" if number == 1 else f"{number} fields of createTestClock are"
     assert first == f"tickover: {fields} invalid."

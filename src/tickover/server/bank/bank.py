@@ -14,7 +14,7 @@ from tickover.api.limits import CALL_COST
 from tickover.api.timestamps import Instant
 from tickover.server.bank.view import BankView, Row
 from tickover.server.lru_cache import LruCache
-from tickover.server.operations.caller import Caller
+from tickover.server.operations.access import Caller
 from tickover.server.operations.connections import decode_faults
 from tickover.server.operations.services import Services
 from tickover.server.rpc.admission import Admission, User

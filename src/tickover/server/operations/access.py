@@ -1,19 +1,32 @@
-"""Who may call an operation: tokens, their permissions, and the rate limit of a client's network."""
+"""Who calls an operation, and may: tokens, their permissions, and the rate limit of a client's network."""
 
+from datetime import UTC, datetime
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from tickover.api.errors import Reason, Rejection, unauthenticated
 from tickover.api.timestamps import Instant
 from tickover.server.lru_cache import LruCache
-from tickover.server.operations.caller import Caller
 from tickover.server.sign_in import tokens
 from tickover.server.sign_in.rate_limits import Buckets
 from tickover.server.sign_in.tokens import Permission
-from tickover.server.storage.store import Store, Token
+from tickover.server.storage.store import IdempotencyRecord, Store, Token
 
 _MAX_KNOWN_TOKENS: Final = 10_000
+_NO_TOKEN: Final = Token(b"", b"", datetime.min.replace(tzinfo=UTC))
+
+
+class Caller(Struct, frozen=True, gc=False):
+    """The caller, its network, and the time of the call."""
+
+    now: Instant
+    network: str
+    token: Token = _NO_TOKEN
+    """Without authentication, its digest and user are empty. No stored token has an empty digest."""
+    idempotency_record: IdempotencyRecord | None = None
+    """If the call has an Idempotency-Key header."""
 
 
 class Access:

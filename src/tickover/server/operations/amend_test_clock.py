@@ -1,5 +1,3 @@
-"""amendTestClock: add items to a clock, and cancel items that haven't happened yet."""
-
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar
 
@@ -7,19 +5,14 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tickover.api.clocks import AddEntry, OneClock, authorization_faults, currency_faults, initial_amount_faults
 from tickover.api.errors import Fault, Reason
-from tickover.api.fields import ClockId, Params, Text, doc
+from tickover.api.fields import Text, doc
 from tickover.api.limits import (
     MAX_CANCELLED,
-    MAX_CLOCK_CURRENCIES,
-    MAX_CLOCK_GOALS,
-    MAX_CLOCK_ITEMS,
-    MAX_CLOCK_TRANSACTIONS,
-    MAX_GOAL_CONTRIBUTIONS,
 )
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
-from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
-from tickover.server.operations.operation import COPY, Caller, Example, Operation, Permission, Services
+from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
+from tickover.server.operations.operation import COPY, Caller, Operation, Permission, Services
 from tickover.server.schedule.amendments import NextSchedule, amend
 from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.schedule import Schedule
@@ -30,7 +23,7 @@ def _with_items(name: str) -> dict[str, Any]:
     return {"required": [name], "properties": {name: {"minItems": 1}}}
 
 
-class AmendEntry(Params, frozen=True):
+class AmendEntry(ClockParams, frozen=True):
     """The parameters of amendTestClock."""
 
     combinations: ClassVar[dict[str, Any]] = {
@@ -43,7 +36,6 @@ class AmendEntry(Params, frozen=True):
         ]
     }
 
-    id: ClockId
     add: AddEntry | UnsetType = UNSET
     cancel: Annotated[
         Annotated[Sequence[Text], Meta(max_length=MAX_CANCELLED)] | UnsetType,
@@ -61,51 +53,38 @@ class AmendEntry(Params, frozen=True):
         yield from authorization_faults("add.transactions", add.transactions)
 
 
+@Operation(
+    "amendTestClock",
+    OneClock,
+    needs=Permission.WRITE,
+    takes_idempotency_key=True,
+    cost=COPY,
+    max_result=sizes.CLOCK,
+    reasons=(Reason.ITEM_NOT_PENDING, Reason.RATE_LIMITED),
+    examples={
+        "A late bonus, and one contribution less": {
+            "id": EXAMPLE_CLOCK,
+            "add": {
+                "transactions": [
+                    {"at": "2027-02-01T00:00:00Z", "name": "Bonus", "amount": 400, "currency": "EUR", "type": "INCOME"}
+                ]
+            },
+            "cancel": ["ctb_01a2d11f02007129903ac1d45597fdf1_0_1"],
+        }
+    },
+)
 async def amend_test_clock(params: AmendEntry, caller: Caller, services: Services) -> bytes:
+    """Add items to a clock, and cancel items that haven't happened yet.
+
+    The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the
+    clock's `frozenTime` happens immediately. The call changes all or nothing. A clock holds at most
+    {MAX_CLOCK_TRANSACTIONS:,} transactions and transfers, {MAX_CLOCK_GOALS} goals, {MAX_GOAL_CONTRIBUTIONS}
+    contributions to one goal, {MAX_CLOCK_ITEMS:,} items in total, and {MAX_CLOCK_CURRENCIES} different currencies. The
+    server never reuses the IDs of cancelled items.
+    """
     add = AddEntry() if params.add is UNSET else params.add
 
     async def compute(clock: Clock, schedule: Schedule) -> NextSchedule:
         return amend(clock, schedule, add, params.cancel or ())
 
     return await services.clocks.amend(params.id, caller, compute)
-
-
-OPERATION = Operation(
-    name="amendTestClock",
-    summary="Add items to a clock, and cancel items that haven't happened yet",
-    description=(
-        "The past never changes: you can cancel only items after `frozenTime`. A new item that is dated exactly at the "
-        "clock's `frozenTime` happens immediately. The call changes all or nothing. A clock holds at most "
-        f"{MAX_CLOCK_TRANSACTIONS:,} transactions and transfers, {MAX_CLOCK_GOALS} goals, {MAX_GOAL_CONTRIBUTIONS} "
-        f"contributions to one goal, {MAX_CLOCK_ITEMS:,} items in total, and {MAX_CLOCK_CURRENCIES} different "
-        "currencies. The server never reuses the IDs of cancelled items."
-    ),
-    params=AmendEntry,
-    result=OneClock,
-    handler=amend_test_clock,
-    needs=Permission.WRITE,
-    takes_idempotency_key=True,
-    cost=COPY,
-    max_result=sizes.CLOCK,
-    reasons=(*CLOCK_REASONS, Reason.ITEM_NOT_PENDING, Reason.RATE_LIMITED),
-    examples=(
-        Example(
-            "A late bonus, and one contribution less",
-            {
-                "id": EXAMPLE_CLOCK,
-                "add": {
-                    "transactions": [
-                        {
-                            "at": "2027-02-01T00:00:00Z",
-                            "name": "Bonus",
-                            "amount": 400,
-                            "currency": "EUR",
-                            "type": "INCOME",
-                        }
-                    ]
-                },
-                "cancel": ["ctb_01a2d11f02007129903ac1d45597fdf1_0_1"],
-            },
-        ),
-    ),
-)

@@ -1,5 +1,3 @@
-"""checkTestClock: check expectations about balances, goals, totals and transactions."""
-
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Final
@@ -8,15 +6,15 @@ from msgspec import UNSET, UnsetType, json
 
 from tickover.api import timestamps
 from tickover.api.clocks import Expectations
-from tickover.api.errors import Fault
+from tickover.api.errors import Fault, reject
 from tickover.api.expectations import CheckResult, form_faults
-from tickover.api.fields import ClockId, OpeningBalances, Params, doc
+from tickover.api.fields import OpeningBalances, doc
 from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_EXPECTATIONS, MAX_GOAL_CONTRIBUTIONS
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
-from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
-from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults, reject
-from tickover.server.operations.operation import LEDGER, Caller, Example, Operation, Permission, Services
+from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
+from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults
+from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
 from tickover.server.schedule.expectations import Scope, check, scope_faults, time_faults
 from tickover.server.schedule.schedule import Expectation, decode_expectations
 
@@ -24,10 +22,9 @@ _MANY_ITEMS: Final = 100
 _HOLDS: Final = b'{"ok":true}'
 
 
-class CheckEntry(Params, frozen=True):
+class CheckEntry(ClockParams, frozen=True):
     """The parameters of checkTestClock."""
 
-    id: ClockId
     expectations: Annotated[
         Expectations | UnsetType, doc("Each has exactly one member. Default: the expectations of the clock.")
     ] = UNSET
@@ -44,7 +41,35 @@ class CheckEntry(Params, frozen=True):
         return form_faults(self.expectations)
 
 
+@Operation(
+    "checkTestClock",
+    CheckResult,
+    needs=Permission.READ,
+    is_idempotent=True,
+    cost=LEDGER,
+    max_result=1024
+    + sizes.EXPECTATIONS
+    + MAX_EXPECTATIONS * (512 + sizes.NAME_AND_CATEGORY + max(MAX_CLOCK_TRANSACTIONS, MAX_GOAL_CONTRIBUTIONS) * 64),
+    examples={
+        "Did the money hold?": {
+            "id": EXAMPLE_CLOCK,
+            "openingBalances": {"EUR": 1000},
+            "expectations": [
+                {"balance": {"currency": "EUR", "atLeast": 0}},
+                {"goalReached": {"goal": "Trip", "by": "2027-12-31T00:00:00Z"}},
+                {"total": {"type": "EXPENSE", "currency": "EUR", "category": "home", "per": "MONTH", "atMost": 1200}},
+                {"posted": {"name": "Salary", "by": "2027-01-31T00:00:00Z"}},
+            ],
+        }
+    },
+)
 async def check_test_clock(params: CheckEntry, caller: Caller, services: Services) -> bytes:
+    """Check expectations about balances, goals, totals and transactions.
+
+    Checks expectations, by default those of the clock, from its start to `until`, and returns a result for each, in
+    their order. A violation names the first instant at which the expectation doesn't hold. A currency, account,
+    category or goal that the clock doesn't have is rejected. This never moves the clock.
+    """
     clock, schedule = await services.clocks.find(params.id, caller)
     cached = await services.ledgers.get(clock, schedule)
     until = params.until or clock.max_time
@@ -59,7 +84,7 @@ async def check_test_clock(params: CheckEntry, caller: Caller, services: Service
     else:
         expectations = params.expectations
         faults += scope_faults(expectations, cached.ledger, cached.totals, scope)
-    reject(OPERATION.name, faults)
+    reject(faults)
     results: list[bytes] = []
     for each in expectations:
         found = check(each, cached.ledger, cached.totals, scope)
@@ -80,47 +105,3 @@ def _stored_faults(expectations: Sequence[Expectation], scope: Scope) -> Iterato
     if latest > scope.until:
         message = f"must not be before the last instant of the clock's expectations ({timestamps.write(latest)})"
         yield Fault("until", "range", message, timestamps.write(scope.until))
-
-
-OPERATION = Operation(
-    name="checkTestClock",
-    summary="Check expectations about balances, goals, totals and transactions",
-    description=(
-        "Checks expectations, by default those of the clock, from its start to `until`, and returns a result for each, "
-        "in their order. A violation names the first instant at which the expectation doesn't hold. A currency, "
-        "account, category or goal that the clock doesn't have is rejected. This never moves the clock."
-    ),
-    params=CheckEntry,
-    result=CheckResult,
-    handler=check_test_clock,
-    needs=Permission.READ,
-    is_idempotent=True,
-    cost=LEDGER,
-    max_result=1024
-    + sizes.EXPECTATIONS
-    + MAX_EXPECTATIONS * (512 + sizes.NAME_AND_CATEGORY + max(MAX_CLOCK_TRANSACTIONS, MAX_GOAL_CONTRIBUTIONS) * 64),
-    reasons=CLOCK_REASONS,
-    examples=(
-        Example(
-            "Did the money hold?",
-            {
-                "id": EXAMPLE_CLOCK,
-                "openingBalances": {"EUR": 1000},
-                "expectations": [
-                    {"balance": {"currency": "EUR", "atLeast": 0}},
-                    {"goalReached": {"goal": "Trip", "by": "2027-12-31T00:00:00Z"}},
-                    {
-                        "total": {
-                            "type": "EXPENSE",
-                            "currency": "EUR",
-                            "category": "home",
-                            "per": "MONTH",
-                            "atMost": 1200,
-                        }
-                    },
-                    {"posted": {"name": "Salary", "by": "2027-01-31T00:00:00Z"}},
-                ],
-            },
-        ),
-    ),
-)

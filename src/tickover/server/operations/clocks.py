@@ -12,9 +12,10 @@ from msgspec import DecodeError, Struct, json
 from tickover.api import ids, timestamps
 from tickover.api.connections import BankProtocol
 from tickover.api.errors import Reason, Rejection, unavailable
+from tickover.api.fields import ClockId, Params
 from tickover.api.timestamps import Instant
 from tickover.server.lru_cache import LruCache
-from tickover.server.operations.caller import Caller
+from tickover.server.operations.access import Caller
 from tickover.server.schedule.amendments import NextSchedule
 from tickover.server.schedule.clocks import Clock, encode_names, encode_start
 from tickover.server.schedule.schedule import Schedule, decode_stored, encode_stored, view
@@ -61,6 +62,12 @@ TIME_REASONS: Final = (Reason.TIME_BEFORE_CURRENT, Reason.TIME_AFTER_MAX)
 
 EXAMPLE_CLOCK: Final = "clock_01a2d11f-0200-7129-903a-c1d45597fdf1"
 """The ID of the first clock in the examples, which use a fixed seed."""
+
+
+class ClockParams(Params, frozen=True):
+    """The parameters of an operation on a clock."""
+
+    id: ClockId
 
 
 class KeyReused(Exception):

@@ -1,5 +1,3 @@
-"""connectTestClock: let a program that speaks the protocol of a bank read a clock."""
-
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from math import ceil
@@ -10,12 +8,12 @@ from msgspec import UNSET, Meta, UnsetType, field, json
 from tickover.api import ids, timestamps
 from tickover.api.connections import BankFault, Connected, Protocol
 from tickover.api.errors import Fault, Reason, Rejection
-from tickover.api.fields import ClockId, Params, Text, doc
+from tickover.api.fields import Text, doc
 from tickover.api.limits import MAX_BANK_FAULTS, MAX_CONNECTIONS, MAX_INSTITUTION
 from tickover.api.timestamps import Instant
-from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK, live_key, not_found
+from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
 from tickover.server.operations.connections import MAX_CONNECTION_SIZE, to_result
-from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.sign_in import tokens
 from tickover.server.storage.store import StoredConnection, TooManyConnections
 
@@ -23,10 +21,9 @@ _MAX_SECRET_SIZE = 4096
 """A setup token contains the server's public URL."""
 
 
-class ConnectEntry(Params, frozen=True):
+class ConnectEntry(ClockParams, frozen=True):
     """The parameters of connectTestClock."""
 
-    id: ClockId
     protocol: Protocol
     institution: Annotated[
         Text, Meta(min_length=1, max_length=MAX_INSTITUTION), doc("The name of the bank that the program shows.")
@@ -45,7 +42,29 @@ class ConnectEntry(Params, frozen=True):
                 yield Fault(f"faults[{index}].until", "range", message, timestamps.write(fault.until))
 
 
+@Operation(
+    "connectTestClock",
+    Connected,
+    needs=Permission.WRITE,
+    max_result=MAX_CONNECTION_SIZE + _MAX_SECRET_SIZE,
+    reasons=(Reason.RATE_LIMITED,),
+    examples={
+        "With Plaid": {"id": EXAMPLE_CLOCK, "protocol": "PLAID"},
+        "With SimpleFIN, and a day on which the bank is down": {
+            "id": EXAMPLE_CLOCK,
+            "protocol": "SIMPLEFIN",
+            "institution": "First Bank",
+            "faults": [{"kind": "INSTITUTION_DOWN", "from": "2027-02-01T00:00:00Z", "until": "2027-02-02T00:00:00Z"}],
+        },
+    },
+)
 async def connect_test_clock(params: ConnectEntry, caller: Caller, services: Services) -> Connected:
+    """Let a program that speaks SimpleFIN or Plaid read a clock.
+
+    The program sees a bank whose time is the clock's `frozenTime`: the accounts and balances, and the transactions up
+    to that instant. Give it the `setupToken` or the `publicToken`, which works once. A connection only reads, and ends
+    with the clock. A clock can have {MAX_CONNECTIONS} connections.
+    """
     clock_key = live_key(params.id, caller.now)
     secret = services.mint.new_connection_secret()
     if params.protocol == "PLAID":
@@ -66,34 +85,3 @@ async def connect_test_clock(params: ConnectEntry, caller: Caller, services: Ser
         return Connected(to_result(new), public_token=secret)
     claim_url = f"{services.policy.public_url}/simplefin/claim/{secret}"
     return Connected(to_result(new), setup_token=b64encode(claim_url.encode()).decode())
-
-
-OPERATION = Operation(
-    name="connectTestClock",
-    summary="Let a program that speaks SimpleFIN or Plaid read a clock",
-    description=(
-        "The program sees a bank whose time is the clock's `frozenTime`: the accounts and balances, and the "
-        "transactions up to that instant. Give it the `setupToken` or the `publicToken`, which works once. A "
-        f"connection only reads, and ends with the clock. A clock can have {MAX_CONNECTIONS} connections."
-    ),
-    params=ConnectEntry,
-    result=Connected,
-    handler=connect_test_clock,
-    needs=Permission.WRITE,
-    max_result=MAX_CONNECTION_SIZE + _MAX_SECRET_SIZE,
-    reasons=(*CLOCK_REASONS, Reason.RATE_LIMITED),
-    examples=(
-        Example("With Plaid", {"id": EXAMPLE_CLOCK, "protocol": "PLAID"}),
-        Example(
-            "With SimpleFIN, and a day on which the bank is down",
-            {
-                "id": EXAMPLE_CLOCK,
-                "protocol": "SIMPLEFIN",
-                "institution": "First Bank",
-                "faults": [
-                    {"kind": "INSTITUTION_DOWN", "from": "2027-02-01T00:00:00Z", "until": "2027-02-02T00:00:00Z"}
-                ],
-            },
-        ),
-    ),
-)

@@ -1,5 +1,3 @@
-"""createAccessToken: create a token for a program, such as a CI job."""
-
 from datetime import timedelta
 from math import ceil
 from typing import Annotated
@@ -12,7 +10,7 @@ from tickover.api.fields import Params, Text, doc
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_ACCESS_TOKENS, MAX_TOKEN_DAYS, MAX_TOKEN_NAME
 from tickover.api.timestamps import Instant
 from tickover.api.tokens import CreatedAccessToken, ReadOnly
-from tickover.server.operations.operation import NEEDS_SIGN_IN, Caller, Example, Operation, Permission, Services
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.sign_in import tokens
 from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage.store import NewAccessToken, Owner, Store, TooManyTokens
@@ -32,7 +30,19 @@ class CreateAccessTokenEntry(Params, frozen=True):
     read_only: ReadOnly = False
 
 
+@Operation(
+    "createAccessToken",
+    CreatedAccessToken,
+    needs=Permission.SESSION,
+    reasons=(Reason.RATE_LIMITED,),
+    examples={"For a CI job": {"name": "CI", "expiresInDays": 30}},
+)
 async def create_access_token(params: CreateAccessTokenEntry, caller: Caller, services: Services) -> CreatedAccessToken:
+    """Create a token for a program, such as a CI job.
+
+    Use the token as a bearer token, for example in a CI job. Only this response contains it. A read-only token can call
+    only operations that change nothing. You can have {MAX_ACCESS_TOKENS} live access tokens.
+    """
     return await create(params, caller.token, caller.now, services.store, services.mint)
 
 
@@ -49,20 +59,3 @@ async def create(
         message = f"You have {MAX_ACCESS_TOKENS} access tokens, which is the limit. Revoke one first."
         raise Rejection(Reason.RATE_LIMITED, message, {"retryAfterSeconds": wait})
     return CreatedAccessToken(ids.write("token", key), token, params.name, params.read_only, expires_at)
-
-
-OPERATION = Operation(
-    name="createAccessToken",
-    summary="Create a token for a program, such as a CI job",
-    description=(
-        "Use the token as a bearer token, for example in a CI job. Only this response contains it. A read-only token "
-        f"can call only operations that change nothing. You can have {MAX_ACCESS_TOKENS} live access tokens. "
-        f"{NEEDS_SIGN_IN}"
-    ),
-    params=CreateAccessTokenEntry,
-    result=CreatedAccessToken,
-    handler=create_access_token,
-    needs=Permission.SESSION,
-    reasons=(Reason.RATE_LIMITED,),
-    examples=(Example("For a CI job", {"name": "CI", "expiresInDays": 30}),),
-)

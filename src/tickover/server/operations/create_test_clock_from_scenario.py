@@ -1,24 +1,35 @@
-"""createTestClockFromScenario: create a clock from an included scenario, or from a scenario in TOML."""
-
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 from msgspec import UNSET, Meta, UnsetType, json
 from msgspec.structs import replace
 
 from tickover.api.clocks import ContributionEntry, GoalEntry, NewClock, OneClock, TransactionEntry, TransferEntry
-from tickover.api.errors import Fault, Reason
+from tickover.api.errors import Fault, Reason, invalid_params, reject, unauthenticated
 from tickover.api.fields import ClockName, InitialAmount, Labels, Params, PositiveAmount, Text, doc
 from tickover.api.limits import MAX_CLOCK_CURRENCIES, MAX_SCENARIO_BYTES
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant, first_of_month
-from tickover.server.isolated_requests import ExpandRequest
+from tickover.server.isolated_requests import ExpandRequest, IsolatedRequest
 from tickover.server.operations import sizes
-from tickover.server.operations.expand_scenario import EXAMPLE, expand
-from tickover.server.operations.ledgers import reject
-from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import new_clock
 from tickover.server.schedule.schedule import encode_schedule
+
+EXAMPLE: Final = """\
+title = "Home"
+currency = "EUR"
+length = "1 month"
+
+[[transactions]]
+name = "Rent"
+amount = 840.50
+type = "expense"
+every = "month on the 3rd"
+
+[[expect]]
+never_below = -1000
+"""
 
 
 class FromScenarioEntry(Params, frozen=True):
@@ -63,14 +74,29 @@ class _GrownClock(NewClock, frozen=True):
     goals: Sequence[_GrownGoal] = ()
 
 
+@Operation(
+    "createTestClockFromScenario",
+    OneClock,
+    needs=Permission.WRITE,
+    takes_idempotency_key=True,
+    max_result=sizes.CLOCK,
+    reasons=(Reason.RATE_LIMITED,),
+    examples={"A month of rent": {"text": EXAMPLE, "start": "2027-01-01T00:00:00Z"}},
+)
 async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Caller, services: Services) -> bytes:
+    """Create a clock from a scenario.
+
+    Expands an included scenario or your own in TOML, and creates a clock with as many items as a clock can hold. The
+    clock keeps the scenario's title as its name, its opening balances and its expectations. Each fault of an invalid
+    scenario has its `line`.
+    """
     from tickover.scenarios import files
 
     path = "text" if params.scenario is UNSET else "scenario"
     text = files.included_text(params.scenario) if isinstance(params.scenario, str) else str(params.text)
     month = first_of_month(caller.now)
     request = ExpandRequest(text, params.start or None, month, is_stored=True)
-    given = json.decode(await expand(OPERATION.name, path, request, caller, services), type=_GrownClock)
+    given = json.decode(await expand(path, request, caller, services), type=_GrownClock)
     given = replace(given, labels=params.labels, name=params.name or given.name)
     faults = [] if given.passes_fast_checks(caller.now) else list(given.faults(caller.now))
     faults += _currency_faults(given)
@@ -79,8 +105,22 @@ async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Cal
         schedule = encode_schedule(clock, given)
         faults = await services.ledgers.expectation_faults(clock, schedule, given)
     if faults:
-        reject(OPERATION.name, [_of_scenario(fault, path) for fault in faults])
+        reject([_of_scenario(fault, path) for fault in faults])
     return await services.clocks.create(clock, schedule, caller)
+
+
+async def expand(path: str, request: IsolatedRequest, caller: Caller, services: Services) -> bytes:
+    """Return the result of the isolated process. Raise a Rejection with the faults of the parameter at `path`."""
+    if await services.store.find_token(caller.token.digest, caller.now) is None:
+        raise unauthenticated()
+    async with services.isolated_process.turn(caller.token.user):
+        found = await services.isolated_process.run(request)
+    if found.result is UNSET:
+        faults = [
+            Fault(path, "scenario", message.removesuffix("."), line=line or UNSET) for message, line in found.errors
+        ]
+        raise invalid_params(faults)
+    return bytes(found.result)
 
 
 def _of_scenario(fault: Fault, path: str) -> Fault:
@@ -94,22 +134,3 @@ def _currency_faults(given: _GrownClock) -> Iterator[Fault]:
     currencies = len({item.currency for item in given.transactions})
     if currencies > MAX_CLOCK_CURRENCIES:
         yield Fault("currencies", "count", f"must be at most {MAX_CLOCK_CURRENCIES}", currencies)
-
-
-OPERATION = Operation(
-    name="createTestClockFromScenario",
-    summary="Create a clock from a scenario",
-    description=(
-        "Expands an included scenario or your own in TOML, and creates a clock with as many items as a clock can hold. "
-        "The clock keeps the scenario's title as its name, its opening balances and its expectations. Each fault of an "
-        "invalid scenario has its `line`."
-    ),
-    params=FromScenarioEntry,
-    result=OneClock,
-    handler=create_test_clock_from_scenario,
-    needs=Permission.WRITE,
-    takes_idempotency_key=True,
-    max_result=sizes.CLOCK,
-    reasons=(Reason.RATE_LIMITED,),
-    examples=(Example("A month of rent", {"text": EXAMPLE, "start": "2027-01-01T00:00:00Z"}),),
-)

@@ -1,24 +1,21 @@
-"""exportTestClock: export a clock as account statements for other programs."""
-
 from typing import Annotated
 
 from msgspec import UNSET, Raw, UnsetType
 
 from tickover.api.clocks import ExportedClock, unknown_account
-from tickover.api.errors import Fault, Reason, invalid_params
-from tickover.api.fields import AccountKey, ClockId, ExportFormat, OpeningBalances, Params, doc
+from tickover.api.errors import Fault, Reason, invalid_params, reject
+from tickover.api.fields import AccountKey, ExportFormat, OpeningBalances, doc
 from tickover.server.isolated_requests import MAX_EXPORT, ExportRequest
-from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
-from tickover.server.operations.ledgers import opening_faults, reject
-from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
+from tickover.server.operations.ledgers import opening_faults
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import encode_start
 from tickover.server.schedule.schedule import decode_opening_balances, view
 
 
-class ExportEntry(Params, frozen=True):
+class ExportEntry(ClockParams, frozen=True):
     """The parameters of exportTestClock."""
 
-    id: ClockId
     format: Annotated[ExportFormat, doc("The format of the file.")]
     pending: Annotated[bool, doc("Whether to include transactions after the clock's `frozenTime`.")] = False
     opening_balances: OpeningBalances | UnsetType = UNSET
@@ -27,7 +24,22 @@ class ExportEntry(Params, frozen=True):
     ] = UNSET
 
 
+@Operation(
+    "exportTestClock",
+    ExportedClock,
+    needs=Permission.READ,
+    is_idempotent=True,
+    max_result=MAX_EXPORT,
+    reasons=(Reason.RATE_LIMITED,),
+    examples={"As CSV": {"id": EXAMPLE_CLOCK, "format": "csv", "openingBalances": {"EUR": 1000}}},
+)
 async def export_test_clock(params: ExportEntry, caller: Caller, services: Services) -> bytes:
+    """Export a clock as account statements for other programs.
+
+    Returns a file with one statement for each account, or for each currency of a clock without any, the same as
+    `tickover clock export`. `ofx` and `camt053` need at least one account, transaction or opening balance. `camt053`
+    allows 5 decimals.
+    """
     process = services.isolated_process
     # A call that waits for its turn holds no clock in memory.
     async with process.turn(caller.token.user):
@@ -36,30 +48,11 @@ async def export_test_clock(params: ExportEntry, caller: Caller, services: Servi
         accounts = [account.head.key for account in schedule.accounts]
         if params.account and params.account not in accounts:
             faults.append(unknown_account("account", params.account, accounts))
-        reject(OPERATION.name, faults)
+        reject(faults)
         snapshot = Raw(view(clock.frozen_time, schedule, encode_start(clock)))
         opening = decode_opening_balances(schedule) if params.opening_balances is UNSET else params.opening_balances
         request = ExportRequest(snapshot, params.format, params.pending, opening, params.account or "")
         found = await process.run(request)
     if found.result is UNSET:
-        raise invalid_params(OPERATION.name, [Fault("format", "export", found.errors[0][0], params.format)])
+        raise invalid_params([Fault("format", "export", found.errors[0][0], params.format)])
     return bytes(found.result)
-
-
-OPERATION = Operation(
-    name="exportTestClock",
-    summary="Export a clock as account statements for other programs",
-    description=(
-        "Returns a file with one statement for each account, or for each currency of a clock without any, the same as "
-        "`tickover clock export`. `ofx` and `camt053` need at least one account, transaction or opening balance. "
-        "`camt053` allows 5 decimals."
-    ),
-    params=ExportEntry,
-    result=ExportedClock,
-    handler=export_test_clock,
-    needs=Permission.READ,
-    is_idempotent=True,
-    max_result=MAX_EXPORT,
-    reasons=(*CLOCK_REASONS, Reason.RATE_LIMITED),
-    examples=(Example("As CSV", {"id": EXAMPLE_CLOCK, "format": "csv", "openingBalances": {"EUR": 1000}}),),
-)

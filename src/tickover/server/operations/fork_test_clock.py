@@ -1,28 +1,25 @@
-"""forkTestClock: create a clock with the same schedule, at any instant of it."""
-
 from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
 from tickover.api.clocks import Expectations, OneClock
-from tickover.api.errors import Fault, Reason
+from tickover.api.errors import Fault, Reason, reject
 from tickover.api.expectations import form_faults
-from tickover.api.fields import ClockId, ClockName, Labels, OpeningBalances, Params, doc
+from tickover.api.fields import ClockName, Labels, OpeningBalances, doc
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
-from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
-from tickover.server.operations.ledgers import CLOCK_RANGE, reject
-from tickover.server.operations.operation import COPY, Caller, Example, Operation, Permission, Services
+from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
+from tickover.server.operations.ledgers import CLOCK_RANGE
+from tickover.server.operations.operation import COPY, Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import Clock, encode_labels
 from tickover.server.schedule.expectations import time_faults
 from tickover.server.schedule.schedule import fork_schedule, update_schedule
 
 
-class ForkEntry(Params, frozen=True):
+class ForkEntry(ClockParams, frozen=True):
     """The parameters of forkTestClock."""
 
-    id: ClockId
     at: Annotated[
         Instant | UnsetType,
         doc(
@@ -42,34 +39,30 @@ class ForkEntry(Params, frozen=True):
         return form_faults(self.expectations)
 
 
+@Operation(
+    "forkTestClock",
+    OneClock,
+    needs=Permission.WRITE,
+    takes_idempotency_key=True,
+    cost=COPY,
+    max_result=sizes.CLOCK,
+    reasons=(Reason.RATE_LIMITED,),
+    examples={"Back to where it started": {"id": EXAMPLE_CLOCK}},
+)
 async def fork_test_clock(params: ForkEntry, caller: Caller, services: Services) -> bytes:
+    """Create a clock with the same schedule, at any instant of it.
+
+    To rewind, fork at an earlier instant. The original doesn't change. The fork has all items of the original,
+    including those that amendments added, its accounts, opening balances and expectations, and the same `maxTime`. It
+    has its own IDs and expires seven days from now.
+    """
     original, schedule = await services.clocks.find(params.id, caller)
     at = params.at or original.start_time
     faults = list(time_faults("at", at, original.start_time, original.max_time, CLOCK_RANGE))
     faults += await services.ledgers.expectation_faults(original, schedule, params)
-    reject(OPERATION.name, faults)
+    reject(faults)
     name = params.name or original.name
     labels = original.labels if params.labels is UNSET else encode_labels(params.labels)
     fork = Clock(services.mint.new_key(caller.now), original.start_time, at, original.max_time, name, labels)
     schedule = update_schedule(schedule, params.opening_balances, params.expectations)
     return await services.clocks.create(fork, fork_schedule(schedule, original.key, fork), caller)
-
-
-OPERATION = Operation(
-    name="forkTestClock",
-    summary="Create a clock with the same schedule, at any instant of it",
-    description=(
-        "To rewind, fork at an earlier instant. The original doesn't change. The fork has all items of the original, "
-        "including those that amendments added, its accounts, opening balances and expectations, and the same "
-        "`maxTime`. It has its own IDs and expires seven days from now."
-    ),
-    params=ForkEntry,
-    result=OneClock,
-    handler=fork_test_clock,
-    needs=Permission.WRITE,
-    takes_idempotency_key=True,
-    cost=COPY,
-    max_result=sizes.CLOCK,
-    reasons=(*CLOCK_REASONS, Reason.RATE_LIMITED),
-    examples=(Example("Back to where it started", {"id": EXAMPLE_CLOCK}),),
-)

@@ -1,55 +1,48 @@
-"""getTestClockBalances: return the balance of each currency at an instant."""
-
 from typing import Annotated
 
 from msgspec import UNSET, UnsetType, json
 
 from tickover.api.clocks import Balances
-from tickover.api.fields import ClockId, OpeningBalances, Params, doc
+from tickover.api.errors import reject
+from tickover.api.fields import OpeningBalances, doc
 from tickover.api.limits import MAX_ACCOUNTS, MAX_CLOCK_CURRENCIES, MAX_OPENING_BALANCES
 from tickover.api.timestamps import Instant
-from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
-from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults, reject
-from tickover.server.operations.operation import LEDGER, Caller, Example, Operation, Permission, Services
+from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
+from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults
+from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
 from tickover.server.schedule.expectations import time_faults
 from tickover.server.schedule.ledger import balances
 
 
-class BalancesEntry(Params, frozen=True):
+class BalancesEntry(ClockParams, frozen=True):
     """The parameters of getTestClockBalances."""
 
-    id: ClockId
     at: Annotated[
         Instant | UnsetType, doc("An instant from the clock's start to its `maxTime`. Default: its `frozenTime`.")
     ] = UNSET
     opening_balances: OpeningBalances | UnsetType = UNSET
 
 
-async def get_test_clock_balances(params: BalancesEntry, caller: Caller, services: Services) -> bytes:
-    clock, schedule = await services.clocks.find(params.id, caller)
-    at = params.at or clock.frozen_time
-    faults = list(time_faults("at", at, clock.start_time, clock.max_time, CLOCK_RANGE))
-    reject(OPERATION.name, faults + opening_faults(schedule, params.opening_balances))
-    ledger = (await services.ledgers.get(clock, schedule)).ledger
-    opening = ledger.opening_balances(params.opening_balances)
-    return json.encode({"at": at, **balances(ledger, clock.start_time, at, opening)})
-
-
-OPERATION = Operation(
-    name="getTestClockBalances",
-    summary="Return the balance of each currency and account at an instant, with its lowest and highest point",
-    description=(
-        "Returns one balance for each currency of the clock or of its opening balances, sorted by currency, and one "
-        "for each account. Sums are exact. Items of one instant count together: the lowest and the highest balance are "
-        "taken after all of them. `openingBalances` replaces those of the clock. This never moves the clock."
-    ),
-    params=BalancesEntry,
-    result=Balances,
-    handler=get_test_clock_balances,
+@Operation(
+    "getTestClockBalances",
+    Balances,
     needs=Permission.READ,
     is_idempotent=True,
     cost=LEDGER,
     max_result=1024 + (MAX_CLOCK_CURRENCIES + MAX_OPENING_BALANCES + MAX_ACCOUNTS) * 512,
-    reasons=CLOCK_REASONS,
-    examples=(Example("Now", {"id": EXAMPLE_CLOCK, "openingBalances": {"EUR": 1000}}),),
+    examples={"Now": {"id": EXAMPLE_CLOCK, "openingBalances": {"EUR": 1000}}},
 )
+async def get_test_clock_balances(params: BalancesEntry, caller: Caller, services: Services) -> bytes:
+    """Return the balance of each currency and account at an instant, with its lowest and highest point.
+
+    Returns one balance for each currency of the clock or of its opening balances, sorted by currency, and one for each
+    account. Sums are exact. Items of one instant count together: the lowest and the highest balance are taken after all
+    of them. `openingBalances` replaces those of the clock. This never moves the clock.
+    """
+    clock, schedule = await services.clocks.find(params.id, caller)
+    at = params.at or clock.frozen_time
+    faults = list(time_faults("at", at, clock.start_time, clock.max_time, CLOCK_RANGE))
+    reject(faults + opening_faults(schedule, params.opening_balances))
+    ledger = (await services.ledgers.get(clock, schedule)).ledger
+    opening = ledger.opening_balances(params.opening_balances)
+    return json.encode({"at": at, **balances(ledger, clock.start_time, at, opening)})

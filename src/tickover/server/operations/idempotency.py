@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params
 from tickover.api.fields import Params
 from tickover.api.limits import MAX_IDEMPOTENCY_KEY
-from tickover.server.operations.caller import Caller
+from tickover.server.operations.access import Caller
 from tickover.server.operations.clocks import KeyReused
 from tickover.server.operations.operation import Operation
 from tickover.server.operations.services import Services
@@ -40,7 +40,7 @@ async def run_once(
         return await _run_or_find(operation, params, _with_record(operation, encoded, header, caller), services)
     except KeyReused:
         message = "was already used with other parameters for a live clock; use a new key"
-        raise invalid_params(operation.name, [Fault("Idempotency-Key", "reused", message)]) from None
+        raise invalid_params([Fault("Idempotency-Key", "reused", message)]) from None
 
 
 async def _run_or_find(operation: Operation, params: Params, caller: Caller, services: Services) -> bytes | Struct:

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from msgspec import UNSET, UnsetType
 
 from tickover.api.clocks import OPENING_WITH_ACCOUNTS
-from tickover.api.errors import Fault, invalid_params
+from tickover.api.errors import Fault
 from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import Number
 from tickover.api.reconciliation import ExpectedItem
@@ -105,9 +105,3 @@ def _lost_currency_faults(schedule: Schedule, ledger: Ledger, opening: Mapping[s
     names = ", ".join(sorted(lost & needed))
     message = f"must have {names}, because the clock's expectations are about it; replace the expectations too"
     return [Fault("openingBalances", "currency", message)]
-
-
-def reject(operation: str, faults: list[Fault]) -> None:
-    """Raise INVALID_PARAMS if there are faults."""
-    if faults:
-        raise invalid_params(operation, faults)

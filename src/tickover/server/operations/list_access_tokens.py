@@ -1,18 +1,23 @@
-"""listAccessTokens: list your live access tokens, newest first."""
-
 from tickover.api import ids
-from tickover.api.fields import Params
 from tickover.api.limits import MAX_ACCESS_TOKENS, MAX_TOKEN_NAME
 from tickover.api.tokens import AccessToken, AccessTokens
 from tickover.server.operations import sizes
-from tickover.server.operations.operation import NEEDS_SIGN_IN, Caller, Example, Operation, Permission, Services
+from tickover.server.operations.operation import Caller, NoParams, Operation, Permission, Services
 
 
-class ListAccessTokensEntry(Params, frozen=True):
-    """listAccessTokens has no parameters."""
+@Operation(
+    "listAccessTokens",
+    AccessTokens,
+    needs=Permission.SESSION,
+    is_idempotent=True,
+    max_result=64 + MAX_ACCESS_TOKENS * (256 + sizes.CHARACTER * MAX_TOKEN_NAME),
+    examples={"One token": {}},
+)
+async def list_access_tokens(params: NoParams, caller: Caller, services: Services) -> AccessTokens:
+    """List your live access tokens, newest first.
 
-
-async def list_access_tokens(params: ListAccessTokensEntry, caller: Caller, services: Services) -> AccessTokens:
+    Doesn't list expired tokens.
+    """
     found = await services.store.list_access_tokens(caller.token, caller.now)
     return AccessTokens(
         [
@@ -27,17 +32,3 @@ async def list_access_tokens(params: ListAccessTokensEntry, caller: Caller, serv
             for token in found
         ]
     )
-
-
-OPERATION = Operation(
-    name="listAccessTokens",
-    summary="List your live access tokens, newest first",
-    description=f"Doesn't list expired tokens. {NEEDS_SIGN_IN}",
-    params=ListAccessTokensEntry,
-    result=AccessTokens,
-    handler=list_access_tokens,
-    needs=Permission.SESSION,
-    is_idempotent=True,
-    max_result=64 + MAX_ACCESS_TOKENS * (256 + sizes.CHARACTER * MAX_TOKEN_NAME),
-    examples=(Example("One token", {}),),
-)

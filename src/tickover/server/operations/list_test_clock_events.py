@@ -1,27 +1,24 @@
-"""listTestClockEvents: list what happened to a clock, and what will happen."""
-
 from collections.abc import Iterator
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
 from tickover.api.clocks import EventPage
-from tickover.api.errors import Fault, truncate
-from tickover.api.fields import ClockId, OpeningBalances, Params, Text, doc
+from tickover.api.errors import Fault, reject, truncate
+from tickover.api.fields import OpeningBalances, Text, doc
 from tickover.api.limits import DEFAULT_EVENTS, MAX_EVENTS
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
-from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
-from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults, reject
-from tickover.server.operations.operation import LEDGER, Caller, Example, Operation, Permission, Services
+from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
+from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults
+from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
 from tickover.server.schedule.events import EventQuery, events, read_cursor
 from tickover.server.schedule.expectations import time_faults
 
 
-class EventsEntry(Params, frozen=True):
+class EventsEntry(ClockParams, frozen=True):
     """The parameters of listTestClockEvents."""
 
-    id: ClockId
     after: Annotated[
         Instant | UnsetType, doc("Returns events after this instant. Default: from the clock's start on.")
     ] = UNSET
@@ -42,41 +39,38 @@ class EventsEntry(Params, frozen=True):
             yield Fault("cursor", "format", message, truncate(self.cursor))
 
 
+@Operation(
+    "listTestClockEvents",
+    EventPage,
+    needs=Permission.READ,
+    is_idempotent=True,
+    cost=LEDGER,
+    max_result=1024 + MAX_EVENTS * (256 + sizes.TRANSACTION),
+    examples={
+        "All of January": {"id": EXAMPLE_CLOCK, "openingBalances": {"EUR": 1000}},
+        "What is still to come, one event at a time": {
+            "id": EXAMPLE_CLOCK,
+            "after": "2027-02-01T00:00:00Z",
+            "until": "2037-01-01T00:00:00Z",
+            "limit": 1,
+        },
+    },
+)
 async def list_test_clock_events(params: EventsEntry, caller: Caller, services: Services) -> bytes:
+    """List what happened to a clock, and what will happen.
+
+    Returns events after `after`, up to and including `until`, in order of time. Among events of one instant,
+    transactions come first, then transfers, then goals in the order of the request. An event after the clock's
+    `frozenTime` is pending. The ID of an event never changes. Pass `nextCursor` as `cursor` to get the next page.
+    """
     clock, schedule = await services.clocks.find(params.id, caller)
     until = params.until or clock.frozen_time
     faults = list(time_faults("until", params.until, clock.start_time, clock.max_time, CLOCK_RANGE))
     latest = clock.max_time if faults else until
     faults += time_faults("after", params.after, clock.start_time, latest, "the clock's start and until")
-    reject(OPERATION.name, faults + opening_faults(schedule, params.opening_balances))
+    reject(faults + opening_faults(schedule, params.opening_balances))
     cursor = None if isinstance(params.cursor, UnsetType) else read_cursor(params.cursor)
     cached = await services.ledgers.get(clock, schedule)
     opening = cached.ledger.opening_balances(params.opening_balances)
     query = EventQuery(clock.frozen_time, until, int(params.limit), params.after or None, cursor, opening)
     return events(cached.ledger, cached.events, query)
-
-
-OPERATION = Operation(
-    name="listTestClockEvents",
-    summary="List what happened to a clock, and what will happen",
-    description=(
-        "Returns events after `after`, up to and including `until`, in order of time. Among events of one instant, "
-        "transactions come first, then transfers, then goals in the order of the request. An event after the clock's "
-        "`frozenTime` is pending. The ID of an event never changes. Pass `nextCursor` as `cursor` to get the next page."
-    ),
-    params=EventsEntry,
-    result=EventPage,
-    handler=list_test_clock_events,
-    needs=Permission.READ,
-    is_idempotent=True,
-    cost=LEDGER,
-    max_result=1024 + MAX_EVENTS * (256 + sizes.TRANSACTION),
-    reasons=CLOCK_REASONS,
-    examples=(
-        Example("All of January", {"id": EXAMPLE_CLOCK, "openingBalances": {"EUR": 1000}}),
-        Example(
-            "What is still to come, one event at a time",
-            {"id": EXAMPLE_CLOCK, "after": "2027-02-01T00:00:00Z", "until": "2037-01-01T00:00:00Z", "limit": 1},
-        ),
-    ),
-)

@@ -1,5 +1,3 @@
-"""listTestClocks: list your live clocks, newest first."""
-
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Annotated, Final
@@ -13,7 +11,7 @@ from tickover.api.fields import Labels, Params, Text, doc
 from tickover.api.limits import DEFAULT_PAGE, MAX_PAGE, MAX_PAGE_NAMES, MAX_SCANNED_CLOCKS
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
-from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import Clock, encode_label, encode_names
 from tickover.server.storage.store import LabelSearch
 
@@ -37,7 +35,25 @@ class ListEntry(Params, frozen=True):
             yield Fault("cursor", "format", message, truncate(self.cursor))
 
 
+@Operation(
+    "listTestClocks",
+    ClockPage,
+    needs=Permission.READ,
+    is_idempotent=True,
+    cost=lambda *_: _MAX_RESULT,
+    max_result=_MAX_RESULT,
+    examples={
+        "The newest two": {"limit": 2},
+        "And the rest": {"limit": 2, "cursor": "cursor_01a2d120d6c07cbe9407e3e6b6058306"},
+    },
+)
 async def list_test_clocks(params: ListEntry, caller: Caller, services: Services) -> ClockPage:
+    """List your live clocks, newest first.
+
+    Doesn't list expired clocks. Pass `nextCursor` as `cursor` to get the next page. With `labels`, one call searches at
+    most {MAX_SCANNED_CLOCKS:,} clocks. So a page can have fewer clocks than `limit`, or none, and still have a
+    `nextCursor`.
+    """
     limit, min_live_key = int(params.limit), ids.first_live_key(caller.now)
     before = ids.read_cursor(params.cursor) if isinstance(params.cursor, str) else None
     # One more than the limit tells whether there is a next page.
@@ -72,25 +88,3 @@ def _summary(clock: Clock, *, details: bool) -> Summary:
         labels=labels,
         start_time=clock.start_time if details else None,
     )
-
-
-OPERATION = Operation(
-    name="listTestClocks",
-    summary="List your live clocks, newest first",
-    description=(
-        "Doesn't list expired clocks. Pass `nextCursor` as `cursor` to get the next page. With `labels`, one call "
-        f"searches at most {MAX_SCANNED_CLOCKS:,} clocks. So a page can have fewer clocks than `limit`, or none, and "
-        "still have a `nextCursor`."
-    ),
-    params=ListEntry,
-    result=ClockPage,
-    handler=list_test_clocks,
-    needs=Permission.READ,
-    is_idempotent=True,
-    cost=lambda *_: _MAX_RESULT,
-    max_result=_MAX_RESULT,
-    examples=(
-        Example("The newest two", {"limit": 2}),
-        Example("And the rest", {"limit": 2, "cursor": "cursor_01a2d120d6c07cbe9407e3e6b6058306"}),
-    ),
-)

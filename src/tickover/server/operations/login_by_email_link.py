@@ -1,5 +1,3 @@
-"""loginByEmailLink: exchange the secret of a login link for a bearer token."""
-
 from typing import Annotated
 
 from msgspec import Meta
@@ -7,7 +5,7 @@ from msgspec import Meta
 from tickover.api.errors import Reason
 from tickover.api.fields import Params, Text, doc
 from tickover.api.tokens import SignedIn
-from tickover.server.operations.operation import Caller, Example, Operation, Services
+from tickover.server.operations.operation import Caller, Operation, Services
 from tickover.server.operations.sign_in import new_session, signed_in
 from tickover.server.sign_in import tokens
 
@@ -18,23 +16,19 @@ class LinkEntry(Params, frozen=True):
     token: Annotated[Text, Meta(extra={"secret": True}), doc("The text after `#token=` in the link.")]
 
 
-async def login_by_email_link(params: LinkEntry, caller: Caller, services: Services) -> SignedIn:
-    token, session = new_session(services.mint, caller.now)
-    return signed_in(token, await services.store.redeem_link(tokens.digest(params.token), session))
-
-
-OPERATION = Operation(
-    name="loginByEmailLink",
-    summary="Exchange the secret of a login link for a bearer token",
-    description=(
-        "The page of a login link calls this operation when you press its button. A link works once. All invalid links "
-        "get the same response."
-    ),
-    params=LinkEntry,
-    result=SignedIn,
-    handler=login_by_email_link,
+@Operation(
+    "loginByEmailLink",
+    SignedIn,
     needs=None,
     limited_per_client=True,
-    reasons=(Reason.LOGIN_REFUSED, Reason.RATE_LIMITED),
-    examples=(Example("With a link", {"token": "32rx2DA-Yc3Eu4bD0cQnEDw0TEGJ6y8ee9XUfkRvzsI"}),),
+    reasons=(Reason.LOGIN_REFUSED,),
+    examples={"With a link": {"token": "32rx2DA-Yc3Eu4bD0cQnEDw0TEGJ6y8ee9XUfkRvzsI"}},
 )
+async def login_by_email_link(params: LinkEntry, caller: Caller, services: Services) -> SignedIn:
+    """Exchange the secret of a login link for a bearer token.
+
+    The page of a login link calls this operation when you press its button. A link works once. All invalid links get
+    the same response.
+    """
+    token, session = new_session(services.mint, caller.now)
+    return signed_in(token, await services.store.redeem_link(tokens.digest(params.token), session))

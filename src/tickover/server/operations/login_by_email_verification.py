@@ -1,5 +1,3 @@
-"""loginByEmailVerification: exchange a code for a bearer token."""
-
 import hmac
 from typing import Annotated, Literal
 
@@ -9,7 +7,7 @@ from tickover.api.errors import Reason
 from tickover.api.fields import Params, doc, expected
 from tickover.api.limits import CODE_DIGITS
 from tickover.api.tokens import SignedIn
-from tickover.server.operations.operation import Caller, Example, Operation, Services
+from tickover.server.operations.operation import Caller, Operation, Services
 from tickover.server.operations.sign_in import Address, new_session, signed_in
 
 
@@ -28,7 +26,21 @@ class VerificationEntry(Params, frozen=True):
     authentication_method: Annotated[Literal["EMAIL_CODE"], doc("The only supported method.")]
 
 
+@Operation(
+    "loginByEmailVerification",
+    SignedIn,
+    needs=None,
+    is_extension=False,
+    limited_per_client=True,
+    reasons=(Reason.LOGIN_REFUSED,),
+    examples={"With a code": {"email": "ana@example.test", "code": "752017", "authenticationMethod": "EMAIL_CODE"}},
+)
 async def login_by_email_verification(params: VerificationEntry, caller: Caller, services: Services) -> SignedIn:
+    """Exchange a code for a bearer token.
+
+    A code works once, allows few attempts, and becomes invalid when a newer code is sent. The first sign-in of an
+    address creates its user. All invalid codes get the same response.
+    """
     attempt = await services.store.count_attempt(params.email, services.policy.logins, caller.now)
     # Without a live code, compare with a digest that never matches, so that the response takes the same time.
     expected, sent_at = (attempt.digest, attempt.sent_at) if attempt else (bytes(32), caller.now)
@@ -38,23 +50,3 @@ async def login_by_email_verification(params: VerificationEntry, caller: Caller,
     if hmac.compare_digest(expected, actual):
         user = await services.store.redeem_code(params.email, expected, session)
     return signed_in(token, user)
-
-
-OPERATION = Operation(
-    name="loginByEmailVerification",
-    summary="Exchange a code for a bearer token",
-    description=(
-        "A code works once, allows few attempts, and becomes invalid when a newer code is sent. The first sign-in of "
-        "an address creates its user. All invalid codes get the same response."
-    ),
-    params=VerificationEntry,
-    result=SignedIn,
-    handler=login_by_email_verification,
-    needs=None,
-    is_extension=False,
-    limited_per_client=True,
-    reasons=(Reason.LOGIN_REFUSED, Reason.RATE_LIMITED),
-    examples=(
-        Example("With a code", {"email": "ana@example.test", "code": "752017", "authenticationMethod": "EMAIL_CODE"}),
-    ),
-)

@@ -1,18 +1,22 @@
 """What the module of an operation needs: Operation, and the types of its handler."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from inspect import cleandoc
 from typing import Any, Final
 
 from msgspec import Struct
 
+from tickover.api import limits
 from tickover.api.errors import Reason
 from tickover.api.fields import Params
-from tickover.server.operations.caller import Caller
+from tickover.server.operations.access import Caller
+from tickover.server.operations.clocks import CLOCK_REASONS, ClockParams
 from tickover.server.operations.services import Services
 from tickover.server.operations.sizes import SMALL_RESULT
 from tickover.server.sign_in.tokens import Permission
 
-__all__ = ["COPY", "LEDGER", "NEEDS_SIGN_IN", "VIEW", "Caller", "Example", "Operation", "Permission", "Services"]
+__all__ = ["COPY", "LEDGER", "OPERATIONS", "VIEW", "Caller", "NoParams", "Operation", "Permission", "Services"]
 
 Handler = Callable[[Any, Caller, Services], Awaitable[bytes | Struct]]
 """Runs a call with valid parameters. The result is JSON, or a struct to encode as JSON."""
@@ -32,27 +36,29 @@ COPY: Final = _per_byte(4)
 LEDGER: Final = _per_byte(10)
 """Computing a ledger takes at least ten times as long as joining a view."""
 
-NEEDS_SIGN_IN: Final = "Access tokens can't call this operation: it needs a token from a sign-in."
+_NEEDS_SIGN_IN: Final = " Access tokens can't call this operation: it needs a token from a sign-in."
 
 
-class Example(Struct, frozen=True):
-    """A call in the reference. `python -m scripts.record_examples` records its result."""
+class NoParams(Params, frozen=True):
+    """The operation has no parameters."""
+
+
+@dataclass
+class Operation:
+    """An operation, as the decorator of its handler.
+
+    The handler's annotations have the type of the parameters, and its docstring has the summary and the description.
+    In the docstring, the name of a limit in braces stands for its value.
+    """
 
     name: str
-    params: Mapping[str, Any]
-
-
-class Operation(Struct, frozen=True, kw_only=True):
-    name: str
-    summary: str
-    description: str
-    params: type[Params]
     result: type[Struct] | None
     """None for the OpenRPC document."""
-    handler: Handler
-    examples: Sequence[Example]
+    _: KW_ONLY
     needs: Permission | None
     """The permission that the token must have. None if the operation needs no token."""
+    examples: Mapping[str, Mapping[str, Any]]
+    """Parameters of calls in the reference, by name. `python -m scripts.record_examples` records their results."""
     is_extension: bool = True
     """Whether the operation is an addition to the interface."""
     is_idempotent: bool = False
@@ -64,4 +70,25 @@ class Operation(Struct, frozen=True, kw_only=True):
     max_result: int = SMALL_RESULT
     """The maximum size of the result in JSON, in bytes."""
     reasons: Sequence[Reason] = ()
-    """In addition to the reasons with which any call can fail."""
+    """In addition to the reasons with which any call can fail, or any call on a clock."""
+    params: type[Params] = field(init=False)
+    handler: Handler = field(init=False)
+    summary: str = field(init=False)
+    description: str = field(init=False)
+
+    def __call__(self, handler: Handler) -> Handler:
+        """Add the operation to `OPERATIONS`."""
+        self.handler, self.params = handler, handler.__annotations__["params"]
+        summary, _, text = cleandoc(handler.__doc__ or "").partition("\n\n")
+        self.summary = summary.removesuffix(".")
+        self.description = " ".join(text.split()).format_map(vars(limits))
+        if self.needs is Permission.SESSION:
+            self.description += _NEEDS_SIGN_IN
+        if issubclass(self.params, ClockParams):
+            self.reasons = (*CLOCK_REASONS, *self.reasons)
+        OPERATIONS[self.name] = self
+        return handler
+
+
+OPERATIONS: Final[dict[str, Operation]] = {}
+"""In the order of the reference: first the four operations of the interface."""

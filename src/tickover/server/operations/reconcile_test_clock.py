@@ -1,5 +1,3 @@
-"""reconcileTestClock: compare the books of an app with what the bank showed."""
-
 import asyncio
 from collections.abc import Iterable
 from fractions import Fraction
@@ -9,16 +7,16 @@ from typing import Annotated, Final
 from msgspec import UNSET, Meta, UnsetType
 
 from tickover.api.clocks import unknown_account
-from tickover.api.errors import Fault
-from tickover.api.fields import AccountKey, ClockId, Currency, Number, Params, doc
+from tickover.api.errors import Fault, reject
+from tickover.api.fields import AccountKey, Currency, Number, doc
 from tickover.api.limits import MAX_NAME, MAX_OBSERVED, MAX_OBSERVED_ID, MAX_TOLERANCE_DAYS
 from tickover.api.reconciliation import BooksEntry, ComparedBalance, Divergence, Reconciliation
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
-from tickover.server.operations.clocks import CLOCK_REASONS, EXAMPLE_CLOCK
-from tickover.server.operations.ledgers import CLOCK_RANGE, reject
-from tickover.server.operations.operation import LEDGER, Caller, Example, Operation, Permission, Services
+from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
+from tickover.server.operations.ledgers import CLOCK_RANGE
+from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
 from tickover.server.schedule.expectations import time_faults
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.money import to_number
@@ -29,10 +27,9 @@ _COST_PER_BYTE: Final = 40
 _OBSERVED_ITEM: Final = 192 + sizes.CHARACTER * (MAX_NAME + MAX_OBSERVED_ID)
 
 
-class ReconcileEntry(Params, frozen=True):
+class ReconcileEntry(ClockParams, frozen=True):
     """The parameters of reconcileTestClock."""
 
-    id: ClockId
     observed: BooksEntry
     at: Annotated[
         Instant | UnsetType, doc("An instant from the clock's start to its `maxTime`. Default: its `frozenTime`.")
@@ -53,13 +50,35 @@ class ReconcileEntry(Params, frozen=True):
             yield Fault("currency", "combination", "must not be there together with account")
 
 
+@Operation(
+    "reconcileTestClock",
+    Reconciliation[Number],
+    needs=Permission.READ,
+    is_idempotent=True,
+    cost=lambda services, params: LEDGER(services, params) + _COST_PER_BYTE * len(params),
+    max_result=sizes.CLOCK + MAX_OBSERVED * _OBSERVED_ITEM,
+    examples={
+        "The app lost a transaction, and recorded another with the wrong sign": {
+            "id": EXAMPLE_CLOCK,
+            "observed": {"transactions": [{"at": "2027-01-03T08:00:00Z", "amount": 1150}], "balance": 1150},
+        }
+    },
+)
 async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services: Services) -> Reconciliation[Number]:
+    """Compare the books of an app with what the bank showed.
+
+    Compares the transactions and the balance that the app under test recorded with those of an account or a currency at
+    `at`. Transactions match by `id` if the bank gave it, and otherwise by amount and UTC date within `toleranceDays`,
+    those with the same name first. Each matches once. A wrong sign is `changed`, and a second copy of a matched
+    transaction is `duplicated`. Pending payments may be there, but are never `missing`. A transfer counts for its
+    accounts, and for a currency only if it crosses currencies. Nothing is stored.
+    """
     clock, schedule = await services.clocks.find(params.id, caller)
     at = params.at or clock.frozen_time
     cached = await services.ledgers.get(clock, schedule)
     ledger = cached.ledger
     faults = list(time_faults("at", at, clock.start_time, clock.max_time, CLOCK_RANGE))
-    reject(OPERATION.name, faults + _selector_faults(params, ledger))
+    reject(faults + _selector_faults(params, ledger))
     account = params.account or None
     currency = ledger.accounts[account].currency if account else _currency(params, ledger)
     observed = params.observed
@@ -124,34 +143,3 @@ def _currency(params: ReconcileEntry, ledger: Ledger) -> str:
     if params.currency is not UNSET:
         return params.currency
     return next(iter(_currencies(ledger)), "")
-
-
-OPERATION = Operation(
-    name="reconcileTestClock",
-    summary="Compare the books of an app with what the bank showed",
-    description=(
-        "Compares the transactions and the balance that the app under test recorded with those of an account or a "
-        "currency at `at`. Transactions match by `id` if the bank gave it, and otherwise by amount and UTC date "
-        "within `toleranceDays`, those with the same name first. Each matches once. A wrong sign is `changed`, and a "
-        "second copy of a matched transaction is `duplicated`. Pending payments may be there, but are never "
-        "`missing`. A transfer counts for its accounts, and for a currency only if it crosses currencies. Nothing is "
-        "stored."
-    ),
-    params=ReconcileEntry,
-    result=Reconciliation[Number],
-    handler=reconcile_test_clock,
-    needs=Permission.READ,
-    is_idempotent=True,
-    cost=lambda services, params: LEDGER(services, params) + _COST_PER_BYTE * len(params),
-    max_result=sizes.CLOCK + MAX_OBSERVED * _OBSERVED_ITEM,
-    reasons=CLOCK_REASONS,
-    examples=(
-        Example(
-            "The app lost a transaction, and recorded another with the wrong sign",
-            {
-                "id": EXAMPLE_CLOCK,
-                "observed": {"transactions": [{"at": "2027-01-03T08:00:00Z", "amount": 1150}], "balance": 1150},
-            },
-        ),
-    ),
-)

@@ -1,5 +1,3 @@
-"""scenarioFromStatement: turn the file of a bank into a scenario. It stores nothing."""
-
 import binascii
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
@@ -12,8 +10,8 @@ from tickover.api.fields import Currency, Params, Text, doc
 from tickover.api.limits import MAX_FILE_NAME, MAX_SCENARIO_BYTES, MAX_STATEMENT_UPLOAD
 from tickover.api.plans import StatementScenario
 from tickover.server.isolated_requests import StatementRequest
-from tickover.server.operations.expand_scenario import expand
-from tickover.server.operations.operation import Caller, Example, Operation, Permission, Services
+from tickover.server.operations.create_test_clock_from_scenario import expand
+from tickover.server.operations.operation import Caller, Operation, Permission, Services
 
 _STATEMENT: Final = b"""\
 Date,Description,Amount
@@ -62,37 +60,29 @@ def _decode(content: str) -> bytes | None:
         return None
 
 
-async def scenario_from_statement(params: StatementEntry, caller: Caller, services: Services) -> bytes:
-    content = _decode(params.content) or b""
-    is_day_first = None if params.day_first is UNSET else params.day_first
-    request = StatementRequest(content, params.file_name, params.currency or "", is_day_first)
-    return await expand(OPERATION.name, "content", request, caller, services)
-
-
-OPERATION = Operation(
-    name="scenarioFromStatement",
-    summary="Turn the file of a bank into a scenario",
-    description=(
-        "Reads a bank statement in CSV or OFX, as the command `tickover scenarios from` does, and creates nothing. "
-        "Regular payments become recurrences, and all others keep their dates. Pass `text` to "
-        "`createTestClockFromScenario`."
-    ),
-    params=StatementEntry,
-    result=StatementScenario,
-    handler=scenario_from_statement,
+@Operation(
+    "scenarioFromStatement",
+    StatementScenario,
     needs=Permission.READ,
     is_idempotent=True,
     max_result=1024 + 2 * MAX_SCENARIO_BYTES,
     reasons=(Reason.RATE_LIMITED,),
-    examples=(
-        Example(
-            "A rent and a salary",
-            {
-                "content": b64encode(_STATEMENT).decode(),
-                "fileName": "checking.csv",
-                "currency": "EUR",
-                "dayFirst": True,
-            },
-        ),
-    ),
+    examples={
+        "A rent and a salary": {
+            "content": b64encode(_STATEMENT).decode(),
+            "fileName": "checking.csv",
+            "currency": "EUR",
+            "dayFirst": True,
+        }
+    },
 )
+async def scenario_from_statement(params: StatementEntry, caller: Caller, services: Services) -> bytes:
+    """Turn the file of a bank into a scenario.
+
+    Reads a bank statement in CSV or OFX, as the command `tickover scenarios from` does, and creates nothing. Regular
+    payments become recurrences, and all others keep their dates. Pass `text` to `createTestClockFromScenario`.
+    """
+    content = _decode(params.content) or b""
+    is_day_first = None if params.day_first is UNSET else params.day_first
+    request = StatementRequest(content, params.file_name, params.currency or "", is_day_first)
+    return await expand("content", request, caller, services)

@@ -1,15 +1,12 @@
-"""sendLoginCodeEmail: email a six-digit code or a login link."""
-
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from tickover.api.errors import Fault, Reason, Rejection
 from tickover.api.fields import Params, doc
-from tickover.api.limits import RESEND_INTERVAL
 from tickover.api.timestamps import Instant
 from tickover.api.tokens import Sent
-from tickover.server.operations.operation import Caller, Example, Operation, Services
+from tickover.server.operations.operation import Caller, Operation, Services
 from tickover.server.operations.sign_in import Address
 from tickover.server.sign_in import tokens
 from tickover.server.sign_in.logins import LIFETIMES, Claimed, LoginEmail, SecretKind, TooSoon
@@ -48,7 +45,25 @@ class SendEntry(Params, frozen=True):
         return SecretKind.CODE if self.email_type == "LOGIN_CODE" else SecretKind.LINK
 
 
+@Operation(
+    "sendLoginCodeEmail",
+    Sent,
+    needs=None,
+    is_extension=False,
+    limited_per_client=True,
+    reasons=(Reason.RESEND_TOO_SOON, Reason.MAIL_NOT_SENT),
+    examples={
+        "A code": {"email": "ana@example.test", "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"},
+        "A link": {"email": "bo@example.test", "loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"},
+    },
+)
 async def send_login_code_email(params: SendEntry, caller: Caller, services: Services) -> Sent:
+    """Email a six-digit code or a login link.
+
+    `LOGIN_CODE` requires `SHORT_LIVED` and sends a code. `WEB_LOGIN_LINK` requires `LONG_LIVED` and sends a link. By
+    default, an address can receive one email every {RESEND_INTERVAL.seconds} seconds. The response arrives after the
+    mail server has accepted the email. It is the same for known and unknown addresses.
+    """
     mint, policy = services.mint, services.policy
     is_code = params.kind is SecretKind.CODE
     fixed_code = policy.test_codes.get(params.email.rpartition("@")[2]) if is_code else None
@@ -101,25 +116,3 @@ def _too_soon(too_soon: TooSoon, now: Instant, mailer: Mailer) -> Rejection:
             " access token."
         )
     return Rejection(Reason.RESEND_TOO_SOON, message, {"retryAfterSeconds": wait})
-
-
-OPERATION = Operation(
-    name="sendLoginCodeEmail",
-    summary="Email a six-digit code or a login link",
-    description=(
-        "`LOGIN_CODE` requires `SHORT_LIVED` and sends a code. `WEB_LOGIN_LINK` requires `LONG_LIVED` and sends a "
-        f"link. By default, an address can receive one email every {RESEND_INTERVAL.seconds} seconds. The response "
-        "arrives after the mail server has accepted the email. It is the same for known and unknown addresses."
-    ),
-    params=SendEntry,
-    result=Sent,
-    handler=send_login_code_email,
-    needs=None,
-    is_extension=False,
-    limited_per_client=True,
-    reasons=(Reason.RESEND_TOO_SOON, Reason.RATE_LIMITED, Reason.MAIL_NOT_SENT),
-    examples=(
-        Example("A code", {"email": "ana@example.test", "loginCodeType": "SHORT_LIVED", "emailType": "LOGIN_CODE"}),
-        Example("A link", {"email": "bo@example.test", "loginCodeType": "LONG_LIVED", "emailType": "WEB_LOGIN_LINK"}),
-    ),
-)

@@ -1,6 +1,7 @@
 """What the handlers of operations share: the store, the mailer, and caches of clocks, ledgers and tokens."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from msgspec import Struct
 
@@ -28,23 +29,17 @@ class Policy(Struct, frozen=True):
     client_refill: float = CLIENT_REFILL
 
 
+@dataclass
 class Services:
-    def __init__(
-        self,
-        store: Store,
-        mailer: Mailer,
-        mint: Mint,
-        policy: Policy,
-        isolated_process: IsolatedProcess,
-        describe: Callable[[], bytes],
-    ) -> None:
-        """`describe` returns the OpenRPC document."""
-        self.store = store
-        self.mailer = mailer
-        self.mint = mint
-        self.policy = policy
-        self.isolated_process = isolated_process
-        self.describe = describe
-        self.access = Access(store, policy.client_burst, policy.client_refill)
-        self.clocks = Clocks(store, Quota(policy.max_clocks_per_user, policy.max_bytes_per_user))
+    store: Store
+    mailer: Mailer
+    mint: Mint
+    policy: Policy
+    isolated_process: IsolatedProcess
+    describe: Callable[[], bytes]
+    """Returns the OpenRPC document."""
+
+    def __post_init__(self) -> None:
+        self.access = Access(self.store, self.policy.client_burst, self.policy.client_refill)
+        self.clocks = Clocks(self.store, Quota(self.policy.max_clocks_per_user, self.policy.max_bytes_per_user))
         self.ledgers = Ledgers()

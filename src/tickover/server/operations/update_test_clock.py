@@ -1,29 +1,25 @@
-"""updateTestClock: change a clock's name, labels, opening balances and expectations."""
-
 from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import UNSET, UnsetType
 
 from tickover.api.clocks import Expectations, OneClock
-from tickover.api.errors import Fault, Reason
+from tickover.api.errors import Fault, Reason, reject
 from tickover.api.expectations import form_faults
-from tickover.api.fields import ClockId, ClockName, Labels, OpeningBalances, Params, doc
+from tickover.api.fields import ClockName, Labels, OpeningBalances, doc
 from tickover.api.timestamps import Instant
 from tickover.server.operations import sizes
-from tickover.server.operations.clocks import CLOCK_REASONS, clock_result
-from tickover.server.operations.ledgers import reject
-from tickover.server.operations.operation import COPY, Caller, Example, Operation, Permission, Services
+from tickover.server.operations.clocks import ClockParams, clock_result
+from tickover.server.operations.operation import COPY, Caller, Operation, Permission, Services
 from tickover.server.schedule.amendments import NextSchedule
 from tickover.server.schedule.clocks import Clock, encode_labels
 from tickover.server.schedule.schedule import Schedule, update_schedule
 from tickover.server.storage.store import NameChanges
 
 
-class UpdateEntry(Params, frozen=True):
+class UpdateEntry(ClockParams, frozen=True):
     """The parameters of updateTestClock. None removes a member."""
 
-    id: ClockId
     name: Annotated[ClockName | None | UnsetType, doc("The new name, or null to remove it.")] = UNSET
     labels: Annotated[
         Labels | None | UnsetType, doc("The new labels, which replace all old ones, or null to remove them.")
@@ -41,40 +37,37 @@ class UpdateEntry(Params, frozen=True):
         return form_faults(self.expectations)
 
 
+@Operation(
+    "updateTestClock",
+    OneClock,
+    needs=Permission.WRITE,
+    is_idempotent=True,
+    cost=COPY,
+    max_result=sizes.CLOCK,
+    reasons=(Reason.RATE_LIMITED,),
+    examples={
+        "Another name, and no labels": {
+            "id": "clock_01a2d120-d6c0-7cbe-9407-e3e6b6058306",
+            "name": "Kept",
+            "labels": None,
+        }
+    },
+)
 async def update_test_clock(params: UpdateEntry, caller: Caller, services: Services) -> bytes:
+    """Change a clock's name, labels, opening balances and expectations.
+
+    Changes only the parameters that you pass. Each replaces the old value as a whole, and `null` removes it. This never
+    moves the clock, and its items stay the same.
+    """
     labels = params.labels if params.labels is UNSET else encode_labels(params.labels)
     names = NameChanges(params.name, labels)
     if params.opening_balances is UNSET and params.expectations is UNSET:
         return clock_result(*await services.clocks.rename(params.id, names, caller))
 
     async def compute(clock: Clock, schedule: Schedule) -> NextSchedule:
-        reject(OPERATION.name, await services.ledgers.expectation_faults(clock, schedule, params))
+        reject(await services.ledgers.expectation_faults(clock, schedule, params))
         return NextSchedule(
             update_schedule(schedule, params.opening_balances, params.expectations), valid_until=clock.max_time
         )
 
     return await services.clocks.amend(params.id, caller, compute, names)
-
-
-OPERATION = Operation(
-    name="updateTestClock",
-    summary="Change a clock's name, labels, opening balances and expectations",
-    description=(
-        "Changes only the parameters that you pass. Each replaces the old value as a whole, and `null` removes it. "
-        "This never moves the clock, and its items stay the same."
-    ),
-    params=UpdateEntry,
-    result=OneClock,
-    handler=update_test_clock,
-    needs=Permission.WRITE,
-    is_idempotent=True,
-    cost=COPY,
-    max_result=sizes.CLOCK,
-    reasons=(*CLOCK_REASONS, Reason.RATE_LIMITED),
-    examples=(
-        Example(
-            "Another name, and no labels",
-            {"id": "clock_01a2d120-d6c0-7cbe-9407-e3e6b6058306", "name": "Kept", "labels": None},
-        ),
-    ),
-)

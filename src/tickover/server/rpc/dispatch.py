@@ -8,12 +8,12 @@ from math import inf
 from msgspec import Raw, Struct
 
 from tickover.api import ids, timestamps
-from tickover.api.errors import Reason, Rejection, unavailable
+from tickover.api.errors import Reason, Rejection, invalid_params, unavailable
 from tickover.api.limits import CALL_COST, MAX_BATCH
 from tickover.api.timestamps import Instant
 from tickover.server.logs import Log
 from tickover.server.operations import OPERATIONS
-from tickover.server.operations.caller import Caller
+from tickover.server.operations.access import Caller
 from tickover.server.operations.idempotency import run_once
 from tickover.server.operations.operation import Operation
 from tickover.server.operations.services import Services
@@ -135,6 +135,8 @@ class Dispatcher:
             response = await self._run_in_turn(operation, call, context.idempotency_key, caller, check_fits)
         except Rejection as first:
             rejection = await access.check_again(caller, first)
+            if rejection.reason is Reason.INVALID_PARAMS:
+                rejection = invalid_params(rejection.faults, call.operation)
             self.note_rejection(call.operation, rejection, began, context.request_id)
             response = error_response(rejection, call.id)
         except Exception:
@@ -161,7 +163,7 @@ class Dispatcher:
             self.check_running()
             if check_fits is not None:
                 check_fits()
-            decode = partial(envelope.decode_params, operation.params, operation.name, call.params, caller.now)
+            decode = partial(envelope.decode_params, operation.params, call.params, caller.now)
             if idempotency_key is not None and operation.takes_idempotency_key:
                 result = await run_once(operation, call.params, decode, idempotency_key, caller, self._services)
             else:

@@ -164,13 +164,11 @@ def _string(encoded: Raw) -> str | None:
 _Params = TypeVar("_Params", bound=Params)
 
 
-def decode_params(
-    kind: type[_Params], operation: str, encoded: bytes, now: Instant, more_faults: Sequence[Fault] = ()
-) -> _Params:
-    """Decode the parameters of an operation. Raise a Rejection with all faults and `more_faults`, if there are any."""
+def decode_params(kind: type[_Params], encoded: bytes, now: Instant, more_faults: Sequence[Fault] = ()) -> _Params:
+    """Decode parameters. Raise a Rejection with all faults and `more_faults`, if there are any."""
     faults, params = decode(kind, encoded, now)
     if params is None or faults or more_faults:
-        raise invalid_params(operation, [*faults, *more_faults][:MAX_FAULTS])
+        raise invalid_params([*faults, *more_faults][:MAX_FAULTS])
     return params
 
 

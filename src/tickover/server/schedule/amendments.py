@@ -71,7 +71,7 @@ def amend(clock: Clock, schedule: Schedule, add: AddEntry, cancel: Sequence[str]
     ]
     if faults:
         posted = [_not_pending_fault(index, id) for index, id in enumerate(cancel) if id in not_pending]
-        raise invalid_params("amendTestClock", [*faults, *posted])
+        raise invalid_params([*faults, *posted])
     if not_pending:
         message = "You can cancel only items that are still to come. These have already happened."
         raise Rejection(Reason.ITEM_NOT_PENDING, message, {"itemIds": not_pending})

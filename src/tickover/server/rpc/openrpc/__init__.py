@@ -5,7 +5,7 @@ that OpenRPC doesn't define start with `x-`. OpenRPC implies `rpc.discover`, and
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
@@ -16,7 +16,7 @@ from tickover import __version__
 from tickover.api.errors import Fault, Reason
 from tickover.api.limits import MAX_BATCH, MAX_IDEMPOTENCY_KEY
 from tickover.server.operations import OPERATIONS
-from tickover.server.operations.operation import Example, Operation
+from tickover.server.operations.operation import Operation
 from tickover.server.rpc.openrpc.schemas import Schema, reference, schemas_of
 from tickover.server.rpc.reasons import REASONS
 from tickover.server.sign_in.tokens import Permission
@@ -121,7 +121,9 @@ def _method(
         "result": _result(operation, schemas),
         "errors": [{"$ref": f"#/components/errors/{_error_name(group)}"} for group in _groups(reasons)],
         # A test records the results, and notices if one is missing.
-        "examples": [_example(each, results[each.name]) for each in operation.examples if each.name in results],
+        "examples": [
+            _example(title, given, results[title]) for title, given in operation.examples.items() if title in results
+        ],
         "externalDocs": {"description": "Reference page", "url": f"{public_url}/docs#{name}"},
         "x-params": reference(operation.params.__name__),
         "x-group": next(group for group, pattern in _METHOD_GROUPS.items() if re.search(pattern, name)),
@@ -205,6 +207,6 @@ def _reason(reason: Reason, examples: dict[str, Any]) -> dict[str, Any]:
     return {**about, "example": examples[reason]} if reason in examples else about
 
 
-def _example(example: Example, result: Any) -> dict[str, Any]:
-    params = [{"name": name, "value": value} for name, value in example.params.items()]
-    return {"name": example.name, "params": params, "result": {"name": "result", "value": result}}
+def _example(title: str, given: Mapping[str, Any], result: Any) -> dict[str, Any]:
+    params = [{"name": name, "value": value} for name, value in given.items()]
+    return {"name": title, "params": params, "result": {"name": "result", "value": result}}
