@@ -23,7 +23,7 @@ from tickover.server.http1.server import Server
 from tickover.server.metrics import server
 from tickover.server.metrics.exposition import Facts, render
 from tickover.server.metrics.mailer import MeasuredMailer
-from tickover.server.metrics.numbers import CAUSES, GAUGES, SharedNumbers, cause_of
+from tickover.server.metrics.numbers import CAUSES, GAUGES, Key, SharedNumbers, cause_of
 from tickover.server.metrics.server import DatabaseFacts
 from tickover.server.settings import SettingError, read_settings
 from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
@@ -73,8 +73,8 @@ def test_numbers_of_all_processes_are_summed() -> None:
     for process in range(3):
         recorder = numbers.recorder(process)
         recorder.record_call("logout", None, 0.5)
-        recorder.set("calls in flight", value=process)
-        recorder.set("last sweep", value=100 + process)
+        recorder.set("calls_in_flight", value=process)
+        recorder.set("sweep_last_success_timestamp_seconds", value=100 + process)
     found = metrics_of(numbers)
     assert value(found, "calls_total", method="logout", outcome="OK") == 3
     assert value(found, "call_duration_seconds_sum", method="logout") == 1.5
@@ -87,18 +87,18 @@ def test_numbers_of_all_processes_are_summed() -> None:
     assert value(metrics_of(numbers), "calls_total", method="logout", outcome="OK") == 4
 
 
-@pytest.mark.parametrize("gauge", GAUGES)
-def test_gauges_of_a_worker_that_has_ended_are_cleared(gauge: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("gauge", GAUGES, ids=" ".join)
+def test_gauges_of_a_worker_that_has_ended_are_cleared(gauge: Key, monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker that replaces it has its number."""
     settings = read_settings({}, {"workers": "2"})
     supervisor = _Supervisor(settings, LogCapture().log, lambda *_: 0)
     supervisor._workers = {7: 0, 8: 1}
     for number in (0, 1):
-        supervisor._numbers.recorder(number).set(gauge, value=3)
+        supervisor._numbers.recorder(number).set(*gauge, value=3)
     ended = [(6, 0), (7, 9)]
     monkeypatch.setattr(os, "wait", lambda: ended.pop(0))
     assert supervisor._wait_for_worker() == -9
-    assert supervisor._numbers.total(gauge) == 3
+    assert total(metrics_of(supervisor._numbers), gauge[0]) == 3
     monkeypatch.setattr(os, "fork", lambda: 9)
     os.close(supervisor._start())
     assert supervisor._workers == {8: 1, 9: 0}
@@ -114,7 +114,7 @@ async def test_every_gauge_of_a_server_has_its_source(tmp_path: Path, monkeypatc
         monkeypatch.setattr(opened._store, "load", lambda: Load(1, 2, 3))
         monkeypatch.setattr(opened._handler, "in_flight", 4)
         monkeypatch.setattr(Server, "connection_count", 5)
-        opened._publish_gauges()
+        await opened._publish_gauges()
         opened._on_swept(6)
         opened._on_swept(7)
         opened._count_rejected_request(Reason.UNAVAILABLE)
@@ -172,7 +172,11 @@ async def test_emails_are_counted_by_outcome() -> None:
 async def run_metrics_server(published: list[None], facts: DatabaseFacts) -> AsyncIterator[int]:
     """Serve metrics, and yield their port."""
     listener = socket.create_server(("127.0.0.1", 0))
-    metrics = server.MetricsServer(listener, SharedNumbers(), lambda: published.append(None), facts)
+
+    async def publish() -> None:
+        published.append(None)
+
+    metrics = server.MetricsServer(listener, SharedNumbers(), publish, facts)
     async with metrics.running(LogCapture().log):
         yield listener.getsockname()[1]
 

@@ -165,30 +165,30 @@ class TickoverServer:
             self._log.error("calls were cancelled because they took too long", calls=unfinished)
 
     def _on_swept(self, rows: int) -> None:
-        self._recorder.add("swept rows", amount=rows)
-        self._recorder.set("last sweep", value=wall_clock().timestamp())
+        self._recorder.add("swept_rows_total", amount=rows)
+        self._recorder.set("sweep_last_success_timestamp_seconds", value=wall_clock().timestamp())
 
     def _count_rejected_request(self, reason: Reason) -> None:
         self._background.count_rejection(reason)
-        self._recorder.add("rejected requests")
+        self._recorder.add("requests_rejected_total")
 
-    def _publish_gauges(self) -> None:
+    async def _publish_gauges(self) -> None:
         load = self._store.load()
-        self._recorder.set("calls in flight", value=self._handler.in_flight)
-        self._recorder.set("connections", value=self._server.connection_count)
-        self._recorder.set("calls waiting", value=load.waiting_calls)
-        self._recorder.set("database connections", value=load.open_connections)
-        self._recorder.set("busy connections", value=load.busy_connections)
+        self._recorder.set("calls_in_flight", value=self._handler.in_flight)
+        self._recorder.set("http_connections", value=self._server.connection_count)
+        self._recorder.set("database_calls_waiting", value=load.waiting_calls)
+        self._recorder.set("database_connections", "open", value=load.open_connections)
+        self._recorder.set("database_connections", "busy", value=load.busy_connections)
 
     def _log_start(self) -> None:
-        url = self.settings.database_url
+        url, metrics = self.settings.database_url, self._listeners.metrics
         self._log.info(
             "started",
             version=__version__,
             address=self.url,
             database=redact_url(url),
             schema_version=schema_version(url),
-            **({"metrics": self._metrics.url} if self._metrics else {}),
+            **({"metrics": f"{server_url(self.settings.metrics_host, metrics)}/metrics"} if metrics else {}),
         )
 
     def stop(self, *, at_once: bool = False) -> None:

@@ -45,8 +45,9 @@ class Background:
         self._log = log
         self._seconds = seconds
         self._on_swept = on_swept
-        self._watch = DatabaseWatch(store, log)
         self._rejected: Counter[Reason] = Counter()
+        self._suspects_database = asyncio.Event()
+        self._database_lost_at: float | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -54,7 +55,7 @@ class Background:
         repeated = [
             repeat(self._seconds, "sweep", self._sweep, self._log),
             repeat(self._seconds, "report of rejected calls", self._report, self._log),
-            repeat(_CHECK_SECONDS, "check of the database", self._watch.check, self._log),
+            repeat(_CHECK_SECONDS, "check of the database", self._check_database, self._log),
         ]
         tasks = [asyncio.create_task(work) for work in repeated]
         try:
@@ -70,27 +71,28 @@ class Background:
         if reason in _REPORTED:
             self._rejected[reason] += 1
         if reason is Reason.UNAVAILABLE:
-            self._watch.request_check()
+            self._suspects_database.set()
 
     async def ping(self) -> None:
         """Raise UNAVAILABLE if the database doesn't respond."""
         try:
             await self._store.ping()
         except Rejection:
-            self._watch.request_check()
+            self._suspects_database.set()
             raise
 
     async def _sweep(self) -> None:
+        """Delete all expired rows in steps, so that calls don't wait long."""
+        swept = 0
         try:
             if not await self._share_key():
                 self._log.error("another server uses this database with another secret key")
-            swept = 0
-            async for found in sweep(self._store, self._now):
+            while found := await self._store.sweep(self._now(), _SWEEP_ROWS):
                 swept += found
                 # A sweep can take long, and the key must be recorded every minute.
                 await self._share_key()
         except Rejection:
-            self._watch.request_check()
+            self._suspects_database.set()
             raise
         self._on_swept(swept)
         if swept:
@@ -104,6 +106,23 @@ class Background:
             counts, self._rejected = self._rejected, Counter()
             self._log.info("calls rejected", **{reason.lower(): number for reason, number in sorted(counts.items())})
 
+    async def _check_database(self) -> None:
+        """Wait for a failed call, ping, and log when the database is lost. Then ping until it is back, and log that."""
+        if self._database_lost_at is None:
+            await self._suspects_database.wait()
+        self._suspects_database.clear()
+        time = asyncio.get_running_loop().time
+        try:
+            await self._store.ping()
+        except Rejection as failure:
+            if self._database_lost_at is None:
+                self._database_lost_at = time()
+                self._log.warning("database lost", **describe_cause(failure))
+        else:
+            if self._database_lost_at is not None:
+                self._log.info("database back", after_seconds=round(time() - self._database_lost_at, 1))
+                self._database_lost_at = None
+
 
 async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]], log: Log) -> None:
     """Do the work repeatedly until cancelled, with a pause of `seconds`. Failures are logged."""
@@ -115,44 +134,3 @@ async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]
         except Exception:
             log.exception(f"{name} failed")
         await asyncio.sleep(seconds)
-
-
-async def sweep(store: Store, now: Callable[[], Instant]) -> AsyncIterator[int]:
-    """Delete all expired rows in steps, so that calls don't wait long. Yield the number of rows of each step."""
-    while found := await store.sweep(now(), _SWEEP_ROWS):
-        yield found
-
-
-class DatabaseWatch:
-    """Logs when the database is lost and when it is back.
-
-    It pings only after a failed call, until a ping succeeds.
-    """
-
-    def __init__(self, store: Store, log: Log) -> None:
-        self._store = store
-        self._log = log
-        self._suspected = asyncio.Event()
-        self._lost_at: float | None = None
-
-    def request_check(self) -> None:
-        """Request a check, because a call failed."""
-        self._suspected.set()
-
-    async def check(self) -> None:
-        """Wait for a failed call, ping once, and log a change. Call it repeatedly."""
-        if self._lost_at is None:
-            await self._suspected.wait()
-        self._suspected.clear()
-        failure: Rejection | None = None
-        try:
-            await self._store.ping()
-        except Rejection as rejection:
-            failure = rejection
-        now = asyncio.get_running_loop().time()
-        if failure is not None and self._lost_at is None:
-            self._lost_at = now
-            self._log.warning("database lost", **describe_cause(failure))
-        elif failure is None and self._lost_at is not None:
-            self._log.info("database back", after_seconds=round(now - self._lost_at, 1))
-            self._lost_at = None

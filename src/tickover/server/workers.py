@@ -130,7 +130,7 @@ class _Supervisor:
         if self._stopping:
             return
         self._log.warning("a worker has ended; a new one starts", exit_code=code)
-        self._numbers.recorder(self._settings.workers).add("worker restarts")
+        self._numbers.recorder(self._settings.workers).add("worker_restarts_total")
         # Wait, because a worker without a database would fail many times a second.
         time.sleep(_RESTART_SECONDS)
         os.close(self._start())

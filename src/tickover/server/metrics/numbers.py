@@ -1,70 +1,99 @@
 """Numbers in memory that all processes of a server share. Each process writes its own row, so it needs no lock."""
 
 from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from mmap import mmap
 from typing import Final
+
+from msgspec import Struct
 
 from tickover.api.errors import Reason, Rejection
 from tickover.server.operations import OPERATIONS
 
 Key = tuple[str, ...]
+"""The name of a metric, and a value for each of its labels."""
 
-OPERATION_NAMES: Final = (*OPERATIONS, "unknown")
+_OPERATIONS: Final = (*OPERATIONS, "unknown")
 """Calls of unknown methods are counted together, because callers choose the name."""
-OUTCOMES: Final = ("OK", *Reason)
-EMAIL_OUTCOMES: Final = ("sent", "rejected", "unknown")
-BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_OUTCOMES: Final = ("OK", *Reason)
+_BOUNDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the buckets of durations, in seconds."""
-BUCKET_NAMES: Final = (*(f"{bound:g}" for bound in BUCKETS), "+Inf")
-GAUGES: Final = ("calls in flight", "connections", "database connections", "busy connections", "calls waiting")
-
+BUCKETS: Final = (*(f"{bound:g}" for bound in _BOUNDS), "+Inf")
 _CAUSES: Final = {
-    "Overloaded": "overloaded",
-    "FullError": "disk_full",
-    "DiskFullError": "disk_full",
-    "ReadOnlyError": "read_only",
-    "ReadOnlySQLTransactionError": "read_only",
-    "BusyError": "lock",
-    "LockedError": "lock",
-    "LockNotAvailableError": "lock",
-    "TransactionRollbackError": "rolled_back",
-    "TooManyConnectionsError": "too_many_connections",
-    "TimeoutError": "timeout",
-    "QueryCanceledError": "timeout",
-    "InterfaceError": "connection",
-    "InternalClientError": "connection",
-    "PostgresConnectionError": "connection",
-    "OperatorInterventionError": "connection",
-    "ConnectionError": "connection",
-    "gaierror": "connection",
-    "InvalidAuthorizationSpecificationError": "access",
-    "InvalidCatalogNameError": "access",
-    "InsufficientPrivilegeError": "access",
-    "IOError": "io",
-    "CorruptError": "io",
-    "NotADBError": "io",
-    "PostgresSystemError": "io",
-    "DataCorruptedError": "io",
+    "overloaded": ("Overloaded",),
+    "disk_full": ("FullError", "DiskFullError"),
+    "read_only": ("ReadOnlyError", "ReadOnlySQLTransactionError"),
+    "lock": ("BusyError", "LockedError", "LockNotAvailableError"),
+    "rolled_back": ("TransactionRollbackError",),
+    "too_many_connections": ("TooManyConnectionsError",),
+    "timeout": ("TimeoutError", "QueryCanceledError"),
+    "connection": (
+        *("InterfaceError", "InternalClientError", "PostgresConnectionError"),
+        *("OperatorInterventionError", "ConnectionError", "gaierror"),
+    ),
+    "access": ("InvalidAuthorizationSpecificationError", "InvalidCatalogNameError", "InsufficientPrivilegeError"),
+    "io": ("IOError", "CorruptError", "NotADBError", "PostgresSystemError", "DataCorruptedError"),
 }
-"""Exceptions of the database drivers by name, the names of base classes included, and their causes."""
-CAUSES: Final = (*dict.fromkeys(_CAUSES.values()), "other")
+"""Causes of failures, with the exceptions of the database drivers. A cause includes their subclasses."""
+CAUSES: Final = (*_CAUSES, "other")
 
-_KEYS: Final[list[Key]] = [
-    *(("calls", operation, outcome) for operation in OPERATION_NAMES for outcome in OUTCOMES),
-    *(("call seconds", operation, part) for operation in OPERATION_NAMES for part in (*BUCKET_NAMES, "sum")),
-    *(("emails", outcome) for outcome in EMAIL_OUTCOMES),
-    *(("email seconds", part) for part in (*BUCKET_NAMES, "sum")),
-    *(("database failures", cause) for cause in CAUSES),
-    *((name,) for name in ("rejected requests", "last sweep", "swept rows", "worker restarts", *GAUGES)),
+
+class Metric(Struct, frozen=True):
+    """A metric, with a number for each combination of the values of its labels."""
+
+    name: str
+    kind: str
+    help: str
+    labels: Mapping[str, Sequence[str]] = {}
+    is_timestamp: bool = False
+    """The latest of all processes counts, also of one that has ended. Of other numbers, the sum counts."""
+
+    def series(self) -> Iterator[Key]:
+        return product([self.name], *self.labels.values())
+
+
+_PARTS: Final = {"le": (*BUCKETS, "sum")}
+"""The numbers of a histogram: the count in each bucket, and the sum of the durations."""
+METRICS: Final = (
+    Metric(
+        "calls_total",
+        "counter",
+        "Calls by method and outcome: OK, or the reason of the error.",
+        {"method": _OPERATIONS, "outcome": _OUTCOMES},
+    ),
+    Metric("call_duration_seconds", "histogram", "Duration of calls.", {"method": _OPERATIONS, **_PARTS}),
+    Metric("calls_in_flight", "gauge", "Calls in progress."),
+    Metric("http_connections", "gauge", "Open connections of clients."),
+    Metric("requests_rejected_total", "counter", "Requests rejected by a limit."),
+    Metric(
+        "emails_total", "counter", "Emails by outcome of their delivery.", {"outcome": ("sent", "rejected", "unknown")}
+    ),
+    Metric("email_duration_seconds", "histogram", "Duration of deliveries to the mail server.", _PARTS),
+    Metric(
+        "database_failures_total",
+        "counter",
+        "Calls that failed because of the database, by cause.",
+        {"cause": CAUSES},
+    ),
+    Metric("database_connections", "gauge", "Connections to PostgreSQL.", {"state": ("open", "busy")}),
+    Metric("database_calls_waiting", "gauge", "Calls that wait for the database."),
+    Metric(
+        "sweep_last_success_timestamp_seconds", "gauge", "Unix time of the last sweep; 0 if none.", is_timestamp=True
+    ),
+    Metric("swept_rows_total", "counter", "Expired rows that were deleted."),
+    Metric("worker_restarts_total", "counter", "Workers that ended unexpectedly."),
+)
+GAUGES: Final = [
+    key for metric in METRICS if metric.kind == "gauge" and not metric.is_timestamp for key in metric.series()
 ]
-_SLOTS: Final = {key: slot for slot, key in enumerate(_KEYS)}
+_SLOTS: Final = {key: slot for slot, key in enumerate(key for metric in METRICS for key in metric.series())}
 _CALL_SLOTS: Final = {
-    operation: (_SLOTS["calls", operation, "OK"], _SLOTS["call seconds", operation, BUCKET_NAMES[0]])
-    for operation in OPERATION_NAMES
+    name: (_SLOTS["calls_total", name, "OK"], _SLOTS["call_duration_seconds", name, BUCKETS[0]]) for name in _OPERATIONS
 }
 _UNKNOWN: Final = _CALL_SLOTS["unknown"]
-_OUTCOME_OFFSETS: Final = {outcome: offset for offset, outcome in enumerate(OUTCOMES)}
-_SUM_OFFSET: Final = len(BUCKET_NAMES)
+_OUTCOME_OFFSETS: Final = {outcome: offset for offset, outcome in enumerate(_OUTCOMES)}
+_SUM_OFFSET: Final = len(BUCKETS)
 
 
 class SharedNumbers:
@@ -77,13 +106,10 @@ class SharedNumbers:
         """Return the recorder of one process. A new process continues the counts of the one that it replaces."""
         return Recorder(self._numbers[process * len(_SLOTS) : (process + 1) * len(_SLOTS)])
 
-    def total(self, *key: str) -> float:
-        """Return the sum over all processes."""
-        return sum(self._numbers[_SLOTS[key] :: len(_SLOTS)])
-
-    def maximum(self, *key: str) -> float:
-        """Return the maximum over all processes."""
-        return max(self._numbers[_SLOTS[key] :: len(_SLOTS)])
+    def read(self, metric: Metric) -> list[float]:
+        """Return the number for each key of a metric, over all processes."""
+        combine = max if metric.is_timestamp else sum
+        return [combine(self._numbers[_SLOTS[key] :: len(_SLOTS)]) for key in metric.series()]
 
 
 class Recorder:
@@ -101,14 +127,14 @@ class Recorder:
         else:
             numbers[outcomes + _OUTCOME_OFFSETS[rejection.reason]] += 1
             if rejection.reason is Reason.UNAVAILABLE and rejection.__cause__ is not None:
-                self.add("database failures", cause_of(rejection.__cause__))
-        numbers[durations + bisect_left(BUCKETS, seconds)] += 1
+                self.add("database_failures_total", cause_of(rejection.__cause__))
+        numbers[durations + bisect_left(_BOUNDS, seconds)] += 1
         numbers[durations + _SUM_OFFSET] += seconds
 
     def record_email(self, outcome: str, seconds: float) -> None:
-        self.add("emails", outcome)
-        self.add("email seconds", BUCKET_NAMES[bisect_left(BUCKETS, seconds)])
-        self.add("email seconds", "sum", amount=seconds)
+        self.add("emails_total", outcome)
+        self.add("email_duration_seconds", BUCKETS[bisect_left(_BOUNDS, seconds)])
+        self.add("email_duration_seconds", "sum", amount=seconds)
 
     def add(self, *key: str, amount: float = 1) -> None:
         self._numbers[_SLOTS[key]] += amount
@@ -118,10 +144,14 @@ class Recorder:
 
     def clear_gauges(self) -> None:
         """Set the gauges of a process that has ended to 0."""
-        for name in GAUGES:
-            self.set(name, value=0)
+        for key in GAUGES:
+            self.set(*key, value=0)
 
 
 def cause_of(failure: BaseException) -> str:
     """Return the kind of a database failure: one of CAUSES."""
-    return next((_CAUSES[kind.__name__] for kind in type(failure).__mro__ if kind.__name__ in _CAUSES), "other")
+    for kind in type(failure).__mro__:
+        for cause, names in _CAUSES.items():
+            if kind.__name__ in names:
+                return cause
+    return "other"

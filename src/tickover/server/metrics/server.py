@@ -87,11 +87,13 @@ class MetricsServer:
     """Serves the metrics. Implements `tickover.server.http1.messages.RequestHandler`."""
 
     def __init__(
-        self, listener: socket.socket, numbers: SharedNumbers, publish: Callable[[], None], facts: DatabaseFacts
+        self,
+        listener: socket.socket,
+        numbers: SharedNumbers,
+        publish: Callable[[], Awaitable[None]],
+        facts: DatabaseFacts,
     ) -> None:
         """`publish` writes the gauges of this process."""
-        host, port, *_ = listener.getsockname()
-        self.url = f"http://[{host}]:{port}/metrics" if ":" in host else f"http://{host}:{port}/metrics"
         self._listener = listener
         self._numbers = numbers
         self._publish = publish
@@ -101,11 +103,7 @@ class MetricsServer:
     @asynccontextmanager
     async def running(self, log: Log) -> AsyncIterator[None]:
         """Serve, and publish the gauges of this process once a second for the other workers."""
-
-        async def publish() -> None:
-            self._publish()
-
-        publishing = asyncio.create_task(repeat(_GAUGE_SECONDS, "publication of gauges", publish, log))
+        publishing = asyncio.create_task(repeat(_GAUGE_SECONDS, "publication of gauges", self._publish, log))
         self._server.start(self._listener)
         try:
             yield
@@ -122,7 +120,7 @@ class MetricsServer:
         return self._respond()
 
     async def _respond(self) -> Response:
-        self._publish()
+        await self._publish()
         return _respond(200, CONTENT_TYPE, render(self._numbers, await self._facts.read()))
 
     def reject(self, error: RequestError) -> Response:
