@@ -135,7 +135,7 @@ async def test_every_route_rejects_another_host(world: World, method: str, host:
     handler = ConfiguredHandler(world)
     [email] = (await handler.request("GET", "/mailbox/emails.json")).json["emails"]
     emails = [f"/mailbox/emails/{email['id']}.{extension}" for extension in pages._EMAIL_EXTENSIONS]
-    routes = [*pages.console_pages(), *pages._GENERATED, *pages._MAILBOX_PATHS, *emails]
+    routes = [*pages.console_pages(), "/site.json", *pages._GENERATED, *pages._MAILBOX_PATHS, *emails]
     assert all(world.handler._site.has(route) for route in routes)
     for route in (*routes, "/rpc", "/nothing"):
         response = await handler.request(method, route, host=host)

@@ -119,7 +119,7 @@ async def test_invalid_id_returns_404(world: World, written: str) -> None:
     for form in ("json", "html", "eml"):
         assert (await get_email(world, id, form)).status == 404
     mailbox = Mailbox(world.outbox)
-    assert (await mailbox.get_email(id), await mailbox.get_html(id)) == (None, None)
+    assert (mailbox.get_email(id), mailbox.get_html(id)) == (None, None)
 
 
 # Headers and methods
@@ -148,21 +148,12 @@ async def test_response_is_not_cached_or_framed(world: World, path: str) -> None
 # HTML. Tests in a browser show that it is inert in the console's frame.
 
 
-@pytest.mark.parametrize(
-    ("source", "html"),
-    [
-        pytest.param("Content-Type: text/html\r\n\r\n<script>x</script>", "<script>x</script>", id="HTML"),
-        pytest.param(
-            "\r\n</pre><b>&lt;", "<!doctype html>\n<pre>&lt;/pre&gt;&lt;b&gt;&amp;lt;</pre>\n", id="plain text"
-        ),
-    ],
-)
-async def test_html_is_sandboxed_whatever_it_contains(world: World, source: str, html: str) -> None:
-    content = f"From: x\r\nTo: y\r\n{source}".encode("utf-8", "surrogateescape")
+async def test_html_is_sandboxed_whatever_it_contains(world: World) -> None:
+    content = b"From: x\r\nTo: y\r\nContent-Type: text/html\r\n\r\n<script>x</script>"
     (world.outbox / f"{ID}.eml").write_bytes(content)
     response = await get_email(world, ID, "html")
     assert response.headers["content-security-policy"] == HTML_POLICY
-    assert response.body.decode() == html
+    assert response.body.decode() == "<script>x</script>"
 
 
 # SMTP

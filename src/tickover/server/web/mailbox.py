@@ -1,14 +1,15 @@
 """The mailbox: reads the emails in the development outbox, for test programs and the console."""
 
-import asyncio
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from msgspec.structs import asdict
 
 from tickover.api.fields import Result, Timestamp
 from tickover.api.tokens import StoredEmail
@@ -52,26 +53,8 @@ class Mailbox:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def latest_email(self, to: str) -> StoredEmail | None:
+    def latest_email(self, to: str) -> StoredEmail | None:
         """Return the newest email to an address, if it is among the last 1,000."""
-        return await asyncio.to_thread(self._latest, to)
-
-    async def list_emails(self) -> list[EmailSummary]:
-        """Return the last 100 emails, newest first."""
-        return await asyncio.to_thread(lambda: list(islice(self._summaries(), _MAX_LISTED)))
-
-    async def get_email(self, id: str) -> EmailDetails | None:
-        """Return an email, or None if there is none with this ID."""
-        return await asyncio.to_thread(self._read, id, _to_details)
-
-    async def get_html(self, id: str) -> bytes | None:
-        """Return the HTML of an email, or None if there is none with this ID.
-
-        The HTML is not sanitized. Serve it in a sandbox, with a Content-Security-Policy.
-        """
-        return await asyncio.to_thread(self._read, id, _to_html)
-
-    def _latest(self, to: str) -> StoredEmail | None:
         header = f"\r\nTo: {to}\r\n".encode()
 
         def to_email(id: str, source: bytes) -> StoredEmail | None:
@@ -80,8 +63,21 @@ class Mailbox:
 
         return next(filter(None, (self._read(id, to_email) for id in self._ids())), None)
 
-    def _summaries(self) -> Iterator[EmailSummary]:
-        return filter(None, (self._read(id, _to_summary, _MAX_HEAD_BYTES) for id in self._ids()))
+    def list_emails(self) -> list[EmailSummary]:
+        """Return the last 100 emails, newest first."""
+        summaries = filter(None, (self._read(id, _to_summary, _MAX_HEAD_BYTES) for id in self._ids()))
+        return list(islice(summaries, _MAX_LISTED))
+
+    def get_email(self, id: str) -> EmailDetails | None:
+        """Return an email, or None if there is none with this ID."""
+        return self._read(id, _to_details)
+
+    def get_html(self, id: str) -> str | None:
+        """Return the HTML of an email, or None if there is none with this ID.
+
+        The HTML is not sanitized. Serve it in a sandbox, with a Content-Security-Policy.
+        """
+        return self._read(id, lambda _, source: _part(_parse(source), "text/html"))
 
     def _ids(self) -> list[str]:
         """Return the IDs of the last emails, newest first."""
@@ -109,18 +105,13 @@ def _read_file(path: Path, limit: int) -> bytes:
         return file.read(limit)
 
 
-def _sent_at(id: str) -> datetime:
-    """Return the timestamp in an ID. Raise ValueError if it is invalid."""
-    return datetime.strptime(id.partition("-")[2], TIMESTAMP_FORMAT).replace(tzinfo=UTC)
-
-
 def _fields(id: str, message: "Message") -> dict[str, Any]:
-    """Return the fields that all forms of an email have."""
+    """Return the fields that all forms of an email have. Raise ValueError if the timestamp in the ID is invalid."""
     return {
         "id": id,
         "to": _header(message, "To") or "",
         "subject": _header(message, "Subject") or "",
-        "sent_at": _sent_at(id),
+        "sent_at": datetime.strptime(id.partition("-")[2], TIMESTAMP_FORMAT).replace(tzinfo=UTC),
         "code": _header(message, CODE_HEADER),
         "login_url": _header(message, LINK_HEADER),
     }
@@ -137,23 +128,8 @@ def _to_email(id: str, source: bytes) -> StoredEmail:
 
 
 def _to_details(id: str, source: bytes) -> EmailDetails:
-    message = _parse(source)
-    return EmailDetails(
-        **_fields(id, message),
-        text=_part(message, "text/plain") or "",
-        source=source.decode("utf-8", "replace").replace("\r\n", "\n"),
-    )
-
-
-def _to_html(id: str, source: bytes) -> bytes:
-    _sent_at(id)
-    message = _parse(source)
-    html = _part(message, "text/html")
-    if html is None:
-        from html import escape
-
-        html = f"<!doctype html>\n<pre>{escape(_part(message, 'text/plain') or '')}</pre>\n"
-    return html.encode()
+    text = source.decode("utf-8", "replace").replace("\r\n", "\n")
+    return EmailDetails(**asdict(_to_email(id, source)), source=text)
 
 
 def _parse(source: bytes) -> "Message":

@@ -10,15 +10,15 @@ from posixpath import dirname, join, normpath
 from typing import Final
 from urllib.parse import parse_qs
 
-from msgspec import Struct, field, json
+from msgspec import Raw, Struct, json
 
 import tickover
+from tickover.api import plans
 from tickover.api.limits import RESEND_INTERVAL
-from tickover.api.timestamps import Instant
+from tickover.api.timestamps import Instant, first_of_month
 from tickover.server.http1.messages import Header, Response
 from tickover.server.sign_in import email_addresses
 from tickover.server.web.mailbox import ID, Mailbox
-from tickover.server.web.scenario_gallery import ScenarioGallery
 
 _HTML: Final = b"text/html; charset=utf-8"
 _JSON: Final = b"application/json"
@@ -74,53 +74,46 @@ class Page:
         return self.gzipped if accepts_gzip(accept_encoding) else self.plain
 
 
-def _without_caching(response: Response) -> Response:
-    status, headers, body = response
-    return status, [_NO_CACHE if name == _NO_CACHE[0] else (name, value) for name, value in headers], body
-
-
 class Site(Struct, frozen=True):
     """All resources for GET, except the health checks. Each is read or computed for its first request."""
 
     describe: Callable[[], bytes]
     """Returns the OpenRPC document."""
     mailbox: Mailbox | None = None
-    gallery: ScenarioGallery = field(default_factory=ScenarioGallery)
     resend_seconds: int = int(RESEND_INTERVAL.total_seconds())
 
     def has(self, path: str) -> bool:
         """Return whether the path is a route. An email with this ID may still be missing."""
-        if path in _GENERATED or (self.mailbox is not None and _is_mailbox_path(path)):
-            return True
-        return _find_page(path) is not None
+        return path in _GENERATED or path == "/site.json" or self._is_in_mailbox(path) or _find_page(path) is not None
 
     async def get(self, path: str, query: bytes, accept_encoding: bytes, now: Instant) -> Response:
         """Return the response to a GET of a path for which `has` returns True."""
         if path == "/site.json":
             return _json_response({"mailbox": self.mailbox is not None, "resendSeconds": self.resend_seconds})
+        if self.mailbox is not None and self._is_in_mailbox(path):
+            return await asyncio.to_thread(_get_from_mailbox, self.mailbox, path, query)
+        page = await asyncio.to_thread(self._generate, path, now) if path in _GENERATED else _find_page(path)
+        assert page is not None, "the path is a route"
+        return page.negotiate(accept_encoding)
+
+    def _is_in_mailbox(self, path: str) -> bool:
+        return self.mailbox is not None and (path in _MAILBOX_PATHS or bool(_EMAIL_PATH.fullmatch(path)))
+
+    def _generate(self, path: str, now: Instant) -> Page:
+        """Return a page that takes long to compute for its first request."""
         if path == "/docs":
-            description = await asyncio.to_thread(self.describe)
-            page = await asyncio.to_thread(reference_page, description, has_mailbox=self.mailbox is not None)
-            return page.negotiate(accept_encoding)
-        if path == "/openrpc.json":
-            return make_page(_JSON, await asyncio.to_thread(self.describe)).negotiate(accept_encoding)
-        if path == "/scenarios.json":
-            return make_page(_JSON, await self.gallery.to_json(now)).negotiate(accept_encoding)
-        if self.mailbox is not None and _is_mailbox_path(path):
-            return await _get_from_mailbox(self.mailbox, path, query)
-        found = _find_page(path)
-        assert found is not None, "the path is a route"
-        response = found.negotiate(accept_encoding)
-        return response if path in console_pages() else _without_caching(response)
+            return reference_page(self.describe(), has_mailbox=self.mailbox is not None)
+        return make_page(_JSON, self.describe() if path == "/openrpc.json" else _encode_gallery(first_of_month(now)))
 
 
 def _find_page(path: str) -> Page | None:
-    pages = console_pages()
-    if page := pages.get(path):
+    if page := console_pages().get(path):
         return page
     # During an upgrade, a server of another release may have sent the page that loads this file.
     match = _ASSET_PATH.fullmatch(path)
-    return pages.get(_assets().path + match[1]) if match else None
+    if match and (body := _assets().contents.get(match[1])):
+        return make_page(_ASSETS[Path(path).suffix], body)
+    return None
 
 
 @lru_cache(maxsize=1)
@@ -129,6 +122,26 @@ def reference_page(description: bytes, *, has_mailbox: bool) -> Page:
     from tickover.server.web.api_reference import render
 
     return make_page(_HTML, _assets().link(render(description, has_mailbox=has_mailbox)))
+
+
+@lru_cache(maxsize=1)
+def _encode_gallery(month: Instant) -> bytes:
+    """Return the included scenarios as JSON, each with the parameters of createTestClock for a start in this month."""
+    from tickover import scenarios
+
+    loaded = {name: scenarios.load(name) for name in scenarios.names()}
+    return json.encode(
+        [
+            {
+                "name": name,
+                "title": scenario.title,
+                "about": scenario.about,
+                "text": scenario.text,
+                "params": Raw(plans.encode_json(scenario.plan(scenario.start or month))),
+            }
+            for name, scenario in loaded.items()
+        ]
+    )
 
 
 @cache
@@ -181,18 +194,13 @@ def _imports(module: str, code: bytes) -> Iterator[str]:
 
 
 def load_assets(folder: Path) -> Assets:
-    contents = dict(_read_assets(folder))
+    """Read the scripts and stylesheets, but no tests."""
+    files = [file for file in sorted(folder.rglob("*.*")) if file.suffix in _ASSETS]
+    contents = {
+        file.relative_to(folder).as_posix(): file.read_bytes() for file in files if not file.name.endswith(".test.js")
+    }
     version = sha256(json.encode(contents)).hexdigest()[:12]
     return Assets(contents, f"/assets/{version}/")
-
-
-def _read_assets(folder: Path, path: str = "") -> Iterator[tuple[str, bytes]]:
-    """Yield the scripts and stylesheets with their names, but no tests."""
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        if file.is_dir():
-            yield from _read_assets(file, f"{path}{file.name}/")
-        elif file.name.endswith((*_ASSETS,)) and not file.name.endswith(".test.js"):
-            yield path + file.name, file.read_bytes()
 
 
 @cache
@@ -217,41 +225,35 @@ def accepts_gzip(accept_encoding: bytes) -> bool:
     return accepted.get("gzip", accepted.get("x-gzip", accepted.get("*", False)))
 
 
-_GENERATED: Final = ("/docs", "/openrpc.json", "/scenarios.json", "/site.json")
+_GENERATED: Final = ("/docs", "/openrpc.json", "/scenarios.json")
 _MAILBOX_PATHS: Final = ("/mailbox/latest", "/mailbox/emails.json")
 _EMAIL_EXTENSIONS: Final = ("json", "html")
 _EMAIL_PATH: Final = re.compile(rf"/mailbox/emails/({ID.pattern})\.({'|'.join(_EMAIL_EXTENSIONS)})")
 
 
-def _is_mailbox_path(path: str) -> bool:
-    return path in _MAILBOX_PATHS or bool(_EMAIL_PATH.fullmatch(path))
-
-
-async def _get_from_mailbox(mailbox: Mailbox, path: str, query: bytes) -> Response:
+def _get_from_mailbox(mailbox: Mailbox, path: str, query: bytes) -> Response:
     if path == "/mailbox/latest":
-        return await _get_latest_email(mailbox, query)
+        return _get_latest_email(mailbox, query)
     if path == "/mailbox/emails.json":
-        return _json_response({"emails": await mailbox.list_emails()})
+        return _json_response({"emails": mailbox.list_emails()})
     match = _EMAIL_PATH.fullmatch(path)
     assert match is not None, "the path is a mailbox path"
     id, extension = match.groups()
     if extension == "html":
-        html = await mailbox.get_html(id)
+        html = mailbox.get_html(id)
         return _NO_SUCH_EMAIL if html is None else _email_response(html)
-    email = await mailbox.get_email(id)
+    email = mailbox.get_email(id)
     return _NO_SUCH_EMAIL if email is None else _json_response(email)
 
 
-async def _get_latest_email(mailbox: Mailbox, query: bytes) -> Response:
+def _get_latest_email(mailbox: Mailbox, query: bytes) -> Response:
     try:
         [to] = parse_qs(query.decode("latin-1"), max_num_fields=10)["to"]
         address = email_addresses.parse(to)
     except (ValueError, KeyError):
         return 400, [_TEXT], b"Use /mailbox/latest?to=ADDRESS with one email address. Encode + as %2B.\n"
-    email = await mailbox.latest_email(address)
-    if email is None:
-        return 404, [_TEXT], b"No email to this address.\n"
-    return _json_response(email)
+    email = mailbox.latest_email(address)
+    return (404, [_TEXT], b"No email to this address.\n") if email is None else _json_response(email)
 
 
 _NO_SUCH_EMAIL: Final[Response] = (404, [_TEXT], b"No such email.\n")
@@ -262,7 +264,7 @@ def _json_response(value: object) -> Response:
     return 200, headers, json.encode(value)
 
 
-def _email_response(html: bytes) -> Response:
+def _email_response(html: str) -> Response:
     """Return an email for the preview, on white paper even if the console is dark."""
     headers = [(b"content-type", _HTML), *_security_headers(_EMAIL_POLICY), (b"cache-control", b"no-store")]
-    return 200, headers, html.replace(b'content="light dark"', b'content="light"')
+    return 200, headers, html.replace('content="light dark"', 'content="light"').encode()
