@@ -192,13 +192,13 @@ class _Example:
             case "sweep", limit:
                 await self._store.sweep(self._now, limit)
             case "create", who, quota, schedules:
-                new = [(self._new(), self._owners[who], each, self._min_live_key, quota) for each in schedules]
-                outcomes = await asyncio.gather(*(self._store.create_clock(*args) for args in new))
-                assert outcomes == [self._model.create(*args) for args in new]
+                each = [(self._new(), self._owners[who], body, self._min_live_key, quota) for body in schedules]
+                outcomes = await asyncio.gather(*(self._store.create_clock(*args) for args in each))
+                assert outcomes == [self._model.create(*args) for args in each]
             case "create once", who, quota, which, params:
                 record = IdempotencyRecord(self._digests[who][which], params)
-                keyed = record, self._new(), self._owners[who], b"schedule of " + params, self._min_live_key, quota
-                assert await self._store.create_clock_once(*keyed) == self._model.create_once(*keyed)
+                new = self._new(), self._owners[who], b"schedule of " + params, self._min_live_key, quota
+                assert await self._store.create_clock(*new, record) == self._model.create_once(record, *new)
             case "find creation", who, which:
                 sought = self._digests[which][0], self._owners[who], self._min_live_key
                 assert await self._store.find_creation(*sought) == self._model.find_creation(*sought)

@@ -13,7 +13,7 @@ _CONCURRENT = 50
 async def _create(store: Store, number: int, quota: Quota, owner: int) -> ExistingClock | Created | QuotaExceeded:
     """Create a clock of 1000 bytes. Every third one has an idempotency key."""
     new = clock(number), user(owner), bytes(1000), first_live_key(NOW), quota
-    return await (store.create_clock(*new) if number % 3 else store.create_clock_once(make_record(number), *new))
+    return await store.create_clock(*new, None if number % 3 else make_record(number))
 
 
 async def test_concurrent_creations_fill_the_quota_exactly(

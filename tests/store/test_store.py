@@ -53,11 +53,9 @@ OWNED: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "list_access_tokens": lambda store, owner: store.list_access_tokens(owner, NOW),
     "list_clocks": lambda store, owner: store.list_clocks(owner, bytes(16), None, 10),
     "search_clocks": lambda store, owner: store.search_clocks(owner, bytes(16), None, 10, LabelSearch([], 10)),
-    "create_clock": lambda store, owner: store.create_clock(
-        clock(1000), owner, b"schedule", bytes(16), Quota(100, 10**6)
-    ),
-    "create_clock_once": lambda store, owner: store.create_clock_once(
-        make_record(1000), clock(1001), owner, b"schedule", bytes(16), Quota(100, 10**6)
+    "create_clock": lambda store, owner: asyncio.gather(
+        store.create_clock(clock(1000), owner, b"schedule", bytes(16), Quota(100, 10**6)),
+        store.create_clock(clock(1001), owner, b"schedule", bytes(16), Quota(100, 10**6), make_record(1000)),
     ),
 }
 """A call of each method of clocks and access tokens as their owner."""

@@ -29,7 +29,7 @@ from tickover.server.storage.store import Created, Owner, Quota, Store, Token
 QUOTAS = pytest.mark.parametrize("quota", [Quota(), Quota(100, 10**6)], ids=["without quota", "with quota"])
 
 NEED_A_VALID_TOKEN = {
-    "create_access_token", "list_access_tokens", "list_clocks", "search_clocks", "create_clock", "create_clock_once",
+    "create_access_token", "list_access_tokens", "list_clocks", "search_clocks", "create_clock",
 }  # fmt: skip
 """The others find nothing if the token is not that of the clock's owner."""
 ON_ONE_CLOCK = {name: method for name, method in OWNED.items() if name not in NEED_A_VALID_TOKEN}
@@ -46,7 +46,7 @@ async def sign_in(store: Store, number: int, email: str = ANA) -> Token:
 @pytest.fixture
 async def token(store: Store) -> Token:
     token = await sign_in(store, 1)
-    await store.create_clock_once(make_record(1), clock(1), user(1), b"schedule", bytes(16), Quota())
+    await store.create_clock(clock(1), user(1), b"schedule", bytes(16), Quota(), make_record(1))
     await store.create_access_token(access_token(5), user(1), 50)
     await store.create_connection(connection(5), digest(5), key(1), user(1), 20)
     return token

@@ -98,13 +98,14 @@ async def create(
 async def create_once(  # noqa: PLR0917 - as many as the method of the store has
     store: Store, known: IdempotencyRecord, new: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, limit: int
 ) -> ExistingClock | bytes | None:
-    outcome = await store.create_clock_once(known, new, owner, schedule, min_live_key, Quota(clocks=limit))
+    outcome = await store.create_clock(new, owner, schedule, min_live_key, Quota(clocks=limit), known)
     return outcome if isinstance(outcome, ExistingClock) else oldest(outcome)
 
 
-def oldest(outcome: Created | QuotaExceeded) -> bytes | None:
+def oldest(outcome: Created | ExistingClock | QuotaExceeded) -> bytes | None:
     if isinstance(outcome, Created):
         return None
+    assert isinstance(outcome, QuotaExceeded)
     assert outcome.limit == "clocks"
     return outcome.oldest
 

@@ -72,7 +72,7 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
 
     def create_once(record: int, owner: int, limit: int) -> Awaitable[object]:
         values = clock(next(new)), user(owner), b"schedule", _LIVE, Quota(limit)
-        return store.create_clock_once(make_record(record), *values)
+        return store.create_clock(*values, make_record(record))
 
     async def amend(record: int | None, quota: Quota) -> object:
         found = await store.find_clock(*clock_of(last))
@@ -97,9 +97,7 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
             *(create(1, quota) for quota in (Quota(1), Quota(0, 1), Quota(10_000, 10**9), Quota(0, 10**9), Quota())),
             create(COLLECTOR, Quota(100, 10**9)),
             _together(create(owner, Quota(10_000, 10**9)) for owner in range(_CONCURRENT)),
-        ],
-        # With used records, a new one, and one of an expired clock.
-        "create_clock_once": lambda: [
+            # With used records, a new one, and one of an expired clock.
             *(create_once(*used, limit) for used in (few, many) for limit in (0, 10_000)),
             *(create_once(record, 1, limit) for record in (next(new), 10) for limit in (10_000, 0, 1)),
             create_once(next(new), COLLECTOR, 100),

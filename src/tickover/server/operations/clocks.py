@@ -24,7 +24,6 @@ from tickover.server.storage.store import (
     Amendment,
     Conflict,
     ConnectedClock,
-    Created,
     ExistingClock,
     NameChanges,
     Quota,
@@ -131,11 +130,7 @@ class Clocks:
     async def create(self, clock: Clock, schedule: Schedule, caller: Caller) -> bytes:
         """Store a new clock and return it, or the clock of an earlier call with the same key and parameters."""
         body, min_live_key, record = encode_stored(schedule), ids.first_live_key(caller.now), caller.idempotency_record
-        outcome: Created | ExistingClock | QuotaExceeded
-        if record is None:
-            outcome = await self._store.create_clock(clock, caller.token, body, min_live_key, self._quota)
-        else:
-            outcome = await self._store.create_clock_once(record, clock, caller.token, body, min_live_key, self._quota)
+        outcome = await self._store.create_clock(clock, caller.token, body, min_live_key, self._quota, record)
         match outcome:
             case QuotaExceeded():
                 raise _quota_exceeded(outcome, self._quota, caller.now)

@@ -240,16 +240,18 @@ class Store(Protocol):
         """Return the session if the token is valid."""
 
     async def create_clock(
-        self, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
-    ) -> Created | QuotaExceeded:
-        """Store a new clock if it fits into the quota together with the owner's clocks from key `min_live_key` on."""
+        self,
+        clock: Clock,
+        owner: Owner,
+        schedule: bytes,
+        min_live_key: bytes,
+        quota: Quota,
+        record: IdempotencyRecord | None = None,
+    ) -> Created | ExistingClock | QuotaExceeded:
+        """Store a new clock if it fits into the quota together with the owner's clocks from key `min_live_key` on.
 
-    async def create_clock_once(
-        self, record: IdempotencyRecord, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
-    ) -> ExistingClock | Created | QuotaExceeded:
-        """Store a new clock, unless a live clock was created with the same record. Return that one instead.
-
-        Of concurrent calls with the same digest, one creates the clock, and the others return it.
+        If a live clock was created with the same record, return that one instead. Of concurrent calls with the same
+        record, one creates the clock, and the others return it.
         """
 
     async def find_creation(self, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:

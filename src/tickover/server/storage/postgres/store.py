@@ -147,10 +147,19 @@ class PostgresStore:
         return Session(rows[0][0].bytes, rows[0][1], from_micros(rows[0][2])) if rows else None
 
     async def create_clock(
-        self, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
-    ) -> Created | QuotaExceeded:
+        self,
+        clock: Clock,
+        owner: Owner,
+        schedule: bytes,
+        min_live_key: bytes,
+        quota: Quota,
+        record: IdempotencyRecord | None = None,
+    ) -> Created | ExistingClock | QuotaExceeded:
+        new = ClockInsert(clock, owner, schedule, min_live_key, quota)
+        if record is not None:
+            return await self._create_clock_once(new, record)
         try:
-            return await self._new_clocks.submit(ClockInsert(clock, owner, schedule, min_live_key, quota))
+            return await self._new_clocks.submit(new)
         except _TokenRevoked:
             raise unauthenticated() from None
 
@@ -161,12 +170,13 @@ class PostgresStore:
         rejected = {position: QuotaExceeded(limit, oldest.bytes) for position, limit, oldest in rows}
         return [rejected.get(position, _CREATED) for position in range(1, len(new_clocks) + 1)]
 
-    async def create_clock_once(
-        self, record: IdempotencyRecord, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
-    ) -> ExistingClock | Created | QuotaExceeded:
+    async def _create_clock_once(
+        self, new: ClockInsert, record: IdempotencyRecord
+    ) -> Created | ExistingClock | QuotaExceeded:
+        clock = new.clock
         rows = await self._fetch_with_lock(
             statements.CREATE_CLOCK_ONCE,
-            *owner_values(owner),
+            *owner_values(new.owner),
             record.key_digest,
             record.params_digest,
             slot_of(clock.key),
@@ -174,12 +184,12 @@ class PostgresStore:
             to_micros(clock.start_time),
             to_micros(clock.frozen_time),
             to_micros(clock.max_time),
-            schedule,
+            new.schedule,
             clock.name,
             clock.labels,
-            UUID(min_live_key),
-            quota.clocks,
-            quota.bytes,
+            UUID(new.min_live_key),
+            new.quota.clocks,
+            new.quota.bytes,
         )
         if not rows:
             raise unauthenticated()

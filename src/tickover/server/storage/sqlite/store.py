@@ -5,7 +5,7 @@ A read looks up a few rows by key, mostly in cached pages. To pass it to another
 
 import os
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 import apsw
 from msgspec import json
@@ -32,7 +32,7 @@ from tickover.server.storage.rows import (
 )
 from tickover.server.storage.sqlite import access_tokens, bank_connections, logins, statements
 from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, connect, migrate
-from tickover.server.storage.sqlite.quota import ClockQuota, OverQuota, Usage
+from tickover.server.storage.sqlite.quota import ClockQuota, Usage
 from tickover.server.storage.sqlite.reader import Reader
 from tickover.server.storage.sqlite.rows import (
     existing_clock,
@@ -78,8 +78,6 @@ MIN_FREE_BYTES = 16 * 2**20
 _MAX_INLINE_SCHEDULE = 256 * 1024
 """A larger one takes so long to write that it must not block the event loop."""
 
-_T = TypeVar("_T")
-_NO_QUOTA = Quota()
 _CREATED = Created()
 
 
@@ -149,56 +147,34 @@ class SqliteStore:
         return Session(found[0], found[1], from_micros(found[2])) if found else None
 
     async def create_clock(
-        self, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
-    ) -> Created | QuotaExceeded:
-        result = await self._writer.submit(
-            lambda db: self._create(db, clock, owner, schedule, min_live_key, quota), is_long=_is_long(schedule)
-        )
-        return self._created(owner, stored_bytes(clock, schedule), result)
-
-    async def create_clock_once(
-        self, record: IdempotencyRecord, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
-    ) -> ExistingClock | Created | QuotaExceeded:
-        def job(db: apsw.Connection) -> ExistingClock | OverQuota | Literal["revoked"] | None:
-            if found := find_creation(db, record.key_digest, owner, min_live_key):
+        self,
+        clock: Clock,
+        owner: Owner,
+        schedule: bytes,
+        min_live_key: bytes,
+        quota: Quota,
+        record: IdempotencyRecord | None = None,
+    ) -> Created | ExistingClock | QuotaExceeded:
+        def job(db: apsw.Connection) -> Created | ExistingClock | QuotaExceeded | None:
+            if record is not None and (found := find_creation(db, record.key_digest, owner, min_live_key)):
                 return found
-            result = self._create(db, clock, owner, schedule, min_live_key, quota)
-            if result is None:
+            user = find_owner(db, owner)
+            if user is None:
+                return None
+            size = stored_bytes(clock, schedule)
+            if over := self._quota.reserve(db, user, clock.key, Usage(1, size), min_live_key, quota):
+                return over
+            instants = (to_micros(clock.start_time), to_micros(clock.frozen_time), to_micros(clock.max_time))
+            db.execute(statements.INSERT_CLOCK, (clock.key, user, *instants, size, clock.name, clock.labels))
+            db.execute("insert into schedules values (?, ?)", (clock.key, schedule))
+            if record is not None:
                 db.execute(statements.INSERT_CREATION, (record.key_digest, record.params_digest, clock.key))
-            return result
-
-        result = await self._writer.submit(job, is_long=_is_long(schedule))
-        if isinstance(result, ExistingClock):
-            return result
-        return self._created(owner, stored_bytes(clock, schedule), result)
-
-    def _create(
-        self, db: apsw.Connection, clock: Clock, owner: Owner, schedule: bytes, min_live_key: bytes, quota: Quota
-    ) -> OverQuota | Literal["revoked"] | None:
-        user = find_owner(db, owner)
-        if user is None:
-            return "revoked"
-        size = stored_bytes(clock, schedule)
-        if quota == _NO_QUOTA:
-            self._quota.on_created_without_quota(user)
-        elif (over := self._quota.reserve(db, user, clock.key, Usage(1, size), min_live_key, quota)) is not None:
-            return over
-        instants = (to_micros(clock.start_time), to_micros(clock.frozen_time), to_micros(clock.max_time))
-        db.execute(statements.INSERT_CLOCK, (clock.key, user, *instants, size, clock.name, clock.labels))
-        db.execute("insert into schedules values (?, ?)", (clock.key, schedule))
-        return None
-
-    def _created(
-        self, owner: Owner, size: int, result: OverQuota | Literal["revoked"] | None
-    ) -> Created | QuotaExceeded:
-        """Update the cached usage after the commit, and return the outcome."""
-        if result == "revoked":
-            raise unauthenticated()
-        if result is None:
-            self._quota.on_created(user_of(owner), size)
             return _CREATED
-        self._quota.on_rejected(user_of(owner), result)
-        return result.result
+
+        outcome = await self._writer.submit(job, is_long=_is_long(schedule))
+        if outcome is None:
+            raise unauthenticated()
+        return outcome
 
     async def find_creation(self, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:
         found = self._reader.fetch_one(statements.FIND_CREATION, *owner_values(owner), digest, min_live_key)
@@ -232,7 +208,7 @@ class SqliteStore:
         *,
         known_revision: int | None = None,
     ) -> StoredClock | QuotaExceeded | None:
-        def job(db: apsw.Connection) -> StoredClock | OverQuota | None:
+        def job(db: apsw.Connection) -> StoredClock | QuotaExceeded | None:
             columns: Any = db.execute(statements.FIND_CLOCK, (*owner_values(owner), key)).fetchone()
             if columns is None:
                 return None
@@ -244,50 +220,36 @@ class SqliteStore:
             db.execute(statements.UPDATE_NAMES, (new.name, new.labels, growth, key))
             return StoredClock(new, read_schedule(db, key, new.revision, known_revision))
 
-        return self._changed(owner, await self._writer.submit(job))
-
-    def _changed(self, owner: Owner, outcome: _T | OverQuota) -> _T | QuotaExceeded:
-        """Update the cached usage after the commit of an amendment or new names, and return the outcome."""
-        if isinstance(outcome, OverQuota):
-            self._quota.on_rejected(user_of(owner), outcome)
-            return outcome.result
-        # The clock may have become smaller.
-        self._quota.on_deleted(user_of(owner))
-        return outcome
+        return await self._writer.submit(job)
 
     async def amend_clock(
         self, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota
     ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
-        outcome = await self._writer.submit(
-            lambda db: self._amend(db, key, owner, amendment, min_live_key, quota),
-            is_long=_is_long(amendment.schedule),
-        )
-        return self._changed(owner, outcome)
+        def job(db: apsw.Connection) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
+            record = amendment.record
+            if record is not None and (found := find_creation(db, record.key_digest, owner, min_live_key)):
+                return found
+            row: Any = db.execute(statements.FIND_CLOCK_AND_BYTES, (*owner_values(owner), key)).fetchone()
+            if row is None:
+                return None
+            *columns, old_size = row
+            clock = stored_clock(key, *columns).clock
+            if clock.revision != amendment.revision or clock.frozen_time > amendment.valid_until:
+                return Conflict(StoredClock(clock, read_schedule(db, key)))
+            amended = replace(rename(clock, amendment.names), revision=clock.revision + 1)
+            size = stored_bytes(amended, amendment.schedule)
+            growth = size - old_size
+            if over := self._quota.reserve_growth(
+                db, user_of(owner), key, growth, min_live_key, quota, AMENDMENT_BYTES
+            ):
+                return over
+            db.execute(statements.AMEND_CLOCK, (size, amended.name, amended.labels, key))
+            db.execute(statements.AMEND_SCHEDULE, (amendment.schedule, key))
+            if record is not None:
+                db.execute(statements.INSERT_CREATION, (record.key_digest, record.params_digest, key))
+            return Amended(amended)
 
-    def _amend(
-        self, db: apsw.Connection, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota
-    ) -> Amended | Conflict | ExistingClock | OverQuota | None:
-        record = amendment.record
-        if record is not None and (found := find_creation(db, record.key_digest, owner, min_live_key)):
-            return found
-        row: Any = db.execute(statements.FIND_CLOCK_AND_BYTES, (*owner_values(owner), key)).fetchone()
-        if row is None:
-            return None
-        *columns, old_size = row
-        clock = stored_clock(key, *columns).clock
-        if clock.revision != amendment.revision or clock.frozen_time > amendment.valid_until:
-            return Conflict(StoredClock(clock, read_schedule(db, key)))
-        amended = replace(rename(clock, amendment.names), revision=clock.revision + 1)
-        size = stored_bytes(amended, amendment.schedule)
-        if over := self._quota.reserve_growth(
-            db, user_of(owner), key, size - old_size, min_live_key, quota, AMENDMENT_BYTES
-        ):
-            return over
-        db.execute(statements.AMEND_CLOCK, (size, amended.name, amended.labels, key))
-        db.execute(statements.AMEND_SCHEDULE, (amendment.schedule, key))
-        if record is not None:
-            db.execute(statements.INSERT_CREATION, (record.key_digest, record.params_digest, key))
-        return Amended(amended)
+        return await self._writer.submit(job, is_long=_is_long(amendment.schedule))
 
     async def delete_clock(self, key: bytes, owner: Owner) -> bool:
         def job(db: apsw.Connection) -> bool:
@@ -299,10 +261,7 @@ class SqliteStore:
             db.execute("delete from connections where clock_key = ?", (key,))
             return True
 
-        deleted = await self._writer.submit(job)
-        if deleted:
-            self._quota.on_deleted(user_of(owner))
-        return deleted
+        return await self._writer.submit(job)
 
     async def advance_clock(
         self, key: bytes, owner: Owner, to: Instant, *, known_revision: int | None = None
