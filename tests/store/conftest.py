@@ -10,7 +10,6 @@ import apsw
 import asyncpg
 import pytest
 
-from tests.store.copies import Execute
 from tests.support.long_timeouts import lengthen
 from tests.support.postgres import PostgresServer
 from tests.support.stores import open_checked_store
@@ -92,6 +91,9 @@ def urls(request: pytest.FixtureRequest, tmp_path: Path, postgres: PostgresServe
         request.getfixturevalue("postgres_url") if source == "postgres" else f"sqlite:///{tmp_path / 'source.db'}",
         request.getfixturevalue("postgres_url") if target == "postgres" else f"sqlite:///{tmp_path / 'target.db'}",
     )
+
+
+Execute = Callable[[str, str], list[tuple[Any, ...]]]
 
 
 @pytest.fixture

@@ -1,28 +1,37 @@
-"""Copies between databases: a copy is complete, and an interrupted copy continues."""
+"""Copies between databases: a copy is complete, or the target stays empty."""
 
-from collections.abc import Callable
 from pathlib import Path
-from random import Random
 
 import pytest
 
-from tests.store.copies import (
-    NAMES,
-    Execute,
-    both_directions,
-    ignore_progress,
-    make_empty,
-    rows,
-    written,
-)
+from tests.store.conftest import Execute
 from tests.store.sample_data import fill, open_at
 from tests.store.values import ANA, HOUR, NOW, add_clock, clock, code, code_limits, digest, key, sent, user
 from tests.support.postgres import PostgresServer
 from tickover.server.settings import SettingError
 from tickover.server.sign_in.logins import CountedAttempt
-from tickover.server.storage.admin.copy import copy
-from tickover.server.storage.admin.copy_tables import TABLES
+from tickover.server.storage.admin.copy import TABLES, CopiedTable, copy
+from tickover.server.storage.migrations import migrations
 from tickover.server.storage.store import Created, Quota, QuotaExceeded
+
+both_directions = pytest.mark.parametrize("urls", ["sqlite postgres", "postgres sqlite"], indirect=True)
+
+
+async def make_copy(source: str, target: str) -> list[CopiedTable]:
+    return await copy(source, target, lambda *_: None)
+
+
+async def make_empty(url: str) -> None:
+    async with open_at(url):
+        pass
+
+
+def count_rows(url: str, execute: Execute) -> dict[str, int]:
+    return {
+        table.name: int(execute(url, f"select count(*) from {table.name} where {table.condition}")[0][0])
+        for table in TABLES
+    }
+
 
 # Completeness
 
@@ -36,11 +45,10 @@ async def test_copy_and_its_copy_have_all_rows_of_the_source(
         f"sqlite:///{tmp_path / 'back.db'}",
     )
     await fill(source)
-    copied = await copy(source, target, ignore_progress)
-    assert [table.table for table in copied] == NAMES
-    assert written(copied) == rows(copied)
-    assert min(rows(copied).values()) > 0, "an empty table proves nothing"
-    await copy(target, back, ignore_progress)
+    copied = await make_copy(source, target)
+    assert {table.table: table.rows for table in copied} == count_rows(source, execute)
+    assert min(table.rows for table in copied) > 0, "an empty table proves nothing"
+    assert await make_copy(target, back) == copied
     for table in TABLES:
         query = f"select * from {table.name} where {table.condition} order by 1"
         assert execute(back, query) == execute(source, query), table.name
@@ -56,7 +64,7 @@ async def test_quotas_and_the_order_of_codes_continue_in_the_copy(urls: tuple[st
             await sent(store, code(number, NOW - number * HOUR))
     # As in a source that has sent more emails than the target.
     execute(source, "update login_sends set number = number + 1000000 where email <> ''")
-    await copy(source, target, ignore_progress)
+    await make_copy(source, target)
     async with open_at(target) as store:
         new = clock(9), user(1), bytes(10), bytes(16)
         assert await store.create_clock(*new, Quota(bytes=109)) == QuotaExceeded("bytes", key(0))
@@ -69,7 +77,7 @@ async def test_quotas_and_the_order_of_codes_continue_in_the_copy(urls: tuple[st
 
 
 async def test_source_left_by_a_crash_is_copied_completely_and_not_changed(
-    urls: tuple[str, str], tmp_path: Path
+    urls: tuple[str, str], tmp_path: Path, execute: Execute
 ) -> None:
     source, target = urls
     used = f"sqlite:///{tmp_path / 'used.db'}"
@@ -78,9 +86,9 @@ async def test_source_left_by_a_crash_is_copied_completely_and_not_changed(
         before = {name: (tmp_path / f"used.db{name}").read_bytes() for name in ("", "-wal")}
     for name, content in before.items():
         (tmp_path / f"source.db{name}").write_bytes(content)
-    await copy(source, target, ignore_progress)
+    await make_copy(source, target)
     assert {name: (tmp_path / f"source.db{name}").read_bytes() for name in before} == before
-    assert set(written(await copy(used, target, ignore_progress)).values()) == {0}
+    assert count_rows(target, execute) == count_rows(used, execute)
 
 
 async def test_rows_of_one_database_alone_are_not_copied(urls: tuple[str, str], execute: Execute) -> None:
@@ -90,7 +98,7 @@ async def test_rows_of_one_database_alone_are_not_copied(urls: tuple[str, str], 
     own = "select count(*), sum(tries) from login_sends where email = ''"
     assert execute(source, own)[0][1] > 0, "a try without a code is counted here"
     execute(target, "update login_sends set tries = 7 where email = ''")
-    await copy(source, target, ignore_progress)
+    await make_copy(source, target)
     assert execute(target, own) == [("1024", str(7 * 1024))]
     assert execute(target, "select count(*) from login_failures where email not like '%@%'") == [("1024",)]
 
@@ -116,88 +124,118 @@ async def test_every_table_and_column_is_copied(urls: tuple[str, str], execute: 
         assert found == {table.name: set(table.columns) for table in TABLES}
 
 
-# Many rows and large rows
-
-
-def insert_many_tokens(url: str, execute: Execute, count: int) -> None:
-    """Insert enough tokens for several chunks. Only for SQLite, where it is fast."""
-    numbers = f"with recursive n (n) as (select 1 union all select n + 1 from n where n < {count})"
-    execute(
-        url,
-        f"insert into tokens (digest, user_key, expires_at) {numbers} select randomblob(32), randomblob(16), n from n",
-    )
-
-
-# Interruptions
+# Failures
 
 
 class Interrupted(Exception):
     pass
 
 
-def interrupt_at(stage: str, chunks: int) -> Callable[[str, int, int], None]:
-    """Return a report function that raises after this many chunks of the step."""
-    seen = 0
-
-    def report(step: str, done: int, of: int) -> None:
-        nonlocal seen
-        seen += step == stage
-        if seen > chunks:
-            raise Interrupted
-
-    return report
-
-
-async def test_interrupted_copy_continues(urls: tuple[str, str], execute: Execute) -> None:
+@both_directions
+async def test_interrupted_copy_leaves_the_target_empty(urls: tuple[str, str], execute: Execute) -> None:
     source, target = urls
     await fill(source)
-    insert_many_tokens(source, execute, 12_000)
-    with pytest.raises(Interrupted):
-        await copy(source, target, interrupt_at("copying tokens", chunks=2))
-    assert execute(target, "select count(*) from tokens") == [("10000",)]
-    assert execute(target, "select count(*) from clocks") == [("0",)]
+    for interrupted in ("copying login_sends", "checking login_sends"):
 
-    copied = await copy(source, target, ignore_progress)
-    assert written(copied) == rows(copied) | {"users": 0, "tokens": rows(copied)["tokens"] - 10_000}
-    assert set(written(await copy(source, target, ignore_progress)).values()) == {0}
+        def report(step: str, done: int, of: int, at: str = interrupted) -> None:
+            if step == at and done:
+                raise Interrupted
 
-
-async def test_addresses_are_sorted_by_bytes_in_any_collation(
-    urls: tuple[str, str], execute: Execute, postgres: PostgresServer
-) -> None:
-    source, target = urls[0], postgres.create_database()
-    await make_empty(source)
-    await make_empty(target)
-    if not execute(target, "select 1 from pg_collation where collname = 'und-x-icu'"):
-        pytest.skip("this PostgreSQL was built without other orders than that of bytes")
-    execute(target, 'alter table login_failures alter email type text collate "und-x-icu"')
-    random = Random(1)
-    names = {"".join(random.choices("aAbBzZ_-.+éÉß中0", k=4)) for _ in range(9000)}
-    values = ", ".join(f"('{name}@example.test', {number})" for number, name in enumerate(names, 1))
-    execute(source, f"insert into login_failures values {values}")
-    assert len(names) > 5000
-    assert written(await copy(source, target, ignore_progress))["login_failures"] == len(names)
-    assert written(await copy(source, target, ignore_progress))["login_failures"] == 0
+        with pytest.raises(Interrupted):
+            await copy(source, target, report)
+        assert set(count_rows(target, execute).values()) == {0}
+    await make_copy(source, target)
+    assert count_rows(target, execute) == count_rows(source, execute)
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-async def test_chunk_is_written_completely_or_not_at_all(
+async def test_failed_copy_leaves_the_target_empty(
     tmp_path: Path, postgres: PostgresServer, execute: Execute, kind: str
 ) -> None:
+    """Also if the database stores another value than it was given."""
     source = f"sqlite:///{tmp_path / 'source.db'}"
     target = postgres.create_database() if kind == "postgres" else f"sqlite:///{tmp_path / 'target.db'}"
-    await make_empty(source)
-    insert_many_tokens(source, execute, 100)
-    await copy(source, target, ignore_progress)
-    execute(source, "update tokens set expires_at = expires_at + 100")
-    execute(
-        target,
-        "alter table tokens add check (expires_at <> 150)"
+    await fill(source)
+    await make_empty(target)
+    reject, damage = (
+        (
+            "alter table login_sends add constraint never check (email = '')",
+            """alter table login_sends drop constraint never;
+               create function damage() returns trigger language plpgsql as
+               $$ begin new.tries := new.tries + 1; return new; end $$;
+               create trigger damage before insert on login_sends for each row execute function damage()""",
+        )
         if kind == "postgres"
-        else """create trigger refuse before insert on tokens when new.expires_at = 150
-                begin select raise(abort, 'no'); end""",
+        else (
+            "create trigger never before insert on login_sends begin select raise(abort, 'no'); end",
+            """drop trigger never;
+               create trigger damage after insert on login_sends
+               begin update login_sends set tries = tries + 1 where digest = new.digest; end""",
+        )
     )
-    with pytest.raises(SettingError, match="was interrupted"):
-        await copy(source, target, ignore_progress)
-    [(count, last)] = execute(target, "select count(*), max(expires_at) from tokens")
-    assert (int(count), int(last)) == (100, 100)
+    for statements, message in (
+        (reject, "The copy failed: .* none of the data"),
+        (damage, "differs in the table login_sends: .* Stop all servers"),
+    ):
+        execute(target, statements)
+        with pytest.raises(SettingError, match=message):
+            await make_copy(source, target)
+        assert set(count_rows(target, execute).values()) == {0}
+
+
+async def test_target_with_data_is_rejected_and_not_changed(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    await fill(source)
+    await make_copy(source, target)
+    before = count_rows(target, execute)
+    for table in TABLES:
+        with pytest.raises(SettingError, match=f"isn't empty: its table {table.name} has rows"):
+            await make_copy(source, target)
+        assert count_rows(target, execute) == before
+        execute(target, f"delete from {table.name} where {table.condition}")
+        before[table.name] = 0
+
+
+async def test_database_is_not_copied_onto_itself(tmp_path: Path, postgres_url: str) -> None:
+    file = f"sqlite:///{tmp_path / 'source.db'}"
+    (tmp_path / "link.db").symlink_to(tmp_path / "source.db")
+    for url in (file, postgres_url):
+        await fill(url)
+    for source, target in ((file, f"sqlite:///{tmp_path / 'link.db'}"), (postgres_url, postgres_url)):
+        with pytest.raises(SettingError, match="isn't empty"):
+            await make_copy(source, target)
+
+
+# Rejected sources
+
+
+def names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        pytest.param(None, r"The database .*source\.db doesn't exist", id="missing"),
+        pytest.param(b"", "Run `tickover migrate`", id="empty"),
+        pytest.param(b"Dear diary, " * 100, "Can't use the database .*: file is not a database", id="not a database"),
+    ],
+)
+async def test_unusable_source_is_rejected_and_nothing_is_created(
+    tmp_path: Path, content: bytes | None, reason: str
+) -> None:
+    source = tmp_path / "source.db"
+    if content is not None:
+        source.write_bytes(content)
+    with pytest.raises(SettingError, match=reason):
+        await make_copy(f"sqlite:///{source}", f"sqlite:///{tmp_path / 'target.db'}")
+    assert names_in(tmp_path) == ([] if content is None else ["source.db"])
+    assert content is None or source.read_bytes() == content
+
+
+async def test_old_source_is_rejected_and_not_upgraded(urls: tuple[str, str], execute: Execute) -> None:
+    source, target = urls
+    execute(source, f"{migrations('sqlite')[0].sql}; pragma user_version = 1")
+    with pytest.raises(SettingError, match="Run `tickover migrate`"):
+        await make_copy(source, target)
+    assert execute(source, "pragma user_version") == [(1,)]

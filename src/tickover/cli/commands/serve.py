@@ -102,9 +102,9 @@ def copy(session: Session, source_url: str, target_url: str) -> None:
 
     SOURCE_URL and TARGET_URL have the form of TICKOVER_DATABASE_URL.
 
-    Stop the servers that use the databases first. The command doesn't check this, and the copy misses changes that a
-    server makes afterwards. If the copy is interrupted, run it again to continue. At the end it reads both databases
-    again and compares them.
+    The target must be empty. Stop the servers that use the databases first. The command doesn't check this, and the
+    copy misses changes that a server makes afterwards. At the end it reads the copy again and compares it. If the
+    command fails or is interrupted, the target stays empty.
     """
     warn_of_passwords(session, {"SOURCE_URL": source_url, "TARGET_URL": target_url}, "Set PGPASSWORD instead.")
     with translate_errors():
@@ -116,17 +116,7 @@ def copy(session: Session, source_url: str, target_url: str) -> None:
                 bar.length, bar.label = total, f"{step:24}"
                 bar.update(done - bar.pos)
 
-            try:
-                copied = asyncio.run(copy_database(source_url, target_url, report))
-            except KeyboardInterrupt:
-                click.echo("\nInterrupted. Run the same command again to continue.", err=True)
-                raise
-    lines = [
-        f"{table.table:16} {table.rows:>10} rows, {table.written:>10} written   sha256 {table.checksum[:16]}"
-        for table in copied
-    ]
-    tables = [
-        {"table": table.table, "rows": table.rows, "written": table.written, "sha256": table.checksum}
-        for table in copied
-    ]
+            copied = asyncio.run(copy_database(source_url, target_url, report))
+    lines = [f"{table.table:16} {table.rows:>10} rows   sha256 {table.checksum[:16]}" for table in copied]
+    tables = [{"table": table.table, "rows": table.rows, "sha256": table.checksum} for table in copied]
     session.output.write({"equal": True, "tables": tables}, *lines, "Both databases are equal.")

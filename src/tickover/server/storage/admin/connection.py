@@ -5,11 +5,11 @@ database. Parameters of statements are $1, $2 and so on.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import apsw
 import asyncpg
@@ -20,15 +20,17 @@ from tickover.server.storage.postgres.pool import open_connection, read_schema_v
 from tickover.server.storage.urls import is_postgres, redact_url, sqlite_path
 
 Row = tuple[Any, ...]
-_T = TypeVar("_T")
 _LOCK_WAIT_MILLISECONDS: Final = 5000
+_CHUNK_ROWS: Final = 100
+"""A clock's schedule can have several hundred kilobytes, so a chunk has less than 100 MB."""
 
 
 class _PostgresConnection:
     is_postgres = True
 
-    def __init__(self, connection: asyncpg.Connection) -> None:
+    def __init__(self, connection: asyncpg.Connection, *, read_only: bool) -> None:
         self._connection = connection
+        self._read_only = read_only
 
     async def set_codecs(self) -> None:
         connection = self._connection
@@ -43,8 +45,11 @@ class _PostgresConnection:
     async def fetch(self, statement: str, *values: object) -> list[Row]:
         return [tuple(row) for row in await self._connection.fetch(statement, *values)]
 
-    async def execute_many(self, statement: str, rows: Sequence[Row]) -> None:
-        await self._connection.executemany(statement, rows)
+    async def chunks(self, query: str) -> AsyncIterator[list[Row]]:
+        """Yield the rows of the query, some at a time. Call it in a transaction."""
+        cursor = await self._connection.cursor(query)
+        while rows := await cursor.fetch(_CHUNK_ROWS):
+            yield [tuple(row) for row in rows]
 
     async def insert(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
         await self._connection.copy_records_to_table(table, records=rows, columns=columns)
@@ -52,13 +57,17 @@ class _PostgresConnection:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
         """Commit at the end, or roll back after an error. Statements take as long as they need."""
-        async with self._connection.transaction():
-            await self._connection.execute("set local statement_timeout = 0")
+        async with self._connection.transaction(
+            isolation="repeatable_read" if self._read_only else "read_committed", readonly=self._read_only
+        ):
+            await self._connection.execute(
+                "set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0"
+            )
             yield
 
 
 class _SqliteConnection:
-    """Uses its own thread, so that a started statement ends before the next one, even if the caller is cancelled."""
+    """Runs statements on the event loop's thread. Between two statements, the caller can be cancelled."""
 
     is_postgres = False
 
@@ -66,40 +75,39 @@ class _SqliteConnection:
         mode = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
         self._connection = apsw.Connection(str(path), mode)
         self._connection.set_busy_timeout(_LOCK_WAIT_MILLISECONDS)
-        self._thread = ThreadPoolExecutor(1, "tickover-admin")
+        self._begin = "begin" if read_only else "begin immediate"
 
     async def read_version(self) -> int:
-        version: int = await self._run(lambda: self._connection.pragma("user_version"))
+        version: int = self._connection.pragma("user_version")
         return version
 
     async def fetch(self, statement: str, *values: object) -> list[Row]:
-        numbered = statement.replace("$", "?")
-        return await self._run(lambda: self._connection.execute(numbered, values).fetchall())
+        await asyncio.sleep(0)
+        return self._connection.execute(statement.replace("$", "?"), values).fetchall()
 
-    async def execute_many(self, statement: str, rows: Sequence[Row]) -> None:
-        numbered = statement.replace("$", "?")
-        await self._run(lambda: self._connection.executemany(numbered, rows))
+    async def chunks(self, query: str) -> AsyncIterator[list[Row]]:
+        cursor = self._connection.execute(query)
+        while rows := list(islice(cursor, _CHUNK_ROWS)):
+            await asyncio.sleep(0)
+            yield rows
 
     async def insert(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
         marks = ", ".join("?" * len(columns))
-        await self.execute_many(f"insert into {table} ({', '.join(columns)}) values ({marks})", rows)
+        self._connection.executemany(f"insert into {table} ({', '.join(columns)}) values ({marks})", rows)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
+        self._connection.execute(self._begin)
         try:
-            await self.fetch("begin immediate")
             yield
-            await self.fetch("commit")
+            self._connection.execute("commit")
         finally:
             # After an error. SQLite rolls back by itself after some, such as a full disk.
-            await self._run(lambda: self._connection.in_transaction and self._connection.execute("rollback"))
+            if self._connection.in_transaction:
+                self._connection.execute("rollback")
 
-    async def close(self) -> None:
-        await self._run(self._connection.close)
-        self._thread.shutdown()
-
-    async def _run(self, job: Callable[[], _T]) -> _T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, job)
+    def close(self) -> None:
+        self._connection.close()
 
 
 AdminConnection = _PostgresConnection | _SqliteConnection
@@ -109,7 +117,7 @@ AdminConnection = _PostgresConnection | _SqliteConnection
 async def open_admin_connection(url: str, *, read_only: bool = False) -> AsyncIterator[AdminConnection]:
     """Connect to an existing database. Raise SettingError if it can't be used, or has another schema version.
 
-    PostgreSQL ignores `read_only`.
+    A transaction of a connection that is read-only sees the data of its start.
     """
     async with AsyncExitStack() as opened:
         with translate_errors(url):
@@ -117,11 +125,11 @@ async def open_admin_connection(url: str, *, read_only: bool = False) -> AsyncIt
             if is_postgres(url):
                 # No timeout: commands on a large database take long.
                 driver = await opened.enter_async_context(open_connection(url, command_seconds=None))
-                connection = _PostgresConnection(driver)
+                connection = _PostgresConnection(driver, read_only=read_only)
                 await connection.set_codecs()
             else:
                 connection = _SqliteConnection(sqlite_path(url), read_only=read_only)
-                opened.push_async_callback(connection.close)
+                opened.callback(connection.close)
             _check_version(url, await connection.read_version())
         yield connection
 

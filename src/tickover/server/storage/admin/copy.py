@@ -1,25 +1,63 @@
-"""Copies all data from one database to another.
-
-A copy writes only rows that are missing or different, so an interrupted copy continues when you run it again. At the
-end it reads both databases again and compares them. It never changes the source.
-"""
+"""Copies all data from one database to another, in one transaction of each."""
 
 import hashlib
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from typing import Final
 
 import apsw
 from msgspec import Struct, msgpack
 
 from tickover.server.settings import SettingError
-from tickover.server.storage import open_store, translate_errors
-from tickover.server.storage.admin.connection import Row, open_admin_connection
-from tickover.server.storage.admin.copy_tables import TABLES, CopyDatabase, Table
+from tickover.server.storage import open_store
+from tickover.server.storage.admin.connection import AdminConnection, Row, open_admin_connection
 from tickover.server.storage.postgres.pool import DRIVER_ERRORS
+from tickover.server.storage.postgres.rows import slot_of
 from tickover.server.storage.urls import check_url, describe_error, is_postgres, redact_url, sqlite_path
 
 Report = Callable[[str, int, int], None]
-"""Called with the current step, the number of finished rows and the total. If it raises, the copy ends."""
+"""Called with the current step, the number of finished rows and the total. If it raises, nothing is copied."""
+
+
+class Table(Struct, frozen=True):
+    name: str
+    columns: tuple[str, ...]
+    condition: str = "true"
+    """Selects the rows to copy. The others are needed by one database only, such as decoy rows."""
+
+
+TABLES: Final = (
+    Table("users", ("key", "email", "created_at")),
+    Table(
+        "tokens",
+        ("digest", "user_key", "expires_at", "token_key", "name", "read_only", "created_at", "last_used_on"),
+    ),
+    Table("schedules", ("key", "body")),
+    Table(
+        "clocks",
+        ("key", "owner", "start_time", "frozen_time", "max_time", "bytes", "name", "labels", "revision"),
+    ),
+    Table("creations", ("digest", "params", "clock_key")),
+    Table(
+        "connections",
+        (
+            "key",
+            "clock_key",
+            "protocol",
+            "institution",
+            "created_at",
+            "faults",
+            "setup_digest",
+            "access_digest",
+            "login_required",
+        ),
+    ),
+    Table("login_failures", ("email", "count"), condition="email like '%@%'"),
+    Table(
+        "login_sends",
+        ("digest", "email", "kind", "sent_at", "expires_at", "network", "tries", "spent", "holds_slot", "number"),
+        condition="email <> ''",
+    ),
+)
 
 
 class CopiedTable(Struct, frozen=True):
@@ -27,68 +65,46 @@ class CopiedTable(Struct, frozen=True):
 
     table: str
     rows: int
-    written: int
-    """The number of rows that this run wrote."""
     checksum: str
-    """SHA-256 of all rows in the order of their keys, in hexadecimal."""
-
-
-class _Checksum(Struct, frozen=True):
-    rows: int
-    checksum: str
+    """The sum of the SHA-256 digests of all rows, in hexadecimal. It doesn't depend on their order."""
 
 
 async def copy(source_url: str, target_url: str, report: Report) -> list[CopiedTable]:
-    """Copy all data. Raise SettingError for errors that an operator can fix.
+    """Copy all data to an empty database. Raise SettingError for errors that an operator can fix.
 
-    If the target has rows that the source doesn't have, nothing is written.
+    The copy is read again and compared before it is committed, so the target has all data or none.
     """
-    _check_urls(source_url, target_url)
+    check_url("The source", source_url)
+    check_url("The target", target_url)
+    if not is_postgres(source_url) and not sqlite_path(source_url).is_file():
+        raise SettingError(f"The database {sqlite_path(source_url)} doesn't exist. Check the path of the source.")
     try:
-        async with _open(source_url, is_target=False) as source:
+        async with open_admin_connection(source_url, read_only=True) as source:
             # Create the target only after the source proved usable.
             store = await open_store(target_url)
             await store.close()
-            async with _open(target_url, is_target=True) as target:
-                await _reject_other_data(source, target, redact_url(target_url))
+            async with open_admin_connection(target_url) as target, target.transaction():
+                await _check_empty(target, redact_url(target_url))
                 return await _Copy(source, target, report).run()
     except (apsw.Error, *DRIVER_ERRORS) as error:
-        raise SettingError(
-            f"The copy was interrupted: {describe_error(error)}. Run it again to continue. The rows that it has "
-            "written stay in the target."
-        ) from error
+        raise SettingError(f"The copy failed: {describe_error(error)}. The target has none of the data.") from error
 
 
-def _check_urls(source_url: str, target_url: str) -> None:
-    check_url("The source", source_url)
-    check_url("The target", target_url)
-    if not is_postgres(source_url):
-        source = sqlite_path(source_url)
-        if not source.is_file():
-            raise SettingError(f"The database {source} doesn't exist. Check the path of the source.")
-        if (
-            not is_postgres(target_url)
-            and sqlite_path(target_url).exists()
-            and source.samefile(sqlite_path(target_url))
-        ):
-            raise SettingError("Source and target are the same file. Use another target.")
-
-
-async def _reject_other_data(source: CopyDatabase, target: CopyDatabase, name: str) -> None:
+async def _check_empty(target: AdminConnection, name: str) -> None:
     for table in TABLES:
-        async for after, keys in target.chunks(table):
-            if not set(keys).issubset(await source.keys(table, after, keys[-1])):
-                raise SettingError(
-                    f"The database {name} contains other data: its table {table.name} has rows that are not in the "
-                    "source. Nothing was changed. Use an empty database. An older copy doesn't work if the source has "
-                    "deleted rows since."
-                )
+        if await _count(target, table):
+            raise SettingError(
+                f"The database {name} isn't empty: its table {table.name} has rows. Use an empty database."
+            )
+
+
+async def _count(connection: AdminConnection, table: Table) -> int:
+    [(count,)] = await connection.fetch(f"select count(*) from {table.name} where {table.condition}")
+    return int(count)
 
 
 class _Copy:
-    """One run: it writes all tables, then compares all tables."""
-
-    def __init__(self, source: CopyDatabase, target: CopyDatabase, report: Report) -> None:
+    def __init__(self, source: AdminConnection, target: AdminConnection, report: Report) -> None:
         self._source = source
         self._target = target
         self._report = report
@@ -96,68 +112,49 @@ class _Copy:
         self._done = 0
 
     async def run(self) -> list[CopiedTable]:
-        self._total = 2 * sum([await self._source.count(table) for table in TABLES])
-        written = [await self._write(table) for table in TABLES]
-        checksums = [await self._compare(table) for table in TABLES]
-        return [
-            CopiedTable(table.name, checksum.rows, rows, checksum.checksum)
-            for table, checksum, rows in zip(TABLES, checksums, written, strict=True)
-        ]
+        async with self._source.transaction():
+            self._total = 2 * sum([await _count(self._source, table) for table in TABLES])
+            copied = [await self._read(self._source, table, self._target) for table in TABLES]
+        for table, expected in zip(TABLES, copied, strict=True):
+            found = await self._read(self._target, table)
+            if found != expected:
+                raise SettingError(
+                    f"The copy differs in the table {table.name}: the source has {expected.rows} rows with the "
+                    f"checksum {expected.checksum[:16]}, the target {found.rows} with {found.checksum[:16]}. A server "
+                    "wrote to the target during the copy. Stop all servers, and use an empty database."
+                )
+        return copied
 
-    async def _write(self, table: Table) -> int:
-        """Write the rows that are missing or different in the target. Return their number."""
-        written = 0
-        self._report_progress("copying", table)
-        async for after, keys in self._source.chunks(table):
-            rows = await self._source.rows(table, after, keys[-1])
-            existing = {row[0]: row for row in await self._target.rows(table, after, keys[-1])}
-            new = [row for row in rows if existing.get(row[0]) != row]
-            if new:
-                await self._target.replace(table, [row[0] for row in new if row[0] in existing], new)
-            written += len(new)
-            self._report_progress("copying", table, len(keys))
-        return written
-
-    async def _compare(self, table: Table) -> _Checksum:
-        """Read both databases again. Return their common checksum, or raise SettingError."""
-        self._report_progress("checking", table)
-        source = await _checksum(self._source, table, lambda rows: self._report_progress("checking", table, rows))
-        target = await _checksum(self._target, table, lambda _: None)
-        if source != target:
-            raise SettingError(
-                f"The copy differs in the table {table.name}: the source has {source.rows} rows with the checksum "
-                f"{source.checksum[:16]}, the target {target.rows} with {target.checksum[:16]}. A server wrote to one "
-                "of them during the copy. Stop all servers that use them, and run the copy again."
-            )
-        return source
-
-    def _report_progress(self, step: str, table: Table, rows: int = 0) -> None:
-        # A source in use may have more rows than were counted.
-        self._done = min(self._done + rows, self._total)
-        self._report(f"{step} {table.name}", self._done, self._total)
+    async def _read(
+        self, connection: AdminConnection, table: Table, target: AdminConnection | None = None
+    ) -> CopiedTable:
+        """Return the checksum of the table. Write its rows to the target, if any."""
+        step = f"{'copying' if target else 'checking'} {table.name}"
+        self._report(step, self._done, self._total)
+        count = checksum = 0
+        columns = ", ".join(_columns(connection, table))
+        async for rows in connection.chunks(f"select {columns} from {table.name} where {table.condition}"):
+            if target:
+                await _insert(target, table, rows)
+            count += len(rows)
+            checksum += sum(int.from_bytes(hashlib.sha256(msgpack.encode(row)).digest()) for row in rows)
+            self._done += len(rows)
+            self._report(step, self._done, self._total)
+        return CopiedTable(table.name, count, f"{checksum % 2**256:064x}")
 
 
-async def _checksum(database: CopyDatabase, table: Table, on_rows: Callable[[int], None]) -> _Checksum:
-    digest = hashlib.sha256()
-    count = 0
-    async for after, keys in database.chunks(table):
-        rows: list[Row] = await database.rows(table, after, keys[-1])
-        for row in rows:
-            digest.update(msgpack.encode(row))
-        count += len(rows)
-        on_rows(len(rows))
-    return _Checksum(count, digest.hexdigest())
+def _columns(connection: AdminConnection, table: Table) -> tuple[str, ...]:
+    is_other_name = table.name == "schedules" and not connection.is_postgres
+    return ("clock_key", "body") if is_other_name else table.columns
 
 
-@asynccontextmanager
-async def _open(url: str, *, is_target: bool) -> AsyncIterator[CopyDatabase]:
-    if "pool_mode=transaction" in url:
-        raise SettingError(
-            "A copy doesn't work through a pooler in transaction mode. Use the URL of the database itself."
-        )
-    async with open_admin_connection(url, read_only=not is_target) as connection:
-        database = CopyDatabase(connection)
-        if connection.is_postgres:
-            with translate_errors(url):
-                await database.prepare_postgres(is_target=is_target)
-        yield database
+async def _insert(target: AdminConnection, table: Table, rows: list[Row]) -> None:
+    columns = _columns(target, table)
+    if target.is_postgres and table.name in ("schedules", "clocks"):
+        columns = ("slot", *columns)
+        rows = [(slot_of(row[0]), *row) for row in rows]
+    await target.insert(table.name, columns, rows)
+    if target.is_postgres and table.name == "login_sends":
+        # New numbers must be greater than the copied ones.
+        last = max(row[-1] for row in rows)
+        await target.fetch("select setval('login_sends_number', greatest(nextval('login_sends_number'), $1))", last)
