@@ -1,36 +1,35 @@
-"""Errors of calls as errors of the command line."""
+"""Errors of calls as errors of the command line, in the words of the user who typed the command."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
-from tickover.api.errors import Reason, Rejection
+import click
+from msgspec.structs import replace
+
+from tickover.api.errors import Fault, Reason, Rejection
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.fault_names import name_faults
+from tickover.cli.session import Session
 from tickover.client import ClientError, InvalidResponse, NothingLeft
 
-EXIT_CODES: Final[Mapping[Reason, Exit]] = {
-    # The first five mean that the client and the server disagree about the protocol.
+_EXIT_CODES: Final[Mapping[Reason, Exit]] = {
+    # The client and the server disagree about the protocol.
     Reason.PARSE_ERROR: Exit.UNEXPECTED,
     Reason.INVALID_REQUEST: Exit.UNEXPECTED,
     Reason.METHOD_NOT_FOUND: Exit.UNEXPECTED,
     Reason.METHOD_NOT_ALLOWED: Exit.UNEXPECTED,
     Reason.UNSUPPORTED_MEDIA_TYPE: Exit.UNEXPECTED,
-    Reason.INVALID_PARAMS: Exit.REFUSED,
-    Reason.BODY_TOO_LARGE: Exit.REFUSED,
     Reason.UNAUTHENTICATED: Exit.NOT_SIGNED_IN,
-    Reason.FORBIDDEN: Exit.REFUSED,
     Reason.LOGIN_REFUSED: Exit.NOT_SIGNED_IN,
     Reason.CLOCK_NOT_FOUND: Exit.NOT_FOUND,
     Reason.CLOCK_EXPIRED: Exit.NOT_FOUND,
-    Reason.TIME_BEFORE_CURRENT: Exit.REFUSED,
-    Reason.TIME_AFTER_MAX: Exit.REFUSED,
-    Reason.ITEM_NOT_PENDING: Exit.REFUSED,
     Reason.RESEND_TOO_SOON: Exit.LATER,
     Reason.RATE_LIMITED: Exit.LATER,
     Reason.MAIL_NOT_SENT: Exit.LATER,
     Reason.UNAVAILABLE: Exit.UNAVAILABLE,
     Reason.INTERNAL: Exit.UNAVAILABLE,
 }
+"""All other reasons are refusals."""
 _MESSAGES: Final[Mapping[Reason, str]] = {
     Reason.METHOD_NOT_FOUND: "The server doesn't support this operation. It may be older than this program.",
     Reason.UNAUTHENTICATED: "Your token is invalid or has expired.",
@@ -48,22 +47,51 @@ _HINTS: Final[Mapping[Reason, str]] = {
     Reason.ITEM_NOT_PENDING: "See what is pending: tickover clock show --all",
     Reason.RESEND_TOO_SOON: "If you haven't used its code yet: {login} {email} --code CODE",
 }
+_PARAMETERS: Final = {"frozenTime": "start", "openingBalances": "opening_balances"}
+"""Parameters of the API that have another name in the commands."""
 
 
-def from_rejection(rejection: Rejection, email: str = "", login: str = "tickover login") -> CliError:
-    """Convert an error of the server. Hints contain the email address and the command `login`."""
-    reason = rejection.reason
-    hint = _HINTS.get(reason, "").format(login=login, email=email or "EMAIL")
-    message = _MESSAGES.get(reason, rejection.message)
-    return CliError(EXIT_CODES[reason], message, hint, reason=str(reason), faults=name_faults(rejection.faults))
-
-
-def from_client_error(error: ClientError, url: str) -> CliError:
-    """Convert an error that the client raised without an error of the server."""
+def to_cli_error(error: Rejection | ClientError, session: Session) -> CliError:
+    """Convert an error of the server or of the client."""
+    if isinstance(error, Rejection):
+        return _from_rejection(error, session)
     if isinstance(error, NothingLeft):
         message = "Nothing is left to happen on this clock."
-        hint = "Start over with a copy: tickover clock fork"
-        return CliError(Exit.NOTHING_LEFT, message, hint)
+        return CliError(Exit.NOTHING_LEFT, message, "Start over with a copy: tickover clock fork")
     reason = "INVALID_RESPONSE" if isinstance(error, InvalidResponse) else "UNREACHABLE"
-    hint = f"If your server isn't at {url}, pass its address with --url."
+    hint = f"If your server isn't at {session.url}, pass its address with --url."
     return CliError(Exit.UNAVAILABLE, str(error), hint, reason=reason)
+
+
+def _from_rejection(rejection: Rejection, session: Session) -> CliError:
+    reason = rejection.reason
+    message = _MESSAGES.get(reason, rejection.message)
+    email = session.email or session.profile.email or "EMAIL"
+    hint = _HINTS.get(reason, "").format(login=session.login_command, email=email)
+    if reason in (Reason.UNAUTHENTICATED, Reason.FORBIDDEN) and session.environment_token:
+        hint = "The token comes from TICKOVER_TOKEN. Unset the variable or change it."
+    if reason in (Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED) and session.uses_last_clock:
+        message = "The clock that you used last has been deleted or has expired."
+        hint = "List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent"
+    faults = [_name_fault(fault, session.inputs) for fault in rejection.faults]
+    return CliError(_EXIT_CODES.get(reason, Exit.REFUSED), message, hint, reason=str(reason), faults=faults)
+
+
+def _name_fault(fault: Fault, inputs: Mapping[str, str]) -> Fault:
+    """Return the fault with what the user typed. The longest beginning of its path that has a name counts."""
+    for end in reversed([match.start() for match in re.finditer(r"[.\[]|$", fault.path)]):
+        start = fault.path[:end]
+        if name := inputs.get(start) or _option(_PARAMETERS.get(start, start)):
+            # The words of a camelCase field.
+            field = re.sub("(?<=[a-z])[A-Z]", lambda match: f" {match[0].lower()}", fault.path[end:].rpartition(".")[2])
+            return replace(fault, path=f"{name}: {field}" if field else name)
+    return fault
+
+
+def _option(parameter: str) -> str:
+    """Return the option or argument of the current command with this name, if it has a value."""
+    context = click.get_current_context(silent=True)
+    for each in context.command.params if context and context.params.get(parameter) else ():
+        if each.name == parameter:
+            return each.opts[0] if isinstance(each, click.Option) else each.human_readable_name
+    return ""

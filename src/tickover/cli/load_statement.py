@@ -27,9 +27,7 @@ def parse_columns(text: str | None) -> dict[str, str]:
     columns = dict(part.partition("=")[::2] for part in text.split(",")) if text else {}
     for key, header in columns.items():
         if key not in COLUMNS or not header:
-            raise click.UsageError(
-                f"'{text}' isn't a list of columns. Use {'=HEADER,'.join(COLUMNS)}=HEADER.", click.get_current_context()
-            )
+            raise click.UsageError(f"'{text}' isn't a list of columns. Use {'=HEADER,'.join(COLUMNS)}=HEADER.")
     return columns
 
 

@@ -1,7 +1,7 @@
-"""Options that several commands share, and parsers and completions of their values."""
+"""Classes of commands, options that several commands share, and parsers and completions of their values."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_args
 
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Compiled at their first use, because help doesn't need them.
-_WITHOUT_OFFSET: Final = r"(?a:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?)"
-_AMOUNT: Final = r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,10})?"
-_AMBIGUOUS_MINUTES: Final = r"(?i:([0-9]) *m\b)"
-
 
 def _set_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     # A group before the command may have set it already.
@@ -36,9 +31,9 @@ def _set_url(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
         ctx.ensure_object(Session).url_option = value
 
 
-json_option: Final = click.option("--json", is_flag=True, expose_value=False, callback=_set_json, help="Print JSON.")
-_url_option: Final = click.option(
-    "--url",
+JSON: Final = click.Option(["--json"], is_flag=True, expose_value=False, callback=_set_json, help="Print JSON.")
+URL: Final = click.Option(
+    ["--url"],
     metavar="URL",
     expose_value=False,
     callback=_set_url,
@@ -46,9 +41,30 @@ _url_option: Final = click.option(
 )
 
 
-def shared_options(command: F) -> F:
-    """Add --url and --json to a command."""
-    return _url_option(json_option(command))
+class LocalCommand(click.Command):
+    """A command with --json. Its function gets the session before the values of the command's own options."""
+
+    shared: Sequence[click.Parameter] = (JSON,)
+
+    def __init__(
+        self, name: str, *, params: Sequence[click.Parameter], callback: Callable[..., None], **attributes: Any
+    ) -> None:
+        session_passing = click.make_pass_decorator(Session)(callback)
+        super().__init__(name, params=[*params, *self.shared], callback=session_passing, **attributes)
+
+
+class ClientCommand(LocalCommand):
+    """A command that calls the server. It has --url too."""
+
+    shared = (URL, JSON)
+
+
+clock_argument: Final = click.argument("id", required=False)
+clock_option: Final = click.option("--clock", "id", metavar="ID", help="The clock. [default: the one used last]")
+
+
+def time_option(*names: str, help: str) -> Callable[[F], F]:
+    return click.option(*names, type=parse_time, metavar="TIME", help=help)
 
 
 def opening_option(command: F) -> F:
@@ -56,7 +72,7 @@ def opening_option(command: F) -> F:
     return click.option(
         "--opening",
         "opening_balances",
-        type=parse_amount_of_currency,
+        type=parse_balance,
         multiple=True,
         callback=lambda _, __, balances: dict(balances) or None,
         metavar="EUR=1200",
@@ -71,13 +87,10 @@ def label_option(help: str) -> Callable[[F], F]:
 
 def parse_time(text: str) -> datetime:
     """Parse a date or a time. It is in UTC unless it has an offset."""
-    from tickover.api import timestamps
-
     try:
-        if re.fullmatch(_WITHOUT_OFFSET, text):
-            return datetime.fromisoformat(text).replace(tzinfo=UTC)
-        return timestamps.parse(text)
-    except ValueError:
+        at = datetime.fromisoformat(text)
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise click.BadParameter(
             f"'{text}' isn't a time. Use 2027-01-31, '2027-01-31 09:00' or 2027-01-31T09:00:00+01:00."
         ) from None
@@ -90,37 +103,43 @@ def parse_duration(text: str) -> "Duration":
     try:
         duration = parse(text)
     except ValueError:
-        if re.search(_AMBIGUOUS_MINUTES, text):
-            months, minutes = (re.sub(_AMBIGUOUS_MINUTES, rf"\1{unit}", text) for unit in ("mo", "min"))
-            raise click.BadParameter(
-                f"'{text}' is ambiguous. Use '{months}' for months or '{minutes}' for minutes."
-            ) from None
         raise click.BadParameter(f"'{text}' isn't a duration. Use 1mo, 2w, 10d, 30min or '1y 6mo'.") from None
     if duration.is_zero:
         raise click.BadParameter(f"'{text}' doesn't move the clock. Use a duration greater than zero.")
     return duration
 
 
-def parse_amount_of_currency(text: str) -> "tuple[str, Decimal]":
-    """Parse a currency and an amount: `EUR=1200.50`."""
+def parse_amount(text: str) -> "Decimal":
+    """Parse an amount: `3.50`."""
     from decimal import Decimal
 
-    from tickover.api.fields import CURRENCY
-
-    currency, _, amount = text.partition("=")
-    if not CURRENCY.fullmatch(currency) or not re.fullmatch(_AMOUNT, amount):
-        raise click.BadParameter(f"'{text}' isn't a currency with an amount. Use EUR=1200 or EUR=-50.25.")
-    return currency, Decimal(amount)
+    if not re.fullmatch(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,10})?", text):
+        raise click.BadParameter(f"'{text}' isn't an amount. Use 1200 or 3.50.")
+    return Decimal(text)
 
 
 def parse_balance(text: str) -> "tuple[str, Decimal]":
     """Parse a currency or the key of an account, and an amount: `EUR=0`, `checking=100`."""
-    from decimal import Decimal
+    book, equals, amount = text.partition("=")
+    if not book or not equals:
+        raise click.BadParameter(f"'{text}' isn't a balance. Use EUR=1200 or checking=-50.25.")
+    return book, parse_amount(amount)
 
-    book, _, amount = text.partition("=")
-    if not book or not re.fullmatch(_AMOUNT, amount):
-        raise click.BadParameter(f"'{text}' isn't a currency or an account with an amount. Use EUR=0 or checking=100.")
-    return book, Decimal(amount)
+
+def parse_name_and_time(text: str) -> tuple[str, datetime]:
+    """Parse a name and a time: `Rent=2027-02-01`. The name may contain equals signs."""
+    name, _, at = text.rpartition("=")
+    if not name:
+        raise click.BadParameter(f"'{text}' isn't a name with a time. Use NAME=2027-01-31.")
+    return name, parse_time(at)
+
+
+def parse_label(text: str) -> tuple[str, str]:
+    """Parse a label: `ci=1`."""
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise click.BadParameter(f"'{text}' isn't a label. Use KEY=VALUE, for example ci=1.")
+    return key, value
 
 
 class AccountFile(NamedTuple):
@@ -143,31 +162,6 @@ def parse_account_file(text: str) -> AccountFile:
     if separator and type not in types:
         raise click.BadParameter(f"'{type}' isn't a type of account. Use {', '.join(types)}.")
     return AccountFile(key, types.get(type), path)
-
-
-def parse_amount(text: str) -> "Decimal":
-    """Parse an amount: `3.50`."""
-    from decimal import Decimal
-
-    if not re.fullmatch(_AMOUNT, text):
-        raise click.BadParameter(f"'{text}' isn't an amount. Use 1200 or 3.50.")
-    return Decimal(text)
-
-
-def parse_name_and_time(text: str) -> tuple[str, datetime]:
-    """Parse a name and a time: `Rent=2027-02-01`. The name may contain equals signs."""
-    name, _, at = text.rpartition("=")
-    if not name:
-        raise click.BadParameter(f"'{text}' isn't a name with a time. Use NAME=2027-01-31.")
-    return name, parse_time(at)
-
-
-def parse_label(text: str) -> tuple[str, str]:
-    """Parse a label: `ci=1`."""
-    key, separator, value = text.partition("=")
-    if not key or not separator:
-        raise click.BadParameter(f"'{text}' isn't a label. Use KEY=VALUE, for example ci=1.")
-    return key, value
 
 
 def complete_scenario(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem]":

@@ -1,28 +1,74 @@
 """The root command: all commands by name, and error handling."""
 
 import errno
+import importlib
 import os
 import sys
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import click
 
 from tickover import __version__
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.lazy_group import LazyGroup
-from tickover.cli.options import json_option, shared_options
+from tickover.cli.options import JSON, URL
 from tickover.cli.output import configure_streams, discard_output, report_error
 from tickover.cli.session import Session
 
 COMPLETE_VARIABLE: Final = "_TICKOVER_COMPLETE"
 _WRITE_ERRORS: Final = {errno.EBADF, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC}
 """Errors of writing to an open file. Without a file name, the file is standard output."""
-_CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
+
+
+class LazyGroup(click.Group):
+    """A group that lists its commands under headings without importing them, so that help is fast.
+
+    Each command has its location below `tickover.cli`, as `module:attribute`, and its help.
+    """
+
+    def __init__(self, name: str, *, sections: Mapping[str, Mapping[str, tuple[str, str]]], **attributes: Any) -> None:
+        super().__init__(name, **attributes)
+        self._sections = sections
+        self._locations = {name: command[0] for section in sections.values() for name, command in section.items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._locations)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._locations:
+            return None
+        module, _, attribute = self._locations[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(f"tickover.cli.{module}"), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, section in self._sections.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, help) for name, (_, help) in section.items()])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help())
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in self._locations and not name.startswith("-") and not ctx.resilient_parsing:
+            from tickover.api.suggestions import suggest
+
+            available = f"available commands: {', '.join(self._locations)}."
+            hint = suggest(name, self._locations, "'{}'", fallback=available)
+            raise click.UsageError(f"Unknown command '{name}'{hint}", ctx)
+        return super().resolve_command(ctx, args)
 
 
 @click.group(
     cls=LazyGroup,
-    context_settings=_CONTEXT_SETTINGS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    params=[URL, JSON],
     sections={
         "Client": {
             "login": ("commands.auth:login", "Sign in by email."),
@@ -46,7 +92,6 @@ _CONTEXT_SETTINGS: Final = {"help_option_names": ["-h", "--help"]}
     },
 )
 @click.version_option(__version__, prog_name="tickover")
-@shared_options
 def root() -> None:
     """Tickover: simulated money on test clocks that you control.
 
@@ -61,7 +106,7 @@ def root() -> None:
 
 @click.group(
     cls=LazyGroup,
-    context_settings=_CONTEXT_SETTINGS,
+    params=[URL, JSON],
     sections={
         "Commands": {
             "create": ("commands.clocks:create", "Create a clock from a scenario or from parameters."),
@@ -85,7 +130,6 @@ def root() -> None:
         }
     },
 )
-@shared_options
 def clock() -> None:
     """Create, advance and inspect clocks.
 
@@ -103,7 +147,7 @@ def clock() -> None:
 
 @click.group(
     cls=LazyGroup,
-    context_settings=_CONTEXT_SETTINGS,
+    params=[URL, JSON],
     sections={
         "Commands": {
             "create": ("commands.tokens:create", "Create an access token, and print it."),
@@ -112,7 +156,6 @@ def clock() -> None:
         }
     },
 )
-@shared_options
 def token() -> None:
     """Create, list and revoke access tokens, which let programs use your clocks.
 
@@ -123,7 +166,7 @@ def token() -> None:
 
 @click.group(
     cls=LazyGroup,
-    context_settings=_CONTEXT_SETTINGS,
+    params=[JSON],
     sections={
         "Commands": {
             "list": ("commands.users:list_", "List users, newest first."),
@@ -133,7 +176,6 @@ def token() -> None:
         }
     },
 )
-@json_option
 def users() -> None:
     """List, show and delete users in the server's database.
 
@@ -174,15 +216,13 @@ def _run(arguments: list[str]) -> int:
     # Python decodes invalid bytes to surrogates. Later checks would report them less clearly.
     if any("\ud800" <= character <= "\udfff" for argument in arguments for character in argument):
         raise CliError(Exit.WRONG_COMMAND, "The arguments aren't valid UTF-8.")
-    as_module = sys.argv[0].endswith("__main__.py")
-    name = "python -m tickover" if as_module else "tickover"
     instruction = os.environ.get(COMPLETE_VARIABLE)
     if instruction:
         from click.shell_completion import shell_complete
 
-        return shell_complete(root, {}, name, COMPLETE_VARIABLE, instruction)
+        return shell_complete(root, {}, "tickover", COMPLETE_VARIABLE, instruction)
     try:
-        with root.make_context(name, list(arguments), obj=Session()) as context:
+        with root.make_context("tickover", list(arguments), obj=Session()) as context:
             root.invoke(context)
     except click.exceptions.Exit as exit:
         return exit.exit_code

@@ -1,6 +1,8 @@
 """Selects the clock of a command: by full ID, by part of an ID, by name, or the last used one."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -17,55 +19,49 @@ _UUID: Final = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MIN_LENGTH: Final = 4
 _MAX_LISTED: Final = 3
 _ELLIPSES: Final = "….~"
+_HINT: Final = "List your clocks: tickover clock list"
+
+
+@contextmanager
+def selected_clock(session: Session, id: str | None) -> Iterator[tuple["Tickover", str]]:
+    """Open a client, and select a clock. If the block succeeds, the clock is the default of later commands."""
+    with session.signed_in_client() as client:
+        clock_id = resolve_clock_id(session, client, id)
+        try:
+            yield client, clock_id
+        except ValueError as error:
+            # The client rejected a value.
+            raise CliError(Exit.WRONG_COMMAND, formatting.sentence(error)) from None
+        remember_clock(session, clock_id)
 
 
 def resolve_clock_id(session: Session, client: "Tickover", id: str | None) -> str:
     """Return the full ID of the selected clock. Raise `CliError` unless exactly one matches."""
     if id is None:
-        return _last_used(session)
+        session.uses_last_clock = True
+        if last := session.profile.clock:
+            return last
+        message = f"No clock is selected at {session.url}. Pass the ID or the name of a clock."
+        raise CliError(Exit.WRONG_COMMAND, message, f"{_HINT}. Create one: tickover clock create salary-and-rent")
     # Users can paste shortened IDs such as clock_…5597fdf1.
     part = id.removeprefix(_PREFIX).lstrip(_ELLIPSES).lower()
     if _UUID.fullmatch(part):
         return f"{_PREFIX}{part}"
-    return _find(client, id, part)
-
-
-def _last_used(session: Session) -> str:
-    id = session.profile.clock
-    if not id:
-        raise CliError(
-            Exit.WRONG_COMMAND,
-            f"No clock is selected at {session.url}. Pass the ID or the name of a clock.",
-            "List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent",
-        )
-    session.uses_last_clock = True
-    return id
-
-
-def _find(client: "Tickover", id: str, part: str) -> str:
-    """Return the clock that has this name, or else an ID that starts or ends with `part`."""
     clocks = list(client.list_clocks())
     matches = [clock.id for clock in clocks if clock.name == id]
     if not matches and len(part) < _MIN_LENGTH:
-        raise CliError(
-            Exit.WRONG_COMMAND,
-            f"None of your clocks has the name '{id}', and it is too short for an ID.",
-            f"Use at least {_MIN_LENGTH} characters of the ID. List your clocks: tickover clock list",
-        )
+        message = f"None of your clocks has the name '{id}', and it is too short for an ID."
+        raise CliError(Exit.WRONG_COMMAND, message, f"Use at least {_MIN_LENGTH} characters of the ID. {_HINT}")
     if not matches:
-        matches = [
-            clock.id for clock in clocks if clock.id.removeprefix(_PREFIX).startswith(part) or clock.id.endswith(part)
-        ]
+        ids = [clock.id for clock in clocks]
+        matches = [each for each in ids if each.removeprefix(_PREFIX).startswith(part) or each.endswith(part)]
     if not matches:
-        raise CliError(
-            Exit.NOT_FOUND,
-            f"None of your clocks has the name '{id}', or an ID that starts or ends with it.",
-            "List your clocks: tickover clock list",
-        )
+        message = f"None of your clocks has the name '{id}', or an ID that starts or ends with it."
+        raise CliError(Exit.NOT_FOUND, message, _HINT)
     if len(matches) > 1:
         number = formatting.count(len(matches), "clock")
-        ids = ", ".join(map(formatting.short_id, matches[:_MAX_LISTED]))
-        raise CliError(Exit.WRONG_COMMAND, f"'{id}' matches {number}.", f"Use more of an ID: {ids}")
+        examples = ", ".join(map(formatting.short_id, matches[:_MAX_LISTED]))
+        raise CliError(Exit.WRONG_COMMAND, f"'{id}' matches {number}.", f"Use more of an ID: {examples}")
     return matches[0]
 
 

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-import click
-
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.output import Output
 
@@ -27,30 +25,32 @@ class Session:
         self.url_option = ""
         self.uses_last_clock = False
         """Whether the command has no ID and uses the last clock."""
+        self.inputs: dict[str, str] = {}
+        """What the user typed for paths of the API. Options of the command that have a path's name need no entry."""
+        self.email = ""
+        """The address that the user signs in with."""
 
     @property
     def url(self) -> str:
         """The server's address: given by the user, that of the last sign-in, or the default."""
-        return self.given_url or self._last_server or DEFAULT_URL
+        # The token in the environment may belong to another server than the last sign-in.
+        if self._given_url or self.environment_token:
+            return self.login_url
+        return self.credentials.last_server or DEFAULT_URL
 
     @property
     def login_url(self) -> str:
         """The server that `tickover login` selects. It doesn't depend on the last sign-in."""
-        return self.given_url or DEFAULT_URL
+        return self._given_url or DEFAULT_URL
 
     @property
-    def given_url(self) -> str:
-        return (self.url_option or _environment_url()).rstrip("/")
-
-    @property
-    def _last_server(self) -> str:
-        # The token in the environment may belong to another server.
-        return "" if self.environment_token else self.credentials.last_server
+    def _given_url(self) -> str:
+        return (self.url_option or os.environ.get("TICKOVER_URL", "")).rstrip("/")
 
     @property
     def login_command(self) -> str:
         """The command that signs in at the current server, without the email address."""
-        is_default = self.url == (_environment_url().rstrip("/") or DEFAULT_URL)
+        is_default = self.url == os.environ.get("TICKOVER_URL", DEFAULT_URL).rstrip("/")
         return "tickover login" if is_default else f"tickover login --url {self.url}"
 
     @property
@@ -83,9 +83,8 @@ class Session:
         token = self.token
         with self.client(token, retries) as client:
             if not token:
-                raise CliError(
-                    Exit.NOT_SIGNED_IN, f"You aren't signed in at {self.url}.", f"Sign in: {self.login_command} EMAIL"
-                )
+                message = f"You aren't signed in at {self.url}."
+                raise CliError(Exit.NOT_SIGNED_IN, message, f"Sign in: {self.login_command} EMAIL")
             yield client
 
     @contextmanager
@@ -104,26 +103,11 @@ class Session:
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
         """Raise a `CliError` for every error of a call."""
-        from tickover.api.errors import Reason, Rejection
-        from tickover.cli.call_errors import from_client_error, from_rejection
-        from tickover.client import ClientError
+        from tickover.client import ClientError, Rejection
 
         try:
             yield
-        except Rejection as rejection:
-            error = from_rejection(rejection, self.profile.email, self.login_command)
-            if rejection.reason in (Reason.UNAUTHENTICATED, Reason.FORBIDDEN) and self.environment_token:
-                error.hint = "The token comes from TICKOVER_TOKEN. Unset the variable or change it."
-            if rejection.reason in (Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED) and self.uses_last_clock:
-                error.message = "The clock that you used last has been deleted or has expired."
-                error.hint = "List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent"
-            raise error from None
-        except ClientError as client_error:
-            raise from_client_error(client_error, self.url) from None
+        except (ClientError, Rejection) as error:
+            from tickover.cli.call_errors import to_cli_error
 
-
-def _environment_url() -> str:
-    return os.environ.get("TICKOVER_URL", "")
-
-
-pass_session = click.make_pass_decorator(Session)
+            raise to_cli_error(error, self) from None

@@ -3,27 +3,25 @@
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
 from tickover.cli import formatting
 from tickover.cli.commands.clocks import show_clock
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.fault_names import name_inputs
-from tickover.cli.options import complete_scenario, parse_amount, parse_time, shared_options
-from tickover.cli.select_clock import remember_clock, resolve_clock_id
-from tickover.cli.session import Session, pass_session
+from tickover.cli.options import ClientCommand, clock_option, complete_scenario, parse_amount, time_option
+from tickover.cli.select_clock import selected_clock
+from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.api.plans import PlannedItem
-    from tickover.client import Clock, Contribution, Transaction, Transfer
+    from tickover.client import Clock
 
-_clock_option: Final = click.option("--clock", "id", metavar="ID", help="Clock to change. [default: the one used last]")
 _Money = tuple[str, Decimal, str]
 
 
-@click.command()
+@click.command(cls=ClientCommand)
 @click.argument("file", required=False, shell_complete=complete_scenario)
 @click.option(
     "--expense", "expenses", type=(str, parse_amount, str), multiple=True, metavar="NAME AMOUNT CURRENCY",
@@ -44,12 +42,8 @@ _Money = tuple[str, Decimal, str]
     "--contribution", "contributions", type=(str, parse_amount), multiple=True, metavar="GOAL AMOUNT",
     help="Add a contribution. GOAL is a name or ID. Repeatable.",
 )  # fmt: skip
-@click.option(
-    "--at", type=parse_time, metavar="TIME", help="Time of the items that options add. [default: the clock's time]"
-)
-@_clock_option
-@shared_options
-@pass_session
+@time_option("--at", help="Time of the items that options add. [default: the clock's time]")
+@clock_option
 def add(  # noqa: PLR0913 - one parameter for each option
     session: Session,
     file: str | None,
@@ -76,60 +70,42 @@ def add(  # noqa: PLR0913 - one parameter for each option
     tickover clock add more-bills.toml
     """
     from tickover.api import plans
+    from tickover.cli.scenario_files import load_scenario, plan_scenario
 
     if not (file or expenses or incomes or transfers or contributions):
-        raise click.UsageError(
-            "Use FILE, --expense, --income, --transfer or --contribution.", click.get_current_context()
-        )
-    with session.signed_in_client() as client:
-        clock = client.get_clock(resolve_clock_id(session, client, id))
+        raise click.UsageError("Use FILE, --expense, --income, --transfer or --contribution.")
+    with selected_clock(session, id) as (client, clock_id):
+        clock = client.get_clock(clock_id)
         time = at or clock.frozen_time
-        items: list[PlannedItem] = [plans.expense(*money, time, account=account) for money in expenses]
-        items += [plans.income(*money, time, account=account) for money in incomes]
-        items += [plans.transfer(*transfer, time) for transfer in transfers]
-        items += [plans.contribution(amount, time, goal) for goal, amount in contributions]
-        items += _items_from_file(file, clock.frozen_time) if file else []
+        added: dict[str, list[tuple[str, PlannedItem]]] = {
+            "transactions": [
+                *((f"--expense {each[0]}", plans.expense(*each, time, account=account)) for each in expenses),
+                *((f"--income {each[0]}", plans.income(*each, time, account=account)) for each in incomes),
+            ],
+            "transfers": [(f"--transfer {each[0]}", plans.transfer(*each, time)) for each in transfers],
+            "contributions": [
+                (f"--contribution {goal}", plans.contribution(amount, time, goal)) for goal, amount in contributions
+            ],
+        }
+        session.inputs = {"add": file or ""}
+        for field, named in added.items():
+            session.inputs |= {f"add.{field}[{index}]": name for index, (name, _) in enumerate(named)}
+        items = [item for named in added.values() for _, item in named]
+        if file:
+            # Accounts and balances of a scenario are for new clocks only.
+            plan = plan_scenario(load_scenario(file), clock.frozen_time, clock.frozen_time)
+            items += [*plan.transactions, *plan.transfers, *plan.goals]
         if not items:
             raise CliError(Exit.WRONG_COMMAND, f"{file} has no items from {clock.frozen_time:%Y-%m-%d} on.")
-        name_inputs({"add": file or "", **_option_names(expenses, incomes, transfers, contributions)})
-        try:
-            clock.add(*items)
-        except ValueError as error:
-            # The clock has no such goal.
-            raise CliError(Exit.WRONG_COMMAND, formatting.sentence(error)) from None
-        remember_clock(session, clock.id)
+        clock.add(*items)
         show_clock(session, client, clock, f"✓ Added {formatting.count(len(items), 'item')} to {clock.id}")
 
 
-def _option_names(
-    expenses: Sequence[_Money],
-    incomes: Sequence[_Money],
-    transfers: Sequence[tuple[str, Decimal, str, str]],
-    contributions: Sequence[tuple[str, Decimal]],
-) -> dict[str, str]:
-    transactions = [*(f"--expense {name}" for name, *_ in expenses), *(f"--income {name}" for name, *_ in incomes)]
-    names = {f"add.transactions[{index}]": name for index, name in enumerate(transactions)}
-    names |= {f"add.transfers[{index}]": f"--transfer {name}" for index, (name, *_) in enumerate(transfers)}
-    for index, (goal, _) in enumerate(contributions):
-        names[f"add.contributions[{index}]"] = f"--contribution {goal}"
-    return names
-
-
-def _items_from_file(file: str, start: datetime) -> "list[PlannedItem]":
-    """Return the items of a scenario that starts at this time. Accounts and balances are for new clocks only."""
-    from tickover.cli.scenario_files import load_scenario, plan_scenario
-
-    plan = plan_scenario(load_scenario(file), start, start)
-    return [*plan.transactions, *plan.transfers, *plan.goals]
-
-
-@click.command()
+@click.command(cls=ClientCommand)
 @click.argument("item", metavar="ITEM|NAME")
 @click.option("--next", "only_next", is_flag=True, help="If several items match, cancel the next one.")
 @click.option("--all", "every", is_flag=True, help="If several items match, cancel all of them.")
-@_clock_option
-@shared_options
-@pass_session
+@clock_option
 def cancel(session: Session, item: str, *, only_next: bool, every: bool, id: str | None) -> None:
     """Cancel items that haven't happened yet.
 
@@ -143,32 +119,26 @@ def cancel(session: Session, item: str, *, only_next: bool, every: bool, id: str
     tickover clock cancel Rent --next
     """
     if only_next and every:
-        raise click.UsageError("Use either --next or --all.", click.get_current_context())
-    with session.signed_in_client() as client:
-        clock = client.get_clock(resolve_clock_id(session, client, id))
-        items = _pending_items(clock, item)
-        if len(items) > 1 and not every and not only_next:
-            raise CliError(
-                Exit.WRONG_COMMAND,
-                f"{formatting.count(len(items), 'pending item')} match '{item}'.",
-                "Use --next for the next one, or --all.",
-            )
-        cancelled = items[:1] if only_next else items
+        raise click.UsageError("Use either --next or --all.")
+    with selected_clock(session, id) as (client, clock_id):
+        clock = client.get_clock(clock_id)
+        ids = _pending_ids(clock, item)
+        if len(ids) > 1 and not every and not only_next:
+            message = f"{formatting.count(len(ids), 'pending item')} match '{item}'."
+            raise CliError(Exit.WRONG_COMMAND, message, "Use --next for the next one, or --all.")
+        cancelled = ids[:1] if only_next else ids
         clock.cancel(*cancelled)
-        remember_clock(session, clock.id)
         show_clock(session, client, clock, f"✓ Cancelled {formatting.count(len(cancelled), 'item')} of {clock.id}")
 
 
-def _pending_items(clock: "Clock", item: str) -> "list[Transaction | Transfer | Contribution]":
-    """Return the items with this ID or name that haven't happened yet, in order of time."""
-    items: list[tuple[Transaction | Transfer | Contribution, str]] = [
-        (each, each.name) for each in clock.pending_transactions
-    ]
-    items += [(each, each.name) for each in clock.pending_transfers]
-    items += [(each, goal.name) for goal in clock.goals for each in goal.upcoming_contributions]
-    found = sorted((each for each, name in items if item in (each.id, name)), key=lambda each: each.at)
+def _pending_ids(clock: "Clock", item: str) -> list[str]:
+    """Return the IDs of the items with this ID or name that haven't happened yet, in order of time."""
+    from tickover.client.timeline import clock_items
+
+    pending = [each for each in clock_items(clock.snapshot) if not each.happened]
+    found = [each.id for each in pending if item in (each.id, each.name)]
     if not found:
-        names = sorted({name for _, name in items})
+        names = sorted({each.name for each in pending})
         hint = f"Pending: {', '.join(names[:10])}{', …' if len(names) > 10 else ''}" if names else "Nothing is pending."
         raise CliError(Exit.NOT_FOUND, f"No pending item of this clock has the ID or the name '{item}'.", hint)
     return found

@@ -1,6 +1,5 @@
 """The commands `tickover login` and `tickover logout`."""
 
-import re
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -9,20 +8,18 @@ from msgspec.structs import replace
 
 from tickover.api.errors import Reason, Rejection
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.options import shared_options
-from tickover.cli.session import Session, pass_session
+from tickover.cli.options import ClientCommand
+from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.cli.credentials import ServerProfile
     from tickover.client import SignedIn, Tickover
 
-_MAX_ATTEMPTS: Final = 3
-_CODE: Final = re.compile("[0-9]{6}")
 _NEW_LINK: Final = "a new one"
 """The value of `--link` without a link."""
 
 
-@click.command()
+@click.command(cls=ClientCommand)
 @click.argument("email")
 @click.option("--code", metavar="CODE", help="Sign in with a code that you have already received.")
 @click.option(
@@ -32,8 +29,6 @@ _NEW_LINK: Final = "a new one"
     flag_value=_NEW_LINK,
     help="Request a login link, or sign in with the quoted LINK that you received.",
 )
-@shared_options
-@pass_session
 def login(session: Session, email: str, code: str | None, link: str | None) -> None:
     """Sign in with a code that the server sends to EMAIL.
 
@@ -48,18 +43,21 @@ def login(session: Session, email: str, code: str | None, link: str | None) -> N
     """
     if code and link:
         raise click.UsageError("Use either --code or --link.")
-    session.url_option = session.login_url
+    session.url_option, session.email = session.login_url, email
     with session.client() as client:
-        try:
-            if link:
-                signed_in = client.log_in_by_link(_request_link(session, client, email) if link == _NEW_LINK else link)
-            else:
-                signed_in = client.log_in(email, code) if code else _log_in_by_email(session, client, email)
-        except Rejection as rejection:
-            from tickover.cli.call_errors import from_rejection
+        if link:
+            signed_in = client.log_in_by_link(_request_link(session, client, email) if link == _NEW_LINK else link)
+        else:
+            signed_in = client.log_in(email, code) if code else _log_in_by_email(session, client, email)
 
-            raise from_rejection(rejection, email, session.login_command) from None
-    _save(session, email, signed_in)
+    def change(profile: "ServerProfile") -> "ServerProfile":
+        # The last used clock belongs to the previous user.
+        clock = profile.clock if profile.user_id == signed_in.user_id else ""
+        return replace(profile, email=email, user_id=signed_in.user_id, token=signed_in.token, clock=clock)
+
+    session.credentials.update(session.url, change, is_sign_in=True)
+    if session.environment_token:
+        session.output.note("TICKOVER_TOKEN is set and overrides the stored token.")
     session.output.write(
         {"email": email, "userId": signed_in.user_id, "url": session.url},
         f"✓ Signed in as {email}.",
@@ -75,7 +73,7 @@ def _log_in_by_email(session: Session, client: "Tickover", email: str) -> "Signe
         signed_in = client.sign_in(email)
     except NoCode:
         if sys.stdin.isatty():
-            return _prompt_for_code(session, client, email)
+            return _prompt_for_code(client, email)
         raise CliError(
             Exit.NOT_SIGNED_IN,
             f"The server has sent a code to {email}.",
@@ -99,41 +97,23 @@ def _request_link(session: Session, client: "Tickover", email: str) -> str:
     return link
 
 
-def _prompt_for_code(session: Session, client: "Tickover", email: str) -> "SignedIn":
-    for _ in range(_MAX_ATTEMPTS):
-        typed = click.prompt(f"Code from the email to {email}", err=True)
-        code = re.sub(r"[\s-]", "", typed)
-        if not _CODE.fullmatch(code):
-            session.output.note("A code has six digits.")
-            continue
+def _prompt_for_code(client: "Tickover", email: str) -> "SignedIn":
+    def log_in(typed: str) -> "SignedIn":
         try:
-            return client.log_in(email, code)
+            return client.log_in(email, "".join(typed.split()))
         except Rejection as rejection:
-            if rejection.reason != Reason.LOGIN_REFUSED:
-                raise
-            session.output.note("The code is wrong, used or expired.")
-    raise CliError(
-        Exit.NOT_SIGNED_IN,
-        f"Sign-in failed after {_MAX_ATTEMPTS} attempts.",
-        f"Try the code again: {session.login_command} {email} --code CODE",
-        reason=Reason.LOGIN_REFUSED,
-    )
+            if rejection.reason == Reason.INVALID_PARAMS:
+                raise click.UsageError("A code has six digits.") from None
+            if rejection.reason == Reason.LOGIN_REFUSED:
+                raise click.UsageError("The code is wrong, used or expired.") from None
+            raise
+
+    # It asks again after a usage error.
+    signed_in: SignedIn = click.prompt(f"Code from the email to {email}", value_proc=log_in, err=True)
+    return signed_in
 
 
-def _save(session: Session, email: str, signed_in: "SignedIn") -> None:
-    def change(profile: "ServerProfile") -> "ServerProfile":
-        # The last used clock belongs to the previous user.
-        clock = profile.clock if profile.user_id == signed_in.user_id else ""
-        return replace(profile, email=email, user_id=signed_in.user_id, token=signed_in.token, clock=clock)
-
-    session.credentials.update(session.url, change, is_sign_in=True)
-    if session.environment_token:
-        session.output.note("TICKOVER_TOKEN is set and overrides the stored token.")
-
-
-@click.command()
-@shared_options
-@pass_session
+@click.command(cls=ClientCommand)
 def logout(session: Session) -> None:
     """Sign out: revoke the token and delete it from this machine.
 

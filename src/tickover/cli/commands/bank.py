@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tickover.api.terminal import sanitize
-from tickover.cli.fault_names import name_inputs
-from tickover.cli.options import shared_options
-from tickover.cli.select_clock import remember_clock, resolve_clock_id
-from tickover.cli.session import Session, pass_session
+from tickover.cli.options import ClientCommand, clock_argument, clock_option
+from tickover.cli.select_clock import selected_clock
+from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.api.connections import BankProtocol
@@ -22,13 +21,11 @@ _USES = {
 }
 
 
-@click.command()
-@click.argument("id", required=False)
+@click.command(cls=ClientCommand)
+@clock_argument
 @click.option("--plaid", is_flag=True, help="For an app that uses Plaid.")
 @click.option("--simplefin", is_flag=True, help="For an app that uses SimpleFIN.")
 @click.option("--institution", metavar="NAME", help="Name of the bank. [default: Tickover Bank]")
-@shared_options
-@pass_session
 def connect(session: Session, id: str | None, *, plaid: bool, simplefin: bool, institution: str | None) -> None:
     """Let an app that uses Plaid or SimpleFIN read a clock as if it were a bank, and print the token for it.
 
@@ -41,38 +38,30 @@ def connect(session: Session, id: str | None, *, plaid: bool, simplefin: bool, i
     tickover clock connect 5597fdf1 --simplefin --institution "First Bank"
     """
     if plaid == simplefin:
-        raise click.UsageError("Use either --plaid or --simplefin.", click.get_current_context())
+        raise click.UsageError("Use either --plaid or --simplefin.")
     protocol: BankProtocol = "PLAID" if plaid else "SIMPLEFIN"
-    with session.signed_in_client() as client:
-        clock_id = resolve_clock_id(session, client, id)
+    with selected_clock(session, id) as (client, clock_id):
         connected = client.connect_clock(clock_id, protocol, institution=institution)
-        remember_clock(session, clock_id)
         url = client.url
     session.output.write(connected, connected.public_token or connected.setup_token or "")
     session.output.note(_USES[protocol].format(url=url))
 
 
-@click.command()
-@click.argument("id", required=False)
-@shared_options
-@pass_session
+@click.command(cls=ClientCommand)
+@clock_argument
 def connections(session: Session, id: str | None) -> None:
     """List the apps that read a clock as if it were a bank, oldest first, without their secrets."""
-    with session.signed_in_client() as client:
-        clock_id = resolve_clock_id(session, client, id)
+    with selected_clock(session, id) as (client, clock_id):
         found = client.list_connections(clock_id)
-        remember_clock(session, clock_id)
     lines = [
         f"  {one.id}  {one.protocol}  {sanitize(one.institution)}  created {one.created_at:%Y-%m-%d}" for one in found
     ]
     session.output.write({"connections": found}, *(lines or ["The clock has no connections."]))
 
 
-@click.command()
+@click.command(cls=ClientCommand)
 @click.argument("connection")
-@click.option("--clock", "id", metavar="ID", help="The clock. [default: the one used last]")
-@shared_options
-@pass_session
+@clock_option
 def disconnect(session: Session, connection: str, id: str | None) -> None:
     """End a connection. The app can't read the clock any more.
 
@@ -82,9 +71,7 @@ def disconnect(session: Session, connection: str, id: str | None) -> None:
     tickover clock connections
     tickover clock disconnect CONNECTION
     """
-    name_inputs({"connectionId": "CONNECTION"})
-    with session.signed_in_client() as client:
-        clock_id = resolve_clock_id(session, client, id)
+    session.inputs = {"connectionId": "CONNECTION"}
+    with selected_clock(session, id) as (client, clock_id):
         client.disconnect_clock(clock_id, connection)
-        remember_clock(session, clock_id)
     session.output.write({"disconnected": connection}, f"Disconnected {connection}.")

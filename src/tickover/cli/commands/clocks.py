@@ -6,34 +6,33 @@ from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
 import click
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
 from tickover.api.durations import Duration
 from tickover.cli import formatting
-from tickover.cli.errors import CliError, Exit
-from tickover.cli.fault_names import name_inputs
-from tickover.cli.options import complete_scenario, label_option, parse_duration, parse_time, shared_options
-from tickover.cli.select_clock import remember_clock, resolve_clock_id
-from tickover.cli.session import Session, pass_session
+from tickover.cli.options import (
+    ClientCommand,
+    clock_argument,
+    complete_scenario,
+    label_option,
+    parse_duration,
+    time_option,
+)
+from tickover.cli.select_clock import remember_clock, resolve_clock_id, selected_clock
+from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.client import AdvanceResult, Clock, Snapshot, Tickover
 
 
-@click.command()
+@click.command(cls=ClientCommand)
 @click.argument("scenario", required=False, shell_complete=complete_scenario)
-@click.option(
-    "--from",
-    "start",
-    type=parse_time,
-    metavar="TIME",
-    help="Start time of the clock. [default: the scenario's start, or the first of this month]",
+@time_option(
+    "--from", "start", help="Start time of the clock. [default: the scenario's start, or the first of this month]"
 )
 @click.option("--params", type=click.File("rb"), metavar="FILE|-", help="Parameters of createTestClock as JSON.")
 @click.option("--name", metavar="NAME", help="Name of the clock, shown in lists.")
 @label_option("Label of the clock. Repeatable.")
-@shared_options
-@pass_session
 def create(
     session: Session,
     scenario: str | None,
@@ -54,33 +53,27 @@ def create(
     tickover clock create my-scenario.toml --name "Rent check" --label ci=1
     tickover clock create --params schedule.json
     """
+    from tickover.cli.scenario_files import read_params, scenario_source
+
     if scenario and params:
-        raise click.UsageError("Use either SCENARIO or --params.", click.get_current_context())
+        raise click.UsageError("Use either SCENARIO or --params.")
+    names: dict[str, Any] = {"name": name, "labels": dict(labels) or None}
     with session.signed_in_client() as client:
-        clock = _create(client, scenario, start, params, {"name": name, "labels": dict(labels) or None})
+        if scenario:
+            session.inputs = {"text": scenario, **({} if start else {"start": f"the start of {scenario}"})}
+            clock = client.create_clock_from_scenario(start=start, **scenario_source(scenario), **names)
+        else:
+            given = read_params(params) if params else {}
+            clock = client.create_clock({**given, **({"frozenTime": start} if start else {})}, **names)
         remember_clock(session, clock.id)
         source = f" from {scenario}" if scenario else ""
         show_clock(session, client, clock, f"✓ Created {clock.id}{source}")
 
 
-def _create(
-    client: "Tickover", scenario: str | None, start: datetime | None, params: IO[bytes] | None, names: dict[str, Any]
-) -> "Clock":
-    from tickover.cli.scenario_files import read_params, scenario_source
-
-    if scenario:
-        name_inputs({"text": scenario, **({} if start else {"start": f"the start of {scenario}"})})
-        return client.create_clock_from_scenario(start=start, **scenario_source(scenario), **names)
-    given = read_params(params) if params else {}
-    return client.create_clock({**given, **({"frozenTime": start} if start else {})}, **names)
-
-
-@click.command()
-@click.argument("id", required=False)
-@click.option("--at", type=parse_time, metavar="TIME", help="Preview the clock at this time without moving it.")
+@click.command(cls=ClientCommand)
+@clock_argument
+@time_option("--at", help="Preview the clock at this time without moving it.")
 @click.option("--all", "show_all", is_flag=True, help="List every item on the clock.")
-@shared_options
-@pass_session
 def show(session: Session, id: str | None, at: datetime | None, show_all: bool) -> None:
     """Show a clock as it is now, or preview it at a later time.
 
@@ -91,24 +84,19 @@ def show(session: Session, id: str | None, at: datetime | None, show_all: bool) 
     tickover clock show --at 2027-06-01
     tickover clock show 5597fdf1 --json
     """
-    with session.signed_in_client() as client:
-        clock = client.get_clock(resolve_clock_id(session, client, id), at)
-        remember_clock(session, clock.id)
+    with selected_clock(session, id) as (client, clock_id):
+        clock = client.get_clock(clock_id, at)
         title = f"Preview at {formatting.timestamp(at)}. The clock hasn't moved." if at else ""
         show_clock(session, client, clock, title, is_preview=at is not None, show_all=show_all)
 
 
-@click.command()
-@click.argument("id", required=False)
-@click.option(
-    "--to", type=parse_time, metavar="TIME", help="Advance to a time such as 2027-02-01 or '2027-02-01 09:00'."
-)
+@click.command(cls=ClientCommand)
+@clock_argument
+@time_option("--to", help="Advance to a time such as 2027-02-01 or '2027-02-01 09:00'.")
 @click.option(
     "--by", type=parse_duration, metavar="DURATION", help="Advance by a duration such as 1mo, 2w, 10d or '1y 6mo'."
 )
 @click.option("--next", "to_next", is_flag=True, help="Advance to the next transaction or contribution.")
-@shared_options
-@pass_session
 def advance(session: Session, id: str | None, to: datetime | None, by: Duration | None, to_next: bool) -> None:
     """Move a clock forward and show what happened.
 
@@ -122,11 +110,11 @@ def advance(session: Session, id: str | None, to: datetime | None, by: Duration 
     tickover clock advance --next
     """
     if sum((to is not None, by is not None, to_next)) != 1:
-        raise click.UsageError("Use exactly one of --to, --by and --next.", click.get_current_context())
-    with session.signed_in_client() as client:
-        clock = client.get_clock(resolve_clock_id(session, client, id))
-        result = clock.advance_to_next() if to_next else clock.advance(_target_time(clock, to, by))
-        remember_clock(session, clock.id)
+        raise click.UsageError("Use exactly one of --to, --by and --next.")
+    with selected_clock(session, id) as (client, clock_id):
+        clock = client.get_clock(clock_id)
+        duration = structs.asdict(by) if by else {}
+        result = clock.advance_to_next() if to_next else clock.advance(to, **duration)
     if session.output.wants_json:
         session.output.write_json(_advance_document(clock.snapshot, result))
     else:
@@ -135,25 +123,11 @@ def advance(session: Session, id: str | None, to: datetime | None, by: Duration 
         session.output.draw(render_advance(clock.snapshot, result, session.output.width, session.now()))
 
 
-def _target_time(clock: "Clock", to: datetime | None, by: Duration | None) -> datetime:
-    if by is None:
-        assert to is not None, "the command requires one of them"
-        return to
-    try:
-        return by.add_to(clock.frozen_time)
-    except OverflowError:
-        raise CliError(Exit.REFUSED, "The target time is after the year 9999.") from None
-
-
-@click.command()
-@click.argument("id", required=False)
-@click.option(
-    "--at", type=parse_time, metavar="TIME", help="Frozen time of the copy. [default: the clock's start time]"
-)
+@click.command(cls=ClientCommand)
+@clock_argument
+@time_option("--at", help="Frozen time of the copy. [default: the clock's start time]")
 @click.option("--name", metavar="NAME", help="Name of the copy. [default: the clock's name]")
 @label_option("Label of the copy. Repeatable. [default: the clock's labels]")
-@shared_options
-@pass_session
 def fork(
     session: Session, id: str | None, *, at: datetime | None, name: str | None, labels: Sequence[tuple[str, str]]
 ) -> None:
@@ -173,11 +147,9 @@ def fork(
         show_clock(session, client, clock, f"✓ Created {clock.id}, a copy")
 
 
-@click.command()
+@click.command(cls=ClientCommand)
 @click.argument("name")
-@click.argument("id", required=False)
-@shared_options
-@pass_session
+@clock_argument
 def rename(session: Session, name: str, id: str | None) -> None:
     """Set the name of a clock. An empty NAME removes it.
 
@@ -187,9 +159,8 @@ def rename(session: Session, name: str, id: str | None) -> None:
     tickover clock rename "Rent check"
     tickover clock rename "" 5597fdf1
     """
-    with session.signed_in_client() as client:
-        clock = client.update_clock(resolve_clock_id(session, client, id), name=name or None)
-        remember_clock(session, clock.id)
+    with selected_clock(session, id) as (client, clock_id):
+        clock = client.update_clock(clock_id, name=name or None)
     text = f"✓ Renamed {clock.id} to {name}" if name else f"✓ Removed the name of {clock.id}"
     session.output.write(clock.snapshot, text)
 

@@ -3,15 +3,13 @@
 import click
 from click.shell_completion import get_completion_class
 
-from tickover.cli.options import json_option
+from tickover.cli.options import LocalCommand
 from tickover.cli.root import COMPLETE_VARIABLE, root
-from tickover.cli.session import Session, pass_session
+from tickover.cli.session import Session
 
 
-@click.command()
+@click.command(cls=LocalCommand)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@json_option
-@pass_session
 def completion(session: Session, shell: str) -> None:
     """Print a shell completion script.
 

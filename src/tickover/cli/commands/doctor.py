@@ -9,17 +9,15 @@ import click
 from tickover.cli.commands.serve import setting_flags
 from tickover.cli.database import read_server_settings, translate_errors
 from tickover.cli.errors import Exit
-from tickover.cli.options import json_option
-from tickover.cli.session import Session, pass_session
+from tickover.cli.options import LocalCommand
+from tickover.cli.session import Session
 from tickover.server.settings import SettingError
 
 _MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 
 
-@click.command()
+@click.command(cls=LocalCommand)
 @setting_flags
-@json_option
-@pass_session
 def doctor(session: Session, /, **flags: Any) -> None:
     """Check everything that the server needs, and say how to fix problems.
 

@@ -6,15 +6,13 @@ from typing import get_args
 import click
 
 from tickover.api.fields import ExportFormat
-from tickover.cli import formatting
-from tickover.cli.errors import CliError, Exit
-from tickover.cli.options import opening_option, shared_options
-from tickover.cli.select_clock import remember_clock, resolve_clock_id
-from tickover.cli.session import Session, pass_session
+from tickover.cli.options import ClientCommand, clock_argument, opening_option
+from tickover.cli.select_clock import selected_clock
+from tickover.cli.session import Session
 
 
-@click.command()
-@click.argument("id", required=False)
+@click.command(cls=ClientCommand)
+@clock_argument
 @click.option(
     "--format",
     type=click.Choice(get_args(ExportFormat)),
@@ -23,8 +21,6 @@ from tickover.cli.session import Session, pass_session
 @click.option("--pending", is_flag=True, help="Include scheduled transactions.")
 @click.option("--account", metavar="KEY", default="", help="Only the statement of this account.")
 @opening_option
-@shared_options
-@pass_session
 def export(
     session: Session,
     id: str | None,
@@ -46,13 +42,9 @@ def export(
     tickover clock export --format hledger | hledger -f - balance
     """
     if session.output.wants_json and format not in (None, "json"):
-        raise click.UsageError("Use either --json or --format.", click.get_current_context())
+        raise click.UsageError("Use either --json or --format.")
     chosen = "json" if session.output.wants_json else format or "csv"
-    with session.signed_in_client() as client:
-        clock = client.get_clock(resolve_clock_id(session, client, id), details=True)
-        remember_clock(session, clock.id)
-    try:
+    with selected_clock(session, id) as (client, clock_id):
+        clock = client.get_clock(clock_id, details=True)
         text = clock.export(chosen, pending=pending, opening_balances=opening_balances, account=account)
-    except ValueError as error:
-        raise CliError(Exit.WRONG_COMMAND, formatting.sentence(error)) from None
     click.echo(text.encode(), nl=False)

@@ -10,17 +10,17 @@ from typing import Final
 import click
 
 from tickover.cli import formatting
-from tickover.cli.options import shared_options
+from tickover.cli.options import ClientCommand, clock_argument
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
-from tickover.cli.session import Session, pass_session
+from tickover.cli.session import Session
 
 _POLL_SECONDS: Final = 0.25
 _FAKETIME_OPTIONS: Final = {"FAKETIME_FMT": "%s", "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 """The file has Unix seconds, is read at every call, and doesn't change timeouts."""
 
 
-@click.command()
-@click.argument("id", required=False)
+@click.command(cls=ClientCommand)
+@clock_argument
 @click.option(
     "--faketime",
     "file",
@@ -29,8 +29,6 @@ _FAKETIME_OPTIONS: Final = {"FAKETIME_FMT": "%s", "FAKETIME_NO_CACHE": "1", "FAK
     metavar="FILE",
     help="File to write the clock's time to, for libfaketime.",
 )
-@shared_options
-@pass_session
 def follow(session: Session, id: str | None, file: Path) -> None:
     """Keep programs under libfaketime at the clock's time, until Ctrl-C.
 
@@ -66,4 +64,4 @@ def _write(file: Path, instant: datetime) -> None:
         new.replace(file)
     except OSError as error:
         new.unlink(missing_ok=True)
-        raise click.UsageError(f"Can't write '{file}': {error.strerror}.", click.get_current_context()) from None
+        raise click.UsageError(f"Can't write '{file}': {error.strerror}.") from None

@@ -10,27 +10,24 @@ import click
 
 from tickover.api.errors import Rejection
 from tickover.cli import formatting
-from tickover.cli.options import label_option, shared_options
+from tickover.cli.options import ClientCommand, label_option
 from tickover.cli.select_clock import forget_clock, resolve_clock_id
-from tickover.cli.session import Session, pass_session
+from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.client import Summary, Tickover
 
-_DEFAULT_LIMIT: Final = 20
 _MAX_CHECKED: Final = 100
 """Each check is a call."""
 
 
-@click.command("list")
+@click.command("list", cls=ClientCommand)
 @click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help=f"List at most N clocks. [default: {_DEFAULT_LIMIT}]"
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="List at most N clocks."
 )
 @click.option("--all", "list_all", is_flag=True, help="List all clocks.")
 @label_option("Only clocks with this label. Repeatable.")
-@shared_options
-@pass_session
-def list_(session: Session, limit: int | None, list_all: bool, labels: Sequence[tuple[str, str]]) -> None:
+def list_(session: Session, limit: int, list_all: bool, labels: Sequence[tuple[str, str]]) -> None:
     """List your clocks, newest first. An asterisk marks the last used one.
 
     ✓ and ✗ say whether the expectations of a clock hold.
@@ -41,13 +38,11 @@ def list_(session: Session, limit: int | None, list_all: bool, labels: Sequence[
     tickover clock list
     tickover clock list --all --json
     """
-    if list_all and limit:
-        raise click.UsageError("Use either --limit or --all.", click.get_current_context())
-    limit = None if list_all else limit or _DEFAULT_LIMIT
     with session.signed_in_client() as client:
         # One more than the limit shows whether there are more.
-        found = list(islice(client.list_clocks(dict(labels) or None), limit and limit + 1))
-        clocks, has_more = found[:limit], len(found) > len(found[:limit])
+        found = list(islice(client.list_clocks(dict(labels) or None), None if list_all else limit + 1))
+        has_more = not list_all and len(found) > limit
+        clocks = found[:limit] if has_more else found
         holds = {} if session.output.wants_json else _check(client, clocks)
     if session.output.wants_json:
         session.output.write_json({"clocks": clocks, "hasMore": has_more})
@@ -73,13 +68,11 @@ def _check(client: "Tickover", clocks: "Sequence[Summary]") -> dict[str, bool]:
     return holds
 
 
-@click.command()
+@click.command(cls=ClientCommand)
 @click.argument("ids", metavar="[ID]...", nargs=-1)
 @click.option("--all", "delete_all", is_flag=True, help="Delete all your clocks.")
 @label_option("With --all: only clocks with this label. Repeatable.")
 @click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
-@shared_options
-@pass_session
 def delete(
     session: Session, ids: Sequence[str], *, delete_all: bool, labels: Sequence[tuple[str, str]], yes: bool
 ) -> None:
@@ -95,8 +88,12 @@ def delete(
     tickover clock delete --all --label ci=1 --yes
     """
     asks = not yes and sys.stdin.isatty()
-    _check_selection(ids, delete_all=delete_all, has_labels=bool(labels), is_confirmed=yes or asks)
-    deleted: list[str] = []
+    if delete_all and ids:
+        raise click.UsageError("Use either IDs or --all.")
+    if labels and not delete_all:
+        raise click.UsageError("--label requires --all.")
+    if not (ids or yes or asks):
+        raise click.UsageError("Pass the IDs of the clocks to delete, or --yes.")
     with session.signed_in_client() as client:
         if delete_all:
             full_ids = [clock.id for clock in client.list_clocks(dict(labels) or None)]
@@ -104,32 +101,20 @@ def delete(
             # Resolve every ID first, so that a typo deletes nothing.
             full_ids = list(dict.fromkeys(resolve_clock_id(session, client, id) for id in ids or (None,)))
         if asks and full_ids:
-            _confirm(full_ids)
-        try:
-            for id in full_ids:
-                client.delete_clock(id)
-                deleted.append(id)
-                forget_clock(session, id)
-        finally:
-            # Report the deleted clocks even if a later one fails.
-            if deleted:
-                session.output.write({"deleted": deleted}, *(f"✓ Deleted {id}" for id in deleted))
-        if not full_ids:
-            session.output.write({"deleted": []}, "There are no clocks to delete.")
+            clocks = formatting.short_id(full_ids[0]) if len(full_ids) == 1 else f"{len(full_ids)} clocks"
+            click.confirm(f"Delete {clocks} permanently?", abort=True, err=True)
+        _delete(session, client, full_ids)
 
 
-def _check_selection(ids: Sequence[str], *, delete_all: bool, has_labels: bool, is_confirmed: bool) -> None:
-    message = ""
-    if delete_all and ids:
-        message = "Use either IDs or --all."
-    elif has_labels and not delete_all:
-        message = "--label requires --all."
-    elif not ids and not is_confirmed:
-        message = "Pass the IDs of the clocks to delete, or --yes."
-    if message:
-        raise click.UsageError(message, click.get_current_context())
-
-
-def _confirm(ids: Sequence[str]) -> None:
-    clocks = formatting.short_id(ids[0]) if len(ids) == 1 else formatting.count(len(ids), "clock")
-    click.confirm(f"Delete {clocks} permanently?", abort=True, err=True)
+def _delete(session: Session, client: "Tickover", ids: Sequence[str]) -> None:
+    deleted: list[str] = []
+    try:
+        for id in ids:
+            client.delete_clock(id)
+            deleted.append(id)
+            forget_clock(session, id)
+    finally:
+        # Report the deleted clocks even if a later one fails.
+        if deleted or not ids:
+            lines = [f"✓ Deleted {id}" for id in deleted] or ["There are no clocks to delete."]
+            session.output.write({"deleted": deleted}, *lines)

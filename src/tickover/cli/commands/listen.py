@@ -12,9 +12,9 @@ from tickover.api import timestamps
 from tickover.api.errors import Reason
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.options import shared_options
+from tickover.cli.options import ClientCommand
 from tickover.cli.select_clock import resolve_clock_id
-from tickover.cli.session import Session, pass_session
+from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.cli.follow_events import EventFollower
@@ -27,7 +27,7 @@ _GONE: Final = {Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED}
 _SECONDS: Final = click.FloatRange(min=0.05)
 
 
-@click.command()
+@click.command(cls=ClientCommand)
 @click.option("--forward-to", "target", required=True, metavar="URL", help="URL of the webhook handler.")
 @click.option(
     "--clock", "ids", multiple=True, metavar="ID", help="Clock to follow. Repeatable. [default: the one used last]"
@@ -72,8 +72,6 @@ _SECONDS: Final = click.FloatRange(min=0.05)
     metavar="SECONDS",
     help="Interval between requests to the server.",
 )
-@shared_options
-@pass_session
 def listen(
     session: Session, /, target: str, ids: Sequence[str], secret_file: Path | None, provider: str | None, **options: Any
 ) -> None:
@@ -99,7 +97,7 @@ def listen(
         key = decode_secret(secret)
         parse_url(target)
     except ValueError as error:
-        raise click.UsageError(formatting.sentence(error), click.get_current_context()) from None
+        raise click.UsageError(formatting.sentence(error)) from None
     with session.signed_in_client(retries=0) as client:
         found = [resolve_clock_id(session, client, id) for id in ids or (None,)]
         followers = [EventFollower(client, id) for id in dict.fromkeys(found)]
@@ -131,7 +129,7 @@ def _read_secret(file: Path | None) -> str | None:
     try:
         return file.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError):
-        raise click.UsageError(f"Can't read a secret from '{file}'.", click.get_current_context()) from None
+        raise click.UsageError(f"Can't read a secret from '{file}'.") from None
 
 
 def _forward(

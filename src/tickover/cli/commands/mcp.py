@@ -3,13 +3,11 @@
 import click
 
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.options import shared_options
-from tickover.cli.session import Session, pass_session
+from tickover.cli.options import ClientCommand
+from tickover.cli.session import Session
 
 
-@click.command()
-@shared_options
-@pass_session
+@click.command(cls=ClientCommand)
 def mcp(session: Session) -> None:
     """Let coding agents use clocks, over MCP on standard input and output.
 

@@ -10,17 +10,16 @@ import click
 
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.fault_names import name_inputs
-from tickover.cli.follow_events import EventFollower
 from tickover.cli.options import (
+    ClientCommand,
+    clock_argument,
     opening_option,
     parse_balance,
     parse_name_and_time,
-    parse_time,
-    shared_options,
+    time_option,
 )
-from tickover.cli.select_clock import remember_clock, resolve_clock_id
-from tickover.cli.session import Session, pass_session
+from tickover.cli.select_clock import remember_clock, selected_clock
+from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.client import Clock, Event, Expectation
@@ -28,12 +27,10 @@ if TYPE_CHECKING:
 _FOLLOW_SECONDS: Final = 1.0
 
 
-@click.command()
-@click.argument("id", required=False)
-@click.option("--at", type=parse_time, metavar="TIME", help="Time of the balance. [default: the clock's time]")
+@click.command(cls=ClientCommand)
+@clock_argument
+@time_option("--at", help="Time of the balance. [default: the clock's time]")
 @opening_option
-@shared_options
-@pass_session
 def balance(session: Session, id: str | None, at: datetime | None, opening_balances: dict[str, Decimal] | None) -> None:
     """Show the balance of each currency, and its lowest point up to that time.
 
@@ -43,31 +40,25 @@ def balance(session: Session, id: str | None, at: datetime | None, opening_balan
     tickover clock balance
     tickover clock balance --at 2027-06-01 --opening EUR=1200
     """
-    with session.signed_in_client() as client:
-        full_id = resolve_clock_id(session, client, id)
-        balances = client.get_balances(full_id, at, opening_balances=opening_balances)
-        remember_clock(session, full_id)
+    with selected_clock(session, id) as (client, clock_id):
+        balances = client.get_balances(clock_id, at, opening_balances=opening_balances)
     if session.output.wants_json:
         session.output.write_json(balances)
     else:
         from tickover.cli.render.money import render_balances
 
-        session.output.draw(render_balances(full_id, balances, session.output.width))
+        session.output.draw(render_balances(clock_id, balances, session.output.width))
 
 
-@click.command()
-@click.argument("id", required=False)
-@click.option("--after", type=parse_time, metavar="TIME", help="Only events after this time.")
-@click.option(
+@click.command(cls=ClientCommand)
+@clock_argument
+@time_option("--after", help="Only events after this time.")
+@time_option(
     "--until",
-    type=parse_time,
-    metavar="TIME",
     help="Only events at or before this time. It can be later than the clock's time. [default: the clock's time]",
 )
 @opening_option
 @click.option("--follow", is_flag=True, help="Wait for more events until Ctrl-C.")
-@shared_options
-@pass_session
 def events(
     session: Session,
     id: str | None,
@@ -88,24 +79,25 @@ def events(
     tickover clock events --until 2027-12-31
     tickover clock events --follow --json
     """
+    from tickover.client.webhooks import EventQueue
+
     if follow and until:
-        raise click.UsageError("Use either --follow or --until.", click.get_current_context())
-    with session.signed_in_client() as client:
-        clock = client.get_clock(resolve_clock_id(session, client, id))
-        remember_clock(session, clock.id)
+        raise click.UsageError("Use either --follow or --until.")
+    with selected_clock(session, id) as (client, clock_id):
+        clock = client.get_clock(clock_id)
         if after and not until and after > clock.frozen_time:
             hint = "" if follow else "For scheduled events, add --until TIME."
             at = formatting.timestamp(clock.frozen_time)
             raise CliError(Exit.REFUSED, f"--after is later than the clock's time, {at}.", hint)
-        if not follow:
-            found = list(clock.events(after=after, until=until or clock.frozen_time, opening_balances=opening_balances))
-            _write_events(session, clock, found, follow=False)
-            return
-        follower = EventFollower(client, clock.id, after=after, opening_balances=opening_balances)
-        _write_events(session, clock, follower.new_events(), follow=True)
-        while True:
+        queue = EventQueue(after)
+        until = until or clock.frozen_time
+        found = list(clock.events(after=after, until=until, opening_balances=opening_balances))
+        _write_events(session, clock, queue.find_new(found), follow=follow)
+        # Ctrl-C ends the block.
+        remember_clock(session, clock_id)
+        while follow:
             time.sleep(_FOLLOW_SECONDS)
-            if new := follower.new_events():
+            if new := queue.find_new(list(clock.events(after=queue.after, opening_balances=opening_balances))):
                 # An amendment may have added goals.
                 clock.refresh()
                 _write_events(session, clock, new, follow=True)
@@ -125,8 +117,8 @@ def _write_events(session: Session, clock: "Clock", events: "Sequence[Event]", *
         session.output.write({}, "No events in this period.")
 
 
-@click.command()
-@click.argument("id", required=False)
+@click.command(cls=ClientCommand)
+@clock_argument
 @click.option(
     "--never-below",
     type=parse_balance,
@@ -155,10 +147,8 @@ def _write_events(session: Session, clock: "Clock", events: "Sequence[Event]", *
     metavar="NAME=TIME",
     help="A transaction with this name is posted by this time.",
 )
-@click.option("--until", type=parse_time, metavar="TIME", help="End of the check. [default: the clock's maximum time]")
+@time_option("--until", help="End of the check. [default: the clock's maximum time]")
 @opening_option
-@shared_options
-@pass_session
 def check(  # noqa: PLR0913 - one parameter for each option
     session: Session,
     id: str | None,
@@ -198,29 +188,24 @@ def check(  # noqa: PLR0913 - one parameter for each option
         *((f"--goal-reached {name}", expect.goal_reached(name, by)) for name, by in goal_reached),
         *((f"--posted {name}", expect.posted(name, by)) for name, by in posted),
     ]
-    with session.signed_in_client() as client:
-        clock = client.get_clock(resolve_clock_id(session, client, id))
-        if not checks and not clock.expectations:
-            raise CliError(
-                Exit.WRONG_COMMAND,
-                "This clock has no expectations of its own.",
-                "Pass at least one, for example --never-below EUR=0.",
-            )
-        name_inputs({f"expectations[{index}]": name for index, (name, _) in enumerate(checks)})
-        expectations = [expectation for _, expectation in checks] or clock.expectations
-        result = client.check_clock(
-            clock.id, expectations if checks else None, until=until, opening_balances=opening_balances
-        )
-        remember_clock(session, clock.id)
+    session.inputs = {f"expectations[{index}]": name for index, (name, _) in enumerate(checks)}
+    given = [expectation for _, expectation in checks]
+    with selected_clock(session, id) as (client, clock_id):
+        clock = client.get_clock(clock_id)
+        expectations = given or clock.expectations
+        if not expectations:
+            message = "This clock has no expectations of its own."
+            raise CliError(Exit.WRONG_COMMAND, message, "Pass at least one, for example --never-below EUR=0.")
+        result = client.check_clock(clock_id, given or None, until=until, opening_balances=opening_balances)
     if session.output.wants_json:
         session.output.write_json(result)
     else:
         from tickover.cli.render.money import render_check
 
         session.output.draw(render_check(clock.snapshot, expectations, result, session.output.width))
-    failed = sum(not one.ok for one in result.results)
-    if failed:
-        raise CliError(Exit.VIOLATED, f"{formatting.count(failed, 'expectation')} violated.")
+    if not result.ok:
+        number = formatting.count(sum(not one.ok for one in result.results), "expectation")
+        raise CliError(Exit.VIOLATED, f"{number} violated.")
 
 
 def _book(name: str) -> dict[str, str]:

@@ -6,12 +6,19 @@ from pathlib import Path
 
 import click
 
-from tickover.cli.options import AccountFile, complete_scenario, parse_account_file, parse_time, shared_options
-from tickover.cli.session import Session, pass_session
+from tickover.cli.options import (
+    JSON,
+    URL,
+    AccountFile,
+    ClientCommand,
+    complete_scenario,
+    parse_account_file,
+    parse_time,
+)
+from tickover.cli.session import Session
 
 
-@click.group(invoke_without_command=True, subcommand_metavar="[show NAME | from FILE]")
-@shared_options
+@click.group(invoke_without_command=True, subcommand_metavar="[show NAME | from FILE]", params=[URL, JSON])
 @click.pass_context
 def scenarios(context: click.Context) -> None:
     """List the scenarios that come with Tickover.
@@ -42,7 +49,7 @@ def _list(session: Session) -> None:
         session.output.draw(render_scenarios(shipped, session.output.width))
 
 
-@scenarios.command()
+@scenarios.command(cls=ClientCommand)
 @click.argument("name", shell_complete=complete_scenario)
 @click.option(
     "--from",
@@ -52,8 +59,6 @@ def _list(session: Session) -> None:
     help="Start for --dates and --json. [default: the scenario's start, or the first of this month]",
 )
 @click.option("--dates", is_flag=True, help="List the transactions and transfers with their dates instead of the file.")
-@shared_options
-@pass_session
 def show(session: Session, name: str, start: datetime | None, dates: bool) -> None:
     """Print a scenario's file, or its transactions and transfers.
 
@@ -80,7 +85,7 @@ def show(session: Session, name: str, start: datetime | None, dates: bool) -> No
         session.output.write(plan, *scenario.text.expandtabs(4).splitlines())
 
 
-@scenarios.command("from", short_help="Write a scenario from a bank statement or a clock.")
+@scenarios.command("from", cls=ClientCommand, short_help="Write a scenario from a bank statement or a clock.")
 @click.argument("source", metavar="[FILE|CLOCK]", required=False)
 @click.option(
     "--account",
@@ -97,8 +102,6 @@ def show(session: Session, name: str, start: datetime | None, dates: bool) -> No
 @click.option("--summarise", is_flag=True, help="Turn irregular payments into a recurrence that varies by a seed.")
 @click.option("--anonymise", is_flag=True, help="Replace names, remove categories and scale amounts.")
 @click.option("--preview", is_flag=True, help="List the payments in the file instead of writing a scenario.")
-@shared_options
-@pass_session
 def from_(  # noqa: PLR0913 - one parameter for each option
     session: Session,
     source: str | None,
@@ -137,7 +140,7 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     from tickover.scenarios.from_payments import write_scenario
 
     if (source is None) == (not accounts):
-        raise click.UsageError("Use either FILE, CLOCK or --account.", click.get_current_context())
+        raise click.UsageError("Use either FILE, CLOCK or --account.")
     options = FileOptions(parse_columns(columns), currency or "", is_day_first)
     history = trim_history(load_history(session, source, accounts, options), start)
     if preview:

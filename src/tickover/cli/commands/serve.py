@@ -14,9 +14,9 @@ from tickover.cli.database import (
     translate_errors,
     warn_of_passwords,
 )
-from tickover.cli.options import json_option
+from tickover.cli.options import LocalCommand
 from tickover.cli.output import to_json
-from tickover.cli.session import Session, pass_session
+from tickover.cli.session import Session
 from tickover.server.settings import SETTINGS
 
 
@@ -30,15 +30,13 @@ def setting_flags(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@click.command()
+@click.command(cls=LocalCommand)
 @setting_flags
 @click.option(
     "--attached",
     is_flag=True,
     help='For programs: print {"url": …} on one line when ready, and stop when standard input ends.',
 )
-@json_option
-@pass_session
 def serve(session: Session, /, attached: bool, **flags: Any) -> None:
     """Run the server until Ctrl-C.
 
@@ -66,10 +64,8 @@ def serve(session: Session, /, attached: bool, **flags: Any) -> None:
     sys.exit(code)
 
 
-@click.command()
+@click.command(cls=LocalCommand)
 @database_url_option
-@json_option
-@pass_session
 def migrate(session: Session, /, **flags: Any) -> None:
     """Migrate the database to the current schema.
 
@@ -92,11 +88,9 @@ def migrate(session: Session, /, **flags: Any) -> None:
     session.output.write({"database": name, "schemaVersion": version}, f"{text}: schema version {version}.")
 
 
-@click.command()
+@click.command(cls=LocalCommand)
 @click.argument("source_url")
 @click.argument("target_url")
-@json_option
-@pass_session
 def copy(session: Session, source_url: str, target_url: str) -> None:
     """Copy all data from one database to another.
 

@@ -7,11 +7,11 @@ import click
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_TOKEN_DAYS
 from tickover.api.tokens import CreatedAccessToken
 from tickover.cli import formatting
-from tickover.cli.options import shared_options
-from tickover.cli.session import Session, pass_session
+from tickover.cli.options import ClientCommand
+from tickover.cli.session import Session
 
 
-@click.command()
+@click.command(cls=ClientCommand)
 @click.argument("email", required=False)
 @click.option("--name", required=True, help="Name of the token, such as the program that uses it.")
 @click.option(
@@ -20,8 +20,6 @@ from tickover.cli.session import Session, pass_session
 )  # fmt: skip
 @click.option("--read-only", is_flag=True, help="The token can't change anything.")
 @click.option("--database-url", metavar="URL", help="With EMAIL: database, as for `tickover serve`.")
-@shared_options
-@pass_session
 def create(
     session: Session, email: str | None, name: str, days: int, read_only: bool, database_url: str | None
 ) -> None:
@@ -40,7 +38,7 @@ def create(
     """
     if email is None:
         if database_url is not None:
-            raise click.UsageError("Use --database-url only with EMAIL.", click.get_current_context())
+            raise click.UsageError("Use --database-url only with EMAIL.")
         with session.signed_in_client() as client:
             created = client.create_access_token(name, expires_in_days=days, read_only=read_only)
     else:
@@ -60,9 +58,7 @@ def _create_in_database(
         return asyncio.run(create_access_token(url, email, name, days, read_only, session.now()))
 
 
-@click.command("list")
-@shared_options
-@pass_session
+@click.command("list", cls=ClientCommand)
 def list_(session: Session) -> None:
     """List your access tokens, newest first, without their secrets."""
     with session.signed_in_client() as client:
@@ -75,10 +71,8 @@ def list_(session: Session) -> None:
     session.output.write({"tokens": tokens}, *(lines or ["You have no access tokens."]))
 
 
-@click.command()
+@click.command(cls=ClientCommand)
 @click.argument("id")
-@shared_options
-@pass_session
 def revoke(session: Session, id: str) -> None:
     """Revoke an access token. It stops working immediately.
 

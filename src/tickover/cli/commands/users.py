@@ -12,8 +12,8 @@ from tickover.api import ids
 from tickover.cli import formatting
 from tickover.cli.database import check_database_exists, database_url_option, read_server_settings, translate_errors
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.options import json_option
-from tickover.cli.session import Session, pass_session
+from tickover.cli.options import LocalCommand
+from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from tickover.server.storage.admin.users import User, Users
@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 
-@click.command("list")
+@click.command("list", cls=LocalCommand)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List at most N users. Default: all.")
 @database_url_option
-@json_option
-@pass_session
 def list_(session: Session, limit: int | None, database_url: str | None) -> None:
     """List users, newest first. With --json, print one document per line."""
 
@@ -46,11 +44,9 @@ def list_(session: Session, limit: int | None, database_url: str | None) -> None
     _use_database(_read_url(session, database_url), list_pages)
 
 
-@click.command()
+@click.command(cls=LocalCommand)
 @click.argument("user", metavar="EMAIL|ID")
 @database_url_option
-@json_option
-@pass_session
 def show(session: Session, user: str, database_url: str | None) -> None:
     """Show what a user has: clocks, sessions and access tokens."""
 
@@ -69,12 +65,10 @@ def show(session: Session, user: str, database_url: str | None) -> None:
     _use_database(_read_url(session, database_url), describe)
 
 
-@click.command("revoke-sessions")
+@click.command("revoke-sessions", cls=LocalCommand)
 @click.argument("user", metavar="EMAIL|ID")
 @click.option("--access-tokens", is_flag=True, help="Also revoke the user's access tokens.")
 @database_url_option
-@json_option
-@pass_session
 def revoke_sessions(session: Session, user: str, access_tokens: bool, database_url: str | None) -> None:
     """Sign a user out everywhere. The user can sign in again.
 
@@ -90,12 +84,10 @@ def revoke_sessions(session: Session, user: str, access_tokens: bool, database_u
     _use_database(_read_url(session, database_url), revoke)
 
 
-@click.command()
+@click.command(cls=LocalCommand)
 @click.argument("user", metavar="EMAIL|ID")
 @click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 @database_url_option
-@json_option
-@pass_session
 def delete(session: Session, user: str, yes: bool, database_url: str | None) -> None:
     """Permanently delete a user and all of the user's data.
 
@@ -103,7 +95,7 @@ def delete(session: Session, user: str, yes: bool, database_url: str | None) -> 
     confirmation first. In a script, pass --yes. A later sign-in with the same address creates a new user.
     """
     if not yes and not sys.stdin.isatty():
-        raise click.UsageError("Pass --yes to delete without a confirmation.", click.get_current_context())
+        raise click.UsageError("Pass --yes to delete without a confirmation.")
 
     async def describe(users: "Users") -> tuple["User", str]:
         found = await _find(users, user)
