@@ -1,41 +1,85 @@
 """The asyncio client."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from decimal import Decimal
-from typing import Any, Self, Unpack
-
-from msgspec import UNSET, UnsetType
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args
 
 from tickover.api.arguments import Amount, InstantLike
-from tickover.api.clocks import Balances, ClockPage, Event, Snapshot, Summary
-from tickover.api.connections import BankProtocol, Connected, Connection
+from tickover.api.clocks import Event, Snapshot, Summary
 from tickover.api.errors import Reason, Rejection
-from tickover.api.expectations import CheckResult, Expectation
-from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_PAGE
-from tickover.api.plans import Plan, PlannedItem, PlanParts, plan_of
-from tickover.api.reconciliation import Reconciliation
-from tickover.api.tokens import AccessToken, CreatedAccessToken, CurrentUser, SignedIn
-from tickover.api.tokens import StoredEmail as Email
+from tickover.api.limits import MAX_PAGE
+from tickover.api.plans import PlannedItem
+from tickover.api.tokens import SignedIn
 from tickover.client import calls
 from tickover.client.amendments import Item
 from tickover.client.async_clock import AsyncClock
-from tickover.client.books import Books
-from tickover.client.calls import FaultLike
+from tickover.client.calls import Call
 from tickover.client.clocks import ClockState
 from tickover.client.errors import NoCode
 from tickover.client.session import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL, BaseClient, Session
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _method(call: Callable[P, Call[T]]) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, T]]:
+    """Return a method that sends this call."""
+
+    @wraps(call)
+    async def send(self: "AsyncClient", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._session.send(call(*args, **kwargs))
+
+    _show_signature(send, call)
+    return send
+
+
+def _clock_method(
+    call: Callable[P, Call[Snapshot]],
+) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, AsyncClock]]:
+    @wraps(call)
+    async def send(self: "AsyncClient", /, *args: P.args, **kwargs: P.kwargs) -> AsyncClock:
+        snapshot = await self._session.send(call(*args, **kwargs))
+        return AsyncClock(self._session, ClockState(snapshot))
+
+    _show_signature(send, call, AsyncClock)
+    return send
+
+
+def _show_signature(method: Any, call: Callable[..., object], result: object = None) -> None:
+    """Make `help` show the parameters of the call after `self`, and its result, or this type of result."""
+    shown = signature(call)
+    parameters = [Parameter("self", Parameter.POSITIONAL_ONLY), *shown.parameters.values()]
+    [call_result] = get_args(shown.return_annotation)
+    method.__signature__ = shown.replace(parameters=parameters, return_annotation=result or call_result)
 
 
 class AsyncClient(BaseClient):
     """The methods of `AsyncTickover`."""
 
-    async def send_code(self, email: str) -> None:
-        """Send a six-digit code to this email address."""
-        await self._session.send(calls.send_code(email))
-
-    async def send_link(self, email: str) -> str | None:
-        """Send a login link. Return it too if the server stores emails in the development outbox."""
-        return (await self._session.send(calls.send_link(email))).login_url or None
+    send_code = _method(calls.send_code)
+    send_link = _method(calls.send_link)
+    current_user = _method(calls.current_user)
+    create_access_token = _method(calls.create_access_token)
+    list_access_tokens = _method(calls.list_access_tokens)
+    revoke_access_token = _method(calls.revoke_access_token)
+    latest_email = _method(calls.latest_email)
+    create_clock = _clock_method(calls.create_clock)
+    create_clock_from_scenario = _clock_method(calls.create_clock_from_scenario)
+    get_clock = _clock_method(calls.get_clock)
+    fork_clock = _clock_method(calls.fork_clock)
+    update_clock = _clock_method(calls.update_clock)
+    delete_clock = _method(calls.delete_clock)
+    connect_clock = _method(calls.connect_clock)
+    list_connections = _method(calls.list_connections)
+    disconnect_clock = _method(calls.disconnect_clock)
+    list_page = _method(calls.list_page)
+    get_balances = _method(calls.get_balances)
+    check_clock = _method(calls.check_clock)
+    reconcile_clock = _method(calls.reconcile_clock)
+    expand_scenario = _method(calls.expand_scenario)
+    scenario_from_statement = _method(calls.scenario_from_statement)
+    discover = _method(calls.discover)
 
     async def sign_in(self, email: str) -> SignedIn:
         """Send a code and sign in with it. The code is read from the development mailbox.
@@ -61,128 +105,25 @@ class AsyncClient(BaseClient):
 
     async def log_in(self, email: str, code: str) -> SignedIn:
         """Sign in with a code. The client sends the token with later calls."""
-        return self._store_token(await self._session.send(calls.log_in(email, code)))
+        return await self._log_in(calls.log_in(email, code))
 
     async def log_in_by_link(self, link_or_secret: str) -> SignedIn:
         """Sign in with a login link, or with the part after `#token=`. The client sends the token with later calls."""
-        return self._store_token(await self._session.send(calls.log_in_by_link(link_or_secret)))
+        return await self._log_in(calls.log_in_by_link(link_or_secret))
+
+    async def _log_in(self, call: Call[SignedIn]) -> SignedIn:
+        signed_in = await self._session.send(call)
+        self.token = signed_in.token
+        return signed_in
 
     async def log_out(self) -> None:
         """Revoke the token and remove it from the client."""
         await self._session.send(calls.log_out())
         self.token = None
 
-    async def current_user(self) -> CurrentUser:
-        """Return the user that the token belongs to, and when the token expires."""
-        return await self._session.send(calls.current_user())
-
-    async def create_access_token(
-        self, name: str, *, expires_in_days: int = DEFAULT_TOKEN_DAYS, read_only: bool = False
-    ) -> CreatedAccessToken:
-        """Create a token for a program. It is shown only once. The client must have signed in."""
-        return await self._session.send(calls.create_access_token(name, expires_in_days, read_only))
-
-    async def list_access_tokens(self) -> Sequence[AccessToken]:
-        """Return your live access tokens, newest first."""
-        return (await self._session.send(calls.list_access_tokens())).tokens
-
-    async def revoke_access_token(self, id: str) -> None:
-        """Revoke the access token with this ID."""
-        await self._session.send(calls.revoke_access_token(id))
-
-    async def latest_email(self, email: str) -> Email | None:
-        """Return the newest email to this address, or None if the development mailbox has none or is disabled."""
-        return await self._session.send(calls.latest_email(email))
-
-    async def create_clock(
-        self,
-        plan: calls.PlanLike | None = None,
-        *,
-        name: str | None = None,
-        labels: Mapping[str, str] | None = None,
-        idempotency_key: str | None = None,
-        **parts: Unpack[PlanParts],
-    ) -> AsyncClock:
-        """Create a clock from a plan, or from the parts of one, such as a frozen time, transactions and goals.
-
-        A plan can also be a dictionary with the parameters of createTestClock.
-        """
-        call = calls.create_clock(calls.build_plan(plan, parts), name, labels, idempotency_key)
-        return self._clock(await self._session.send(call))
-
-    async def create_clock_from_scenario(
-        self,
-        scenario: str | None = None,
-        *,
-        text: str | None = None,
-        start: InstantLike | None = None,
-        name: str | None = None,
-        labels: Mapping[str, str] | None = None,
-        idempotency_key: str | None = None,
-    ) -> AsyncClock:
-        """Create a clock from the name of an included scenario, or from the text of your own in TOML.
-
-        It has the scenario's title unless you pass a name, its accounts, opening balances and expectations.
-        """
-        call = calls.create_clock_from_scenario(scenario, text, start, name, labels, idempotency_key)
-        return self._clock(await self._session.send(call))
-
-    async def get_clock(self, id: str, at: InstantLike | None = None, *, details: bool = False) -> AsyncClock:
-        """Return a clock, or preview it at the instant `at`. `details` adds `start_time` and initial amounts."""
-        return self._clock(await self._session.send(calls.get_clock(id, at, details)))
-
-    async def fork_clock(
-        self,
-        id: str,
-        at: InstantLike | None = None,
-        *,
-        name: str | None = None,
-        labels: Mapping[str, str] | None = None,
-        opening_balances: Mapping[str, Amount] | None = None,
-        expectations: Sequence[Expectation] | None = None,
-    ) -> AsyncClock:
-        """Create a clock with the same schedule, at the instant `at` or at the original start."""
-        call = calls.fork_clock(id, at, name, labels, opening_balances, expectations)
-        return self._clock(await self._session.send(call))
-
     async def amend_clock(self, id: str, *, add: Sequence[PlannedItem] = (), cancel: Sequence[Item] = ()) -> AsyncClock:
         """Add items to a clock, and cancel items that haven't happened yet. Name the goals of contributions by ID."""
-        return self._clock(await self._session.send(calls.amend_clock(id, add, cancel)))
-
-    async def update_clock(
-        self,
-        id: str,
-        *,
-        name: str | None | UnsetType = UNSET,
-        labels: Mapping[str, str] | None | UnsetType = UNSET,
-        opening_balances: Mapping[str, Amount] | None | UnsetType = UNSET,
-        expectations: Sequence[Expectation] | None | UnsetType = UNSET,
-    ) -> AsyncClock:
-        """Replace what you pass. None removes it."""
-        call = calls.update_clock(id, name, labels, opening_balances, expectations)
-        return self._clock(await self._session.send(call))
-
-    async def delete_clock(self, id: str) -> None:
-        await self._session.send(calls.delete_clock(id))
-
-    async def connect_clock(
-        self,
-        id: str,
-        protocol: BankProtocol,
-        *,
-        institution: str | None = None,
-        faults: Sequence[FaultLike] | None = None,
-    ) -> Connected:
-        """Let a program that speaks the protocol of a bank read a clock. The token in the result is shown only once."""
-        return await self._session.send(calls.connect_clock(id, protocol, institution, faults))
-
-    async def list_connections(self, id: str) -> Sequence[Connection]:
-        """Return the connections of a clock, oldest first."""
-        return (await self._session.send(calls.list_connections(id))).connections
-
-    async def disconnect_clock(self, id: str, connection_id: str) -> None:
-        """End a connection of a clock."""
-        await self._session.send(calls.disconnect_clock(id, connection_id))
+        return AsyncClock(self._session, ClockState(await self._session.send(calls.amend_clock(id, add, cancel))))
 
     async def list_clocks(self, labels: Mapping[str, str] | None = None) -> AsyncIterator[Summary]:
         """Iterate over your clocks with these labels, or over all, newest first. Pages are requested when needed."""
@@ -195,12 +136,6 @@ class AsyncClient(BaseClient):
             if cursor is None:
                 return
 
-    async def list_page(
-        self, limit: int = 20, cursor: str | None = None, labels: Mapping[str, str] | None = None
-    ) -> ClockPage:
-        """Return one page of your clocks with these labels, or of all, newest first."""
-        return await self._session.send(calls.list_page(limit, cursor, labels))
-
     async def list_events(
         self,
         id: str,
@@ -212,64 +147,6 @@ class AsyncClient(BaseClient):
         """Iterate over a clock's events after `after` and until `until`, which is the frozen time by default."""
         async for event in self._session.list_events(id, after, until, opening_balances):
             yield event
-
-    async def get_balances(
-        self, id: str, at: InstantLike | None = None, *, opening_balances: Mapping[str, Amount] | None = None
-    ) -> Balances:
-        """Return a clock's balances at an instant, which is the frozen time by default."""
-        return await self._session.send(calls.get_balances(id, at, opening_balances))
-
-    async def check_clock(
-        self,
-        id: str,
-        expectations: Sequence[Expectation] | None = None,
-        *,
-        until: InstantLike | None = None,
-        opening_balances: Mapping[str, Amount] | None = None,
-    ) -> CheckResult:
-        """Check expectations until `until`, by default those of the clock. The result is false if one fails."""
-        return await self._session.send(calls.check_clock(id, expectations, until, opening_balances))
-
-    async def reconcile_clock(  # noqa: PLR0913 - one parameter for each member
-        self,
-        id: str,
-        books: Books | None = None,
-        *,
-        balance: Amount | None = None,
-        at: InstantLike | None = None,
-        account: str | None = None,
-        currency: str | None = None,
-        tolerance_days: int = 0,
-    ) -> Reconciliation[Decimal]:
-        """Compare the books of an app with what the bank showed. See `Clock.reconcile`, which raises an error."""
-        call = calls.reconcile_clock(id, books, balance, at, account, currency, tolerance_days)
-        return await self._session.send(call)
-
-    async def expand_scenario(self, text: str, start: InstantLike | None = None) -> Plan:
-        """Return the plan of a scenario in TOML. The server expands it, and creates nothing."""
-        return plan_of(await self._session.send(calls.expand_scenario(text, start)))
-
-    async def scenario_from_statement(
-        self,
-        content: bytes,
-        *,
-        file_name: str = "Statement",
-        currency: str | None = None,
-        day_first: bool | None = None,
-    ) -> str:
-        """Return a scenario in TOML with the payments of a bank's file in CSV or OFX. The server reads it."""
-        return (await self._session.send(calls.scenario_from_statement(content, file_name, currency, day_first))).text
-
-    async def discover(self) -> dict[str, Any]:
-        """Return the server's OpenRPC document."""
-        return await self._session.send(calls.discover())
-
-    def _store_token(self, signed_in: SignedIn) -> SignedIn:
-        self.token = signed_in.token
-        return signed_in
-
-    def _clock(self, snapshot: Snapshot) -> AsyncClock:
-        return AsyncClock(self._session, ClockState(snapshot))
 
 
 class AsyncTickover(AsyncClient):

@@ -3,8 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-
-from msgspec import UNSET, UnsetType
+from typing import Unpack
 
 from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.clocks import Balance, Event, Snapshot
@@ -17,7 +16,7 @@ from tickover.api.reconciliation import Reconciliation
 from tickover.client import calls
 from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.books import Books
-from tickover.client.calls import FaultLike
+from tickover.client.calls import ClockChanges, FaultLike
 from tickover.client.clocks import AdvanceResult, ClockState, ClockView, diff_snapshots
 from tickover.client.errors import BooksDiffer, ExpectationFailed, NothingLeft
 from tickover.client.session import Session
@@ -70,23 +69,21 @@ class AsyncClock(ClockView):
         """Load the clock's current state from the server."""
         self._update(await self._session.send(calls.get_clock(self.id)))
 
-    async def fork(  # noqa: PLR0913 - one parameter for each part of a clock
+    async def fork(
         self,
         at: InstantLike | None = None,
         *,
-        name: str | None = None,
-        labels: Mapping[str, str] | None = None,
-        opening_balances: Mapping[str, Amount] | None = None,
-        expectations: Sequence[Expectation] | None = None,
         add: Sequence[PlannedItem] = (),
         cancel: Sequence[Item] = (),
+        **changes: Unpack[ClockChanges],
     ) -> "AsyncClock":
         """Create a clock with the same schedule, at the instant `at` or at this clock's original start.
 
-        `add` and `cancel` amend the fork in a second call. `cancel` has items of this clock. If the server rejects the
-        amendment, the fork is deleted.
+        It has the name, labels, opening balances and expectations of this clock unless you pass others. `add` and
+        `cancel` amend the fork in a second call. `cancel` has items of this clock. If the server rejects the amendment,
+        the fork is deleted.
         """
-        call = calls.fork_clock(self.id, at, name, labels, opening_balances, expectations)
+        call = calls.fork_clock(self.id, at, **changes)
         fork = AsyncClock(self._session, ClockState(await self._session.send(call)))
         if add or cancel:
             try:
@@ -110,23 +107,15 @@ class AsyncClock(ClockView):
         """Add an expense at the clock's frozen time."""
         return await self.add(expense(name, amount, currency, self.frozen_time, category, account))
 
-    async def update(
-        self,
-        *,
-        name: str | None | UnsetType = UNSET,
-        labels: Mapping[str, str] | None | UnsetType = UNSET,
-        opening_balances: Mapping[str, Amount] | None | UnsetType = UNSET,
-        expectations: Sequence[Expectation] | None | UnsetType = UNSET,
-    ) -> None:
-        """Replace what you pass. None removes it."""
-        call = calls.update_clock(self.id, name, labels, opening_balances, expectations)
-        self._update(await self._session.send(call))
+    async def update(self, **changes: Unpack[ClockChanges]) -> None:
+        """Replace the name, labels, opening balances or expectations that you pass. None removes them."""
+        self._update(await self._session.send(calls.update_clock(self.id, **changes)))
 
     async def connect(
         self, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[FaultLike] | None = None
     ) -> Connected:
         """Let a program that speaks the protocol of a bank read the clock. The token is shown only once."""
-        return await self._session.send(calls.connect_clock(self.id, protocol, institution, faults))
+        return await self._session.send(calls.connect_clock(self.id, protocol, institution=institution, faults=faults))
 
     async def delete(self) -> None:
         await self._session.send(calls.delete_clock(self.id))
@@ -183,7 +172,7 @@ class AsyncClock(ClockView):
         """Return the balance of a currency or of an account at an instant, which is the frozen time by default."""
         if (currency is None) == (account is None):
             raise ValueError("pass either a currency or an account")
-        result = await self._session.send(calls.get_balances(self.id, at, opening_balances))
+        result = await self._session.send(calls.get_balances(self.id, at, opening_balances=opening_balances))
         found = {each.currency: each.balance for each in result.balances}
         accounts = {each.account: each.balance for each in result.accounts or ()}
         if currency is not None:
@@ -196,7 +185,7 @@ class AsyncClock(ClockView):
         self, at: InstantLike | None = None, *, opening_balances: Mapping[str, Amount] | None = None
     ) -> dict[str, Balance]:
         """Return the balance of each currency at an instant, with its lowest and highest point until then."""
-        result = await self._session.send(calls.get_balances(self.id, at, opening_balances))
+        result = await self._session.send(calls.get_balances(self.id, at, opening_balances=opening_balances))
         return {balance.currency: balance for balance in result.balances}
 
     async def check(
@@ -207,7 +196,7 @@ class AsyncClock(ClockView):
     ) -> CheckResult:
         """Check expectations, by default those of the clock. Raise ExpectationFailed if one doesn't hold."""
         __tracebackhide__ = True
-        call = calls.check_clock(self.id, expectations or None, until, opening_balances)
+        call = calls.check_clock(self.id, expectations or None, until=until, opening_balances=opening_balances)
         result = await self._session.send(call)
         if not result.ok:
             checked = expectations or result.expectations or ()
@@ -230,7 +219,9 @@ class AsyncClock(ClockView):
         database, CSV as text, or the path of a CSV file. An amount is negative if money went out.
         """
         __tracebackhide__ = True
-        call = calls.reconcile_clock(self.id, books, balance, at, account, currency, tolerance_days)
+        call = calls.reconcile_clock(
+            self.id, books, balance=balance, at=at, account=account, currency=currency, tolerance_days=tolerance_days
+        )
         result = await self._session.send(call)
         if not result.ok:
             time = self.frozen_time if at is None else to_instant(at)

@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import count
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack
 from uuid import uuid4
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, InstantLike, to_exact_decimal, to_instant
 from tickover.api.clocks import Balances, ClockPage, EventPage, Goal, OneClock, Snapshot
-from tickover.api.connections import BankFault, BankProtocol, Connected, Connections
+from tickover.api.connections import BankFault, BankProtocol, Connected, Connection, Connections
 from tickover.api.errors import Reason
 from tickover.api.expectations import CheckResult, Expectation, ExpectationEntry
-from tickover.api.limits import MAX_EVENTS
+from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_EVENTS
 from tickover.api.plans import (
     ExpandedPlan,
     Plan,
@@ -25,16 +25,27 @@ from tickover.api.plans import (
     PlanParts,
     StatementScenario,
     encode_json,
+    plan_of,
     to_exact_balances,
 )
 from tickover.api.reconciliation import Reconciliation
-from tickover.api.tokens import AccessTokens, CreatedAccessToken, CurrentUser, Done, Sent, SignedIn, StoredEmail
+from tickover.api.tokens import (
+    AccessToken,
+    AccessTokens,
+    CreatedAccessToken,
+    CurrentUser,
+    Done,
+    Sent,
+    SignedIn,
+    StoredEmail,
+)
 from tickover.client.amendments import Item, amendment_params
 from tickover.client.books import Books, read_books
 from tickover.client.messages import Request, Response
 from tickover.client.responses import decode_document, decode_result
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 PlanLike = Plan | Mapping[str, Any]
 """A plan, or parameters of createTestClock as in JSON, which the server checks."""
@@ -43,6 +54,15 @@ FaultLike = BankFault | Mapping[str, Any]
 
 _IDEMPOTENCY_KEY: Final = re.compile("[!-~]([ -~]{0,253}[!-~])?")
 _IDS: Final = count(1)
+
+
+class ClockChanges(TypedDict, total=False):
+    """What a fork or an update replaces."""
+
+    name: str | None
+    labels: Mapping[str, str] | None
+    opening_balances: Mapping[str, Amount] | None
+    expectations: Sequence[Expectation] | None
 
 
 class Call(Struct, Generic[T], frozen=True):
@@ -57,12 +77,14 @@ class Call(Struct, Generic[T], frozen=True):
     """Results for rejections of a retry that mean that an earlier attempt succeeded."""
 
 
-def send_code(email: str) -> Call[Sent]:
-    return _send_email(email, "SHORT_LIVED", "LOGIN_CODE")
+def send_code(email: str) -> Call[None]:
+    """Send a six-digit code to this email address."""
+    return _convert(_send_email(email, "SHORT_LIVED", "LOGIN_CODE"), lambda _: None)
 
 
-def send_link(email: str) -> Call[Sent]:
-    return _send_email(email, "LONG_LIVED", "WEB_LOGIN_LINK")
+def send_link(email: str) -> Call[str | None]:
+    """Send a login link. Return it too if the server stores emails in the development outbox."""
+    return _convert(_send_email(email, "LONG_LIVED", "WEB_LOGIN_LINK"), lambda sent: sent.login_url or None)
 
 
 def log_in(email: str, code: str) -> Call[SignedIn]:
@@ -75,74 +97,82 @@ def log_in_by_link(link_or_secret: str) -> Call[SignedIn]:
     return _call("loginByEmailLink", {"token": secret}, SignedIn, needs_token=False, idempotent=False)
 
 
-def log_out() -> Call[Done]:
-    return _call("logout", {}, Done, idempotent=False)
+def log_out() -> Call[None]:
+    return _command("logout", {})
 
 
 def current_user() -> Call[CurrentUser]:
+    """Return the user that the token belongs to, and when the token expires."""
     return _call("getCurrentUser", {}, CurrentUser)
 
 
-def create_access_token(name: str, expires_in_days: int, read_only: bool) -> Call[CreatedAccessToken]:
+def create_access_token(
+    name: str, *, expires_in_days: int = DEFAULT_TOKEN_DAYS, read_only: bool = False
+) -> Call[CreatedAccessToken]:
+    """Create a token for a program. It is shown only once. The client must have signed in."""
     params = {"name": name, "expiresInDays": expires_in_days, "readOnly": read_only}
     return _call("createAccessToken", params, CreatedAccessToken, idempotent=False)
 
 
-def list_access_tokens() -> Call[AccessTokens]:
-    return _call("listAccessTokens", {}, AccessTokens)
+def list_access_tokens() -> Call[Sequence[AccessToken]]:
+    """Return your live access tokens, newest first."""
+    return _convert(_call("listAccessTokens", {}, AccessTokens), lambda result: result.tokens)
 
 
-def revoke_access_token(id: str) -> Call[Done]:
-    return _call("revokeAccessToken", {"id": id}, Done, idempotent=False)
+def revoke_access_token(id: str) -> Call[None]:
+    """Revoke the access token with this ID."""
+    return _command("revokeAccessToken", {"id": id})
 
 
 def latest_email(email: str) -> Call[StoredEmail | None]:
+    """Return the newest email to this address, or None if the development mailbox has none or is disabled."""
     request = Request("GET", "/mailbox/latest", query={"to": email})
     return Call(request, lambda response: decode_document(response, StoredEmail), needs_token=False)
 
 
-def build_plan(plan: PlanLike | None, parts: PlanParts) -> PlanLike:
-    """Return `plan`, or a plan with these parts. Raise ValueError if both are present."""
+def create_clock(
+    plan: PlanLike | None = None,
+    *,
+    name: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    idempotency_key: str | None = None,
+    **parts: Unpack[PlanParts],
+) -> Call[Snapshot]:
+    """Create a clock from a plan, or from the parts of one, such as a frozen time, transactions and goals.
+
+    A plan can also be a dictionary with the parameters of createTestClock.
+    """
     if plan is None:
-        return Plan(**parts)  # type: ignore[arg-type]
-    if not isinstance(plan, Plan | Mapping):
+        plan = Plan(**parts)  # type: ignore[arg-type]
+    elif not isinstance(plan, Plan | Mapping):
         raise ValueError("plan must be a Plan; for a scenario, use create_clock_from_scenario(NAME)")
-    if parts:
+    elif parts:
         raise ValueError(f"pass either a plan or its parts ({', '.join(parts)})")
-    return plan
-
-
-def idempotency_key(key: str | None) -> str:
-    """Return the key, or a new one. Raise ValueError if it is invalid."""
-    if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
-        raise ValueError("an idempotency key must have 1 to 255 printable ASCII characters and no space at either end")
-    return uuid4().hex if key is None else key
-
-
-def create_clock(plan: PlanLike, name: str | None, labels: Mapping[str, str] | None, key: str | None) -> Call[Snapshot]:
-    """Create a clock. The call is idempotent because it has an idempotency key."""
-    names = _without_none({"name": name, "labels": labels})
+    names = _without_none(name=name, labels=labels)
     params = replace(plan, **names) if isinstance(plan, Plan) else {**plan, **names}
-    return _clock_call("createTestClock", params, headers={"Idempotency-Key": idempotency_key(key)})
+    return _clock_call("createTestClock", params, _idempotency_key(idempotency_key))
 
 
 def create_clock_from_scenario(
-    scenario: str | None,
-    text: str | None,
-    start: InstantLike | None,
-    name: str | None,
-    labels: Mapping[str, str] | None,
-    key: str | None,
+    scenario: str | None = None,
+    *,
+    text: str | None = None,
+    start: InstantLike | None = None,
+    name: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    idempotency_key: str | None = None,
 ) -> Call[Snapshot]:
-    """Create a clock. The call is idempotent because it has an idempotency key."""
-    params = {"scenario": scenario, "text": text, "start": _optional_instant(start), "name": name, "labels": labels}
-    headers = {"Idempotency-Key": idempotency_key(key)}
-    return _clock_call("createTestClockFromScenario", _without_none(params), headers=headers)
+    """Create a clock from the name of an included scenario, or from the text of your own in TOML.
+
+    It has the scenario's title unless you pass a name, its accounts, opening balances and expectations.
+    """
+    params = _without_none(scenario=scenario, text=text, start=_instant(start), name=name, labels=labels)
+    return _clock_call("createTestClockFromScenario", params, _idempotency_key(idempotency_key))
 
 
-def get_clock(id: str, at: InstantLike | None = None, details: bool = False) -> Call[Snapshot]:
-    params = _id_and_at(id, at) | ({"details": True} if details else {})
-    return _clock_call("getTestClock", params)
+def get_clock(id: str, at: InstantLike | None = None, *, details: bool = False) -> Call[Snapshot]:
+    """Return a clock, or preview it at the instant `at`. `details` adds `start_time` and initial amounts."""
+    return _clock_call("getTestClock", _without_none(id=id, at=_instant(at), details=details or None))
 
 
 def advance_clock(id: str, frozen_time: datetime) -> Call[Snapshot]:
@@ -150,70 +180,60 @@ def advance_clock(id: str, frozen_time: datetime) -> Call[Snapshot]:
     return _clock_call("advanceTestClock", {"id": id, "frozenTime": frozen_time})
 
 
-def fork_clock(
-    id: str,
-    at: InstantLike | None,
-    name: str | None = None,
-    labels: Mapping[str, str] | None = None,
-    opening_balances: Mapping[str, Amount] | None = None,
-    expectations: Sequence[Expectation] | None = None,
-) -> Call[Snapshot]:
-    """Fork a clock. The call is idempotent because it has an idempotency key."""
-    replaced = {
-        "name": name,
-        "labels": labels,
-        "openingBalances": _optional_balances(opening_balances),
-        "expectations": expectations,
-    }
-    params = _id_and_at(id, at) | _without_none(replaced)
-    return _clock_call("forkTestClock", params, headers={"Idempotency-Key": idempotency_key(None)})
+def fork_clock(id: str, at: InstantLike | None = None, **changes: Unpack[ClockChanges]) -> Call[Snapshot]:
+    """Create a clock with the same schedule, at the instant `at` or at the original start.
+
+    It has the name, labels, opening balances and expectations of the original unless you pass others.
+    """
+    params = _without_none(id=id, at=_instant(at), **_changed_members(changes))
+    return _clock_call("forkTestClock", params, _idempotency_key(None))
 
 
 def amend_clock(
     id: str, add: Sequence[PlannedItem], cancel: Sequence[Item], goals: Sequence[Goal] = ()
 ) -> Call[Snapshot]:
-    """Amend a clock. The call is idempotent because it has an idempotency key."""
-    params = amendment_params(id, add, cancel, goals)
-    return _clock_call("amendTestClock", params, headers={"Idempotency-Key": idempotency_key(None)})
+    return _clock_call("amendTestClock", amendment_params(id, add, cancel, goals), _idempotency_key(None))
 
 
-def update_clock(
-    id: str,
-    name: str | None | UnsetType,
-    labels: Mapping[str, str] | None | UnsetType,
-    opening_balances: Mapping[str, Amount] | None | UnsetType,
-    expectations: Sequence[Expectation] | None | UnsetType,
-) -> Call[Snapshot]:
-    """Replace what is given. None removes it. The call is idempotent."""
-    balances = opening_balances if opening_balances is UNSET else _optional_balances(opening_balances)
-    params = {"id": id, "name": name, "labels": labels, "openingBalances": balances, "expectations": expectations}
-    return _clock_call("updateTestClock", {key: value for key, value in params.items() if value is not UNSET})
+def update_clock(id: str, **changes: Unpack[ClockChanges]) -> Call[Snapshot]:
+    """Replace the name, labels, opening balances or expectations that you pass. None removes them."""
+    return _clock_call("updateTestClock", {"id": id, **_changed_members(changes)})
 
 
-def delete_clock(id: str) -> Call[Done]:
-    return replace(_call("deleteTestClock", {"id": id}, Done), already_done={Reason.CLOCK_NOT_FOUND: Done()})
+def delete_clock(id: str) -> Call[None]:
+    """Delete a clock permanently."""
+    return replace(
+        _command("deleteTestClock", {"id": id}), idempotent=True, already_done={Reason.CLOCK_NOT_FOUND: None}
+    )
 
 
 def connect_clock(
-    id: str, protocol: BankProtocol, institution: str | None, faults: Sequence[FaultLike] | None
+    id: str,
+    protocol: BankProtocol,
+    *,
+    institution: str | None = None,
+    faults: Sequence[FaultLike] | None = None,
 ) -> Call[Connected]:
+    """Let a program that speaks the protocol of a bank read a clock. The token in the result is shown only once."""
     converted = None if faults is None else [_convert_times(fault) for fault in faults]
-    params = {"id": id, "protocol": protocol, "institution": institution, "faults": converted}
-    return _call("connectTestClock", _without_none(params), Connected, idempotent=False)
+    params = _without_none(id=id, protocol=protocol, institution=institution, faults=converted)
+    return _call("connectTestClock", params, Connected, idempotent=False)
 
 
-def list_connections(id: str) -> Call[Connections]:
-    return _call("listTestClockConnections", {"id": id}, Connections)
+def list_connections(id: str) -> Call[Sequence[Connection]]:
+    """Return the connections of a clock, oldest first."""
+    call = _call("listTestClockConnections", {"id": id}, Connections)
+    return _convert(call, lambda result: result.connections)
 
 
-def disconnect_clock(id: str, connection_id: str) -> Call[Done]:
-    params = {"id": id, "connectionId": connection_id}
-    return _call("disconnectTestClock", params, Done, idempotent=False)
+def disconnect_clock(id: str, connection_id: str) -> Call[None]:
+    """End a connection of a clock."""
+    return _command("disconnectTestClock", {"id": id, "connectionId": connection_id})
 
 
-def list_page(limit: int, cursor: str | None, labels: Mapping[str, str] | None) -> Call[ClockPage]:
-    params = {"limit": limit, "cursor": cursor, "labels": labels}
-    return _call("listTestClocks", _without_none(params), ClockPage)
+def list_page(limit: int = 20, cursor: str | None = None, labels: Mapping[str, str] | None = None) -> Call[ClockPage]:
+    """Return one page of your clocks with these labels, or of all, newest first."""
+    return _call("listTestClocks", _without_none(limit=limit, cursor=cursor, labels=labels), ClockPage)
 
 
 def list_events(
@@ -223,73 +243,78 @@ def list_events(
     opening_balances: Mapping[str, Amount] | None,
     cursor: str | None = None,
 ) -> Call[EventPage]:
-    params = {
-        "id": id,
-        "limit": MAX_EVENTS,
-        "after": _optional_instant(after),
-        "until": _optional_instant(until),
-        "openingBalances": _optional_balances(opening_balances),
-        "cursor": cursor,
-    }
-    return _call("listTestClockEvents", _without_none(params), EventPage)
+    params = _without_none(
+        id=id,
+        limit=MAX_EVENTS,
+        after=_instant(after),
+        until=_instant(until),
+        openingBalances=_balances(opening_balances),
+        cursor=cursor,
+    )
+    return _call("listTestClockEvents", params, EventPage)
 
 
-def get_balances(id: str, at: InstantLike | None, opening_balances: Mapping[str, Amount] | None) -> Call[Balances]:
-    params = _id_and_at(id, at) | {"openingBalances": _optional_balances(opening_balances)}
-    return _call("getTestClockBalances", _without_none(params), Balances)
+def get_balances(
+    id: str, at: InstantLike | None = None, *, opening_balances: Mapping[str, Amount] | None = None
+) -> Call[Balances]:
+    """Return a clock's balances at an instant, which is the frozen time by default."""
+    params = _without_none(id=id, at=_instant(at), openingBalances=_balances(opening_balances))
+    return _call("getTestClockBalances", params, Balances)
 
 
 def check_clock(
     id: str,
-    expectations: Sequence[Expectation] | None,
-    until: InstantLike | None,
-    opening_balances: Mapping[str, Amount] | None,
+    expectations: Sequence[Expectation] | None = None,
+    *,
+    until: InstantLike | None = None,
+    opening_balances: Mapping[str, Amount] | None = None,
 ) -> Call[CheckResult]:
+    """Check expectations until `until`, by default those of the clock. The result is false if one fails."""
     if not all(isinstance(expectation, ExpectationEntry) for expectation in expectations or ()):
         raise ValueError('pass expectations, such as never_below("EUR", 0)')
-    params = {
-        "id": id,
-        "until": _optional_instant(until),
-        "openingBalances": _optional_balances(opening_balances),
-        "expectations": expectations,
-    }
-    return _call("checkTestClock", _without_none(params), CheckResult)
-
-
-def reconcile_clock(  # noqa: PLR0913, PLR0917 - one parameter for each member
-    id: str,
-    books: Books | None,
-    balance: Amount | None,
-    at: InstantLike | None,
-    account: str | None,
-    currency: str | None,
-    tolerance_days: int,
-) -> Call[Reconciliation[Decimal]]:
-    observed = {
-        "transactions": None if books is None else read_books(books),
-        "balance": None if balance is None else to_exact_decimal(balance),
-    }
-    params = _id_and_at(id, at) | _without_none({"account": account, "currency": currency})
-    return _call(
-        "reconcileTestClock",
-        {**params, "observed": _without_none(observed), "toleranceDays": tolerance_days},
-        Reconciliation[Decimal],
+    params = _without_none(
+        id=id, until=_instant(until), openingBalances=_balances(opening_balances), expectations=expectations
     )
+    return _call("checkTestClock", params, CheckResult)
 
 
-def expand_scenario(text: str, start: InstantLike | None) -> Call[ExpandedPlan]:
-    return _call("expandScenario", _without_none({"text": text, "start": _optional_instant(start)}), ExpandedPlan)
+def reconcile_clock(  # noqa: PLR0913 - one parameter for each member
+    id: str,
+    books: Books | None = None,
+    *,
+    balance: Amount | None = None,
+    at: InstantLike | None = None,
+    account: str | None = None,
+    currency: str | None = None,
+    tolerance_days: int = 0,
+) -> Call[Reconciliation[Decimal]]:
+    """Compare the books of an app with what the bank showed. See `Clock.reconcile`, which raises an error."""
+    observed = _without_none(
+        transactions=None if books is None else read_books(books),
+        balance=None if balance is None else to_exact_decimal(balance),
+    )
+    params = _without_none(
+        id=id, at=_instant(at), account=account, currency=currency, observed=observed, toleranceDays=tolerance_days
+    )
+    return _call("reconcileTestClock", params, Reconciliation[Decimal])
+
+
+def expand_scenario(text: str, start: InstantLike | None = None) -> Call[Plan]:
+    """Return the plan of a scenario in TOML. The server expands it, and creates nothing."""
+    return _convert(_call("expandScenario", _without_none(text=text, start=_instant(start)), ExpandedPlan), plan_of)
 
 
 def scenario_from_statement(
-    content: bytes, file_name: str, currency: str | None, day_first: bool | None
-) -> Call[StatementScenario]:
+    content: bytes, *, file_name: str = "Statement", currency: str | None = None, day_first: bool | None = None
+) -> Call[str]:
+    """Return a scenario in TOML with the payments of a bank's file in CSV or OFX. The server reads it."""
     encoded = b64encode(content).decode()
-    params = {"content": encoded, "fileName": file_name, "currency": currency, "dayFirst": day_first}
-    return _call("scenarioFromStatement", _without_none(params), StatementScenario)
+    params = _without_none(content=encoded, fileName=file_name, currency=currency, dayFirst=day_first)
+    return _convert(_call("scenarioFromStatement", params, StatementScenario), lambda result: result.text)
 
 
 def discover() -> Call[dict[str, Any]]:
+    """Return the server's OpenRPC document."""
     return _call("rpc.discover", {}, dict[str, Any], needs_token=False)
 
 
@@ -298,16 +323,26 @@ def _send_email(email: str, code_type: str, email_type: str) -> Call[Sent]:
     return _call("sendLoginCodeEmail", params, Sent, needs_token=False, idempotent=False)
 
 
-def _id_and_at(id: str, at: InstantLike | None) -> dict[str, Any]:
-    return {"id": id} if at is None else {"id": id, "at": to_instant(at)}
+def _idempotency_key(key: str | None) -> dict[str, str]:
+    """Return the header with this key, or with a new one, which makes the call idempotent."""
+    if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
+        raise ValueError("an idempotency key must have 1 to 255 printable ASCII characters and no space at either end")
+    return {"Idempotency-Key": uuid4().hex if key is None else key}
 
 
-def _optional_instant(value: InstantLike | None) -> datetime | None:
+def _instant(value: InstantLike | None) -> datetime | None:
     return None if value is None else to_instant(value)
 
 
-def _optional_balances(balances: Mapping[str, Amount] | None) -> dict[str, Decimal] | None:
+def _balances(balances: Mapping[str, Amount] | None) -> dict[str, Decimal] | None:
     return None if balances is None else to_exact_balances(balances)
+
+
+def _changed_members(changes: ClockChanges) -> dict[str, Any]:
+    members = dict[str, Any](changes)
+    if "opening_balances" in members:
+        members["openingBalances"] = _balances(members.pop("opening_balances"))
+    return members
 
 
 def _convert_times(fault: FaultLike) -> FaultLike:
@@ -317,7 +352,7 @@ def _convert_times(fault: FaultLike) -> FaultLike:
     return {name: to_instant(value) if name in ("from", "until") else value for name, value in fault.items()}
 
 
-def _without_none(params: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(**params: Any) -> dict[str, Any]:
     return {name: value for name, value in params.items() if value is not None}
 
 
@@ -336,6 +371,15 @@ def _call(
     return Call(request, lambda response: decode_result(response, id, result), needs_token, idempotent)
 
 
+def _convert(call: Call[U], convert: Callable[[U], T]) -> Call[T]:
+    """Return a call with another result."""
+    return Call(call.request, lambda response: convert(call.decode(response)), call.needs_token, call.idempotent)
+
+
+def _command(operation: str, params: Any) -> Call[None]:
+    """Return a call without a result that can't be sent twice."""
+    return _convert(_call(operation, params, Done, idempotent=False), lambda _: None)
+
+
 def _clock_call(operation: str, params: Any, headers: Mapping[str, str] = {}) -> Call[Snapshot]:
-    call = _call(operation, params, OneClock, headers=headers)
-    return Call(call.request, lambda response: call.decode(response).clock)
+    return _convert(_call(operation, params, OneClock, headers=headers), lambda result: result.clock)
