@@ -14,8 +14,8 @@ import pytest
 
 from tests.support.openrpc_document import PUBLIC_URL, document
 from tickover.cli.root import root
+from tickover.client.connections import Connections
 from tickover.client.messages import Request, Response
-from tickover.client.sync_client import BlockingTransport
 from tickover.server.rpc.openrpc import DESCRIBED_OPERATIONS, describe
 from tickover.server.web.api_reference import render
 
@@ -78,14 +78,14 @@ def test_python_examples_send_the_requests_of_the_examples(
     (tmp_path / "checking.csv").write_bytes(b64decode(params.get("content", "")))
     sent = {}
 
-    async def send(_: BlockingTransport, request: Request, token: str | None) -> Response:
+    async def send(_: Connections, request: Request, token: str | None) -> Response:
         call = json.loads(request.content)
         sent[call["method"]] = call["params"]
         results = {each["name"]: each["examples"][0]["result"]["value"] for each in document()["methods"]}
         body = {"jsonrpc": "2.0", "id": call["id"], "result": results[call["method"]]}
         return Response("", 200, json.dumps(body).encode())
 
-    monkeypatch.setattr(BlockingTransport, "send", send)
+    monkeypatch.setattr(Connections, "send", send)
     # An operation may have no example in Python.
     for shown in re.findall(r'data-language="Python">(.*?)</pre>', section(method["name"]), re.DOTALL):
         exec(text_of(shown), {"token": "tko_1"})

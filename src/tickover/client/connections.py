@@ -91,7 +91,9 @@ class BaseConnections:
 
 
 class Connections(BaseConnections):
-    """Blocking connections. They are thread-safe."""
+    """Blocking connections, whose coroutines never suspend. They are thread-safe."""
+
+    is_blocking = True
 
     def __init__(self, url: str, timeout: float) -> None:
         super().__init__(url, timeout)
@@ -100,7 +102,7 @@ class Connections(BaseConnections):
         self._idle: list[_Connection] = []
         self._is_closed = False
 
-    def send(self, request: Request, token: str | None) -> Response | NoResponse:
+    async def send(self, request: Request, token: str | None) -> Response | NoResponse:
         if self._is_closed:
             raise RuntimeError("The client is closed.")
         deadline = time.monotonic() + self._timeout
@@ -142,15 +144,15 @@ class Connections(BaseConnections):
         return _Connection(connection)
 
     def _take_idle(self) -> "_Connection | None":
-        """Return the connection that was used last. Close those that are too old, or that the server has closed."""
+        """Return the connection that was used last, unless it is too old or the server has closed it."""
         with self._lock:
             oldest = time.monotonic() - IDLE_SECONDS
-            usable = [each for each in self._idle if each.used_at > oldest and not each.is_readable()]
-            for each in self._idle:
-                if each not in usable:
-                    each.close()
-            self._idle = usable
-            return usable.pop() if usable else None
+            while self._idle:
+                connection = self._idle.pop()
+                if connection.used_at > oldest and not connection.is_readable():
+                    return connection
+                connection.close()
+            return None
 
     def _release(self, connection: "_Connection") -> None:
         with self._lock:
@@ -160,7 +162,10 @@ class Connections(BaseConnections):
             else:
                 connection.close()
 
-    def close(self) -> None:
+    async def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)  # noqa: ASYNC251 - it must not suspend
+
+    async def close(self) -> None:
         with self._lock:
             self._is_closed = True
             for each in self._idle:

@@ -4,7 +4,6 @@ Their methods are those of the asyncio classes. With blocking connections, a cor
 one step runs it to its end.
 """
 
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from functools import wraps
 from inspect import signature
@@ -13,33 +12,11 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args
 from tickover.client.async_client import AsyncClient
 from tickover.client.async_clock import AsyncClock
 from tickover.client.clocks import ClockView
-from tickover.client.messages import NoResponse, Request, Response
 from tickover.client.session import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL, BaseClient, Session
 
 A = TypeVar("A")
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-class BlockingTransport:
-    """Blocking connections as coroutines that never suspend."""
-
-    is_blocking = True
-
-    def __init__(self, url: str, timeout: float) -> None:
-        # Imported here because http.client takes long to import, and `tickover --help` doesn't need it.
-        from tickover.client.connections import Connections  # noqa: PLC0415
-
-        self._connections = Connections(url, timeout)
-
-    async def send(self, request: Request, token: str | None) -> Response | NoResponse:
-        return self._connections.send(request, token)
-
-    async def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)  # noqa: ASYNC251 - it must not suspend
-
-    async def close(self) -> None:
-        self._connections.close()
 
 
 def run(awaitable: Awaitable[T]) -> T:
@@ -141,7 +118,10 @@ class Tickover(BaseClient, _Blocking[AsyncClient]):
         timeout: float = DEFAULT_TIMEOUT,
         retries: int = DEFAULT_RETRIES,
     ) -> None:
-        self._transport = BlockingTransport(url, timeout)
+        # Imported here because http.client takes long to import, and `tickover --help` doesn't need it.
+        from tickover.client.connections import Connections  # noqa: PLC0415
+
+        self._transport = Connections(url, timeout)
         super().__init__(Session(url, token, self._transport, retries))
         self._async = AsyncClient(self._session)
 

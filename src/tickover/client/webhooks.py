@@ -4,7 +4,6 @@ import base64
 import binascii
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -14,7 +13,8 @@ from msgspec import Struct
 from tickover.api.clocks import Event
 from tickover.api.plans import encode_json
 from tickover.client.errors import Unreachable
-from tickover.client.messages import NoResponse, Request, Response
+from tickover.client.messages import NoResponse, Request
+from tickover.client.session import Transport
 
 if TYPE_CHECKING:
     from random import Random
@@ -129,7 +129,7 @@ class EventQueue:
 async def post(to: str | Handler, path: str, webhook: Webhook, *, blocking: bool) -> Any:
     """Send a webhook, and return the answer. With `blocking`, the coroutine never suspends."""
     if isinstance(to, str):
-        return post_to_url(to, webhook) if blocking else await _post_to_url_async(to, webhook)
+        return await post_to_url(to, webhook, blocking=blocking)
     parameters = len(inspect.signature(to).parameters)
     if parameters == _PARAMETERS_OF_WSGI:
         return _post_to_wsgi(to, path, webhook)
@@ -162,26 +162,20 @@ def parse_url(url: str) -> tuple[str, str]:
     return f"{parts.scheme}://{parts.netloc}", f"{path}?{parts.query}" if parts.query else path
 
 
-def post_to_url(url: str, webhook: Webhook) -> Answer:
-    from tickover.client.connections import Connections  # noqa: PLC0415 - it takes long to import
-
+async def post_to_url(url: str, webhook: Webhook, *, blocking: bool) -> Answer:
     server, path = parse_url(url)
-    with closing(Connections(server, _TIMEOUT_SECONDS)) as connections:
-        return _answer(url, connections.send(_request(path, webhook), None))
+    transport: Transport
+    # Both imports take long.
+    if blocking:
+        from tickover.client.connections import Connections  # noqa: PLC0415
 
+        transport = Connections(server, _TIMEOUT_SECONDS)
+    else:
+        from tickover.client.async_connections import AsyncConnections  # noqa: PLC0415
 
-async def _post_to_url_async(url: str, webhook: Webhook) -> Answer:
-    from tickover.client.async_connections import AsyncConnections  # noqa: PLC0415 - it takes long to import
-
-    server, path = parse_url(url)
-    return _answer(url, await AsyncConnections(server, _TIMEOUT_SECONDS).send(_request(path, webhook), None))
-
-
-def _request(path: str, webhook: Webhook) -> Request:
-    return Request("POST", path, headers=webhook.headers, content=webhook.body)
-
-
-def _answer(url: str, response: Response | NoResponse) -> Answer:
+        transport = AsyncConnections(server, _TIMEOUT_SECONDS)
+    response = await transport.send(Request("POST", path, headers=webhook.headers, content=webhook.body), None)
+    await transport.close()
     if isinstance(response, NoResponse):
         raise Unreachable(f"The webhook handler at {url} didn't respond.")
     return Answer(response.status, response.content)

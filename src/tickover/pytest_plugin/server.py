@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Final
 
@@ -11,6 +11,7 @@ import pytest
 from tickover.client import AsyncTickover, ClientError, Reason, Rejection, SignedIn, Tickover
 from tickover.client.connections import Connections
 from tickover.client.messages import Request, Response
+from tickover.client.sync_client import run
 from tickover.client.timeline import format_clock
 from tickover.pytest_plugin.emails import Mailbox
 
@@ -107,8 +108,9 @@ def _find_problem(url: str) -> str:
 
 def _has_mailbox(url: str) -> bool:
     """Return whether the development mailbox is enabled. Without `to` it returns 400; if disabled, 404."""
-    with closing(Connections(url, _MAILBOX_SECONDS)) as connections:
-        response = connections.send(Request("GET", "/mailbox/latest"), None)
+    connections = Connections(url, _MAILBOX_SECONDS)
+    response = run(connections.send(Request("GET", "/mailbox/latest"), None))
+    run(connections.close())
     return isinstance(response, Response) and response.status == HTTPStatus.BAD_REQUEST
 
 

@@ -9,9 +9,9 @@ import pytest
 from tests.support.program import Program
 from tickover.client import Tickover
 from tickover.client.async_connections import AsyncConnections
-from tickover.client.sync_client import BlockingTransport
+from tickover.client.connections import Connections
 
-Connect = Callable[..., AbstractAsyncContextManager[BlockingTransport | AsyncConnections]]
+Connect = Callable[..., AbstractAsyncContextManager[Connections | AsyncConnections]]
 
 _NUMBERS = count()
 
@@ -36,12 +36,12 @@ def client(program: Program, email: str) -> Iterator[Tickover]:
         yield signed_in
 
 
-@pytest.fixture(params=[BlockingTransport, AsyncConnections])
+@pytest.fixture(params=[Connections, AsyncConnections])
 def connect(request: pytest.FixtureRequest) -> Connect:
     """Opens connections of both kinds."""
 
     @asynccontextmanager
-    async def open_transport(url: str, seconds: float = 60.0) -> AsyncIterator[BlockingTransport | AsyncConnections]:
+    async def open_transport(url: str, seconds: float = 60.0) -> AsyncIterator[Connections | AsyncConnections]:
         transport = request.param(url, seconds)
         if isinstance(transport, AsyncConnections):
             transport.reuse()

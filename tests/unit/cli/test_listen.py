@@ -39,7 +39,7 @@ def test_deliveries_and_the_delays_between_them(
 ) -> None:
     happened: list[Any] = []
 
-    def post(url: str, webhook: Webhook) -> Answer:
+    async def post(url: str, webhook: Webhook, *, blocking: bool) -> Answer:
         happened.append(webhook.headers["webhook-id"])
         response = responses.pop(0)
         if isinstance(response, str):

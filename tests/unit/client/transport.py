@@ -31,6 +31,9 @@ class ScriptedTransport:
     async def sleep(self, seconds: float) -> None:
         self.delays.append(seconds)
 
+    async def close(self) -> None:
+        raise AssertionError
+
     def client(self, retries: int = 2) -> AsyncClient:
         return AsyncClient(Session("http://x.test", "tko_1", self, retries))
 

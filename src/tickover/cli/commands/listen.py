@@ -209,10 +209,11 @@ class _Deliveries:
     def _post(self, webhook: "Webhook") -> int | str:
         """Return the HTTP status, or the reason why there is none."""
         from tickover.client import Unreachable
+        from tickover.client.sync_client import run
         from tickover.client.webhooks import post_to_url
 
         try:
-            return post_to_url(self._target, webhook).status
+            return run(post_to_url(self._target, webhook, blocking=True)).status
         except Unreachable:
             return "no response"
 
