@@ -5,7 +5,7 @@ from asyncio import get_running_loop, sleep, timeout
 import httpx2
 
 from tickover.client.connections import IDLE_SECONDS, MAX_IDLE_CONNECTIONS, MAX_RESPONSE_BYTES, BaseConnections
-from tickover.client.messages import NoResponse, Request, Response
+from tickover.client.messages import Request, Response
 
 
 class AsyncConnections(BaseConnections):
@@ -33,7 +33,7 @@ class AsyncConnections(BaseConnections):
             ),
         )
 
-    async def send(self, request: Request, token: str | None) -> Response | NoResponse:
+    async def send(self, request: Request, token: str | None) -> Response:
         is_sent = False
 
         async def trace(event: str, _: object) -> None:
@@ -60,12 +60,12 @@ class AsyncConnections(BaseConnections):
                         break
                 return self._build_response(request, response.status_code, bytes(content), response.headers.get)
         except TimeoutError:
-            return self._timed_out(may_have_arrived=is_sent)
+            raise self._timed_out(may_have_arrived=is_sent) from None
         except (httpx2.ConnectError, httpx2.ProxyError) as error:
-            return self._never_connected(error)
+            raise self._never_connected(error) from None
         except (httpx2.HTTPError, httpx2.InvalidURL):
             # A redirect to an invalid URL raises InvalidURL.
-            return self._broke()
+            raise self._broke() from None
 
     async def sleep(self, seconds: float) -> None:
         await sleep(seconds)

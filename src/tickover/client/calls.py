@@ -41,8 +41,7 @@ from tickover.api.tokens import (
 )
 from tickover.client.amendments import Item, amendment_params
 from tickover.client.books import Books, read_books
-from tickover.client.messages import Request, Response
-from tickover.client.responses import decode_document, decode_result
+from tickover.client.messages import Request, Response, decode_document, decode_result
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -16,11 +16,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from io import BufferedReader, RawIOBase
 from typing import Any, Final
-from urllib.parse import SplitResult, quote, unquote, urlencode, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlencode, urlsplit
 
 from tickover import __version__
 from tickover.api.limits import MAX_BATCH_BYTES
-from tickover.client.messages import NoResponse, Request, Response
+from tickover.client.errors import Unreachable
+from tickover.client.messages import Request, Response
 
 _HOST: Final = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?|[0-9a-f:.]*:[0-9a-f:.]*", re.IGNORECASE)
 _PATH_CHARACTERS: Final = "/?%:@!$&'()*+,;=~"
@@ -28,7 +29,6 @@ _WITHOUT_PROXY: Final = ("127.0.0.1", "localhost", "::1")
 """Requests to this machine ignore the proxy that environment variables configure."""
 _HEADERS: Final = {"User-Agent": f"tickover-client/{__version__}", "Accept-Encoding": "identity"}
 _ERRNO: Final = re.compile(r"^\[Errno -?[0-9]+\] ")
-_REDIRECTS: Final = (301, 302, 303, 307, 308)
 MAX_IDLE_CONNECTIONS: Final = 20
 IDLE_SECONDS: Final = 4.0
 """Shorter than the keep-alive timeouts of servers and proxies, so that no call uses a connection that they close."""
@@ -60,34 +60,30 @@ class BaseConnections:
 
     def _build_response(self, request: Request, status: int, content: bytes, header: Callable[[str], Any]) -> Response:
         """Return a response. `header` returns a header of this name, or None."""
-        url, location = self._full_url(request), header("location")
         return Response(
-            url=url,
-            status=status,
-            content=content,
-            content_type=header("content-type") or "",
-            redirect_base=_redirect_base(url, location) if location and status in _REDIRECTS else "",
+            self._full_url(request), status, content, header("content-type") or "", header("location") or ""
         )
 
-    def _never_connected(self, error: Exception) -> NoResponse:
+    def _never_connected(self, error: Exception) -> Unreachable:
         if self._proxy:
             hint = f"Check the proxy {self._proxy.hostname}, which environment variables or the system configure."
         else:
             hint = _connection_hint(error)
-        return NoResponse(f"Can't connect to {self._url} ({_ERRNO.sub('', str(error))}). {hint}", False)
+        message = f"Can't connect to {self._url} ({_ERRNO.sub('', str(error))}). {hint}"
+        return Unreachable(message, may_have_arrived=False)
 
-    def _timed_out(self, may_have_arrived: bool) -> NoResponse:
+    def _timed_out(self, *, may_have_arrived: bool) -> Unreachable:
         message = (
             f"{self._url} didn't respond within {self._timeout:g} seconds. Use a longer timeout, or try again later."
         )
-        return NoResponse(message, may_have_arrived)
+        return Unreachable(message, may_have_arrived=may_have_arrived)
 
-    def _broke(self) -> NoResponse:
+    def _broke(self) -> Unreachable:
         message = (
             f"{self._url} closed the connection or doesn't speak HTTP."
             " Check that the URL is the address of a Tickover server."
         )
-        return NoResponse(message, True)
+        return Unreachable(message)
 
 
 class Connections(BaseConnections):
@@ -102,22 +98,22 @@ class Connections(BaseConnections):
         self._idle: list[_Connection] = []
         self._is_closed = False
 
-    async def send(self, request: Request, token: str | None) -> Response | NoResponse:
+    async def send(self, request: Request, token: str | None) -> Response:
         if self._is_closed:
             raise RuntimeError("The client is closed.")
         deadline = time.monotonic() + self._timeout
         try:
             connection = self._take_idle() or self._connect()
         except TimeoutError:
-            return self._timed_out(may_have_arrived=False)
+            raise self._timed_out(may_have_arrived=False) from None
         except (OSError, UnicodeError, http.client.HTTPException) as error:
-            return self._never_connected(error)
+            raise self._never_connected(error) from None
         try:
             return self._exchange(connection, deadline, request, token)
         except TimeoutError:
-            return self._timed_out(may_have_arrived=True)
+            raise self._timed_out(may_have_arrived=True) from None
         except (OSError, http.client.HTTPException):
-            return self._broke()
+            raise self._broke() from None
         finally:
             self._release(connection)
 
@@ -307,13 +303,3 @@ def _connection_hint(error: BaseException) -> str:
             return "This machine doesn't trust the server's certificate. Set SSL_CERT_FILE to trust another one."
         cause = cause.__cause__ or cause.__context__
     return "Check that the server is running. `tickover serve` starts one."
-
-
-def _redirect_base(url: str, location: str) -> str:
-    """Return the base URL of a server that a response redirects to."""
-    try:
-        target = urlsplit(urljoin(url, location))
-    except ValueError:
-        raise http.client.InvalidURL from None
-    path = target.path if target.path.endswith("/rpc") else ""
-    return f"{target.scheme}://{target.netloc}{path.removesuffix('/rpc')}"

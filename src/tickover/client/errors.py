@@ -13,6 +13,11 @@ class ClientError(Exception):
 class Unreachable(ClientError):
     """The server sent no response: the connection failed, broke or timed out."""
 
+    def __init__(self, message: str, *, may_have_arrived: bool = True) -> None:
+        super().__init__(message)
+        self.may_have_arrived = may_have_arrived
+        """Whether the server may have processed the request."""
+
 
 class InvalidResponse(ClientError):
     """The response isn't from a Tickover server, or this client can't decode it."""

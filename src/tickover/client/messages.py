@@ -1,8 +1,14 @@
-"""HTTP requests and their outcomes as plain values."""
+"""HTTP requests and responses, and how responses become results, Rejections or InvalidResponses."""
 
 from collections.abc import Mapping
+from typing import Any, Final, Literal, TypeVar
 
-from msgspec import Struct
+from msgspec import UNSET, Raw, Struct, UnsetType, convert, json
+
+from tickover.api.errors import Fault, Reason, Rejection
+from tickover.client.errors import InvalidResponse
+
+T = TypeVar("T")
 
 
 class Request(Struct, frozen=True):
@@ -22,13 +28,93 @@ class Response(Struct, frozen=True):
     status: int
     content: bytes
     content_type: str = ""
-    redirect_base: str = ""
-    """The base URL that a redirect points to."""
+    location: str = ""
+    """Where a redirect points to."""
 
 
-class NoResponse(Struct, frozen=True):
-    """The request got no response."""
-
+class _Error(Struct, frozen=True):
     message: str
-    may_have_arrived: bool
-    """Whether the server may have processed the request."""
+    data: dict[str, Any]
+
+
+class _Envelope(Struct, frozen=True):
+    jsonrpc: Literal["2.0"]
+    id: int | float | str | None = None
+    result: Raw | UnsetType = UNSET
+    error: _Error | UnsetType = UNSET
+
+
+_DECODE_ERRORS: Final = (ValueError, RecursionError)
+
+
+def decode_result(response: Response, id: int, kind: type[T]) -> T:
+    """Return the result of the call with this id. Raise Rejection or InvalidResponse if there is none."""
+    envelope = _decode_envelope(response)
+    # The id is null if the server couldn't parse the request.
+    if envelope.id != id and (envelope.error is UNSET or envelope.id is not None):
+        raise InvalidResponse(
+            f"{response.url} returned the response to another call. Check for a faulty proxy in front of the server."
+        )
+    if envelope.error is not UNSET:
+        raise _rejection(response, envelope.error)
+    if envelope.result is UNSET:
+        raise _not_tickover(response)
+    return _decode(response, bytes(envelope.result), kind)
+
+
+def decode_document(response: Response, kind: type[T]) -> T | None:
+    """Return the JSON document, or None if the server has none (404) or rejects the email address (400)."""
+    if response.status == 200:
+        return _decode(response, response.content, kind)
+    if response.status in (400, 404) and response.content_type.startswith("text/plain"):
+        return None
+    error = _decode_envelope(response).error
+    raise _not_tickover(response) if error is UNSET else _rejection(response, error)
+
+
+def _decode_envelope(response: Response) -> _Envelope:
+    if response.location and 300 <= response.status < 400:
+        # The query may contain a secret.
+        target, _, _ = response.location.partition("?")
+        raise InvalidResponse(
+            f"{response.url} redirects to {target}. The client doesn't follow redirects. Use the URL that it redirects"
+            " to, without /rpc."
+        )
+    try:
+        return json.decode(response.content, type=_Envelope)
+    except _DECODE_ERRORS:
+        raise _not_tickover(response) from None
+
+
+def _decode(response: Response, content: bytes, kind: type[T]) -> T:
+    try:
+        return json.decode(content, type=kind)
+    except _DECODE_ERRORS as error:
+        # Only the path of the decoder's message: the rest may quote the response.
+        _, _, path = str(error).partition(" - at ")
+        where = f" (at {path})" if path else ""
+        raise InvalidResponse(
+            f"{response.url} sent a response that this client can't decode{where}."
+            " Check that the versions of client and server match."
+        ) from None
+
+
+def _rejection(response: Response, error: _Error) -> Rejection:
+    details = dict(error.data)
+    name = details.pop("reason", None)
+    try:
+        reason = Reason(name)
+        if "errors" in details:
+            details["errors"] = convert(details["errors"], list[Fault])
+    except ValueError:
+        raise InvalidResponse(
+            f"{response.url} returned an error that this client doesn't know. Upgrade the client."
+        ) from None
+    return Rejection(reason, error.message, details)
+
+
+def _not_tickover(response: Response) -> InvalidResponse:
+    return InvalidResponse(
+        f"{response.url} returned HTTP status {response.status} and no JSON-RPC response."
+        " Check that the URL is the address of a Tickover server, without /rpc."
+    )

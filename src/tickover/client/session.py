@@ -9,8 +9,8 @@ from tickover.api.clocks import Event
 from tickover.api.errors import Reason, Rejection
 from tickover.client import calls
 from tickover.client.calls import Call
-from tickover.client.errors import ClientError, Unreachable
-from tickover.client.messages import NoResponse, Request, Response
+from tickover.client.errors import Unreachable
+from tickover.client.messages import Request, Response
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ class Transport(Protocol):
     is_blocking: bool
     """Whether its coroutines never suspend."""
 
-    async def send(self, request: Request, token: str | None) -> Response | NoResponse: ...
+    async def send(self, request: Request, token: str | None) -> Response: ...
     async def sleep(self, seconds: float) -> None: ...
     async def close(self) -> None: ...
 
@@ -65,26 +65,21 @@ class Session:
         may_be_done = False
         """Whether the server may have completed an earlier attempt."""
         while True:
-            outcome = await self._transport.send(call.request, token)
-            error: ClientError | Rejection
-            if isinstance(outcome, NoResponse):
-                may_have_arrived = outcome.may_have_arrived
-                unknown = may_have_arrived and not call.idempotent
-                suffix = " The server may or may not have processed the call." if unknown else ""
-                error = Unreachable(outcome.message + suffix)
-            else:
-                try:
-                    return call.decode(outcome)
-                except Rejection as rejection:
-                    if may_be_done and rejection.reason in call.already_done:
-                        return call.already_done[rejection.reason]
-                    if rejection.reason is not Reason.UNAVAILABLE:
-                        raise
-                    may_have_arrived = True
-                    error = rejection
-            if retries == self._retries or (may_have_arrived and not call.idempotent):
-                raise error
-            await self._transport.sleep(min(_requested_delay(error) or _FIRST_DELAY * 2**retries, _MAX_DELAY))
+            try:
+                return call.decode(await self._transport.send(call.request, token))
+            except Unreachable as error:
+                if error.may_have_arrived and not call.idempotent:
+                    raise Unreachable(f"{error} The server may or may not have processed the call.") from None
+                if retries == self._retries:
+                    raise
+                may_have_arrived, delay = error.may_have_arrived, 0.0
+            except Rejection as rejection:
+                if may_be_done and rejection.reason in call.already_done:
+                    return call.already_done[rejection.reason]
+                if rejection.reason is not Reason.UNAVAILABLE or not call.idempotent or retries == self._retries:
+                    raise
+                may_have_arrived, delay = True, _requested_delay(rejection)
+            await self._transport.sleep(min(delay or _FIRST_DELAY * 2**retries, _MAX_DELAY))
             retries += 1
             may_be_done = may_be_done or may_have_arrived
 
@@ -106,9 +101,9 @@ class Session:
                 return
 
 
-def _requested_delay(error: ClientError | Rejection) -> float:
+def _requested_delay(rejection: Rejection) -> float:
     """Return the delay that the server asks for, or 0."""
-    seconds = error.details.get("retryAfterSeconds") if isinstance(error, Rejection) else None
+    seconds = rejection.details.get("retryAfterSeconds")
     return max(seconds, 0) if isinstance(seconds, int | float) else 0
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from tickover.api.clocks import Event
 from tickover.api.plans import encode_json
 from tickover.client.errors import Unreachable
-from tickover.client.messages import NoResponse, Request
+from tickover.client.messages import Request
 from tickover.client.session import Transport
 
 if TYPE_CHECKING:
@@ -174,10 +174,12 @@ async def post_to_url(url: str, webhook: Webhook, *, blocking: bool) -> Answer:
         from tickover.client.async_connections import AsyncConnections  # noqa: PLC0415
 
         transport = AsyncConnections(server, _TIMEOUT_SECONDS)
-    response = await transport.send(Request("POST", path, headers=webhook.headers, content=webhook.body), None)
-    await transport.close()
-    if isinstance(response, NoResponse):
-        raise Unreachable(f"The webhook handler at {url} didn't respond.")
+    try:
+        response = await transport.send(Request("POST", path, headers=webhook.headers, content=webhook.body), None)
+    except Unreachable:
+        raise Unreachable(f"The webhook handler at {url} didn't respond.") from None
+    finally:
+        await transport.close()
     return Answer(response.status, response.content)
 
 

@@ -12,9 +12,9 @@ from tests.support.deploy import running
 from tests.support.ports import free_port
 from tests.system.client.conftest import Connect
 from tests.system.client.servers import respond_normally, scripted_server, tls_server
-from tickover.client import Tickover
+from tickover.client import Tickover, Unreachable
 from tickover.client.calls import discover
-from tickover.client.messages import NoResponse, Response
+from tickover.client.messages import Response
 
 REQUEST = discover().request
 OTHER_ADDRESS = "127.0.0.2"
@@ -73,7 +73,7 @@ def set_proxy(monkeypatch: pytest.MonkeyPatch) -> SetProxy:
     return set_variables
 
 
-async def send(connect: Connect, url: str, times: int = 1) -> Response | NoResponse:
+async def send(connect: Connect, url: str, times: int = 1) -> Response:
     async with connect(url) as transport:
         for _ in range(times):
             outcome = await transport.send(REQUEST, "tka_unknown")
@@ -88,7 +88,6 @@ async def test_requests_go_through_the_proxy(
     set_proxy(**{variable.format(scheme): proxy.url})
     # The proxy closes a connection without a tunnel after its response.
     outcome = await send(connect, urls[scheme], times=2 if scheme == "https" else 1)
-    assert isinstance(outcome, Response)
     assert outcome.url == f"{urls[scheme]}/rpc"
     assert b"openrpc" in outcome.content
     server = urls[scheme].partition("://")[2]
@@ -102,13 +101,12 @@ async def test_a_proxy_that_gives_no_tunnel_is_explained(
     connect: Connect, urls: dict[str, str], proxy: Proxy, set_proxy: SetProxy, address: str, reason: str
 ) -> None:
     set_proxy(https_proxy=f"http://{address.format(proxy.address)}")
-    outcome = await send(connect, urls["https"])
-    assert isinstance(outcome, NoResponse)
-    assert outcome.message.startswith(f"Can't connect to {urls['https']} (")
-    assert outcome.message.endswith("Check the proxy 127.0.0.1, which environment variables or the system configure.")
-    assert reason in outcome.message
-    assert "wrong" not in outcome.message
-    assert not outcome.may_have_arrived
+    with pytest.raises(Unreachable, match=rf"^Can't connect to {urls['https']} \(.*{reason}") as caught:
+        await send(connect, urls["https"])
+    message = str(caught.value)
+    assert message.endswith("Check the proxy 127.0.0.1, which environment variables or the system configure.")
+    assert "wrong" not in message
+    assert not caught.value.may_have_arrived
 
 
 def test_a_proxy_that_speaks_no_http_is_rejected(set_proxy: SetProxy) -> None:

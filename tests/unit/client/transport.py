@@ -6,10 +6,11 @@ from typing import Any
 
 from tests.system.client.servers import EMAIL, RESULTS
 from tickover.client.async_client import AsyncClient
-from tickover.client.messages import NoResponse, Request, Response
+from tickover.client.errors import Unreachable
+from tickover.client.messages import Request, Response
 from tickover.client.session import Session
 
-Outcome = Callable[[Request], Response | NoResponse]
+Outcome = Callable[[Request], Response]
 
 
 class ScriptedTransport:
@@ -23,7 +24,7 @@ class ScriptedTransport:
         self.delays: list[float] = []
         self._outcomes = outcomes
 
-    async def send(self, request: Request, token: str | None) -> Response | NoResponse:
+    async def send(self, request: Request, token: str | None) -> Response:
         self.requests.append(request)
         self.tokens.append(token)
         return self._outcomes[min(len(self.requests), len(self._outcomes)) - 1](request)
@@ -50,12 +51,12 @@ def reject(reason: Any, **details: Any) -> Outcome:
     return lambda request: response(request, {"jsonrpc": "2.0", "id": None, "error": error}, 503)
 
 
-def lose_response(request: Request) -> NoResponse:
-    return NoResponse("Gone.", may_have_arrived=True)
+def lose_response(request: Request) -> Response:
+    raise Unreachable("Gone.", may_have_arrived=True)
 
 
-def refuse_connection(request: Request) -> NoResponse:
-    return NoResponse("No connection.", may_have_arrived=False)
+def refuse_connection(request: Request) -> Response:
+    raise Unreachable("No connection.", may_have_arrived=False)
 
 
 def response(request: Request, document: Any, status: int = 200) -> Response:
