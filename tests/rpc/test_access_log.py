@@ -6,18 +6,19 @@ from typing import Any
 import pytest
 
 from tests.support.log_capture import LogCapture
-from tests.support.world import ANA, World
-from tickover.server.http1.messages import BAD_REQUEST, Request, Response
-from tickover.server.web.access_log import AccessLog
+from tests.support.world import ANA, World, send_request
+from tickover.server.http1.messages import BAD_REQUEST, Request
 
 SECRET = b"a secret of the client"
 JSON = {b"content-type": b"application/json", b"authorization": b"Bearer " + SECRET, b"x-forwarded-for": SECRET}
 CALL = b'{"jsonrpc":"2.0","id":1,"method":"getCurrentUser","params":{}}'
 
 
-async def respond(handler: AccessLog, request: Request) -> Response:
-    response = handler.handle(request)
-    return response if isinstance(response, tuple) else await response
+@pytest.fixture
+def capture(world: World) -> LogCapture:
+    capture = LogCapture()
+    world.handler._access_log = capture.log
+    return capture
 
 
 @pytest.mark.parametrize(
@@ -32,30 +33,23 @@ async def respond(handler: AccessLog, request: Request) -> Response:
         ),
     ],
 )
-async def test_request_is_logged_in_one_line(world: World, request_: Request, path: str, status: int) -> None:
-    capture = LogCapture()
-    handler = AccessLog(world.handler, world.handler.route, capture.log)
-    found, headers, body = await respond(handler, request_)
-    assert found == status
+async def test_request_is_logged_in_one_line(
+    world: World, capture: LogCapture, request_: Request, path: str, status: int
+) -> None:
+    response = await send_request(world.handler, request_)
+    assert response.status == status
     [(level, event, fields)] = capture.lines
     assert (level, event) == ("info", "request")
     assert fields.pop("milliseconds") >= 0
-    expected: dict[str, Any] = {"method": request_.method, "path": path, "status": status, "bytes": len(body)}
-    assert fields == expected | {"request_id": dict(headers)[b"x-request-id"].decode()}
+    expected: dict[str, Any] = {"method": request_.method, "path": path, "status": status, "bytes": len(response.body)}
+    assert fields == expected | {"request_id": response.headers["x-request-id"]}
 
 
-async def test_invalid_http_is_logged_without_a_method(world: World) -> None:
-    capture = LogCapture()
-    handler = AccessLog(world.handler, world.handler.route, capture.log)
-    status, _, body = handler.reject(BAD_REQUEST)
+async def test_invalid_http_is_logged_without_a_method(world: World, capture: LogCapture) -> None:
+    status, _, body = world.handler.reject(BAD_REQUEST)
     [(_, _, fields)] = capture.lines
     assert fields.pop("request_id").startswith("req_")
     assert fields == {"status": status, "bytes": len(body)}
-
-
-async def test_health_checks_are_recognized(world: World) -> None:
-    handler = AccessLog(world.handler, world.handler.route, LogCapture().log)
-    assert [handler.is_health_check(Request("GET", path)) for path in ("/healthz", "/rpc")] == [True, False]
 
 
 # The log of calls

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.support.log_capture import LogCapture
 from tests.support.world import HttpResponse, World, send_request
 from tickover.api.errors import Rejection
 from tickover.server.http1.messages import Request
@@ -92,11 +93,10 @@ class ConfiguredHandler:
     """An HTTP handler with these settings."""
 
     def __init__(self, world: World, **settings: str) -> None:
-        found = read(settings)
+        mine = world.handler
         self._handler = Handler(
-            world.rpc, world.handler._bank, world.store.ping, HostCheck(found), world.handler._site,
-            cors_origins=found.cors_origins, now=lambda: world.now,
-        )  # fmt: skip
+            read(settings), world.rpc, mine._bank, mine._site, world.store.ping, LogCapture().log, now=lambda: world.now
+        )
 
     async def request(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> HttpResponse:
         given = {"host": "localhost", "content-type": "application/json"} | {

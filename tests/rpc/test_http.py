@@ -5,9 +5,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.rpc.builders import OMITTED, call, post_with, raw_call, reason_of, send
-from tests.support.world import World, run_concurrently, send_request
+from tests.support.log_capture import LogCapture
+from tests.support.world import SETTINGS, World, run_concurrently, send_request
 from tickover.api.errors import Reason
 from tickover.server.http1.messages import Request
 from tickover.server.web.handler import Handler
@@ -16,9 +18,10 @@ JSON = ("Content-Type", "application/json")
 
 
 def handler_of(world: World, ping: Any = None, **options: Any) -> Handler:
-    mine = world.handler
+    mine, settings = world.handler, replace(SETTINGS, max_in_flight=1)
+    ping = ping or world.store.ping
     return Handler(
-        world.rpc, mine._bank, ping or world.store.ping, mine._host_check, mine._site, now=lambda: world.now, **options
+        settings, world.rpc, mine._bank, mine._site, ping, LogCapture().log, now=lambda: world.now, **options
     )
 
 
@@ -125,7 +128,7 @@ async def test_server_without_store_is_alive_but_not_ready(world: World) -> None
 
 async def test_calls_over_the_limit_are_rejected_but_not_health_checks(world: World) -> None:
     counted: list[Reason] = []
-    handler = handler_of(world, max_in_flight=1, count_rejection=counted.append)
+    handler = handler_of(world, count_rejection=counted.append)
     request = Request("POST", "/rpc", b"", {b"content-type": b"application/json"}, world.client, raw_call("x", "{}"))
     first = handler.handle(request)
     assert not isinstance(first, tuple)

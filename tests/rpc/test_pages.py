@@ -49,7 +49,7 @@ ASSET_PATHS = [path for path in CONTENT_TYPES if path.startswith(ASSETS_PATH)]
 IMMUTABLE = "public, max-age=31536000, immutable"
 DESCRIPTION = describe(PUBLIC_URL)
 PAGES = {**console_pages(), "/docs": reference_page(DESCRIPTION, has_mailbox=True)}
-TEXTS = {"/openrpc.json": DESCRIPTION.decode(), **{path: page.plain[2].decode() for path, page in PAGES.items()}}
+TEXTS = {"/openrpc.json": DESCRIPTION.decode(), **{path: page[2].decode() for path, page in PAGES.items()}}
 DOCUMENTS = [path for path, kind in CONTENT_TYPES.items() if kind.startswith("text/html")]
 SCRIPT_PATHS = [path for path in CONTENT_TYPES if path.endswith(".js")]
 
@@ -128,8 +128,6 @@ async def test_compressed_page_has_the_same_content(world: World) -> None:
         ("gzip;q=0, *", False),
         ("gzipped", False),
         ("\xff\xfe", False),
-        pytest.param("br;q=1," * 100 + "gzip", True, id="long"),
-        pytest.param("br;q=1," * 1000 + "gzip", False, id="too long"),
     ],
 )
 def test_page_is_compressed_only_if_accepted(accepted: str, is_compressed: bool) -> None:

@@ -23,12 +23,12 @@ import tickover.client.webhooks
 import tickover.server.storage.postgres.store  # noqa: F401
 from tickover.client import Tickover
 from tickover.server.rpc.openrpc import describe
-from tickover.server.web.pages import console_pages
+from tickover.server.web.pages import compress, console_pages
 
 # Every server caches the parts that don't depend on its URL.
 describe("http://127.0.0.1")
 for page in console_pages().values():
-    _ = page.gzipped
+    compress(page)
 
 # A client imports its HTTP library when it opens.
 Tickover("http://127.0.0.1:9").close()

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from tests.support.program import Program
 from tests.support.world import HttpResponse
 from tickover.api.limits import MAX_BODY, MAX_HEAD
-from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import Request, RequestError, Response
+from tickover.server.http1.pool import Limits
 from tickover.server.http1.server import Server
 
 WAIT_SECONDS = 120.0
@@ -153,7 +153,7 @@ class EchoServer:
 
     def __init__(self, limits: Limits) -> None:
         self.port = 0
-        self.http_server = Server(self, limits)
+        self.http_server = Server(self.handle, self.reject, limits)
         self.pool = self.http_server._pool
         self.bodies: list[bytes | None] = []
         """Bodies of the calls that have started."""
@@ -175,9 +175,6 @@ class EchoServer:
 
     def reject(self, error: RequestError) -> Response:
         return _response(b"", error.status)
-
-    def is_health_check(self, request: Request) -> bool:
-        return request.path == "/healthz"
 
     async def _do(self, body: bytes | None) -> Response:
         self.bodies.append(body)
@@ -209,7 +206,7 @@ def _response(body: bytes, status: int = 200) -> Response:
 @asynccontextmanager
 async def run_echo_server(keep_alive_seconds: float = 60, **limits: Any) -> AsyncIterator[EchoServer]:
     given = {"deadline_seconds": WAIT_SECONDS, "keep_alive_seconds": keep_alive_seconds, **limits}
-    server = EchoServer(Limits(head_bytes=MAX_HEAD, body_bytes=MAX_BODY, **given))
+    server = EchoServer(Limits(MAX_HEAD, MAX_BODY, health_checks=frozenset({"/healthz"}), **given))
     listener = socket.create_server(("127.0.0.1", 0))
     server.port = listener.getsockname()[1]
     server.http_server.start(listener)

@@ -35,7 +35,6 @@ from tickover.server.sign_in.mail.outbox import Outbox
 from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage.store import Store
 from tickover.server.web.handler import Handler
-from tickover.server.web.host_check import HostCheck
 from tickover.server.web.mailbox import Mailbox
 from tickover.server.web.pages import Site
 
@@ -47,7 +46,7 @@ _PYTHON = sys.executable
 
 # All worlds share these, because creating them takes longer than most tests.
 COMPOSER = Composer("Tickover <tickover@example.test>")
-_HOST_CHECK = HostCheck(read_settings({}, {"host": "0.0.0.0", "mail_url": "smtp://mail.example.test"}))
+SETTINGS = read_settings({}, {"host": "0.0.0.0", "mail_url": "smtp://mail.example.test"})
 
 
 class HttpResponse(NamedTuple):
@@ -121,7 +120,7 @@ class World:
         self.rpc = Dispatcher(self.services, log, observe=self.numbers.recorder().record_call)
         site = Site(openrpc, Mailbox(outbox))
         bank = BankRoutes(self.services, self.rpc)
-        self.handler = Handler(self.rpc, bank, store.ping, _HOST_CHECK, site, now=lambda: self.now)
+        self.handler = Handler(SETTINGS, self.rpc, bank, site, store.ping, log, now=lambda: self.now)
 
     def pass_time(self, **amount: float) -> None:
         self.now += timedelta(**amount)

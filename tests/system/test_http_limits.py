@@ -8,8 +8,7 @@ import pytest
 from tests.support.log_capture import LogCapture
 from tests.support.raw import HELLO, Client, post, request, run_echo_server, wait_for
 from tickover.server.app import _http_limits
-from tickover.server.http1.limits import Limits
-from tickover.server.http1.pool import MAX_BODY_BYTES_PER_ITERATION, Pool
+from tickover.server.http1.pool import MAX_BODY_BYTES_PER_ITERATION, Limits, Pool
 from tickover.server.settings import read_settings
 
 _HEALTH = request("GET", "/healthz")

@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from tickover.api.errors import Rejection
-from tickover.server.http1.messages import Request, RequestError, Response
+from tickover.server.http1.messages import Request, Response
 from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailRejected
 from tickover.server.storage.store import Store, overloaded
 from tickover.server.tracing import Tracing
@@ -51,34 +51,18 @@ async def test_failed_email_is_marked_without_the_message_of_the_mail_server() -
     assert "ana@example.test" not in span.to_json()
 
 
-class ScriptedHandler:
-    """Responds with one status, at once or later."""
-
-    def __init__(self, status: int, *, is_async: bool) -> None:
-        self._response: Response = (status, [], b"body")
-        self._is_async = is_async
-
-    def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
-        return self._respond() if self._is_async else self._response
-
-    async def _respond(self) -> Response:
-        return self._response
-
-    def reject(self, error: RequestError) -> Response:
-        return error.status, [], b""
-
-    def is_health_check(self, request: Request) -> bool:
-        return request.path == "/healthz"
-
-
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize(("status", "is_error"), [(200, False), (499, False), (500, True)])
 async def test_only_failures_of_the_server_are_errors(status: int, is_error: bool, is_async: bool) -> None:
+    async def respond() -> Response:
+        return status, [], b"body"
+
+    def handle(request: Request) -> Response | Coroutine[Any, Any, Response]:
+        return respond() if is_async else (status, [], b"body")
+
     exporter = InMemorySpanExporter()
-    traced = Tracing(SimpleSpanProcessor(exporter)).handler(
-        ScriptedHandler(status, is_async=is_async), lambda path: path
-    )
-    response = traced.handle(Request("POST", "/rpc", b"", {}, None))
+    traced = Tracing(SimpleSpanProcessor(exporter)).handle(handle, lambda path: path)
+    response = traced(Request("POST", "/rpc", b"", {}, None))
     assert not isinstance(response, tuple)
     assert await response == (status, [], b"body")
     [span] = exporter.get_finished_spans()
@@ -91,6 +75,13 @@ async def test_only_failures_of_the_server_are_errors(status: int, is_error: boo
         "url.path": "/rpc",
         "http.response.status_code": status,
     }
+
+
+def test_health_checks_have_no_span() -> None:
+    exporter = InMemorySpanExporter()
+    traced = Tracing(SimpleSpanProcessor(exporter)).handle(lambda _: (200, [], b"alive"), str)
+    assert traced(Request("GET", "/healthz")) == (200, [], b"alive")
+    assert not exporter.get_finished_spans()
 
 
 class FailingStore:

@@ -15,8 +15,8 @@ from tickover.api.errors import Reason
 from tickover.api.limits import MAIL_TIMEOUT, MAX_BODY, MAX_HEAD, REQUEST_DEADLINE
 from tickover.server.background import Background
 from tickover.server.bank.routes import BankRoutes
-from tickover.server.http1.limits import Limits
-from tickover.server.http1.messages import RequestHandler
+from tickover.server.http1.messages import Handle
+from tickover.server.http1.pool import Limits
 from tickover.server.http1.server import Server, raise_file_limit
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.logs import Log
@@ -32,9 +32,7 @@ from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage import open_store, schema_version
 from tickover.server.storage.store import Store
 from tickover.server.storage.urls import redact_url
-from tickover.server.web.access_log import AccessLog
-from tickover.server.web.handler import Handler, wall_clock
-from tickover.server.web.host_check import HostCheck
+from tickover.server.web.handler import HEALTH_CHECKS, Handler, wall_clock
 from tickover.server.web.mailbox import Mailbox
 from tickover.server.web.pages import Site
 
@@ -87,13 +85,13 @@ class TickoverServer:
         self._rpc = Dispatcher(services, log, self._background.count_rejection, observe)
         mailbox = Mailbox(settings.data_dir / "outbox") if self._mailer.is_local else None
         site = Site(describe, mailbox, resend_seconds=settings.resend_seconds)
-        trusted = settings.trusted_proxies
-        self._handler = Handler(
-            self._rpc, BankRoutes(services, self._rpc), self._background.ping, HostCheck(settings), site,
-            trusted_proxies=trusted, cors_origins=settings.cors_origins, max_in_flight=settings.max_in_flight,
-            count_rejection=self._count_rejected_request,
-        )  # fmt: skip
-        self._server = Server(self._observed_handler(), _http_limits(settings, log))
+        bank = BankRoutes(services, self._rpc)
+        count = self._count_rejected_request
+        self._handler = Handler(settings, self._rpc, bank, site, self._background.ping, log, count_rejection=count)
+        handle: Handle = self._handler.handle
+        if self._tracing is not None:
+            handle = self._tracing.handle(handle, self._handler.route)
+        self._server = Server(handle, self._handler.reject, _http_limits(settings, log))
         self._metrics = self._open_metrics(listeners.metrics, worker.numbers) if listeners.metrics else None
 
     @classmethod
@@ -137,13 +135,6 @@ class TickoverServer:
         settings = self.settings
         facts = DatabaseFacts(settings.database_url, settings.data_dir, self._background.ping, wall_clock)
         return MetricsServer(listener, numbers, self._publish_gauges, facts)
-
-    def _observed_handler(self) -> RequestHandler:
-        """Return the handler, with traces and an access log if they are on."""
-        observed: RequestHandler = self._handler
-        if self._tracing is not None:
-            observed = self._tracing.handler(observed, self._handler.route)
-        return AccessLog(observed, self._handler.route, self._log) if self.settings.access_log else observed
 
     async def _drain(self) -> None:
         """Serve for `drain_seconds` more. `/readyz` returns 503, so load balancers choose other servers."""
@@ -240,6 +231,7 @@ def _http_limits(settings: Settings, log: Log) -> Limits:
         head_bytes=MAX_HEAD,
         body_bytes=MAX_BODY,
         deadline_seconds=REQUEST_DEADLINE.total_seconds(),
+        health_checks=HEALTH_CHECKS,
         connections=connections,
         keep_alive_seconds=settings.keep_alive_seconds,
     )

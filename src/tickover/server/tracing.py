@@ -1,6 +1,6 @@
 """Traces for OpenTelemetry: a span for each request, store method and email. It needs the extra `tracing`."""
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from inspect import iscoroutinefunction
 from threading import Thread
@@ -16,11 +16,12 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from tickover import __version__
 from tickover.api.errors import Rejection
-from tickover.server.http1.messages import Request, RequestError, RequestHandler, Response
+from tickover.server.http1.messages import Handle, Request, Response
 from tickover.server.operations import OPERATIONS
 from tickover.server.rpc.dispatch import Observe
 from tickover.server.sign_in.mail.mailer import Email, Mailer
 from tickover.server.storage.store import Store
+from tickover.server.web.handler import HEALTH_CHECKS
 
 _PROPAGATOR: Final = TraceContextTextMapPropagator()
 _CLOSE_SECONDS: Final = 3.0
@@ -35,9 +36,23 @@ class Tracing:
         self._provider.add_span_processor(processor or BatchSpanProcessor(OTLPSpanExporter()))
         self.tracer = self._provider.get_tracer("tickover", __version__)
 
-    def handler(self, handler: RequestHandler, route: Callable[[str], str]) -> RequestHandler:
-        """`route` returns a path without text of the client."""
-        return _TracedHandler(handler, route, self.tracer)
+    def handle(self, handle: Handle, route: Callable[[str], str]) -> Handle:
+        """Return a function that creates a span for each request. `route` returns a path without text of the client."""
+
+        async def traced(request: Request) -> Response:
+            carrier = {name: request.fields.get(name.encode(), b"").decode("latin-1") for name in _PROPAGATOR.fields}
+            path = route(request.path)
+            method, parent = request.method, _PROPAGATOR.extract(carrier)
+            attributes = {"http.request.method": method, "url.scheme": "http", "http.route": path, "url.path": path}
+            with self.tracer.start_as_current_span(f"{method} {path}", parent, SpanKind.SERVER, attributes) as span:
+                response = handle(request)
+                status, headers, body = response if isinstance(response, tuple) else await response
+                span.set_attribute("http.response.status_code", status)
+                if status >= 500:
+                    span.set_status(StatusCode.ERROR)
+                return status, headers, body
+
+        return lambda request: handle(request) if request.path in HEALTH_CHECKS else traced(request)
 
     def store(self, store: Store) -> Store:
         return cast("Store", _TracedStore(store, self.tracer))
@@ -62,40 +77,6 @@ class Tracing:
         thread = Thread(target=self._provider.shutdown, daemon=True)
         thread.start()
         thread.join(_CLOSE_SECONDS)
-
-
-class _TracedHandler:
-    """Creates a span for each request. Implements `tickover.server.http1.messages.RequestHandler`."""
-
-    def __init__(self, handler: RequestHandler, route: Callable[[str], str], tracer: trace.Tracer) -> None:
-        self._handler = handler
-        self._route = route
-        self._tracer = tracer
-
-    def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
-        if self._handler.is_health_check(request):
-            return self._handler.handle(request)
-        return self._trace(request)
-
-    def reject(self, error: RequestError) -> Response:
-        return self._handler.reject(error)
-
-    def is_health_check(self, request: Request) -> bool:
-        return self._handler.is_health_check(request)
-
-    async def _trace(self, request: Request) -> Response:
-        carrier = {name: request.fields.get(name.encode(), b"").decode("latin-1") for name in _PROPAGATOR.fields}
-        path = self._route(request.path)
-        attributes = {"http.request.method": request.method, "url.scheme": "http", "http.route": path, "url.path": path}
-        with self._tracer.start_as_current_span(
-            f"{request.method} {path}", _PROPAGATOR.extract(carrier), SpanKind.SERVER, attributes
-        ) as span:
-            response = self._handler.handle(request)
-            status, headers, body = response if isinstance(response, tuple) else await response
-            span.set_attribute("http.response.status_code", status)
-            if status >= 500:
-                span.set_status(StatusCode.ERROR)
-            return status, headers, body
 
 
 class _TracedStore:

@@ -9,9 +9,10 @@ from tickover.server.http1.messages import (
     CONTINUE,
     OVERLOADED,
     REQUEST_TIMEOUT,
+    Handle,
+    Reject,
     Request,
     RequestError,
-    RequestHandler,
     Response,
     encode,
 )
@@ -25,13 +26,14 @@ _QUEUED_BYTES: Final = 1024
 
 
 class Connection(asyncio.Protocol):
-    """Handles one request at a time. Implements `PooledConnection` and `Receiver`.
+    """Handles one request at a time.
 
     Pipelined requests are queued. While requests are queued or a response is unread, nothing more is read.
     """
 
-    def __init__(self, handler: RequestHandler, pool: Pool) -> None:
-        self._handler = handler
+    def __init__(self, handle: Handle, reject: Reject, pool: Pool) -> None:
+        self._respond = handle
+        self._respond_to_error = reject
         self._pool = pool
         self._loop = asyncio.get_running_loop()
         self._queue: deque[Request | RequestError] = deque()
@@ -113,6 +115,7 @@ class Connection(asyncio.Protocol):
     # Callbacks of the parser
 
     def body_received(self, size: int) -> None:
+        """Count the bytes of a body that is arriving. A negative size subtracts."""
         self._count_bytes(size)
         if self._pool.request_bytes > self._pool.limits.request_bytes:
             self._pool.receiving.setdefault(self)
@@ -121,12 +124,14 @@ class Connection(asyncio.Protocol):
                 raise RejectedError(OVERLOADED)
 
     def continue_expected(self) -> None:
+        """Send `100 Continue`, for which the client waits before it sends the body."""
         if self._is_handling or self._queue or self._unread_since is not None:
             self._owes_continue = True
         else:
             self._transport.write(CONTINUE)
 
     def request_received(self, request: Request) -> None:
+        """Handle a complete request."""
         if self._ignores_input:
             # The parser may not know that the previous request was the last.
             return
@@ -139,7 +144,7 @@ class Connection(asyncio.Protocol):
         if self._is_over_limit:
             request.keep_alive = False
             self._ignores_input = True
-            if not self._handler.is_health_check(request):
+            if request.path not in self._pool.limits.health_checks:
                 self._enqueue(OVERLOADED._replace(path=request.path))
                 return
         self._enqueue(request)
@@ -156,9 +161,9 @@ class Connection(asyncio.Protocol):
 
     def _handle(self, message: Request | RequestError) -> None:
         if isinstance(message, RequestError):
-            self._write(message, self._handler.reject(message))
+            self._write(message, self._respond_to_error(message))
             return
-        response = self._handler.handle(message)
+        response = self._respond(message)
         if isinstance(response, tuple):
             self._write(message, response)
         else:
@@ -241,6 +246,7 @@ class Connection(asyncio.Protocol):
             self._enqueue(error._replace(path=self._parser.path))
 
     def reject_request(self) -> None:
+        """Reject the request that is arriving, because the server is overloaded."""
         self._pool.receiving.pop(self, None)
         self._pool.over_limit.pop(self, None)
         self._count_bytes(-self._parser.drop_body())
@@ -254,6 +260,7 @@ class Connection(asyncio.Protocol):
         self._timer = self._loop.call_later(LINGER_SECONDS, self.close)
 
     def close(self) -> None:
+        """Close when the client has read all responses, or at the deadline."""
         self._ignores_input = True
         self._pool.idle.pop(self, None)
         self._transport.close()
@@ -261,13 +268,16 @@ class Connection(asyncio.Protocol):
         self._timer = self._loop.call_later(self._pool.limits.deadline_seconds, self._transport.abort)
 
     def abort(self) -> None:
+        """Close immediately."""
         self._transport.abort()
 
     def stop(self) -> None:
+        """Close after the requests that have begun; `Pool.is_stopping` is set."""
         if not (self._is_handling or self._queue or self._parser.is_arriving or self._unread_since is not None):
             self.close()
 
     def is_receiving(self) -> bool:
+        """Return whether a request is arriving and no earlier one is pending."""
         return self._parser.is_arriving and not self._is_handling and not self._queue
 
     def _stop_reading(self) -> None:

@@ -1,8 +1,10 @@
 """Requests, responses and errors of the HTTP layer."""
 
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
 
 Header = tuple[bytes, bytes]
 Response = tuple[int, Sequence[Header], bytes]
@@ -12,32 +14,23 @@ _STATUS_LINES: Final = {int(status): b"HTTP/1.1 %d %b\r\n" % (status, status.phr
 CONTINUE: Final = _STATUS_LINES[100] + b"\r\n"
 
 
-class Request:
+class Request(Struct, eq=False):
     """A complete request."""
 
-    __slots__ = ("body", "client", "fields", "keep_alive", "method", "needs_keep_alive_header", "path", "query")
-
-    def __init__(
-        self,
-        method: str,
-        path: str,
-        query: bytes = b"",
-        fields: Mapping[bytes, bytes] | None = None,
-        client: str | None = None,
-        body: bytes | None = b"",
-    ) -> None:
-        self.method = method
-        self.path = path
-        self.query = query
-        self.fields = fields or {}
-        """The headers by lower-case name, merged by `merge`."""
-        self.client = client
-        """The IP address of the client or proxy that connected."""
-        self.body = body
-        """None if the body was larger than the limit."""
-        self.keep_alive = True
-        self.needs_keep_alive_header = False
-        """True if the response needs `Connection: keep-alive`, for HTTP/1.0 clients."""
+    method: str
+    path: str
+    query: bytes = b""
+    fields: Mapping[bytes, bytes] = {}
+    """The headers by lower-case name, merged by `merge`."""
+    client: str | None = None
+    """The IP address of the client or proxy that connected."""
+    body: bytes | None = b""
+    """None if the body was larger than the limit."""
+    keep_alive: bool = True
+    needs_keep_alive_header: bool = False
+    """True if the response needs `Connection: keep-alive`, for HTTP/1.0 clients."""
+    began: float = 0.0
+    """When the handling began, if the handler measures it."""
 
 
 class RequestError(NamedTuple):
@@ -56,20 +49,10 @@ UNSUPPORTED_CODING: Final = RequestError(501, "The only supported transfer codin
 OVERLOADED: Final = RequestError(503, "The server is overloaded. Try again.")
 
 
-class RequestHandler(Protocol):
-    """Handles the requests of connections."""
-
-    def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
-        """Return the response, or a coroutine that returns it."""
-        ...
-
-    def reject(self, error: RequestError) -> Response:
-        """Return the response to an error."""
-        ...
-
-    def is_health_check(self, request: Request) -> bool:
-        """Return whether the request is handled even if the server is over its connection limit."""
-        ...
+Handle = Callable[[Request], Response | Coroutine[Any, Any, Response]]
+"""Returns the response, or a coroutine that returns it."""
+Reject = Callable[[RequestError], Response]
+"""Returns the response to an error."""
 
 
 def merge(headers: Iterable[Header]) -> dict[bytes, bytes]:

@@ -1,6 +1,6 @@
 """Parses the bytes of one connection into requests, with limits on heads and bodies."""
 
-from typing import Final, NoReturn, Protocol
+from typing import TYPE_CHECKING, Final, NoReturn
 from urllib.parse import unquote
 
 from httptools import (
@@ -12,7 +12,6 @@ from httptools import (
     parse_url,
 )
 
-from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import (
     BAD_REQUEST,
     HEAD_TOO_LARGE,
@@ -22,6 +21,10 @@ from tickover.server.http1.messages import (
     RequestError,
     merge,
 )
+from tickover.server.http1.pool import Limits
+
+if TYPE_CHECKING:
+    from tickover.server.http1.connection import Connection
 
 _MAX_HEADERS: Final = 256
 """Many small headers need much more memory than their bytes."""
@@ -37,33 +40,17 @@ class RejectedError(Exception):
         self.response = error
 
 
-class Receiver(Protocol):
-    """Receives the results of a parser."""
-
-    def body_received(self, size: int) -> None:
-        """Count the bytes of a body that is arriving. A negative size subtracts."""
-        ...
-
-    def request_received(self, request: Request) -> None:
-        """Handle a complete request."""
-        ...
-
-    def continue_expected(self) -> None:
-        """Send `100 Continue`, for which the client waits before it sends the body."""
-        ...
-
-
 class RequestParser:
     """Parses requests. It ignores the Upgrade header, as HTTP allows."""
 
-    def __init__(self, receiver: Receiver, client: str | None, limits: Limits) -> None:
-        self._receiver: Receiver | None = receiver
+    def __init__(self, connection: "Connection", client: str | None, limits: Limits) -> None:
+        self._connection = connection
         self._client = client
         self._max_head = limits.head_bytes
         self._max_body = limits.body_bytes
         self._max_discarded = 16 * limits.body_bytes
         """Bytes of a too large body that are read and discarded, so that the client can read the response."""
-        self._parser: HttpRequestParser | None = HttpRequestParser(self)
+        self._parser = HttpRequestParser(self)
         self.is_arriving = False
         """True if a request has begun and is incomplete."""
         self.is_done = False
@@ -88,8 +75,8 @@ class RequestParser:
         return self._request.path if self._request else ""
 
     def close(self) -> None:
-        """Drop the references between connection and parser."""
-        self._parser = self._receiver = None
+        """Drop the references in circles, so that the memory is free without the garbage collector."""
+        del self._parser, self._connection
 
     def drop_body(self) -> int:
         """Discard the incomplete body, and return its size."""
@@ -99,7 +86,6 @@ class RequestParser:
 
     def feed(self, data: bytes) -> None:
         """Parse a packet. Raise RejectedError if the connection must close."""
-        assert self._parser is not None, "the connection is open"
         self._packet_size = len(data)
         self._non_body_bytes += len(data)
         try:
@@ -123,7 +109,6 @@ class RequestParser:
         while True:
             if self._request is not None:
                 self._restart_for_body(self._request)
-            assert self._parser is not None, "the connection is open"
             try:
                 self._parser.feed_data(rest)
             except HttpParserUpgrade as upgrade:
@@ -165,7 +150,6 @@ class RequestParser:
             self._headers = []
             return
         headers, parser = self._headers, self._parser
-        assert parser is not None, "the connection is open"
         # The counted bytes may include others, so measure the head only if there are many.
         if (
             self._non_body_bytes + self._head_excess > self._max_head
@@ -216,32 +200,29 @@ class RequestParser:
         expects_continue = version == "1.1" and fields.get(b"expect", b"").lower() == b"100-continue"
         if length > (self._max_body if expects_continue else self._max_discarded):
             self._reject_body(request)
-        if expects_continue and self._receiver is not None:
-            self._receiver.continue_expected()
+        if expects_continue:
+            self._connection.continue_expected()
 
     def on_body(self, body: bytes) -> None:
         self._non_body_bytes = 0
         before = self.body_size
         self.body_size += len(body)
-        receiver, request = self._receiver, self._request
-        assert receiver is not None, "the connection is open"
-        assert request is not None, "the head is complete"
         if self.body_size <= self._max_body:
             self._pieces.append(body)
             if len(self._pieces) > _MAX_PIECES:
                 self._pieces = [b"".join(self._pieces)]
-            receiver.body_received(len(body))
+            self._connection.body_received(len(body))
         elif before <= self._max_body:
             self._pieces = []
-            receiver.body_received(-before)
+            self._connection.body_received(-before)
         elif self.body_size > self._max_discarded:
-            self._reject_body(request)
+            assert self._request is not None, "the head is complete"
+            self._reject_body(self._request)
 
     def on_message_complete(self) -> None:
-        request, parser = self._request, self._parser
+        request = self._request
         assert request is not None, "the head is complete"
-        assert parser is not None, "the connection is open"
-        if parser.should_upgrade() and _has_body(request):
+        if self._parser.should_upgrade() and _has_body(request):
             return
         self._non_body_bytes = 0
         pieces, size = self._pieces, self.body_size
@@ -264,8 +245,7 @@ class RequestParser:
         self._request = None
         self._pieces = []
         self.body_size = 0
-        assert self._receiver is not None, "the connection is open"
-        self._receiver.request_received(request)
+        self._connection.request_received(request)
 
     def _reject(self, error: RequestError) -> NoReturn:
         self._error = error

@@ -3,31 +3,34 @@
 import asyncio
 from collections import deque
 from collections.abc import Coroutine
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tickover.server.http1.limits import Limits
+if TYPE_CHECKING:
+    from tickover.server.http1.connection import Connection
 
+RESERVED_CONNECTIONS: Final = 64
+"""Connections over the limit that are still read, so that health checks get a response."""
 MAX_BODY_BYTES_PER_ITERATION: Final = 256 * 2**10
 """Total size of the calls that start in one iteration of the event loop, so that large calls don't delay others."""
 
 
-class PooledConnection(Protocol):
-    """What the pool and the server need of a connection."""
+class Limits(NamedTuple):
+    """Limits of one process: sizes of requests, sockets, memory and deadlines."""
 
-    def reject_request(self) -> None:
-        """Reject the request that is arriving, because the server is overloaded."""
-
-    def close(self) -> None:
-        """Close the connection when the client has read all responses, or at the deadline."""
-
-    def abort(self) -> None:
-        """Close the connection immediately."""
-
-    def stop(self) -> None:
-        """Close the connection after the requests that have begun; `Pool.is_stopping` is set."""
-
-    def is_receiving(self) -> bool:
-        """Return whether a request is arriving and no earlier one is pending."""
+    head_bytes: int
+    """Size of the head of a request: its first line and its headers."""
+    body_bytes: int
+    deadline_seconds: float
+    """Time for a request to arrive, and for a client to read a response."""
+    connections: int = 5000
+    reserved_connections: int = RESERVED_CONNECTIONS
+    health_checks: frozenset[str] = frozenset()
+    """Paths that are served on connections over the limit."""
+    keep_alive_seconds: float = 75
+    request_bytes: int = 64 * 2**20
+    """Total size of bodies that are arriving, queued or handled."""
+    unread_bytes: int = 64 * 2**20
+    """Total size of responses that clients have not read, besides the kernel's buffers."""
 
 
 class Pool:
@@ -35,14 +38,14 @@ class Pool:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.connections: set[PooledConnection] = set()
-        self.idle: dict[PooledConnection, float] = {}
+        self.connections: set[Connection] = set()
+        self.idle: dict[Connection, float] = {}
         """Idle connections, with the time at which they became idle."""
-        self.receiving: dict[PooledConnection, None] = {}
+        self.receiving: dict[Connection, None] = {}
         """Connections with a body that arrives in several packets."""
-        self.unread: dict[PooledConnection, int] = {}
+        self.unread: dict[Connection, int] = {}
         """Connections with an unread response, with its size."""
-        self.over_limit: dict[PooledConnection, None] = {}
+        self.over_limit: dict[Connection, None] = {}
         self.request_bytes = 0
         self.tasks: set[asyncio.Task[Any]] = set()
         self._waiting_calls: deque[tuple[Coroutine[Any, Any, None], int]] = deque()
@@ -52,7 +55,7 @@ class Pool:
         self.is_stopping = False
         self.is_empty = asyncio.Event()
 
-    def admit(self, connection: PooledConnection, now: float) -> bool:
+    def admit(self, connection: "Connection", now: float) -> bool:
         """Add a connection. Return False if it is over the limit, and may only be used for health checks."""
         if len(self.connections) - len(self.over_limit) >= self.limits.connections and self.idle:
             longest_idle = next(iter(self.idle))
@@ -67,7 +70,7 @@ class Pool:
             next(iter(self.over_limit)).reject_request()
         return False
 
-    def remove(self, connection: PooledConnection) -> None:
+    def remove(self, connection: "Connection") -> None:
         """Remove a connection that is closed or closing."""
         self.connections.discard(connection)
         for order in (self.idle, self.receiving, self.unread, self.over_limit):
@@ -79,7 +82,7 @@ class Pool:
         while self.request_bytes > self.limits.request_bytes and self.receiving:
             next(iter(self.receiving)).reject_request()
 
-    def add_unread(self, connection: PooledConnection, size: int) -> None:
+    def add_unread(self, connection: "Connection", size: int) -> None:
         """Add an unread response. Close the connections with the oldest ones while the total is over the limit."""
         self.unread[connection] = size
         excess = sum(self.unread.values()) - self.limits.unread_bytes

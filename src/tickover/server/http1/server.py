@@ -5,12 +5,12 @@ import errno
 import resource
 import socket
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from tickover.server.http1.connection import Connection
-from tickover.server.http1.limits import RESERVED_CONNECTIONS, Limits
-from tickover.server.http1.messages import RequestHandler
-from tickover.server.http1.pool import Pool
+from tickover.server.http1.messages import Handle, Reject
+from tickover.server.http1.pool import RESERVED_CONNECTIONS, Limits, Pool
 
 _BACKLOG: Final = 2048
 _MAX_ACCEPTS: Final = 100
@@ -35,11 +35,11 @@ def raise_file_limit(connections: int) -> int:
 
 
 class Server:
-    """Serves a request handler over HTTP."""
+    """Serves requests over HTTP."""
 
-    def __init__(self, handler: RequestHandler, limits: Limits) -> None:
-        self._handler = handler
+    def __init__(self, handle: Handle, reject: Reject, limits: Limits) -> None:
         self._pool = Pool(limits)
+        self._connect = partial(Connection, handle, reject, self._pool)
         self._listener: socket.socket | None = None
         self._accepting: set[asyncio.Task[None]] = set()
 
@@ -80,7 +80,7 @@ class Server:
         with suppress(OSError):
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             loop = asyncio.get_running_loop()
-            await loop.connect_accepted_socket(lambda: Connection(self._handler, self._pool), accepted)
+            await loop.connect_accepted_socket(self._connect, accepted)
 
     @property
     def connection_count(self) -> int:

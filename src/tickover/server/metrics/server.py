@@ -12,8 +12,8 @@ from tickover import __version__
 from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.background import repeat
-from tickover.server.http1.limits import Limits
 from tickover.server.http1.messages import Request, RequestError, Response
+from tickover.server.http1.pool import Limits
 from tickover.server.http1.server import Server
 from tickover.server.logs import Log
 from tickover.server.metrics.exposition import CONTENT_TYPE, Facts, render
@@ -84,7 +84,7 @@ class DatabaseFacts:
 
 
 class MetricsServer:
-    """Serves the metrics. Implements `tickover.server.http1.messages.RequestHandler`."""
+    """Serves the metrics."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class MetricsServer:
         self._numbers = numbers
         self._publish = publish
         self._facts = facts
-        self._server = Server(self, _LIMITS)
+        self._server = Server(self._handle, self._reject, _LIMITS)
 
     @asynccontextmanager
     async def running(self, log: Log) -> AsyncIterator[None]:
@@ -112,7 +112,7 @@ class MetricsServer:
             await asyncio.gather(publishing, return_exceptions=True)
             await self._server.stop(_GAUGE_SECONDS)
 
-    def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+    def _handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
         if request.path != "/metrics":
             return _respond(404, _TEXT, b"Not found. The metrics are at GET /metrics.\n")
         if request.method not in ("GET", "HEAD"):
@@ -123,11 +123,8 @@ class MetricsServer:
         await self._publish()
         return _respond(200, CONTENT_TYPE, render(self._numbers, await self._facts.read()))
 
-    def reject(self, error: RequestError) -> Response:
+    def _reject(self, error: RequestError) -> Response:
         return _respond(error.status, _TEXT, error.message.encode() + b"\n")
-
-    def is_health_check(self, request: Request) -> bool:
-        return False
 
 
 def _respond(status: int, content_type: bytes, body: bytes) -> Response:

@@ -4,7 +4,7 @@ Only this module of the server reads the wall clock.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from itertools import count
@@ -17,19 +17,24 @@ from tickover.api.timestamps import Instant
 from tickover.server.bank.bank import BankRequest
 from tickover.server.bank.routes import BankRoutes
 from tickover.server.http1.messages import Header, Request, RequestError, Response
-from tickover.server.networks import ClientNetworks, Network
+from tickover.server.logs import Log
+from tickover.server.networks import ClientNetworks
 from tickover.server.rpc.dispatch import CallResponse, Context, Dispatcher, error_response
 from tickover.server.rpc.reasons import REASONS
+from tickover.server.settings import Settings
 from tickover.server.sign_in import tokens
-from tickover.server.web.cors import CorsPolicy
 from tickover.server.web.host_check import HostCheck
-from tickover.server.web.pages import Site
+from tickover.server.web.pages import SAFE, Site, text_response
 
 HEALTH_CHECKS: Final = frozenset({"/healthz", "/readyz"})
 _JSON: Final = (b"content-type", b"application/json")
-_TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
-_SAFE: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
-"""Default headers: no content sniffing and no caching."""
+_VARY: Final = (b"vary", b"Origin")
+_EXPOSED: Final = (b"access-control-expose-headers", b"X-Request-Id, Retry-After")
+_PREFLIGHT: Final = (
+    (b"access-control-allow-methods", b"POST"),
+    (b"access-control-allow-headers", b"Authorization, Content-Type, Idempotency-Key"),
+    (b"access-control-max-age", b"600"),
+)
 
 
 def wall_clock() -> Instant:
@@ -37,32 +42,31 @@ def wall_clock() -> Instant:
 
 
 class Handler:
-    """Implements `tickover.server.http1.messages.RequestHandler`."""
+    """Handles the requests of an HTTP server."""
 
     def __init__(  # noqa: PLR0913 - one argument for each part
         self,
+        settings: Settings,
         rpc: Dispatcher,
         bank: BankRoutes,
-        ping: Callable[[], Awaitable[None]],
-        host_check: HostCheck,
         site: Site,
+        ping: Callable[[], Awaitable[None]],
+        log: Log,
         *,
-        trusted_proxies: Sequence[Network] = (),
-        cors_origins: Sequence[str] = (),
         now: Callable[[], Instant] = wall_clock,
-        max_in_flight: int = 512,
         count_rejection: Callable[[Reason], object] = lambda _: None,
     ) -> None:
         self._rpc = rpc
         self._bank = bank
-        self._ping = ping
-        self._host_check = host_check
-        self._cors = CorsPolicy(cors_origins)
-        self._networks = ClientNetworks(trusted_proxies)
-        self._now = now
         self._site = site
-        self._max_in_flight = max_in_flight
+        self._ping = ping
+        self._access_log = log if settings.access_log else None
+        self._now = now
         self._count_rejection = count_rejection
+        self._host_check = HostCheck(settings)
+        self._cors_origins = frozenset(origin.encode() for origin in settings.cors_origins)
+        self._networks = ClientNetworks(settings.trusted_proxies)
+        self._max_in_flight = settings.max_in_flight
         self.in_flight = 0
         """The number of calls in progress. A batch counts as one."""
         self.is_draining = False
@@ -74,6 +78,8 @@ class Handler:
         self._request_ids = (f"{prefix}{number:x}" for number in count())
 
     def handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+        if self._access_log is not None:
+            request.began = asyncio.get_running_loop().time()
         if request.path == "/rpc":
             if self.in_flight >= self._max_in_flight:
                 self._count_rejection(Reason.UNAVAILABLE)
@@ -85,9 +91,6 @@ class Handler:
         if self._bank.has(request.path):
             return self._handle_bank(request, next(self._request_ids))
         return self._handle_page(request, next(self._request_ids))
-
-    def is_health_check(self, request: Request) -> bool:
-        return request.path in HEALTH_CHECKS
 
     def route(self, path: str) -> str:
         """Return the path for logs, or "unknown" if nothing is there: then it is text of the client."""
@@ -130,10 +133,10 @@ class Handler:
         )
         try:
             self._host_check.check(fields.get(b"host"))
+            if self.in_flight >= self._max_in_flight:
+                raise unavailable(_BUSY)
         except Rejection as rejection:
             return self._finish(self._bank.reject(call, rejection), request, request_id)
-        if self.in_flight >= self._max_in_flight:
-            return self._finish(self._bank.reject(call, unavailable(_BUSY)), request, request_id)
         self.in_flight += 1
         try:
             return self._finish(await self._bank.handle(call), request, request_id)
@@ -142,23 +145,38 @@ class Handler:
 
     async def _handle_page(self, request: Request, request_id: str) -> Response:
         try:
-            status, headers, body = await self._page(request)
+            response = await self._page(request)
         except Rejection as rejection:
-            status, headers, body = _to_http(error_response(rejection))
+            response = _to_http(error_response(rejection))
         except Exception:
-            status, headers, body = _to_http(self._rpc.report_bug(request_id))
-        names = {name for name, _ in headers}
-        safe = [header for header in _SAFE if header[0] not in names]
-        return self._finish((status, [*headers, *safe], body), request, request_id)
+            response = _to_http(self._rpc.report_bug(request_id))
+        return self._finish(response, request, request_id)
 
     def _finish(self, response: Response, request: Request, request_id: str) -> Response:
         """Add the headers that all responses have."""
         status, headers, body = response
-        cors = self._cors.response_headers(request.fields.get(b"origin"))
-        all_headers = [self._date_header(), *headers, *cors, (b"x-request-id", request_id.encode())]
+        all_headers = [self._date_header(), *headers, (b"x-request-id", request_id.encode())]
+        if self._cors_origins:
+            all_headers += self._cors_headers(request.fields.get(b"origin"))
         if status != 204:
             all_headers.append((b"content-length", b"%d" % len(body)))
+        if self._access_log is not None:
+            self._log_response(self._access_log, request, status, len(body), request_id)
         return status, all_headers, body
+
+    def _log_response(self, log: Log, request: Request, status: int, size: int, request_id: str) -> None:
+        """Log a response in one line, without any text of the client."""
+        fields: dict[str, object] = {}
+        # A request that was not read to its end has no method, path or time.
+        if request is not _NO_REQUEST:
+            milliseconds = round((asyncio.get_running_loop().time() - request.began) * 1000, 1)
+            fields = {"method": request.method, "path": self.route(request.path), "milliseconds": milliseconds}
+        log.info("request", **fields, status=status, bytes=size, request_id=request_id)
+
+    def _cors_headers(self, origin: bytes | None) -> list[Header]:
+        if origin is None or origin not in self._cors_origins:
+            return [_VARY]
+        return [_VARY, _EXPOSED, (b"access-control-allow-origin", origin)]
 
     def _date_header(self) -> Header:
         # The header has a resolution of one second.
@@ -169,8 +187,8 @@ class Handler:
         return self._date
 
     def _preflight(self, origin: bytes | None) -> Response:
-        if (headers := self._cors.preflight_headers(origin)) is not None:
-            return 204, [*_SAFE, *headers], b""
+        if origin in self._cors_origins:
+            return 204, [*SAFE, *_PREFLIGHT], b""
         if origin is None:
             raise _use_post("OPTIONS")
         message = "Pages of this origin may not call the server. Add the origin to TICKOVER_CORS_ORIGINS."
@@ -197,10 +215,11 @@ class Handler:
             return _health(request, *await self._readiness())
         self._host_check.check(request.fields.get(b"host"))
         if not self._site.has(path):
-            return 404, [_TEXT], b"Not found. The API is at POST /rpc.\n"
+            return text_response(404, b"Not found. The API is at POST /rpc.\n")
         if request.method not in ("GET", "HEAD"):
             return _USE_GET
-        return await self._site.get(path, request.query, request.fields.get(b"accept-encoding", b""), self._now())
+        accepted = request.fields.get(b"accept-encoding", b"")
+        return await asyncio.to_thread(self._site.get, path, request.query, accepted, self._now())
 
     async def _readiness(self) -> tuple[int, bytes]:
         if self.is_draining:
@@ -215,8 +234,7 @@ class Handler:
 def _health(request: Request, status: int, body: bytes) -> Response:
     if request.method not in ("GET", "HEAD"):
         return _USE_GET
-    retry_after = [(b"retry-after", b"1")] if status == 503 else []
-    return status, [_TEXT, *_SAFE, *retry_after], body
+    return text_response(status, body, *([(b"retry-after", b"1")] if status == 503 else []))
 
 
 def _use_post(method: str) -> Rejection:
@@ -235,7 +253,7 @@ def _check_content_type(content_type: bytes) -> None:
 
 def _to_http(response: CallResponse) -> Response:
     if response.rejection is None:
-        return (200, _CALL_HEADERS, response.body) if response.body else (204, _SAFE, b"")
+        return (200, _CALL_HEADERS, response.body) if response.body else (204, SAFE, b"")
     status = REASONS[response.rejection.reason].http_status
     headers = [*_CALL_HEADERS, *_retry_after(response.rejection), *_REASON_HEADERS.get(response.rejection.reason, ())]
     return status, headers, response.body
@@ -252,8 +270,8 @@ def _retry_after(rejection: Rejection) -> list[Header]:
     return [] if seconds is None else [(b"retry-after", b"%d" % seconds)]
 
 
-_CALL_HEADERS: Final = (_JSON, *_SAFE)
-_USE_GET: Final[Response] = (405, [_TEXT, *_SAFE, (b"allow", b"GET, HEAD")], b"Use GET.\n")
+_CALL_HEADERS: Final = (_JSON, *SAFE)
+_USE_GET: Final = text_response(405, b"Use GET.\n", (b"allow", b"GET, HEAD"))
 _BUSY: Final = "The server has too many calls in progress. Try again."
 _TOO_MANY_CALLS: Final = error_response(unavailable(_BUSY))
 _NO_REQUEST: Final = Request("GET", "*")

@@ -1,9 +1,8 @@
 """The resources for GET: the console's files, the reference, the scenario gallery and the development mailbox."""
 
-import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, cached_property, lru_cache
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from posixpath import dirname, join, normpath
@@ -23,8 +22,10 @@ from tickover.server.web.mailbox import ID, Mailbox
 _HTML: Final = b"text/html; charset=utf-8"
 _JSON: Final = b"application/json"
 _ASSETS: Final = {".js": b"text/javascript; charset=utf-8", ".css": b"text/css; charset=utf-8"}
-_TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
+SAFE: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+"""Headers of all responses except static pages: no content sniffing and no caching."""
 _NO_CACHE: Final = (b"cache-control", b"no-cache")
+_NO_STORE: Final = (b"cache-control", b"no-store")
 _IMMUTABLE: Final = (b"cache-control", b"public, max-age=31536000, immutable")
 
 # No foreign or inline scripts and styles, no framing, no assignment of text as markup.
@@ -40,38 +41,10 @@ _EMAIL_POLICY: Final = (
     b"sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; base-uri 'none'; "
     b"form-action 'none'"
 )
-
-
-def _security_headers(policy: bytes) -> list[Header]:
-    return [
-        (b"content-security-policy", policy),
-        (b"referrer-policy", b"no-referrer"),
-        (b"x-content-type-options", b"nosniff"),
-        (b"cross-origin-opener-policy", b"same-origin"),
-    ]
-
-
-class Page:
-    """The response to a GET, uncompressed and compressed."""
-
-    def __init__(self, content_type: bytes, body: bytes, policy: bytes, cache_control: Header) -> None:
-        headers = [
-            (b"content-type", content_type),
-            *_security_headers(policy),
-            cache_control,
-            (b"vary", b"accept-encoding"),
-        ]
-        self.plain: Response = (200, headers, body)
-
-    @cached_property
-    def gzipped(self) -> Response:
-        from gzip import compress
-
-        status, headers, body = self.plain
-        return status, [*headers, (b"content-encoding", b"gzip")], compress(body, mtime=0)
-
-    def negotiate(self, accept_encoding: bytes) -> Response:
-        return self.gzipped if accepts_gzip(accept_encoding) else self.plain
+_GENERATED: Final = ("/docs", "/openrpc.json", "/scenarios.json", "/site.json")
+_MAILBOX_PATHS: Final = ("/mailbox/latest", "/mailbox/emails.json")
+_EMAIL_EXTENSIONS: Final = ("json", "html")
+_EMAIL_PATH: Final = re.compile(rf"/mailbox/emails/({ID.pattern})\.({'|'.join(_EMAIL_EXTENSIONS)})")
 
 
 class Site(Struct, frozen=True):
@@ -84,44 +57,57 @@ class Site(Struct, frozen=True):
 
     def has(self, path: str) -> bool:
         """Return whether the path is a route. An email with this ID may still be missing."""
-        return path in _GENERATED or path == "/site.json" or self._is_in_mailbox(path) or _find_page(path) is not None
+        if path in _MAILBOX_PATHS or _EMAIL_PATH.fullmatch(path):
+            return self.mailbox is not None
+        return path in _GENERATED or _find_file(path) is not None
 
-    async def get(self, path: str, query: bytes, accept_encoding: bytes, now: Instant) -> Response:
-        """Return the response to a GET of a path for which `has` returns True."""
-        if path == "/site.json":
-            return _json_response({"mailbox": self.mailbox is not None, "resendSeconds": self.resend_seconds})
-        if self.mailbox is not None and self._is_in_mailbox(path):
-            return await asyncio.to_thread(_get_from_mailbox, self.mailbox, path, query)
-        page = await asyncio.to_thread(self._generate, path, now) if path in _GENERATED else _find_page(path)
+    def get(self, path: str, query: bytes, accept_encoding: bytes, now: Instant) -> Response:
+        """Return the response to a GET of a path for which `has` returns True. The first one can take long."""
+        if self.mailbox is not None and path.startswith("/mailbox/"):
+            return _get_from_mailbox(self.mailbox, path, query)
+        page: Response | None
+        match path:
+            case "/site.json":
+                return _json_response({"mailbox": self.mailbox is not None, "resendSeconds": self.resend_seconds})
+            case "/docs":
+                page = reference_page(self.describe(), has_mailbox=self.mailbox is not None)
+            case "/openrpc.json":
+                page = _make_page(_JSON, self.describe())
+            case "/scenarios.json":
+                page = _make_page(_JSON, _encode_gallery(first_of_month(now)))
+            case _:
+                page = _find_file(path)
         assert page is not None, "the path is a route"
-        return page.negotiate(accept_encoding)
-
-    def _is_in_mailbox(self, path: str) -> bool:
-        return self.mailbox is not None and (path in _MAILBOX_PATHS or bool(_EMAIL_PATH.fullmatch(path)))
-
-    def _generate(self, path: str, now: Instant) -> Page:
-        """Return a page that takes long to compute for its first request."""
-        if path == "/docs":
-            return reference_page(self.describe(), has_mailbox=self.mailbox is not None)
-        return make_page(_JSON, self.describe() if path == "/openrpc.json" else _encode_gallery(first_of_month(now)))
+        return compress(page) if accepts_gzip(accept_encoding) else page
 
 
-def _find_page(path: str) -> Page | None:
-    if page := console_pages().get(path):
-        return page
-    # During an upgrade, a server of another release may have sent the page that loads this file.
-    match = _ASSET_PATH.fullmatch(path)
-    if match and (body := _assets().contents.get(match[1])):
-        return make_page(_ASSETS[Path(path).suffix], body)
-    return None
+def accepts_gzip(accept_encoding: bytes) -> bool:
+    """Return whether Accept-Encoding allows gzip, by name or by `*`."""
+    accepted: dict[str, bool] = {}
+    for one in accept_encoding.decode("latin-1").lower().split(","):
+        coding, *parameters = (part.strip() for part in one.split(";"))
+        accepted[coding] = not any(re.fullmatch(r"q\s*=\s*0(\.0*)?", parameter) for parameter in parameters)
+    return accepted.get("gzip", accepted.get("*", False))
+
+
+def compress(page: Response) -> Response:
+    status, headers, body = page
+    return status, [*headers, (b"content-encoding", b"gzip")], _gzip(body)
+
+
+@lru_cache(maxsize=256)
+def _gzip(body: bytes) -> bytes:
+    import gzip
+
+    return gzip.compress(body, mtime=0)
 
 
 @lru_cache(maxsize=1)
-def reference_page(description: bytes, *, has_mailbox: bool) -> Page:
+def reference_page(description: bytes, *, has_mailbox: bool) -> Response:
     """Return the reference of the methods, made from the OpenRPC document."""
     from tickover.server.web.api_reference import render
 
-    return make_page(_HTML, _assets().link(render(description, has_mailbox=has_mailbox)))
+    return _make_page(_HTML, _assets().link(render(description, has_mailbox=has_mailbox)))
 
 
 @lru_cache(maxsize=1)
@@ -144,18 +130,7 @@ def _encode_gallery(month: Instant) -> bytes:
     )
 
 
-@cache
-def console_pages() -> dict[str, Page]:
-    """Return the console's files by path."""
-    folder, assets = _CONSOLE, _assets()
-    return {
-        "/": make_page(_HTML, assets.link((folder / "index.html").read_bytes()), _CONSOLE_POLICY),
-        "/login": make_page(_HTML, assets.link((folder / "login.html").read_bytes())),
-        # Browsers request it for responses that name no icon, such as /openrpc.json.
-        "/favicon.ico": make_page(b"image/svg+xml", (folder / "icon.svg").read_bytes()),
-        **assets.pages(),
-    }
-
+# The console's files
 
 _CONSOLE: Final = Path(tickover.__file__).parent / "console"
 _ASSET_PATH: Final = re.compile(r"/assets/[0-9a-f]{12}/(.+)")
@@ -163,17 +138,37 @@ _SCRIPT: Final = re.compile(rb'<script type="module" src="assets/([^"]+)">')
 _IMPORT: Final = re.compile(rb'^import (?:\{[^}]*\} from )?"([^"]+)";$', re.MULTILINE)
 
 
+def _find_file(path: str) -> Response | None:
+    if page := console_pages().get(path):
+        return page
+    # During an upgrade, a server of another release may have sent the page that loads this file.
+    match = _ASSET_PATH.fullmatch(path)
+    if match and (body := _assets().contents.get(match[1])):
+        return _make_page(_ASSETS[Path(path).suffix], body)
+    return None
+
+
+@cache
+def console_pages() -> dict[str, Response]:
+    """Return the console's files by path."""
+    folder, assets = _CONSOLE, _assets()
+    return {
+        "/": _make_page(_HTML, assets.link((folder / "index.html").read_bytes()), _CONSOLE_POLICY),
+        "/login": _make_page(_HTML, assets.link((folder / "login.html").read_bytes())),
+        # Browsers request it for responses that name no icon, such as /openrpc.json.
+        "/favicon.ico": _make_page(b"image/svg+xml", (folder / "icon.svg").read_bytes()),
+        **{
+            assets.path + name: _make_page(_ASSETS[Path(name).suffix], body, cache_control=_IMMUTABLE)
+            for name, body in assets.contents.items()
+        },
+    }
+
+
 class Assets(Struct, frozen=True):
     """The scripts and stylesheets. Their URLs contain a hash of all of them, so browsers can cache them forever."""
 
     contents: Mapping[str, bytes]
     path: str
-
-    def pages(self) -> dict[str, Page]:
-        return {
-            self.path + name: make_page(_ASSETS[Path(name).suffix], body, cache_control=_IMMUTABLE)
-            for name, body in self.contents.items()
-        }
 
     def link(self, html: bytes) -> bytes:
         """Complete the URLs of assets, and let the browser load all modules of a script at once."""
@@ -183,14 +178,9 @@ class Assets(Struct, frozen=True):
     def _preloads(self, script: str) -> bytes:
         modules = [script]
         for module in modules:
-            modules += [name for name in _imports(module, self.contents[module]) if name not in modules]
+            names = [join(dirname(module), name.decode()) for name in _IMPORT.findall(self.contents[module])]
+            modules += [name for name in map(normpath, names) if name not in modules]
         return b"".join(b'<link rel="modulepreload" href="assets/%b">\n' % name.encode() for name in modules[1:])
-
-
-def _imports(module: str, code: bytes) -> Iterator[str]:
-    """Yield the names of the modules that a module imports."""
-    for imported in _IMPORT.findall(code):
-        yield normpath(join(dirname(module), imported.decode()))
 
 
 def load_assets(folder: Path) -> Assets:
@@ -208,29 +198,6 @@ def _assets() -> Assets:
     return load_assets(_CONSOLE)
 
 
-@lru_cache(maxsize=256)
-def make_page(content_type: bytes, body: bytes, policy: bytes = _POLICY, cache_control: Header = _NO_CACHE) -> Page:
-    return Page(content_type, body, policy, cache_control)
-
-
-_MAX_ACCEPT_ENCODING = 1000
-
-
-def accepts_gzip(accept_encoding: bytes) -> bool:
-    """Return whether Accept-Encoding allows gzip, by name or by `*`."""
-    accepted: dict[str, bool] = {}
-    for one in accept_encoding[:_MAX_ACCEPT_ENCODING].decode("latin-1").lower().split(","):
-        coding, *parameters = (part.strip() for part in one.split(";"))
-        accepted[coding] = not any(re.fullmatch(r"q\s*=\s*0(\.0*)?", parameter) for parameter in parameters)
-    return accepted.get("gzip", accepted.get("x-gzip", accepted.get("*", False)))
-
-
-_GENERATED: Final = ("/docs", "/openrpc.json", "/scenarios.json")
-_MAILBOX_PATHS: Final = ("/mailbox/latest", "/mailbox/emails.json")
-_EMAIL_EXTENSIONS: Final = ("json", "html")
-_EMAIL_PATH: Final = re.compile(rf"/mailbox/emails/({ID.pattern})\.({'|'.join(_EMAIL_EXTENSIONS)})")
-
-
 def _get_from_mailbox(mailbox: Mailbox, path: str, query: bytes) -> Response:
     if path == "/mailbox/latest":
         return _get_latest_email(mailbox, query)
@@ -239,11 +206,13 @@ def _get_from_mailbox(mailbox: Mailbox, path: str, query: bytes) -> Response:
     match = _EMAIL_PATH.fullmatch(path)
     assert match is not None, "the path is a mailbox path"
     id, extension = match.groups()
-    if extension == "html":
-        html = mailbox.get_html(id)
-        return _NO_SUCH_EMAIL if html is None else _email_response(html)
-    email = mailbox.get_email(id)
-    return _NO_SUCH_EMAIL if email is None else _json_response(email)
+    if extension == "json" and (email := mailbox.get_email(id)):
+        return _json_response(email)
+    if extension == "html" and (html := mailbox.get_html(id)) is not None:
+        # The preview is on white paper even if the console is dark.
+        html = html.replace('content="light dark"', 'content="light"')
+        return _respond(_HTML, html.encode(), _EMAIL_POLICY, _NO_STORE)
+    return text_response(404, b"No such email.\n")
 
 
 def _get_latest_email(mailbox: Mailbox, query: bytes) -> Response:
@@ -251,20 +220,37 @@ def _get_latest_email(mailbox: Mailbox, query: bytes) -> Response:
         [to] = parse_qs(query.decode("latin-1"), max_num_fields=10)["to"]
         address = email_addresses.parse(to)
     except (ValueError, KeyError):
-        return 400, [_TEXT], b"Use /mailbox/latest?to=ADDRESS with one email address. Encode + as %2B.\n"
+        return text_response(400, b"Use /mailbox/latest?to=ADDRESS with one email address. Encode + as %2B.\n")
     email = mailbox.latest_email(address)
-    return (404, [_TEXT], b"No email to this address.\n") if email is None else _json_response(email)
+    return text_response(404, b"No email to this address.\n") if email is None else _json_response(email)
 
 
-_NO_SUCH_EMAIL: Final[Response] = (404, [_TEXT], b"No such email.\n")
+# Responses
+
+
+def text_response(status: int, text: bytes, *headers: Header) -> Response:
+    return status, [(b"content-type", b"text/plain; charset=utf-8"), *SAFE, *headers], text
+
+
+def _make_page(
+    content_type: bytes, body: bytes, policy: bytes = _POLICY, cache_control: Header = _NO_CACHE
+) -> Response:
+    """Return a response that can be compressed."""
+    status, headers, body = _respond(content_type, body, policy, cache_control)
+    return status, [*headers, (b"vary", b"accept-encoding")], body
 
 
 def _json_response(value: object) -> Response:
-    headers = [(b"content-type", _JSON), *_security_headers(_POLICY), (b"cache-control", b"no-store")]
-    return 200, headers, json.encode(value)
+    return _respond(_JSON, json.encode(value), _POLICY, _NO_STORE)
 
 
-def _email_response(html: str) -> Response:
-    """Return an email for the preview, on white paper even if the console is dark."""
-    headers = [(b"content-type", _HTML), *_security_headers(_EMAIL_POLICY), (b"cache-control", b"no-store")]
-    return 200, headers, html.replace('content="light dark"', 'content="light"').encode()
+def _respond(content_type: bytes, body: bytes, policy: bytes, cache_control: Header) -> Response:
+    headers = [
+        (b"content-type", content_type),
+        (b"content-security-policy", policy),
+        (b"referrer-policy", b"no-referrer"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"cross-origin-opener-policy", b"same-origin"),
+        cache_control,
+    ]
+    return 200, headers, body
