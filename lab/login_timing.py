@@ -19,8 +19,9 @@ import click
 
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.logs import Log
-from tickover.server.operations.services import Policy, Services
+from tickover.server.operations.services import Services
 from tickover.server.rpc.dispatch import Context, Dispatcher
+from tickover.server.settings import read_settings
 from tickover.server.sign_in.mail.mailer import Email
 from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage import open_store
@@ -127,11 +128,13 @@ async def _run(rounds: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = await open_store(f"sqlite:///{Path(folder) / 'bench.db'}")
         mailer = LastEmail()
-        policy = Policy("http://127.0.0.1", 0, client_burst=0)
+        settings = read_settings({}, {"client_burst": "0"})
         log = Log(logging.getLogger("bench"))
         try:
             bench = Bench(
-                Dispatcher(Services(store, mailer, Mint(b"a key for benches"), policy, IsolatedProcess(), bytes), log),
+                Dispatcher(
+                    Services(store, mailer, Mint(b"a key for benches"), settings, IsolatedProcess(), bytes), log
+                ),
                 mailer,
             )
             _report(await _measure(bench, rounds))

@@ -9,11 +9,12 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from msgspec.structs import replace
+
 from lab.soak.rows import Context, Figure, Row, at_least, at_most
 from tests.support.program import code_params, link_params, verify_params
-from tests.support.world import NOW, HttpResponse, World
+from tests.support.world import NOW, SETTINGS, HttpResponse, World
 from tickover.api.timestamps import Instant
-from tickover.server.operations.services import Policy
 from tickover.server.sign_in.logins import CountedAttempt, Limits
 from tickover.server.sign_in.mail.mailer import Email
 from tickover.server.storage import open_store
@@ -167,7 +168,7 @@ async def run_attack(
     """Attack a new store, and check that no guess signs in and that no owner is locked out."""
     watched = WatchedStore(store)
     mailer = RecordingMailer()
-    world = World(cast("Store", watched), mailer, folder, Policy("https://tickover.example.test", 0))
+    world = World(cast("Store", watched), mailer, folder, replace(SETTINGS, client_burst=300))
     owners = [
         Owner(f"user-{number}@example.test", f"172.16.{number // 256}.{number % 256}")
         for number in range(attack.addresses)

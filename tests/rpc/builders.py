@@ -9,16 +9,15 @@ from typing import Any, Final
 
 import msgspec
 
-from tests.support.world import ANA, HttpResponse, World, open_world, send_request
+from tests.support.world import ANA, SETTINGS, HttpResponse, World, open_world, send_request
 from tickover.server.http1.messages import Request, merge
-from tickover.server.operations.services import Policy
+from tickover.server.settings import Settings
 from tickover.server.sign_in.mail.mailer import Email
 from tickover.server.storage import open_store
 
 BEN: Final = "ben@example.test"
 OMITTED: Final = object()
 """Removes a field from parameters."""
-POLICY: Final = Policy("https://tickover.example.test", 10_000)
 START: Final = "2027-01-01T00:00:00Z"
 MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -131,13 +130,13 @@ class FailingMailer:
 
 @asynccontextmanager
 async def open_failing_mail_world(
-    folder: Path, database_url: str, policy: Policy = POLICY
+    folder: Path, database_url: str, settings: Settings = SETTINGS
 ) -> AsyncIterator[tuple[World, FailingMailer]]:
     """Open a world with a non-local mailer that can fail."""
     store = await open_store(database_url)
     mailer = FailingMailer()
     try:
-        yield World(store, mailer, folder / "outbox", policy), mailer
+        yield World(store, mailer, folder / "outbox", settings), mailer
     finally:
         await store.close()
 

@@ -88,10 +88,10 @@ async def test_other_requests_take_no_token(tmp_path: Path) -> None:
 
 
 async def test_setup_secrets_of_connections_are_limited_too(tmp_path: Path) -> None:
-    async with open_world(tmp_path, client_burst=2, client_refill=1) as world:
+    async with open_world(tmp_path, client_burst=2, client_refill=0.5) as world:
         call = {"client_id": "id", "secret": "secret", "public_token": "guess"}
         codes = [error_of(await send_plaid(world, "/item/public_token/exchange", call)) for _ in range(3)]
         assert codes[:2] == [(400, "INVALID_INPUT", "INVALID_PUBLIC_TOKEN")] * 2
         assert codes[2] == (429, "RATE_LIMIT_EXCEEDED", "RATE_LIMIT")
         limited = await world.request("POST", "/simplefin/claim/guess")
-        assert (limited.status, limited.headers["retry-after"]) == (429, "1")
+        assert (limited.status, limited.headers["retry-after"]) == (429, "2")

@@ -8,16 +8,13 @@ import pytest
 
 from tests.support.program import code_params, verify_params
 from tests.support.world import World, open_world
-from tickover.server.sign_in.logins import Limits
 
 EVE = "eve@app.test"
 
 
 @pytest.fixture
 async def world(tmp_path: Path, database_url: str) -> AsyncIterator[World]:
-    async with open_world(
-        tmp_path, database_url, logins=Limits(sends_an_hour=3), test_codes={"app.test": "271828"}
-    ) as world:
+    async with open_world(tmp_path, database_url, sends_per_hour=3, test_codes={"app.test": "271828"}) as world:
         yield world
 
 

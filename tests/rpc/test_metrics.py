@@ -18,12 +18,11 @@ from tests.support.metrics import Metrics, parse_metrics, total, value
 from tests.support.raw import Client, request, wait_for
 from tests.support.world import NOW, World
 from tickover.api.errors import Reason
-from tickover.server.app import TickoverServer, Worker
+from tickover.server.app import TickoverServer
 from tickover.server.http1.server import Server
 from tickover.server.metrics import server
-from tickover.server.metrics.exposition import Facts, render
 from tickover.server.metrics.mailer import MeasuredMailer
-from tickover.server.metrics.numbers import CAUSES, GAUGES, Key, SharedNumbers, cause_of
+from tickover.server.metrics.numbers import CAUSES, GAUGES, Key, SharedNumbers, cause_of, render
 from tickover.server.metrics.server import DatabaseFacts
 from tickover.server.settings import SettingError, read_settings
 from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
@@ -31,11 +30,9 @@ from tickover.server.storage.admin.statistics import Statistics
 from tickover.server.storage.store import Load, overloaded
 from tickover.server.workers import _Supervisor
 
-FACTS = Facts({"version": "1.2.3"}, True, 10**9, Statistics(6, 4096, {"users": 2}, -0.25))
 
-
-def metrics_of(numbers: SharedNumbers, facts: Facts = FACTS) -> Metrics:
-    return parse_metrics(render(numbers, facts).decode())
+def metrics_of(numbers: SharedNumbers) -> Metrics:
+    return parse_metrics(render(numbers.read()).decode())
 
 
 async def test_calls_are_counted_by_method_and_outcome(world: World, token: str) -> None:
@@ -109,7 +106,7 @@ def test_gauges_of_a_worker_that_has_ended_are_cleared(gauge: Key, monkeypatch: 
 async def test_every_gauge_of_a_server_has_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = read_settings({}, {"data_dir": str(tmp_path), "port": "0"})
     numbers = SharedNumbers()
-    opened = await TickoverServer.open(settings, LogCapture().log, Worker(numbers, 0))
+    opened = await TickoverServer.open(settings, LogCapture().log, numbers.recorder())
     try:
         monkeypatch.setattr(opened._store, "load", lambda: Load(1, 2, 3))
         monkeypatch.setattr(opened._handler, "in_flight", 4)
@@ -188,7 +185,7 @@ async def run_metrics_server(published: list[None], facts: DatabaseFacts) -> Asy
 async def test_metrics_are_served_at_one_path(
     facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch, method: str, path: str, status: int
 ) -> None:
-    monkeypatch.setattr(facts, "_read_statistics", lambda: asyncio.sleep(0))
+    monkeypatch.setattr(facts, "update_statistics", lambda: asyncio.sleep(0))
     async with run_metrics_server([], facts) as port, Client.connect(port) as client:
         await client.send(request(method, path, "Connection: close"))
         head, _, body = (await client.read_to_end()).partition(b"\r\n\r\n")
@@ -198,7 +195,7 @@ async def test_metrics_are_served_at_one_path(
 
 
 async def test_gauges_are_current_when_prometheus_asks(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facts, "_read_statistics", lambda: asyncio.sleep(0))
+    monkeypatch.setattr(facts, "update_statistics", lambda: asyncio.sleep(0))
     monkeypatch.setattr(server, "_GAUGE_SECONDS", 3600)
     published: list[None] = []
     async with run_metrics_server(published, facts) as port, Client.connect(port) as client:
@@ -223,6 +220,10 @@ def facts(tmp_path: Path) -> DatabaseFacts:
     return DatabaseFacts("postgresql://127.0.0.1/t", tmp_path, ping, lambda: NOW)
 
 
+async def read_facts(facts: DatabaseFacts) -> Metrics:
+    return parse_metrics(render([fact async for fact in facts.read()]).decode())
+
+
 async def test_failed_read_leaves_no_stale_statistics(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
     results: list[Statistics | None] = [Statistics(6, 1, {}), None, Statistics(6, 2, {})]
 
@@ -232,44 +233,18 @@ async def test_failed_read_leaves_no_stale_statistics(facts: DatabaseFacts, monk
         return found
 
     monkeypatch.setattr(server, "read_statistics", read)
-    monkeypatch.setattr(server, "_STATISTICS_SECONDS", 0)
-    expected = [*results]
-    assert [(await facts.read()).statistics for _ in range(3)] == expected
+    for size in (1, None, 2):
+        await facts.update_statistics()
+        assert (await read_facts(facts)).get(("tickover_database_bytes", frozenset())) == size
 
 
 async def test_database_that_is_down_has_no_statistics(facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fail() -> None:
         raise overloaded()
 
-    async def read(*_: object) -> Statistics:
-        raise AssertionError("a database that is down isn't asked")
-
-    monkeypatch.setattr(server, "read_statistics", read)
+    facts._statistics = Statistics(6, 4096, {"users": 2}, -0.25)
+    assert value(await read_facts(facts), "clock_skew_seconds") == -0.25
     monkeypatch.setattr(facts, "_ping", fail)
-    found = await facts.read()
-    assert (found.is_database_up, found.statistics) == (False, None)
-
-
-async def test_slow_statistics_are_read_once_and_the_previous_ones_served(
-    facts: DatabaseFacts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    released = asyncio.Event()
-    reads = []
-
-    async def read(*_: object) -> Statistics:
-        reads.append(1)
-        if len(reads) > 1:
-            await released.wait()
-        return Statistics(6, len(reads), {})
-
-    monkeypatch.setattr(server, "read_statistics", read)
-    monkeypatch.setattr(server, "_STATISTICS_SECONDS", 0)
-    found = (await facts.read()).statistics
-    assert found is not None
-    monkeypatch.setattr(server, "_STATISTICS_WAIT_SECONDS", 0)
-    for _ in range(3):
-        assert (await facts.read()).statistics == found
-    assert len(reads) == 2
-    released.set()
-    monkeypatch.undo()
-    assert (await facts.read()).statistics == Statistics(6, 2, {})
+    found = await read_facts(facts)
+    assert value(found, "database_up") == 0
+    assert ("tickover_database_bytes", frozenset()) not in found

@@ -1,13 +1,12 @@
 """Failed sign-ins in a row: what the caller sees. tests/store/test_email_limits.py has the rules."""
 
-from datetime import timedelta
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from lab.soak.guessing import Attack, run_attack
 from tests.rpc.builders import BEN, call, login, open_failing_mail_world, send, wrong
-from tests.support.world import ANA
-from tickover.server.operations.services import Policy
-from tickover.server.sign_in.logins import Limits
+from tests.support.world import ANA, SETTINGS
 from tickover.server.sign_in.mail.mailer import EmailKind
 from tickover.server.storage import open_store
 
@@ -15,9 +14,8 @@ SEND, LOGIN = "sendLoginCodeEmail", "loginByEmailVerification"
 
 
 async def test_only_the_email_says_that_codes_are_stopped(tmp_path: Path, database_url: str) -> None:
-    limits = Limits(timedelta(0), sends_an_hour_from_one_network=0, failures_in_a_row=1)
-    policy = Policy("https://tickover.example.test", 0, logins=limits, client_burst=0)
-    async with open_failing_mail_world(tmp_path, database_url, policy) as (world, mailer):
+    settings = replace(SETTINGS, resend_seconds=0, sends_per_hour_per_network=0, code_failures=1)
+    async with open_failing_mail_world(tmp_path, database_url, settings) as (world, mailer):
         await world.result(SEND, send())
         code = mailer.emails[-1].secret
         rejected = await world.post(call(LOGIN, login(wrong(code))))

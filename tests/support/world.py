@@ -17,6 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from tests.support.sqlite_files import create_database
 from tests.support.stores import open_checked_store
 from tickover.api.limits import MAX_BODY
@@ -25,10 +27,10 @@ from tickover.server.http1.messages import Request, merge
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.logs import Log
 from tickover.server.metrics.numbers import SharedNumbers
-from tickover.server.operations.services import Policy, Services
+from tickover.server.operations.services import Services
 from tickover.server.rpc.dispatch import Dispatcher
 from tickover.server.rpc.openrpc import describe
-from tickover.server.settings import read_settings
+from tickover.server.settings import Settings, read_settings
 from tickover.server.sign_in.mail.compose import Composer
 from tickover.server.sign_in.mail.mailer import Mailer
 from tickover.server.sign_in.mail.outbox import Outbox
@@ -46,7 +48,16 @@ _PYTHON = sys.executable
 
 # All worlds share these, because creating them takes longer than most tests.
 COMPOSER = Composer("Tickover <tickover@example.test>")
-SETTINGS = read_settings({}, {"host": "0.0.0.0", "mail_url": "smtp://mail.example.test"})
+# Time doesn't pass in a test, so a client's rate limit would never reset. Tests of it set one.
+SETTINGS = read_settings(
+    {},
+    {
+        "host": "0.0.0.0",
+        "mail_url": "smtp://mail.example.test",
+        "public_url": "https://tickover.example.test",
+        "client_burst": "0",
+    },
+)
 
 
 class HttpResponse(NamedTuple):
@@ -103,7 +114,9 @@ class _ReusedProcess(IsolatedProcess):
 class World:
     """A server and a client. The test can set `now` and read emails."""
 
-    def __init__(self, store: Store, mailer: Mailer, outbox: Path, policy: Policy, seed: int = 1) -> None:
+    def __init__(
+        self, store: Store, mailer: Mailer, outbox: Path, settings: Settings = SETTINGS, seed: int = 1
+    ) -> None:
         self.now = NOW
         self.token = ""
         self.client = "203.0.113.7"
@@ -113,14 +126,14 @@ class World:
         self.random = random.Random(seed)
         mint = Mint(b"a key for tests alone", self.random.randbytes)
         log = Log(_LOGGER)
-        openrpc = partial(describe, policy.public_url)
+        openrpc = partial(describe, settings.public_url)
         self.isolated_process = _ReusedProcess()
-        self.services = Services(store, mailer, mint, policy, self.isolated_process, openrpc)
+        self.services = Services(store, mailer, mint, settings, self.isolated_process, openrpc)
         self.numbers = SharedNumbers()
         self.rpc = Dispatcher(self.services, log, observe=self.numbers.recorder().record_call)
-        site = Site(openrpc, Mailbox(outbox))
+        site = Site(openrpc, Mailbox(outbox), settings.resend_seconds)
         bank = BankRoutes(self.services, self.rpc)
-        self.handler = Handler(SETTINGS, self.rpc, bank, site, store.ping, log, now=lambda: self.now)
+        self.handler = Handler(settings, self.rpc, bank, site, store.ping, log, now=lambda: self.now)
 
     def pass_time(self, **amount: float) -> None:
         self.now += timedelta(**amount)
@@ -200,19 +213,12 @@ class World:
 
 
 @asynccontextmanager
-async def open_world(
-    folder: Path, database_url: str = "", max_clocks_per_user: int = 10_000, **limits: Any
-) -> AsyncIterator[World]:
-    """Open a server with its outbox, and an SQLite file unless there is a URL, in this folder.
-
-    `limits` are other fields of its policy.
-    """
+async def open_world(folder: Path, database_url: str = "", **settings: Any) -> AsyncIterator[World]:
+    """Open a server with its outbox, and an SQLite file unless there is a URL, in this folder."""
     store = await open_checked_store(database_url or create_database(folder))
     outbox = Outbox(folder / "outbox", COMPOSER)
     try:
-        # Time doesn't pass in a test, so a client's rate limit would never reset. Tests of it set one.
-        policy = Policy("https://tickover.example.test", max_clocks_per_user, **{"client_burst": 0, **limits})
-        world = World(store, outbox, folder / "outbox", policy)
+        world = World(store, outbox, folder / "outbox", replace(SETTINGS, **settings))
         try:
             yield world
         finally:

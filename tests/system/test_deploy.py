@@ -1,5 +1,6 @@
 """The files in deploy/ are valid for the programs that read them."""
 
+import asyncio
 import json
 import re
 import subprocess
@@ -11,10 +12,11 @@ from ruamel.yaml import YAML
 from tests.support.debian_packages import require_program
 from tests.support.repository import ROOT
 from tickover.server.app import _GRACE_SECONDS
-from tickover.server.metrics.exposition import Facts, render
-from tickover.server.metrics.numbers import SharedNumbers
+from tickover.server.metrics.numbers import SharedNumbers, render
+from tickover.server.metrics.server import DatabaseFacts
 from tickover.server.settings import CLIENT_VARIABLES, SETTINGS, read_settings
 from tickover.server.storage.admin.statistics import Statistics
+from tickover.server.web.handler import wall_clock
 
 DEPLOY = ROOT / "deploy"
 
@@ -36,10 +38,11 @@ def test_prometheus_accepts_its_configuration() -> None:
 
 
 @pytest.mark.parametrize("file", ["prometheus/alerts.yml", "grafana/tickover.json"])
-def test_metrics_and_outcomes_in_the_files_exist(file: str) -> None:
+async def test_metrics_and_outcomes_in_the_files_exist(file: str) -> None:
     text = (DEPLOY / file).read_text().replace('\\"', '"')
-    facts = Facts({"version": "1"}, True, 1, Statistics(1, 1, {"users": 1}, 0.5))
-    served = render(SharedNumbers(), facts).decode()
+    facts = DatabaseFacts("sqlite:///x.db", Path(), lambda: asyncio.sleep(0), wall_clock)
+    facts._statistics = Statistics(1, 1, {"users": 1}, 0.5)
+    served = render([*[fact async for fact in facts.read()], *SharedNumbers().read()]).decode()
     metrics = {name.removesuffix("_bucket") for name in re.findall(r"tickover_[a-z_]+", text)}
     assert metrics
     assert [name for name in metrics if f"# TYPE {name} " not in served] == []

@@ -5,17 +5,20 @@ import re
 import socket
 import stat
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from email.utils import parseaddr
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from urllib.request import urlopen
 
 import pytest
-from msgspec import to_builtins
+from msgspec.structs import asdict
 
 from tests.support.log_capture import LogCapture
 from tests.support.program import Program, code_params, link_params
-from tickover.server.app import TickoverServer, _policy
+from tickover.server.app import TickoverServer
+from tickover.server.operations.services import Services
 from tickover.server.settings import read_settings
 
 _KEY = "a key of 16 characters or more"
@@ -127,47 +130,32 @@ async def test_test_codes_are_used_and_not_logged(tmp_path: Path) -> None:
     log = LogCapture()
     server = await TickoverServer.open(read_settings({}, given), log.log)
     await server.close()
-    assert _policy(server.settings, "http://127.0.0.1").test_codes == {"app.test": "271828"}
+    assert server.settings.test_codes == {"app.test": "271828"}
     assert "app.test" in str(log.lines)
     assert "271828" not in str(log.lines)
 
 
-_LIMITS = {
-    "max_clocks_per_user": ("max_clocks_per_user", 7),
-    "max_bytes_per_user": ("max_bytes_per_user", 7),
-    "resend_seconds": ("logins.resend_interval", 7),
-    "sends_per_hour": ("logins.sends_an_hour", 7),
-    "sends_per_hour_per_network": ("logins.sends_an_hour_from_one_network", 7),
-    "code_tries": ("logins.code_tries", 7),
-    "code_failures": ("logins.failures_in_a_row", 7),
-    "client_burst": ("client_burst", 7),
-    "client_refill": ("client_refill", 7.0),
+_LOGIN_LIMITS = {
+    "resend_seconds": "resend_interval",
+    "sends_per_hour": "sends_an_hour",
+    "sends_per_hour_per_network": "sends_an_hour_from_one_network",
+    "code_tries": "code_tries",
+    "code_failures": "failures_in_a_row",
 }
-"""Numeric settings, each with its field in the policy and the value of the field if the setting is 7."""
+"""Numeric settings, each with its limit of sign-ins."""
 
 
-def _fields(value: Any, prefix: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name in value.__struct_fields__:
-        field = getattr(value, name)
-        if hasattr(field, "__struct_fields__"):
-            found |= _fields(field, f"{prefix}{name}.")
-        else:
-            found[prefix + name] = field.total_seconds() if hasattr(field, "total_seconds") else to_builtins(field)
-    return found
+def _login_limits(**flags: str) -> dict[str, object]:
+    services = Services(Mock(), Mock(), Mock(), read_settings({}, flags), Mock(), bytes)
+    return asdict(services.login_limits)
 
 
-@pytest.mark.parametrize("setting", _LIMITS)
-def test_setting_changes_only_its_field_of_the_policy(setting: str) -> None:
-    usual = _fields(_policy(read_settings({}, {}), "http://127.0.0.1"))
-    changed = _fields(_policy(read_settings({}, {setting: "7"}), "http://127.0.0.1"))
-    place, value = _LIMITS[setting]
-    assert {name: found for name, found in changed.items() if found != usual[name]} == {place: value}
-
-
-def test_every_field_of_the_policy_comes_from_a_setting() -> None:
-    policy = _fields(_policy(read_settings({}, {}), "http://127.0.0.1"))
-    assert set(policy) == {"public_url", "test_codes", *(place for place, _ in _LIMITS.values())}
+@pytest.mark.parametrize("setting", _LOGIN_LIMITS)
+def test_setting_changes_only_its_limit_of_sign_ins(setting: str) -> None:
+    usual, changed = _login_limits(), _login_limits(**{setting: "7"})
+    value = timedelta(seconds=7) if setting == "resend_seconds" else 7
+    assert set(usual) == set(_LOGIN_LIMITS.values())
+    assert changed == usual | {_LOGIN_LIMITS[setting]: value}
 
 
 _HTTP: dict[str, Callable[[Any], object]] = {

@@ -13,8 +13,9 @@ import uvloop
 
 from tickover import __version__
 from tickover.cli.session import DEFAULT_URL
-from tickover.server.app import TickoverServer, Worker
+from tickover.server.app import TickoverServer
 from tickover.server.logs import open_log
+from tickover.server.metrics.numbers import Recorder
 from tickover.server.settings import OUTBOX, Settings
 from tickover.server.storage.urls import redact_url
 from tickover.server.workers import handle_hangup, run_workers
@@ -29,17 +30,20 @@ def run_server(settings: Settings, when_ready: Callable[[str], None]) -> int:
     return _run(settings, when_ready)
 
 
-def _run_worker(settings: Settings, worker: Worker, when_ready: Callable[[], None], stop_pipe: int) -> int:
-    return _run(settings, lambda _: when_ready(), worker, stop_pipe)
+def _run_worker(settings: Settings, recorder: Recorder, when_ready: Callable[[], None], stop_pipe: int) -> int:
+    return _run(settings, lambda _: when_ready(), recorder, stop_pipe)
 
 
 def _run(
-    settings: Settings, when_ready: Callable[[str], None], worker: Worker | None = None, stop_pipe: int | None = None
+    settings: Settings,
+    when_ready: Callable[[str], None],
+    recorder: Recorder | None = None,
+    stop_pipe: int | None = None,
 ) -> int:
     """Serve until a signal arrives or until `stop_pipe` closes."""
 
     async def serve() -> None:
-        server = await TickoverServer.open(settings, open_log(settings.log_level, settings.log_format), worker)
+        server = await TickoverServer.open(settings, open_log(settings.log_level, settings.log_format), recorder)
         loop = asyncio.get_running_loop()
 
         def stop(number: int, *_: object) -> None:

@@ -6,9 +6,10 @@ import gc
 import socket
 from collections.abc import Callable
 from contextlib import AsyncExitStack, nullcontext, suppress
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec.structs import replace
 
 from tickover import __version__
 from tickover.api.errors import Reason
@@ -21,12 +22,11 @@ from tickover.server.http1.server import Server, raise_file_limit
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.logs import Log
 from tickover.server.metrics.mailer import MeasuredMailer
-from tickover.server.metrics.numbers import SharedNumbers
-from tickover.server.operations.services import Policy, Services
+from tickover.server.metrics.numbers import Recorder, SharedNumbers
+from tickover.server.operations.services import Services
 from tickover.server.rpc.dispatch import Dispatcher, Observe
 from tickover.server.secret_key import load_secret_key
 from tickover.server.settings import SettingError, Settings, exposure_reason, is_loopback
-from tickover.server.sign_in import logins
 from tickover.server.sign_in.mail import open_mailer
 from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage import open_store, schema_version
@@ -53,7 +53,7 @@ class TickoverServer:
         store: Store,
         mint: Mint,
         log: Log,
-        worker: "Worker",
+        recorder: Recorder,
     ) -> None:
         self.settings = settings
         self.url = server_url(settings.host, listeners.calls)
@@ -62,24 +62,25 @@ class TickoverServer:
         self._log = log
         self._stop_requested = asyncio.Event()
         self._drain_ended = asyncio.Event()
-        self._recorder = worker.numbers.recorder(worker.number)
+        self._recorder = recorder
         mailer = open_mailer(settings.mail_url, settings.mail_from, settings.data_dir / "outbox", log)
         self._tracing = open_tracing(settings)
         if self._tracing is not None:
             store, mailer = self._tracing.store(store), self._tracing.mailer(mailer)
-        self._mailer = MeasuredMailer(mailer, self._recorder)
+        self._mailer = MeasuredMailer(mailer, recorder)
         if self._mailer.is_local and exposure_reason(settings):
             log.warning("emails go to the outbox, so anyone who can reach this server can sign in as any user")
         if not settings.public_url and not is_loopback(settings.host):
             log.warning("TICKOVER_PUBLIC_URL is not set, so login links point to this machine", url=self.url)
         if settings.test_codes:
             log.warning("anyone can sign in with a fixed code in these domains", domains=list(settings.test_codes))
-        policy = _policy(settings, self.url)
-        describe = partial(describe_api, policy.public_url)
+        public_url = settings.public_url or self.url
+        describe = partial(describe_api, public_url)
         self._background = Background(self._store, mint.key_fingerprint(), wall_clock, log, on_swept=self._on_swept)
         self._isolated_process = IsolatedProcess()
-        services = Services(store, self._mailer, mint, policy, self._isolated_process, describe)
-        observe: Observe = self._recorder.record_call
+        with_url = replace(settings, public_url=public_url)
+        services = Services(store, self._mailer, mint, with_url, self._isolated_process, describe)
+        observe: Observe = recorder.record_call
         if self._tracing is not None:
             observe = self._tracing.observe(observe)
         self._rpc = Dispatcher(services, log, self._background.count_rejection, observe)
@@ -92,10 +93,10 @@ class TickoverServer:
         if self._tracing is not None:
             handle = self._tracing.handle(handle, self._handler.route)
         self._server = Server(handle, self._handler.reject, _http_limits(settings, log))
-        self._metrics = self._open_metrics(listeners.metrics, worker.numbers) if listeners.metrics else None
+        self._metrics = self._open_metrics(listeners.metrics) if listeners.metrics else None
 
     @classmethod
-    async def open(cls, settings: Settings, log: Log, worker: "Worker | None" = None) -> "TickoverServer":
+    async def open(cls, settings: Settings, log: Log, recorder: Recorder | None = None) -> "TickoverServer":
         """Open the ports, the database and the mailer. Raise SettingError if one is unavailable."""
         async with AsyncExitStack() as undo:
             listeners = open_listeners(settings, shared=settings.workers > 1)
@@ -109,7 +110,7 @@ class TickoverServer:
                     "other. Set TICKOVER_SECRET_KEY to the same value for all. If the other server has stopped, "
                     "wait for five minutes."
                 )
-            server = cls(settings, listeners, store, mint, log, worker or Worker(SharedNumbers(), 0))
+            server = cls(settings, listeners, store, mint, log, recorder or SharedNumbers().recorder())
             undo.pop_all()
         return server
 
@@ -129,12 +130,12 @@ class TickoverServer:
             finally:
                 await self._stop_serving()
 
-    def _open_metrics(self, listener: socket.socket, numbers: SharedNumbers) -> "MetricsServer":
+    def _open_metrics(self, listener: socket.socket) -> "MetricsServer":
         from tickover.server.metrics.server import DatabaseFacts, MetricsServer
 
         settings = self.settings
         facts = DatabaseFacts(settings.database_url, settings.data_dir, self._background.ping, wall_clock)
-        return MetricsServer(listener, numbers, self._publish_gauges, facts)
+        return MetricsServer(listener, self._recorder.shared, self._publish_gauges, facts)
 
     async def _drain(self) -> None:
         """Serve for `drain_seconds` more. `/readyz` returns 503, so load balancers choose other servers."""
@@ -235,31 +236,6 @@ def _http_limits(settings: Settings, log: Log) -> Limits:
         connections=connections,
         keep_alive_seconds=settings.keep_alive_seconds,
     )
-
-
-def _policy(settings: Settings, url: str) -> Policy:
-    return Policy(
-        public_url=settings.public_url or url,
-        max_clocks_per_user=settings.max_clocks_per_user,
-        max_bytes_per_user=settings.max_bytes_per_user,
-        logins=logins.Limits(
-            resend_interval=timedelta(seconds=settings.resend_seconds),
-            sends_an_hour=settings.sends_per_hour,
-            sends_an_hour_from_one_network=settings.sends_per_hour_per_network,
-            code_tries=settings.code_tries,
-            failures_in_a_row=settings.code_failures,
-        ),
-        test_codes=settings.test_codes,
-        client_burst=settings.client_burst,
-        client_refill=settings.client_refill,
-    )
-
-
-class Worker(NamedTuple):
-    """The number of a process among the workers of a server, and the numbers that they share."""
-
-    numbers: SharedNumbers
-    number: int
 
 
 class Listeners(NamedTuple):

@@ -52,19 +52,15 @@ class Background:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Run the tasks. On exit, stop them and log the last rejected calls."""
-        repeated = [
-            repeat(self._seconds, "sweep", self._sweep, self._log),
-            repeat(self._seconds, "report of rejected calls", self._report, self._log),
-            repeat(_CHECK_SECONDS, "check of the database", self._check_database, self._log),
-        ]
-        tasks = [asyncio.create_task(work) for work in repeated]
-        try:
-            yield
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            await self._report()
+        async with (
+            repeating(self._seconds, "sweep", self._sweep, self._log),
+            repeating(self._seconds, "report of rejected calls", self._report, self._log),
+            repeating(_CHECK_SECONDS, "check of the database", self._check_database, self._log),
+        ):
+            try:
+                yield
+            finally:
+                await self._report()
 
     def count_rejection(self, reason: Reason) -> None:
         """Count a rejected call for one log line a minute, which has no data of callers."""
@@ -124,13 +120,23 @@ class Background:
                 self._database_lost_at = None
 
 
-async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]], log: Log) -> None:
-    """Do the work repeatedly until cancelled, with a pause of `seconds`. Failures are logged."""
-    while True:
-        try:
-            await work()
-        except Rejection as rejection:
-            log.warning(f"{name} failed", reason=rejection.reason, **describe_cause(rejection))
-        except Exception:
-            log.exception(f"{name} failed")
-        await asyncio.sleep(seconds)
+@asynccontextmanager
+async def repeating(seconds: float, name: str, work: Callable[[], Awaitable[object]], log: Log) -> AsyncIterator[None]:
+    """Do the work repeatedly in a task, with a pause of `seconds`. Failures are logged."""
+
+    async def repeat() -> None:
+        while True:
+            try:
+                await work()
+            except Rejection as rejection:
+                log.warning(f"{name} failed", reason=rejection.reason, **describe_cause(rejection))
+            except Exception:
+                log.exception(f"{name} failed")
+            await asyncio.sleep(seconds)
+
+    task = asyncio.create_task(repeat())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -13,9 +13,9 @@ from typing import Final, NoReturn
 
 from msgspec.structs import replace
 
-from tickover.server.app import Listeners, Worker, open_listeners, server_url
+from tickover.server.app import Listeners, open_listeners, server_url
 from tickover.server.logs import Log
-from tickover.server.metrics.numbers import SharedNumbers
+from tickover.server.metrics.numbers import Recorder, SharedNumbers
 from tickover.server.settings import SettingError, Settings
 from tickover.server.storage.urls import is_postgres
 
@@ -23,7 +23,7 @@ _RESTART_SECONDS: Final = 1.0
 _STOP: Final = (signal.SIGINT, signal.SIGTERM)
 _TERMINAL: Final = 0
 
-Serve = Callable[[Settings, Worker, Callable[[], None], int], int]
+Serve = Callable[[Settings, Recorder, Callable[[], None], int], int]
 """Serves until a signal or the end of the pipe, calls back when ready, and returns the exit code."""
 
 
@@ -94,13 +94,13 @@ class _Supervisor:
             number = min(set(range(self._settings.workers)) - set(self._workers.values()))
             worker = os.fork()
             if not worker:
-                self._work(Worker(self._numbers, number), ready_writer)
+                self._work(self._numbers.recorder(number), ready_writer)
             self._workers[worker] = number
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP)
         os.close(ready_writer)
         return ready
 
-    def _work(self, worker: Worker, ready_writer: int) -> NoReturn:
+    def _work(self, recorder: Recorder, ready_writer: int) -> NoReturn:
         # The supervisor forwards signals. In its group, a worker would get Ctrl-C twice and stop without waiting.
         os.setpgid(0, 0)
         os.close(self._supervisor_runs)
@@ -108,7 +108,7 @@ class _Supervisor:
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP)
-        sys.exit(self._serve(self._settings, worker, lambda: _notify_ready(ready_writer), self._supervisor_ended))
+        sys.exit(self._serve(self._settings, recorder, lambda: _notify_ready(ready_writer), self._supervisor_ended))
 
     def _stop(self, number: int) -> None:
         self._stopping = True

@@ -65,7 +65,7 @@ class _Query(Struct, frozen=True):
 class Simplefin:
     def __init__(self, bank: Bank) -> None:
         self._bank = bank
-        self._url = f"{bank.services.policy.public_url}/simplefin"
+        self._url = f"{bank.services.settings.public_url}/simplefin"
 
     def route(self, path: str) -> str | None:
         """Return the path without the secret of a setup token, or None if nothing is there."""
@@ -143,7 +143,7 @@ class Simplefin:
             "name": connection.institution,
             "org_id": id,
             "org_name": connection.institution,
-            "org_url": self._bank.services.policy.public_url,
+            "org_url": self._bank.services.settings.public_url,
             "sfin_url": self._url,
         }
         return {"errlist": errors, "errors": messages, "connections": [connected], "accounts": accounts}

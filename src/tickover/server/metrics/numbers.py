@@ -1,7 +1,10 @@
-"""Numbers in memory that all processes of a server share. Each process writes its own row, so it needs no lock."""
+"""The metrics, which are numbers in memory that all processes of a server share, and their text for Prometheus.
+
+No label contains data of callers.
+"""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from mmap import mmap
 from typing import Final
@@ -17,6 +20,7 @@ Key = tuple[str, ...]
 _OPERATIONS: Final = (*OPERATIONS, "unknown")
 """Calls of unknown methods are counted together, because callers choose the name."""
 _OUTCOMES: Final = ("OK", *Reason)
+_ANY_CALL: Final = ("OK", Reason.INVALID_PARAMS, Reason.UNAVAILABLE, Reason.INTERNAL)
 _BOUNDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper bounds of the buckets of durations, in seconds."""
 BUCKETS: Final = (*(f"{bound:g}" for bound in _BOUNDS), "+Inf")
@@ -97,25 +101,30 @@ _SUM_OFFSET: Final = len(BUCKETS)
 
 
 class SharedNumbers:
-    """One row of numbers for each process, starting at 0. Processes that are forked later share them."""
+    """One row of numbers for each process, starting at 0. Processes that are forked later share them.
+
+    Each process writes its own row, so it needs no lock.
+    """
 
     def __init__(self, processes: int = 1) -> None:
         self._numbers = memoryview(mmap(-1, processes * len(_SLOTS) * 8)).cast("d")
 
     def recorder(self, process: int = 0) -> "Recorder":
         """Return the recorder of one process. A new process continues the counts of the one that it replaces."""
-        return Recorder(self._numbers[process * len(_SLOTS) : (process + 1) * len(_SLOTS)])
+        return Recorder(self, self._numbers[process * len(_SLOTS) : (process + 1) * len(_SLOTS)])
 
-    def read(self, metric: Metric) -> list[float]:
-        """Return the number for each key of a metric, over all processes."""
-        combine = max if metric.is_timestamp else sum
-        return [combine(self._numbers[_SLOTS[key] :: len(_SLOTS)]) for key in metric.series()]
+    def read(self) -> Iterator[tuple[Metric, Sequence[float]]]:
+        """Yield each metric with a number for each of its keys, over all processes."""
+        for metric in METRICS:
+            combine = max if metric.is_timestamp else sum
+            yield metric, [combine(self._numbers[_SLOTS[key] :: len(_SLOTS)]) for key in metric.series()]
 
 
 class Recorder:
     """Writes the numbers of one process."""
 
-    def __init__(self, numbers: "memoryview[float]") -> None:
+    def __init__(self, shared: SharedNumbers, numbers: "memoryview[float]") -> None:
+        self.shared = shared
         self._numbers = numbers
 
     def record_call(self, operation: str, rejection: Rejection | None, seconds: float) -> None:
@@ -155,3 +164,44 @@ def cause_of(failure: BaseException) -> str:
             if kind.__name__ in names:
                 return cause
     return "other"
+
+
+def render(metrics: Iterable[tuple[Metric, Iterable[float]]]) -> bytes:
+    """Return metrics, each with a value for each of its keys, in the text format of Prometheus."""
+    return "".join(f"{line}\n" for metric, values in metrics for line in _lines(metric, values)).encode()
+
+
+def _lines(metric: Metric, values: Iterable[float]) -> Iterator[str]:
+    yield f"# HELP tickover_{metric.name} {metric.help}"
+    yield f"# TYPE tickover_{metric.name} {metric.kind}"
+    count = 0.0
+    for key, value in zip(metric.series(), values, strict=True):
+        labels = [f'{label}="{text}"' for label, text in zip(metric.labels, key[1:], strict=True)]
+        if metric.kind != "histogram":
+            # A counter starts at 0, so that the first failure is an increase.
+            if value or _is_expected(key):
+                yield _sample(metric.name, labels, value)
+        elif key[-1] == "sum":
+            yield _sample(f"{metric.name}_sum", labels[:-1], value)
+            yield _sample(f"{metric.name}_count", labels[:-1], count)
+            count = 0.0
+        else:
+            count += value
+            yield _sample(f"{metric.name}_bucket", labels, count)
+
+
+def _is_expected(key: Key) -> bool:
+    """Return False for outcomes that a call can't have. Their series would only cost space."""
+    if key[0] != "calls_total":
+        return True
+    _, name, outcome = key
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        return outcome in ("OK", Reason.METHOD_NOT_FOUND)
+    needs_token = (Reason.UNAUTHENTICATED,) if operation.needs is not None else ()
+    return outcome in (*_ANY_CALL, *needs_token, *operation.reasons)
+
+
+def _sample(name: str, labels: list[str], value: float) -> str:
+    written = f"{{{','.join(labels)}}}" if labels else ""
+    return f"tickover_{name}{written} {int(value) if value == int(value) else value!r}"

@@ -64,19 +64,19 @@ async def send_login_code_email(params: SendEntry, caller: Caller, services: Ser
     default, an address can receive one email every {RESEND_INTERVAL.seconds} seconds. The response arrives after the
     mail server has accepted the email. It is the same for known and unknown addresses.
     """
-    mint, policy = services.mint, services.policy
+    mint, settings = services.mint, services.settings
     is_code = params.kind is SecretKind.CODE
-    fixed_code = policy.test_codes.get(params.email.rpartition("@")[2]) if is_code else None
+    fixed_code = settings.test_codes.get(params.email.rpartition("@")[2]) if is_code else None
     secret = fixed_code or (mint.new_code() if is_code else mint.new_link_secret())
     digest = mint.code_digest(params.email, caller.now, secret) if is_code else tokens.digest(secret)
     network = mint.network_digest(caller.network)
     send = LoginEmail(digest, params.email, params.kind, caller.now, network, is_mailed=fixed_code is None)
-    claim = await services.store.claim_send(send, policy.logins)
+    claim = await services.store.claim_send(send, services.login_limits)
     if isinstance(claim, TooSoon):
         raise _too_soon(claim, caller.now, services.mailer)
     if not send.is_mailed:
         return Sent("ok")
-    email = _compose(send, secret, claim, policy.public_url)
+    email = _compose(send, secret, claim, settings.public_url)
     await _deliver(email, send, services)
     # With real mail, a loginUrl in the response would give the account to any caller.
     returns_link = email.kind is EmailKind.LINK and services.mailer.is_local

@@ -1,32 +1,18 @@
 """What the handlers of operations share: the store, the mailer, and caches of clocks, ledgers and tokens."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
-from msgspec import Struct
-
-from tickover.api.limits import CLIENT_BURST, CLIENT_REFILL
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.operations.access import Access
 from tickover.server.operations.clocks import Clocks
 from tickover.server.operations.ledgers import Ledgers
+from tickover.server.settings import Settings
 from tickover.server.sign_in.logins import Limits
 from tickover.server.sign_in.mail.mailer import Mailer
 from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage.store import Quota, Store
-
-
-class Policy(Struct, frozen=True):
-    """The limits and URL that the operator configures."""
-
-    public_url: str
-    max_clocks_per_user: int
-    max_bytes_per_user: int = 0
-    logins: Limits = Limits()
-    test_codes: Mapping[str, str] = {}
-    """Fixed codes by the domain of the address."""
-    client_burst: int = CLIENT_BURST
-    client_refill: float = CLIENT_REFILL
 
 
 @dataclass
@@ -34,12 +20,21 @@ class Services:
     store: Store
     mailer: Mailer
     mint: Mint
-    policy: Policy
+    settings: Settings
+    """With the public URL, also if it is the address that the server listens on."""
     isolated_process: IsolatedProcess
     describe: Callable[[], bytes]
     """Returns the OpenRPC document."""
 
     def __post_init__(self) -> None:
-        self.access = Access(self.store, self.policy.client_burst, self.policy.client_refill)
-        self.clocks = Clocks(self.store, Quota(self.policy.max_clocks_per_user, self.policy.max_bytes_per_user))
+        settings = self.settings
+        self.access = Access(self.store, settings.client_burst, settings.client_refill)
+        self.clocks = Clocks(self.store, Quota(settings.max_clocks_per_user, settings.max_bytes_per_user))
         self.ledgers = Ledgers()
+        self.login_limits = Limits(
+            resend_interval=timedelta(seconds=settings.resend_seconds),
+            sends_an_hour=settings.sends_per_hour,
+            sends_an_hour_from_one_network=settings.sends_per_hour_per_network,
+            code_tries=settings.code_tries,
+            failures_in_a_row=settings.code_failures,
+        )

@@ -13,7 +13,6 @@ from msgspec import Raw, Struct, json
 
 import tickover
 from tickover.api import plans
-from tickover.api.limits import RESEND_INTERVAL
 from tickover.api.timestamps import Instant, first_of_month
 from tickover.server.http1.messages import Header, Response
 from tickover.server.sign_in import email_addresses
@@ -52,8 +51,8 @@ class Site(Struct, frozen=True):
 
     describe: Callable[[], bytes]
     """Returns the OpenRPC document."""
-    mailbox: Mailbox | None = None
-    resend_seconds: int = int(RESEND_INTERVAL.total_seconds())
+    mailbox: Mailbox | None
+    resend_seconds: int
 
     def has(self, path: str) -> bool:
         """Return whether the path is a route. An email with this ID may still be missing."""
