@@ -14,7 +14,7 @@ from tickover.api.clocks import AccountEntry, ContributionEntry, GoalEntry, NewC
 from tickover.api.expectations import BalanceExpectationEntry, TotalExpectationEntry
 from tickover.api.timestamps import Instant
 from tickover.server.schedule import clocks
-from tickover.server.schedule.events import EventQuery, events, index_events, read_cursor
+from tickover.server.schedule.events import EventQuery, Events, read_cursor
 from tickover.server.schedule.expectations import Scope, check
 from tickover.server.schedule.ledger import Ledger, balances
 from tickover.server.schedule.schedule import Expectation, decode_stored, encode_schedule, encode_stored
@@ -114,7 +114,7 @@ def test_pages_of_events_equal_the_model() -> None:
         seen: list[Any] = []
         while True:
             query = EventQuery(frozen_time, until, limit, after, cursor, ledger.opening_balances(model.opening))
-            page = msgspec.json.decode(events(ledger, index_events(ledger), query))
+            page = msgspec.json.decode(Events(ledger).page(query))
             seen += page["events"]
             if "nextCursor" not in page:
                 break

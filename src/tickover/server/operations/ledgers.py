@@ -15,7 +15,7 @@ from tickover.api.fields import Number
 from tickover.api.reconciliation import ExpectedItem
 from tickover.server.lru_cache import LruCache
 from tickover.server.schedule.clocks import Clock
-from tickover.server.schedule.events import EventIndex, index_events
+from tickover.server.schedule.events import Events
 from tickover.server.schedule.expectations import Scope, scope_faults
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.reconciliation import booked_transactions
@@ -36,8 +36,8 @@ class CachedLedger:
         self.ledger = Ledger(schedule)
 
     @cached_property
-    def events(self) -> EventIndex:
-        return index_events(self.ledger)
+    def events(self) -> Events:
+        return Events(self.ledger)
 
     @cached_property
     def totals(self) -> Totals:

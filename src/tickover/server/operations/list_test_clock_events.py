@@ -12,7 +12,7 @@ from tickover.server.operations import sizes
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults
 from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
-from tickover.server.schedule.events import EventQuery, events, read_cursor
+from tickover.server.schedule.events import EventQuery, read_cursor
 from tickover.server.schedule.expectations import time_faults
 
 
@@ -73,4 +73,4 @@ async def list_test_clock_events(params: EventsEntry, caller: Caller, services: 
     cached = await services.ledgers.get(clock, schedule)
     opening = cached.ledger.opening_balances(params.opening_balances)
     query = EventQuery(clock.frozen_time, until, int(params.limit), params.after or None, cursor, opening)
-    return events(cached.ledger, cached.events, query)
+    return cached.events.page(query)

@@ -5,15 +5,16 @@ An event's ID is derived from the ID of its item, so it stays the same in every 
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Final, NamedTuple
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
 
-from msgspec import Struct, json
+from msgspec import Raw, Struct
 
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.schedule.items import item_id
-from tickover.server.schedule.ledger import Book, Ledger, LedgerGoal
+from tickover.server.schedule.items import ENCODER, item_id
+from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.money import Amount, to_number
 from tickover.server.schedule.schedule import TRANSACTIONS
 
@@ -24,7 +25,7 @@ _TRANSFERS_OFFSET: Final = 2**31
 """Sorts transfers after transactions, whose group they share."""
 _MICROS_OFFSET: Final = 2**63
 """Makes instants before 1970 positive."""
-_encode: Final = json.Encoder().encode
+_ZERO: Final = Fraction(0)
 
 
 class EventKey(NamedTuple):
@@ -39,17 +40,14 @@ class EventKey(NamedTuple):
 
 
 class Event(NamedTuple):
+    at: Instant
     group: int
     position: int
     """The position of the item in its group. Transfers follow transactions."""
     step: int
 
 
-class EventIndex(Struct, frozen=True):
-    """All events of a schedule, sorted, and their instants."""
-
-    instants: Sequence[Instant]
-    events: Sequence[Event]
+_instant_of: Final = attrgetter("at")
 
 
 class EventQuery(Struct, frozen=True):
@@ -61,42 +59,6 @@ class EventQuery(Struct, frozen=True):
     after: Instant | None = None
     cursor: EventKey | None = None
     opening: Mapping[str, Fraction] = {}
-
-
-def index_events(ledger: Ledger) -> EventIndex:
-    """Return the events in order: by instant, then transactions, transfers, and goals in their order."""
-    schedule = ledger.schedule
-    instants = [*schedule.transactions.instants, *schedule.transfers.instants]
-    events = [Event(TRANSACTIONS, position, _POSTED) for position in range(len(instants))]
-    for group, (goal, savings) in enumerate(zip(schedule.goals, ledger.goals, strict=True), start=1):
-        contributions = goal.contributions.instants
-        # A goal that starts at its target is not reached by a contribution.
-        reached = bisect_left(savings.sums, savings.target)
-        for position, at in enumerate(contributions):
-            instants.append(at)
-            events.append(Event(group, position, _POSTED))
-            if position + 1 == reached:
-                instants.append(at)
-                events.append(Event(group, position, _REACHED))
-    # The sort is stable, so events of one instant stay in the order above.
-    order = sorted(range(len(instants)), key=instants.__getitem__)
-    return EventIndex([instants[index] for index in order], [events[index] for index in order])
-
-
-def _encoded(ledger: Ledger, group: int, position: int) -> bytes:
-    schedule = ledger.schedule
-    if group != TRANSACTIONS:
-        return schedule.goals[group - 1].contributions.encoded[position]
-    count = len(ledger.transactions)
-    return schedule.transactions.encoded[position] if position < count else schedule.transfers.encoded[position - count]
-
-
-def _key(ledger: Ledger, index: EventIndex, i: int) -> EventKey:
-    group, position, step = index.events[i]
-    id = item_id(_encoded(ledger, group, position))
-    number = int(id[id.rindex("_") + 1 :])
-    is_transfer = group == TRANSACTIONS and position >= len(ledger.transactions)
-    return EventKey(index.instants[i], group, number + (_TRANSFERS_OFFSET if is_transfer else 0), step)
 
 
 def write_cursor(key: EventKey) -> str:
@@ -116,78 +78,83 @@ def read_cursor(text: str) -> EventKey | None:
         return None
 
 
-def events(ledger: Ledger, index: EventIndex, query: EventQuery) -> bytes:
-    """Return a page of events and the cursor of the next page, as JSON."""
-    first = 0 if query.after is None else bisect_right(index.instants, query.after)
-    if query.cursor is not None:
-        every = range(len(index.events))
-        first = max(first, bisect_right(every, query.cursor, key=lambda i: _key(ledger, index, i)))
-    end = bisect_right(index.instants, query.until)
-    last = min(first + query.limit, end)
-    writer = _EventWriter(ledger, query)
-    page = b",".join([writer.write(index.instants[i], *index.events[i]) for i in range(first, last)])
-    if last >= end:
-        return b'{"events":[%b]}' % page
-    return b'{"events":[%b],"nextCursor":"%b"}' % (page, write_cursor(_key(ledger, index, last - 1)).encode())
+class Events:
+    """All events of a schedule in order: by instant, then transactions, transfers, and goals in their order."""
 
-
-class _EventWriter:
-    def __init__(self, ledger: Ledger, query: EventQuery) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._query = query
-        self._openings: dict[str, tuple[int, int, int]] = {}
+        schedule = ledger.schedule
+        instants = [*schedule.transactions.instants, *schedule.transfers.instants]
+        events = [Event(at, TRANSACTIONS, position, _POSTED) for position, at in enumerate(instants)]
+        for group, (goal, savings) in enumerate(zip(schedule.goals, ledger.goals, strict=True), start=1):
+            # A goal that starts at its target is not reached by a contribution.
+            reached = bisect_left(savings.sums, savings.target)
+            for position, at in enumerate(goal.contributions.instants):
+                events.append(Event(at, group, position, _POSTED))
+                if position + 1 == reached:
+                    events.append(Event(at, group, position, _REACHED))
+        # The sort is stable, so events of one instant stay in the order above.
+        self._events = sorted(events, key=_instant_of)
 
-    def write(self, at: Instant, group: int, position: int, step: int) -> bytes:
-        pending = b',"pending":true' if at > self._query.frozen_time else b""
-        encoded_at, encoded = _encode(at), _encoded(self._ledger, group, position)
-        if group == TRANSACTIONS and position >= len(self._ledger.transactions):
-            return self._transfer_posted(encoded_at, pending, encoded, position)
-        if group == TRANSACTIONS:
-            return self._transaction_posted(encoded_at, pending, encoded, position)
-        goal = self._ledger.goals[group - 1]
-        if step == _REACHED:
-            id = goal.id.encode()
-            return b'{"id":"evt_%b","at":%b,"type":"goal.reached"%b,"goalId":"%b"}' % (id, encoded_at, pending, id)
-        return _contribution_posted(encoded_at, pending, goal, encoded, to_number(goal.sums[position + 1], goal.unit))
+    def page(self, query: EventQuery) -> bytes:
+        """Return a page of events and the cursor of the next page, as JSON."""
+        first = 0 if query.after is None else bisect_right(self._events, query.after, key=_instant_of)
+        if query.cursor is not None:
+            first = max(first, bisect_right(self._events, query.cursor, key=self._key))
+        end = bisect_right(self._events, query.until, key=_instant_of)
+        last = min(first + query.limit, end)
+        page: dict[str, Any] = {"events": [self._describe(event, query) for event in self._events[first:last]]}
+        if last < end:
+            page["nextCursor"] = write_cursor(self._key(self._events[last - 1]))
+        return ENCODER.encode(page)
 
-    def _transaction_posted(self, at: bytes, pending: bytes, encoded: bytes, position: int) -> bytes:
-        transaction = self._ledger.transactions[position]
-        book = self._ledger.currency_book(transaction.currency)
-        offset, factor, unit = self._opening(transaction.currency, book)
-        balance = _encode(to_number(book.running_balances[position] * factor + offset, unit))
-        if transaction.account is not None:
-            balance += b',"accountBalance":%b' % self._account_balance(transaction.account, position)
-        return b'{"id":"evt_%b","at":%b,"type":"transaction.posted"%b,"transaction":%b,"balance":%b}' % (
-            transaction.id.encode(), at, pending, encoded, balance,
-        )  # fmt: skip
+    def _encoded(self, event: Event) -> bytes:
+        """Return the item of an event."""
+        schedule = self._ledger.schedule
+        if event.group != TRANSACTIONS:
+            return schedule.goals[event.group - 1].contributions.encoded[event.position]
+        count = len(self._ledger.transactions)
+        if event.position < count:
+            return schedule.transactions.encoded[event.position]
+        return schedule.transfers.encoded[event.position - count]
 
-    def _transfer_posted(self, at: bytes, pending: bytes, encoded: bytes, position: int) -> bytes:
-        transfer = self._ledger.transfers[position - len(self._ledger.transactions)]
-        ends = [self._account_balance(key, position) for key in (transfer.from_, transfer.to)]
-        return b'{"id":"evt_%b","at":%b,"type":"transfer.posted"%b,"transfer":%b,"fromBalance":%b,"toBalance":%b}' % (
-            transfer.id.encode(),
-            at,
-            pending,
-            encoded,
-            *ends,
-        )
+    def _key(self, event: Event) -> EventKey:
+        number = int(item_id(self._encoded(event)).rpartition("_")[2])
+        if event.group == TRANSACTIONS and event.position >= len(self._ledger.transactions):
+            number += _TRANSFERS_OFFSET
+        return EventKey(event.at, event.group, number, event.step)
 
-    def _account_balance(self, key: str, position: int) -> bytes:
+    def _describe(self, event: Event, query: EventQuery) -> dict[str, Any]:
+        """Return the members of the event."""
+        ledger, position, encoded = self._ledger, event.position, self._encoded(event)
+        item = Raw(encoded)
+        count = len(ledger.transactions)
+        members: dict[str, Any]
+        if event.group != TRANSACTIONS:
+            goal = ledger.goals[event.group - 1]
+            id, type, members = goal.id, "goal.reached", {"goalId": goal.id}
+            if event.step == _POSTED:
+                id, type = item_id(encoded), "contribution.posted"
+                members |= {"contribution": item, "currentAmount": to_number(goal.sums[position + 1], goal.unit)}
+        elif position < count:
+            transaction = ledger.transactions[position]
+            id, type, members = transaction.id, "transaction.posted", {"transaction": item}
+            members["balance"] = self._currency_balance(transaction.currency, position, query.opening)
+            if transaction.account is not None:
+                members["accountBalance"] = self._account_balance(transaction.account, position)
+        else:
+            transfer = ledger.transfers[position - count]
+            id, type, members = transfer.id, "transfer.posted", {"transfer": item}
+            members["fromBalance"] = self._account_balance(transfer.from_, position)
+            members["toBalance"] = self._account_balance(transfer.to, position)
+        pending = {"pending": True} if event.at > query.frozen_time else {}
+        return {"id": f"evt_{id}", "at": event.at, "type": type, **pending, **members}
+
+    def _currency_balance(self, currency: str, position: int, openings: Mapping[str, Fraction]) -> Amount:
+        book, opening = self._ledger.currency_book(currency), openings.get(currency, _ZERO)
+        balance = book.running_balances[position] * opening.denominator + opening.numerator * book.unit
+        return to_number(balance, opening.denominator * book.unit)
+
+    def _account_balance(self, key: str, position: int) -> Amount:
         book = self._ledger.account_book(key)
-        return _encode(to_number(book.running_balances[position], book.unit))
-
-    def _opening(self, currency: str, book: Book) -> tuple[int, int, int]:
-        """Return the opening balance in a unit that is a multiple of the book's, the factor, and the unit."""
-        found = self._openings.get(currency)
-        if found is None:
-            opening = self._query.opening.get(currency, Fraction(0))
-            factor = opening.denominator
-            found = self._openings[currency] = (opening.numerator * book.unit, factor, factor * book.unit)
-        return found
-
-
-def _contribution_posted(at: bytes, pending: bytes, goal: LedgerGoal, encoded: bytes, current: Amount) -> bytes:
-    return (
-        b'{"id":"evt_%b","at":%b,"type":"contribution.posted"%b,"goalId":"%b","contribution":%b,"currentAmount":%b}'
-        % (item_id(encoded).encode(), at, pending, goal.id.encode(), encoded, _encode(current))
-    )
+        return to_number(book.running_balances[position], book.unit)
