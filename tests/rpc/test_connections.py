@@ -8,9 +8,8 @@ from tests.rpc.bank_client import connect_plaid, connect_simplefin
 from tests.rpc.builders import START, transaction
 from tests.support.world import World
 from tickover.api.limits import MAX_ADDED, MAX_CLOCK_TRANSACTIONS
-from tickover.server.bank import bank
-from tickover.server.bank.view import BankView
-from tickover.server.schedule.ledger import Ledger
+from tickover.server.bank import plaid, plaid_objects
+from tickover.server.schedule.bank_view import Row
 
 CONNECT, LIST, DISCONNECT = "connectTestClock", "listTestClockConnections", "disconnectTestClock"
 FROM, UNTIL = "2027-02-01T00:00:00Z", "2027-02-02T00:00:00Z"
@@ -78,18 +77,16 @@ async def test_largest_clock_is_cached(world: World, token: str, monkeypatch: py
     for _ in range(MAX_CLOCK_TRANSACTIONS // MAX_ADDED):
         await world.result("amendTestClock", {"id": clock, "add": {"transfers": transfers}}, token)
     item = await connect_plaid(world, token, clock)
-    views: list[BankView] = []
+    encoded: list[Row] = []
 
-    class CountedView(BankView):
-        def __init__(self, ledger: Ledger, clock_key: bytes) -> None:
-            super().__init__(ledger, clock_key)
-            views.append(self)
+    def encode_and_count(row: Row) -> bytes:
+        encoded.append(row)
+        return plaid_objects.encode_row(row)
 
-    monkeypatch.setattr(bank, "BankView", CountedView)
+    monkeypatch.setattr(plaid, "encode_row", encode_and_count)
     for _ in range(2):
-        await item.call("/accounts/get")
-    [view] = views
-    assert len(view.rows) == 2 * MAX_CLOCK_TRANSACTIONS
+        await item.call("/transactions/sync")
+    assert len(encoded) == 2 * MAX_CLOCK_TRANSACTIONS
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ from tickover.server.bank.sync import (
     state_of,
     write_cursor,
 )
-from tickover.server.bank.view import BankView
 from tickover.server.schedule.amendments import amend
+from tickover.server.schedule.bank_view import BankView
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.schedule import decode_stored, encode_schedule, encode_stored, view
 
@@ -79,7 +79,7 @@ class Bank:
         return json.loads(view(self.clock.frozen_time, self.schedule))
 
     def state(self) -> State:
-        return state_of(self.schedule, self.view, self.clock.frozen_time)
+        return state_of(self.view, self.clock.frozen_time)
 
     def rows(self) -> set[str]:
         """Return the IDs of all rows that the bank must show, from what the clock's owner sees."""

@@ -23,8 +23,8 @@ from tickover.server.bank.sync import (
     state_of,
     write_cursor,
 )
-from tickover.server.bank.view import BankAccount
 from tickover.server.http1.messages import Response
+from tickover.server.schedule.bank_view import BankAccount
 from tickover.server.sign_in import tokens
 
 _HEADERS: Final = (
@@ -179,7 +179,7 @@ class Plaid:
                 position
                 for position in range(len(rows) - 1, -1, -1)
                 if rows[position].is_shown(clock.at)
-                and start <= rows[position].shown_from.date() <= end
+                and start <= rows[position].at.date() <= end
                 and rows[position].account.id in wanted
             ]
             offset = call.options.offset or 0
@@ -188,14 +188,14 @@ class Plaid:
                 "accounts": [to_account(clock, account) for account in accounts],
                 "item": self._item(clock),
                 "total_transactions": len(found),
-                "transactions": await _encode_rows(clock, page, call.options),
+                "transactions": await self._encode_rows(clock, page, call.options),
             }
 
     async def _sync(self, call: _Call, request: BankRequest) -> Members:
         async with self._open(call, request) as clock:
             account_id = call.options.account_id
             accounts = _find_accounts(clock, [account_id] if account_id else None)
-            now = state_of(clock.schedule, clock.view, clock.at)
+            now = state_of(clock.view, clock.at)
 
             def sign(payload: bytes) -> bytes:
                 bound = b"%b\n%b\n%b" % (clock.connection.key, (account_id or "").encode(), payload)
@@ -212,13 +212,20 @@ class Plaid:
                 raise PlaidError("TRANSACTIONS_ERROR", code, message) from None
             return {
                 "accounts": [to_account(clock, account) for account in accounts],
-                "added": await _encode_rows(clock, page.added, call.options),
+                "added": await self._encode_rows(clock, page.added, call.options),
                 "has_more": page.has_more,
                 "modified": [],
                 "next_cursor": write_cursor(page.next, sign),
                 "removed": [{"account_id": row.account.id, "transaction_id": row.id} for row in page.removed],
                 "transactions_update_status": "HISTORICAL_UPDATE_COMPLETE",
             }
+
+    async def _encode_rows(self, clock: OpenClock, positions: Sequence[int], options: _Options) -> list[Raw]:
+        if options.include_original_description:
+            rows = clock.view.rows
+            return [Raw(encode_row(rows[position], with_description=True)) for position in positions]
+        encoded = await self._bank.encode_rows(clock, encode_row)
+        return [encoded[position] for position in positions]
 
     @asynccontextmanager
     async def _open(self, call: _Call, request: BankRequest) -> AsyncIterator[OpenClock]:
@@ -278,14 +285,6 @@ def _find_accounts(clock: OpenClock, account_ids: Sequence[str] | None) -> list[
     if len(found) != len(wanted):
         raise invalid_input("INVALID_ACCOUNT_ID", "one of the account IDs is not an account of this item")
     return found
-
-
-async def _encode_rows(clock: OpenClock, positions: Sequence[int], options: _Options) -> list[Raw]:
-    if options.include_original_description:
-        rows = clock.view.rows
-        return [Raw(encode_row(rows[position], with_description=True)) for position in positions]
-    encoded = await clock.encode_rows(encode_row)
-    return [encoded[position] for position in positions]
 
 
 def _error_response(error: PlaidError, request: BankRequest) -> Response:

@@ -11,7 +11,7 @@ from tickover.api import ids
 from tickover.api.fields import AccountType
 from tickover.api.timestamps import Instant
 from tickover.server.bank.bank import OpenClock
-from tickover.server.bank.view import BankAccount, Row
+from tickover.server.schedule.bank_view import BankAccount, Row
 from tickover.server.schedule.ledger import fraction_to_number
 from tickover.server.schedule.money import Amount
 from tickover.server.storage.store import StoredConnection
@@ -69,15 +69,15 @@ def encode_row(row: Row, *, with_description: bool = False) -> bytes:
         authorized_date=row.authorized_at.date(),
         authorized_datetime=row.authorized_at,
         category=[row.category] if row.category else None,
-        date=row.shown_from.date(),
-        datetime=row.shown_from,
+        date=row.at.date(),
+        datetime=row.at,
         iso_currency_code=row.account.currency,
         name=row.name,
         original_description=row.name if with_description else None,
         pending=row.is_pending,
         pending_transaction_id=row.pending_id,
         personal_finance_category=_personal_finance_category(row),
-        transaction_code="transfer" if row.is_transfer else None,
+        transaction_code="transfer" if row.transfer else None,
         transaction_id=row.id,
     )
     return _encode(transaction)
@@ -87,7 +87,7 @@ def _personal_finance_category(row: Row) -> Mapping[str, Any]:
     """Return the clock's category as it is. Plaid always has one, so apps read its members without a check."""
     if row.category:
         primary = detailed = row.category
-    elif row.is_transfer:
+    elif row.transfer:
         primary = "TRANSFER_IN" if row.amount > 0 else "TRANSFER_OUT"
         detailed = f"{primary}_ACCOUNT_TRANSFER"
     else:

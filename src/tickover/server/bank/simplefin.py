@@ -18,9 +18,9 @@ from tickover.api import ids
 from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.bank.bank import Bank, BankRequest, OpenClock, UnknownSecret
-from tickover.server.bank.view import BankAccount, Row
 from tickover.server.http1.messages import Header, Response
 from tickover.server.rpc.reasons import REASONS
+from tickover.server.schedule.bank_view import BankAccount, Row
 from tickover.server.schedule.money import Amount
 
 _SAFE: Final[tuple[Header, ...]] = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
@@ -154,7 +154,7 @@ class Simplefin:
         ]
         rows: dict[str, list[Raw]] = {account.id: [] for account in accounts}
         if accounts and not query.balances_only:
-            encoded = await clock.encode_rows(_encode_row)
+            encoded = await self._bank.encode_rows(clock, _encode_row)
             for position in _select_rows(clock, query):
                 if (id := clock.view.rows[position].account.id) in rows:
                     rows[id].append(encoded[position])
@@ -181,7 +181,7 @@ class Simplefin:
 def _encode_row(row: Row) -> bytes:
     members = {
         "id": row.id,
-        "posted": 0 if row.is_pending else _to_unix(row.shown_from),
+        "posted": 0 if row.is_pending else _to_unix(row.at),
         "amount": _write_amount(row.amount),
         "description": row.name,
         "payee": row.name,

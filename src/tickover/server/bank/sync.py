@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.bank.view import BankView, Row, Withdrawn
-from tickover.server.schedule.schedule import Schedule
+from tickover.server.schedule.bank_view import BankView, Row, WithdrawnRow
 
 _STATE: Final = struct.Struct(">qIII")
 _OFFSET: Final = struct.Struct(">I")
@@ -35,7 +34,7 @@ class State(NamedTuple):
     """The number of rows that had been withdrawn."""
 
     def had(self, row: Row) -> bool:
-        return row.is_shown(self.at) and row.number < (self.transfers if row.is_transfer else self.transactions)
+        return row.is_shown(self.at) and row.number < (self.transfers if row.transfer else self.transactions)
 
 
 START: Final = State(datetime.min.replace(tzinfo=UTC))
@@ -55,11 +54,12 @@ class Changes(NamedTuple):
 
     added: Sequence[int]
     """Positions of rows."""
-    removed: list[Row | Withdrawn]
+    removed: list[WithdrawnRow]
 
 
-def state_of(schedule: Schedule, view: BankView, at: Instant) -> State:
-    return State(at, schedule.transactions.next_number, schedule.transfers.next_number, len(view.withdrawn))
+def state_of(view: BankView, at: Instant) -> State:
+    schedule = view.schedule
+    return State(at, schedule.transactions.next_number, schedule.transfers.next_number, len(schedule.withdrawn))
 
 
 def changes(view: BankView, seen: State, at: Instant, account_id: str | None = None) -> Changes:
@@ -72,9 +72,9 @@ def changes(view: BankView, seen: State, at: Instant, account_id: str | None = N
     added: Sequence[int] = view.between(seen.at, at)
     if hidden:
         added = [position for position in added if position not in hidden]
-    removed: list[Row | Withdrawn] = [rows[position] for position in sorted(ended) if seen.had(rows[position])]
+    removed: list[WithdrawnRow] = [rows[position] for position in sorted(ended) if seen.had(rows[position])]
     withdrawn = view.withdrawn[seen.withdrawn :]
-    removed += [row for row in withdrawn if row.shown_from <= seen.at and row.number < seen.transactions]
+    removed += [row for row in withdrawn if row.at <= seen.at and row.number < seen.transactions]
     if account_id is not None:
         added = [position for position in added if rows[position].account.id == account_id]
         removed = [row for row in removed if row.account.id == account_id]
@@ -86,7 +86,7 @@ class Page(NamedTuple):
 
     added: Sequence[int]
     """Positions of rows."""
-    removed: list[Row | Withdrawn]
+    removed: list[WithdrawnRow]
     next: Cursor
     has_more: bool
 

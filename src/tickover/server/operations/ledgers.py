@@ -12,13 +12,12 @@ from tickover.api.clocks import OPENING_WITH_ACCOUNTS
 from tickover.api.errors import Fault
 from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import Number
-from tickover.api.reconciliation import ExpectedItem
 from tickover.server.lru_cache import LruCache
+from tickover.server.schedule.bank_view import BankView
 from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.events import Events
 from tickover.server.schedule.expectations import Scope, scope_faults
 from tickover.server.schedule.ledger import Ledger
-from tickover.server.schedule.reconciliation import booked_transactions
 from tickover.server.schedule.schedule import Schedule, decode_expectations, decode_opening_balances
 from tickover.server.schedule.totals import Totals
 
@@ -32,8 +31,9 @@ CLOCK_RANGE: Final = "the clock's start and its maxTime"
 class CachedLedger:
     """The ledger of a schedule. The indexes are built on first use."""
 
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: Schedule, clock_key: bytes) -> None:
         self.ledger = Ledger(schedule)
+        self._clock_key = clock_key
 
     @cached_property
     def events(self) -> Events:
@@ -44,8 +44,8 @@ class CachedLedger:
         return Totals(self.ledger)
 
     @cached_property
-    def booked_transactions(self) -> Sequence[ExpectedItem[Number]]:
-        return booked_transactions(self.ledger)
+    def bank_view(self) -> BankView:
+        return BankView(self.ledger, self._clock_key)
 
 
 class ExpectedParams(Protocol):
@@ -66,7 +66,7 @@ class Ledgers:
         key = clock.key, clock.revision
         cached = self._ledgers.get(key)
         if cached is None:
-            cached = CachedLedger(schedule)
+            cached = CachedLedger(schedule, clock.key)
             for _ in cached.ledger.build():
                 await asyncio.sleep(0)
             items = len(schedule.transactions.instants) + sum(len(goal.savings.sums) for goal in schedule.goals)

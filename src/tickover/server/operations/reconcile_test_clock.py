@@ -1,7 +1,6 @@
 import asyncio
 from collections.abc import Iterable
 from fractions import Fraction
-from functools import partial
 from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, UnsetType
@@ -18,9 +17,8 @@ from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import CLOCK_RANGE
 from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
 from tickover.server.schedule.expectations import time_faults
-from tickover.server.schedule.ledger import Ledger
-from tickover.server.schedule.money import to_number
-from tickover.server.schedule.reconciliation import Comparison, all_bank_ids, expected_items, pending_items
+from tickover.server.schedule.ledger import Ledger, fraction_to_number
+from tickover.server.schedule.reconciliation import Comparison, shown_items
 
 _COST_PER_BYTE: Final = 40
 """Of the parameters. With a tolerance, each transaction is looked up on several days."""
@@ -84,10 +82,9 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
     observed = params.observed
     compared = Comparison((), (), (), 0)
     if observed.transactions is not UNSET:
-        expected = expected_items(ledger, cached.booked_transactions, at, account, currency)
-        pending = list(pending_items(ledger, at, account, currency))
-        tolerance = params.tolerance_days
-        compared = Comparison(expected, pending, observed.transactions, tolerance, partial(all_bank_ids, ledger))
+        view = cached.bank_view
+        booked, pending = shown_items(view, at, account, currency)
+        compared = Comparison(booked, pending, observed.transactions, params.tolerance_days, view.row_ids)
         for _ in compared.run():
             await asyncio.sleep(0)
     divergences = _divergences(compared)
@@ -113,8 +110,7 @@ def _divergences(compared: Comparison) -> list[Divergence]:
 def _balance(ledger: Ledger, at: Instant, account: str | None, currency: str) -> Number:
     book = ledger.account_book(account) if account else ledger.currency_book(currency)
     opening = Fraction(0) if account else ledger.opening_balances(UNSET).get(currency, Fraction(0))
-    exact = opening + Fraction(book.balances[book.index_at(at)], book.unit)
-    return to_number(exact.numerator, exact.denominator)
+    return fraction_to_number(opening + Fraction(book.balances[book.index_at(at)], book.unit))
 
 
 def _selector_faults(params: ReconcileEntry, ledger: Ledger) -> list[Fault]:
@@ -134,8 +130,7 @@ def _selector_faults(params: ReconcileEntry, ledger: Ledger) -> list[Fault]:
 
 
 def _currencies(ledger: Ledger) -> list[str]:
-    accounts = {account.currency for account in ledger.accounts.values()}
-    return sorted({*ledger.currencies, *ledger.opening_balances(UNSET), *accounts})
+    return sorted({*ledger.currencies, *ledger.opening_balances(UNSET)})
 
 
 def _currency(params: ReconcileEntry, ledger: Ledger) -> str:

@@ -96,7 +96,7 @@ def schedule_accounts(
     decoded = decode_items(StoredTransaction, transactions.encoded)
     for at, transaction in zip(transactions.instants, decoded, strict=True):
         assert transaction.account is not None, "a clock with accounts assigns one to each transaction"
-        changes[transaction.account].append((at, transaction.signed_amount))
+        changes[transaction.account].append((at, transaction.sign * transaction.amount))
     for transfer in decode_items(StoredTransfer, transfers.encoded):
         changes[transfer.from_].append((transfer.at, -transfer.amount))
         changes[transfer.to].append((transfer.at, transfer.arriving))

@@ -24,7 +24,6 @@ from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.items import (
     ScheduledItems,
     StoredTransaction,
-    authorization_of,
     decode_items,
     find_currencies,
     item_id,
@@ -89,16 +88,14 @@ def _cancelled_payments(
     """Return the cancelled payments that are authorized already, and the instants at which others would be."""
     shown: list[WithdrawnPayment] = []
     unseen: list[Instant] = []
-    for position in sorted(positions):
-        encoded = schedule.transactions.encoded[position]
-        authorization = authorization_of(encoded)
-        if authorization is None:
+    encoded = schedule.transactions.encoded
+    for item in decode_items(StoredTransaction, [encoded[position] for position in sorted(positions)]):
+        if item.authorized_at is None:
             continue
-        if authorization.authorized_at > clock.frozen_time:
-            unseen.append(authorization.authorized_at)
-            continue
-        [item] = decode_items(StoredTransaction, [encoded])
-        shown.append(WithdrawnPayment(item.id, authorization.authorized_at, item.account or item.currency))
+        if item.authorized_at > clock.frozen_time:
+            unseen.append(item.authorized_at)
+        else:
+            shown.append(WithdrawnPayment(item.id, item.authorized_at, item.account or item.currency))
     return shown, unseen
 
 

@@ -4,10 +4,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from msgspec import Struct, json
-from msgspec.structs import replace
 
 from tickover.api.clocks import ContributionEntry, TransactionEntry
 from tickover.api.fields import TransactionType
@@ -57,7 +56,7 @@ class ScheduledItems(Struct, frozen=True, array_like=True, gc=False):
 NO_ITEMS: Final = ScheduledItems([], [])
 
 
-class StoredTransaction(Struct, frozen=True, gc=False):
+class StoredTransaction(Struct, frozen=True, rename="camel", gc=False):
     """An encoded transaction, without the members that a ledger doesn't need."""
 
     id: str
@@ -67,11 +66,15 @@ class StoredTransaction(Struct, frozen=True, gc=False):
     type: TransactionType
     category: str | None = None
     account: str | None = None
+    authorized_at: Instant | None = None
+    """Of a card payment. Only a bank shows this, and the amount and name until then."""
+    authorized_amount: Amount | None = None
+    authorized_name: str | None = None
 
     @property
-    def signed_amount(self) -> Amount:
-        """The amount, negative for an expense."""
-        return self.amount if self.type == "INCOME" else -self.amount
+    def sign(self) -> int:
+        """The factor of the amount in a balance."""
+        return 1 if self.type == "INCOME" else -1
 
 
 class TransferMembers(
@@ -94,26 +97,10 @@ class TransferMembers(
         return self.amount if self.received is None else self.received
 
 
-class TransferSide(NamedTuple):
-    """What an account shows of a transfer. A negative amount leaves it."""
-
-    id: str
-    account: str
-    currency: str
-    amount: Amount
-
-
 class StoredTransfer(TransferMembers, frozen=True, kw_only=True, gc=False):
     """An encoded transfer."""
 
     id: str
-
-    @property
-    def sides(self) -> tuple[TransferSide, TransferSide]:
-        return (
-            TransferSide(f"{self.id}_out", self.from_, self.currency, -self.amount),
-            TransferSide(f"{self.id}_in", self.to, self.received_currency or self.currency, self.arriving),
-        )
 
 
 _Decoded = TypeVar("_Decoded", StoredTransaction, StoredTransfer)
@@ -131,28 +118,6 @@ def decode_items(kind: type[_Decoded], encoded: Sequence[bytes]) -> list[_Decode
 def item_id(encoded: bytes) -> str:
     """Return the ID of an encoded item, or of a goal's head in braces, which is its first member."""
     return encoded[7 : encoded.index(b'"', 7)].decode()
-
-
-class Authorization(Struct, frozen=True, rename="camel"):
-    """The members of an encoded card payment that only a bank shows."""
-
-    authorized_at: Instant
-    authorized_amount: Amount | None = None
-    authorized_name: str | None = None
-
-    def payment_of(self, item: StoredTransaction) -> StoredTransaction:
-        """Return the transaction as a bank shows it until it is booked."""
-        amount, name = self.authorized_amount or item.amount, self.authorized_name or item.name
-        return replace(item, id=f"{item.id}_p", name=name, amount=amount)
-
-
-_decode_authorization: Final = json.Decoder(Authorization).decode
-
-
-def authorization_of(encoded: bytes) -> Authorization | None:
-    """Return the authorization of an encoded transaction, if it has one."""
-    # Text can't match, because JSON escapes quotes.
-    return _decode_authorization(encoded) if b',"authorizedAt":"' in encoded else None
 
 
 # Text can't match, because JSON escapes quotes.

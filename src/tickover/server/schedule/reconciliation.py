@@ -1,17 +1,16 @@
 """Compares the books of an app with what the bank showed, as a pure function."""
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from operator import attrgetter
 from typing import Final
 
 from msgspec import UNSET, UnsetType
 
 from tickover.api.reconciliation import ChangedItem, ExpectedItem, Field, ObservedEntry, ObservedItem
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.items import authorization_of
-from tickover.server.schedule.ledger import Ledger
+from tickover.server.schedule.bank_view import BankView
 from tickover.server.schedule.money import Amount
 
 _Key = tuple[Amount, int, str | UnsetType]
@@ -19,52 +18,22 @@ _Key = tuple[Amount, int, str | UnsetType]
 _AMOUNTS_PER_STEP: Final = 500
 
 
-def booked_transactions(ledger: Ledger) -> list[ExpectedItem[Amount]]:
-    """Return what the bank shows of each transaction once it has happened. It depends on the ledger alone."""
-    return [
-        ExpectedItem(item.id, at, item.name, item.signed_amount)
-        for at, item in zip(ledger.schedule.transactions.instants, ledger.transactions, strict=True)
-    ]
-
-
-def expected_items(
-    ledger: Ledger, booked: Sequence[ExpectedItem[Amount]], at: Instant, account: str | None, currency: str
-) -> list[ExpectedItem[Amount]]:
-    """Return what the bank showed of an account, or of a currency, in order of time."""
-    count = ledger.schedule.transactions.count_until(at)
-    items = [
-        shown
-        for shown, item in zip(booked[:count], ledger.transactions[:count], strict=True)
-        if item.currency == currency and account in (None, item.account)
-    ]
-    for transfer in ledger.transfers:
-        # Without an account, a transfer counts only if the money crosses currencies.
-        if transfer.at <= at and not (account is None and transfer.received_currency is None):
-            items += [
-                ExpectedItem(side.id, transfer.at, transfer.name, side.amount)
-                for side in transfer.sides
-                if side.account == account or (account is None and side.currency == currency)
-            ]
-    return sorted(items, key=attrgetter("at"))
-
-
-def pending_items(ledger: Ledger, at: Instant, account: str | None, currency: str) -> Iterator[ExpectedItem[Amount]]:
-    """Yield the payments that the bank showed as pending: authorized, and not yet booked."""
-    transactions = ledger.schedule.transactions
-    count = transactions.count_until(at)
-    for encoded, item in zip(transactions.encoded[count:], ledger.transactions[count:], strict=True):
-        if item.currency != currency or account not in (None, item.account):
+def shown_items(
+    view: BankView, at: Instant, account: str | None, currency: str
+) -> tuple[list[ExpectedItem[Amount]], list[ExpectedItem[Amount]]]:
+    """Return what the bank showed of an account or of a currency, in order of time: what is booked, and pending."""
+    booked: list[ExpectedItem[Amount]] = []
+    pending: list[ExpectedItem[Amount]] = []
+    for row in view.rows[: bisect_right(view.starts, at)]:
+        if row.account.currency != currency or (account and row.account is not view.accounts[account]):
             continue
-        authorized = authorization_of(encoded)
-        if authorized is not None and authorized.authorized_at <= at:
-            payment = authorized.payment_of(item)
-            yield ExpectedItem(payment.id, authorized.authorized_at, payment.name, payment.signed_amount)
-
-
-def all_bank_ids(ledger: Ledger) -> set[str]:
-    """Return the IDs that the bank gives to the items of the clock, whatever their account and time."""
-    ids = {id for item in ledger.transactions for id in (item.id, f"{item.id}_p")}
-    return ids.union(side.id for transfer in ledger.transfers for side in transfer.sides)
+        # Without an account, a transfer counts only if the money crosses currencies.
+        if row.transfer and not account and row.transfer.received is None:
+            continue
+        if row.is_shown(at):
+            items = pending if row.is_pending else booked
+            items.append(ExpectedItem(row.id, row.at, row.name, row.amount))
+    return booked, pending
 
 
 class Comparison:

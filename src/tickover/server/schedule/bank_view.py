@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct
 
 from tickover.api.fields import AccountType
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.items import StoredTransaction, authorization_of
+from tickover.server.schedule.items import StoredTransfer
 from tickover.server.schedule.ledger import Book, Ledger
 from tickover.server.schedule.money import Amount, to_common_unit
 
@@ -31,79 +31,81 @@ class BankAccount(Struct, frozen=True):
         return self.opening + Fraction(self.book.balances[self.book.index_at(at)], self.book.unit)
 
 
-class Row(Struct, frozen=True, kw_only=True, gc=False):
-    """A row of an account: an item that is booked, or a payment that is authorized until it is booked."""
+class WithdrawnRow(Struct, frozen=True, gc=False):
+    """A row of an account. It ended because its payment was cancelled, unless it is a `Row`."""
 
     id: str
     account: BankAccount
-    number: int
-    """The last number of the item's ID. Transactions and transfers have their own numbers."""
-    is_transfer: bool = False
-    shown_from: Instant
-    shown_until: Instant | None = None
-    """Exclusive."""
-    authorized_at: Instant
+    at: Instant
+    """The instant from which it is shown."""
+
+    @property
+    def number(self) -> int:
+        """The last number of the item's ID. Transactions and transfers have their own numbers."""
+        return int(self.id.split("_")[2])
+
+
+class Row(WithdrawnRow, frozen=True, gc=False):
+    """An item that is booked, or a payment that is authorized until it is booked."""
+
     name: str
     amount: Amount
     """Negative if money goes out."""
+    authorized_at: Instant
+    until: Instant | None = None
+    """The instant at which a payment is booked, exclusive."""
     category: str | None = None
     pending_id: str | None = None
     """The ID of the row that a booked payment had before."""
+    transfer: StoredTransfer | None = None
 
     @property
     def is_pending(self) -> bool:
-        return self.shown_until is not None
+        return self.until is not None
 
     def is_shown(self, at: Instant) -> bool:
-        return self.shown_from <= at and (self.shown_until is None or at < self.shown_until)
-
-
-class Withdrawn(Struct, frozen=True):
-    """A row that ended because its payment was cancelled."""
-
-    id: str
-    account: BankAccount
-    number: int
-    shown_from: Instant
+        return self.at <= at and (self.until is None or at < self.until)
 
 
 class BankView:
     """The accounts and all rows of one schedule, at any instant."""
 
     def __init__(self, ledger: Ledger, clock_key: bytes) -> None:
+        self.schedule = ledger.schedule
         self._ledger = ledger
         self._prefix = f"acct_{clock_key.hex()}_"
 
     @cached_property
     def accounts(self) -> Mapping[str, BankAccount]:
         """By key, in the order of the clock. Without accounts, a clock has one for each currency."""
-        ledger = self._ledger
+        ledger, prefix = self._ledger, self._prefix
         if ledger.accounts:
             return {
-                key: BankAccount(
-                    self._prefix + key, head.name, head.currency, head.type, ledger.account_book(key), _ZERO
-                )
+                key: BankAccount(prefix + key, head.name, head.currency, head.type, ledger.account_book(key), _ZERO)
                 for key, head in ledger.accounts.items()
             }
         opening = ledger.opening_balances(UNSET)
         # The account of a withdrawn payment may have no other item.
-        withdrawn = [payment.account for payment in ledger.schedule.withdrawn]
+        withdrawn = [payment.account for payment in self.schedule.withdrawn]
         accounts = {}
         for currency in sorted({*ledger.currencies, *opening, *withdrawn}):
             key, book = currency.lower(), ledger.currency_book(currency)
             balance = opening.get(currency, _ZERO)
-            accounts[key] = BankAccount(self._prefix + key, currency, currency, "CHECKING", book, balance)
+            accounts[key] = BankAccount(prefix + key, currency, currency, "CHECKING", book, balance)
         return accounts
 
     @cached_property
     def rows(self) -> list[Row]:
         """All rows, sorted by the instant from which they are shown."""
-        return sorted([*self._transactions(), *self._transfers()], key=attrgetter("shown_from"))
+        return sorted([*self._transactions(), *self._transfers()], key=attrgetter("at"))
+
+    def row_ids(self) -> set[str]:
+        return {row.id for row in self.rows}
 
     @cached_property
     def starts(self) -> list[Instant]:
         """The instant from which each row is shown."""
-        return [row.shown_from for row in self.rows]
+        return [row.at for row in self.rows]
 
     @cached_property
     def pending_rows(self) -> list[int]:
@@ -119,13 +121,12 @@ class BankView:
         return found
 
     @cached_property
-    def withdrawn(self) -> list[Withdrawn]:
+    def withdrawn(self) -> list[WithdrawnRow]:
         """In the order of the cancellations."""
-        withdrawn = []
-        for payment in self._ledger.schedule.withdrawn:
-            account = self.accounts[payment.account.lower()]
-            withdrawn.append(Withdrawn(f"{payment.id}_p", account, _number(payment.id), payment.authorized_at))
-        return withdrawn
+        return [
+            WithdrawnRow(f"{payment.id}_p", self.accounts[payment.account.lower()], payment.authorized_at)
+            for payment in self.schedule.withdrawn
+        ]
 
     def between(self, first: Instant, last: Instant) -> range:
         """Return the positions of rows that begin at or between these instants."""
@@ -146,42 +147,21 @@ class BankView:
         return account.balance(at) + Fraction(sum(counts), unit)
 
     def _transactions(self) -> Iterator[Row]:
-        items, ledger = self._ledger.schedule.transactions, self._ledger
-        for at, encoded, item in zip(items.instants, items.encoded, ledger.transactions, strict=True):
+        for at, item in zip(self.schedule.transactions.instants, self._ledger.transactions, strict=True):
             account = self.accounts[item.account or item.currency.lower()]
-            authorized = authorization_of(encoded)
-            if authorized is None or authorized.authorized_at == at:
-                yield _row(item, account, at, at)
-                continue
-            authorized_at = authorized.authorized_at
-            pending = _row(authorized.payment_of(item), account, authorized_at, authorized_at, shown_until=at)
-            yield pending
-            yield _row(item, account, at, authorized_at, pending_id=pending.id)
+            authorized_at, pending_id = item.authorized_at or at, None
+            if authorized_at != at:
+                pending_id = f"{item.id}_p"
+                name, amount = item.authorized_name or item.name, item.sign * (item.authorized_amount or item.amount)
+                yield Row(pending_id, account, authorized_at, name, amount, authorized_at, at, item.category)
+            yield Row(
+                item.id, account, at, item.name, item.sign * item.amount, authorized_at,
+                category=item.category, pending_id=pending_id,
+            )  # fmt: skip
 
     def _transfers(self) -> Iterator[Row]:
         for transfer in self._ledger.transfers:
-            for side in transfer.sides:
-                yield Row(
-                    id=side.id, account=self.accounts[side.account], number=_number(transfer.id), is_transfer=True,
-                    shown_from=transfer.at, authorized_at=transfer.at, name=transfer.name, amount=side.amount,
-                )  # fmt: skip
-
-
-def _row(
-    item: StoredTransaction,
-    account: BankAccount,
-    shown_from: Instant,
-    authorized_at: Instant,
-    *,
-    shown_until: Instant | None = None,
-    pending_id: str | None = None,
-) -> Row:
-    return Row(
-        id=item.id, account=account, number=_number(item.id), shown_from=shown_from, shown_until=shown_until,
-        authorized_at=authorized_at, name=item.name, amount=item.signed_amount, category=item.category,
-        pending_id=pending_id,
-    )  # fmt: skip
-
-
-def _number(id: str) -> int:
-    return int(id.removesuffix("_p").rpartition("_")[2])
+            sides = ("out", transfer.from_, -transfer.amount), ("in", transfer.to, transfer.arriving)
+            for side, key, amount in sides:
+                id, account, at = f"{transfer.id}_{side}", self.accounts[key], transfer.at
+                yield Row(id, account, at, transfer.name, amount, at, transfer=transfer)
