@@ -18,7 +18,6 @@ from tickover.api.limits import MAX_CLOCK_TRANSACTIONS
 from tickover.api.timestamps import write
 from tickover.server.bank.sync import (
     Cursor,
-    MutationDuringPagination,
     State,
     read_cursor,
     read_page,
@@ -105,9 +104,8 @@ class Client:
         assert cursor is not None
         if self.cursor == self.first:
             self._next = set(self.rows)
-        try:
-            page = read_page(bank.view, bank.state(), cursor, count)
-        except MutationDuringPagination:
+        page = read_page(bank.view, bank.state(), cursor, count)
+        if page is None:
             assert self.cursor != self.first
             self.cursor = self.first
             return False

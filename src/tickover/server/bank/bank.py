@@ -1,7 +1,7 @@
 """The bank that connected programs read: connections, the clocks that they open, and faults."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -12,6 +12,7 @@ from tickover.api import ids
 from tickover.api.connections import BankFault, BankProtocol
 from tickover.api.limits import CALL_COST
 from tickover.api.timestamps import Instant
+from tickover.server.http1.messages import Request
 from tickover.server.lru_cache import LruCache
 from tickover.server.operations.access import Caller
 from tickover.server.operations.connections import decode_faults
@@ -35,18 +36,12 @@ _COST_PER_BYTE: Final = 10
 class BankRequest(Struct, frozen=True):
     """An HTTP request to the bank."""
 
-    method: str
+    http: Request
     path: str
-    query: bytes
-    headers: Mapping[bytes, bytes]
-    body: bytes | None
-    """None if it is too large."""
+    """Without the prefix of the protocol."""
     now: Instant
     network: str
     request_id: str
-
-    def with_path(self, path: str) -> "BankRequest":
-        return replace(self, path=path)
 
 
 class UnknownSecret(Exception):

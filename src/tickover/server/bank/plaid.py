@@ -11,27 +11,21 @@ from tickover.api import ids
 from tickover.api.connections import BankProtocol
 from tickover.api.errors import Reason, Rejection
 from tickover.api.nesting import is_nested_too_deeply
-from tickover.server.bank import plaid_errors
 from tickover.server.bank.bank import Bank, BankRequest, OpenClock, UnknownSecret
-from tickover.server.bank.plaid_errors import PlaidError, invalid_field, invalid_input
-from tickover.server.bank.plaid_objects import encode_row, to_account, to_institution, to_item
-from tickover.server.bank.sync import (
-    Cursor,
-    MutationDuringPagination,
-    read_cursor,
-    read_page,
-    state_of,
-    write_cursor,
+from tickover.server.bank.plaid_objects import (
+    PlaidError,
+    encode_row,
+    fault_error,
+    to_account,
+    to_institution,
+    to_item,
 )
-from tickover.server.http1.messages import Response
+from tickover.server.bank.sync import Cursor, read_cursor, read_page, state_of, write_cursor
+from tickover.server.http1.messages import SAFE_HEADERS, Request, Response
 from tickover.server.schedule.bank_view import BankAccount
 from tickover.server.sign_in import tokens
 
-_HEADERS: Final = (
-    (b"content-type", b"application/json"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"cache-control", b"no-store"),
-)
+_HEADERS: Final = ((b"content-type", b"application/json"), *SAFE_HEADERS)
 _T = TypeVar("_T")
 _encode: Final = json.Encoder().encode
 
@@ -94,30 +88,27 @@ class Plaid:
 
     async def run(self, request: BankRequest) -> Response:
         try:
-            members = await self._run(request)
+            endpoint = self._endpoints.get(request.path)
+            if endpoint is None or request.http.method != "POST":
+                message = f"not found. Send POST requests to one of these endpoints: {', '.join(self._endpoints)}"
+                raise PlaidError("NOT_FOUND", message)
+            members = await endpoint(_read_call(request.http), request)
         except PlaidError as error:
             return _error_response(error, request)
         except UnknownSecret:
-            unknown = invalid_input("INVALID_ACCESS_TOKEN", "could not find matching access token")
-            return _error_response(unknown, request)
+            message = "could not find matching access token"
+            return _error_response(PlaidError("INVALID_ACCESS_TOKEN", message, "INVALID_INPUT"), request)
         return 200, _HEADERS, _encode({**members, "request_id": request.request_id})
 
     def reject(self, request: BankRequest, rejection: Rejection | None) -> Response:
         match rejection and rejection.reason:
             case Reason.RATE_LIMITED:
-                error = plaid_errors.rate_limited(request.path)
+                error = fault_error("RATE_LIMITED", request.path)
             case Reason.INVALID_REQUEST:
-                error = PlaidError("INVALID_REQUEST", "INVALID_HEADERS", str(rejection))
+                error = PlaidError("INVALID_HEADERS", str(rejection))
             case _:
-                error = plaid_errors.internal_error()
+                error = fault_error("INTERNAL_ERROR", request.path)
         return _error_response(error, request)
-
-    async def _run(self, request: BankRequest) -> Members:
-        endpoint = self._endpoints.get(request.path)
-        if endpoint is None or request.method != "POST":
-            message = f"not found. Send POST requests to one of these endpoints: {', '.join(self._endpoints)}"
-            raise PlaidError("INVALID_REQUEST", "NOT_FOUND", message)
-        return await endpoint(_read_call(request), request)
 
     async def _exchange(self, call: _Call, request: BankRequest) -> Members:
         public_token = _require(call.public_token, "public_token")
@@ -126,7 +117,7 @@ class Plaid:
             key = await self._bank.claim(public_token, access_token, "PLAID", request)
         except UnknownSecret:
             message = "provided public token is invalid, or was already exchanged"
-            raise invalid_input("INVALID_PUBLIC_TOKEN", message) from None
+            raise PlaidError("INVALID_PUBLIC_TOKEN", message, "INVALID_INPUT") from None
         return {"access_token": access_token, "item_id": ids.write("conn", key)}
 
     async def _get_item(self, call: _Call, request: BankRequest) -> Members:
@@ -165,13 +156,13 @@ class Plaid:
         if key is not None and id == self._institution_id(key):
             name = await self._bank.find_institution(key, request)
         if name is None:
-            raise invalid_input("INVALID_INSTITUTION", "invalid institution_id provided")
+            raise PlaidError("INVALID_INSTITUTION", "invalid institution_id provided", "INVALID_INPUT")
         return {"institution": to_institution(id, name)}
 
     async def _get_transactions(self, call: _Call, request: BankRequest) -> Members:
         start, end = _require(call.start_date, "start_date"), _require(call.end_date, "end_date")
         if end < start:
-            raise invalid_field("end_date must not be before start_date")
+            raise PlaidError("INVALID_FIELD", "end_date must not be before start_date")
         async with self._open(call, request) as clock:
             accounts = _find_accounts(clock, call.options.account_ids)
             rows, wanted = clock.view.rows, {account.id for account in accounts}
@@ -203,13 +194,11 @@ class Plaid:
 
             cursor = Cursor(now, now) if call.cursor == "now" else read_cursor(call.cursor or "", sign)
             if cursor is None:
-                raise invalid_field("cursor is not one of this item and account")
-            try:
-                page = read_page(clock.view, now, cursor, call.count or 100, account_id)
-            except MutationDuringPagination:
+                raise PlaidError("INVALID_FIELD", "cursor is not one of this item and account")
+            page = read_page(clock.view, now, cursor, call.count or 100, account_id)
+            if page is None:
                 message = "the underlying data changed during pagination; start again with the first cursor of the loop"
-                code = "TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION"
-                raise PlaidError("TRANSACTIONS_ERROR", code, message) from None
+                raise PlaidError("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION", message, "TRANSACTIONS_ERROR")
             return {
                 "accounts": [to_account(clock, account) for account in accounts],
                 "added": await self._encode_rows(clock, page.added, call.options),
@@ -232,11 +221,12 @@ class Plaid:
         """Open the clock for a call that reads data. Raise the error of a fault that holds."""
         async with self._bank.open(_access_token(call), "PLAID", request) as clock:
             if clock.fault is not None:
-                raise plaid_errors.fault_error(clock.fault.kind, request.path)
+                raise fault_error(clock.fault.kind, request.path)
             yield clock
 
     def _item(self, clock: OpenClock) -> Members:
-        error = plaid_errors.login_required().members if clock.fault and clock.fault.kind == "LOGIN_REQUIRED" else None
+        is_login_required = clock.fault and clock.fault.kind == "LOGIN_REQUIRED"
+        error = fault_error("LOGIN_REQUIRED", "").members if is_login_required else None
         return to_item(clock.connection, self._institution_id(clock.connection.key), error)
 
     def _institution_id(self, key: bytes) -> str:
@@ -244,20 +234,19 @@ class Plaid:
         return f"{ids.write('ins', key)}-{self._services.mint.sign(b'institution', key).hex()[:32]}"
 
 
-def _read_call(request: BankRequest) -> _Call:
+def _read_call(request: Request) -> _Call:
     if request.body is None:
-        raise PlaidError("INVALID_REQUEST", "INVALID_BODY", "body is too large")
+        raise PlaidError("INVALID_BODY", "body is too large")
     if is_nested_too_deeply(request.body):
-        raise PlaidError("INVALID_REQUEST", "INVALID_BODY", "body is nested too deeply")
+        raise PlaidError("INVALID_BODY", "body is nested too deeply")
     try:
         call = _decode_call(request.body)
     except ValidationError as error:
-        raise invalid_field(str(error)) from None
+        raise PlaidError("INVALID_FIELD", str(error)) from None
     except (DecodeError, UnicodeDecodeError):
-        raise PlaidError("INVALID_REQUEST", "INVALID_BODY", "body could not be parsed as JSON") from None
-    for name in ("client_id", "secret"):
-        if not getattr(call, name) and not request.headers.get(f"plaid-{name.replace('_', '-')}".encode()):
-            raise _missing(name)
+        raise PlaidError("INVALID_BODY", "body could not be parsed as JSON") from None
+    _require(call.client_id or request.fields.get(b"plaid-client-id") or None, "client_id")
+    _require(call.secret or request.fields.get(b"plaid-secret") or None, "secret")
     return call
 
 
@@ -267,12 +256,8 @@ def _access_token(call: _Call) -> str:
 
 def _require(value: _T | None, name: str) -> _T:
     if value is None:
-        raise _missing(name)
+        raise PlaidError("MISSING_FIELDS", f"the following required fields are missing: {name}")
     return value
-
-
-def _missing(name: str) -> PlaidError:
-    return PlaidError("INVALID_REQUEST", "MISSING_FIELDS", f"the following required fields are missing: {name}")
 
 
 def _find_accounts(clock: OpenClock, account_ids: Sequence[str] | None) -> list[BankAccount]:
@@ -283,7 +268,8 @@ def _find_accounts(clock: OpenClock, account_ids: Sequence[str] | None) -> list[
     wanted = set(account_ids)
     found = [account for account in accounts if account.id in wanted]
     if len(found) != len(wanted):
-        raise invalid_input("INVALID_ACCOUNT_ID", "one of the account IDs is not an account of this item")
+        message = "one of the account IDs is not an account of this item"
+        raise PlaidError("INVALID_ACCOUNT_ID", message, "INVALID_INPUT")
     return found
 
 

@@ -1,19 +1,17 @@
-"""The objects in responses of Plaid. Money that goes out is positive."""
+"""The objects and errors in responses of Plaid. Money that goes out is positive."""
 
 from collections.abc import Mapping
-from datetime import date
 from typing import Any, Final
 from zlib import crc32
 
-from msgspec import Raw, Struct, json
+from msgspec import json
 
 from tickover.api import ids
+from tickover.api.connections import BankFaultKind
 from tickover.api.fields import AccountType
-from tickover.api.timestamps import Instant
 from tickover.server.bank.bank import OpenClock
 from tickover.server.schedule.bank_view import BankAccount, Row
 from tickover.server.schedule.ledger import fraction_to_number
-from tickover.server.schedule.money import Amount
 from tickover.server.storage.store import StoredConnection
 
 _encode: Final = json.Encoder().encode
@@ -29,58 +27,42 @@ _LOCATION: Final = ("address", "city", "region", "postal_code", "country", "lat"
 _PAYMENT_META: Final = (
     "reference_number", "ppd_id", "payee", "by_order_of", "payer", "payment_method", "payment_processor", "reason",
 )  # fmt: skip
-
-
-class _Transaction(Struct, frozen=True, kw_only=True, gc=False):
-    account_id: str
-    account_owner: None = None
-    amount: Amount
-    authorized_date: date
-    authorized_datetime: Instant
-    category: list[str] | None
-    category_id: None = None
-    check_number: None = None
-    counterparties: list[Any] = []
-    date: date
-    datetime: Instant
-    iso_currency_code: str
-    location: Raw = Raw(_encode(dict.fromkeys(_LOCATION)))
-    logo_url: None = None
-    merchant_entity_id: None = None
-    merchant_name: None = None
-    name: str
-    original_description: str | None = None
-    payment_channel: str = "other"
-    payment_meta: Raw = Raw(_encode(dict.fromkeys(_PAYMENT_META)))
-    pending: bool
-    pending_transaction_id: str | None
-    personal_finance_category: Mapping[str, Any]
-    transaction_code: str | None = None
-    transaction_id: str
-    transaction_type: str = "unresolved"
-    unofficial_currency_code: None = None
-    website: None = None
+_UNUSED: Final = (
+    "account_owner", "category_id", "check_number", "logo_url", "merchant_entity_id", "merchant_name",
+    "unofficial_currency_code", "website",
+)  # fmt: skip
+_CONSTANTS: Final = _encode(
+    {
+        **dict.fromkeys(_UNUSED),
+        "counterparties": [],
+        "location": dict.fromkeys(_LOCATION),
+        "payment_channel": "other",
+        "payment_meta": dict.fromkeys(_PAYMENT_META),
+        "transaction_type": "unresolved",
+    }
+).rstrip(b"}")
+"""The members that all transactions have. Encoding them once is much faster."""
 
 
 def encode_row(row: Row, *, with_description: bool = False) -> bytes:
-    transaction = _Transaction(
-        account_id=row.account.id,
-        amount=-row.amount,
-        authorized_date=row.authorized_at.date(),
-        authorized_datetime=row.authorized_at,
-        category=[row.category] if row.category else None,
-        date=row.at.date(),
-        datetime=row.at,
-        iso_currency_code=row.account.currency,
-        name=row.name,
-        original_description=row.name if with_description else None,
-        pending=row.is_pending,
-        pending_transaction_id=row.pending_id,
-        personal_finance_category=_personal_finance_category(row),
-        transaction_code="transfer" if row.transfer else None,
-        transaction_id=row.id,
-    )
-    return _encode(transaction)
+    transaction = {
+        "account_id": row.account.id,
+        "amount": -row.amount,
+        "authorized_date": row.authorized_at.date(),
+        "authorized_datetime": row.authorized_at,
+        "category": [row.category] if row.category else None,
+        "date": row.at.date(),
+        "datetime": row.at,
+        "iso_currency_code": row.account.currency,
+        "name": row.name,
+        "original_description": row.name if with_description else None,
+        "pending": row.is_pending,
+        "pending_transaction_id": row.pending_id,
+        "personal_finance_category": _personal_finance_category(row),
+        "transaction_code": "transfer" if row.transfer else None,
+        "transaction_id": row.id,
+    }
+    return b"%b,%b" % (_CONSTANTS, _encode(transaction)[1:])
 
 
 def _personal_finance_category(row: Row) -> Mapping[str, Any]:
@@ -147,3 +129,52 @@ def to_institution(id: str, name: str) -> Mapping[str, Any]:
         "products": ["transactions"],
         "routing_numbers": [],
     }
+
+
+_LIMIT_CODES: Final = {
+    "/item/get": "ITEM_GET_LIMIT",
+    "/accounts/get": "ACCOUNTS_LIMIT",
+    "/accounts/balance/get": "BALANCE_LIMIT",
+    "/transactions/get": "TRANSACTIONS_LIMIT",
+    "/transactions/sync": "TRANSACTIONS_SYNC_LIMIT",
+    "/transactions/refresh": "TRANSACTIONS_REFRESH_LIMIT",
+    "/institutions/get_by_id": "INSTITUTIONS_GET_BY_ID_LIMIT",
+}
+
+
+class PlaidError(Exception):
+    """An error that a response has. `display` is for the user of the app."""
+
+    def __init__(
+        self, code: str, message: str, type: str = "INVALID_REQUEST", status: int = 400, display: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.members = {
+            "display_message": display,
+            "documentation_url": f"https://plaid.com/docs/errors/{type.lower().replace('_', '-')}/#{code.lower()}",
+            "error_code": code,
+            "error_message": message,
+            "error_type": type,
+            "suggested_action": None,
+        }
+
+
+def fault_error(fault: BankFaultKind, endpoint: str) -> PlaidError:
+    """Return the error of a fault of the bank."""
+    match fault:
+        case "LOGIN_REQUIRED":
+            message = (
+                "the login details of this item have changed and a user login is required to update this information"
+            )
+            display = "The login of this bank has changed. Sign in to the bank again."
+            return PlaidError("ITEM_LOGIN_REQUIRED", message, "ITEM_ERROR", display=display)
+        case "RATE_LIMITED":
+            message = f"rate limit exceeded for attempts to access {endpoint}"
+            return PlaidError(_LIMIT_CODES.get(endpoint, "RATE_LIMIT"), message, "RATE_LIMIT_EXCEEDED", 429)
+        case "INSTITUTION_DOWN":
+            display = "This bank is not responding. Try again later."
+            message = "this institution is not currently responding to requests"
+            return PlaidError("INSTITUTION_DOWN", message, "INSTITUTION_ERROR", display=display)
+        case "INTERNAL_ERROR":
+            return PlaidError("INTERNAL_SERVER_ERROR", "an unexpected error occurred", "API_ERROR", 500)

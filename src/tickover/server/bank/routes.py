@@ -2,7 +2,9 @@
 
 import asyncio
 from functools import cached_property
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from tickover.api.errors import Rejection
 from tickover.server.bank.bank import Bank, BankRequest
@@ -10,21 +12,11 @@ from tickover.server.http1.messages import Response
 from tickover.server.operations.services import Services
 from tickover.server.rpc.dispatch import Dispatcher
 
+if TYPE_CHECKING:
+    from tickover.server.bank.plaid import Plaid
+    from tickover.server.bank.simplefin import Simplefin
+
 _PREFIXES: Final = {"/plaid", "/simplefin"}
-
-
-class BankProtocolHandler(Protocol):
-    async def run(self, request: BankRequest) -> Response:
-        """Return the response. Raise a Rejection if the server can't handle the call."""
-        ...
-
-    def reject(self, request: BankRequest, rejection: Rejection | None) -> Response:
-        """Return the response to a call that was rejected, or that failed because of a bug."""
-        ...
-
-    def route(self, path: str) -> str | None:
-        """Return a path without secrets, or None if nothing is there."""
-        ...
 
 
 class BankRoutes:
@@ -33,7 +25,7 @@ class BankRoutes:
         self._rpc = rpc
 
     @cached_property
-    def _protocols(self) -> dict[str, BankProtocolHandler]:
+    def _protocols(self) -> "dict[str, Plaid | Simplefin]":
         from tickover.server.bank.plaid import Plaid
         from tickover.server.bank.simplefin import Simplefin
 
@@ -52,11 +44,11 @@ class BankRoutes:
         """Count and reject a call that can't begin."""
         prefix, path = _split(request.path)
         self._rpc.note_rejection(prefix, rejection, 0, request.request_id)
-        return self._protocols[prefix].reject(request.with_path(path), rejection)
+        return self._protocols[prefix].reject(replace(request, path=path), rejection)
 
     async def handle(self, request: BankRequest) -> Response:
         prefix, path = _split(request.path)
-        protocol, request = self._protocols[prefix], request.with_path(path)
+        protocol, request = self._protocols[prefix], replace(request, path=path)
         began = asyncio.get_running_loop().time()
         try:
             self._rpc.check_running()

@@ -1,6 +1,5 @@
 """The SimpleFIN protocol for one clock, in versions 1 and 2."""
 
-import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,16 +17,14 @@ from tickover.api import ids
 from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.bank.bank import Bank, BankRequest, OpenClock, UnknownSecret
-from tickover.server.http1.messages import Header, Response
+from tickover.server.http1.messages import SAFE_HEADERS, Header, Response
 from tickover.server.rpc.reasons import REASONS
 from tickover.server.schedule.bank_view import BankAccount, Row
 from tickover.server.schedule.money import Amount
 
-_SAFE: Final[tuple[Header, ...]] = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
-_JSON: Final = ((b"content-type", b"application/json"), *_SAFE)
-_TEXT: Final = ((b"content-type", b"text/plain; charset=utf-8"), *_SAFE)
+_JSON: Final = ((b"content-type", b"application/json"), *SAFE_HEADERS)
+_TEXT: Final = ((b"content-type", b"text/plain; charset=utf-8"), *SAFE_HEADERS)
 _CLAIM: Final = "/claim/"
-_DATE: Final = re.compile(r"-?[0-9]{1,12}(\.[0-9]{1,9})?")
 _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 _LAST: Final = datetime.max.replace(tzinfo=UTC)
 _EXACT: Final = Context(prec=400, traps=[Inexact])
@@ -93,9 +90,9 @@ class Simplefin:
         if self.route(request.path) is None:
             raise SimplefinError(404, "Not found. Resources: /info, /create, /claim and /accounts.")
         method = "POST" if request.path.startswith(_CLAIM) else "GET"
-        if request.method != method and not (request.method == "HEAD" and method == "GET"):
+        if request.http.method != method and not (request.http.method == "HEAD" and method == "GET"):
             raise SimplefinError(405, f"Use {method}.", (b"allow", method.encode()))
-        if request.body is None:
+        if request.http.body is None:
             raise SimplefinError(413, "The body is too large.")
         match request.path:
             case "/info":
@@ -113,8 +110,8 @@ class Simplefin:
         return 200, _TEXT, f"{scheme}://{ids.write('conn', key)}:{password}@{rest}".encode()
 
     async def _accounts(self, request: BankRequest) -> Response:
-        user, password = _read_credentials(request.headers.get(b"authorization", b""))
-        query = _read_query(request.query)
+        user, password = _read_credentials(request.http.fields.get(b"authorization", b""))
+        query = _read_query(request.http.query)
         async with self._bank.open(password, "SIMPLEFIN", request) as clock:
             if user != ids.write("conn", clock.connection.key):
                 raise UnknownSecret
@@ -242,11 +239,7 @@ def _read_query(query: bytes) -> _Query:
 
 def _read_date(text: str, default: Instant) -> Instant:
     """Return the instant of a Unix timestamp. Raise ValueError if it is invalid."""
-    if not text:
-        return default
-    if not _DATE.fullmatch(text):
-        raise ValueError
-    return datetime.fromtimestamp(float(text), UTC)
+    return datetime.fromtimestamp(float(text), UTC) if text else default
 
 
 def _read_credentials(authorization: bytes) -> tuple[str, str]:

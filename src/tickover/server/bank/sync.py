@@ -49,21 +49,18 @@ class Cursor(NamedTuple):
     offset: int = 0
 
 
-class Changes(NamedTuple):
-    """The net change of the rows. Rows never change otherwise."""
-
-    added: Sequence[int]
-    """Positions of rows."""
-    removed: list[WithdrawnRow]
-
-
 def state_of(view: BankView, at: Instant) -> State:
     schedule = view.schedule
     return State(at, schedule.transactions.next_number, schedule.transfers.next_number, len(schedule.withdrawn))
 
 
-def changes(view: BankView, seen: State, at: Instant, account_id: str | None = None) -> Changes:
-    """Return what a client that was there at `seen` doesn't know at `at`, of one account or of all."""
+def changes(
+    view: BankView, seen: State, at: Instant, account_id: str | None = None
+) -> tuple[Sequence[int], list[WithdrawnRow]]:
+    """Return what a client that was there at `seen` doesn't know at `at`, of one account or of all.
+
+    Returns the positions of added rows, and the removed rows. Rows never change otherwise.
+    """
     rows = view.rows
     # The client has all rows that begin before `seen.at`, because new items are never in the past.
     known = {position for position in view.between(seen.at, seen.at) if seen.had(rows[position])}
@@ -78,7 +75,7 @@ def changes(view: BankView, seen: State, at: Instant, account_id: str | None = N
     if account_id is not None:
         added = [position for position in added if rows[position].account.id == account_id]
         removed = [row for row in removed if row.account.id == account_id]
-    return Changes(added, removed)
+    return added, removed
 
 
 class Page(NamedTuple):
@@ -91,20 +88,19 @@ class Page(NamedTuple):
     has_more: bool
 
 
-class MutationDuringPagination(Exception):
-    """What is shown has changed since the first page, so the client has to begin again."""
+def read_page(view: BankView, now: State, cursor: Cursor, count: int, account_id: str | None = None) -> Page | None:
+    """Return the next changes for a client with this cursor. The pages of a cursor add up to all changes.
 
-
-def read_page(view: BankView, now: State, cursor: Cursor, count: int, account_id: str | None = None) -> Page:
-    """Return the next changes for a client with this cursor. The pages of a cursor add up to all changes."""
+    Return None if what is shown has changed since the first page, so that the client has to begin again.
+    """
     if cursor.offset and any(changes(view, cursor.target, now.at, account_id)):
-        raise MutationDuringPagination
-    found = changes(view, cursor.seen, now.at, account_id)
+        return None
+    added, removed = changes(view, cursor.seen, now.at, account_id)
     end = cursor.offset + count
-    has_more = end < len(found.added) + len(found.removed)
+    has_more = end < len(added) + len(removed)
     return Page(
-        found.added[cursor.offset : end],
-        found.removed[max(cursor.offset - len(found.added), 0) : max(end - len(found.added), 0)],
+        added[cursor.offset : end],
+        removed[max(cursor.offset - len(added), 0) : max(end - len(added), 0)],
         Cursor(cursor.seen, now, end) if has_more else Cursor(now, now),
         has_more,
     )

@@ -9,6 +9,11 @@ from msgspec import Struct
 Header = tuple[bytes, bytes]
 Response = tuple[int, Sequence[Header], bytes]
 """Status, headers and body. `encode` adds only the Connection header."""
+SAFE_HEADERS: Final[tuple[Header, ...]] = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+)
+"""No content sniffing and no caching."""
 
 _STATUS_LINES: Final = {int(status): b"HTTP/1.1 %d %b\r\n" % (status, status.phrase.encode()) for status in HTTPStatus}
 CONTINUE: Final = _STATUS_LINES[100] + b"\r\n"

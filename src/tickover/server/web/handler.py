@@ -16,7 +16,7 @@ from tickover.api.limits import MAX_BODY
 from tickover.api.timestamps import Instant
 from tickover.server.bank.bank import BankRequest
 from tickover.server.bank.routes import BankRoutes
-from tickover.server.http1.messages import Header, Request, RequestError, Response
+from tickover.server.http1.messages import SAFE_HEADERS, Header, Request, RequestError, Response
 from tickover.server.logs import Log
 from tickover.server.networks import ClientNetworks
 from tickover.server.rpc.dispatch import CallResponse, Context, Dispatcher, error_response
@@ -24,7 +24,7 @@ from tickover.server.rpc.reasons import REASONS
 from tickover.server.settings import Settings
 from tickover.server.sign_in import tokens
 from tickover.server.web.host_check import HostCheck
-from tickover.server.web.pages import SAFE, Site, text_response
+from tickover.server.web.pages import Site, text_response
 
 HEALTH_CHECKS: Final = frozenset({"/healthz", "/readyz"})
 _JSON: Final = (b"content-type", b"application/json")
@@ -103,7 +103,7 @@ class Handler:
         request_id, is_overloaded = next(self._request_ids), error.status == 503
         rejection = unavailable(error.message) if is_overloaded else Rejection(Reason.INVALID_REQUEST, error.message)
         if self._bank.has(error.path):
-            call = BankRequest("", error.path, b"", {}, None, self._now(), "", request_id)
+            call = BankRequest(_NO_REQUEST, error.path, self._now(), "", request_id)
             return self._finish(self._bank.reject(call, rejection), _NO_REQUEST, request_id)
         if is_overloaded:
             self._count_rejection(rejection.reason)
@@ -128,9 +128,7 @@ class Handler:
         """Handle a request of a program that speaks the protocol of a bank. It counts as a call."""
         fields = request.fields
         network = self._networks.find(request.client, fields.get(b"x-forwarded-for", b""))
-        call = BankRequest(
-            request.method, request.path, request.query, fields, request.body, self._now(), network, request_id
-        )
+        call = BankRequest(request, request.path, self._now(), network, request_id)
         try:
             self._host_check.check(fields.get(b"host"))
             if self.in_flight >= self._max_in_flight:
@@ -188,7 +186,7 @@ class Handler:
 
     def _preflight(self, origin: bytes | None) -> Response:
         if origin in self._cors_origins:
-            return 204, [*SAFE, *_PREFLIGHT], b""
+            return 204, [*SAFE_HEADERS, *_PREFLIGHT], b""
         if origin is None:
             raise _use_post("OPTIONS")
         message = "Pages of this origin may not call the server. Add the origin to TICKOVER_CORS_ORIGINS."
@@ -253,7 +251,7 @@ def _check_content_type(content_type: bytes) -> None:
 
 def _to_http(response: CallResponse) -> Response:
     if response.rejection is None:
-        return (200, _CALL_HEADERS, response.body) if response.body else (204, SAFE, b"")
+        return (200, _CALL_HEADERS, response.body) if response.body else (204, SAFE_HEADERS, b"")
     status = REASONS[response.rejection.reason].http_status
     headers = [*_CALL_HEADERS, *_retry_after(response.rejection), *_REASON_HEADERS.get(response.rejection.reason, ())]
     return status, headers, response.body
@@ -270,7 +268,7 @@ def _retry_after(rejection: Rejection) -> list[Header]:
     return [] if seconds is None else [(b"retry-after", b"%d" % seconds)]
 
 
-_CALL_HEADERS: Final = (_JSON, *SAFE)
+_CALL_HEADERS: Final = (_JSON, *SAFE_HEADERS)
 _USE_GET: Final = text_response(405, b"Use GET.\n", (b"allow", b"GET, HEAD"))
 _BUSY: Final = "The server has too many calls in progress. Try again."
 _TOO_MANY_CALLS: Final = error_response(unavailable(_BUSY))

@@ -14,15 +14,13 @@ from msgspec import Raw, Struct, json
 import tickover
 from tickover.api import plans
 from tickover.api.timestamps import Instant, first_of_month
-from tickover.server.http1.messages import Header, Response
+from tickover.server.http1.messages import SAFE_HEADERS, Header, Response
 from tickover.server.sign_in import email_addresses
 from tickover.server.web.mailbox import ID, Mailbox
 
 _HTML: Final = b"text/html; charset=utf-8"
 _JSON: Final = b"application/json"
 _ASSETS: Final = {".js": b"text/javascript; charset=utf-8", ".css": b"text/css; charset=utf-8"}
-SAFE: Final = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
-"""Headers of all responses except static pages: no content sniffing and no caching."""
 _NO_CACHE: Final = (b"cache-control", b"no-cache")
 _NO_STORE: Final = (b"cache-control", b"no-store")
 _IMMUTABLE: Final = (b"cache-control", b"public, max-age=31536000, immutable")
@@ -228,7 +226,7 @@ def _get_latest_email(mailbox: Mailbox, query: bytes) -> Response:
 
 
 def text_response(status: int, text: bytes, *headers: Header) -> Response:
-    return status, [(b"content-type", b"text/plain; charset=utf-8"), *SAFE, *headers], text
+    return status, [(b"content-type", b"text/plain; charset=utf-8"), *SAFE_HEADERS, *headers], text
 
 
 def _make_page(
