@@ -37,3 +37,7 @@ class LruCache(Generic[_K, _V]):
         """Remove a value, if it is there."""
         if key in self._entries:
             self._size -= self._entries.pop(key)[1]
+
+    def clear(self) -> None:
+        self._entries.clear()
+        self._size = 0

@@ -94,7 +94,7 @@ class SqliteStore:
         self._writer = Writer(self._writing, LOCK_WAIT_SECONDS)
         self._probe = WriteProbe(self._write_probe)
         self._folder = path.parent
-        self._quota = ClockQuota()
+        self._quota = ClockQuota(self._writing)
 
     @classmethod
     async def open(cls, path: Path) -> "SqliteStore":
@@ -259,6 +259,7 @@ class SqliteStore:
             db.execute("delete from schedules where clock_key = ?", (key,))
             db.execute("delete from creations where clock_key = ?", (key,))
             db.execute("delete from connections where clock_key = ?", (key,))
+            self._quota.on_change(user_of(owner))
             return True
 
         return await self._writer.submit(job)
