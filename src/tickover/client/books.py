@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from io import StringIO, TextIOBase
-from itertools import islice, zip_longest
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol, TextIO
 
@@ -44,20 +44,16 @@ def read_books(books: Books) -> list[dict[str, Any]]:
 
 
 def _read_csv(lines: Iterable[str]) -> list[dict[str, Any]]:
-    reader = csv.reader(lines)
+    # A row that is too long has a column without a name.
+    reader = csv.DictReader(lines, restkey="", restval="")
     try:
-        header = [name.strip() for name in next(reader, ())]
-        _check_columns(header)
-        return _read_rows(_pair(header, row) for row in reader if row)
+        reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
+        _check_columns(reader.fieldnames)
+        return _read_rows(reader)
     except UnicodeDecodeError:
         raise ValueError("the CSV isn't in UTF-8") from None
     except csv.Error as error:
-        raise ValueError(f"line {reader.line_num}: {error}") from None
-
-
-def _pair(header: Sequence[str], row: Sequence[str]) -> dict[str, str]:
-    # A row that is too long has a column without a name.
-    return dict(zip_longest(header, row, fillvalue=""))
+        raise ValueError(f"line {reader.reader.line_num}: {error}") from None
 
 
 def _fetch(cursor: Any) -> Iterator[Mapping[str, Any]]:

@@ -69,7 +69,6 @@ class Call(Struct, Generic[T], frozen=True):
 
     request: Request
     decode: Callable[[Response], T]
-    needs_token: bool = True
     idempotent: bool = True
     """Whether the call can be sent again if the server may have processed it."""
     already_done: Mapping[Reason, T] = {}
@@ -88,12 +87,12 @@ def send_link(email: str) -> Call[str | None]:
 
 def log_in(email: str, code: str) -> Call[SignedIn]:
     params = {"email": email, "code": code, "authenticationMethod": "EMAIL_CODE"}
-    return _call("loginByEmailVerification", params, SignedIn, needs_token=False, idempotent=False)
+    return _call("loginByEmailVerification", params, SignedIn, idempotent=False)
 
 
 def log_in_by_link(link_or_secret: str) -> Call[SignedIn]:
     _, _, secret = link_or_secret.rpartition("#token=")
-    return _call("loginByEmailLink", {"token": secret}, SignedIn, needs_token=False, idempotent=False)
+    return _call("loginByEmailLink", {"token": secret}, SignedIn, idempotent=False)
 
 
 def log_out() -> Call[None]:
@@ -126,7 +125,7 @@ def revoke_access_token(id: str) -> Call[None]:
 def latest_email(email: str) -> Call[StoredEmail | None]:
     """Return the newest email to this address, or None if the development mailbox has none or is disabled."""
     request = Request("GET", "/mailbox/latest", query={"to": email})
-    return Call(request, lambda response: decode_document(response, StoredEmail), needs_token=False)
+    return Call(request, lambda response: decode_document(response, StoredEmail))
 
 
 def create_clock(
@@ -314,12 +313,12 @@ def scenario_from_statement(
 
 def discover() -> Call[dict[str, Any]]:
     """Return the server's OpenRPC document."""
-    return _call("rpc.discover", {}, dict[str, Any], needs_token=False)
+    return _call("rpc.discover", {}, dict[str, Any])
 
 
 def _send_email(email: str, code_type: str, email_type: str) -> Call[Sent]:
     params = {"email": email, "loginCodeType": code_type, "emailType": email_type}
-    return _call("sendLoginCodeEmail", params, Sent, needs_token=False, idempotent=False)
+    return _call("sendLoginCodeEmail", params, Sent, idempotent=False)
 
 
 def _idempotency_key(key: str | None) -> dict[str, str]:
@@ -361,18 +360,17 @@ def _call(
     result: type[T],
     *,
     headers: Mapping[str, str] = {},
-    needs_token: bool = True,
     idempotent: bool = True,
 ) -> Call[T]:
     id = next(_IDS)
     content = encode_json({"jsonrpc": "2.0", "id": id, "method": operation, "params": params})
     request = Request("POST", "/rpc", headers={"Content-Type": "application/json", **headers}, content=content)
-    return Call(request, lambda response: decode_result(response, id, result), needs_token, idempotent)
+    return Call(request, lambda response: decode_result(response, id, result), idempotent)
 
 
 def _convert(call: Call[U], convert: Callable[[U], T]) -> Call[T]:
     """Return a call with another result."""
-    return Call(call.request, lambda response: convert(call.decode(response)), call.needs_token, call.idempotent)
+    return Call(call.request, lambda response: convert(call.decode(response)), call.idempotent)
 
 
 def _command(operation: str, params: Any) -> Call[None]:

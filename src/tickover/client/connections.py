@@ -23,7 +23,6 @@ from tickover.api.limits import MAX_BATCH_BYTES
 from tickover.client.errors import Unreachable
 from tickover.client.messages import Request, Response
 
-_HOST: Final = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?|[0-9a-f:.]*:[0-9a-f:.]*", re.IGNORECASE)
 _PATH_CHARACTERS: Final = "/?%:@!$&'()*+,;=~"
 _WITHOUT_PROXY: Final = ("127.0.0.1", "localhost", "::1")
 """Requests to this machine ignore the proxy that environment variables configure."""
@@ -247,11 +246,10 @@ def _parse_url(url: str) -> SplitResult:
         raise ValueError("a server URL can't contain a user name or a password")
     try:
         parts = urlsplit(url)
-        host = parts.hostname or ""
         is_valid = (
             url.isprintable()
             and parts.scheme in ("http", "https")
-            and bool(_HOST.fullmatch(host if host.isascii() else host.encode("idna").decode()))
+            and bool(parts.hostname)
             and parts.port != 0
             and not (parts.query or parts.fragment)
         )

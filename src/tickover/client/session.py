@@ -60,13 +60,12 @@ class Session:
 
     async def send(self, call: Call[T]) -> T:
         """Return the result of the call. Retry it if that is safe, and raise the error of the last attempt."""
-        token = self._token if call.needs_token else None
         retries = 0
         may_be_done = False
         """Whether the server may have completed an earlier attempt."""
         while True:
             try:
-                return call.decode(await self._transport.send(call.request, token))
+                return call.decode(await self._transport.send(call.request, self._token))
             except Unreachable as error:
                 if error.may_have_arrived and not call.idempotent:
                     raise Unreachable(f"{error} The server may or may not have processed the call.") from None

@@ -1,4 +1,4 @@
-"""The options of a client, and which calls send its token."""
+"""The options of a client, and the token that its calls send."""
 
 import pytest
 
@@ -32,17 +32,15 @@ def test_repr_shows_no_token(client_class: type, token: str | None) -> None:
     assert repr(client_class("http://x.test/", token)) == f"{client_class.__name__}('http://x.test', {state})"
 
 
-async def test_only_calls_that_need_the_token_send_it() -> None:
+async def test_calls_send_the_token_of_the_last_sign_in() -> None:
     transport = ScriptedTransport(respond_normally)
     client = transport.client()
     client.token = "tko_secret"
     clock = await client.get_clock("clock_1")
-    await client.discover()
-    await client.send_code("ana@example.test")
-    await client.latest_email("ana@example.test")
     new = (await client.log_in("ana@example.test", "123456")).token
     await clock.refresh()
     await client.log_out()
-    assert transport.tokens == ["tko_secret", None, None, None, None, new, new]
+    await client.discover()
+    assert transport.tokens == ["tko_secret", "tko_secret", new, new, None]
     assert client.token is None
     assert repr(clock) == "AsyncClock('clock_1', frozen_time='2027-01-01T00:00:00+00:00')"

@@ -6,11 +6,11 @@ from itertools import islice
 from typing import Annotated, Any, Final, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
-from msgspec import ValidationError, convert, json
+from msgspec import ValidationError, convert, json, structs
 from pydantic import Field
 
 from tickover.api.arguments import to_instant
-from tickover.api.connections import BankFault, BankProtocol
+from tickover.api.connections import BankProtocol
 from tickover.api.durations import parse as parse_duration
 from tickover.api.expectations import Expectation
 from tickover.api.plans import PlannedGoal, PlannedItem, PlannedTransaction, PlannedTransfer
@@ -136,7 +136,7 @@ class Tools:
             if to is None and by is None:
                 clock.advance_to_next()
             else:
-                clock.advance(to, **({} if by is None else _duration(by)))
+                clock.advance(to, **({} if by is None else structs.asdict(parse_duration(by))))
             return {**_clock(clock.snapshot), **_events(clock.events(after=before))}
 
     def list_events(
@@ -155,8 +155,7 @@ class Tools:
     def get_balances(self, id: ClockId, at: Time | None = None, opening_balances: OpeningBalances = None) -> Json:
         """Return the balance of each currency and account at a time, with its lowest and highest point until then."""
         with self._client() as client:
-            balances: Json = _json(client.get_balances(id, at, opening_balances=opening_balances))
-            return balances
+            return _json(client.get_balances(id, at, opening_balances=opening_balances))
 
     def check_clock(
         self,
@@ -171,8 +170,7 @@ class Tools:
         """
         with self._client() as client:
             rules = None if expectations is None else _read(expectations, Expectation)
-            result: Json = _json(client.check_clock(id, rules, until=until, opening_balances=opening_balances))
-            return result
+            return _json(client.check_clock(id, rules, until=until, opening_balances=opening_balances))
 
     def reconcile_clock(  # noqa: PLR0913 - one parameter for each argument
         self,
@@ -191,9 +189,7 @@ class Tools:
         """
         with self._client() as client:
             options: Json = {"balance": balance, "at": at, "account": account, "currency": currency}
-            found = client.reconcile_clock(id, transactions, tolerance_days=tolerance_days, **options)
-            result: Json = _json(found)
-            return result
+            return _json(client.reconcile_clock(id, transactions, tolerance_days=tolerance_days, **options))
 
     def amend_clock(
         self,
@@ -239,8 +235,7 @@ class Tools:
         app's next sync brings what happened.
         """
         with self._client() as client:
-            given = None if faults is None else convert(faults, list[BankFault])
-            connected = client.connect_clock(id, protocol, institution=institution, faults=given)
+            connected = client.connect_clock(id, protocol, institution=institution, faults=faults)
             return {**_json(connected), "url": f"{client.url}/{protocol.lower()}"}
 
     def delete_clock(self, id: ClockId) -> Json:
@@ -291,14 +286,9 @@ def _read(values: Sequence[Any] | None, kind: type[T]) -> list[T]:
     return convert(values or [], list[kind], strict=False)  # type: ignore[valid-type]
 
 
-def _duration(text: str) -> dict[str, int]:
-    duration = parse_duration(text)
-    return {name: getattr(duration, name) for name in duration.__struct_fields__}
-
-
 def _clock(snapshot: Snapshot) -> Json:
     """Return the clock without its items, which would fill the model's context."""
-    shown: Json = _json(snapshot)
+    shown = _json(snapshot)
     pending = shown.pop("pendingTransactions")
     upcoming = [item for goal in shown["goals"] for item in goal.pop("upcomingContributions")]
     for goal in shown["goals"]:
@@ -319,8 +309,8 @@ def _events(events: Iterator[Event]) -> Json:
 
 def _truncated(name: str, found: Sequence[Any], limit: int) -> Json:
     more = {"truncated": f"Only the first {limit}. Narrow the request to see others."} if len(found) > limit else {}
-    return {name: _json(found[:limit]), **more}
+    return _json({name: found[:limit], **more})
 
 
-def _json(value: Any) -> Any:
-    return json.decode(to_json(value))
+def _json(value: Any) -> Json:
+    return json.decode(to_json(value), type=Json)
