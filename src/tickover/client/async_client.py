@@ -1,26 +1,32 @@
 """The asyncio client."""
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar, get_args
 
 from tickover.api.arguments import Amount, InstantLike
 from tickover.api.clocks import Event, Snapshot, Summary
 from tickover.api.errors import Reason, Rejection
 from tickover.api.limits import MAX_PAGE
-from tickover.api.plans import PlannedItem
 from tickover.api.tokens import SignedIn
 from tickover.client import calls
-from tickover.client.amendments import Item
 from tickover.client.async_clock import AsyncClock
 from tickover.client.calls import Call
 from tickover.client.clocks import ClockState
-from tickover.client.errors import NoCode
-from tickover.client.session import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL, BaseClient, Session
+from tickover.client.errors import NoCode, Unreachable
+from tickover.client.messages import Transport
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+DEFAULT_URL: Final = "http://127.0.0.1:8000"
+DEFAULT_TIMEOUT: Final = 15.0
+DEFAULT_RETRIES: Final = 2
+_FIRST_DELAY: Final = 0.1
+_MAX_DELAY: Final = 3.0
+_TOKEN: Final = re.compile("[!-~]+")
 
 
 def _method(call: Callable[P, Call[T]]) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, T]]:
@@ -28,7 +34,7 @@ def _method(call: Callable[P, Call[T]]) -> Callable[Concatenate["AsyncClient", P
 
     @wraps(call)
     async def send(self: "AsyncClient", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._session.send(call(*args, **kwargs))
+        return await self._send(call(*args, **kwargs))
 
     _show_signature(send, call)
     return send
@@ -39,8 +45,8 @@ def _clock_method(
 ) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, AsyncClock]]:
     @wraps(call)
     async def send(self: "AsyncClient", /, *args: P.args, **kwargs: P.kwargs) -> AsyncClock:
-        snapshot = await self._session.send(call(*args, **kwargs))
-        return AsyncClock(self._session, ClockState(snapshot))
+        snapshot = await self._send(call(*args, **kwargs))
+        return AsyncClock(self, ClockState(snapshot))
 
     _show_signature(send, call, AsyncClock)
     return send
@@ -54,8 +60,30 @@ def _show_signature(method: Any, call: Callable[..., object], result: object = N
     method.__signature__ = shown.replace(parameters=parameters, return_annotation=result or call_result)
 
 
-class AsyncClient(BaseClient):
-    """The methods of `AsyncTickover`."""
+class AsyncClient:
+    """The methods of `AsyncTickover`. They send calls to one server, with the token of one user."""
+
+    def __init__(self, url: str, token: str | None, transport: Transport, retries: int) -> None:
+        if retries < 0:
+            raise ValueError("retries must be 0 or more")
+        self.url: Final = url.rstrip("/")
+        self.token = token
+        self._transport = transport
+        self._retries = retries
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r}, {'not signed in' if self.token is None else 'signed in'})"
+
+    @property
+    def token(self) -> str | None:
+        """The bearer token, or None if the client isn't signed in."""
+        return self._token
+
+    @token.setter
+    def token(self, token: str | None) -> None:
+        if token is not None and not _TOKEN.fullmatch(token):
+            raise ValueError("a token must consist of printable ASCII characters without spaces")
+        self._token = token
 
     send_code = _method(calls.send_code)
     send_link = _method(calls.send_link)
@@ -67,7 +95,9 @@ class AsyncClient(BaseClient):
     create_clock = _clock_method(calls.create_clock)
     create_clock_from_scenario = _clock_method(calls.create_clock_from_scenario)
     get_clock = _clock_method(calls.get_clock)
+    advance_clock = _clock_method(calls.advance_clock)
     fork_clock = _clock_method(calls.fork_clock)
+    amend_clock = _clock_method(calls.amend_clock)
     update_clock = _clock_method(calls.update_clock)
     delete_clock = _method(calls.delete_clock)
     connect_clock = _method(calls.connect_clock)
@@ -112,18 +142,14 @@ class AsyncClient(BaseClient):
         return await self._log_in(calls.log_in_by_link(link_or_secret))
 
     async def _log_in(self, call: Call[SignedIn]) -> SignedIn:
-        signed_in = await self._session.send(call)
+        signed_in = await self._send(call)
         self.token = signed_in.token
         return signed_in
 
     async def log_out(self) -> None:
         """Revoke the token and remove it from the client."""
-        await self._session.send(calls.log_out())
+        await self._send(calls.log_out())
         self.token = None
-
-    async def amend_clock(self, id: str, *, add: Sequence[PlannedItem] = (), cancel: Sequence[Item] = ()) -> AsyncClock:
-        """Add items to a clock, and cancel items that haven't happened yet. Name the goals of contributions by ID."""
-        return AsyncClock(self._session, ClockState(await self._session.send(calls.amend_clock(id, add, cancel))))
 
     async def list_clocks(self, labels: Mapping[str, str] | None = None) -> AsyncIterator[Summary]:
         """Iterate over your clocks with these labels, or over all, newest first. Pages are requested when needed."""
@@ -145,8 +171,48 @@ class AsyncClient(BaseClient):
         opening_balances: Mapping[str, Amount] | None = None,
     ) -> AsyncIterator[Event]:
         """Iterate over a clock's events after `after` and until `until`, which is the frozen time by default."""
-        async for event in self._session.list_events(id, after, until, opening_balances):
-            yield event
+        cursor = None
+        while True:
+            page = await self._send(calls.list_events(id, after, until, opening_balances, cursor))
+            for event in page.events:
+                yield event
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    async def close(self) -> None:
+        """Close all connections. The client can't be used afterwards."""
+        await self._transport.close()
+
+    async def _send(self, call: Call[T]) -> T:
+        """Return the result of the call. Retry it if that is safe, and raise the error of the last attempt."""
+        retries = 0
+        may_be_done = False
+        """Whether the server may have completed an earlier attempt."""
+        while True:
+            try:
+                return call.decode(await self._transport.send(call.request, self._token))
+            except Unreachable as error:
+                if error.may_have_arrived and not call.idempotent:
+                    raise Unreachable(f"{error} The server may or may not have processed the call.") from None
+                if retries == self._retries:
+                    raise
+                may_have_arrived, delay = error.may_have_arrived, 0.0
+            except Rejection as rejection:
+                if may_be_done and rejection.reason in call.already_done:
+                    return call.already_done[rejection.reason]
+                if rejection.reason is not Reason.UNAVAILABLE or not call.idempotent or retries == self._retries:
+                    raise
+                may_have_arrived, delay = True, _requested_delay(rejection)
+            await self._transport.sleep(min(delay or _FIRST_DELAY * 2**retries, _MAX_DELAY))
+            retries += 1
+            may_be_done = may_be_done or may_have_arrived
+
+
+def _requested_delay(rejection: Rejection) -> float:
+    """Return the delay that the server asks for, or 0."""
+    seconds = rejection.details.get("retryAfterSeconds")
+    return max(seconds, 0) if isinstance(seconds, int | float) else 0
 
 
 class AsyncTickover(AsyncClient):
@@ -167,16 +233,12 @@ class AsyncTickover(AsyncClient):
         # Imported here because httpx2 takes long to import, and `Tickover` doesn't need it.
         from tickover.client.async_connections import AsyncConnections  # noqa: PLC0415
 
-        self._transport = AsyncConnections(url, timeout)
-        super().__init__(Session(url, token, self._transport, retries))
+        self._connections = AsyncConnections(url, timeout)
+        super().__init__(url, token, self._connections, retries)
 
     async def __aenter__(self) -> Self:
-        self._transport.reuse()
+        self._connections.reuse()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-    async def close(self) -> None:
-        """Close all connections. The client can't be used afterwards."""
-        await self._transport.close()

@@ -1,9 +1,8 @@
 """Clocks of the asyncio client."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import datetime
 from decimal import Decimal
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.clocks import Balance, Event, Snapshot
@@ -13,23 +12,24 @@ from tickover.api.errors import Rejection
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import PlannedItem, expense
 from tickover.api.reconciliation import Reconciliation
-from tickover.client import calls
 from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.books import Books
 from tickover.client.calls import ClockChanges, FaultLike
 from tickover.client.clocks import AdvanceResult, ClockState, ClockView, diff_snapshots
 from tickover.client.errors import BooksDiffer, ExpectationFailed, NothingLeft
-from tickover.client.session import Session
 from tickover.client.timeline import accounts_hint, format_differences, format_violations
 from tickover.client.webhooks import Delivery, Handler, decode_secret, post, sign_event
+
+if TYPE_CHECKING:
+    from tickover.client.async_client import AsyncClient
 
 
 class AsyncClock(ClockView):
     """A clock. Its properties are from the last response; its methods call the server."""
 
-    def __init__(self, session: Session, state: ClockState) -> None:
+    def __init__(self, client: "AsyncClient", state: ClockState) -> None:
         super().__init__(state)
-        self._session = session
+        self._client = client
 
     async def advance(  # noqa: PLR0913 - one parameter for each unit of time
         self,
@@ -48,7 +48,7 @@ class AsyncClock(ClockView):
         if (to is None) == duration.is_zero:
             raise ValueError("advance takes either an instant or a duration: advance(to=...) or advance(days=1)")
         if to is not None:
-            return await self._advance(to_instant(to))
+            return await self._advance(to)
         try:
             target = duration.add_to(self.frozen_time)
         except OverflowError:
@@ -63,11 +63,11 @@ class AsyncClock(ClockView):
 
     async def preview(self, at: InstantLike) -> Snapshot:
         """Return the clock as it would be at an instant, without moving it."""
-        return await self._session.send(calls.get_clock(self.id, at))
+        return (await self._client.get_clock(self.id, at)).snapshot
 
     async def refresh(self) -> None:
         """Load the clock's current state from the server."""
-        self._update(await self._session.send(calls.get_clock(self.id)))
+        self._update(await self._client.get_clock(self.id))
 
     async def fork(
         self,
@@ -83,15 +83,15 @@ class AsyncClock(ClockView):
         `cancel` amend the fork in a second call. `cancel` has items of this clock. If the server rejects the amendment,
         the fork is deleted.
         """
-        call = calls.fork_clock(self.id, at, **changes)
-        fork = AsyncClock(self._session, ClockState(await self._session.send(call)))
-        if add or cancel:
-            try:
-                await fork._amend(add, ids_in_fork(cancel, self.id, fork.id))
-            except Rejection:
-                await fork.delete()
-                raise
-        return fork
+        fork = await self._client.fork_clock(self.id, at, **changes)
+        if not add and not cancel:
+            return fork
+        try:
+            cancelled = ids_in_fork(cancel, self.id, fork.id)
+            return await self._client.amend_clock(fork.id, add=add, cancel=cancelled, goals=fork.goals)
+        except Rejection:
+            await fork.delete()
+            raise
 
     async def add(self, *items: PlannedItem) -> AdvanceResult:
         """Add items to the clock. Items at the frozen time happen at once. Return what happened."""
@@ -109,16 +109,16 @@ class AsyncClock(ClockView):
 
     async def update(self, **changes: Unpack[ClockChanges]) -> None:
         """Replace the name, labels, opening balances or expectations that you pass. None removes them."""
-        self._update(await self._session.send(calls.update_clock(self.id, **changes)))
+        self._update(await self._client.update_clock(self.id, **changes))
 
     async def connect(
         self, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[FaultLike] | None = None
     ) -> Connected:
         """Let a program that speaks the protocol of a bank read the clock. The token is shown only once."""
-        return await self._session.send(calls.connect_clock(self.id, protocol, institution=institution, faults=faults))
+        return await self._client.connect_clock(self.id, protocol, institution=institution, faults=faults)
 
     async def delete(self) -> None:
-        await self._session.send(calls.delete_clock(self.id))
+        await self._client.delete_clock(self.id)
 
     async def events(
         self,
@@ -128,7 +128,8 @@ class AsyncClock(ClockView):
         opening_balances: Mapping[str, Amount] | None = None,
     ) -> AsyncIterator[Event]:
         """Iterate over the events after `after` and until `until`, which is the frozen time by default."""
-        async for event in self._session.list_events(self.id, after, until, opening_balances):
+        found = self._client.list_events(self.id, after=after, until=until, opening_balances=opening_balances)
+        async for event in found:
             yield event
 
     async def deliver(  # noqa: PLR0913 - one parameter for each fault
@@ -149,14 +150,14 @@ class AsyncClock(ClockView):
         event waits for the next call. If the handler raises an error, the next call starts with that event.
         """
         key, queue = decode_secret(secret), self._state.events
+        is_blocking = self._client._transport.is_blocking  # noqa: SLF001 - the public client doesn't show it
         found = [event async for event in self.events(after=queue.after)]
         events = queue.arrange(queue.find_new(found), duplicate=duplicate, reorder=reorder, delay=delay, seed=seed)
         deliveries: list[Delivery] = []
         try:
             for event in events:
                 webhook = sign_event(self.id, event, key)
-                answer = await post(to, path, webhook, blocking=self._session.is_blocking)
-                deliveries.append(Delivery(event, answer))
+                deliveries.append(Delivery(event, await post(to, path, webhook, blocking=is_blocking)))
         finally:
             queue.put_back(events[len(deliveries) :])
         return deliveries
@@ -172,7 +173,7 @@ class AsyncClock(ClockView):
         """Return the balance of a currency or of an account at an instant, which is the frozen time by default."""
         if (currency is None) == (account is None):
             raise ValueError("pass either a currency or an account")
-        result = await self._session.send(calls.get_balances(self.id, at, opening_balances=opening_balances))
+        result = await self._client.get_balances(self.id, at, opening_balances=opening_balances)
         found = {each.currency: each.balance for each in result.balances}
         accounts = {each.account: each.balance for each in result.accounts or ()}
         if currency is not None:
@@ -185,7 +186,7 @@ class AsyncClock(ClockView):
         self, at: InstantLike | None = None, *, opening_balances: Mapping[str, Amount] | None = None
     ) -> dict[str, Balance]:
         """Return the balance of each currency at an instant, with its lowest and highest point until then."""
-        result = await self._session.send(calls.get_balances(self.id, at, opening_balances=opening_balances))
+        result = await self._client.get_balances(self.id, at, opening_balances=opening_balances)
         return {balance.currency: balance for balance in result.balances}
 
     async def check(
@@ -196,8 +197,9 @@ class AsyncClock(ClockView):
     ) -> CheckResult:
         """Check expectations, by default those of the clock. Raise ExpectationFailed if one doesn't hold."""
         __tracebackhide__ = True
-        call = calls.check_clock(self.id, expectations or None, until=until, opening_balances=opening_balances)
-        result = await self._session.send(call)
+        result = await self._client.check_clock(
+            self.id, expectations or None, until=until, opening_balances=opening_balances
+        )
         if not result.ok:
             checked = expectations or result.expectations or ()
             raise ExpectationFailed(format_violations(self.snapshot, checked, result, opening_balances), result)
@@ -219,10 +221,9 @@ class AsyncClock(ClockView):
         database, CSV as text, or the path of a CSV file. An amount is negative if money went out.
         """
         __tracebackhide__ = True
-        call = calls.reconcile_clock(
+        result = await self._client.reconcile_clock(
             self.id, books, balance=balance, at=at, account=account, currency=currency, tolerance_days=tolerance_days
         )
-        result = await self._session.send(call)
         if not result.ok:
             time = self.frozen_time if at is None else to_instant(at)
             text = format_differences(self.snapshot, result, time, account, currency)
@@ -230,15 +231,15 @@ class AsyncClock(ClockView):
             raise BooksDiffer(f"{text}\n\n{hint}" if hint else text, result)
         return result
 
-    def _update(self, snapshot: Snapshot) -> AdvanceResult:
-        """Replace the snapshot, and return the difference."""
-        before, self._state.snapshot = self.snapshot, snapshot
+    def _update(self, clock: "AsyncClock") -> AdvanceResult:
+        """Replace the snapshot by that of a later response, and return the difference."""
+        before, self._state.snapshot = self.snapshot, clock.snapshot
         for move_to in self._state.on_move:
             move_to(self.frozen_time)
-        return diff_snapshots(before, snapshot)
+        return diff_snapshots(before, self.snapshot)
 
-    async def _advance(self, to: datetime) -> AdvanceResult:
-        return self._update(await self._session.send(calls.advance_clock(self.id, to)))
+    async def _advance(self, to: InstantLike) -> AdvanceResult:
+        return self._update(await self._client.advance_clock(self.id, to))
 
     async def _amend(self, add: Sequence[PlannedItem], cancel: Sequence[Item]) -> AdvanceResult:
-        return self._update(await self._session.send(calls.amend_clock(self.id, add, cancel, self.goals)))
+        return self._update(await self._client.amend_clock(self.id, add=add, cancel=cancel, goals=self.goals))

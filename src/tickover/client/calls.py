@@ -173,9 +173,9 @@ def get_clock(id: str, at: InstantLike | None = None, *, details: bool = False) 
     return _clock_call("getTestClock", _without_none(id=id, at=_instant(at), details=details or None))
 
 
-def advance_clock(id: str, frozen_time: datetime) -> Call[Snapshot]:
-    """Advance a clock. The call is idempotent because advancing to the current frozen time changes nothing."""
-    return _clock_call("advanceTestClock", {"id": id, "frozenTime": frozen_time})
+def advance_clock(id: str, frozen_time: InstantLike) -> Call[Snapshot]:
+    """Advance a clock to an instant. Advancing to the current frozen time changes nothing."""
+    return _clock_call("advanceTestClock", {"id": id, "frozenTime": to_instant(frozen_time)})
 
 
 def fork_clock(id: str, at: InstantLike | None = None, **changes: Unpack[ClockChanges]) -> Call[Snapshot]:
@@ -188,8 +188,12 @@ def fork_clock(id: str, at: InstantLike | None = None, **changes: Unpack[ClockCh
 
 
 def amend_clock(
-    id: str, add: Sequence[PlannedItem], cancel: Sequence[Item], goals: Sequence[Goal] = ()
+    id: str, *, add: Sequence[PlannedItem] = (), cancel: Sequence[Item] = (), goals: Sequence[Goal] = ()
 ) -> Call[Snapshot]:
+    """Add items to a clock, and cancel items that haven't happened yet.
+
+    Name the goals of contributions by ID, or pass the goals of the clock and use their names.
+    """
     return _clock_call("amendTestClock", amendment_params(id, add, cancel, goals), _idempotency_key(None))
 
 

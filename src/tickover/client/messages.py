@@ -1,7 +1,7 @@
 """HTTP requests and responses, and how responses become results, Rejections or InvalidResponses."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 from msgspec import UNSET, Raw, Struct, UnsetType, convert, json
 
@@ -30,6 +30,17 @@ class Response(Struct, frozen=True):
     content_type: str = ""
     location: str = ""
     """Where a redirect points to."""
+
+
+class Transport(Protocol):
+    """Sends requests to one server, and waits between them."""
+
+    is_blocking: bool
+    """Whether its coroutines never suspend."""
+
+    async def send(self, request: Request, token: str | None) -> Response: ...
+    async def sleep(self, seconds: float) -> None: ...
+    async def close(self) -> None: ...
 
 
 class _Error(Struct, frozen=True):

@@ -7,12 +7,11 @@ one step runs it to its end.
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from functools import wraps
 from inspect import signature
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args
+from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, get_args
 
-from tickover.client.async_client import AsyncClient
+from tickover.client.async_client import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL, AsyncClient
 from tickover.client.async_clock import AsyncClock
 from tickover.client.clocks import ClockView
-from tickover.client.session import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL, BaseClient, Session
 
 A = TypeVar("A")
 P = ParamSpec("P")
@@ -107,7 +106,7 @@ class Clock(ClockView, _Blocking[AsyncClock]):
     reconcile = _method(AsyncClock.reconcile)
 
 
-class Tickover(BaseClient, _Blocking[AsyncClient]):
+class Tickover(_Blocking[AsyncClient]):
     """A client for one server. Use it in a `with` block or call `close()`. It is thread-safe."""
 
     def __init__(
@@ -121,19 +120,26 @@ class Tickover(BaseClient, _Blocking[AsyncClient]):
         # Imported here because http.client takes long to import, and `tickover --help` doesn't need it.
         from tickover.client.connections import Connections  # noqa: PLC0415
 
-        self._transport = Connections(url, timeout)
-        super().__init__(Session(url, token, self._transport, retries))
-        self._async = AsyncClient(self._session)
+        self._async = AsyncClient(url, token, Connections(url, timeout), retries)
+        self.url: Final = self._async.url
+
+    def __repr__(self) -> str:
+        return f"Tickover({self.url!r}, {'not signed in' if self.token is None else 'signed in'})"
+
+    @property
+    def token(self) -> str | None:
+        """The bearer token, or None if the client isn't signed in."""
+        return self._async.token
+
+    @token.setter
+    def token(self, token: str | None) -> None:
+        self._async.token = token
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def close(self) -> None:
-        """Close all connections. The client can't be used afterwards."""
-        run(self._transport.close())
 
     send_code = _method(AsyncClient.send_code)
     send_link = _method(AsyncClient.send_link)
@@ -149,6 +155,7 @@ class Tickover(BaseClient, _Blocking[AsyncClient]):
     create_clock = _clock_method(AsyncClient.create_clock)
     create_clock_from_scenario = _clock_method(AsyncClient.create_clock_from_scenario)
     get_clock = _clock_method(AsyncClient.get_clock)
+    advance_clock = _clock_method(AsyncClient.advance_clock)
     fork_clock = _clock_method(AsyncClient.fork_clock)
     amend_clock = _clock_method(AsyncClient.amend_clock)
     update_clock = _clock_method(AsyncClient.update_clock)
@@ -165,3 +172,4 @@ class Tickover(BaseClient, _Blocking[AsyncClient]):
     expand_scenario = _method(AsyncClient.expand_scenario)
     scenario_from_statement = _method(AsyncClient.scenario_from_statement)
     discover = _method(AsyncClient.discover)
+    close = _method(AsyncClient.close)

@@ -13,8 +13,7 @@ from msgspec import Struct
 from tickover.api.clocks import Event
 from tickover.api.plans import encode_json
 from tickover.client.errors import Unreachable
-from tickover.client.messages import Request
-from tickover.client.session import Transport
+from tickover.client.messages import Request, Transport
 
 if TYPE_CHECKING:
     from random import Random

@@ -8,7 +8,6 @@ from tests.system.client.servers import EMAIL, RESULTS
 from tickover.client.async_client import AsyncClient
 from tickover.client.errors import Unreachable
 from tickover.client.messages import Request, Response
-from tickover.client.session import Session
 
 Outcome = Callable[[Request], Response]
 
@@ -36,7 +35,7 @@ class ScriptedTransport:
         raise AssertionError
 
     def client(self, retries: int = 2) -> AsyncClient:
-        return AsyncClient(Session("http://x.test", "tko_1", self, retries))
+        return AsyncClient("http://x.test", "tko_1", self, retries)
 
 
 def respond_normally(request: Request) -> Response:
