@@ -23,12 +23,13 @@ from tickover.api.limits import (
     MAX_TOKEN_NAME,
     MAX_TRANSFERS,
 )
-from tickover.server.operations import OPERATIONS, sizes
+from tickover.server.operations import OPERATIONS
 from tickover.server.rpc import batch_limits
-from tickover.server.rpc.batch_limits import MAX_ENVELOPE, MAX_ERROR, BatchLimits
+from tickover.server.rpc.batch_limits import BatchLimits
 
 LATE = "2027-02-01T09:00:00.123456Z"
 LATER = "2027-03-01T09:00:00.123456Z"
+MAX_NEW_CLOCK = OPERATIONS["createTestClock"].max_result
 DAYS = [f"2027-01-02T00:00:{second:02}Z" for second in range(MAX_BATCH)]
 
 
@@ -84,7 +85,9 @@ async def test_call_that_might_not_fit_is_rejected_without_running(world: World,
     found = outcomes(response)
     done = found.count("ok")
     assert found == ["ok"] * done + ["INVALID_REQUEST"] * (MAX_BATCH - done)
-    assert len(response.body) > MAX_BATCH_BYTES - 2 * sizes.CLOCK, "as many run as surely fit"
+    assert len(response.body) > MAX_BATCH_BYTES - 2 * OPERATIONS["advanceTestClock"].max_result, (
+        "as many run as surely fit"
+    )
     assert [member["id"] for member in response.json] == DAYS
     rejected = response.json[-1]["error"]
     assert (rejected["code"], rejected["data"]) == (-32600, {"reason": "INVALID_REQUEST"})
@@ -98,10 +101,10 @@ async def test_error_larger_than_any_result_of_its_operation_is_limited(
 ) -> None:
     wrong = call("deleteTestClock", {f"{number:0200}": 1 for number in range(100)})
     alone = await world.post(wrong, token)
-    reserved = MAX_ERROR + len(json.dumps(wrong))
-    room = 5 * (len(alone.body) - reserved) // 2
+    room = 5 * len(alone.body) // 2
     assert room > 2 * OPERATIONS["deleteTestClock"].max_result
-    monkeypatch.setattr(batch_limits, "MAX_BATCH_BYTES", 3 * reserved + room)
+    reserved = MAX_BATCH * 1024 + 3 * len(json.dumps(wrong, separators=(",", ":")))
+    monkeypatch.setattr(batch_limits, "MAX_BATCH_BYTES", reserved + room)
     assert outcomes(await world.post([wrong] * 3, token)) == ["INVALID_PARAMS", "INVALID_PARAMS", "INVALID_REQUEST"]
     monkeypatch.undo()
     world.rpc._batch_limits = BatchLimits(max_unfinished=2 * room // 5 - 1)
@@ -139,7 +142,7 @@ async def test_no_clock_exceeds_its_maximum_size(world: World, token: str, chara
     moved = await world.call("advanceTestClock", {"id": id, "frozenTime": LATER}, token)
     detailed = await world.call("getTestClock", {"id": id, "details": True}, token)
     forked = await world.call("forkTestClock", {"id": id, "at": LATE}, token)
-    assert max(len(one.body) for one in (response, moved, detailed, forked)) <= sizes.NEW_CLOCK + MAX_ENVELOPE
+    assert max(len(one.body) for one in (response, moved, detailed, forked)) <= MAX_NEW_CLOCK
 
 
 async def test_no_other_result_exceeds_its_maximum_size(world: World, token: str) -> None:
@@ -161,13 +164,13 @@ async def test_no_other_result_exceeds_its_maximum_size(world: World, token: str
         **{name: params for name, params in others.items() if name not in ("listTestClocks", "createAccessToken")},
     }
     on_large_clocks = {"listTestClockEvents", "getTestClockBalances", "checkTestClock"}
-    sized = {name for name, one in OPERATIONS.items() if one.max_result < sizes.NEW_CLOCK}
+    sized = {name for name, one in OPERATIONS.items() if one.max_result < MAX_NEW_CLOCK}
     for method, params in calls.items():
         if method not in sized - on_large_clocks:
             continue
         response = await world.call(method, params, token)
         assert "result" in response.json, response.json
-        assert len(response.body) <= OPERATIONS[method].max_result + MAX_ENVELOPE, method
+        assert len(response.body) <= OPERATIONS[method].max_result + 64, method
 
 
 @pytest.mark.parametrize("amount", [1.2345678901234567e-300, 1_000_000_000])
@@ -189,4 +192,4 @@ async def test_no_result_about_a_ledger_exceeds_its_maximum_size(world: World, t
     for method, params in calls.items():
         response = await world.call(method, params, token)
         assert "result" in response.json, response.json
-        assert len(response.body) <= OPERATIONS[method].max_result + MAX_ENVELOPE, method
+        assert len(response.body) <= OPERATIONS[method].max_result + 64, method

@@ -15,7 +15,6 @@ from tickover.api.limits import MAX_EXPECTATIONS, MAX_NAME, MAX_SCENARIO_TEXT
 from tickover.server.fair_queue import MAX_CALLS_PER_USER
 from tickover.server.isolated_requests import ExpandRequest
 from tickover.server.operations import OPERATIONS
-from tickover.server.rpc.batch_limits import MAX_ENVELOPE
 
 START = "2027-01-01T00:00:00Z"
 RENT = """\
@@ -107,7 +106,7 @@ async def test_largest_result_is_within_its_maximum_size(world: World, token: st
     text = f'currency = "EUR"\nlength = "100 days"\n{transactions}{expectations}'
     response = await world.call("expandScenario", {"text": text, "start": START}, token)
     assert len(response.json["result"]["params"]["transactions"]) == 100
-    assert len(response.body) <= OPERATIONS["expandScenario"].max_result + MAX_ENVELOPE
+    assert len(response.body) <= OPERATIONS["expandScenario"].max_result
     assert len(text) < MAX_SCENARIO_TEXT
 
 

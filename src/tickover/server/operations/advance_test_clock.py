@@ -3,7 +3,6 @@ from typing import Annotated
 from tickover.api.clocks import OneClock
 from tickover.api.fields import doc
 from tickover.api.timestamps import Instant
-from tickover.server.operations import sizes
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, TIME_REASONS, ClockParams, check_time, clock_result
 from tickover.server.operations.operation import VIEW, Caller, Operation, Permission, Services
 
@@ -23,7 +22,6 @@ class AdvanceEntry(ClockParams, frozen=True):
     is_extension=False,
     is_idempotent=True,
     cost=VIEW,
-    max_result=sizes.CLOCK,
     reasons=TIME_REASONS,
     examples={"By a month": {"id": EXAMPLE_CLOCK, "frozenTime": "2027-02-01T00:00:00Z"}},
 )

@@ -10,7 +10,6 @@ from tickover.api.limits import (
     MAX_CANCELLED,
 )
 from tickover.api.timestamps import Instant
-from tickover.server.operations import sizes
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.operation import COPY, Caller, Operation, Permission, Services
 from tickover.server.schedule.amendments import NextSchedule, amend
@@ -59,7 +58,6 @@ class AmendEntry(ClockParams, frozen=True):
     needs=Permission.WRITE,
     takes_idempotency_key=True,
     cost=COPY,
-    max_result=sizes.CLOCK,
     reasons=(Reason.ITEM_NOT_PENDING, Reason.RATE_LIMITED),
     examples={
         "A late bonus, and one contribution less": {

@@ -12,13 +12,10 @@ from tickover.api.fields import Text, doc
 from tickover.api.limits import MAX_BANK_FAULTS, MAX_CONNECTIONS, MAX_INSTITUTION
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
-from tickover.server.operations.connections import MAX_CONNECTION_SIZE, to_result
+from tickover.server.operations.connections import to_result
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.sign_in import tokens
 from tickover.server.storage.store import StoredConnection, TooManyConnections
-
-_MAX_SECRET_SIZE = 4096
-"""A setup token contains the server's public URL."""
 
 
 class ConnectEntry(ClockParams, frozen=True):
@@ -46,7 +43,7 @@ class ConnectEntry(ClockParams, frozen=True):
     "connectTestClock",
     Connected,
     needs=Permission.WRITE,
-    max_result=MAX_CONNECTION_SIZE + _MAX_SECRET_SIZE,
+    max_result=8_000,
     reasons=(Reason.RATE_LIMITED,),
     examples={
         "With Plaid": {"id": EXAMPLE_CLOCK, "protocol": "PLAID"},

@@ -2,7 +2,6 @@ from msgspec import UNSET
 
 from tickover.api.clocks import NewClock, OneClock
 from tickover.api.errors import Reason, reject
-from tickover.server.operations import sizes
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import new_clock
 from tickover.server.schedule.schedule import encode_schedule
@@ -14,7 +13,7 @@ from tickover.server.schedule.schedule import encode_schedule
     needs=Permission.WRITE,
     is_extension=False,
     takes_idempotency_key=True,
-    max_result=sizes.NEW_CLOCK,
+    max_result=1_010_000,
     reasons=(Reason.RATE_LIMITED,),
     examples={
         "Salary, rent, and a trip to save for": {

@@ -11,7 +11,6 @@ from tickover.api.limits import MAX_CLOCK_CURRENCIES, MAX_SCENARIO_BYTES
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant, first_of_month
 from tickover.server.isolated_requests import ExpandRequest, IsolatedRequest
-from tickover.server.operations import sizes
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import new_clock
 from tickover.server.schedule.schedule import encode_schedule
@@ -79,7 +78,6 @@ class _GrownClock(NewClock, frozen=True):
     OneClock,
     needs=Permission.WRITE,
     takes_idempotency_key=True,
-    max_result=sizes.CLOCK,
     reasons=(Reason.RATE_LIMITED,),
     examples={"A month of rent": {"text": EXAMPLE, "start": "2027-01-01T00:00:00Z"}},
 )

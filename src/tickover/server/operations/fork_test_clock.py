@@ -8,7 +8,6 @@ from tickover.api.errors import Fault, Reason, reject
 from tickover.api.expectations import form_faults
 from tickover.api.fields import ClockName, Labels, OpeningBalances, doc
 from tickover.api.timestamps import Instant
-from tickover.server.operations import sizes
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import CLOCK_RANGE
 from tickover.server.operations.operation import COPY, Caller, Operation, Permission, Services
@@ -45,7 +44,6 @@ class ForkEntry(ClockParams, frozen=True):
     needs=Permission.WRITE,
     takes_idempotency_key=True,
     cost=COPY,
-    max_result=sizes.CLOCK,
     reasons=(Reason.RATE_LIMITED,),
     examples={"Back to where it started": {"id": EXAMPLE_CLOCK}},
 )

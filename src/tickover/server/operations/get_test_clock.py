@@ -5,7 +5,6 @@ from msgspec import UNSET, UnsetType
 from tickover.api.clocks import OneClock
 from tickover.api.fields import doc
 from tickover.api.timestamps import Instant
-from tickover.server.operations import sizes
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, TIME_REASONS, ClockParams, check_time, clock_result
 from tickover.server.operations.operation import VIEW, Caller, Operation, Permission, Services
 
@@ -29,7 +28,6 @@ class GetEntry(ClockParams, frozen=True):
     needs=Permission.READ,
     is_idempotent=True,
     cost=VIEW,
-    max_result=sizes.CLOCK,
     reasons=TIME_REASONS,
     examples={"As it would be in March": {"id": EXAMPLE_CLOCK, "at": "2027-03-01T00:00:00Z"}},
 )

@@ -1,7 +1,6 @@
 from tickover.api.connections import Connections
-from tickover.api.limits import MAX_CONNECTIONS
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
-from tickover.server.operations.connections import MAX_CONNECTION_SIZE, to_result
+from tickover.server.operations.connections import to_result
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 
 
@@ -10,7 +9,7 @@ from tickover.server.operations.operation import Caller, Operation, Permission, 
     Connections,
     needs=Permission.READ,
     is_idempotent=True,
-    max_result=64 + MAX_CONNECTIONS * MAX_CONNECTION_SIZE,
+    max_result=72_000,
     examples={"Two connections": {"id": EXAMPLE_CLOCK}},
 )
 async def list_test_clock_connections(params: ClockParams, caller: Caller, services: Services) -> Connections:

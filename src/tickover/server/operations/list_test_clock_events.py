@@ -8,7 +8,6 @@ from tickover.api.errors import Fault, reject, truncate
 from tickover.api.fields import OpeningBalances, Text, doc
 from tickover.api.limits import DEFAULT_EVENTS, MAX_EVENTS
 from tickover.api.timestamps import Instant
-from tickover.server.operations import sizes
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults
 from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
@@ -45,7 +44,7 @@ class EventsEntry(ClockParams, frozen=True):
     needs=Permission.READ,
     is_idempotent=True,
     cost=LEDGER,
-    max_result=1024 + MAX_EVENTS * (256 + sizes.TRANSACTION),
+    max_result=1_320_000,
     examples={
         "All of January": {"id": EXAMPLE_CLOCK, "openingBalances": {"EUR": 1000}},
         "What is still to come, one event at a time": {

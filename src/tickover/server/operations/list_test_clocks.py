@@ -10,12 +10,11 @@ from tickover.api.errors import Fault, truncate
 from tickover.api.fields import Labels, Params, Text, doc
 from tickover.api.limits import DEFAULT_PAGE, MAX_PAGE, MAX_PAGE_NAMES, MAX_SCANNED_CLOCKS
 from tickover.api.timestamps import Instant
-from tickover.server.operations import sizes
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import Clock, encode_label, encode_names
 from tickover.server.storage.store import LabelSearch
 
-_MAX_RESULT: Final = 1024 + MAX_PAGE * 320 + MAX_PAGE_NAMES + sizes.NAMES
+_MAX_RESULT: Final = 130_000
 
 
 class ListEntry(Params, frozen=True):

@@ -8,12 +8,12 @@ from typing import Any, Final
 from msgspec import Struct
 
 from tickover.api import limits
+from tickover.api.clocks import OneClock
 from tickover.api.errors import Reason
 from tickover.api.fields import Params
 from tickover.server.operations.access import Caller
 from tickover.server.operations.clocks import CLOCK_REASONS, ClockParams
 from tickover.server.operations.services import Services
-from tickover.server.operations.sizes import SMALL_RESULT
 from tickover.server.sign_in.tokens import Permission
 
 __all__ = ["COPY", "LEDGER", "OPERATIONS", "VIEW", "Caller", "NoParams", "Operation", "Permission", "Services"]
@@ -36,6 +36,8 @@ COPY: Final = _per_byte(4)
 LEDGER: Final = _per_byte(10)
 """Computing a ledger takes at least ten times as long as joining a view."""
 
+_MAX_CLOCK: Final = 5_500_000
+"""The largest clock in JSON, if each character takes six bytes, such as `\\u0001`. A test creates it."""
 _NEEDS_SIGN_IN: Final = " Access tokens can't call this operation: it needs a token from a sign-in."
 
 
@@ -67,8 +69,9 @@ class Operation:
     limited_per_client: bool = False
     """Whether the rate limit of the client's network counts the call. It counts invalid parameters too."""
     cost: Cost = lambda *_: 0
-    max_result: int = SMALL_RESULT
-    """The maximum size of the result in JSON, in bytes."""
+    max_result: int = 0
+    """The maximum size of the result in JSON, in bytes. A batch checks it before it runs the call. Default: that of a
+    clock, or 4096."""
     reasons: Sequence[Reason] = ()
     """In addition to the reasons with which any call can fail, or any call on a clock."""
     params: type[Params] = field(init=False)
@@ -86,6 +89,7 @@ class Operation:
             self.description += _NEEDS_SIGN_IN
         if issubclass(self.params, ClockParams):
             self.reasons = (*CLOCK_REASONS, *self.reasons)
+        self.max_result = self.max_result or (_MAX_CLOCK if self.result is OneClock else 4096)
         OPERATIONS[self.name] = self
         return handler
 

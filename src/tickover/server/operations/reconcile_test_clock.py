@@ -8,11 +8,10 @@ from msgspec import UNSET, Meta, UnsetType
 from tickover.api.clocks import unknown_account
 from tickover.api.errors import Fault, reject
 from tickover.api.fields import AccountKey, Currency, Number, doc
-from tickover.api.limits import MAX_NAME, MAX_OBSERVED, MAX_OBSERVED_ID, MAX_TOLERANCE_DAYS
+from tickover.api.limits import MAX_TOLERANCE_DAYS
 from tickover.api.reconciliation import BooksEntry, ComparedBalance, Divergence, Reconciliation
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
-from tickover.server.operations import sizes
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import CLOCK_RANGE
 from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
@@ -22,7 +21,6 @@ from tickover.server.schedule.reconciliation import Comparison, shown_items
 
 _COST_PER_BYTE: Final = 40
 """Of the parameters. With a tolerance, each transaction is looked up on several days."""
-_OBSERVED_ITEM: Final = 192 + sizes.CHARACTER * (MAX_NAME + MAX_OBSERVED_ID)
 
 
 class ReconcileEntry(ClockParams, frozen=True):
@@ -54,7 +52,7 @@ class ReconcileEntry(ClockParams, frozen=True):
     needs=Permission.READ,
     is_idempotent=True,
     cost=lambda services, params: LEDGER(services, params) + _COST_PER_BYTE * len(params),
-    max_result=sizes.CLOCK + MAX_OBSERVED * _OBSERVED_ITEM,
+    max_result=13_600_000,
     examples={
         "The app lost a transaction, and recorded another with the wrong sign": {
             "id": EXAMPLE_CLOCK,

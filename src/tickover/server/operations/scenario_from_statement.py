@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tickover.api.errors import Fault, Reason
 from tickover.api.fields import Currency, Params, Text, doc
-from tickover.api.limits import MAX_FILE_NAME, MAX_SCENARIO_BYTES, MAX_STATEMENT_UPLOAD
+from tickover.api.limits import MAX_FILE_NAME, MAX_STATEMENT_UPLOAD
 from tickover.api.plans import StatementScenario
 from tickover.server.isolated_requests import StatementRequest
 from tickover.server.operations.create_test_clock_from_scenario import expand
@@ -65,7 +65,7 @@ def _decode(content: str) -> bytes | None:
     StatementScenario,
     needs=Permission.READ,
     is_idempotent=True,
-    max_result=1024 + 2 * MAX_SCENARIO_BYTES,
+    max_result=530_000,
     reasons=(Reason.RATE_LIMITED,),
     examples={
         "A rent and a salary": {

@@ -8,7 +8,6 @@ from tickover.api.errors import Fault, Reason, reject
 from tickover.api.expectations import form_faults
 from tickover.api.fields import ClockName, Labels, OpeningBalances, doc
 from tickover.api.timestamps import Instant
-from tickover.server.operations import sizes
 from tickover.server.operations.clocks import ClockParams, clock_result
 from tickover.server.operations.operation import COPY, Caller, Operation, Permission, Services
 from tickover.server.schedule.amendments import NextSchedule
@@ -43,7 +42,6 @@ class UpdateEntry(ClockParams, frozen=True):
     needs=Permission.WRITE,
     is_idempotent=True,
     cost=COPY,
-    max_result=sizes.CLOCK,
     reasons=(Reason.RATE_LIMITED,),
     examples={
         "Another name, and no labels": {

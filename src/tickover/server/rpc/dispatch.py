@@ -19,7 +19,7 @@ from tickover.server.operations.operation import Operation
 from tickover.server.operations.services import Services
 from tickover.server.rpc import envelope
 from tickover.server.rpc.admission import Admission
-from tickover.server.rpc.batch_limits import MAX_ENVELOPE, BatchLimits, BatchResponse
+from tickover.server.rpc.batch_limits import BatchLimits, BatchResponse
 from tickover.server.rpc.envelope import Call, InvalidRequest
 from tickover.server.rpc.failure_log import FailureLog
 
@@ -90,10 +90,10 @@ class Dispatcher:
             raise InvalidRequest(f"a batch must have 1 to {MAX_BATCH} calls, not {len(calls)}")
         if context.idempotency_key is not None:
             raise InvalidRequest("a batch can't have an Idempotency-Key; send the call alone")
-        with self._batch_limits.open_response(map(len, calls)) as response:
+        with self._batch_limits.open_response(sum(map(len, calls))) as response:
             # One by one, so that two advances of the same clock run in the caller's order.
             for call in calls:
-                response.add(len(call), (await self._run_batch_call(call, context, response)).body)
+                response.add((await self._run_batch_call(call, context, response)).body)
                 # Some calls fail without awaiting anything. Let other requests run anyway.
                 await asyncio.sleep(0)
             return CallResponse(response.join())
@@ -103,22 +103,19 @@ class Dispatcher:
         call = _decode_call(encoded)
         if isinstance(call, CallResponse):
             return call
-        operation = OPERATIONS.get(call.operation)
-        max_result = operation.max_result if operation else 0
         # Notifications have no response.
-        max_response = MAX_ENVELOPE + len(call.id) + max_result if call.id else 0
-        result = await self._run(call, context, lambda: response.check_fits(len(encoded), max_response))
-        if result.rejection is None:
+        result = await self._run(call, context, response.check_fits if call.id else None)
+        if result.rejection is None or result.rejection.reason is not Reason.INVALID_PARAMS:
             return result
         try:
-            # An error can be longer than the result: parameters can have thousands of faults.
-            response.check_fits(len(encoded), len(result.body))
+            # It can be longer than the result: parameters can have thousands of faults.
+            response.check_fits(len(result.body))
         except Rejection as rejection:
             self._count_rejection(rejection.reason)
             return error_response(rejection, call.id)
         return result
 
-    async def _run(self, call: Call, context: Context, check_fits: Callable[[], None] | None = None) -> CallResponse:
+    async def _run(self, call: Call, context: Context, check_fits: Callable[[int], None] | None = None) -> CallResponse:
         now, access = context.now(), self._services.access
         caller = Caller(now, context.network)
         began = asyncio.get_running_loop().time()
@@ -152,7 +149,7 @@ class Dispatcher:
         call: Call,
         idempotency_key: bytes | None,
         caller: Caller,
-        check_fits: Callable[[], None] | None,
+        check_fits: Callable[[int], None] | None,
     ) -> CallResponse:
         """Run a call when its cost fits beside the running calls of its user and of the process."""
         user = caller.token.user or caller.network
@@ -162,7 +159,7 @@ class Dispatcher:
         try:
             self.check_running()
             if check_fits is not None:
-                check_fits()
+                check_fits(operation.max_result)
             decode = partial(envelope.decode_params, operation.params, call.params, caller.now)
             if idempotency_key is not None and operation.takes_idempotency_key:
                 result = await run_once(operation, call.params, decode, idempotency_key, caller, self._services)
