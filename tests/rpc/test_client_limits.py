@@ -8,7 +8,7 @@ import pytest
 from tests.rpc.bank_client import error_of, send_plaid
 from tests.support.program import code_params, link_params, verify_params
 from tests.support.world import ANA, World, open_world
-from tickover.server.rpc import envelope
+from tickover.server.rpc import dispatch
 
 SEND = "sendLoginCodeEmail"
 BY_CODE = "loginByEmailVerification"
@@ -67,7 +67,7 @@ async def test_parameters_are_not_decoded_while_the_bucket_is_empty(
 ) -> None:
     async with open_world(tmp_path, client_burst=1) as world:
         assert await is_admitted(world)
-        monkeypatch.setattr(envelope, "decode_params", lambda *_: pytest.fail("the parameters were read"))
+        monkeypatch.setattr(dispatch, "decode_params", lambda *_: pytest.fail("the parameters were read"))
         for method in (SEND, BY_CODE, BY_LINK):
             assert await reason_of(world, method, {}) == "RATE_LIMITED"
 

@@ -5,18 +5,28 @@ check the others. If the fast path fails, `explain` decides whether the paramete
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Final, TypeVar
 
 from msgspec import DecodeError, json
 
-from tickover.api.errors import Fault
+from tickover.api.errors import Fault, invalid_params
 from tickover.api.explain import explain
 from tickover.api.fields import Params
+from tickover.api.limits import MAX_FAULTS
 from tickover.api.timestamps import USUAL_AFTER_YEAR, Instant
 from tickover.server.sign_in.email_addresses import EmailAddress, parse_plain
 
 _Params = TypeVar("_Params", bound=Params)
+
+
+def decode_params(kind: type[_Params], encoded: bytes, now: Instant, more_faults: Sequence[Fault] = ()) -> _Params:
+    """Decode parameters. Raise a Rejection with all faults and `more_faults`, if there are any."""
+    faults, params = decode(kind, encoded, now)
+    if params is None or faults or more_faults:
+        raise invalid_params([*faults, *more_faults][:MAX_FAULTS])
+    return params
 
 
 def decode(kind: type[_Params], encoded: bytes, now: Instant) -> tuple[list[Fault], _Params | None]:

@@ -20,6 +20,7 @@ from tickover.server.operations.services import Services
 from tickover.server.rpc import envelope
 from tickover.server.rpc.admission import Admission
 from tickover.server.rpc.batch_limits import BatchLimits, BatchResponse
+from tickover.server.rpc.decode import decode_params
 from tickover.server.rpc.envelope import Call, InvalidRequest
 from tickover.server.rpc.failure_log import FailureLog
 
@@ -74,15 +75,16 @@ class Dispatcher:
         try:
             envelope.check_nesting(body)
             call = envelope.try_fast_decode(body)
-            if call is not None:
-                return await self._run(call, context)
-            text = envelope.decode_text(body)
-            if text.lstrip(" \t\r\n").startswith("["):
-                return await self._run_batch(text, context)
+            if call is None:
+                text = envelope.decode_text(body)
+                if text.lstrip(" \t\r\n").startswith("["):
+                    return await self._run_batch(text, context)
+                call = envelope.decode_call(text)
+        except InvalidRequest as rejection:
+            return error_response(rejection, rejection.id)
         except Rejection as rejection:
             return error_response(rejection)
-        call_or_error = _decode_call(text)
-        return call_or_error if isinstance(call_or_error, CallResponse) else await self._run(call_or_error, context)
+        return await self._run(call, context)
 
     async def _run_batch(self, text: str, context: Context) -> CallResponse:
         calls = envelope.decode_batch(text)
@@ -100,9 +102,10 @@ class Dispatcher:
 
     async def _run_batch_call(self, encoded: Raw, context: Context, response: BatchResponse) -> CallResponse:
         """Run a call of a batch, unless its response might not fit."""
-        call = _decode_call(encoded)
-        if isinstance(call, CallResponse):
-            return call
+        try:
+            call = envelope.decode_call(encoded)
+        except InvalidRequest as rejection:
+            return error_response(rejection, rejection.id)
         # Notifications have no response.
         result = await self._run(call, context, response.check_fits if call.id else None)
         if result.rejection is None or result.rejection.reason is not Reason.INVALID_PARAMS:
@@ -160,7 +163,7 @@ class Dispatcher:
             self.check_running()
             if check_fits is not None:
                 check_fits(operation.max_result)
-            decode = partial(envelope.decode_params, operation.params, call.params, caller.now)
+            decode = partial(decode_params, operation.params, call.params, caller.now)
             if idempotency_key is not None and operation.takes_idempotency_key:
                 result = await run_once(operation, call.params, decode, idempotency_key, caller, self._services)
             else:
@@ -195,14 +198,6 @@ class Dispatcher:
             outcome=response.rejection.reason if response.rejection else "ok",
             request_id=request_id,
         )
-
-
-def _decode_call(text: str | Raw) -> Call | CallResponse:
-    """Return the call, or an error response if it is invalid."""
-    try:
-        return envelope.decode_call(text)
-    except InvalidRequest as rejection:
-        return error_response(rejection, rejection.id)
 
 
 def _find_operation(name: str) -> Operation:

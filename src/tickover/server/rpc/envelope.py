@@ -1,17 +1,13 @@
-"""The JSON-RPC 2.0 envelope: calls, parameters, results and errors."""
+"""The JSON-RPC 2.0 envelope: calls, results and errors."""
 
 import re
-from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 from msgspec import DecodeError, Raw, Struct, ValidationError, json
 
-from tickover.api.errors import Fault, Reason, Rejection, invalid_params
-from tickover.api.fields import Params
-from tickover.api.limits import MAX_FAULTS, MAX_NESTING
+from tickover.api.errors import Reason, Rejection
+from tickover.api.limits import MAX_NESTING
 from tickover.api.nesting import is_nested_too_deeply
-from tickover.api.timestamps import Instant
-from tickover.server.rpc.decode import decode
 from tickover.server.rpc.reasons import REASONS
 
 NULL: Final = b"null"
@@ -75,7 +71,7 @@ def decode_text(body: bytes) -> str:
         try:
             json.decode(text, type=Raw)
         except DecodeError:
-            text = _SURROGATES.sub(_replace_lone_surrogate, text)
+            text = _SURROGATES.sub(lambda found: found[1] or r"\u0000", text)
             json.decode(text, type=Raw)
     except UnicodeDecodeError as error:
         raise _parse_error(f"invalid UTF-8 at byte {error.start}") from None
@@ -84,23 +80,10 @@ def decode_text(body: bytes) -> str:
     return text
 
 
-_HIGH: Final = r"u[dD][89abAB][0-9a-fA-F]{2}"
-_LOW: Final = r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-# Matches a run of backslashes with a surrogate or with surrogate pairs. It reads each run once.
+# The group has escaped backslashes and surrogate pairs, which stay. Without it, the match is a lone surrogate.
 _SURROGATES: Final = re.compile(
-    rf"(?<!\\)(\\+)(?:{_HIGH}({_LOW})((?:\\{_HIGH}{_LOW})*)|u[dD][89a-fA-F][0-9a-fA-F]{{2}})"
+    r"((?:\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})+)|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
-
-
-def _replace_lone_surrogate(found: re.Match[str]) -> str:
-    backslashes, low, pairs = found.groups()
-    is_escape = len(backslashes) % 2 == 1
-    if is_escape == bool(low):
-        return found[0]
-    if is_escape:
-        return f"{backslashes[:-1]}\\u0000"
-    # The high surrogate is text after an escaped backslash, so the low one is alone.
-    return f"{found[0].removesuffix(low + pairs)}\\u0000{pairs}"
 
 
 def _parse_error(why: str) -> Rejection:
@@ -159,17 +142,6 @@ _ID_STARTS: Final = frozenset({b'"', b"n", b"-", *(b"%d" % digit for digit in ra
 
 def _string(encoded: Raw) -> str | None:
     return _decode_string(encoded) if bytes(encoded).startswith(b'"') else None
-
-
-_Params = TypeVar("_Params", bound=Params)
-
-
-def decode_params(kind: type[_Params], encoded: bytes, now: Instant, more_faults: Sequence[Fault] = ()) -> _Params:
-    """Decode parameters. Raise a Rejection with all faults and `more_faults`, if there are any."""
-    faults, params = decode(kind, encoded, now)
-    if params is None or faults or more_faults:
-        raise invalid_params([*faults, *more_faults][:MAX_FAULTS])
-    return params
 
 
 def encode_result(id: bytes, result: bytes | Struct) -> bytes:
