@@ -13,7 +13,7 @@ from tests.support.program import until
 from tests.support.world import World
 from tickover.api.limits import MAX_EXPECTATIONS, MAX_NAME, MAX_SCENARIO_TEXT
 from tickover.server.fair_queue import MAX_CALLS_PER_USER
-from tickover.server.isolated_requests import ExpandRequest
+from tickover.server.isolated_calls import ExpandRequest
 from tickover.server.operations import OPERATIONS
 
 START = "2027-01-01T00:00:00Z"
@@ -35,13 +35,13 @@ never_below = -2000
 HOSTILE = """\
 from tickover.server import isolated_calls
 
-original = isolated_calls.expand_scenario
+original = isolated_calls.ExpandRequest.run
 
-def expand_scenario(request):
-    isolated_calls.expand_scenario = original
+def run(request):
+    isolated_calls.ExpandRequest.run = original
     {}
 
-isolated_calls.expand_scenario = expand_scenario
+isolated_calls.ExpandRequest.run = run
 isolated_calls.MAX_CPU_SECONDS = 0.01
 isolated_calls.main()
 """

@@ -12,8 +12,7 @@ from tests.support.world import World
 from tickover.api.clocks import OneClock
 from tickover.api.limits import MAX_CATEGORY, MAX_CLOCK_TRANSACTIONS, MAX_NAME, MAX_OPENING_BALANCES
 from tickover.scenarios.statements import FORMATS, export
-from tickover.server.isolated_calls import export_clock
-from tickover.server.isolated_requests import MAX_EXPORT, ExportRequest
+from tickover.server.isolated_calls import MAX_EXPORT, ExportRequest
 
 FROZEN_TIME = "2027-01-01T00:00:00Z"
 LATER = "2027-02-01T09:00:00Z"
@@ -90,8 +89,7 @@ def test_no_file_exceeds_its_maximum_size(format: str, amount: float, character:
     share = 20
     clock = _largest_clock(character, amount, MAX_CLOCK_TRANSACTIONS // share)
     opening = {f"Z{_suffix(number)}": -999_999_999_999.0001 for number in range(MAX_OPENING_BALANCES // share)}
-    request = ExportRequest(Raw(json.dumps(clock).encode()), format, True, opening)
-    result = export_clock(request)
+    result = ExportRequest(Raw(json.dumps(clock).encode()), format, True, opening).run()
     if format == "camt053" and amount < 1:
         assert "camt.053 allows 5 decimals" in result.errors[0][0]
     else:

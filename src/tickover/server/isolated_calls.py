@@ -1,62 +1,90 @@
 """Runs calls that need much CPU time for a server, as a separate process: `python -m tickover.server.isolated_calls`.
 
-Each line of the input is an `IsolatedRequest` in JSON, and each line of the output its `IsolatedResult`.
+Each line of the input is an `IsolatedRequest` in JSON, and each line of the output its `IsolatedResult`. The server
+imports this module, but only the process imports what runs the calls.
 """
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from resource import RLIMIT_AS, setrlimit
 from signal import ITIMER_VIRTUAL, setitimer
 from time import process_time
-from typing import Final
+from typing import Any, Final
 
-from msgspec import Raw, json
+from msgspec import UNSET, Raw, Struct, UnsetType, json
 from msgspec.structs import replace
 
 from tickover.api.clocks import ExportedClock, Snapshot
-from tickover.api.limits import MAX_NAME, MAX_SCENARIO_BYTES
+from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_NAME, MAX_OPENING_BALANCES, MAX_SCENARIO_BYTES
 from tickover.api.plans import StatementScenario, encode_json
-from tickover.scenarios import ScenarioError, read
-from tickover.scenarios.limits import CLOCK, ONE_CALL
-from tickover.server.isolated_requests import (
-    MAX_CPU_SECONDS,
-    MAX_MEMORY,
-    ExpandRequest,
-    ExportRequest,
-    IsolatedRequest,
-    IsolatedResult,
-    StatementRequest,
-)
+
+MAX_CPU_SECONDS: Final = 2
+"""The kernel ends the process with SIGVTALRM if one call takes longer, even inside of a regular expression."""
+
+MAX_MEMORY: Final = 256 * 1024 * 1024
+"""Bytes of address space. The largest export needs 100 MB of it."""
+
+MAX_EXPORT: Final = 1024 + MAX_CLOCK_TRANSACTIONS * 3600 + MAX_OPENING_BALANCES * 1600
+"""Bytes of the largest result. Each transaction can have its own currency, so that each has its own statement. Amounts
+can have 324 decimals, and a character of a name can become four bytes in JSON, or five in XML."""
 
 
-def expand_scenario(request: ExpandRequest) -> IsolatedResult:
-    """Return the parameters of createTestClock, and the expectations beside them unless they are stored."""
-    try:
-        scenario = read(request.text, name="")
-        limits = CLOCK if request.is_stored else ONE_CALL
-        start = request.start or scenario.start or request.default_start
-        plan = scenario.plan(start, limits)
-    except ScenarioError as error:
-        return IsolatedResult(errors=[(str(one), one.line) for one in error.errors])
-    if request.is_stored:
-        return IsolatedResult(Raw(encode_json(plan)))
-    params = replace(plan, expectations=())
-    return IsolatedResult(Raw(encode_json({"params": params, "expectations": plan.expectations})))
+class IsolatedResult(Struct, frozen=True, omit_defaults=True):
+    """The result in JSON, or else the errors."""
+
+    result: Raw | UnsetType = UNSET
+    errors: Sequence[tuple[str, int | None]] = ()
+    """Messages with their lines, if they have one."""
+    seconds: float = 0
+    """CPU time."""
 
 
-def export_clock(request: ExportRequest) -> IsolatedResult:
-    """Return the file of a clock."""
-    from tickover.scenarios.statements import FORMATS, export
+class ExpandRequest(Struct, frozen=True, tag="expand"):
+    text: str
+    start: datetime | None
+    default_start: datetime
+    """The start if neither the request nor the scenario has one."""
+    is_stored: bool = False
+    """Whether a clock is created from it, with as many items as a clock can hold."""
 
-    clock = json.decode(request.clock, type=Snapshot)
-    file_format = FORMATS[request.format]
-    try:
-        text = export(clock, request.format, opening=request.opening, pending=request.pending, account=request.account)
-    except ValueError as error:
-        return IsolatedResult(errors=[(str(error), None)])
-    name = f"{clock.id}.{file_format.extension}"
-    return IsolatedResult(Raw(json.encode(ExportedClock(name, file_format.media_type, text))))
+    def run(self) -> IsolatedResult:
+        """Return the parameters of createTestClock, and the expectations beside them unless they are stored."""
+        from tickover.scenarios import ScenarioError, read
+        from tickover.scenarios.limits import CLOCK, ONE_CALL
+
+        try:
+            scenario = read(self.text, name="")
+            start = self.start or scenario.start or self.default_start
+            plan = scenario.plan(start, CLOCK if self.is_stored else ONE_CALL)
+        except ScenarioError as error:
+            return IsolatedResult(errors=[(str(one), one.line) for one in error.errors])
+        expanded: Any = {"params": replace(plan, expectations=()), "expectations": plan.expectations}
+        return IsolatedResult(Raw(encode_json(plan if self.is_stored else expanded)))
+
+
+class ExportRequest(Struct, frozen=True, tag="export"):
+    clock: Raw
+    """A Snapshot."""
+    format: str
+    pending: bool
+    opening: Mapping[str, int | float]
+    account: str = ""
+
+    def run(self) -> IsolatedResult:
+        """Return the file of a clock."""
+        from tickover.scenarios.statements import FORMATS, export
+
+        clock = json.decode(self.clock, type=Snapshot)
+        file_format = FORMATS[self.format]
+        try:
+            text = export(clock, self.format, opening=self.opening, pending=self.pending, account=self.account)
+        except ValueError as error:
+            return IsolatedResult(errors=[(str(error), None)])
+        name = f"{clock.id}.{file_format.extension}"
+        return IsolatedResult(Raw(json.encode(ExportedClock(name, file_format.media_type, text))))
 
 
 _PARAMETERS: Final = {
@@ -70,44 +98,50 @@ _PARAMETERS: Final = {
 """What to do about a file, as an option of the command line and as a parameter of scenarioFromStatement."""
 
 
-def read_statement(request: StatementRequest) -> IsolatedResult:
-    """Return a scenario with the payments of a bank's file."""
-    from tickover.scenarios import from_payments
-    from tickover.scenarios.statements import read as statements
+class StatementRequest(Struct, frozen=True, tag="statement"):
+    content: bytes
+    file_name: str
+    currency: str
+    """Empty if the file has it."""
+    is_day_first: bool | None
 
-    try:
-        payments = statements.read_statement(
-            request.content, request.file_name, currency=request.currency, is_day_first=request.is_day_first
-        )
-    except statements.StatementError as error:
-        message = str(error)
-        for option, parameter in _PARAMETERS.items():
-            message = message.replace(option, parameter)
-        return IsolatedResult(errors=[(message, None)])
-    text = from_payments.write_scenario(payments, title=Path(request.file_name).stem[:MAX_NAME] or "Statement")
-    if len(text.encode()) > MAX_SCENARIO_BYTES:
-        message = f"{request.file_name}: the scenario would have more than {MAX_SCENARIO_BYTES:,} bytes; split the file"
-        return IsolatedResult(errors=[(message, None)])
-    return IsolatedResult(Raw(json.encode(StatementScenario(text))))
+    def run(self) -> IsolatedResult:
+        """Return a scenario with the payments of a bank's file."""
+        from tickover.scenarios import from_payments
+        from tickover.scenarios.statements import read as statements
+
+        try:
+            payments = statements.read_statement(
+                self.content, self.file_name, currency=self.currency, is_day_first=self.is_day_first
+            )
+        except statements.StatementError as error:
+            message = str(error)
+            for option, parameter in _PARAMETERS.items():
+                message = message.replace(option, parameter)
+            return IsolatedResult(errors=[(message, None)])
+        text = from_payments.write_scenario(payments, title=Path(self.file_name).stem[:MAX_NAME] or "Statement")
+        if len(text.encode()) > MAX_SCENARIO_BYTES:
+            message = f"the scenario would have more than {MAX_SCENARIO_BYTES:,} bytes; split the file"
+            return IsolatedResult(errors=[(f"{self.file_name}: {message}", None)])
+        return IsolatedResult(Raw(json.encode(StatementScenario(text))))
+
+
+IsolatedRequest = ExpandRequest | StatementRequest | ExportRequest
 
 
 def run(request: IsolatedRequest) -> IsolatedResult:
     """Return the result of a call with its CPU time."""
     began = process_time()
     try:
-        match request:
-            case ExpandRequest():
-                result = expand_scenario(request)
-            case StatementRequest():
-                result = read_statement(request)
-            case ExportRequest():
-                result = export_clock(request)
+        result = request.run()
     except MemoryError:
         result = IsolatedResult(errors=[("needs too much memory; use fewer items", None)])
     return replace(result, seconds=process_time() - began)
 
 
 def main() -> None:
+    import tickover.scenarios  # noqa: F401 - so that the first call needn't, within its limits
+
     if sys.platform == "linux":
         # Others don't limit the address space.
         setrlimit(RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))

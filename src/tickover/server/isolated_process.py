@@ -12,7 +12,7 @@ from msgspec import json
 
 from tickover.api.errors import unavailable
 from tickover.server.fair_queue import FairQueue
-from tickover.server.isolated_requests import MAX_CPU_SECONDS, MAX_EXPORT, IsolatedRequest, IsolatedResult
+from tickover.server.isolated_calls import MAX_CPU_SECONDS, MAX_EXPORT, IsolatedRequest, IsolatedResult
 
 _MAX_LINE: Final = MAX_EXPORT + 1024
 _MAX_SECONDS: Final = 30

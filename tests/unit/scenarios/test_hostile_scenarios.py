@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from tests.unit.scenarios.strategies import to_toml
 from tickover.scenarios import ScenarioError, read
-from tickover.server.isolated_calls import expand_scenario
-from tickover.server.isolated_requests import ExpandRequest
+from tickover.server.isolated_calls import ExpandRequest
 
 _SHARED = {"timezone": "Asia/Tokyo", "weekend": "before", "seed": 7}
 _RECURRENCE = {"from": "2027-01-31", "until": "+5 months", "times": 10, "weekend": "after", "holidays": ["2027-01-31"]}
@@ -93,7 +92,7 @@ def test_generated_scenario_is_expanded_or_rejected(seed: int) -> None:
         container[key] = deepcopy(random.choice(_EXTREMES))
     text = to_toml(scenario)
     note(text)
-    result = expand_scenario(ExpandRequest(text, random.choice(_STARTS), datetime(2027, 1, 1, tzinfo=UTC)))
+    result = ExpandRequest(text, random.choice(_STARTS), datetime(2027, 1, 1, tzinfo=UTC)).run()
     assert result.result or result.errors
 
 

@@ -10,7 +10,7 @@ from tickover.api.fields import ClockName, InitialAmount, Labels, Params, Positi
 from tickover.api.limits import MAX_CLOCK_CURRENCIES, MAX_SCENARIO_BYTES
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant, first_of_month
-from tickover.server.isolated_requests import ExpandRequest, IsolatedRequest
+from tickover.server.isolated_calls import ExpandRequest, IsolatedRequest
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import new_clock
 from tickover.server.schedule.schedule import encode_schedule

@@ -9,7 +9,7 @@ from tickover.api.fields import Bound, Params, Text, TotalBound, doc
 from tickover.api.limits import MAX_SCENARIO_TEXT
 from tickover.api.plans import ExpandedScenario
 from tickover.api.timestamps import Instant, first_of_month
-from tickover.server.isolated_requests import ExpandRequest
+from tickover.server.isolated_calls import ExpandRequest
 from tickover.server.operations.create_test_clock_from_scenario import EXAMPLE, expand
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 

@@ -5,7 +5,7 @@ from msgspec import UNSET, Raw, UnsetType
 from tickover.api.clocks import ExportedClock, unknown_account
 from tickover.api.errors import Fault, Reason, invalid_params, reject
 from tickover.api.fields import AccountKey, ExportFormat, OpeningBalances, doc
-from tickover.server.isolated_requests import MAX_EXPORT, ExportRequest
+from tickover.server.isolated_calls import MAX_EXPORT, ExportRequest
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import opening_faults
 from tickover.server.operations.operation import Caller, Operation, Permission, Services

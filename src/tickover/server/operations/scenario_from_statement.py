@@ -9,7 +9,7 @@ from tickover.api.errors import Fault, Reason
 from tickover.api.fields import Currency, Params, Text, doc
 from tickover.api.limits import MAX_FILE_NAME, MAX_STATEMENT_UPLOAD
 from tickover.api.plans import StatementScenario
-from tickover.server.isolated_requests import StatementRequest
+from tickover.server.isolated_calls import StatementRequest
 from tickover.server.operations.create_test_clock_from_scenario import expand
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 
