@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar
 
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from tickover.api import timestamps
 from tickover.api.arguments import int_if_whole
 from tickover.api.errors import Fault, truncate
-from tickover.api.expectations import Bound_co, Expectation, ExpectationEntry, Total_co, form_faults
+from tickover.api.expectations import Bound_co, Expectation, ExpectationEntry, Total_co
 from tickover.api.fields import (
     CURRENCY,
     CURRENCY_TEXT,
@@ -39,6 +39,7 @@ from tickover.api.fields import (
     TotalBound,
     TransactionType,
     doc,
+    faults_of_each,
 )
 from tickover.api.limits import (
     MAX_ACCOUNTS,
@@ -86,6 +87,19 @@ class TransactionEntry(Params, Generic[Amount_co], frozen=True):
     authorized_name: Annotated[
         Name | UnsetType, doc("The name at the authorization. Default: `name`. It needs `authorizedAt`.")
     ] = UNSET
+
+    def own_faults(self) -> Iterator[Fault]:
+        # The decoder has checked the length of the currency.
+        if self.currency is not None and not CURRENCY.fullmatch(self.currency):
+            yield Fault("currency", "format", f"must be {CURRENCY_TEXT}", self.currency)
+        if self.authorized_at is UNSET:
+            if self.authorized_amount is not UNSET:
+                yield Fault("authorizedAmount", "authorizedAt", "needs authorizedAt")
+            if self.authorized_name is not UNSET:
+                yield Fault("authorizedName", "authorizedAt", "needs authorizedAt")
+        elif self.authorized_at is not None and self.at is not None and self.authorized_at > self.at:
+            message = f"must not be later than at ({timestamps.write(self.at)})"
+            yield Fault("authorizedAt", "range", message, timestamps.write(self.authorized_at))
 
 
 class AccountEntry(Params, Generic[Opening_co], frozen=True):
@@ -136,6 +150,12 @@ class GoalEntry(Params, Generic[Amount_co, Initial_co], frozen=True):
         Meta(max_length=MAX_CONTRIBUTIONS),
         doc("Payments towards the goal, in any order."),
     ] = ()
+
+    def own_faults(self: "GoalEntry[Number, Number]") -> Iterator[Fault]:
+        if self.target_amount is None or self.initial_amount is None or self.initial_amount <= self.target_amount:
+            return
+        message = f"must not exceed targetAmount ({int_if_whole(self.target_amount)})"
+        yield Fault("initialAmount", "max", message, self.initial_amount)
 
 
 class ScheduleEntry(Params, Generic[Amount_co, Initial_co, Opening_co, Bound_co, Total_co], frozen=True):
@@ -201,40 +221,28 @@ class ScheduleEntry(Params, Generic[Amount_co, Initial_co, Opening_co, Bound_co,
         )
 
     def faults(self: "NumericSchedule", now: Instant) -> Iterator[Fault]:
-        start = now if self.frozen_time is UNSET else self.frozen_time
-        yield from currency_faults("transactions", self.transactions)
-        yield from initial_amount_faults("goals", self.goals)
-        yield from form_faults(self.expectations)
+        yield from faults_of_each("transactions", self.transactions, TransactionEntry.own_faults)
+        yield from faults_of_each("goals", self.goals, GoalEntry.own_faults)
+        yield from faults_of_each("expectations", self.expectations, ExpectationEntry.own_faults)
         if self.accounts and self.opening_balances is not UNSET:
             yield Fault("openingBalances", "combination", OPENING_WITH_ACCOUNTS)
-        yield from _account_key_faults(self.accounts)
-        yield from authorization_faults("transactions", self.transactions)
+        keys = [None if account is None else account.key for account in self.accounts or ()]
+        for index, key in enumerate(keys):
+            if key is not None and key in keys[:index]:
+                yield Fault(f"accounts[{index}].key", "unique", "is the key of another account", key)
+        currencies = None
         if self.accounts is not None and all(each and each.key and each.currency for each in self.accounts):
             currencies = {account.key: account.currency for account in self.accounts}
-            yield from account_faults("transactions", self.transactions, currencies)
-            yield from transfer_faults("transfers", self.transfers, currencies)
-        if start is None:
-            return
+        start = now if self.frozen_time is UNSET else self.frozen_time
         earliest, latest = timestamps.years_after(now, -SPAN_YEARS), timestamps.years_after(now)
-        if not earliest <= start <= latest:
+        bounds = None
+        if start is not None and earliest <= start <= latest:
+            bounds = start, timestamps.years_after(start)
+        elif start is not None:
             limits = f"{timestamps.write(earliest)} to {timestamps.write(latest)}"
             message = f"must be within {SPAN_YEARS} years of now ({limits})"
             yield Fault("frozenTime", "range", message, timestamps.write(start))
-            return
-        end = timestamps.years_after(start)
-        yield from range_faults("transactions", self.transactions, start, end)
-        yield from authorized_range_faults("transactions", self.transactions, start, "the clock's start")
-        yield from range_faults("transfers", self.transfers, start, end)
-        for index, goal in enumerate(self.goals or ()):
-            if goal is not None:
-                yield from range_faults(f"goals[{index}].contributions", goal.contributions, start, end)
-
-
-def currency_faults(path: str, transactions: Sequence[TransactionEntry[Amount_co]]) -> Iterator[Fault]:
-    """Check what the decoder doesn't: that currencies have uppercase letters. It has checked their lengths."""
-    for index, item in enumerate(transactions or ()):
-        if item is not None and item.currency is not None and not CURRENCY.fullmatch(item.currency):
-            yield Fault(f"{path}[{index}].currency", "format", f"must be {CURRENCY_TEXT}", item.currency)
+        yield from ClockBounds(bounds, "the clock's start", currencies).faults("", self)
 
 
 def _with_options(transactions: Sequence[TransactionEntry[Amount_co]]) -> bool:
@@ -251,55 +259,61 @@ def _with_options(transactions: Sequence[TransactionEntry[Amount_co]]) -> bool:
     )
 
 
-def _account_key_faults(accounts: Sequence[AccountEntry[Opening_co]]) -> Iterator[Fault]:
-    keys = [None if account is None else account.key for account in accounts or ()]
-    for index, key in enumerate(keys):
-        if key is not None and key in keys[:index]:
-            yield Fault(f"accounts[{index}].key", "unique", "is the key of another account", key)
+class ClockBounds(Struct, frozen=True):
+    """What a clock allows of its items: a range of instants, and accounts with their currencies. None allows all."""
 
+    range: tuple[Instant, Instant] | None
+    start_name: str
+    accounts: Mapping[str, str] | None
 
-def account_faults(
-    path: str, transactions: Sequence[TransactionEntry[Amount_co]], currencies: Mapping[str, str]
-) -> Iterator[Fault]:
-    """Check the accounts of transactions. `currencies` has the currency of each account of the clock, by its key."""
-    known = {*currencies.values()}
-    for index, item in enumerate(transactions or ()):
-        if item is None or item.account is None or item.currency is None:
-            continue
+    def faults(self, path: str, items: "ScheduleEntry[Any, Any, Any, Any, Any] | AddEntry") -> Iterator[Fault]:
+        yield from faults_of_each(f"{path}transactions", items.transactions, self._transaction_faults)
+        yield from faults_of_each(f"{path}transfers", items.transfers, self._transfer_faults)
+        yield from faults_of_each(f"{path}goals", items.goals, self._goal_faults)
+
+    def time_faults(
+        self, item: TransactionEntry[Number] | TransferEntry[Number] | ContributionEntry[Number]
+    ) -> Sequence[Fault]:
+        if self.range is None or item.at is None or self.range[0] <= item.at <= self.range[1]:
+            return ()
+        message = f"must be between frozenTime and maxTime ({' to '.join(map(timestamps.write, self.range))})"
+        return [Fault("at", "range", message, timestamps.write(item.at))]
+
+    def _goal_faults(self, goal: GoalEntry[Number, Number]) -> Iterator[Fault]:
+        return faults_of_each("contributions", goal.contributions, self.time_faults)
+
+    def _transaction_faults(self, item: TransactionEntry[Number]) -> Iterator[Fault]:
+        yield from self.time_faults(item)
+        if self.range is not None and item.authorized_at and item.authorized_at < self.range[0]:
+            message = f"must not be before {self.start_name} ({timestamps.write(self.range[0])})"
+            yield Fault("authorizedAt", "range", message, timestamps.write(item.authorized_at))
+        if self.accounts is None or item.account is None or item.currency is None:
+            return
         if item.account is UNSET:
-            if known and item.currency not in known:
-                message = f"must be the currency of an account ({', '.join(sorted(known))})"
-                yield Fault(f"{path}[{index}].currency", "account", message, item.currency)
-        elif item.account not in currencies:
-            yield unknown_account(f"{path}[{index}].account", item.account, currencies)
-        elif currencies[item.account] != item.currency:
-            message = f"must be an account in {truncate(item.currency)}; this one is in {currencies[item.account]}"
-            yield Fault(f"{path}[{index}].account", "currency", message, item.account)
+            if self.accounts and item.currency not in self.accounts.values():
+                known = ", ".join(sorted({*self.accounts.values()}))
+                yield Fault("currency", "account", f"must be the currency of an account ({known})", item.currency)
+        elif item.account not in self.accounts:
+            yield unknown_account("account", item.account, self.accounts)
+        elif (currency := self.accounts[item.account]) != item.currency:
+            message = f"must be an account in {truncate(item.currency)}; this one is in {currency}"
+            yield Fault("account", "currency", message, item.account)
 
-
-def transfer_faults(
-    path: str, transfers: Sequence[TransferEntry[Amount_co]], currencies: Mapping[str, str]
-) -> Iterator[Fault]:
-    """Check the accounts of transfers, and that those between currencies say how much arrives."""
-    for index, item in enumerate(transfers or ()):
-        if item is None or item.from_ is None or item.to is None:
-            continue
-        ends = {"from": item.from_, "to": item.to}
-        unknown = [name for name, key in ends.items() if key not in currencies]
-        for name in unknown:
-            yield unknown_account(f"{path}[{index}].{name}", ends[name], currencies)
+    def _transfer_faults(self, item: TransferEntry[Number]) -> Iterator[Fault]:
+        yield from self.time_faults(item)
+        if self.accounts is None or item.from_ is None or item.to is None:
+            return
+        unknown = {name: key for name, key in (("from", item.from_), ("to", item.to)) if key not in self.accounts}
+        for name, key in unknown.items():
+            yield unknown_account(name, key, self.accounts)
         if item.from_ == item.to:
-            yield Fault(f"{path}[{index}].to", "different", "must be another account than from", item.to)
+            yield Fault("to", "different", "must be another account than from", item.to)
         elif not unknown and item.received is not None:
-            yield from _received_faults(f"{path}[{index}].received", item, currencies)
-
-
-def _received_faults(path: str, item: TransferEntry[Amount_co], currencies: Mapping[str, str]) -> Iterator[Fault]:
-    is_needed = currencies[item.from_] != currencies[item.to]
-    if is_needed and item.received is UNSET:
-        yield Fault(path, "currency", f"is required, because the money arrives in {currencies[item.to]}")
-    if not is_needed and item.received is not UNSET:
-        yield Fault(path, "currency", "must not be there, because both accounts have the same currency")
+            is_needed = self.accounts[item.from_] != (currency := self.accounts[item.to])
+            if is_needed and item.received is UNSET:
+                yield Fault("received", "currency", f"is required, because the money arrives in {currency}")
+            if not is_needed and item.received is not UNSET:
+                yield Fault("received", "currency", "must not be there, because both accounts have the same currency")
 
 
 def unknown_account(path: str, key: str, known: Collection[str]) -> Fault:
@@ -307,51 +321,6 @@ def unknown_account(path: str, key: str, known: Collection[str]) -> Fault:
     listed = f" ({', '.join(known)})" if known else "; it has none"
     hint = suggest(key, known, '"{}"')
     return Fault(path, "account", f"must be the key of an account of this clock{listed}{hint}", key)
-
-
-def authorization_faults(path: str, transactions: Sequence[TransactionEntry[Amount_co]]) -> Iterator[Fault]:
-    for index, item in enumerate(transactions or ()):
-        if item is None or item.authorized_at is None:
-            continue
-        if item.authorized_at is UNSET:
-            for name, value in (("Amount", item.authorized_amount), ("Name", item.authorized_name)):
-                if value is not UNSET:
-                    yield Fault(f"{path}[{index}].authorized{name}", "authorizedAt", "needs authorizedAt")
-        elif item.at is not None and item.authorized_at > item.at:
-            message = f"must not be later than at ({timestamps.write(item.at)})"
-            yield Fault(f"{path}[{index}].authorizedAt", "range", message, timestamps.write(item.authorized_at))
-
-
-def authorized_range_faults(
-    path: str, transactions: Sequence[TransactionEntry[Amount_co]], start: Instant, limit: str
-) -> Iterator[Fault]:
-    for index, item in enumerate(transactions or ()):
-        if item is None or item.authorized_at is None or item.authorized_at is UNSET or start <= item.authorized_at:
-            continue
-        message = f"must not be before {limit} ({timestamps.write(start)})"
-        yield Fault(f"{path}[{index}].authorizedAt", "range", message, timestamps.write(item.authorized_at))
-
-
-def initial_amount_faults(path: str, goals: Sequence[GoalEntry[Number, Number]]) -> Iterator[Fault]:
-    for index, goal in enumerate(goals or ()):
-        if goal is None or goal.target_amount is None or goal.initial_amount is None:
-            continue
-        if goal.initial_amount > goal.target_amount:
-            message = f"must not exceed targetAmount ({int_if_whole(goal.target_amount)})"
-            yield Fault(f"{path}[{index}].initialAmount", "max", message, goal.initial_amount)
-
-
-def range_faults(
-    path: str,
-    items: Sequence[TransactionEntry[Number] | TransferEntry[Number] | ContributionEntry[Number]],
-    start: Instant,
-    end: Instant,
-) -> Iterator[Fault]:
-    for index, item in enumerate(items or ()):
-        if item is None or item.at is None or start <= item.at <= end:
-            continue
-        message = f"must be between frozenTime and maxTime ({timestamps.write(start)} to {timestamps.write(end)})"
-        yield Fault(f"{path}[{index}].at", "range", message, timestamps.write(item.at))
 
 
 NumericSchedule = ScheduleEntry[Number, Number, Number, Number, Number]

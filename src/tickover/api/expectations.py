@@ -132,30 +132,22 @@ class ExpectationEntry(Params, Generic[Bound_co, Total_co], frozen=True):
             if rule and rule.currency:
                 yield rule.currency
 
-    def faults_at(self, path: str) -> Iterator[Fault]:
+    def own_faults(self) -> Iterator[Fault]:
+        """Return the faults that don't depend on a clock."""
         given = [self.balance, self.goal_reached, self.total, self.posted]
         if sum(member is not UNSET for member in given) != 1:
-            yield Fault(path, "oneOf", "must have exactly one of balance, goalReached, total and posted")
+            yield Fault("", "oneOf", "must have exactly one of balance, goalReached, total and posted")
         for name, member in (("balance", self.balance), ("total", self.total)):
             if not isinstance(member, BalanceExpectationEntry | TotalExpectationEntry):
                 continue
             bounds: list[Any] = [bound for bound in (member.at_least, member.at_most) if bound is not UNSET]
             if not bounds:
-                yield Fault(f"{path}.{name}", "bound", "must have atLeast, atMost or both")
+                yield Fault(name, "bound", "must have atLeast, atMost or both")
             elif None not in bounds and bounds[0] > bounds[-1]:
-                yield Fault(f"{path}.{name}.atMost", "range", "must be at least atLeast")
+                yield Fault(f"{name}.atMost", "range", "must be at least atLeast")
         balance = self.balance
         if isinstance(balance, BalanceExpectationEntry) and (balance.currency is UNSET) == (balance.account is UNSET):
-            yield Fault(f"{path}.balance", "oneOf", "must have either currency or account")
-
-
-def form_faults(
-    expectations: "Sequence[ExpectationEntry[Bound_co, Total_co]] | UnsetType | None",
-) -> Iterator[Fault]:
-    """Return the faults of expectations that don't depend on a clock."""
-    for index, expectation in enumerate(expectations or ()):
-        if expectation is not None:
-            yield from expectation.faults_at(f"expectations[{index}]")
+            yield Fault("balance", "oneOf", "must have either currency or account")
 
 
 Expectation = ExpectationEntry[Decimal, Decimal]

@@ -4,11 +4,12 @@ Decoders, explanations of faults, JSON Schemas, TypeScript types and the referen
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from tickover.api.errors import Fault
 from tickover.api.limits import (
@@ -56,6 +57,19 @@ class Params(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", om
         Called only if all fields could be decoded.
         """
         return not list(self.faults(now))
+
+
+_Entry = TypeVar("_Entry")
+
+
+def faults_of_each(
+    path: str, entries: Sequence[_Entry] | UnsetType | None, find: Callable[[_Entry], Iterable[Fault]]
+) -> Iterator[Fault]:
+    """Return the faults of the entries of a list. Invalid entries are None, and have faults already."""
+    for index, entry in enumerate(entries or ()):
+        if entry is not None:
+            for fault in find(entry):
+                yield replace(fault, path=f"{path}[{index}].{fault.path}".removesuffix("."))
 
 
 class Result(Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):

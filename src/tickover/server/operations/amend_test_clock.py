@@ -3,12 +3,10 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, UnsetType
 
-from tickover.api.clocks import AddEntry, OneClock, authorization_faults, currency_faults, initial_amount_faults
+from tickover.api.clocks import AddEntry, GoalEntry, OneClock, TransactionEntry
 from tickover.api.errors import Fault, Reason
-from tickover.api.fields import Text, doc
-from tickover.api.limits import (
-    MAX_CANCELLED,
-)
+from tickover.api.fields import Text, doc, faults_of_each
+from tickover.api.limits import MAX_CANCELLED
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.operation import COPY, Caller, Operation, Permission, Services
@@ -47,9 +45,8 @@ class AmendEntry(ClockParams, frozen=True):
         lists = (self.cancel, add.transactions, add.goals, add.contributions, add.transfers)
         if self.add is not None and all(each is not None and not each for each in lists):
             yield Fault("add", "required", "add or cancel at least one item")
-        yield from currency_faults("add.transactions", add.transactions)
-        yield from initial_amount_faults("add.goals", add.goals)
-        yield from authorization_faults("add.transactions", add.transactions)
+        yield from faults_of_each("add.transactions", add.transactions, TransactionEntry.own_faults)
+        yield from faults_of_each("add.goals", add.goals, GoalEntry.own_faults)
 
 
 @Operation(

@@ -7,8 +7,8 @@ from msgspec import UNSET, UnsetType, json
 from tickover.api import timestamps
 from tickover.api.clocks import Expectations
 from tickover.api.errors import Fault, reject
-from tickover.api.expectations import CheckResult, form_faults
-from tickover.api.fields import OpeningBalances, doc
+from tickover.api.expectations import CheckResult, ExpectationEntry
+from tickover.api.fields import OpeningBalances, doc, faults_of_each
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults
@@ -36,7 +36,7 @@ class CheckEntry(ClockParams, frozen=True):
     opening_balances: OpeningBalances | UnsetType = UNSET
 
     def faults(self, now: Instant) -> Iterable[Fault]:
-        return form_faults(self.expectations)
+        return faults_of_each("expectations", self.expectations, ExpectationEntry.own_faults)
 
 
 @Operation(

@@ -5,8 +5,8 @@ from msgspec import UNSET, UnsetType
 
 from tickover.api.clocks import Expectations, OneClock
 from tickover.api.errors import Fault, Reason, reject
-from tickover.api.expectations import form_faults
-from tickover.api.fields import ClockName, Labels, OpeningBalances, doc
+from tickover.api.expectations import ExpectationEntry
+from tickover.api.fields import ClockName, Labels, OpeningBalances, doc, faults_of_each
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import ClockParams, clock_result
 from tickover.server.operations.operation import COPY, Caller, Operation, Permission, Services
@@ -33,7 +33,7 @@ class UpdateEntry(ClockParams, frozen=True):
     ] = UNSET
 
     def faults(self, now: Instant) -> Iterable[Fault]:
-        return form_faults(self.expectations)
+        return faults_of_each("expectations", self.expectations, ExpectationEntry.own_faults)
 
 
 @Operation(

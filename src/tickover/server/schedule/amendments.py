@@ -10,8 +10,9 @@ from typing import Final
 
 from msgspec import UNSET, Struct
 
-from tickover.api.clocks import AddEntry, account_faults, authorized_range_faults, range_faults, transfer_faults
+from tickover.api.clocks import AddEntry, ClockBounds
 from tickover.api.errors import Fault, Reason, Rejection, invalid_params, truncate
+from tickover.api.fields import faults_of_each
 from tickover.api.limits import (
     MAX_CLOCK_CURRENCIES,
     MAX_CLOCK_GOALS,
@@ -116,16 +117,10 @@ def _find_items(schedule: Schedule, ids: Sequence[str]) -> dict[str, _Item]:
 
 
 def _added_faults(clock: Clock, schedule: Schedule, add: AddEntry) -> Iterator[Fault]:
-    bounds = clock.frozen_time, clock.max_time
-    yield from range_faults("add.transactions", add.transactions, *bounds)
-    yield from authorized_range_faults("add.transactions", add.transactions, clock.frozen_time, "frozenTime")
-    yield from range_faults("add.transfers", add.transfers, *bounds)
     currencies = {head.key: head.currency for head in (account.head for account in schedule.accounts)}
-    yield from account_faults("add.transactions", add.transactions, currencies)
-    yield from transfer_faults("add.transfers", add.transfers, currencies)
-    for index, goal in enumerate(add.goals):
-        yield from range_faults(f"add.goals[{index}].contributions", goal.contributions, *bounds)
-    yield from range_faults("add.contributions", add.contributions, *bounds)
+    bounds = ClockBounds((clock.frozen_time, clock.max_time), "frozenTime", currencies)
+    yield from bounds.faults("add.", add)
+    yield from faults_of_each("add.contributions", add.contributions, bounds.time_faults)
     known_goals = set(goal_ids(schedule))
     for index, item in enumerate(add.contributions):
         if item.goal_id not in known_goals:
