@@ -16,23 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from tickover.client import Tickover
-    from tickover.pytest_plugin.banks import Bank, BankFactory
-    from tickover.pytest_plugin.clocks import ClockFactory
-    from tickover.pytest_plugin.deliveries import Webhooks
-    from tickover.pytest_plugin.emails import Mailbox
-    from tickover.pytest_plugin.server import Server
+    from tickover.pytest_plugin.clocks import Bank, BankFactory, ClockFactory, Webhooks
+    from tickover.pytest_plugin.server import Mailbox, Server
 
 __all__ = ["Bank", "BankFactory", "ClockFactory", "Mailbox", "Server", "Webhooks"]
 
-# No module here may have the name of a fixture: importing it would replace the fixture in this namespace.
-_MODULES = {
-    "Bank": "banks",
-    "BankFactory": "banks",
-    "ClockFactory": "clocks",
-    "Mailbox": "emails",
-    "Server": "server",
-    "Webhooks": "deliveries",
-}
 _SERVER = pytest.StashKey["Server"]()
 _EXPECT = "tickover_expect"
 _CHECKS_CLOCKS = pytest.StashKey[bool]()
@@ -40,9 +28,11 @@ _CHECKS_CLOCKS = pytest.StashKey[bool]()
 
 def __getattr__(name: str) -> Any:
     """Import the types of the fixtures on first use. Tests need them for annotations."""
-    if name not in _MODULES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    # No module here may have the name of a fixture: importing it would replace the fixture in this namespace.
+    module = "server" if name in ("Mailbox", "Server") else "clocks"
+    return getattr(import_module(f"{__name__}.{module}"), name)
 
 
 # Options and hooks
@@ -131,7 +121,7 @@ def tickover_clock(tickover_client: Tickover, request: pytest.FixtureRequest) ->
 @pytest.fixture
 def tickover_bank(tickover: Server, tickover_clock: ClockFactory) -> BankFactory:
     """Connects clocks to an app that uses Plaid or SimpleFIN, and returns the .url and the token for the app."""
-    from tickover.pytest_plugin.banks import BankFactory  # noqa: PLC0415 - see the module docstring
+    from tickover.pytest_plugin.clocks import BankFactory  # noqa: PLC0415 - see the module docstring
 
     return BankFactory(tickover.url, tickover_clock)
 
@@ -145,14 +135,25 @@ def tickover_mailbox(tickover: Server) -> Mailbox:
 @pytest.fixture
 def tickover_webhooks() -> Webhooks:
     """Delivers the events of clocks to a handler: .secret signs them, .deliver(clock, to) returns the answers."""
-    from tickover.pytest_plugin.deliveries import Webhooks  # noqa: PLC0415 - see the module docstring
+    from tickover.pytest_plugin.clocks import Webhooks  # noqa: PLC0415 - see the module docstring
 
     return Webhooks()
 
 
 def _alias(fixture: str) -> Any:
+    """Return a fixture that is another plugin's of the same name if there is one, and otherwise `fixture`.
+
+    The aliases are common names. Without this, the plugin that pytest loads last would win.
+    """
+
     def resolve(request: pytest.FixtureRequest) -> Any:
-        return _resolve_alias(request, fixture)
+        name = str(request.fixturename)
+        try:
+            return request.getfixturevalue(name)
+        except pytest.FixtureLookupError as missing:
+            if missing.argname != name:
+                raise
+        return request.getfixturevalue(fixture)
 
     resolve.__doc__ = f"Alias of {fixture}."
     return pytest.fixture(resolve)
@@ -163,17 +164,3 @@ clock = _alias("tickover_clock")
 bank = _alias("tickover_bank")
 webhooks = _alias("tickover_webhooks")
 mailbox = _alias("tickover_mailbox")
-
-
-def _resolve_alias(request: pytest.FixtureRequest, fixture: str) -> Any:
-    """Return another plugin's fixture of the same name if there is one, and otherwise `fixture`.
-
-    The aliases are common names. Without this, the plugin that pytest loads last would win.
-    """
-    name = request.fixturename
-    try:
-        return request.getfixturevalue(str(name))
-    except pytest.FixtureLookupError as missing:
-        if missing.argname != name:
-            raise
-    return request.getfixturevalue(fixture)

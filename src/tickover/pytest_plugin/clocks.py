@@ -1,16 +1,19 @@
-"""The fixture `clock`: creates clocks from scenarios, plans or parts."""
+"""The fixtures `clock`, `bank` and `webhooks`: they create clocks, connect them, and deliver their events."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Unpack
+from typing import Any, Final, Unpack
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, InstantLike
+from tickover.api.connections import BankProtocol
 from tickover.api.plans import PlanParts
-from tickover.client import Clock, Expectation, Plan, Reason, Rejection, Tickover
+from tickover.client import Clock, Delivery, Expectation, Plan, Reason, Rejection, Tickover
+from tickover.client.calls import FaultLike
+from tickover.client.webhooks import Handler, new_secret
 from tickover.scenarios import Scenario, load
 
 START: Final = datetime(2027, 1, 1, tzinfo=UTC)
@@ -63,3 +66,48 @@ class ClockFactory:
             except Rejection as rejection:
                 if rejection.reason is not Reason.CLOCK_NOT_FOUND:
                     raise
+
+
+class Bank(Struct, frozen=True):
+    """A connected clock, and the settings for the app."""
+
+    clock: Clock
+    url: str
+    """Where to point the app's library."""
+    public_token: str = ""
+    """For Plaid: what the app exchanges, once."""
+    setup_token: str = ""
+    """For SimpleFIN: what the app claims, once."""
+
+
+class BankFactory:
+    """Connects clocks: those that it gets, or new ones from what the fixture `clock` takes."""
+
+    def __init__(self, url: str, create_clock: ClockFactory) -> None:
+        self._url = url
+        self._create_clock = create_clock
+
+    def __call__(
+        self,
+        clock: Clock | Plan | Scenario | str | Path | None = None,
+        protocol: BankProtocol = "PLAID",
+        *,
+        institution: str | None = None,
+        faults: Sequence[FaultLike] | None = None,
+    ) -> Bank:
+        opened = clock if isinstance(clock, Clock) else self._create_clock(clock)
+        connected = opened.connect(protocol, institution=institution, faults=faults)
+        tokens = connected.public_token or "", connected.setup_token or ""
+        return Bank(opened, f"{self._url}/{protocol.lower()}", *tokens)
+
+
+class Webhooks:
+    """Signs the events of one test with a new secret."""
+
+    def __init__(self) -> None:
+        self.secret = new_secret()
+
+    def deliver(self, clock: Clock, to: str | Handler, path: str = "/", **faults: Any) -> list[Delivery]:
+        """Deliver the events since the last delivery. See `Clock.deliver`."""
+        __tracebackhide__ = True
+        return clock.deliver(to, secret=self.secret, path=path, **faults)

@@ -2,15 +2,14 @@
 
 import json
 import os
-import selectors
+import select
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
 
 _START_SECONDS: Final = 30.0
 _STOP_SECONDS: Final = 20.0
-_EXIT_SECONDS: Final = 2.0
-"""How long to wait for the exit code of a process that printed something unexpected."""
-_MAX_OUTPUT_BYTES: Final = 4000
+_MAX_OUTPUT: Final = 4000
 
 _COMMAND: Final = (sys.executable, "-m", "tickover", "serve", "--attached")
 
@@ -31,7 +28,7 @@ _COMMAND: Final = (sys.executable, "-m", "tickover", "serve", "--attached")
 class Process:
     """The process of a server."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", output: Path) -> None:
+    def __init__(self, process: "subprocess.Popen[str]", output: Path) -> None:
         self._process = process
         self._output = output
         self.url = ""
@@ -44,52 +41,20 @@ class Process:
         return f"The Tickover server of this session exited with code {code}.\n{self._last_output()}"
 
     def wait_until_ready(self, seconds: float) -> None:
-        line = self._read_line(time.monotonic() + seconds)
-        if line is None:
-            _fail(f"The Tickover server was not ready within {seconds:g} seconds.", self._last_output())
-        self.url = _parse_url(line)
-        if not self.url:
-            _fail(f"The Tickover server didn't start{self._exit_code()}.", self._last_output(line))
-
-    def _read_line(self, deadline: float) -> bytes | None:
-        """Return the output up to the first line end or the end of the process, or None after the deadline."""
+        """Read the URL that a ready server prints on its first line."""
         assert self._process.stdout
-        line = b""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._process.stdout, selectors.EVENT_READ)
-            while not line.endswith(b"\n"):
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    return None
-                chunk = os.read(self._process.stdout.fileno(), 65_536)
-                if not chunk:
-                    break
-                line += chunk
-        return line
-
-    def _exit_code(self) -> str:
+        if not select.select([self._process.stdout], [], [], seconds)[0]:
+            problem = f"The Tickover server was not ready within {seconds:g} seconds."
+            pytest.fail(f"{problem}\n{self._last_output()}", pytrace=False)
+        line = self._process.stdout.readline()
         try:
-            return f": it exited with code {self._process.wait(_EXIT_SECONDS)}"
-        except subprocess.TimeoutExpired:
-            return ""
+            self.url = str(json.loads(line)["url"])
+        except (ValueError, KeyError, TypeError):
+            pytest.fail(f"The Tickover server didn't start.\n{self._last_output(line)}", pytrace=False)
 
-    def _last_output(self, printed: bytes = b"") -> str:
-        with self._output.open("rb") as file:
-            file.seek(max(0, self._output.stat().st_size - _MAX_OUTPUT_BYTES))
-            text = (printed + file.read()).decode(errors="replace").strip("\n")
+    def _last_output(self, printed: str = "") -> str:
+        text = (printed + self._output.read_text(errors="replace")[-_MAX_OUTPUT:]).strip("\n")
         return f"Last output:\n{text}" if text else "It printed nothing."
-
-
-def _fail(*lines: str) -> NoReturn:
-    # A traceback into the plugin wouldn't help.
-    pytest.fail("\n".join(lines), pytrace=False)
-
-
-def _parse_url(line: bytes) -> str:
-    """Return the URL that a ready server prints, or an empty string for any other line."""
-    try:
-        return str(json.loads(line.partition(b"\n")[0])["url"])
-    except (ValueError, KeyError, TypeError):
-        return ""
 
 
 @contextmanager
@@ -102,25 +67,34 @@ def run_server(
     """Run a server with its data in `folder`. It is ready when the context is entered, and stopped at its end."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TICKOVER_")}
     output = folder / "output.txt"
-    with output.open("wb") as file:
-        process = subprocess.Popen(  # noqa: S603 - the command is trusted
+    with (
+        output.open("wb") as file,
+        subprocess.Popen(  # noqa: S603 - the command is trusted
             command,
             cwd=folder,
             env=environment | dict(SETTINGS),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=file,
+            errors="replace",
             start_new_session=True,  # Ctrl-C in the terminal must not stop it
-        )
-    try:
-        server = Process(process, output)
-        # The fixtures' modules take as long to import as the server to start.
-        import_module("tickover.pytest_plugin.server")
-        import_module("tickover.pytest_plugin.clocks")
-        server.wait_until_ready(start_seconds)
-        yield server
-    finally:
-        _stop(process, stop_seconds)
+        ) as process,
+    ):
+        assert process.stdin
+        try:
+            server = Process(process, output)
+            # The fixtures' modules take as long to import as the server to start.
+            import_module("tickover.pytest_plugin.server")
+            import_module("tickover.pytest_plugin.clocks")
+            server.wait_until_ready(start_seconds)
+            yield server
+        finally:
+            # A server with --attached stops when its standard input ends.
+            process.stdin.close()
+            try:
+                process.wait(stop_seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 @contextmanager
@@ -132,16 +106,3 @@ def start_server(folder: Path) -> Iterator["Server"]:
 
         with Tickover(process.url) as client:
             yield Server(client, process.exit_message)
-
-
-def _stop(process: "subprocess.Popen[bytes]", seconds: float) -> None:
-    """Close its standard input, which stops it. Kill it after a timeout."""
-    assert process.stdin
-    assert process.stdout
-    process.stdin.close()
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    process.stdout.close()

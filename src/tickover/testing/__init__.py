@@ -14,12 +14,6 @@ def __getattr__(name: str) -> Any:
     """Import the container on first use, because it needs an extra."""
     if name != "TickoverContainer":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        from tickover.testing.container import TickoverContainer  # noqa: PLC0415 - it needs an extra
-    except ModuleNotFoundError as error:
-        if str(error.name).partition(".")[0] == "tickover":
-            raise
-        raise ImportError(
-            "TickoverContainer needs testcontainers. Install it from a checkout: pip install 'PATH[testcontainers]'"
-        ) from None
+    from tickover.testing.container import TickoverContainer  # noqa: PLC0415 - it needs an extra
+
     return TickoverContainer

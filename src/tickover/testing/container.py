@@ -1,6 +1,5 @@
 """A Tickover server in a Docker container, for testcontainers. It needs the extra `testcontainers`."""
 
-from contextlib import ExitStack
 from typing import Any, Final
 from uuid import uuid4
 
@@ -45,9 +44,6 @@ class TickoverContainer(DockerContainer):
 
         Raise NoCode if the settings of the container don't store emails.
         """
-        address = email or f"user-{uuid4().hex}@example.test"
-        with ExitStack() as stack:
-            client = stack.enter_context(Tickover(self.url))
-            client.sign_in(address)
-            stack.pop_all()
-        return client
+        with Tickover(self.url) as client:
+            token = client.sign_in(email or f"user-{uuid4().hex}@example.test").token
+        return Tickover(self.url, token)
