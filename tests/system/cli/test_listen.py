@@ -15,7 +15,7 @@ from tests.support.forked_programs import ForkedProcess, open_nothing
 from tests.support.program import Program, wait_until
 from tests.system.shells import Shell
 from tests.system.webhook_receivers import Receiver
-from tickover.cli.follow_events import EventFollower
+from tickover.cli.clock_webhooks import EventWebhooks
 from tickover.client import Unreachable
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -48,8 +48,7 @@ def listening(
     id = program.result("createTestClock", params, token)["clock"]["id"]
     output = folder / "listen.txt"
     shell = Shell(folder, program.url)
-    quick = ("--every", "0.05", "--retry-delay", "0.05")
-    command = ["listen", "--forward-to", url, "--clock", id, *quick, *options]
+    command = ["listen", "--forward-to", url, "--clock", id, *options]
     with open_nothing() as nothing, output.open("w") as file:
         streams = (nothing.fileno(), file.fileno(), file.fileno())
         process = ForkedProcess(command, folder, shell.environment(TICKOVER_TOKEN=token, **environment), streams)
@@ -86,7 +85,7 @@ def test_events_arrive_in_order_and_are_signed(
 
 def test_faults_and_retries_are_simulated(program: Program, token: str, tmp_path: Path, receiver: Receiver) -> None:
     receiver.statuses = [500, 500]
-    options = ("--duplicate", "--reorder", "--fail-first", "--retries", "0", "--print-json")
+    options = ("--duplicate", "--reorder", "--fail-first", "--retries", "0", "--json")
     names = ["Food", "Food", "Food", "Food", "Gym", "Gym", "Gym", "Gym", "Rent", "Rent", "Rent", "Rent"]
     with listening(program, token, tmp_path, receiver.url, *options) as (id, output):
         advance(program, token, id, "2027-02-01T00:00:00Z")
@@ -101,14 +100,14 @@ def test_faults_and_retries_are_simulated(program: Program, token: str, tmp_path
 def test_unavailable_server_does_not_end_the_command(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes: list[Any] = [[], Unreachable("Gone."), KeyboardInterrupt()]
 
-    def next_outcome(_: EventFollower) -> Any:
+    def next_outcome(_: EventWebhooks) -> Any:
         outcome = outcomes.pop(0)
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
     shell("clock", "create")
-    monkeypatch.setattr(EventFollower, "new_events", next_outcome)
+    monkeypatch.setattr(EventWebhooks, "new_events", next_outcome)
     monkeypatch.setattr(time, "sleep", lambda _: None)
     result = shell("listen", "--forward-to", "localhost:9")
     assert (result.code, outcomes) == (130, [])

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tickover.api.clocks import Event
+from tickover.cli.clock_webhooks import EventWebhooks
 from tickover.cli.commands import listen
-from tickover.cli.follow_events import EventFollower
+from tickover.cli.session import Session
 from tickover.client import Answer, Unreachable, Webhook, webhooks
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
@@ -20,18 +21,17 @@ EVENTS = [Event(id=id, at=NOW, type="goal.reached", goal_id="goal_1") for id in 
     ("options", "responses", "expected"),
     [
         ({}, [200, 200], ["evt_1", "evt_2"]),
-        ({}, [500, "no response", 199, 204, 200], ["evt_1", 0.5, "evt_1", 1, "evt_1", 2, "evt_1", "evt_2"]),
-        ({}, [300] * 4 + [200], ["evt_1", 0.5, "evt_1", 1, "evt_1", 2, "evt_1", "evt_2"]),
+        ({}, [500, "no response", 199, 204, 200], ["evt_1", 1, "evt_1", 2, "evt_1", 4, "evt_1", "evt_2"]),
+        ({}, [300] * 4 + [200], ["evt_1", 1, "evt_1", 2, "evt_1", 4, "evt_1", "evt_2"]),
         ({"retries": 0}, [500, 200], ["evt_1", "evt_2"]),
-        ({"retry_delay": 3}, [500, 500, 200, 200], ["evt_1", 3, "evt_1", 6, "evt_1", "evt_2"]),
         ({"fail_first": True}, [200] * 4, ["evt_1", "evt_1", "evt_2", "evt_2"]),
         (
             {"fail_first": True, "retries": 2},
             [500, 500, 500, 500, 200, 200],
-            ["evt_1", "evt_1", 0.5, "evt_1", 1, "evt_1", "evt_2", "evt_2"],
+            ["evt_1", "evt_1", 1, "evt_1", 2, "evt_1", "evt_2", "evt_2"],
         ),
-        ({"duplicate": True}, [500] + [200] * 4, ["evt_1", 0.5, "evt_1", "evt_1", "evt_2", "evt_2"]),
-        ({"reorder": True}, [500, 200, 200], ["evt_2", 0.5, "evt_2", "evt_1"]),
+        ({"duplicate": True}, [500] + [200] * 4, ["evt_1", 1, "evt_1", "evt_1", "evt_2", "evt_2"]),
+        ({"reorder": True}, [500, 200, 200], ["evt_2", 1, "evt_2", "evt_1"]),
     ],
 )
 def test_deliveries_and_the_delays_between_them(
@@ -46,13 +46,13 @@ def test_deliveries_and_the_delays_between_them(
             raise Unreachable(response)
         return Answer(response, b"")
 
-    ignore: Any = lambda *_: None  # noqa: E731 - shorter than a function
-    session: Any = SimpleNamespace(output=SimpleNamespace(note=ignore, write=ignore, wants_json=False))
-    client: Any = None
+    client: Any = SimpleNamespace(list_events=lambda *_, **__: iter([]))
     monkeypatch.setattr(webhooks, "post_to_url", post)
     monkeypatch.setattr(time, "sleep", happened.append)
-    defaults = {"retries": 3, "retry_delay": 0.5, "duplicate": False, "reorder": False, "fail_first": False}
-    deliveries = listen._Deliveries(session, "localhost", b"key", print_json=False, **{**defaults, **options})
-    deliveries.deliver_all(EventFollower(client, "clock_1"), EVENTS)
+    faults = {"duplicate": options.pop("duplicate", False), "reorder": options.pop("reorder", False)}
+    clock = EventWebhooks(client, "clock_1", b"key", **faults)
+    client.list_events = lambda *_, **__: iter(EVENTS)
+    for delivery in clock.due():
+        listen._deliver(Session(), "localhost", delivery, **{"retries": 3, "fail_first": False, **options})
     assert happened == expected
     assert responses == []

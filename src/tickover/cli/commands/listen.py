@@ -2,14 +2,14 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from tickover.api import timestamps
 from tickover.api.errors import Reason
+from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import ClientCommand
@@ -17,14 +17,13 @@ from tickover.cli.select_clock import resolve_clock_id
 from tickover.cli.session import Session
 
 if TYPE_CHECKING:
-    from tickover.cli.follow_events import EventFollower
-    from tickover.cli.plaid_updates import PlaidUpdates
-    from tickover.client import Event
-    from tickover.client.webhooks import Webhook
+    from tickover.cli.clock_webhooks import Delivery, EventWebhooks
 
 SECRET_VARIABLE: Final = "TICKOVER_WEBHOOK_SECRET"  # noqa: S105 - the name isn't secret
 _GONE: Final = {Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED}
-_SECONDS: Final = click.FloatRange(min=0.05)
+_POLL_SECONDS: Final = 0.5
+_RETRY_SECONDS: Final = 1
+"""The delay before the first retry. It doubles with each retry."""
 
 
 @click.command(cls=ClientCommand)
@@ -44,41 +43,29 @@ _SECONDS: Final = click.FloatRange(min=0.05)
     type=click.Choice(["plaid"]),
     help="Post the provider's webhooks instead: SYNC_UPDATES_AVAILABLE for each Plaid item.",
 )
-@click.option("--print-json", is_flag=True, help="Print each payload on one line.")
 @click.option(
-    "--retries",
-    type=click.IntRange(min=0),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="Maximum retries of a delivery.",
-)
-@click.option(
-    "--retry-delay",
-    type=_SECONDS,
-    default=1,
-    show_default=True,
-    metavar="SECONDS",
-    help="Delay before the first retry. It doubles with each retry.",
+    "--retries", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Retries of a delivery."
 )
 @click.option("--duplicate", is_flag=True, help="Deliver every event twice.")
 @click.option("--reorder", is_flag=True, help="Deliver the events of one advance in reverse order.")
 @click.option("--fail-first", is_flag=True, help="Ignore the first response to each event, and deliver it again.")
-@click.option(
-    "--every",
-    type=_SECONDS,
-    default=1,
-    show_default=True,
-    metavar="SECONDS",
-    help="Interval between requests to the server.",
-)
-def listen(
-    session: Session, /, target: str, ids: Sequence[str], secret_file: Path | None, provider: str | None, **options: Any
+def listen(  # noqa: PLR0913 - one parameter for each option
+    session: Session,
+    target: str,
+    ids: Sequence[str],
+    *,
+    secret_file: Path | None,
+    provider: str | None,
+    retries: int,
+    duplicate: bool,
+    reorder: bool,
+    fail_first: bool,
 ) -> None:
     """Deliver the events of clocks to a webhook handler, in order, as they happen.
 
     Each request is signed as in Standard Webhooks. The time in its headers is real. The time in its payload is
-    simulated. --duplicate, --reorder and --fail-first imitate the faults of networks. Press Ctrl-C to stop.
+    simulated. --duplicate, --reorder and --fail-first imitate the faults of networks. With --json, print each payload
+    on one line. Press Ctrl-C to stop.
 
     Examples:
 
@@ -87,8 +74,7 @@ def listen(
     tickover listen --forward-to localhost:3000/hook --duplicate
     tickover listen --forward-to localhost:3000/plaid --as plaid
     """
-    from tickover.cli.follow_events import EventFollower
-    from tickover.cli.plaid_updates import PlaidUpdates
+    from tickover.cli.clock_webhooks import EventWebhooks, PlaidWebhooks
     from tickover.client.webhooks import decode_secret, new_secret, parse_url
 
     given = _read_secret(secret_file)
@@ -99,27 +85,30 @@ def listen(
     except ValueError as error:
         raise click.UsageError(formatting.sentence(error)) from None
     with session.signed_in_client(retries=0) as client:
-        found = [resolve_clock_id(session, client, id) for id in ids or (None,)]
-        followers = [EventFollower(client, id) for id in dict.fromkeys(found)]
-        for follower in followers:
-            # Skip earlier events.
-            follower.new_events()
-        updates = {one.id: PlaidUpdates(client, one.id) for one in followers} if provider == "plaid" else {}
-        for id, update in updates.items():
-            if not update.connections():
-                session.output.note(f"{id} has no Plaid connection. Create one: tickover clock connect --plaid {id}")
-        if not updates:
-            session.output.note(f"Signing secret: {secret}" if given is None else "Signing with your secret.")
-        session.output.note(
-            f"Ready. Forwarding events of {', '.join(one.id for one in followers)}. Press Ctrl-C to stop."
-        )
-        deliveries = _Deliveries(session, target, key, **{key: options[key] for key in options if key != "every"})
-        while followers:
-            time.sleep(options["every"])
-            followers = [one for one in followers if _forward(session, one, deliveries, updates.get(one.id))]
+        found = list(dict.fromkeys(resolve_clock_id(session, client, id) for id in ids or (None,)))
+        clocks: Sequence[EventWebhooks]
+        if provider == "plaid":
+            clocks = plaid = [PlaidWebhooks(client, id) for id in found]
+            for id in [each.id for each in plaid if not each.connections()]:
+                _note(f"{id} has no Plaid connection. Create one: tickover clock connect --plaid {id}")
+        else:
+            clocks = [EventWebhooks(client, id, key, duplicate=duplicate, reorder=reorder) for id in found]
+            _note(f"Signing secret: {secret}" if given is None else "Signing with your secret.")
+        _note(f"Ready. Forwarding events of {', '.join(found)}. Press Ctrl-C to stop.")
+        while clocks:
+            time.sleep(_POLL_SECONDS)
+            due = [(clock, _due(session, clock)) for clock in clocks]
+            for delivery in (each for _, deliveries in due for each in deliveries or ()):
+                _deliver(session, target, delivery, retries, fail_first=fail_first)
+            clocks = [clock for clock, deliveries in due if deliveries is not None]
     raise CliError(
         Exit.NOT_FOUND, "All clocks have been deleted or have expired.", "List your clocks: tickover clock list"
     )
+
+
+def _note(text: str) -> None:
+    """Print progress, which isn't output, even with --json."""
+    click.echo(sanitize(text), err=True)
 
 
 def _read_secret(file: Path | None) -> str | None:
@@ -132,94 +121,40 @@ def _read_secret(file: Path | None) -> str | None:
         raise click.UsageError(f"Can't read a secret from '{file}'.") from None
 
 
-def _forward(
-    session: Session, follower: "EventFollower", deliveries: "_Deliveries", updates: "PlaidUpdates | None"
-) -> bool:
-    """Deliver the new events of a clock, or updates of Plaid. Return whether to follow it further."""
+def _due(session: Session, clock: "EventWebhooks") -> "list[Delivery] | None":
+    """Return the deliveries of a clock that are due, or None if the clock has ended."""
     try:
         with session.translate_errors():
-            events = follower.new_events()
-            connections = [] if updates is None else updates.connections_to_notify(events)
+            return clock.due()
     except CliError as error:
         if error.reason in _GONE:
-            session.output.note(f"{follower.id} has been deleted or has expired.")
-            return False
+            _note(f"{clock.id} has been deleted or has expired.")
+            return None
         if error.exit != Exit.UNAVAILABLE:
             raise
-        session.output.note(f"{error.message} Retrying.")
-        return True
-    if updates is None:
-        deliveries.deliver_all(follower, events)
-    for connection in connections:
-        deliveries.deliver_update(connection.id)
-    return True
+        _note(f"{error.message} Retrying.")
+        return []
 
 
-class _Deliveries:
-    """Posts events, retries, and prints the results."""
+def _deliver(session: Session, target: str, delivery: "Delivery", retries: int, *, fail_first: bool) -> None:
+    """Post a request until it succeeds, and print the results."""
+    from tickover.client import Unreachable
+    from tickover.client.sync_client import run
+    from tickover.client.webhooks import post_to_url
 
-    def __init__(  # noqa: PLR0913 - one parameter for each option
-        self,
-        session: Session,
-        target: str,
-        key: bytes,
-        *,
-        print_json: bool,
-        retries: int,
-        retry_delay: float,
-        duplicate: bool,
-        reorder: bool,
-        fail_first: bool,
-    ) -> None:
-        self._session, self._target, self._key = session, target, key
-        self._print_json, self._retries, self._retry_delay = print_json, retries, retry_delay
-        self._duplicate, self._reorder, self._fail_first = duplicate, reorder, fail_first
-
-    def deliver_all(self, follower: "EventFollower", events: "Sequence[Event]") -> None:
-        for event in follower.queue.arrange(events, duplicate=self._duplicate, reorder=self._reorder):
-            self._deliver_event(follower.id, event)
-
-    def deliver_update(self, item_id: str) -> None:
-        """Post SYNC_UPDATES_AVAILABLE of Plaid."""
-        from tickover.cli.plaid_updates import updates_available
-
-        self._deliver(f"SYNC_UPDATES_AVAILABLE  {item_id}", lambda: updates_available(item_id))
-
-    def _deliver_event(self, clock_id: str, event: "Event") -> None:
-        from tickover.client.webhooks import sign_event
-
-        title = f"{timestamps.write(event.at)}  {event.type}  {event.id}"
-        self._deliver(title, lambda: sign_event(clock_id, event, self._key))
-
-    def _deliver(self, title: str, webhook: "Callable[[], Webhook]") -> None:
-        """Post a request until it succeeds. Each attempt has its own signature."""
-        if self._print_json:
-            click.echo(webhook().body)
-        for attempt in range(1 + self._fail_first + self._retries):
-            if attempt > self._fail_first:
-                time.sleep(self._retry_delay * 2 ** (attempt - 1 - self._fail_first))
-            status = self._post(webhook())
-            is_lost = self._fail_first and attempt == 0
-            is_delivered = isinstance(status, int) and 200 <= status < 300 and not is_lost
-            self._report(title, f"{status}, ignored" if is_lost else str(status))
-            if is_delivered:
-                return
-        self._session.output.note(f"Gave up on {title.rsplit(maxsplit=1)[-1]}. Continuing with the next event.")
-
-    def _post(self, webhook: "Webhook") -> int | str:
-        """Return the HTTP status, or the reason why there is none."""
-        from tickover.client import Unreachable
-        from tickover.client.sync_client import run
-        from tickover.client.webhooks import post_to_url
-
+    title, make_webhook = delivery
+    if session.output.wants_json:
+        click.echo(make_webhook().body)
+    for attempt in range(1 + fail_first + retries):
+        if attempt > fail_first:
+            time.sleep(_RETRY_SECONDS * 2 ** (attempt - 1 - fail_first))
         try:
-            return run(post_to_url(self._target, webhook, blocking=True)).status
+            status: int | None = run(post_to_url(target, make_webhook(), blocking=True)).status
         except Unreachable:
-            return "no response"
-
-    def _report(self, title: str, status: str) -> None:
-        line = f"{title}  [{status}]"
-        if self._print_json or self._session.output.wants_json:
-            self._session.output.note(line)
-        else:
-            self._session.output.write({}, line)
+            status = None
+        is_lost = fail_first and attempt == 0
+        line = f"{title}  [{status or 'no response'}{', ignored' if is_lost else ''}]"
+        click.echo(sanitize(line), err=session.output.wants_json)
+        if status in range(200, 300) and not is_lost:
+            return
+    _note(f"Gave up on {title.rsplit(maxsplit=1)[-1]}. Continuing with the next event.")
