@@ -2,11 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from rich.cells import cell_len
 from rich.text import Text
 
 from tickover.api import timestamps
@@ -20,7 +19,6 @@ from tickover.client import AdvanceResult
 from tickover.client.timeline import Item, clock_items, opening_books
 
 _MAX_ITEMS: Final = 12
-_MAX_GOALS: Final = 8
 _ITEMS_AROUND_NOW: Final = 4
 _EXPIRES_SOON: Final = timedelta(days=1)
 _MAX_BAR: Final = 30
@@ -28,7 +26,6 @@ _MIN_BAR: Final = 6
 _SHOWS_TIMES: Final = timedelta(days=2)
 """A list of items over a shorter period shows the time of day."""
 _MIN_WIDTH_FOR_TIMES: Final = 60
-_MIN_WIDTH_FOR_FULL_IDS: Final = 74
 
 
 def render_clock(
@@ -42,14 +39,18 @@ def render_clock(
 ) -> list[Text]:
     """Render a clock with all items, or with those around its time. `check` is that of its expectations."""
     items, time_label = clock_items(snapshot), "preview" if is_preview else "now"
+    shown = items
+    if not show_all:
+        happened = [item for item in items if item.happened]
+        shown = [*happened[-_ITEMS_AROUND_NOW:], *items[len(happened) :][:_ITEMS_AROUND_NOW]]
     return [
-        *header(snapshot, width, now, is_preview=is_preview),
-        *([] if check is None else check_summary(check, width)),
+        *_header(snapshot, width, now, is_preview=is_preview),
+        *([] if check is None else _check_summary(check, width)),
         *_separate(
             timeline(items, opening_books(snapshot), snapshot.frozen_time, width, time_label),
-            goal_bars(snapshot.goals, width, show_all=show_all),
-            item_list(items, width, show_all=True) if show_all else items_around_now(items, width),
-            [] if is_preview else next_step(items, width),
+            _goal_bars(snapshot.goals, width),
+            item_list(shown, width),
+            [] if is_preview else _next_step(items, width),
         ),
     ]
 
@@ -61,122 +62,91 @@ def render_advance(snapshot: Snapshot, result: AdvanceResult, width: int, now: d
     ids |= {one.id for _, one in result.contributions}
     happened = [item for item in items if item.id in ids]
     moved = f"{formatting.timestamp(result.before)} → {formatting.timestamp(result.after)}"
-    title = wrap([Text.assemble(("✓ ", GOOD), (moved, HAPPENED)), Text(summarize(happened))], width)
+    nouns = Counter({"moves": "transfer", "goals": "contribution"}.get(item.lane, "transaction") for item in happened)
+    summary = " and ".join(formatting.count(number, noun) for noun, number in nouns.items()) or "nothing happened"
+    listed = wrap([Text.assemble(("✓ ", GOOD), (moved, HAPPENED)), Text(summary)], width)
+    # "… and 1 more" would take the line of the last item.
+    shown = happened if len(happened) <= _MAX_ITEMS + 1 else happened[:_MAX_ITEMS]
+    listed += item_list(shown, width)
+    if more := len(happened) - len(shown):
+        command = f"tickover clock events --after {timestamps.write(result.before)}"
+        listed += wrap([Text(f"… and {more} more", FAINT), Text.assemble(("Show all: ", FAINT), command)], width)
     return [
-        *header(snapshot, width, now),
+        *_header(snapshot, width, now),
         *_separate(
             timeline(items, opening_books(snapshot), snapshot.frozen_time, width),
-            goal_bars(snapshot.goals, width),
-            [*title, *item_list(happened, width, all_command=_events_command(result.before))],
-            next_step(items, width),
+            _goal_bars(snapshot.goals, width),
+            listed,
+            _next_step(items, width),
         ),
     ]
-
-
-def _events_command(after: datetime) -> str:
-    is_midnight = after.astimezone(UTC).time() == time()
-    return f"tickover clock events --after {formatting.date(after) if is_midnight else timestamps.write(after)}"
 
 
 def _separate(*parts: list[Text]) -> list[Text]:
     return [line for part in parts if part for line in (Text(), *part)]
 
 
-def header(snapshot: Snapshot, width: int, now: datetime, *, is_preview: bool = False) -> list[Text]:
-    """Render the clock's ID, status, time and expiry."""
-    status = Text("PREVIEW", NOW) if is_preview else Text(sanitize(snapshot.status), GOOD)
+def _header(snapshot: Snapshot, width: int, now: datetime, *, is_preview: bool = False) -> list[Text]:
+    """Render the clock's ID, name, status, time, the number of its scheduled items, and its expiry."""
+    number = sum(not item.happened for item in clock_items(snapshot))
+    left = snapshot.expires_at - now
+    expiry = Text(f"expires in {formatting.duration(left)}", NOW if left < _EXPIRES_SOON else FAINT)
     return wrap(
         [
             Text(formatting.short_id(snapshot.id), HAPPENED),
             *([truncate(Text(sanitize(snapshot.name), HAPPENED), 24)] if snapshot.name else []),
-            status,
+            Text("PREVIEW", NOW) if is_preview else Text(sanitize(snapshot.status), GOOD),
             Text.assemble(("at " if is_preview else "now ", FAINT), (formatting.timestamp(snapshot.frozen_time), NOW)),
-            Text(upcoming(snapshot)),
-            expiry(snapshot, now),
+            Text(f"{number or 'nothing'} to come"),
+            expiry,
         ],
         width,
     )
 
 
-def upcoming(snapshot: Snapshot) -> str:
-    """Say how many items are still to come."""
-    number = len(snapshot.pending_transactions) + len(snapshot.pending_transfers or ())
-    number += sum(len(goal.upcoming_contributions) for goal in snapshot.goals)
-    return f"{number or 'nothing'} to come"
-
-
-def expiry(summary: Summary, now: datetime) -> Text:
-    left = summary.expires_at - now
-    if left <= timedelta():
-        return Text("expired", BAD)
-    return Text(f"expires in {formatting.duration(left)}", NOW if left < _EXPIRES_SOON else FAINT)
-
-
-def goal_bars(goals: Sequence[Goal], width: int, *, show_all: bool = False) -> list[Text]:
-    """Render a bar for each goal: saved, scheduled and missing amounts."""
-    shown = goals if show_all else goals[:_MAX_GOALS]
-    columns = [Column(min_width=8), Column("right"), Column("right"), Column()]
-    rows = [_goal_row(goal) for goal in shown]
-    if _room_for_bar(rows, width) < _MIN_BAR:
-        # Drop the amounts.
-        columns, rows = columns[:2] + columns[3:], [row[:2] + row[3:] for row in rows]
-    bar_width = min(_MAX_BAR, max(_MIN_BAR, _room_for_bar(rows, width)))
-    with_bars = [[*row[:-1], _bar(goal, bar_width)] for row, goal in zip(rows, shown, strict=True)]
-    lines = table(with_bars, columns, width)
-    more = len(goals) - len(shown)
-    return [*lines, *([Text(f"  … and {more} more{' goals' if more > 1 else ''}", FAINT)] if more else [])]
-
-
-def _goal_row(goal: Goal) -> list[Text]:
-    amounts = f"{formatting.amount(goal.current_amount)} of {formatting.amount(goal.target_amount)}"
-    percent = f"{goal.progress_percent:,f} %".replace(",", " ")
-    return [truncate(Text(sanitize(goal.name)), 24), Text(percent, HAPPENED), Text(amounts), Text()]
-
-
-def _room_for_bar(rows: Sequence[Sequence[Text]], width: int) -> int:
-    return width - sum(2 + max((cell.cell_len for cell in cells), default=0) for cells in zip(*rows, strict=True))
+def _goal_bars(goals: Sequence[Goal], width: int) -> list[Text]:
+    """Render the amounts of each goal and, if there is room, a bar: saved, scheduled and missing amounts."""
+    rows = []
+    for goal in goals:
+        amounts = f"{formatting.amount(goal.current_amount)} of {formatting.amount(goal.target_amount)}"
+        percent = f"{goal.progress_percent:,f} %".replace(",", " ")
+        rows.append([truncate(Text(sanitize(goal.name)), 24), Text(percent, HAPPENED), Text(amounts)])
+    lines = table(rows, [Column(min_width=8), Column("right"), Column("right")], width)
+    cells = min(_MAX_BAR, width - max((line.cell_len for line in lines), default=0) - 2)
+    if cells < _MIN_BAR:
+        return lines
+    return [line.append("  ").append_text(_bar(goal, cells)) for line, goal in zip(lines, goals, strict=True)]
 
 
 def _bar(goal: Goal, cells: int) -> Text:
     scheduled = sum((one.amount for one in goal.upcoming_contributions), Decimal(0))
-    saved = _share(goal.current_amount, goal.target_amount, cells)
-    expected = _share(goal.current_amount + scheduled, goal.target_amount, cells)
+    amounts = goal.current_amount, goal.current_amount + scheduled
+    saved, expected = (min(cells, int(each * cells / goal.target_amount)) for each in amounts)
     return Text.assemble(("█" * saved, GOOD), ("▒" * (expected - saved), GOOD), ("░" * (cells - expected), FAINT))
 
 
-def _share(amount: Decimal, target: Decimal, cells: int) -> int:
-    return int(min(Decimal(cells), amount * cells / target)) if target > 0 else cells
-
-
-def item_list(
-    items: Sequence[Item], width: int, *, show_all: bool = False, all_command: str = "tickover clock show --all"
-) -> list[Text]:
-    """Render one line per item. A long list is cut unless `show_all` is set. `all_command` shows the rest."""
-    # "… and 1 more" would take the line of the last item.
-    shown = items if show_all or len(items) <= _MAX_ITEMS + 1 else items[:_MAX_ITEMS]
-    if not shown:
+def item_list(items: Sequence[Item], width: int) -> list[Text]:
+    """Render one line per item."""
+    if not items:
         return []
     shows_times = items[-1].at - items[0].at < _SHOWS_TIMES and width >= _MIN_WIDTH_FOR_TIMES
     format_time = formatting.date_and_minute if shows_times else formatting.date
-    rows = [
-        [_time(item, format_time(item.at)), Text(item.name, _style(item)), _money(item), Text(item.account, FAINT)]
-        for item in shown
-    ]
-    lines = table(rows, [Column(), Column(min_width=4), Column("right"), Column(min_width=0)], width)
-    if len(shown) < len(items):
-        more = Text(f"… and {len(items) - len(shown)} more", FAINT)
-        lines += wrap([more, Text.assemble(("Show all: ", FAINT), all_command)], width)
-    return lines
+    rows = []
+    for item in items:
+        style = "" if item.happened else SCHEDULED
+        money_style = style or ("" if item.lane == "moves" else GOOD if item.amount > 0 else BAD)
+        rows.append(
+            [
+                Text.assemble((f"{item.mark} ", style or HAPPENED), (format_time(item.at), style)),
+                Text(item.name, style),
+                Text.assemble((_format_amount(item), money_style), (f" {item.currency or '   '}", FAINT)),
+                Text(item.account, FAINT),
+            ]
+        )
+    return table(rows, [Column(), Column(min_width=4), Column("right"), Column(min_width=0)], width)
 
 
-def items_around_now(items: Sequence[Item], width: int) -> list[Text]:
-    """Render the last items that happened and the next ones."""
-    happened = [item for item in items if item.happened][-_ITEMS_AROUND_NOW:]
-    following = [item for item in items if not item.happened][:_ITEMS_AROUND_NOW]
-    return item_list([*happened, *following], width)
-
-
-def next_step(items: Sequence[Item], width: int) -> list[Text]:
+def _next_step(items: Sequence[Item], width: int) -> list[Text]:
     """Suggest the next command."""
     following = next((item for item in items if not item.happened), None)
     if following is None:
@@ -187,33 +157,11 @@ def next_step(items: Sequence[Item], width: int) -> list[Text]:
     return wrap([Text.assemble(("Next: ", FAINT), "tickover clock advance --next"), effect], width)
 
 
-def _time(item: Item, time: str) -> Text:
-    return Text.assemble((f"{item.mark} ", HAPPENED if item.happened else SCHEDULED), (time, _style(item)))
-
-
-def _money(item: Item) -> Text:
-    style = (GOOD if item.amount > 0 else BAD) if item.happened else SCHEDULED
-    style = "" if item.happened and item.lane == "moves" else style
-    return Text.assemble((_format_amount(item), style), (f" {item.currency or '   '}", FAINT))
-
-
 def _format_amount(item: Item) -> str:
     return formatting.amount(item.amount) if item.lane == "moves" else formatting.signed_amount(item.amount)
 
 
-def _style(item: Item) -> str:
-    return "" if item.happened else SCHEDULED
-
-
-def summarize(happened: Sequence[Item]) -> str:
-    """Count the items: `14 transactions, 2 transfers and 1 contribution`."""
-    nouns = {"in": "transaction", "out": "transaction", "moves": "transfer", "goals": "contribution"}
-    counts = Counter(nouns[item.lane] for item in happened)
-    parts = [formatting.count(counts[noun], noun) for noun in dict.fromkeys(nouns.values()) if counts[noun]]
-    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "nothing happened"
-
-
-def check_summary(check: CheckResult, width: int) -> list[Text]:
+def _check_summary(check: CheckResult, width: int) -> list[Text]:
     """Say whether the expectations of a clock hold."""
     summary = summarize_check(check)
     if check.ok:
@@ -233,24 +181,18 @@ def render_clock_list(
     clocks: Sequence[Summary], holds: Mapping[str, bool], last_used: str, width: int, now: datetime
 ) -> list[Text]:
     """Render a row for each clock. An asterisk marks the last used one. `holds` has those with expectations."""
-    names = [sanitize(clock.name or "") for clock in clocks]
-    name_width = max(map(cell_len, names)) + 2 if any(names) else 0
-    format_id = sanitize if width >= _MIN_WIDTH_FOR_FULL_IDS + name_width else formatting.short_id
-    marks_of = {True: Text("✓", GOOD), False: Text("✗", BAD)}
     rows = [[Text(title, FAINT) for title in ("ID", "NAME", "NOW", "EXPIRES", "HOLDS" if holds else "")]]
+    checks = {None: Text(), True: Text("✓", GOOD), False: Text("✗", BAD)}
     rows += [
         [
-            Text(format_id(clock.id)),
-            Text(name, HAPPENED),
+            Text(formatting.short_id(clock.id)),
+            Text(sanitize(clock.name or ""), HAPPENED),
             Text(formatting.date_and_minute(clock.frozen_time)),
             Text(formatting.duration(clock.expires_at - now)),
-            marks_of[holds[clock.id]] if clock.id in holds else Text(),
+            checks[holds.get(clock.id)],
         ]
-        for clock, name in zip(clocks, names, strict=True)
+        for clock in clocks
     ]
-    columns = [Column(min_width=15), Column(min_width=4), Column(), Column(), Column()]
-    if not any(names):
-        columns, rows = columns[:1] + columns[2:], [row[:1] + row[2:] for row in rows]
-    marks = ["  ", *("* " if clock.id == last_used else "  " for clock in clocks)]
-    lines = table(rows, columns, width)
-    return [Text(mark).append_text(line[2:]) for mark, line in zip(marks, lines, strict=True)]
+    header, *lines = table(rows, [Column(min_width=15), Column(min_width=4), Column(), Column(), Column()], width)
+    marks = ["* " if clock.id == last_used else "  " for clock in clocks]
+    return [header, *(Text(mark).append_text(line[2:]) for mark, line in zip(marks, lines, strict=True))]

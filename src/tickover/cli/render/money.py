@@ -110,7 +110,7 @@ def _violation(snapshot: Snapshot, violation: Violation, width: int) -> list[Tex
     at = Text(formatting.timestamp(violation.at), HAPPENED)
     lines = wrap([at, Text(sanitize(violation.message), BAD)], width - 2)
     items = [item for item in clock_items(snapshot) if item.id in violation.item_ids]
-    lines += item_list(items[-_MAX_ITEMS:], width - 2, show_all=True)
+    lines += item_list(items[-_MAX_ITEMS:], width - 2)
     if len(items) > _MAX_ITEMS:
         lines.append(Text(f"  … and {len(items) - _MAX_ITEMS} before", FAINT))
     return [Text("  ").append_text(line) for line in lines]

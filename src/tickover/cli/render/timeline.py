@@ -1,16 +1,18 @@
 """The timeline: an axis, lanes for the items, and a curve for each account or currency."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 from rich.text import Text
 
+from tickover.api.durations import Duration
 from tickover.cli import formatting
-from tickover.cli.render.axis import Axis, build_axis, ticks
 from tickover.cli.render.layout import BAD, FAINT, HAPPENED, INDENT, NOW, SCHEDULED, truncate, wrap
 from tickover.client.timeline import HAPPENED_MARK, SCHEDULED_MARK, Item
 
@@ -20,14 +22,34 @@ _LANES: Final = ("in", "out", "moves", "goals")
 _MIN_LABEL: Final = 5
 _MAX_LABEL: Final = 10
 _MAX_CURVES: Final = 6
+_MIN_LENGTH: Final = timedelta(hours=23)
+_STARTS_WITH_DAY: Final = timedelta(days=40)
+"""A shorter axis starts with a day, a longer one with a month."""
+_LABELS_WEEKS: Final = timedelta(days=75)
+"""A shorter axis may label weeks, a longer one labels only months and years."""
+_SHORT_STEPS: Final = (
+    *(Duration(hours=every) for every in (1, 3, 6, 12)),
+    *(Duration(days=every) for every in (1, 2, 7, 14)),
+)
+_LONG_STEPS: Final = (
+    *(Duration(months=every) for every in (1, 2, 3, 6)),
+    *(Duration(years=every) for every in (1, 2, 5, 10)),
+)
+"""Distances between labels."""
 
 
-class Flow(NamedTuple):
-    """What an item adds to a balance."""
+class _Axis(NamedTuple):
+    """A period of time spread over columns."""
 
-    at: datetime
-    amount: Decimal
-    happened: bool
+    start: datetime
+    end: datetime
+    columns: int
+    margin: int
+    """The width of the labels before the columns."""
+    now: datetime
+
+    def column(self, at: datetime) -> int:
+        return int((at - self.start) / (self.end - self.start) * (self.columns - 1))
 
 
 def timeline(
@@ -39,119 +61,109 @@ def timeline(
     """
     if not items:
         return []
-    times = [items[0].at, items[-1].at, frozen_time]
-    label_width = min(_MAX_LABEL, max([_MIN_LABEL, *map(cell_len, opening)]))
-    margin = len(INDENT) + label_width + 2
-    axis = build_axis(min(times), max(times), max(2, width - margin), margin)
-    now = axis.column(frozen_time)
-    lanes = [_lane(name, [item for item in items if item.lane == name], axis, now) for name in _LANES]
-    return [
-        _ruler(axis),
-        *filter(None, lanes),
-        *_curves(items, opening, axis, now, width, time_label),
-        *_legend(items, axis, width, time_label),
-    ]
-
-
-def _ruler(axis: Axis) -> Text:
-    ruler = list("─" * axis.columns)
-    for column, label in ticks(axis):
-        ruler[column : column + len(label)] = label
-    return _line(axis, "", Text("".join(ruler), FAINT))
-
-
-def _lane(name: str, items: Sequence[Item], axis: Axis, now: int) -> Text | None:
-    if not items:
-        return None
-    lane = [Text(" ")] * axis.columns
-    lane[now] = Text(_NOW_MARK, NOW)
-    scheduled = {axis.column(item.at) for item in items if not item.happened}
-    for column, number in _count_by_column(items, axis).items():
-        happened = column not in scheduled
-        single = HAPPENED_MARK if happened else SCHEDULED_MARK
-        mark = single if number == 1 else str(number) if number <= 9 else "+"
-        lane[column] = Text(mark, HAPPENED if happened else SCHEDULED)
-    return _line(axis, name, Text().join(lane))
-
-
-def _count_by_column(items: Iterable[Item], axis: Axis) -> Counter[int]:
-    return Counter(axis.column(item.at) for item in items)
-
-
-def _curves(
-    items: Sequence[Item], opening: Mapping[str, Decimal], axis: Axis, now: int, width: int, time_label: str
-) -> list[Text]:
-    lines: list[Text] = []
+    margin = len(INDENT) + min(_MAX_LABEL, max([_MIN_LABEL, *map(cell_len, opening)])) + 2
+    first, last = min(items[0].at, frozen_time), max(items[-1].at, frozen_time)
+    start = first.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    if last - start > _STARTS_WITH_DAY:
+        start = start.replace(day=1)
+    # Without a minimum, a few minutes would fill the whole width.
+    axis = _Axis(start, max(last, start + _MIN_LENGTH), max(2, width - margin), margin, frozen_time)
+    lines = [_ruler(axis)]
+    lanes = {lane: [item for item in items if item.lane == lane] for lane in _LANES}
+    lines += [_line(axis, lane, _lane(in_lane, axis)) for lane, in_lane in lanes.items() if in_lane]
     for book in list(opening)[:_MAX_CURVES]:
-        flows = [Flow(item.at, amount, item.happened) for item in items for key, amount in item.changes if key == book]
-        lines.append(_line(axis, book, _curve(opening[book], flows, axis, now)))
-        lines += _indent(axis, _balances(opening[book], flows, time_label), width)
+        lines += _curve(book, opening[book], items, axis, width, time_label)
     if len(opening) > _MAX_CURVES:
         more = Text(f"and {len(opening) - _MAX_CURVES} more", FAINT)
         lines.append(_line(axis, "", truncate(more, axis.columns)))
-    return lines
+    legend = [f"{HAPPENED_MARK} happened", f"{SCHEDULED_MARK} scheduled", "2 several at once"]
+    legend += [f"{_NOW_MARK} {time_label}", *(["▒ to be saved"] if lanes["goals"] else [])]
+    return [*lines, *_indent(axis, [Text(entry, FAINT) for entry in legend], width)]
 
 
-def _curve(opening: Decimal, flows: Sequence[Flow], axis: Axis, now: int) -> Text:
-    """Render the balance."""
-    sums = [Decimal(0)] * axis.columns
-    for flow in flows:
-        sums[axis.column(flow.at)] += flow.amount
-    total, totals = opening, []
-    for change in sums:
-        total += change
-        totals.append(total)
-    low, high = min(totals), max(totals)
-    top = len(_LEVELS) - 1
-    levels = [_LEVELS[int((value - low) * top / (high - low)) if high > low else 0] for value in totals]
-    return Text.assemble(("".join(levels[:now]), HAPPENED), (_NOW_MARK, NOW), ("".join(levels[now + 1 :]), SCHEDULED))
+def _ruler(axis: _Axis) -> Text:
+    """Render the labels of the step that labels the most without touching each other."""
+    ruler = list("─" * axis.columns)
+    is_short = axis.end - axis.start < _LABELS_WEEKS
+    for step in (*_SHORT_STEPS, *_LONG_STEPS) if is_short else _LONG_STEPS:
+        labels = [(axis.column(at), _label(at, step)) for at in _instants(axis, step)]
+        if all(before + len(label) < after for (before, label), (after, _) in pairwise(labels)):
+            for column, label in labels:
+                if column + len(label) <= axis.columns:
+                    ruler[column : column + len(label)] = label
+            break
+    return _line(axis, "", Text("".join(ruler), FAINT))
 
 
-def _balances(opening: Decimal, flows: Sequence[Flow], time_label: str) -> list[Text]:
-    """Describe the balance at the clock's time and at the end, and the lowest point of the whole schedule."""
-    now = sum((flow.amount for flow in flows if flow.happened), opening)
-    end = sum((flow.amount for flow in flows), opening)
-    balance = Text.assemble((f"{time_label} ", FAINT), (formatting.amount(now), HAPPENED))
-    if not all(flow.happened for flow in flows):
-        balance.append(" → end ", FAINT).append(formatting.amount(end))
-    at, lowest = lowest_point(opening, flows)
-    low = Text.assemble(("lowest ", FAINT), (formatting.amount(lowest), BAD if lowest < 0 else ""))
-    return [balance, low.append(f" on {formatting.date(at)}" if at else " at the start", FAINT)]
+def _instants(axis: _Axis, step: Duration) -> Iterator[datetime]:
+    """Yield the instants of a step on the axis. They count from a Monday, or from the first year of a decade."""
+    # An instant can fall outside the calendar of datetime.
+    with suppress(OverflowError):
+        if step in _SHORT_STEPS:
+            at = axis.start - timedelta(days=axis.start.weekday())
+        else:
+            at = axis.start.replace(day=1, month=1, year=max(1, axis.start.year // 10 * 10))
+        while at <= axis.end:
+            if at >= axis.start:
+                yield at
+            at = step.add_to(at)
 
 
-def lowest_point(opening: Decimal, flows: Sequence[Flow]) -> tuple[datetime | None, Decimal]:
-    """Return the first instant with the lowest balance, or None for the start. Items at one instant count together."""
+def _label(at: datetime, step: Duration) -> str:
+    if step in _SHORT_STEPS:
+        return f"{at:%H:%M}" if at.hour else f"{at:%d %b}"
+    # The label of January is the year.
+    return f"{at:%b}" if at.month > 1 else f"{at.year:04}"
+
+
+def _lane(items: Sequence[Item], axis: _Axis) -> Text:
+    cells = [Text(" ")] * axis.columns
+    cells[axis.column(axis.now)] = Text(_NOW_MARK, NOW)
+    scheduled = {axis.column(item.at) for item in items if not item.happened}
+    for column, number in Counter(axis.column(item.at) for item in items).items():
+        single, style = (SCHEDULED_MARK, SCHEDULED) if column in scheduled else (HAPPENED_MARK, HAPPENED)
+        cells[column] = Text(single if number == 1 else str(number) if number <= 9 else "+", style)
+    return Text().join(cells)
+
+
+def _curve(book: str, opening: Decimal, items: Sequence[Item], axis: _Axis, width: int, time_label: str) -> list[Text]:
+    """Render a balance over time. Below, say what it is at the clock's time, at the end and at its lowest point."""
+    balance = at_now = opening
     balances: dict[datetime | None, Decimal] = {None: opening}
-    balance = opening
-    for flow in flows:
-        balance += flow.amount
-        balances[flow.at] = balance
+    for item in items:
+        for key, amount in item.changes:
+            if key == book:
+                # Items at one instant count together.
+                balance += amount
+                balances[item.at] = balance
+                at_now = balance if item.happened else at_now
+    pieces = [Text.assemble((f"{time_label} ", FAINT), (formatting.amount(at_now), HAPPENED))]
+    if max((at for at in balances if at), default=axis.now) > axis.now:
+        pieces[0].append(" → end ", FAINT).append(formatting.amount(balance))
+    # The earliest of several instants with the lowest balance.
     at = min(balances, key=balances.__getitem__)
-    return at, balances[at]
+    lowest = Text.assemble(("lowest ", FAINT), (formatting.amount(balances[at]), BAD if balances[at] < 0 else ""))
+    pieces.append(lowest.append(f" on {formatting.date(at)}" if at else " at the start", FAINT))
+
+    by_column = {axis.column(at) if at else 0: value for at, value in balances.items()}
+    value, values = opening, []
+    for column in range(axis.columns):
+        value = by_column.get(column, value)
+        values.append(value)
+    low, high, top = min(values), max(values), len(_LEVELS) - 1
+    levels = "".join(_LEVELS[int((value - low) * top / (high - low)) if high > low else 0] for value in values)
+    now = axis.column(axis.now)
+    curve = Text.assemble((levels[:now], HAPPENED), (_NOW_MARK, NOW), (levels[now + 1 :], SCHEDULED))
+    return [_line(axis, book, curve), *_indent(axis, pieces, width)]
 
 
-def _legend(items: Sequence[Item], axis: Axis, width: int, time_label: str) -> list[Text]:
-    entries = {
-        f"{HAPPENED_MARK} happened": any(item.happened for item in items),
-        f"{SCHEDULED_MARK} scheduled": not all(item.happened for item in items),
-        "2 several at once": any(
-            number > 1
-            for lane in _LANES
-            for number in _count_by_column((i for i in items if i.lane == lane), axis).values()
-        ),
-        f"{_NOW_MARK} {time_label}": True,
-        "▒ to be saved": any(item.lane == "goals" and not item.happened for item in items),
-    }
-    return _indent(axis, [Text(entry, FAINT) for entry, is_used in entries.items() if is_used], width)
-
-
-def _indent(axis: Axis, pieces: Iterable[Text], width: int) -> list[Text]:
+def _indent(axis: _Axis, pieces: Iterable[Text], width: int) -> list[Text]:
     """Place the pieces side by side below the columns of the axis."""
     margin = " " * (axis.margin - len(INDENT))
     return [Text(margin).append_text(line) for line in wrap(pieces, width - len(margin))]
 
 
-def _line(axis: Axis, label: str, content: Text) -> Text:
+def _line(axis: _Axis, label: str, content: Text) -> Text:
     line = Text(INDENT).append_text(truncate(Text(label, FAINT), axis.margin - len(INDENT) - 2))
     line.align("left", axis.margin)
     line.append_text(content)
