@@ -13,7 +13,9 @@ from tickover.server.sign_in.tokens import Permission
 from tickover.server.storage.store import (
     ClockScan,
     ConnectedClock,
+    ExistingClock,
     NameChanges,
+    Owner,
     StoredAccessToken,
     StoredClock,
     StoredConnection,
@@ -35,10 +37,19 @@ def stored_clock(  # noqa: PLR0913, PLR0917 - one argument for each column
     name: str | None,
     labels: str | None,
     revision: int,
-    schedule: bytes = b"",
+    schedule: bytes | None = None,
 ) -> StoredClock:
     start, frozen, latest = from_micros(start_time), from_micros(frozen_time), from_micros(max_time)
-    return StoredClock(Clock(key, start, frozen, latest, name, labels, revision), schedule)
+    return StoredClock(Clock(key, start, frozen, latest, name, labels, revision), schedule or b"")
+
+
+def existing_clock(params: bytes, *columns: Any) -> ExistingClock:
+    return ExistingClock(params, stored_clock(*columns))
+
+
+def owner_values(owner: Owner) -> tuple[bytes | None, bytes | None]:
+    """Return the user's key or the token's digest, as the statements expect them."""
+    return (owner, None) if isinstance(owner, bytes) else (None, owner.digest)
 
 
 def token_of(
@@ -71,9 +82,8 @@ def connections_of(rows: Sequence[Sequence[Any]]) -> list[StoredConnection] | No
 
 def connected_clock(*columns: Any) -> ConnectedClock:
     """Return the clock of these columns: those of a connection, and those of its clock."""
-    login_required, owner, *clock, schedule = columns[6:]
-    stored = StoredClock(stored_clock(*clock).clock, schedule or b"")
-    return ConnectedClock(connection_of(*columns[:6]), bool(login_required), owner, stored)
+    login_required, owner, *clock = columns[6:]
+    return ConnectedClock(connection_of(*columns[:6]), bool(login_required), owner, stored_clock(*clock))
 
 
 def _optional_instant(micros: int | None) -> Instant | None:

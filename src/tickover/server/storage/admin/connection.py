@@ -33,9 +33,7 @@ class _PostgresConnection:
         self._read_only = read_only
 
     async def set_codecs(self) -> None:
-        connection = self._connection
-        await connection.set_type_codec("uuid", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
-        await connection.set_type_codec(
+        await self._connection.set_type_codec(
             "bool", schema="pg_catalog", encoder=lambda value: bytes((value,)), decoder=ord, format="binary"
         )
 

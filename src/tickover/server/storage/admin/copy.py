@@ -11,7 +11,7 @@ from tickover.server.settings import SettingError
 from tickover.server.storage import open_store
 from tickover.server.storage.admin.connection import AdminConnection, Row, open_admin_connection
 from tickover.server.storage.postgres.pool import DRIVER_ERRORS
-from tickover.server.storage.postgres.rows import slot_of
+from tickover.server.storage.postgres.statements import slot_of
 from tickover.server.storage.urls import check_url, describe_error, is_postgres, redact_url, sqlite_path
 
 Report = Callable[[str, int, int], None]

@@ -261,6 +261,8 @@ async def _connect(
         )
         with ExitStack() as on_failure:
             on_failure.callback(connection.terminate)
+            # Keys are bytes, as in SQLite.
+            await connection.set_type_codec("uuid", schema="pg_catalog", encoder=bytes, decoder=bytes, format="binary")
             if configure is not None:
                 await configure(connection)
             on_failure.pop_all()

@@ -1,15 +1,19 @@
-"""The longer SQL statements of the PostgreSQL store.
+"""The longer SQL statements that only PostgreSQL executes.
 
 Clocks and schedules are partitioned into slots. A statement on one clock names its partition, so PostgreSQL reads and
 locks only that one. Statements that lock rows of both tables lock `clocks` first.
-
-An owner is two values, of which one is null: a user's key, and the digest of a token. A revoked token has no user.
 """
 
-from typing import Final
+from tickover.api.ids import creation_day
+from tickover.server.storage.statements import CONNECTION, OWNER, PAGE, REVOKED
 
 SLOTS = 10
-OWNER: Final = "coalesce($1, (select user_key from tokens where digest = $2))"
+
+
+def slot_of(key: bytes) -> int:
+    """Return the partition of a clock's key."""
+    return creation_day(key) % SLOTS
+
 
 # A decoy row that belongs to no address.
 PROBE = "update login_failures set count = count + 1 where email = '0'"
@@ -19,8 +23,6 @@ FIND_TOKENS = """
     from unnest($1::bytea[], $2::bigint[]) with ordinality as input (digest, instant, position)
     join tokens on tokens.digest = input.digest and tokens.expires_at > input.instant"""
 
-FIND_SESSION = """
-    select key, email, expires_at from tokens join users on key = user_key where digest = $1 and expires_at > $2"""
 REVOKE_TOKEN = "delete from tokens where digest = $1 returning true"  # noqa: S105 - no secret
 REVOKE_TOKEN_AND_ALLOW_RESEND = """
     with revoked as (delete from tokens where digest = $1 returning user_key),
@@ -28,24 +30,11 @@ REVOKE_TOKEN_AND_ALLOW_RESEND = """
       update login_sends set holds_slot = false
       where email = (select email from users where key = (select user_key from revoked)))
     select true from revoked"""  # noqa: S105 - no secret
-FIND_OR_CREATE_USER = """
-    insert into users values ($1, $2, $3) on conflict (email) do update set email = excluded.email returning key"""
-RECORD_TOKEN_USE = """
-    update tokens set last_used_on = $2
-    where digest = $1 and token_key is not null and coalesce(last_used_on, 0) < $2"""  # noqa: S105 - no secret
 # Returns no row if the session's token was revoked.
 CREATE_ACCESS_TOKEN = f"""
     select first_expires_at
     from (select key from (select {OWNER} as key) as resolved where key is not null) as owner
     cross join lateral create_access_token_v1(owner.key, $3, $4, $5, $6, $7, $8, $9)"""
-# A row without any value means that the session's token was revoked.
-LIST_ACCESS_TOKENS = f"""
-    (select token_key, name, read_only, created_at, expires_at, last_used_on from tokens
-     where user_key = {OWNER} and token_key is not null and expires_at > $3 order by token_key desc)
-    union all
-    select null, null, null, null, null, null where {OWNER} is null"""
-REVOKE_ACCESS_TOKEN = f"""
-    delete from tokens where user_key = {OWNER} and token_key = $3 and expires_at > $4 returning true"""
 
 # Creates all clocks of the batch, or none and returns a row of nulls if one of the tokens was revoked.
 CREATE_CLOCKS = """
@@ -109,24 +98,20 @@ FIND_CLOCK_WITH_SCHEDULE = [
     join schedules_{slot} as schedules on schedules.key = clocks.key where clocks.key = $3 and owner = {OWNER}"""
     for slot in range(SLOTS)
 ]
-_PAGE = f"""
-    select key, start_time, frozen_time, max_time, name, labels, revision from clocks
-    where owner = {OWNER} and key >= $3 and key < $4 order by key desc limit $5"""
-# A row without any value means that the token was revoked.
-_REVOKED = f"select null, null, null, null, null, null, null where {OWNER} is null"
-LIST_CLOCKS = f"({_PAGE}) union all {_REVOKED}"
 # The last row has a key alone. It is there if the scan ended early. Keys are sorted, so the last one is the smallest.
 SEARCH_CLOCKS = f"""
-    with scanned as materialized ({_PAGE}),
+    with scanned as materialized ({PAGE}),
     found as (
       select * from scanned
-      where not exists (select from unnest($6::text[]) as member where coalesce(strpos(labels, member), 0) = 0)
+      where not exists (
+        select from json_array_elements_text($6::json) as member where coalesce(strpos(labels, member), 0) = 0
+      )
       order by key desc limit $7
     )
     select * from found
     union all
     select (array_agg(key))[$5], null, null, null, null, null, null from scanned having count(*) = $5
-    union all {_REVOKED}"""
+    union all {REVOKED}"""
 # Returns a row of nulls if the clock doesn't exist or the token was revoked.
 UPDATE_CLOCK = f"select * from update_clock_v1($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11)"
 # Returns whether the clock existed. If it didn't, an empty message is written to the write-ahead log. The commit then
@@ -160,11 +145,10 @@ AMEND_CLOCK = f"""
 
 # Returns null if the clock doesn't exist or the token was revoked.
 CREATE_CONNECTION = f"select create_connection_v1($3, $4, {OWNER}, $5, $6, $7, $8, $9, $10, $11)"
-_CONNECTION = "connections.key, protocol, institution, connections.created_at, faults, access_digest is not null"
 # A clock without connections has one row without values.
 LIST_CONNECTIONS = [
     f"""
-    select {_CONNECTION} from clocks_{slot} as clocks left join connections on clock_key = clocks.key
+    select {CONNECTION} from clocks_{slot} as clocks left join connections on clock_key = clocks.key
     where clocks.key = $3 and owner = {OWNER}"""
     for slot in range(SLOTS)
 ]
@@ -176,19 +160,11 @@ DELETE_CONNECTION = [
     select exists (select from deleted) from clock"""
     for slot in range(SLOTS)
 ]
-CLAIM_CONNECTION = """
-    update connections set setup_digest = null, access_digest = $2
-    where setup_digest = $1 and protocol = $3 and clock_key >= $4 returning key"""
 # `offset 0` forces lookups by key. A join planned for an empty slot would scan the slot.
 FIND_CONNECTION = f"""
-    select {_CONNECTION}, login_required, owner, clocks.key, start_time, frozen_time, max_time, name, labels, revision,
+    select {CONNECTION}, login_required, owner, clocks.key, start_time, frozen_time, max_time, name, labels, revision,
       case when revision is distinct from $4 then (
         select body from schedules where schedules.key = clocks.key and schedules.slot = clocks.slot offset 0
       ) end
     from connections cross join lateral (select * from clocks where clocks.key = clock_key offset 0) as clocks
     where access_digest = $1 and protocol = $2 and clock_key >= $3"""
-REQUIRE_LOGIN = """
-    update connections set login_required = true
-    where access_digest = $1 and protocol = $2 and clock_key >= $3 returning true"""
-END_CONNECTION = "delete from connections where access_digest = $1 and protocol = $2 and clock_key >= $3 returning true"
-FIND_INSTITUTION = "select institution from connections where key = $1 and clock_key >= $2"

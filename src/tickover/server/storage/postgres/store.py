@@ -6,54 +6,37 @@ Methods that need several statements call a function in the database; see schema
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from asyncpg import PostgresError
-from asyncpg.pgproto.pgproto import UUID
+from msgspec import UnsetType
 
-from tickover.api.connections import BankProtocol
 from tickover.api.errors import unauthenticated
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
 from tickover.server.schedule.clocks import Clock
 from tickover.server.sign_in.logins import HOUR, MAX_DISORDER, Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
+from tickover.server.storage.base_store import BaseStore
 from tickover.server.storage.postgres import statements
 from tickover.server.storage.postgres.batcher import Batcher
 from tickover.server.storage.postgres.pool import Connections
-from tickover.server.storage.postgres.rows import (
-    Advance,
-    ClockInsert,
-    TokenLookup,
-    amend_outcome,
-    amendment_values,
-    clock_insert_values,
-    existing_clock,
-    name_values,
-    owner_lists,
-    owner_values,
-    session_values,
-    slot_of,
-    update_outcome,
-)
+from tickover.server.storage.postgres.statements import slot_of
 from tickover.server.storage.rows import (
-    MAX_KEY,
-    access_token_of,
-    connected_clock,
+    AMENDMENT_BYTES,
+    MAX_AMENDMENT_BYTES,
     connections_of,
-    scan_of,
+    existing_clock,
+    owner_values,
     stored_clock,
     token_of,
 )
 from tickover.server.storage.store import (
     Amended,
     Amendment,
-    ClockScan,
     Conflict,
-    ConnectedClock,
     Created,
     ExistingClock,
     IdempotencyRecord,
-    LabelSearch,
     Load,
     NameChanges,
     NewAccessToken,
@@ -61,8 +44,6 @@ from tickover.server.storage.store import (
     Owner,
     Quota,
     QuotaExceeded,
-    Session,
-    StoredAccessToken,
     StoredClock,
     StoredConnection,
     Token,
@@ -78,12 +59,36 @@ _MAX_WAIT_SECONDS = 3.0
 _CREATED = Created()
 
 
+class _TokenLookup(NamedTuple):
+    digest: bytes
+    now: Instant
+
+
+class _NewClock(NamedTuple):
+    clock: Clock
+    owner: Owner
+    schedule: bytes
+    min_live_key: bytes
+    quota: Quota
+
+
+class _Advance(NamedTuple):
+    key: bytes
+    owner: Owner
+    to: Instant
+    known_revision: int | None = None
+
+
 class _TokenRevoked(PostgresError):
     """A token of the batch was revoked. The batch changed nothing."""
 
 
-class PostgresStore:
+class PostgresStore(BaseStore):
     """Implements `storage.store.Store`."""
+
+    FIND_CREATION = statements.FIND_CREATION
+    FIND_CONNECTION = statements.FIND_CONNECTION
+    SEARCH_CLOCKS = statements.SEARCH_CLOCKS
 
     def __init__(self, connections: Connections, max_locking: int = 4) -> None:
         self._connections = connections
@@ -122,6 +127,12 @@ class PostgresStore:
         batchers = (self._tokens, self._new_clocks, self._advances)
         return Load(sum(batcher.waiting_calls for batcher in batchers), *self._connections.usage())
 
+    async def _read(self, statement: str, *values: object) -> list[Any]:
+        return await self._connections.fetch(statement, *values, is_repeatable=True)
+
+    async def _change(self, statement: str, *values: object, is_repeatable: bool = False) -> list[Any]:
+        return await self._connections.fetch(statement, *values, is_repeatable=is_repeatable)
+
     async def ping(self) -> None:
         await self._probe.check()
 
@@ -130,21 +141,14 @@ class PostgresStore:
         return bool(await self._connections.fetch_value("select share_key($1, $2, $3)", *values))
 
     async def find_token(self, digest: bytes, now: Instant) -> Token | None:
-        return await self._tokens.submit(TokenLookup(digest, now))
+        return await self._tokens.submit(_TokenLookup(digest, now))
 
-    async def _find_tokens(self, lookups: Sequence[TokenLookup]) -> list[Token | None]:
+    async def _find_tokens(self, lookups: Sequence[_TokenLookup]) -> list[Token | None]:
         digests = [lookup.digest for lookup in lookups]
         instants = [to_micros(lookup.now) for lookup in lookups]
-        rows = await self._connections.fetch(statements.FIND_TOKENS, digests, instants, is_repeatable=True)
-        found = {position: token_of(digests[position - 1], user.bytes, *columns) for position, user, *columns in rows}
+        rows = await self._read(statements.FIND_TOKENS, digests, instants)
+        found = {position: token_of(digests[position - 1], user, *columns) for position, user, *columns in rows}
         return [found.get(position) for position in range(1, len(lookups) + 1)]
-
-    async def record_token_use(self, digest: bytes, day: Instant) -> None:
-        await self._connections.fetch(statements.RECORD_TOKEN_USE, digest, to_micros(day), is_repeatable=True)
-
-    async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
-        rows = await self._connections.fetch(statements.FIND_SESSION, token_digest, to_micros(now), is_repeatable=True)
-        return Session(rows[0][0].bytes, rows[0][1], from_micros(rows[0][2])) if rows else None
 
     async def create_clock(
         self,
@@ -155,7 +159,7 @@ class PostgresStore:
         quota: Quota,
         record: IdempotencyRecord | None = None,
     ) -> Created | ExistingClock | QuotaExceeded:
-        new = ClockInsert(clock, owner, schedule, min_live_key, quota)
+        new = _NewClock(clock, owner, schedule, min_live_key, quota)
         if record is not None:
             return await self._create_clock_once(new, record)
         try:
@@ -163,15 +167,30 @@ class PostgresStore:
         except _TokenRevoked:
             raise unauthenticated() from None
 
-    async def _create_clocks(self, new_clocks: Sequence[ClockInsert]) -> list[Created | QuotaExceeded]:
-        rows = await self._connections.fetch(statements.CREATE_CLOCKS, *clock_insert_values(new_clocks))
+    async def _create_clocks(self, new_clocks: Sequence[_NewClock]) -> list[Created | QuotaExceeded]:
+        clocks = [new.clock for new in new_clocks]
+        rows = await self._connections.fetch(
+            statements.CREATE_CLOCKS,
+            *_owner_lists(new_clocks),
+            slot_of(clocks[0].key),
+            [clock.key for clock in clocks],
+            [to_micros(clock.start_time) for clock in clocks],
+            [to_micros(clock.frozen_time) for clock in clocks],
+            [to_micros(clock.max_time) for clock in clocks],
+            [new.schedule for new in new_clocks],
+            [clock.name for clock in clocks],
+            [clock.labels for clock in clocks],
+            [new.min_live_key for new in new_clocks],
+            new_clocks[0].quota.clocks,
+            new_clocks[0].quota.bytes,
+        )
         if any(oldest is None for *_, oldest in rows):
             raise _TokenRevoked
-        rejected = {position: QuotaExceeded(limit, oldest.bytes) for position, limit, oldest in rows}
+        rejected = {position: QuotaExceeded(limit, oldest) for position, limit, oldest in rows}
         return [rejected.get(position, _CREATED) for position in range(1, len(new_clocks) + 1)]
 
     async def _create_clock_once(
-        self, new: ClockInsert, record: IdempotencyRecord
+        self, new: _NewClock, record: IdempotencyRecord
     ) -> Created | ExistingClock | QuotaExceeded:
         clock = new.clock
         rows = await self._fetch_with_lock(
@@ -180,14 +199,14 @@ class PostgresStore:
             record.key_digest,
             record.params_digest,
             slot_of(clock.key),
-            UUID(clock.key),
+            clock.key,
             to_micros(clock.start_time),
             to_micros(clock.frozen_time),
             to_micros(clock.max_time),
             new.schedule,
             clock.name,
             clock.labels,
-            UUID(new.min_live_key),
+            new.min_live_key,
             new.quota.clocks,
             new.quota.bytes,
         )
@@ -196,13 +215,7 @@ class PostgresStore:
         limit, oldest, *existing = rows[0]
         if existing[0] is not None:
             return existing_clock(*existing)
-        return QuotaExceeded(limit, oldest.bytes) if limit else _CREATED
-
-    async def find_creation(self, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:
-        values = (*owner_values(owner), digest, UUID(min_live_key))
-        # It rewrites a row with the same values, so it can be repeated like a read.
-        rows = await self._connections.fetch(statements.FIND_CREATION, *values, is_repeatable=True)
-        return existing_clock(*rows[0]) if rows else None
+        return QuotaExceeded(limit, oldest) if limit else _CREATED
 
     async def find_clock(self, key: bytes, owner: Owner, *, known_revision: int | None = None) -> StoredClock | None:
         if known_revision is not None:
@@ -212,27 +225,8 @@ class PostgresStore:
         return await self._find_clock(statements.FIND_CLOCK_WITH_SCHEDULE, key, owner)
 
     async def _find_clock(self, by_slot: Sequence[str], key: bytes, owner: Owner) -> StoredClock | None:
-        values = (*owner_values(owner), UUID(key))
-        rows = await self._connections.fetch(by_slot[slot_of(key)], *values, is_repeatable=True)
+        rows = await self._read(by_slot[slot_of(key)], *owner_values(owner), key)
         return stored_clock(key, *rows[0]) if rows else None
-
-    async def list_clocks(self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
-        page = *owner_values(owner), UUID(min_live_key), UUID(before or MAX_KEY), limit
-        rows = await self._fetch_list(statements.LIST_CLOCKS, *page)
-        return [stored_clock(*row).clock for row in rows]
-
-    async def search_clocks(
-        self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
-    ) -> ClockScan:
-        scan = *owner_values(owner), UUID(min_live_key), UUID(before or MAX_KEY), search.max_scanned
-        return scan_of(await self._fetch_list(statements.SEARCH_CLOCKS, *scan, search.labels, limit))
-
-    async def _fetch_list(self, statement: str, *values: object) -> list[Any]:
-        """Return the rows of an owner's list. Raise UNAUTHENTICATED if the owner's token was revoked."""
-        rows = await self._connections.fetch(statement, *values, is_repeatable=True)
-        if rows and rows[-1][0] is None:
-            raise unauthenticated()
-        return [(key.bytes, *columns) for key, *columns in rows]
 
     async def update_clock(
         self,
@@ -244,43 +238,67 @@ class PostgresStore:
         *,
         known_revision: int | None = None,
     ) -> StoredClock | QuotaExceeded | None:
-        values = (*owner_values(owner), slot_of(key), UUID(key), *name_values(changes))
-        limits = known_revision, UUID(min_live_key), quota.bytes
-        [row] = await self._fetch_with_lock(statements.UPDATE_CLOCK, *values, *limits)
-        return update_outcome(key, *row)
+        values = (*owner_values(owner), slot_of(key), key, *_name_values(changes))
+        limits = known_revision, min_live_key, quota.bytes
+        [(outcome, oldest, *columns)] = await self._fetch_with_lock(statements.UPDATE_CLOCK, *values, *limits)
+        if outcome is None:
+            return None
+        return stored_clock(key, *columns) if oldest is None else QuotaExceeded("bytes", oldest)
 
     async def amend_clock(
         self, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota
     ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
-        values = amendment_values(key, owner, amendment, min_live_key, quota)
-        [row] = await self._fetch_with_lock(statements.AMEND_CLOCK, *values)
-        return amend_outcome(*row)
+        record = amendment.record
+        [(outcome, oldest, *columns)] = await self._fetch_with_lock(
+            statements.AMEND_CLOCK,
+            *owner_values(owner),
+            slot_of(key),
+            key,
+            amendment.revision,
+            to_micros(amendment.valid_until),
+            amendment.schedule,
+            *_name_values(amendment.names),
+            record and record.key_digest,
+            record and record.params_digest,
+            min_live_key,
+            quota.bytes,
+            AMENDMENT_BYTES,
+            MAX_AMENDMENT_BYTES,
+        )
+        if outcome is None:
+            return None
+        if outcome == "quota":
+            return QuotaExceeded("bytes", oldest)
+        existing = existing_clock(*columns)
+        if outcome == "existing":
+            return existing
+        return Amended(existing.stored.clock) if outcome == "amended" else Conflict(existing.stored)
 
     async def delete_clock(self, key: bytes, owner: Owner) -> bool:
         statement = statements.DELETE_CLOCK[slot_of(key)]
-        return bool(await self._connections.fetch_value(statement, *owner_values(owner), UUID(key)))
+        return bool(await self._connections.fetch_value(statement, *owner_values(owner), key))
 
     async def advance_clock(
         self, key: bytes, owner: Owner, to: Instant, *, known_revision: int | None = None
     ) -> StoredClock | None:
-        while (moved := await self._advances.submit(Advance(key, owner, to, known_revision))) is None:
+        while (moved := await self._advances.submit(_Advance(key, owner, to, known_revision))) is None:
             if await self._find_clock(statements.FIND_CLOCK, key, owner) is None:
                 return None
             known_revision = None
         return moved
 
-    async def _advance_clocks(self, advances: Sequence[Advance]) -> list[StoredClock | None]:
+    async def _advance_clocks(self, advances: Sequence[_Advance]) -> list[StoredClock | None]:
         in_order = sorted(advances)
         needs_schedules = advances[0].known_revision is None
         by_slot = statements.ADVANCE_CLOCKS_WITH_SCHEDULES if needs_schedules else statements.ADVANCE_CLOCKS
         rows = await self._connections.fetch(
             by_slot[slot_of(advances[0].key)],
-            *owner_lists(in_order),
-            [UUID(advance.key) for advance in in_order],
+            *_owner_lists(in_order),
+            [advance.key for advance in in_order],
             [to_micros(advance.to) for advance in in_order],
             [advance.known_revision for advance in in_order],
         )
-        found = {key.bytes: stored_clock(key.bytes, *columns) for key, *columns in rows}
+        found = {key: stored_clock(key, *columns) for key, *columns in rows}
         return [found.get(advance.key) for advance in advances]
 
     async def claim_send(self, send: LoginEmail, limits: Limits) -> Claimed | TooSoon:
@@ -308,9 +326,6 @@ class PostgresStore:
     async def undo_send(self, send: LoginEmail) -> None:
         await self._fetch_with_lock("select undo_send($1, $2)", send.digest, send.email)
 
-    async def allow_resend(self, send: LoginEmail) -> None:
-        await self._connections.fetch("update login_sends set holds_slot = false where digest = $1", send.digest)
-
     async def count_attempt(self, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
         values = (email, to_micros(now), limits.code_tries, limits.failures_in_a_row)
         [row] = await self._fetch_with_lock("select * from count_try($1, $2, $3, $4)", *values)
@@ -318,14 +333,14 @@ class PostgresStore:
 
     async def redeem_code(self, email: str, code_digest: bytes, session: NewSession) -> bytes | None:
         statement = "select redeem_code($1, $2, $3, $4, $5, $6)"
-        return await self._redeem(statement, code_digest, email, *session_values(session))
+        return await self._redeem(statement, code_digest, email, *_session_values(session))
 
     async def redeem_link(self, link_digest: bytes, session: NewSession) -> bytes | None:
-        return await self._redeem("select redeem_link($1, $2, $3, $4, $5)", link_digest, *session_values(session))
+        return await self._redeem("select redeem_link($1, $2, $3, $4, $5)", link_digest, *_session_values(session))
 
     async def _redeem(self, statement: str, *values: object) -> bytes | None:
         [(user_key,)] = await self._fetch_with_lock(statement, *values)
-        return user_key.bytes if user_key else None
+        return bytes(user_key) if user_key else None
 
     async def _fetch_with_lock(self, statement: str, *values: object) -> list[Any]:
         """Run a statement that may wait for a lock, such as that of an email address. Return its rows."""
@@ -343,17 +358,12 @@ class PostgresStore:
         statement = statements.REVOKE_TOKEN_AND_ALLOW_RESEND if allow_resend else statements.REVOKE_TOKEN
         return bool(await self._connections.fetch(statement, digest))
 
-    async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
-        values = UUID(new_key), email, to_micros(now)
-        [(key,)] = await self._connections.fetch(statements.FIND_OR_CREATE_USER, *values, is_repeatable=True)
-        return bytes(key.bytes)
-
     async def create_access_token(self, new: NewAccessToken, owner: Owner, limit: int) -> Created | TooManyTokens:
         rows = await self._fetch_with_lock(
             statements.CREATE_ACCESS_TOKEN,
             *owner_values(owner),
             new.digest,
-            UUID(new.key),
+            new.key,
             new.name,
             new.read_only,
             to_micros(new.created_at),
@@ -365,70 +375,49 @@ class PostgresStore:
         [(first_expires_at,)] = rows
         return _CREATED if first_expires_at is None else TooManyTokens(from_micros(first_expires_at))
 
-    async def list_access_tokens(self, owner: Owner, now: Instant) -> list[StoredAccessToken]:
-        rows = await self._fetch_list(statements.LIST_ACCESS_TOKENS, *owner_values(owner), to_micros(now))
-        return [access_token_of(*row) for row in rows]
-
-    async def revoke_access_token(self, key: bytes, owner: Owner, now: Instant) -> bool:
-        values = (*owner_values(owner), UUID(key), to_micros(now))
-        return bool(await self._connections.fetch(statements.REVOKE_ACCESS_TOKEN, *values))
-
     async def create_connection(
         self, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
     ) -> Created | TooManyConnections | None:
-        clock = *owner_values(owner), slot_of(clock_key), UUID(clock_key)
-        columns = UUID(new.key), new.protocol, new.institution, to_micros(new.created_at), new.faults
+        clock = *owner_values(owner), slot_of(clock_key), clock_key
+        columns = new.key, new.protocol, new.institution, to_micros(new.created_at), new.faults
         values = (*clock, *columns, setup_digest, limit)
         [(outcome,)] = await self._fetch_with_lock(statements.CREATE_CONNECTION, *values)
         return {"created": _CREATED, "too many": TooManyConnections(), None: None}[outcome]
 
     async def list_connections(self, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
         statement = statements.LIST_CONNECTIONS[slot_of(clock_key)]
-        values = (*owner_values(owner), UUID(clock_key))
-        rows = await self._connections.fetch(statement, *values, is_repeatable=True)
-        return connections_of([(key and key.bytes, *row) for key, *row in rows])
+        return connections_of(await self._read(statement, *owner_values(owner), clock_key))
 
     async def delete_connection(self, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
         statement = statements.DELETE_CONNECTION[slot_of(clock_key)]
-        rows = await self._connections.fetch(statement, *owner_values(owner), UUID(clock_key), UUID(key))
-        return rows[0][0] if rows else None
-
-    async def claim_connection(
-        self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes
-    ) -> bytes | None:
-        values = setup_digest, access_digest, protocol, UUID(min_live_key)
-        rows = await self._connections.fetch(statements.CLAIM_CONNECTION, *values)
-        return rows[0][0].bytes if rows else None
-
-    async def find_connection(
-        self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes, *, known_revision: int | None = None
-    ) -> ConnectedClock | None:
-        values = access_digest, protocol, UUID(min_live_key), known_revision
-        rows = await self._connections.fetch(statements.FIND_CONNECTION, *values, is_repeatable=True)
-        if not rows:
-            return None
-        return connected_clock(*(value.bytes if isinstance(value, UUID) else value for value in rows[0]))
-
-    async def require_login(self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
-        values = access_digest, protocol, UUID(min_live_key)
-        return bool(await self._connections.fetch(statements.REQUIRE_LOGIN, *values, is_repeatable=True))
-
-    async def end_connection(self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
-        values = access_digest, protocol, UUID(min_live_key)
-        return bool(await self._connections.fetch(statements.END_CONNECTION, *values))
-
-    async def find_institution(self, key: bytes, min_live_key: bytes) -> str | None:
-        values = UUID(key), UUID(min_live_key)
-        rows = await self._connections.fetch(statements.FIND_INSTITUTION, *values, is_repeatable=True)
+        rows = await self._connections.fetch(statement, *owner_values(owner), clock_key, key)
         return rows[0][0] if rows else None
 
     async def sweep(self, now: Instant, limit: int) -> int:
         swept = await self._connections.fetch_value(
             "select sweep($1, $2, $3, $4, $5) + sweep_creations($1, $5) + sweep_connections($1, $5)",
-            UUID(first_live_key(now)),
-            UUID(first_live_key(now - _DAY)),
+            first_live_key(now),
+            first_live_key(now - _DAY),
             to_micros(now),
             to_micros(now - HOUR),
             limit,
         )
         return int(swept)
+
+
+def _owner_lists(calls: Sequence[_NewClock] | Sequence[_Advance]) -> tuple[list[bytes | None], list[bytes | None]]:
+    values = [owner_values(call.owner) for call in calls]
+    return [user for user, _ in values], [digest for _, digest in values]
+
+
+def _name_values(changes: NameChanges) -> Sequence[object]:
+    """Return whether there is a new name, the name, and the same for labels."""
+    name, labels = [
+        (False, None) if isinstance(change, UnsetType) else (True, change) for change in (changes.name, changes.labels)
+    ]
+    return *name, *labels
+
+
+def _session_values(session: NewSession) -> Sequence[object]:
+    instants = to_micros(session.created_at), to_micros(session.expires_at)
+    return session.user_key, session.token_digest, *instants

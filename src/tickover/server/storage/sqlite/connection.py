@@ -1,12 +1,15 @@
-"""Connections to the SQLite file, and its migrations."""
+"""Connections to the SQLite file, its migrations, and reads on the event loop's thread."""
 
+import asyncio
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import apsw
 
 from tickover.server.storage.migrations import migrations, pending
-from tickover.server.storage.sqlite.writer import immediate_transaction
+from tickover.server.storage.sqlite.writer import immediate_transaction, to_rejection
 
 LOCK_WAIT_SECONDS = 5.0
 _CACHE_KIBIBYTES = 8_000
@@ -51,3 +54,30 @@ def migrate(connection: apsw.Connection) -> None:
                 return
             connection.execute(missing[0].sql)
             connection.pragma("user_version", missing[0].number)
+
+
+class Reader:
+    """Reads in transactions. All reads of one event loop iteration share a transaction, which saves locks."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._loop = asyncio.get_running_loop()
+
+    def fetch_one(self, statement: str, *bindings: object) -> Any:
+        """Return the first row, or None."""
+        found = self.fetch_all(statement, *bindings)
+        return found[0] if found else None
+
+    def fetch_all(self, statement: str, *bindings: object) -> list[Any]:
+        try:
+            if not self._connection.in_transaction:
+                self._connection.execute("begin")
+                # The next iteration must see later commits.
+                self._loop.call_soon(self._end)
+            return self._connection.execute(statement, bindings).fetchall()
+        except apsw.Error as error:
+            raise to_rejection(error) from error
+
+    def _end(self) -> None:
+        with suppress(apsw.Error):
+            self._connection.execute("rollback")

@@ -16,8 +16,11 @@ from tickover.server.sign_in.logins import (
     SecretKind,
     TooSoon,
 )
+from tickover.server.storage import statements
+from tickover.server.storage.sqlite.statements import numbered
 from tickover.server.storage.store import NewSession
 
+_FIND_OR_CREATE_USER = numbered(statements.FIND_OR_CREATE_USER)
 _NEWEST_CODE = f"""
     (select digest from login_sends where email = :email and kind = '{SecretKind.CODE}' order by number desc limit 1)"""
 
@@ -164,17 +167,10 @@ def _open_session(db: apsw.Connection, email: str, session: NewSession) -> bytes
     """Void the address's emails, reset its failures, and create a session, and a user if there is none yet."""
     db.execute("update login_sends set spent = 1 where email = ? and not spent", (email,))
     db.execute("delete from login_failures where email = ?", (email,))
-    user_key = find_or_create_user(db, email, session.user_key, session.created_at)
+    user: Any = db.execute(_FIND_OR_CREATE_USER, (session.user_key, email, to_micros(session.created_at))).fetchone()
+    user_key: bytes = user[0]
     db.execute(
         "insert into tokens (digest, user_key, expires_at) values (?, ?, ?)",
         (session.token_digest, user_key, to_micros(session.expires_at)),
     )
     return user_key
-
-
-def find_or_create_user(db: apsw.Connection, email: str, new_key: bytes, now: Instant) -> bytes:
-    values = (new_key, email, to_micros(now))
-    db.execute("insert into users values (?, ?, ?) on conflict (email) do nothing", values)
-    found: Any = db.execute("select key from users where email = ?", (email,)).fetchone()
-    key: bytes = found[0]
-    return key

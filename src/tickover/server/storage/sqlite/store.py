@@ -8,51 +8,34 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-from msgspec import json
 from msgspec.structs import replace
 
-from tickover.api.connections import BankProtocol
 from tickover.api.errors import unauthenticated, unavailable
-from tickover.api.ids import first_live_key
-from tickover.api.timestamps import Instant, from_micros, to_micros
+from tickover.api.timestamps import Instant, to_micros
 from tickover.server.schedule.clocks import Clock
 from tickover.server.settings import SettingError
 from tickover.server.sign_in.logins import Claimed, CountedAttempt, Limits, LoginEmail, TooSoon
+from tickover.server.storage.base_store import BaseStore
 from tickover.server.storage.rows import (
     AMENDMENT_BYTES,
-    MAX_KEY,
-    access_token_of,
-    connected_clock,
     connections_of,
+    owner_values,
     rename,
-    scan_of,
     stored_bytes,
     stored_clock,
     token_of,
 )
-from tickover.server.storage.sqlite import access_tokens, bank_connections, logins, statements
-from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, connect, migrate
+from tickover.server.storage.sqlite import jobs, logins, statements
+from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, Reader, connect, migrate
 from tickover.server.storage.sqlite.quota import ClockQuota, Usage
-from tickover.server.storage.sqlite.reader import Reader
-from tickover.server.storage.sqlite.rows import (
-    existing_clock,
-    find_creation,
-    find_owner,
-    owner_values,
-    read_schedule,
-    sweep_clocks,
-)
 from tickover.server.storage.sqlite.writer import Writer, to_rejection
 from tickover.server.storage.store import (
     Amended,
     Amendment,
-    ClockScan,
     Conflict,
-    ConnectedClock,
     Created,
     ExistingClock,
     IdempotencyRecord,
-    LabelSearch,
     Load,
     NameChanges,
     NewAccessToken,
@@ -60,8 +43,6 @@ from tickover.server.storage.store import (
     Owner,
     Quota,
     QuotaExceeded,
-    Session,
-    StoredAccessToken,
     StoredClock,
     StoredConnection,
     Token,
@@ -81,8 +62,12 @@ _MAX_INLINE_SCHEDULE = 256 * 1024
 _CREATED = Created()
 
 
-class SqliteStore:
+class SqliteStore(BaseStore):
     """Implements `storage.store.Store`."""
+
+    FIND_CREATION = statements.FIND_CREATION
+    FIND_CONNECTION = statements.FIND_CONNECTION
+    SEARCH_CLOCKS = statements.SEARCH_CLOCKS
 
     def __init__(self, path: Path) -> None:
         self._writing = connect(path)
@@ -117,6 +102,13 @@ class SqliteStore:
     def load(self) -> Load:
         return Load(self._writer.waiting_jobs)
 
+    async def _read(self, statement: str, *values: object) -> list[Any]:
+        return self._reader.fetch_all(statements.numbered(statement), *values)
+
+    async def _change(self, statement: str, *values: object, is_repeatable: bool = False) -> list[Any]:
+        numbered = statements.numbered(statement)
+        return await self._writer.submit(lambda db: db.execute(numbered, values).fetchall())
+
     async def ping(self) -> None:
         await self._probe.check()
 
@@ -139,13 +131,6 @@ class SqliteStore:
         found = self._reader.fetch_one(statements.FIND_TOKEN, digest, to_micros(now))
         return token_of(digest, *found) if found else None
 
-    async def record_token_use(self, digest: bytes, day: Instant) -> None:
-        await self._change(access_tokens.RECORD_USE, digest, to_micros(day))
-
-    async def find_session(self, token_digest: bytes, now: Instant) -> Session | None:
-        found = self._reader.fetch_one(statements.FIND_SESSION, token_digest, to_micros(now))
-        return Session(found[0], found[1], from_micros(found[2])) if found else None
-
     async def create_clock(
         self,
         clock: Clock,
@@ -156,9 +141,9 @@ class SqliteStore:
         record: IdempotencyRecord | None = None,
     ) -> Created | ExistingClock | QuotaExceeded:
         def job(db: apsw.Connection) -> Created | ExistingClock | QuotaExceeded | None:
-            if record is not None and (found := find_creation(db, record.key_digest, owner, min_live_key)):
+            if record is not None and (found := jobs.find_creation(db, record.key_digest, owner, min_live_key)):
                 return found
-            user = find_owner(db, owner)
+            user = jobs.find_owner(db, owner)
             if user is None:
                 return None
             size = stored_bytes(clock, schedule)
@@ -176,27 +161,12 @@ class SqliteStore:
             raise unauthenticated()
         return outcome
 
-    async def find_creation(self, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:
-        found = self._reader.fetch_one(statements.FIND_CREATION, *owner_values(owner), digest, min_live_key)
-        return existing_clock(*found) if found else None
-
     async def find_clock(self, key: bytes, owner: Owner, *, known_revision: int | None = None) -> StoredClock | None:
         columns = self._reader.fetch_one(statements.FIND_CLOCK, *owner_values(owner), key)
         if columns is None:
             return None
         schedule = b"" if columns[-1] == known_revision else self._reader.fetch_one(statements.FIND_SCHEDULE, key)[0]
         return StoredClock(stored_clock(key, *columns).clock, schedule)
-
-    async def list_clocks(self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int) -> list[Clock]:
-        page = (*owner_values(owner), min_live_key, before or MAX_KEY, limit)
-        return [stored_clock(*row).clock for row in self._reader.fetch_list(statements.LIST_CLOCKS, *page)]
-
-    async def search_clocks(
-        self, owner: Owner, min_live_key: bytes, before: bytes | None, limit: int, search: LabelSearch
-    ) -> ClockScan:
-        scan = (*owner_values(owner), min_live_key, before or MAX_KEY, search.max_scanned)
-        members = json.encode(search.labels).decode()
-        return scan_of(self._reader.fetch_list(statements.SEARCH_CLOCKS, *scan, members, limit))
 
     async def update_clock(
         self,
@@ -218,7 +188,7 @@ class SqliteStore:
             if over := self._quota.reserve_growth(db, user_of(owner), key, growth, min_live_key, quota):
                 return over
             db.execute(statements.UPDATE_NAMES, (new.name, new.labels, growth, key))
-            return StoredClock(new, read_schedule(db, key, new.revision, known_revision))
+            return StoredClock(new, jobs.read_schedule(db, key, new.revision, known_revision))
 
         return await self._writer.submit(job)
 
@@ -227,7 +197,7 @@ class SqliteStore:
     ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
         def job(db: apsw.Connection) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
             record = amendment.record
-            if record is not None and (found := find_creation(db, record.key_digest, owner, min_live_key)):
+            if record is not None and (found := jobs.find_creation(db, record.key_digest, owner, min_live_key)):
                 return found
             row: Any = db.execute(statements.FIND_CLOCK_AND_BYTES, (*owner_values(owner), key)).fetchone()
             if row is None:
@@ -235,7 +205,7 @@ class SqliteStore:
             *columns, old_size = row
             clock = stored_clock(key, *columns).clock
             if clock.revision != amendment.revision or clock.frozen_time > amendment.valid_until:
-                return Conflict(StoredClock(clock, read_schedule(db, key)))
+                return Conflict(StoredClock(clock, jobs.read_schedule(db, key)))
             amended = replace(rename(clock, amendment.names), revision=clock.revision + 1)
             size = stored_bytes(amended, amendment.schedule)
             growth = size - old_size
@@ -253,14 +223,10 @@ class SqliteStore:
 
     async def delete_clock(self, key: bytes, owner: Owner) -> bool:
         def job(db: apsw.Connection) -> bool:
-            if db.execute(statements.FIND_CLOCK, (*owner_values(owner), key)).fetchone() is None:
-                return False
-            db.execute("delete from clocks where key = ?", (key,))
-            db.execute("delete from schedules where clock_key = ?", (key,))
-            db.execute("delete from creations where clock_key = ?", (key,))
-            db.execute("delete from connections where clock_key = ?", (key,))
-            self._quota.on_change(user_of(owner))
-            return True
+            deleted = jobs.delete_clock(db, key, owner)
+            if deleted:
+                self._quota.on_change(user_of(owner))
+            return deleted
 
         return await self._writer.submit(job)
 
@@ -278,7 +244,7 @@ class SqliteStore:
             if frozen_time <= micros <= max_time:
                 db.execute("update clocks set frozen_time = ? where key = ?", (micros, key))
                 frozen_time = micros
-            schedule = read_schedule(db, key, revision, known_revision)
+            schedule = jobs.read_schedule(db, key, revision, known_revision)
             return start_time, frozen_time, max_time, name, labels, revision, schedule
 
         columns = await self._writer.submit(job)
@@ -292,9 +258,6 @@ class SqliteStore:
     async def undo_send(self, send: LoginEmail) -> None:
         await self._change("delete from login_sends where digest = ?", send.digest)
 
-    async def allow_resend(self, send: LoginEmail) -> None:
-        await self._change("update login_sends set holds_slot = 0 where digest = ?", send.digest)
-
     async def count_attempt(self, email: str, limits: Limits, now: Instant) -> CountedAttempt | None:
         return await self._writer.submit(lambda db: logins.count_attempt(db, email, limits, now))
 
@@ -307,76 +270,27 @@ class SqliteStore:
     async def revoke_token(self, digest: bytes, *, allow_resend: bool = False) -> bool:
         return await self._writer.submit(lambda db: logins.revoke_token(db, digest, allow_resend))
 
-    async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
-        return await self._writer.submit(lambda db: logins.find_or_create_user(db, email, new_key, now))
-
     async def create_access_token(self, new: NewAccessToken, owner: Owner, limit: int) -> Created | TooManyTokens:
-        result = await self._writer.submit(lambda db: access_tokens.create(db, new, owner, limit))
+        result = await self._writer.submit(lambda db: jobs.create_access_token(db, new, owner, limit))
         if result is None:
             raise unauthenticated()
         return result
-
-    async def list_access_tokens(self, owner: Owner, now: Instant) -> list[StoredAccessToken]:
-        rows = self._reader.fetch_list(access_tokens.LIST, *owner_values(owner), to_micros(now))
-        return [access_token_of(*row) for row in rows]
-
-    async def revoke_access_token(self, key: bytes, owner: Owner, now: Instant) -> bool:
-        return bool(await self._change(access_tokens.REVOKE, *owner_values(owner), key, to_micros(now)))
 
     async def create_connection(
         self, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
     ) -> Created | TooManyConnections | None:
         return await self._writer.submit(
-            lambda db: bank_connections.create(db, new, setup_digest, clock_key, owner, limit)
+            lambda db: jobs.create_connection(db, new, setup_digest, clock_key, owner, limit)
         )
 
     async def list_connections(self, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
-        return connections_of(self._reader.fetch_all(bank_connections.LIST, *owner_values(owner), clock_key))
+        return connections_of(self._reader.fetch_all(statements.LIST_CONNECTIONS, *owner_values(owner), clock_key))
 
     async def delete_connection(self, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
-        return await self._writer.submit(lambda db: bank_connections.delete(db, key, clock_key, owner))
-
-    async def claim_connection(
-        self, setup_digest: bytes, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes
-    ) -> bytes | None:
-        rows = await self._change(bank_connections.CLAIM, setup_digest, access_digest, protocol, min_live_key)
-        return rows[0][0] if rows else None
-
-    async def find_connection(
-        self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes, *, known_revision: int | None = None
-    ) -> ConnectedClock | None:
-        values = access_digest, protocol, min_live_key, known_revision
-        found = self._reader.fetch_one(bank_connections.FIND, *values)
-        return connected_clock(*found) if found else None
-
-    async def require_login(self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
-        return bool(await self._change(bank_connections.REQUIRE_LOGIN, access_digest, protocol, min_live_key))
-
-    async def end_connection(self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes) -> bool:
-        return bool(await self._change(bank_connections.END, access_digest, protocol, min_live_key))
-
-    async def find_institution(self, key: bytes, min_live_key: bytes) -> str | None:
-        found = self._reader.fetch_one(bank_connections.FIND_INSTITUTION, key, min_live_key)
-        return found[0] if found else None
-
-    async def _change(self, statement: str, *bindings: object) -> list[Any]:
-        """Run one statement that changes rows, and return those that it returns."""
-        return await self._writer.submit(lambda db: db.execute(statement, bindings).fetchall())
+        return await self._writer.submit(lambda db: jobs.delete_connection(db, key, clock_key, owner))
 
     async def sweep(self, now: Instant, limit: int) -> int:
-        def job(db: apsw.Connection) -> int:
-            before = db.total_changes()
-            sweep_clocks(db, first_live_key(now), limit)
-            bank_connections.sweep(db, first_live_key(now), limit)
-            db.execute(
-                "delete from tokens"
-                " where digest in (select digest from tokens where expires_at <= ? order by expires_at limit ?)",
-                (to_micros(now), limit),
-            )
-            logins.sweep(db, now, limit)
-            return db.total_changes() - before
-
-        return await self._writer.submit(job, is_long=True)
+        return await self._writer.submit(lambda db: jobs.sweep(db, now, limit), is_long=True)
 
 
 def _is_long(schedule: bytes) -> bool:

@@ -1,0 +1,101 @@
+"""Jobs of the SQLite writer, and what they share. `logins.py` has those for signing in."""
+
+from typing import Any
+
+import apsw
+
+from tickover.api.ids import first_live_key
+from tickover.api.timestamps import Instant, from_micros, to_micros
+from tickover.server.storage.rows import existing_clock, owner_values
+from tickover.server.storage.sqlite import logins, statements
+from tickover.server.storage.store import (
+    Created,
+    ExistingClock,
+    NewAccessToken,
+    Owner,
+    StoredConnection,
+    TooManyConnections,
+    TooManyTokens,
+)
+
+
+def find_owner(db: apsw.Connection, owner: Owner) -> bytes | None:
+    """Return the user's key, or None if the token was revoked."""
+    row: Any = db.execute(statements.FIND_OWNER, owner_values(owner)).fetchone()
+    user: bytes | None = row[0]
+    return user
+
+
+def find_creation(db: apsw.Connection, digest: bytes, owner: Owner, min_live_key: bytes) -> ExistingClock | None:
+    found: Any = db.execute(statements.FIND_CREATION, (*owner_values(owner), digest, min_live_key)).fetchone()
+    return None if found is None else existing_clock(*found)
+
+
+def read_schedule(db: apsw.Connection, key: bytes, revision: int = 0, known_revision: int | None = None) -> bytes:
+    """Return the clock's schedule, or nothing if its revision is known."""
+    if revision == known_revision:
+        return b""
+    row: Any = db.execute(statements.FIND_SCHEDULE, (key,)).fetchone()
+    schedule: bytes = row[0]
+    return schedule
+
+
+def delete_clock(db: apsw.Connection, key: bytes, owner: Owner) -> bool:
+    if db.execute(statements.FIND_CLOCK, (*owner_values(owner), key)).fetchone() is None:
+        return False
+    db.execute("delete from clocks where key = ?", (key,))
+    db.execute("delete from schedules where clock_key = ?", (key,))
+    db.execute("delete from creations where clock_key = ?", (key,))
+    db.execute("delete from connections where clock_key = ?", (key,))
+    return True
+
+
+def create_access_token(
+    db: apsw.Connection, new: NewAccessToken, owner: Owner, limit: int
+) -> Created | TooManyTokens | None:
+    """Return None if the owner's token was revoked."""
+    user = find_owner(db, owner)
+    if user is None:
+        return None
+    created_at, expires_at = to_micros(new.created_at), to_micros(new.expires_at)
+    counted: Any = db.execute(statements.COUNT_ACCESS_TOKENS, (user, created_at)).fetchone()
+    count, first_expires_at = counted
+    if count >= limit:
+        return TooManyTokens(from_micros(first_expires_at))
+    values = new.digest, user, expires_at, new.key, new.name, new.read_only, created_at
+    db.execute(statements.INSERT_ACCESS_TOKEN, values)
+    return Created()
+
+
+def create_connection(
+    db: apsw.Connection, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
+) -> Created | TooManyConnections | None:
+    if db.execute(statements.FIND_CLOCK, (*owner_values(owner), clock_key)).fetchone() is None:
+        return None
+    counted: Any = db.execute("select count(*) from connections where clock_key = ?", (clock_key,)).fetchone()
+    if counted[0] >= limit:
+        return TooManyConnections()
+    values = new.protocol, new.institution, to_micros(new.created_at), new.faults
+    db.execute(statements.INSERT_CONNECTION, (new.key, clock_key, *values, setup_digest))
+    return Created()
+
+
+def delete_connection(db: apsw.Connection, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
+    if db.execute(statements.FIND_CLOCK, (*owner_values(owner), clock_key)).fetchone() is None:
+        return None
+    return bool(
+        db.execute("delete from connections where key = ? and clock_key = ? returning 1", (key, clock_key)).fetchall()
+    )
+
+
+def sweep(db: apsw.Connection, now: Instant, limit: int) -> int:
+    """Delete up to `limit` expired rows of each kind. Return the number of changes."""
+    before, min_live_key = db.total_changes(), first_live_key(now)
+    dead = db.execute("select key from clocks where key < ? order by key limit ?", (min_live_key, limit)).fetchall()
+    db.executemany("delete from schedules where clock_key = ?", dead)
+    db.executemany("delete from clocks where key = ?", dead)
+    db.execute(statements.SWEEP_CREATIONS, (min_live_key, limit))
+    db.execute(statements.SWEEP_CONNECTIONS, (min_live_key, limit))
+    db.execute(statements.SWEEP_TOKENS, (to_micros(now), limit))
+    logins.sweep(db, now, limit)
+    return db.total_changes() - before
