@@ -14,7 +14,6 @@ from tickover.api.tokens import SignedIn
 from tickover.client import calls
 from tickover.client.async_clock import AsyncClock
 from tickover.client.calls import Call
-from tickover.client.clocks import ClockState
 from tickover.client.errors import NoCode, Unreachable
 from tickover.client.messages import Transport
 
@@ -46,7 +45,7 @@ def _clock_method(
     @wraps(call)
     async def send(self: "AsyncClient", /, *args: P.args, **kwargs: P.kwargs) -> AsyncClock:
         snapshot = await self._send(call(*args, **kwargs))
-        return AsyncClock(self, ClockState(snapshot))
+        return AsyncClock(self, snapshot)
 
     _show_signature(send, call, AsyncClock)
     return send

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class AsyncClock(ClockView):
     """A clock. Its properties are from the last response; its methods call the server."""
 
-    def __init__(self, client: "AsyncClient", state: ClockState) -> None:
-        super().__init__(state)
+    def __init__(self, client: "AsyncClient", snapshot: Snapshot) -> None:
+        super().__init__(ClockState(snapshot))
         self._client = client
 
     async def advance(  # noqa: PLR0913 - one parameter for each unit of time

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
+from importlib.util import find_spec
 
 from msgspec import Struct, field
 
 from tickover.api.arguments import Amount, add_exactly
 from tickover.api.clocks import Account, Contribution, Goal, Snapshot, Transaction, Transfer
 from tickover.api.expectations import Expectation
-from tickover.client.app_time import frozen_at
 from tickover.client.webhooks import EventQueue
 
 
@@ -51,7 +51,7 @@ class ClockView:
 
         It needs time-machine or freezegun.
         """
-        with frozen_at(self.frozen_time) as move_to:
+        with _frozen_at(self.frozen_time) as move_to:
             self._state.on_move.append(move_to)
             try:
                 yield
@@ -147,6 +147,24 @@ class ClockView:
 
         opening = self.opening_balances if opening_balances is None else opening_balances
         return statements.export(self.snapshot, format, opening=opening, pending=pending, account=account)
+
+
+@contextmanager
+def _frozen_at(instant: datetime) -> Iterator[Callable[[datetime], object]]:
+    """Freeze `now()` of this process at an instant. Yield a function that moves it."""
+    if find_spec("time_machine"):
+        import time_machine  # noqa: PLC0415 - optional
+
+        with time_machine.travel(instant, tick=False) as traveller:
+            yield traveller.move_to
+    elif find_spec("freezegun"):
+        import freezegun  # noqa: PLC0415 - optional
+
+        # Timeouts of connections and the event loop need the real time.
+        with freezegun.freeze_time(instant, real_asyncio=True, ignore=["tickover", "httpx2", "httpcore2"]) as factory:
+            yield factory.move_to
+    else:
+        raise ModuleNotFoundError("freeze() needs time-machine or freezegun. Install one: pip install time-machine")
 
 
 def diff_snapshots(before: Snapshot, after: Snapshot) -> AdvanceResult:
