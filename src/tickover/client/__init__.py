@@ -1,112 +1,64 @@
 """The Python client: `Tickover` for synchronous code, `AsyncTickover` for asyncio."""
 
-from tickover.api.arguments import midnight
-from tickover.api.clocks import (
-    Account,
-    AccountBalance,
-    Balance,
-    BalancePoint,
-    Balances,
-    ClockPage,
-    Contribution,
-    Event,
-    Goal,
-    Snapshot,
-    Summary,
-    Transaction,
-    Transfer,
-)
-from tickover.api.connections import BankFault, Connected, Connection
-from tickover.api.durations import Duration
-from tickover.api.errors import Fault, Reason, Rejection
-from tickover.api.expectations import (
-    CheckResult,
-    Expectation,
-    ExpectationResult,
-    Violation,
-    goal_reached,
-    never_above,
-    never_below,
-    posted,
-    total,
-)
-from tickover.api.plans import Plan, account, contribution, expense, goal, income, transfer
-from tickover.api.reconciliation import Reconciliation
-from tickover.api.tokens import AccessToken, CreatedAccessToken, CurrentUser, SignedIn, TokenInfo
-from tickover.api.tokens import StoredEmail as Email
-from tickover.client.async_client import AsyncTickover
-from tickover.client.async_clock import AsyncClock
-from tickover.client.clocks import AdvanceResult
-from tickover.client.errors import (
-    BooksDiffer,
-    ClientError,
-    ExpectationFailed,
-    InvalidResponse,
-    NoCode,
-    NothingLeft,
-    Unreachable,
-)
-from tickover.client.sync_client import Clock, Tickover
-from tickover.client.webhooks import Answer, Delivery, Webhook
+# A name that is repeated after `as` is public.
+from tickover.api.arguments import midnight as midnight
+from tickover.api.clocks import Account as Account
+from tickover.api.clocks import AccountBalance as AccountBalance
+from tickover.api.clocks import Balance as Balance
+from tickover.api.clocks import BalancePoint as BalancePoint
+from tickover.api.clocks import Balances as Balances
+from tickover.api.clocks import ClockPage as ClockPage
+from tickover.api.clocks import Contribution as Contribution
+from tickover.api.clocks import Event as Event
+from tickover.api.clocks import Goal as Goal
+from tickover.api.clocks import Snapshot as Snapshot
+from tickover.api.clocks import Summary as Summary
+from tickover.api.clocks import Transaction as Transaction
+from tickover.api.clocks import Transfer as Transfer
+from tickover.api.connections import BankFault as BankFault
+from tickover.api.connections import Connected as Connected
+from tickover.api.connections import Connection as Connection
+from tickover.api.durations import Duration as Duration
+from tickover.api.errors import Fault as Fault
+from tickover.api.errors import Reason as Reason
+from tickover.api.errors import Rejection as Rejection
+from tickover.api.expectations import CheckResult as CheckResult
+from tickover.api.expectations import Expectation as Expectation
+from tickover.api.expectations import ExpectationResult as ExpectationResult
+from tickover.api.expectations import Violation as Violation
+from tickover.api.expectations import goal_reached as goal_reached
+from tickover.api.expectations import never_above as never_above
+from tickover.api.expectations import never_below as never_below
+from tickover.api.expectations import posted as posted
+from tickover.api.expectations import total as total
+from tickover.api.plans import Plan as Plan
+from tickover.api.plans import account as account
+from tickover.api.plans import contribution as contribution
+from tickover.api.plans import expense as expense
+from tickover.api.plans import goal as goal
+from tickover.api.plans import income as income
+from tickover.api.plans import transfer as transfer
+from tickover.api.reconciliation import Reconciliation as Reconciliation
+from tickover.api.tokens import AccessToken as AccessToken
+from tickover.api.tokens import CreatedAccessToken as CreatedAccessToken
+from tickover.api.tokens import CurrentUser as CurrentUser
+from tickover.api.tokens import SignedIn as SignedIn
+from tickover.api.tokens import StoredEmail
+from tickover.api.tokens import TokenInfo as TokenInfo
+from tickover.client.async_client import AsyncTickover as AsyncTickover
+from tickover.client.async_clock import AsyncClock as AsyncClock
+from tickover.client.clocks import AdvanceResult as AdvanceResult
+from tickover.client.errors import BooksDiffer as BooksDiffer
+from tickover.client.errors import ClientError as ClientError
+from tickover.client.errors import ExpectationFailed as ExpectationFailed
+from tickover.client.errors import InvalidResponse as InvalidResponse
+from tickover.client.errors import NoCode as NoCode
+from tickover.client.errors import NothingLeft as NothingLeft
+from tickover.client.errors import Unreachable as Unreachable
+from tickover.client.sync_client import Clock as Clock
+from tickover.client.sync_client import Tickover as Tickover
+from tickover.client.webhooks import Answer as Answer
+from tickover.client.webhooks import Delivery as Delivery
+from tickover.client.webhooks import Webhook as Webhook
 
-__all__ = [
-    "AccessToken",
-    "Account",
-    "AccountBalance",
-    "AdvanceResult",
-    "Answer",
-    "AsyncClock",
-    "AsyncTickover",
-    "Balance",
-    "BalancePoint",
-    "Balances",
-    "BankFault",
-    "BooksDiffer",
-    "CheckResult",
-    "ClientError",
-    "Clock",
-    "ClockPage",
-    "Connected",
-    "Connection",
-    "Contribution",
-    "CreatedAccessToken",
-    "CurrentUser",
-    "Delivery",
-    "Duration",
-    "Email",
-    "Event",
-    "Expectation",
-    "ExpectationFailed",
-    "ExpectationResult",
-    "Fault",
-    "Goal",
-    "InvalidResponse",
-    "NoCode",
-    "NothingLeft",
-    "Plan",
-    "Reason",
-    "Reconciliation",
-    "Rejection",
-    "SignedIn",
-    "Snapshot",
-    "Summary",
-    "Tickover",
-    "TokenInfo",
-    "Transaction",
-    "Transfer",
-    "Unreachable",
-    "Violation",
-    "Webhook",
-    "account",
-    "contribution",
-    "expense",
-    "goal",
-    "goal_reached",
-    "income",
-    "midnight",
-    "never_above",
-    "never_below",
-    "posted",
-    "total",
-    "transfer",
-]
+Email = StoredEmail
