@@ -1,9 +1,10 @@
 """The items of a clock in order of time, with what they change, and as text around its time or a violation."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import reduce
+from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
 from msgspec import UNSET
@@ -54,17 +55,13 @@ class Item(NamedTuple):
 
 def clock_items(clock: Snapshot) -> list[Item]:
     """Return all items of the clock in order of time."""
-
-    def items() -> Iterator[Item]:
-        for transaction in (*clock.transactions, *clock.pending_transactions):
-            yield _transaction_item(transaction, clock.frozen_time)
-        for transfer in (*(clock.transfers or ()), *(clock.pending_transfers or ())):
-            yield _transfer_item(transfer, clock.frozen_time)
-        for goal in clock.goals:
-            for contribution in (*goal.contributions, *goal.upcoming_contributions):
-                yield _contribution_item(goal, contribution, clock.frozen_time)
-
-    return sorted(items(), key=lambda item: item.at)
+    now = clock.frozen_time
+    transfers = (*(clock.transfers or ()), *(clock.pending_transfers or ()))
+    items = [_transaction_item(item, now) for item in (*clock.transactions, *clock.pending_transactions)]
+    items += [_transfer_item(item, now) for item in transfers]
+    for goal in clock.goals:
+        items += [_contribution_item(goal, item, now) for item in (*goal.contributions, *goal.upcoming_contributions)]
+    return sorted(items, key=lambda item: item.at)
 
 
 def _transaction_item(transaction: Transaction, now: datetime) -> Item:
@@ -144,35 +141,20 @@ def format_violations(
     return "\n".join([*lines, "", *_items_around(first.at, items, balances, [marker])])
 
 
-class Difference(NamedTuple):
-    """A difference between the books of an app and what the bank showed, as a sentence with sanitized text."""
-
-    at: datetime
-    text: str
-
-
-def find_differences(result: Reconciliation[Decimal], at: datetime) -> list[Difference]:
-    """Return all differences in order of time. `at` is the time of the balance. The rows of the app count from 1."""
-
-    def differences() -> Iterator[Difference]:
-        for item in result.missing:
-            yield Difference(item.at, f"The app has no row for {_describe(item)}.")
-        for changed in result.changed:
-            expected, observed = changed.expected, changed.observed
-            changes = [f"{name} {_show(observed, name)} instead of {_show(expected, name)}" for name in changed.fields]
-            text = f"Row {observed.index + 1} for {_describe(expected)} has {', '.join(changes)}."
-            yield Difference(expected.at, text)
-        for copy in result.duplicated:
-            yield Difference(copy.at, f"Row {copy.index + 1} is a second copy of {_describe(copy)}.")
-        for row in result.unexpected:
-            yield Difference(row.at, f"Row {row.index + 1} isn't at the bank: {_describe(row)}.")
-        if result.balance is not UNSET and result.balance.observed != result.balance.expected:
-            observed_balance = _format_number(result.balance.observed)
-            yield Difference(
-                at, f"The balance is {observed_balance} instead of {_format_number(result.balance.expected)}."
-            )
-
-    return sorted(differences(), key=lambda difference: difference.at)
+def _differences(result: Reconciliation[Decimal], at: datetime) -> list[tuple[datetime, str]]:
+    """Return the time and the text of each difference. `at` is the time of the balance. Rows count from 1."""
+    found = [(item.at, f"The app has no row for {_describe(item)}.") for item in result.missing]
+    for changed in result.changed:
+        expected, observed = changed.expected, changed.observed
+        changes = [f"{name} {_show(observed, name)} instead of {_show(expected, name)}" for name in changed.fields]
+        text = f"Row {observed.index + 1} for {_describe(expected)} has {', '.join(changes)}."
+        found.append((expected.at, text))
+    found += [(row.at, f"Row {row.index + 1} is a second copy of {_describe(row)}.") for row in result.duplicated]
+    found += [(row.at, f"Row {row.index + 1} isn't at the bank: {_describe(row)}.") for row in result.unexpected]
+    if result.balance is not UNSET and result.balance.observed != result.balance.expected:
+        observed_balance, expected_balance = map(_format_number, (result.balance.observed, result.balance.expected))
+        found.append((at, f"The balance is {observed_balance} instead of {expected_balance}."))
+    return sorted(found, key=itemgetter(0))
 
 
 def _describe(item: _ComparedItem) -> str:
@@ -197,17 +179,17 @@ def format_differences(
 
     The first line starts with the first difference, because pytest's summary shows only that. ✗ marks it.
     """
-    found = find_differences(result, at)
-    first = found[0]
+    found = _differences(result, at)
+    first_at, first = found[0]
     count = "1 difference" if len(found) == 1 else f"{len(found):,} differences"
-    lines = [f"{first.text} {count} between the books and {clock.id}."]
-    lines += [f"  {timestamps.write(one.at)}  {one.text}" for one in found[:MAX_DIFFERENCES]]
+    lines = [f"{first} {count} between the books and {clock.id}."]
+    lines += [f"  {timestamps.write(time)}  {text}" for time, text in found[:MAX_DIFFERENCES]]
     if len(found) > MAX_DIFFERENCES:
         lines.append(f"  … {len(found) - MAX_DIFFERENCES:,} more")
-    marker = f"  ✗ {timestamps.write(first.at)}  {first.text}"
+    marker = f"  ✗ {timestamps.write(first_at)}  {first}"
     items, opening = _compared_items(clock, account, currency)
     balances = running_balances(items, {"": opening})
-    return "\n".join([*lines, "", *_items_around(first.at, items, balances, [marker])])
+    return "\n".join([*lines, "", *_items_around(first_at, items, balances, [marker])])
 
 
 def _compared_items(clock: Snapshot, account: str | None, currency: str | None) -> tuple[list[Item], Decimal]:
