@@ -5,14 +5,12 @@ import os
 import shutil
 import stat
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import httpx2
 from aiosmtplib import SMTPAuthenticationError, SMTPException, SMTPResponseException
-from msgspec import Struct
 
 from tickover.api import timestamps
 from tickover.api.errors import Rejection
@@ -36,74 +34,54 @@ _OTHERS: Final = stat.S_IWGRP | stat.S_IRWXO
 """Groups may read, because a secret is often given to a service through its group."""
 
 
-class Status(StrEnum):
-    OK = "ok"
-    WARNING = "warning"
-    ERROR = "error"
+class Check(NamedTuple):
+    """The result of a check."""
 
-
-class Check(Struct, frozen=True):
-    """The result of one check."""
-
-    name: str
-    status: Status
+    status: Literal["ok", "warning", "error"]
     message: str
     advice: str = ""
 
 
-def ok(name: str, message: str) -> Check:
-    return Check(name, Status.OK, message)
-
-
-def warning(name: str, message: str, advice: str) -> Check:
-    return Check(name, Status.WARNING, message, advice)
-
-
-def error(name: str, message: str, advice: str) -> Check:
-    return Check(name, Status.ERROR, message, advice)
-
-
 async def run_checks(
     settings: Settings, environment: Mapping[str, str], now: Callable[[], Instant]
-) -> AsyncIterator[Check]:
-    """Yield the result of each check as soon as it is known."""
+) -> AsyncIterator[tuple[str, Check]]:
+    """Yield the name and the result of each check as soon as it is known."""
     try:
         redact_url(settings.database_url)
     except SettingError as failure:
-        yield error("settings", str(failure), "Correct the setting. Then run this command again.")
+        yield "settings", wrong_setting(failure)
         return
-    yield ok("settings", "All settings are valid.")
-    checks, statistics = await _check_database(settings.database_url, now)
-    for check in checks:
-        yield check
-    yield check_disk(shutil.disk_usage(folder := data_folder(settings.database_url, settings.data_dir)).free, folder)
-    yield await check_mail(settings)
-    yield check_clock(now(), statistics.clock_skew_seconds if statistics else None)
-    yield await _check_public_url(settings)
-    yield check_proxies(settings)
-    for check in check_permissions(settings, environment):
-        yield check
-
-
-async def _check_database(url: str, now: Callable[[], Instant]) -> tuple[list[Check], Statistics | None]:
-    """Return the results, and the statistics of the database if it can be read."""
-    name = redact_url(url)
-    if not is_postgres(url) and not sqlite_path(url).exists():
-        return [ok("database", f"{name} doesn't exist yet. The first start creates it.")], None
+    yield "settings", Check("ok", "All settings are valid.")
+    url, folder = settings.database_url, data_folder(settings.database_url, settings.data_dir)
+    skew = None
     try:
-        found = await read_statistics(url, now)
+        found = await read_statistics(url, now) if is_postgres(url) or sqlite_path(url).exists() else None
     except SettingError as failure:
-        return [error("database", str(failure), _advice(failure))], None
-    schema = check_schema(found.schema_version, schema_version(url))
-    if schema.status is Status.OK:
-        database = await _check_writes(url, found)
+        yield "database", Check("error", str(failure), _advice(failure))
     else:
+        yield "database", await _check_database(url, found)
+        if found is not None:
+            skew = found.clock_skew_seconds
+            yield "schema", check_schema(found.schema_version, schema_version(url))
+    yield "disk", check_disk(shutil.disk_usage(folder).free, folder)
+    yield "mail", await check_mail(settings)
+    yield "clock", check_clock(now(), skew)
+    yield "public URL", await _check_public_url(settings)
+    yield "proxies", check_proxies(settings)
+    for check in check_permissions(settings, environment):
+        yield "permissions", check
+
+
+def wrong_setting(error: SettingError) -> Check:
+    return Check("error", str(error), "Correct the setting. Then run this command again.")
+
+
+async def _check_database(url: str, found: Statistics | None) -> Check:
+    if found is None:
+        return Check("ok", f"{redact_url(url)} doesn't exist yet. The first start creates it.")
+    if found.schema_version != schema_version(url):
         # Opening the store would migrate it.
-        database = ok("database", f"{name} responds. Its size is {_size(found.bytes)}.")
-    return [database, schema], found
-
-
-async def _check_writes(url: str, found: Statistics) -> Check:
+        return Check("ok", f"{redact_url(url)} responds. Its size is {_size(found.bytes)}.")
     try:
         store = await open_store(url, 1)
         try:
@@ -111,12 +89,12 @@ async def _check_writes(url: str, found: Statistics) -> Check:
         finally:
             await store.close()
         if is_postgres(url) and (full := await find_growth_error(url)):
-            return error("database", f"{redact_url(url)} can't grow: {full}.", _ADVICE["disk_full"])
+            return Check("error", f"{redact_url(url)} can't grow: {full}.", _ADVICE["disk_full"])
     except (SettingError, Rejection) as failure:
         cause = failure.__cause__
         reason = describe_error(cause if isinstance(cause, Exception) else failure)
-        return error("database", f"{redact_url(url)} accepts no writes: {reason}.", _advice(failure))
-    return ok("database", f"{redact_url(url)} accepts writes. Its size is {_size(found.bytes)}.")
+        return Check("error", f"{redact_url(url)} accepts no writes: {reason}.", _advice(failure))
+    return Check("ok", f"{redact_url(url)} accepts writes. Its size is {_size(found.bytes)}.")
 
 
 _ADVICE: Final = {
@@ -139,28 +117,28 @@ def _advice(failure: Exception) -> str:
 def check_schema(found: int, newest: int) -> Check:
     if found > newest:
         message = f"The schema has version {found}, but this Tickover supports only versions up to {newest}."
-        return error("schema", message, "Run the newer Tickover that upgraded the database.")
+        return Check("error", message, "Run the newer Tickover that upgraded the database.")
     if found < newest:
         message = f"The schema has version {found}. The next start migrates it to version {newest}."
-        return warning("schema", message, "Make a backup first. To migrate in advance, run `tickover migrate`.")
-    return ok("schema", f"The schema is up to date: version {found}.")
+        return Check("warning", message, "Make a backup first. To migrate in advance, run `tickover migrate`.")
+    return Check("ok", f"The schema is up to date: version {found}.")
 
 
 def check_disk(free: int, folder: Path) -> Check:
     message = f"{_size(free)} are free in {folder}."
     if free < _NO_SPACE:
-        return error("disk", message, "Free some space. Without space, calls return UNAVAILABLE.")
+        return Check("error", message, "Free some space. Without space, calls return UNAVAILABLE.")
     if free < _LITTLE_SPACE:
-        return warning("disk", message, "Free some space.")
-    return ok("disk", message)
+        return Check("warning", message, "Free some space.")
+    return Check("ok", message)
 
 
 async def check_mail(settings: Settings) -> Check:
     if settings.mail_url == OUTBOX:
         if exposure := exposure_reason(settings):
             message = f"Emails go to the outbox {exposure}, so anyone who can reach the server can sign in as any user."
-            return warning("mail", message, "Set TICKOVER_MAIL_URL to your mail server.")
-        return ok("mail", f"Emails aren't sent. They go to {settings.data_dir / 'outbox'}.")
+            return Check("warning", message, "Set TICKOVER_MAIL_URL to your mail server.")
+        return Check("ok", f"Emails aren't sent. They go to {settings.data_dir / 'outbox'}.")
     host = urlsplit(settings.mail_url).hostname
     # A check logs nothing: its failure is the result.
     log = Log(logging.getLogger("tickover.doctor"))
@@ -169,11 +147,10 @@ async def check_mail(settings: Settings) -> Check:
         assert isinstance(mailer, SmtpMailer)
         await mailer.check()
     except SettingError as failure:
-        return error("mail", str(failure), "Correct the setting.")
+        return Check("error", str(failure), "Correct the setting.")
     except (SMTPException, OSError) as failure:
         return _mail_error(host, failure)
-    message = f"The mail server {host} accepts the sender {settings.mail_from}. No email was sent."
-    return ok("mail", message)
+    return Check("ok", f"The mail server {host} accepts the sender {settings.mail_from}. No email was sent.")
 
 
 def _mail_error(host: str | None, failure: Exception) -> Check:
@@ -186,56 +163,56 @@ def _mail_error(host: str | None, failure: Exception) -> Check:
     reason = describe_error(failure)
     if isinstance(failure, SMTPResponseException):
         reason = f"{failure.code} {describe_error(Exception(failure.message))}"
-    return error("mail", f"The mail server {host} can't be used: {reason}.", advice)
+    return Check("error", f"The mail server {host} can't be used: {reason}.", advice)
 
 
 def check_clock(now: Instant, skew: float | None) -> Check:
     if not timestamps.EARLIEST_NOW <= now < timestamps.LATEST_NOW:
-        return error("clock", f"This machine's clock says {timestamps.write(now)}.", "Set the clock with NTP.")
+        return Check("error", f"This machine's clock says {timestamps.write(now)}.", "Set the clock with NTP.")
     if skew is None:
-        return ok("clock", f"This machine's clock says {timestamps.write(now)}.")
+        return Check("ok", f"This machine's clock says {timestamps.write(now)}.")
     message = f"This machine's clock is {abs(skew):.1f} s {'ahead of' if skew >= 0 else 'behind'} the database's."
     if abs(skew) >= _GREAT_SKEW_SECONDS:
-        return error("clock", message, "Synchronize both clocks with NTP. Codes could expire too early or too late.")
+        return Check("error", message, "Synchronize both clocks with NTP. Codes could expire too early or too late.")
     if abs(skew) >= _SLIGHT_SKEW_SECONDS:
-        return warning("clock", message, "Synchronize both clocks with NTP.")
-    return ok("clock", message)
+        return Check("warning", message, "Synchronize both clocks with NTP.")
+    return Check("ok", message)
 
 
 async def _check_public_url(settings: Settings) -> Check:
     url = settings.public_url
     if not url:
         if is_loopback(settings.host):
-            return ok("public URL", "Login links point to this machine, because only it can reach the server.")
+            return Check("ok", "Login links point to this machine, because only it can reach the server.")
         message = "TICKOVER_PUBLIC_URL isn't set, so login links point to this machine."
-        return warning("public URL", message, "Set it to the address that your users open.")
+        return Check("warning", message, "Set it to the address that your users open.")
     parts = urlsplit(url)
     if parts.scheme == "http" and not is_loopback(str(parts.hostname)):
         message = f"{url} has no TLS, so others on the network can read login links and tokens."
-        return warning("public URL", message, "Put a TLS proxy in front, and use https://.")
+        return Check("warning", message, "Put a TLS proxy in front, and use https://.")
     try:
         async with httpx2.AsyncClient(timeout=_HTTP_SECONDS) as client:
             response = await client.get(f"{url}/healthz")
     except (httpx2.HTTPError, httpx2.InvalidURL) as failure:
         message = f"{url} doesn't respond: {str(failure).rstrip('.') or type(failure).__name__}."
-        return warning("public URL", message, "If the server runs, check the proxy, its certificate and the name.")
+        return Check("warning", message, "If the server runs, check the proxy, its certificate and the name.")
     if (response.status_code, response.text) != (200, "alive\n"):
         message = f"{url}/healthz returns {response.status_code}, not the response of a Tickover server."
-        return warning("public URL", message, "If the server runs, check the path in the proxy's configuration.")
-    return ok("public URL", f"{url} reaches a Tickover server.")
+        return Check("warning", message, "If the server runs, check the path in the proxy's configuration.")
+    return Check("ok", f"{url} reaches a Tickover server.")
 
 
 def check_proxies(settings: Settings) -> Check:
     too_wide = [network for network in settings.trusted_proxies if network.prefixlen < _MIN_PREFIX[network.version]]
     if too_wide:
         message = f"TICKOVER_TRUSTED_PROXIES trusts {too_wide[0]}, so clients can forge their address."
-        return error("proxies", message, "List only the addresses of your proxies.")
+        return Check("error", message, "List only the addresses of your proxies.")
     public_host = urlsplit(settings.public_url).hostname
     if public_host and not is_loopback(public_host) and not settings.trusted_proxies:
         message = "The public URL names another host, but TICKOVER_TRUSTED_PROXIES is empty."
-        return warning("proxies", message, "Add the address of your proxy, or all clients share one rate limit.")
+        return Check("warning", message, "Add the address of your proxy, or all clients share one rate limit.")
     trusted = ", ".join(map(str, settings.trusted_proxies))
-    return ok("proxies", f"X-Forwarded-For is trusted from {trusted}." if trusted else "No proxy is trusted.")
+    return Check("ok", f"X-Forwarded-For is trusted from {trusted}." if trusted else "No proxy is trusted.")
 
 
 _MIN_PREFIX: Final = {4: 8, 6: 16}
@@ -251,14 +228,14 @@ def check_permissions(settings: Settings, environment: Mapping[str, str]) -> Ite
         mode = stat.S_IMODE(path.stat().st_mode)
         if mode & _OTHERS:
             message = f"Other users may be able to use {path} (mode {mode:03o})."
-            yield warning("permissions", message, f"Run: chmod go= {path}")
+            yield Check("warning", message, f"Run: chmod go= {path}")
         if not os.access(path, os.R_OK):
             message = f"This user can't read {path}."
-            yield error("permissions", message, "Run this command as the server's user, or change the file's owner.")
+            yield Check("error", message, "Run this command as the server's user, or change the file's owner.")
     if settings.data_dir.exists() and not os.access(settings.data_dir, os.W_OK):
         message = f"This user can't write to {settings.data_dir}."
-        yield error("permissions", message, "Change the owner of the folder, or set TICKOVER_DATA_DIR to another one.")
-    yield ok("permissions", f"Checked {len(existing)} files and folders.")
+        yield Check("error", message, "Change the owner of the folder, or set TICKOVER_DATA_DIR to another one.")
+    yield Check("ok", f"Checked {len(existing)} files and folders.")
 
 
 def _size(count: int) -> str:

@@ -33,23 +33,23 @@ def doctor(session: Session, /, **flags: Any) -> None:
 
         found = []
 
-        def report(check: checks.Check) -> None:
-            found.append(check)
+        def report(name: str, check: checks.Check) -> None:
+            found.append({"name": name, **check._asdict()})
             if not session.output.wants_json:
                 advice = [f"  {'':13} {check.advice}"] if check.advice else []
-                session.output.write(None, f"{_MARKS[check.status]} {check.name:13} {check.message}", *advice)
+                session.output.write(None, f"{_MARKS[check.status]} {name:13} {check.message}", *advice)
 
         async def report_all() -> None:
-            async for check in checks.run_checks(settings, os.environ, wall_clock):
-                report(check)
+            async for name, check in checks.run_checks(settings, os.environ, wall_clock):
+                report(name, check)
 
         try:
             settings = read_server_settings(session, flags)
         except SettingError as failure:
-            report(checks.error("settings", str(failure), "Correct the setting. Then run this command again."))
+            report("settings", checks.wrong_setting(failure))
         else:
             asyncio.run(report_all())
-        has_error = any(check.status is checks.Status.ERROR for check in found)
+        has_error = any(check["status"] == "error" for check in found)
     if session.output.wants_json:
         session.output.write_json({"ok": not has_error, "checks": found})
     click.get_current_context().exit(Exit.VIOLATED if has_error else Exit.DONE)
