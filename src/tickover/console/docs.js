@@ -1,5 +1,6 @@
-// The forms and the filter of the contents at /docs, and the user in its header. Without scripts, the page has neither.
+// The forms, the filter of the contents and the colours of code at /docs, and the user in its header.
 
+import { highlight } from "./lib/code-block.js";
 import { copyText, h } from "./lib/dom.js";
 import { signOut } from "./lib/rpc.js";
 import { currentSession, onSessionChange } from "./lib/session.js";
@@ -59,6 +60,8 @@ document.querySelector("main").addEventListener("change", ({ target: { type, val
   if (type !== "radio") return;
   for (const input of document.querySelectorAll(`input[value="${value}"]`)) input.checked = true;
 });
+
+for (const block of document.querySelectorAll("pre")) block.replaceChildren(...highlight(block.textContent));
 
 for (const sample of document.querySelectorAll(".sample")) {
   const shownText = () => [...sample.querySelectorAll("pre")].find((block) => block.checkVisibility()).textContent;

@@ -4,20 +4,21 @@ import { copyText, h } from "./dom.js";
 
 const MAX_SHOWN_LENGTH = 20_000;
 
-// Strings, numbers and keywords of JSON and shells. A string before a colon is a key.
+// Strings, numbers and keywords of JSON, shells and Python. A string before a colon is a key.
 const TOKENS = new RegExp(
   [
     /(?<key>"(?:[^"\\\n]|\\.)*"(?=:))/,
     /(?<string>"(?:[^"\\\n]|\\.)*"|'[^'\n]*')/,
-    /(?<![\w-])(?<number>-?\d[\d.]*(?:e[+-]?\d+)?)(?![\w-])/,
-    /(?<![\w./-])(?<keyword>true|false|null|curl)(?![\w/-])/,
+    /(?<![\w/.-]|\w:)(?<number>-?\d[\d.]*(?:e[+-]?\d+)?)(?![\w-])/,
+    /(?<![\w./-])(?<keyword>curl|from|import|for|in|print|[Tt]rue|[Ff]alse|null|None)\b(?![\w./-]| =)/,
   ]
     .map(({ source }) => source)
     .join("|"),
   "gm",
 );
 
-function* highlight(text) {
+/** Yield the text in parts: strings, and elements with colours. */
+export function* highlight(text) {
   let end = 0;
   for (const match of text.matchAll(TOKENS)) {
     if (match.index > end) yield text.slice(end, match.index);

@@ -1,4 +1,4 @@
-"""The page /docs: the OpenRPC document as HTML. Only the filter of its contents and the forms need a script.
+"""The page /docs: the OpenRPC document as HTML. Only the filter of its contents, the forms and colours need a script.
 
 The template has little logic, because the server compiles it at every start.
 """
@@ -24,12 +24,6 @@ _KINDS: Final = {
     "integer": "whole number",
 }
 _encode: Final = json.JSONEncoder(ensure_ascii=False).encode
-
-_STRING: Final = r'"(?:[^"\\\n]|\\.)*"'
-_TOKENS: Final = re.compile(
-    rf"(?P<key>{_STRING}(?=:))|(?P<string>{_STRING}|'[^'\n]*')|(?<![\w/:.=-])(?P<number>-?\d[\d.]*)(?![\w-])"
-    r"|(?<![\w./])(?P<keyword>curl|from|import|for|in|print|[Tt]rue|[Ff]alse|null|None)\b(?![\w./-]| =)"
-)
 
 Schema = Mapping[str, Any]
 Values = dict[str, Any]
@@ -98,17 +92,17 @@ class _Reader:
     def _example(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Values:
         return {**example, "requests": dict(self.requests(method, example))}
 
-    def requests(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Iterator[tuple[str, Markup]]:
+    def requests(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield the request of an example in each language. Only the first example has others than curl."""
         needs_token: bool = method["x-needs-token"]
-        yield "curl", _highlight(_curl(self.url, method["name"], _params(example), needs_token=needs_token))
+        yield "curl", _curl(self.url, method["name"], _params(example), needs_token=needs_token)
         sample = self._samples.get(method["name"]) if example is method["examples"][0] else None
         if sample:
             imports = sample.get("imports", "from tickover.client import Tickover").rstrip()
             server = _encode(self.url.removesuffix("/rpc")) + (", token" if needs_token else "")
-            yield "Python", _highlight(f"{imports}\n\ntickover = Tickover({server})\n{sample['python'].rstrip()}")
+            yield "Python", f"{imports}\n\ntickover = Tickover({server})\n{sample['python'].rstrip()}"
             if "command" in sample:
-                yield "Command line", _highlight(sample["command"].rstrip())
+                yield "Command line", sample["command"].rstrip()
 
     def fields(self, schema: Schema, required: str = "") -> Iterator[Values]:
         """Yield the members of an object, or of the objects in an array, each with its own. Mark the required ones."""
@@ -178,17 +172,6 @@ def _prose(text: str) -> Markup:
     return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped
 
 
-def _highlight(code: str) -> Markup:
-    """Colour keys, strings, numbers and keywords as the console does."""
-
-    def span(match: re.Match[str]) -> str:
-        return f'<span class="token-{match.lastgroup}">{match[0]}</span>'
-
-    # Quotes need no escapes in the text of an element.
-    text = code.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return Markup(_TOKENS.sub(span, text))  # noqa: S704 - escaped
-
-
 def _breakable(name: str) -> Markup:
     """Allow line breaks between the words of a long name."""
     return Markup(re.sub("(?<=[a-z])(?=[A-Z])|(?<=_)", "<wbr>", str(escape(name))))  # noqa: S704 - escaped
@@ -200,8 +183,8 @@ def _curl(url: str, operation: str, params: Mapping[str, Any], *, needs_token: b
     return " \\\n  ".join([f"curl -sS {quote(url)}", *(f"-H {header}" for header in headers), f"-d {quote(body)}"])
 
 
-def _response(value: Any, kind: str) -> Markup:
-    return _highlight(pretty({"jsonrpc": "2.0", kind: value, "id": 1}))
+def _response(value: Any, kind: str) -> str:
+    return pretty({"jsonrpc": "2.0", kind: value, "id": 1})
 
 
 def pretty(value: Any, width: int = _WIDTH, indent: str = "", lead: str = "") -> str:
