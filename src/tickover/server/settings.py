@@ -20,7 +20,6 @@ PREFIX: Final = "TICKOVER_"
 OUTBOX: Final = "outbox:"
 CLIENT_VARIABLES: Final = frozenset({"TICKOVER_URL", "TICKOVER_TOKEN", "TICKOVER_WEBHOOK_SECRET"})
 """Client-only variables; the server ignores them."""
-_MAX_FILE_LENGTH: Final = 64 * 2**10
 
 
 class SettingError(Exception):
@@ -33,8 +32,8 @@ class Setting(Struct, frozen=True):
     help: str
     default: str
     read: Callable[[str], Any]
-    has_flag: bool
-    may_hold_a_secret: bool
+    has_flag: bool = True
+    may_hold_a_secret: bool = False
     name: str = ""
     """That of its field in Settings."""
 
@@ -48,11 +47,8 @@ class Setting(Struct, frozen=True):
         return f"{self.variable}_FILE" if self.may_hold_a_secret else ""
 
 
-def setting(
-    help: str, default: str, read: Callable[[str], Any], *, has_flag: bool = True, may_hold_a_secret: bool = False
-) -> Any:
-    """Declare a setting. Its type is that of its field in Settings."""
-    return Setting(help, default, read, has_flag, may_hold_a_secret)
+setting: Final[Any] = Setting
+"""Declares a setting. Its type is that of its field in Settings."""
 
 
 class Settings(Struct, frozen=True):
@@ -181,20 +177,14 @@ def _read_value(setting: Setting, environment: Mapping[str, str]) -> str:
         return value
     if value:
         raise SettingError(f"{setting.variable} and {setting.file_variable} are both set. Unset one of them.")
-    return _read_file(setting.file_variable, Path(file))
-
-
-def _read_file(variable: str, path: Path) -> str:
-    """Return the content of a file with a secret, without the line break at its end."""
     try:
-        # Not a pipe or a device, which may never end.
-        content = path.read_text("utf-8") if path.is_file() or not path.exists() else ""
+        content = Path(file).read_text("utf-8")
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or "it isn't UTF-8 text"
-        raise SettingError(f"{variable} names a file that can't be read ({path}): {reason}.") from None
-    if not content.strip() or len(content) > _MAX_FILE_LENGTH:
-        raise SettingError(f"{variable} must name a file with one line of text, not {str(path)!r}.")
-    return content.removesuffix("\n").removesuffix("\r")
+        raise SettingError(f"{setting.file_variable} names a file that can't be read ({file}): {reason}.") from None
+    if not content.strip():
+        raise SettingError(f"{setting.file_variable} must name a file with one line of text, not {file!r}.")
+    return content.removesuffix("\n")
 
 
 def has_password(url: str) -> bool:

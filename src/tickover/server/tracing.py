@@ -1,7 +1,6 @@
 """Traces for OpenTelemetry: a span for each request, store method and email. It needs the extra `tracing`."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from inspect import iscoroutinefunction
 from threading import Thread
 from typing import Any, Final, cast
@@ -19,7 +18,7 @@ from tickover.api.errors import Rejection
 from tickover.server.http1.messages import Handle, Request, Response
 from tickover.server.operations import OPERATIONS
 from tickover.server.rpc.dispatch import Observe
-from tickover.server.sign_in.mail.mailer import Email, Mailer
+from tickover.server.sign_in.mail.mailer import Mailer
 from tickover.server.storage.store import Store
 from tickover.server.web.handler import HEALTH_CHECKS
 
@@ -55,10 +54,10 @@ class Tracing:
         return lambda request: handle(request) if request.path in HEALTH_CHECKS else traced(request)
 
     def store(self, store: Store) -> Store:
-        return cast("Store", _TracedStore(store, self.tracer))
+        return cast("Store", _Traced(store, "store", self.tracer))
 
     def mailer(self, mailer: Mailer) -> Mailer:
-        return _TracedMailer(mailer, self.tracer)
+        return cast("Mailer", _Traced(mailer, "mail", self.tracer))
 
     def observe(self, record: Observe) -> Observe:
         """Return a function that passes calls to `record`, and adds them to the span of the request."""
@@ -79,51 +78,30 @@ class Tracing:
         thread.join(_CLOSE_SECONDS)
 
 
-class _TracedStore:
-    """Creates a span for each method of a store."""
+class _Traced:
+    """Creates a span for each call of an asynchronous method of a store or a mailer."""
 
-    def __init__(self, store: Store, tracer: trace.Tracer) -> None:
-        self._store = store
+    def __init__(self, target: Store | Mailer, name: str, tracer: trace.Tracer) -> None:
+        self._target = target
+        self._name = name
         self._tracer = tracer
 
     def __getattr__(self, name: str) -> Any:
-        method: Callable[..., Any] = getattr(self._store, name)
-        if not iscoroutinefunction(method):
+        method: Callable[..., Any] = getattr(self._target, name)
+        if not iscoroutinefunction(method) or name == "close":
             return method
 
         async def traced(*values: Any, **options: Any) -> Any:
-            with _client_span(self._tracer, f"store {name}", {"db.operation.name": name}):
-                return await method(*values, **options)
+            # Without the messages of exceptions, which can contain email addresses and values of callers.
+            with self._tracer.start_as_current_span(
+                f"{self._name} {name}", kind=SpanKind.CLIENT, record_exception=False, set_status_on_exception=False
+            ) as span:
+                try:
+                    return await method(*values, **options)
+                except BaseException:
+                    span.set_status(StatusCode.ERROR)
+                    raise
 
         # The next access finds it without this method.
         setattr(self, name, traced)
         return traced
-
-
-class _TracedMailer:
-    """Creates a span for each email."""
-
-    def __init__(self, mailer: Mailer, tracer: trace.Tracer) -> None:
-        self._mailer = mailer
-        self._tracer = tracer
-        self.is_local = mailer.is_local
-
-    async def deliver(self, email: Email) -> None:
-        with _client_span(self._tracer, "mail deliver", {"tickover.email.kind": email.kind}):
-            await self._mailer.deliver(email)
-
-    async def close(self) -> None:
-        await self._mailer.close()
-
-
-@contextmanager
-def _client_span(tracer: trace.Tracer, name: str, attributes: dict[str, str]) -> Iterator[None]:
-    """Create a span without the messages of exceptions, which can contain email addresses and values of callers."""
-    with tracer.start_as_current_span(
-        name, kind=SpanKind.CLIENT, attributes=attributes, record_exception=False, set_status_on_exception=False
-    ) as span:
-        try:
-            yield
-        except BaseException:
-            span.set_status(StatusCode.ERROR)
-            raise

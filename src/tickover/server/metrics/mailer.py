@@ -3,7 +3,7 @@
 import asyncio
 
 from tickover.server.metrics.numbers import Recorder
-from tickover.server.sign_in.mail.mailer import Email, Mailer, MailOutcomeUnknown, MailRejected
+from tickover.server.sign_in.mail.mailer import Email, Mailer, MailRejected
 
 
 class MeasuredMailer:
@@ -16,16 +16,15 @@ class MeasuredMailer:
 
     async def deliver(self, email: Email) -> None:
         time = asyncio.get_running_loop().time
-        began = time()
+        began, outcome = time(), "unknown"
         try:
             await self._mailer.deliver(email)
+            outcome = "sent"
         except MailRejected:
-            self._recorder.record_email("rejected", time() - began)
+            outcome = "rejected"
             raise
-        except MailOutcomeUnknown:
-            self._recorder.record_email("unknown", time() - began)
-            raise
-        self._recorder.record_email("sent", time() - began)
+        finally:
+            self._recorder.record_email(outcome, time() - began)
 
     async def close(self) -> None:
         await self._mailer.close()
