@@ -10,8 +10,7 @@ from tickover.api.errors import Rejection
 from tickover.server.http1.messages import Request
 from tickover.server.settings import Settings, read_settings
 from tickover.server.web import pages
-from tickover.server.web.handler import Handler
-from tickover.server.web.host_check import HostCheck
+from tickover.server.web.handler import Handler, HostCheck
 
 EVERYWHERE = {"host": "0.0.0.0", "mail_url": "smtp://mail.example.com"}
 OUTBOX_EVERYWHERE = {"host": "0.0.0.0", "mail_url": "outbox:"}

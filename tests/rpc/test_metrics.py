@@ -21,8 +21,7 @@ from tickover.api.errors import Reason
 from tickover.server.app import TickoverServer
 from tickover.server.http1.server import Server
 from tickover.server.metrics import server
-from tickover.server.metrics.mailer import MeasuredMailer
-from tickover.server.metrics.numbers import CAUSES, GAUGES, Key, SharedNumbers, cause_of, render
+from tickover.server.metrics.numbers import CAUSES, GAUGES, Key, MeasuredMailer, SharedNumbers, cause_of, render
 from tickover.server.metrics.server import DatabaseFacts
 from tickover.server.settings import SettingError, read_settings
 from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected

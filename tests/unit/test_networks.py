@@ -1,12 +1,14 @@
 """The network of a client, and X-Forwarded-For."""
 
+from ipaddress import ip_network
+
 import pytest
 
-from tickover.server.networks import MAX_FORWARDED_FOR, ClientNetworks, Network, parse_networks
+from tickover.server.networks import MAX_FORWARDED_FOR, ClientNetworks, Network
 
 PROXY = "10.0.0.1"
 CLIENT = "198.51.100.9"
-TRUSTED = parse_networks("10.0.0.0/8, 2001:db8:aaaa::/48")
+TRUSTED = (ip_network("10.0.0.0/8"), ip_network("2001:db8:aaaa::/48"))
 
 
 def network(peer: str | None, forwarded_for: bytes = b"", trusted: tuple[Network, ...] = TRUSTED) -> str:

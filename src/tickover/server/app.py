@@ -21,8 +21,7 @@ from tickover.server.http1.pool import Limits
 from tickover.server.http1.server import Server, raise_file_limit
 from tickover.server.isolated_process import IsolatedProcess
 from tickover.server.logs import Log
-from tickover.server.metrics.mailer import MeasuredMailer
-from tickover.server.metrics.numbers import Recorder, SharedNumbers
+from tickover.server.metrics.numbers import MeasuredMailer, Recorder, SharedNumbers
 from tickover.server.operations.services import Services
 from tickover.server.rpc.dispatch import Dispatcher, Observe
 from tickover.server.secret_key import load_secret_key
@@ -279,16 +278,11 @@ def listen(host: str, port: int, *, shared: bool, setting: str = "") -> socket.s
         listener.close()
         if error.errno == errno.EADDRNOTAVAIL:
             raise SettingError(f"{host_variable} must be an address of this machine, not {host!r}.") from None
-        advice = bind_advice(error, port_variable)
+        advice = f"Stop the other program, or set another {port_variable}."
+        if error.errno == errno.EACCES:
+            advice = f"Set {port_variable} to 1024 or higher, for example 8000, and put a reverse proxy in front."
         raise SettingError(f"Can't listen on {host}:{port}: {error.strerror}. {advice}") from None
     return listener
-
-
-def bind_advice(error: OSError, port_variable: str) -> str:
-    """Return what to do if a port can't be bound."""
-    if error.errno == errno.EACCES:
-        return f"Set {port_variable} to 1024 or higher, for example 8000, and put a reverse proxy in front."
-    return f"Stop the other program, or set another {port_variable}."
 
 
 def server_url(host: str, listener: socket.socket) -> str:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 from aiosmtplib import SMTPAuthenticationError, SMTPException, SMTPResponseException
+from rich import filesize
 
 from tickover.api import timestamps
 from tickover.api.errors import Rejection
@@ -81,7 +82,7 @@ async def _check_database(url: str, found: Statistics | None) -> Check:
         return Check("ok", f"{redact_url(url)} doesn't exist yet. The first start creates it.")
     if found.schema_version != schema_version(url):
         # Opening the store would migrate it.
-        return Check("ok", f"{redact_url(url)} responds. Its size is {_size(found.bytes)}.")
+        return Check("ok", f"{redact_url(url)} responds. Its size is {filesize.decimal(found.bytes)}.")
     try:
         store = await open_store(url, 1)
         try:
@@ -94,7 +95,7 @@ async def _check_database(url: str, found: Statistics | None) -> Check:
         cause = failure.__cause__
         reason = describe_error(cause if isinstance(cause, Exception) else failure)
         return Check("error", f"{redact_url(url)} accepts no writes: {reason}.", _advice(failure))
-    return Check("ok", f"{redact_url(url)} accepts writes. Its size is {_size(found.bytes)}.")
+    return Check("ok", f"{redact_url(url)} accepts writes. Its size is {filesize.decimal(found.bytes)}.")
 
 
 _ADVICE: Final = {
@@ -125,7 +126,7 @@ def check_schema(found: int, newest: int) -> Check:
 
 
 def check_disk(free: int, folder: Path) -> Check:
-    message = f"{_size(free)} are free in {folder}."
+    message = f"{filesize.decimal(free)} are free in {folder}."
     if free < _NO_SPACE:
         return Check("error", message, "Free some space. Without space, calls return UNAVAILABLE.")
     if free < _LITTLE_SPACE:
@@ -236,10 +237,3 @@ def check_permissions(settings: Settings, environment: Mapping[str, str]) -> Ite
         message = f"This user can't write to {settings.data_dir}."
         yield Check("error", message, "Change the owner of the folder, or set TICKOVER_DATA_DIR to another one.")
     yield Check("ok", f"Checked {len(existing)} files and folders.")
-
-
-def _size(count: int) -> str:
-    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} bytes"

@@ -15,11 +15,6 @@ _UNKNOWN: Final = "unknown"
 _WITH_PORT: Final = re.compile(r"\[(?P<ipv6>[^\]]*)\](?::[0-9]{1,5})?|(?P<ipv4>[0-9.]+):[0-9]{1,5}")
 
 
-def parse_networks(text: str) -> tuple[Network, ...]:
-    """Parse addresses and networks separated by commas. Raise ValueError if one is invalid."""
-    return tuple(ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip())
-
-
 _HOST: Final = re.compile(rb"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]*)?")
 
 

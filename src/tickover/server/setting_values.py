@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Sequence
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from tickover.server.networks import Network, host_name, parse_networks
+from tickover.server.networks import Network, host_name
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 LOG_FORMATS: Final = ("auto", "text", "json")
@@ -79,7 +80,7 @@ def hosts(value: str) -> tuple[str, ...]:
 
 def networks(value: str) -> tuple[Network, ...]:
     try:
-        return parse_networks(value)
+        return tuple(ip_network(name, strict=False) for name in names(value))
     except ValueError:
         raise ValueError("must be IP addresses or networks such as 10.0.0.0/8, separated by commas") from None
 

@@ -3,6 +3,7 @@
 No label contains data of callers.
 """
 
+import asyncio
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -13,6 +14,7 @@ from msgspec import Struct
 
 from tickover.api.errors import Reason, Rejection
 from tickover.server.operations import OPERATIONS
+from tickover.server.sign_in.mail.mailer import Email, Mailer, MailRejected
 
 Key = tuple[str, ...]
 """The name of a metric, and a value for each of its labels."""
@@ -155,6 +157,30 @@ class Recorder:
         """Set the gauges of a process that has ended to 0."""
         for key in GAUGES:
             self.set(*key, value=0)
+
+
+class MeasuredMailer:
+    """A mailer that counts its emails and measures their delivery."""
+
+    def __init__(self, mailer: Mailer, recorder: Recorder) -> None:
+        self._mailer = mailer
+        self._recorder = recorder
+        self.is_local = mailer.is_local
+
+    async def deliver(self, email: Email) -> None:
+        time = asyncio.get_running_loop().time
+        began, outcome = time(), "unknown"
+        try:
+            await self._mailer.deliver(email)
+            outcome = "sent"
+        except MailRejected:
+            outcome = "rejected"
+            raise
+        finally:
+            self._recorder.record_email(outcome, time() - began)
+
+    async def close(self) -> None:
+        await self._mailer.close()
 
 
 def cause_of(failure: BaseException) -> str:
