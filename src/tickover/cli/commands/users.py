@@ -1,9 +1,10 @@
 """The commands `tickover users list`, `show`, `revoke-sessions` and `delete`."""
 
-import asyncio
 import sys
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from asyncio import Runner
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import to_builtins
@@ -18,7 +19,7 @@ from tickover.cli.session import Session
 if TYPE_CHECKING:
     from tickover.server.storage.admin.users import User, Users
 
-_Result = TypeVar("_Result")
+_PAGE_SIZE = 1000
 
 
 @click.command("list", cls=LocalCommand)
@@ -26,22 +27,19 @@ _Result = TypeVar("_Result")
 @database_url_option
 def list_(session: Session, limit: int | None, database_url: str | None) -> None:
     """List users, newest first. With --json, print one document per line."""
-
-    async def list_pages(users: "Users") -> None:
-        count = 0
-        async for page in users.pages():
-            for user in page[: limit and limit - count]:
+    left = limit or sys.maxsize
+    last: User | None = None
+    with _open_users(session, database_url) as (users, runner):
+        while page := runner.run(users.page(last, min(left, _PAGE_SIZE))):
+            for user in page:
                 if session.output.wants_json:
                     session.output.write_json_line(_document(user))
                 else:
                     session.output.write(None, f"  {_id(user)}  {formatting.date(user.created_at)}  {user.email}")
-                count += 1
-            if count == limit:
-                break
-        if not count:
-            session.output.note("There are no users.")
-
-    _use_database(_read_url(session, database_url), list_pages)
+            left -= len(page)
+            last = page[-1]
+    if last is None:
+        session.output.note("There are no users.")
 
 
 @click.command(cls=LocalCommand)
@@ -49,20 +47,17 @@ def list_(session: Session, limit: int | None, database_url: str | None) -> None
 @database_url_option
 def show(session: Session, user: str, database_url: str | None) -> None:
     """Show what a user has: clocks, sessions and access tokens."""
-
-    async def describe(users: "Users") -> None:
-        found = await _find(users, user)
-        details = await users.describe(found, session.now())
-        session.output.write(
-            _document(found) | to_builtins(details),
-            f"{found.email}  {_id(found)}",
-            f"  Created        {formatting.date_and_minute(found.created_at)} UTC",
-            f"  Clocks         {details.clocks} ({_megabytes(details.bytes)})",
-            f"  Sessions       {details.sessions}",
-            f"  Access tokens  {details.access_tokens}",
-        )
-
-    _use_database(_read_url(session, database_url), describe)
+    with _open_users(session, database_url) as (users, runner):
+        found = runner.run(_find(users, user))
+        details = runner.run(users.describe(found, session.now()))
+    session.output.write(
+        _document(found) | to_builtins(details),
+        f"{found.email}  {_id(found)}",
+        f"  Created        {formatting.date_and_minute(found.created_at)} UTC",
+        f"  Clocks         {details.clocks} ({_megabytes(details.bytes)})",
+        f"  Sessions       {details.sessions}",
+        f"  Access tokens  {details.access_tokens}",
+    )
 
 
 @click.command("revoke-sessions", cls=LocalCommand)
@@ -74,14 +69,11 @@ def revoke_sessions(session: Session, user: str, access_tokens: bool, database_u
 
     Access tokens of programs stay valid, unless you pass --access-tokens.
     """
-
-    async def revoke(users: "Users") -> None:
-        found = await _find(users, user)
-        revoked = await users.revoke_sessions(found, and_access_tokens=access_tokens)
-        text = f"Revoked {formatting.count(revoked, 'token')} of {found.email}."
-        session.output.write({"id": _id(found), "revoked": revoked}, text)
-
-    _use_database(_read_url(session, database_url), revoke)
+    with _open_users(session, database_url) as (users, runner):
+        found = runner.run(_find(users, user))
+        revoked = runner.run(users.revoke_sessions(found, and_access_tokens=access_tokens))
+    text = f"Revoked {formatting.count(revoked, 'token')} of {found.email}."
+    session.output.write({"id": _id(found), "revoked": revoked}, text)
 
 
 @click.command(cls=LocalCommand)
@@ -96,60 +88,44 @@ def delete(session: Session, user: str, yes: bool, database_url: str | None) -> 
     """
     if not yes and not sys.stdin.isatty():
         raise click.UsageError("Pass --yes to delete without a confirmation.")
-
-    async def describe(users: "Users") -> tuple["User", str]:
-        found = await _find(users, user)
-        return found, formatting.count((await users.describe(found, session.now())).clocks, "clock")
-
-    async def delete_user(users: "Users") -> None:
-        deleted = await users.delete(found)
-        if deleted is None:
-            raise _not_found(user)
-        clocks, tokens = formatting.count(deleted.clocks, "clock"), formatting.count(deleted.tokens, "token")
-        text = f"✓ Deleted {found.email} with {clocks}, {tokens} and {formatting.count(deleted.emails, 'email')}."
-        session.output.write({"deleted": _id(found), **to_builtins(deleted)}, text)
-
-    url = _read_url(session, database_url)
-    found, clocks = _use_database(url, describe)
-    if not yes:
-        # Outside of an event loop, so that Ctrl-C ends it.
-        click.confirm(f"Delete {found.email} and {clocks} permanently?", abort=True, err=True)
-    _use_database(url, delete_user)
+    with _open_users(session, database_url) as (users, runner):
+        found = runner.run(_find(users, user))
+        if not yes:
+            clocks = formatting.count(runner.run(users.describe(found, session.now())).clocks, "clock")
+            click.confirm(f"Delete {found.email} and {clocks} permanently?", abort=True, err=True)
+        deleted = runner.run(users.delete(found))
+    if deleted is None:
+        raise _not_found(user)
+    clocks, tokens = formatting.count(deleted.clocks, "clock"), formatting.count(deleted.tokens, "token")
+    text = f"✓ Deleted {found.email} with {clocks}, {tokens} and {formatting.count(deleted.emails, 'email')}."
+    session.output.write({"deleted": _id(found), **to_builtins(deleted)}, text)
 
 
-def _read_url(session: Session, database_url: str | None) -> str:
-    """Return the URL of the database in the server's settings. Raise a `CliError` if the database doesn't exist."""
+@contextmanager
+def _open_users(session: Session, database_url: str | None) -> Iterator[tuple["Users", Runner]]:
+    """Open the database in the server's settings. Yield its users, and what runs their methods."""
     with translate_errors():
         url = read_server_settings(session, {"database_url": database_url}).database_url
         check_database_exists(url)
-        return url
-
-
-def _use_database(url: str, use: Callable[["Users"], Awaitable[_Result]]) -> _Result:
-    """Open the database, and return what `use` returns for its users."""
-    with translate_errors():
         from tickover.server.storage.admin.users import open_users
 
-        async def run() -> _Result:
-            async with open_users(url) as users:
-                return await use(users)
-
-        return asyncio.run(run())
+        with Runner() as runner:
+            opened = AsyncExitStack()
+            users = runner.run(opened.enter_async_context(open_users(url)))
+            try:
+                yield users, runner
+            finally:
+                runner.run(opened.aclose())
 
 
 async def _find(users: "Users", name: str) -> "User":
     """Return the user with this email address or ID. Raise a `CliError` if there is none."""
     from tickover.server.sign_in import email_addresses
 
-    key = ids.read("user", name)
-    if key is not None:
-        found = await users.find_by_key(key)
-    else:
-        try:
-            address = email_addresses.parse(name)
-        except ValueError:
-            raise CliError(Exit.WRONG_COMMAND, f"'{name}' is neither an email address nor the ID of a user.") from None
-        found = await users.find(email=address)
+    try:
+        found = await users.find(ids.read("user", name) or email_addresses.parse(name))
+    except ValueError:
+        raise CliError(Exit.WRONG_COMMAND, f"'{name}' is neither an email address nor the ID of a user.") from None
     if found is None:
         raise _not_found(name)
     return found

@@ -14,9 +14,7 @@ from tickover.server.storage import translate_errors
 from tickover.server.storage.admin.connection import AdminConnection, Row, open_admin_connection
 from tickover.server.storage.rows import MAX_KEY
 
-_PAGE_SIZE: Final = 1000
-
-_COLUMNS: Final = "select key, email, created_at from users"
+_SELECT: Final = "select key, email, created_at from users"
 _TOKENS: Final = "select count(*) from tokens where expires_at > $2 and token_key"
 _DETAILS: Final = f"""
     select
@@ -24,21 +22,7 @@ _DETAILS: Final = f"""
       (select coalesce(sum(bytes), 0) from clocks where owner = $1 and key >= $3),
       ({_TOKENS} is null and user_key = $1),
       ({_TOKENS} is not null and user_key = $1)"""
-_DELETE_RECORDS: Final = (
-    "delete from creations where clock_key in (select key from clocks where owner = $1) returning 1"
-)
-_DELETE_CONNECTIONS: Final = "delete from connections where clock_key in (select key from clocks where owner = $1)"
-_DELETE_SCHEDULES: Final = {
-    False: "delete from schedules where clock_key in (select key from clocks where owner = $1)",
-    True: "delete from schedules s using clocks c where c.owner = $1 and s.slot = c.slot and s.key = c.key",
-}
-"""For SQLite and PostgreSQL."""
-_DELETE_CLOCKS: Final = "delete from clocks where owner = $1 returning 1"
-_DELETE_TOKENS: Final = "delete from tokens where user_key = $1 returning 1"
-_DELETE_SESSIONS: Final = "delete from tokens where user_key = $1 and token_key is null returning 1"
-_DELETE_EMAILS: Final = "delete from login_sends where email = $1 returning 1"
-_DELETE_FAILURES: Final = "delete from login_failures where email = $1"
-_DELETE_USER: Final = "delete from users where key = $1 returning 1"
+_CLOCKS: Final = "(select key from clocks where owner = $1)"
 
 
 class User(Struct, frozen=True):
@@ -66,24 +50,22 @@ class Deleted(Struct, frozen=True, rename="camel"):
 
 
 class Users:
-    """The users of one database. Each method is one transaction, except `pages` and `delete`."""
+    """The users of one database. Each method is one transaction, except `delete`."""
 
     def __init__(self, url: str, connection: AdminConnection) -> None:
         self.url = url
         self._connection = connection
 
-    async def pages(self) -> AsyncIterator[list[User]]:
-        """Yield all users, newest first, a thousand at a time."""
-        before = MAX_KEY
-        while rows := await self._read(f"{_COLUMNS} where key < $1 order by key desc limit {_PAGE_SIZE}", before):
-            yield [_user(row) for row in rows]
-            before = rows[-1][0]
+    async def page(self, last: User | None, size: int) -> list[User]:
+        """Return the next users after `last`, newest first."""
+        query = f"{_SELECT} where key < $1 order by key desc limit $2"
+        return [_user(row) for row in await self._read(query, last.key if last else MAX_KEY, size)]
 
-    async def find(self, *, email: str) -> User | None:
-        return next(map(_user, await self._read(f"{_COLUMNS} where email = $1", email)), None)
-
-    async def find_by_key(self, key: bytes) -> User | None:
-        return next(map(_user, await self._read(f"{_COLUMNS} where key = $1", key)), None)
+    async def find(self, name: str | bytes) -> User | None:
+        """Return the user with this email address or key."""
+        column = "key" if isinstance(name, bytes) else "email"
+        rows = await self._read(f"{_SELECT} where {column} = $1", name)
+        return _user(rows[0]) if rows else None
 
     async def describe(self, user: User, now: Instant) -> UserDetails:
         [row] = await self._read(_DETAILS, user.key, to_micros(now), first_live_key(now))
@@ -91,61 +73,62 @@ class Users:
 
     async def revoke_sessions(self, user: User, *, and_access_tokens: bool) -> int:
         """Make the tokens of the user invalid, and return their number."""
-        statement = _DELETE_TOKENS if and_access_tokens else _DELETE_SESSIONS
-        async with self._transaction():
-            return len(await self._fetch(statement, user.key))
+        condition = "true" if and_access_tokens else "token_key is null"
+        async with self._transaction() as db:
+            return len(await db.fetch(f"delete from tokens where user_key = $1 and {condition} returning 1", user.key))
 
     async def delete(self, user: User) -> Deleted | None:
         """Delete the user and all of the user's data. Return None if the user doesn't exist.
 
         After the first of its two transactions, no token and no connection gives access to the clocks.
         """
-        async with self._transaction():
-            await self._lock_out(user)
-            if not await self._fetch(_DELETE_USER, user.key):
+        async with self._transaction() as db:
+            if db.is_postgres:
+                await self._lock_out(user)
+            if not await db.fetch("delete from users where key = $1 returning 1", user.key):
                 return None
-            tokens = await self._fetch(_DELETE_TOKENS, user.key)
-            emails = await self._fetch(_DELETE_EMAILS, user.email)
-            await self._fetch(_DELETE_FAILURES, user.email)
-            await self._fetch(_DELETE_CONNECTIONS, user.key)
+            tokens = await db.fetch("delete from tokens where user_key = $1 returning 1", user.key)
+            emails = await db.fetch("delete from login_sends where email = $1 returning 1", user.email)
+            await db.fetch("delete from login_failures where email = $1", user.email)
+            await db.fetch(f"delete from connections where clock_key in {_CLOCKS}", user.key)
         try:
-            async with self._transaction():
-                records = await self._fetch(_DELETE_RECORDS, user.key)
-                await self._fetch(_DELETE_SCHEDULES[self._connection.is_postgres], user.key)
-                clocks = await self._fetch(_DELETE_CLOCKS, user.key)
+            async with self._transaction() as db:
+                records = await db.fetch(f"delete from creations where clock_key in {_CLOCKS} returning 1", user.key)
+                await db.fetch(
+                    "delete from schedules s using clocks c where c.owner = $1 and s.slot = c.slot and s.key = c.key"
+                    if db.is_postgres
+                    else f"delete from schedules where clock_key in {_CLOCKS}",
+                    user.key,
+                )
+                clocks = await db.fetch("delete from clocks where owner = $1 returning 1", user.key)
         except SettingError as error:
             raise SettingError(f"{error} The user was deleted. The clocks are deleted when they expire.") from None
         return Deleted(len(clocks), len(tokens), len(emails), len(records))
 
     async def _lock_out(self, user: User) -> None:
-        """Wait for running calls and sign-ins of the user. Until the transaction ends, no other starts."""
-        if not self._connection.is_postgres:
-            return  # a transaction locks the whole file
+        """Wait for running calls and sign-ins of the user. Until the transaction ends, no other starts.
+
+        In SQLite, the transaction locks the whole file.
+        """
         # Sign-ins hold the lock of their address before they write tokens, so it comes first. Each call reads its token
         # in the statement that writes, so a lock on the tokens waits for statements that have read one. Other users'
         # calls wait for this transaction too, so it is short.
-        await self._fetch("select take_turn_for_address($1)", user.email)
+        await self._connection.fetch("select take_turn_for_address($1)", user.email)
         try:
-            await self._fetch("lock table tokens in access exclusive mode")
+            await self._connection.fetch("lock table tokens in access exclusive mode")
         except asyncpg.LockNotAvailableError:
             raise SettingError("The database is too busy. Nothing was deleted. Try again.") from None
 
     async def _read(self, statement: str, *values: object) -> list[Row]:
-        if self._connection.is_postgres:
-            async with self._transaction():
-                return await self._fetch(statement, *values)
-        # Without a transaction, so that servers can write.
+        # Without a transaction, so that servers can write to SQLite.
         with translate_errors(self.url):
-            return await self._fetch(statement, *values)
+            return await self._connection.fetch(statement, *values)
 
     @asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[None]:
+    async def _transaction(self) -> AsyncIterator[AdminConnection]:
         with translate_errors(self.url):
             async with self._connection.transaction():
-                yield
-
-    async def _fetch(self, statement: str, *values: object) -> list[Row]:
-        return await self._connection.fetch(statement, *values)
+                yield self._connection
 
 
 @asynccontextmanager
