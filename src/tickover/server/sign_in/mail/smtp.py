@@ -2,8 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from datetime import timedelta
 from urllib.parse import unquote, urlsplit
 
@@ -45,53 +44,55 @@ class SmtpMailer:
 
     async def deliver(self, email: Email) -> None:
         _check_recipient(email.to)
-        connection = None
         # Until DATA begins, an interrupted conversation means that the email was not accepted.
         if_interrupted: type[Exception] = MailRejected
-        try:
-            async with asyncio.timeout(self._timeout_seconds):
-                connection = await self._start_email(email)
-                if_interrupted = MailOutcomeUnknown
-                await connection.data(self._composer.compose(email))
+        with ExitStack() as on_failure:
+            try:
+                async with asyncio.timeout(self._timeout_seconds):
+                    connection = await self._start_email(email, on_failure)
+                    if_interrupted = MailOutcomeUnknown
+                    await connection.data(self._composer.compose(email))
+            except SMTPResponseException as response:
+                # Log only the code, because the text may contain the email address.
+                self._log.warning("the mail server rejected an email", code=response.code)
+                raise (MailRejected if 400 <= response.code <= 599 else if_interrupted) from response
+            except (SMTPException, OSError) as error:
+                self._log.warning("the mail server doesn't respond", **_describe(error))
+                raise if_interrupted from error
+            on_failure.pop_all()
             self._release(connection)
-            connection = None
-        except SMTPResponseException as response:
-            # Log only the code, because the text may contain the email address.
-            self._log.warning("the mail server rejected an email", code=response.code)
-            raise (MailRejected if 400 <= response.code <= 599 else if_interrupted) from response
-        except (SMTPException, OSError) as error:
-            self._log.warning("the mail server doesn't respond", **_describe(error))
-            raise if_interrupted from error
-        finally:
-            if connection is not None:
-                connection.close()
 
     async def check(self) -> None:
         """Connect, sign in and send the sender as for an email, but send none.
 
         Raise SMTPException or OSError on failure.
         """
-        connection = self._new_connection()
-        async with asyncio.timeout(self._timeout_seconds):
-            await _close_on_failure(connection, self._connect(connection))
-        await _quit(connection)
+        with closing(self._new_connection()) as connection:
+            async with asyncio.timeout(self._timeout_seconds):
+                await self._connect(connection)
+            await _quit(connection)
 
-    async def _start_email(self, email: Email) -> SMTP:
+    async def _start_email(self, email: Email, on_failure: ExitStack) -> SMTP:
         """Send sender and recipient on an idle or a new connection, and return the connection."""
         if self._idle:
             connection = self._take_idle()
+            on_failure.callback(connection.close)
             try:
                 async with asyncio.timeout(_REUSE_TIMEOUT_SECONDS):
-                    await _close_on_failure(connection, self._send_sender(connection, email.to))
+                    await self._send_sender(connection, email.to)
             except (SMTPException, OSError):
+                connection.close()
                 # The other idle connections are probably dead too.
                 while self._idle:
                     self._take_idle().close()
             else:
-                return await _close_on_failure(connection, self._send_recipient(connection, email))
+                await self._send_recipient(connection, email)
+                return connection
         connection = self._new_connection()
-        await _close_on_failure(connection, self._connect(connection, email.to))
-        return await _close_on_failure(connection, self._send_recipient(connection, email))
+        on_failure.callback(connection.close)
+        await self._connect(connection, email.to)
+        await self._send_recipient(connection, email)
+        return connection
 
     async def _connect(self, connection: SMTP, recipient: str = "") -> None:
         """Connect, sign in, and send the sender."""
@@ -163,18 +164,6 @@ async def _send_command(connection: SMTP, *command: bytes) -> None:
     response = await connection.execute_command(*command)
     if response.code not in (250, 251):
         raise SMTPResponseException(response.code, response.message)
-
-
-async def _close_on_failure(connection: SMTP, conversation: Awaitable[object]) -> SMTP:
-    """Await the conversation and return the connection. Close the connection on an error or cancellation."""
-    is_done = False
-    try:
-        await conversation
-        is_done = True
-    finally:
-        if not is_done:
-            connection.close()
-    return connection
 
 
 async def _quit(connection: SMTP) -> None:
