@@ -22,8 +22,7 @@ from tickover.server.settings import OUTBOX, SETTINGS, SettingError, Settings, e
 from tickover.server.sign_in.mail import open_mailer
 from tickover.server.sign_in.mail.smtp import SmtpMailer
 from tickover.server.storage import open_store, schema_version
-from tickover.server.storage.admin.growth import find_growth_error
-from tickover.server.storage.admin.statistics import Statistics, data_folder, read_statistics
+from tickover.server.storage.admin.statistics import Statistics, data_folder, find_growth_error, read_statistics
 from tickover.server.storage.urls import describe_error, is_postgres, redact_url, sqlite_path
 
 _LITTLE_SPACE: Final = 2**30

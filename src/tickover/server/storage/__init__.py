@@ -24,18 +24,15 @@ async def open_store(url: str, max_connections: int = 10) -> Store:
 @contextmanager
 def translate_errors(url: str) -> Iterator[None]:
     """Raise a SettingError for errors of the database."""
+    errors: tuple[type[Exception], ...] = OSError, apsw.Error
+    if is_postgres(url):
+        from tickover.server.storage.postgres.pool import URL_ERRORS
+
+        errors = URL_ERRORS
     try:
         yield
-    except _database_errors(url) as error:
+    except errors as error:
         raise unusable(url, error) from error
-
-
-def _database_errors(url: str) -> tuple[type[Exception], ...]:
-    if not is_postgres(url):
-        return OSError, apsw.Error
-    from tickover.server.storage.postgres.pool import URL_ERRORS
-
-    return URL_ERRORS
 
 
 def schema_version(url: str) -> int:

@@ -28,7 +28,11 @@ class WriteProbe:
             self._task = asyncio.create_task(self._try_write())
         task = self._task
         done, _ = await asyncio.wait((task,), timeout=_TIMEOUT_SECONDS)
-        failure = task.result() if done else _timed_out()
+        if not done:
+            raise unavailable("The database is not responding.") from TimeoutError(
+                f"no response to a write within {_TIMEOUT_SECONDS:g} s"
+            )
+        failure = task.result()
         if failure is not None:
             # Each caller gets its own exception: the traceback of a shared one would grow with every raise.
             raise Rejection(failure.reason, failure.message, failure.details) from failure.__cause__
@@ -46,9 +50,3 @@ class WriteProbe:
         if self._task is not None:
             await self._task
         self._valid_until = 0.0
-
-
-def _timed_out() -> Rejection:
-    rejection = unavailable("The database is not responding.")
-    rejection.__cause__ = TimeoutError(f"no response to a write within {_TIMEOUT_SECONDS:g} s")
-    return rejection

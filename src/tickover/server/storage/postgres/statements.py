@@ -88,14 +88,9 @@ ADVANCE_CLOCKS_WITH_SCHEDULES = [
 ]
 FIND_CLOCK = [
     f"""
-    select start_time, frozen_time, max_time, name, labels, revision from clocks_{slot}
-    where key = $3 and owner = {OWNER}"""
-    for slot in range(SLOTS)
-]
-FIND_CLOCK_WITH_SCHEDULE = [
-    f"""
-    select start_time, frozen_time, max_time, name, labels, revision, body from clocks_{slot} as clocks
-    join schedules_{slot} as schedules on schedules.key = clocks.key where clocks.key = $3 and owner = {OWNER}"""
+    select start_time, frozen_time, max_time, name, labels, revision,
+      case when revision is distinct from $4 then (select body from schedules_{slot} where key = $3) end
+    from clocks_{slot} where key = $3 and owner = {OWNER}"""
     for slot in range(SLOTS)
 ]
 # The last row has a key alone. It is there if the scan ended early. Keys are sorted, so the last one is the smallest.

@@ -218,14 +218,7 @@ class PostgresStore(BaseStore):
         return QuotaExceeded(limit, oldest) if limit else _CREATED
 
     async def find_clock(self, key: bytes, owner: Owner, *, known_revision: int | None = None) -> StoredClock | None:
-        if known_revision is not None:
-            found = await self._find_clock(statements.FIND_CLOCK, key, owner)
-            if found is None or found.clock.revision == known_revision:
-                return found
-        return await self._find_clock(statements.FIND_CLOCK_WITH_SCHEDULE, key, owner)
-
-    async def _find_clock(self, by_slot: Sequence[str], key: bytes, owner: Owner) -> StoredClock | None:
-        rows = await self._read(by_slot[slot_of(key)], *owner_values(owner), key)
+        rows = await self._read(statements.FIND_CLOCK[slot_of(key)], *owner_values(owner), key, known_revision)
         return stored_clock(key, *rows[0]) if rows else None
 
     async def update_clock(
@@ -282,7 +275,7 @@ class PostgresStore(BaseStore):
         self, key: bytes, owner: Owner, to: Instant, *, known_revision: int | None = None
     ) -> StoredClock | None:
         while (moved := await self._advances.submit(_Advance(key, owner, to, known_revision))) is None:
-            if await self._find_clock(statements.FIND_CLOCK, key, owner) is None:
+            if await self.find_clock(key, owner, known_revision=known_revision) is None:
                 return None
             known_revision = None
         return moved
