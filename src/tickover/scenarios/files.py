@@ -9,15 +9,12 @@ from typing import Any, Final
 
 from tickover.api.limits import MAX_SCENARIO_BYTES
 from tickover.api.suggestions import closest_match
-from tickover.scenarios.errors import Location, Source, quote
+from tickover.scenarios.errors import error_at, quote
 from tickover.scenarios.parser import parse_scenario
 from tickover.scenarios.scenario import Scenario
 
 MAX_DOTS_PER_LINE: Final = 100
 """A dotted key takes time quadratic in the number of its parts."""
-
-MAX_DEPTH: Final = 16
-"""Of tables and lists. The deepest value of a scenario, a bound of a contribution's amount, has 7."""
 
 _SHIPPED: Final = files("tickover.scenarios") / "shipped"
 _POSITION: Final = re.compile(r" \(at line ([0-9]+), column ([0-9]+)\)$")
@@ -46,37 +43,35 @@ def load(name_or_path: str | Path) -> Scenario:
 
 def read_file(name: str) -> bytes:
     """Return the content of a scenario file. Raise ScenarioError if it can't be one."""
-    path, location = Path(name), Location(Source(name or quote(name)))
+    path, label = Path(name), name or quote(name)
     try:
         content = _read_file(path) if name else None
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or error
-        raise location.error(f"can't be read: {reason}") from None
+        raise error_at(label, f"can't be read: {reason}") from None
     if content is None:
-        raise location.error(f"no scenario or file has this name; {_suggest(name)}")
+        raise error_at(label, f"no scenario or file has this name; {_suggest(name)}")
     if path.suffix.lower() != ".toml":
-        raise location.error("the file name must end with .toml")
+        raise error_at(label, "the file name must end with .toml")
     return content
 
 
 def read(text: str | bytes, name: str = "scenario", title: str = "") -> Scenario:
     """Parse a scenario in TOML. Errors contain `name`, and `title` is the default title."""
-    location = Location(Source(name))
     if len(text) > MAX_SCENARIO_BYTES:
-        raise location.error(f"the file must have at most {MAX_SCENARIO_BYTES:,} bytes")
+        raise error_at(name, f"the file must have at most {MAX_SCENARIO_BYTES:,} bytes")
     try:
         decoded = text if isinstance(text, str) else text.decode("utf-8-sig")
         values = _parse_toml(decoded)
-        _check_depth(values)
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise location.error(f"invalid UTF-8 at byte {error.start + 1:,}; save the file as UTF-8", line=line) from None
+        raise error_at(name, f"invalid UTF-8 at byte {error.start + 1:,}; save the file as UTF-8", line) from None
     except RecursionError:
-        raise location.error("the values are nested too deeply; a scenario needs three levels") from None
+        raise error_at(name, "the values are nested too deeply; a scenario needs three levels") from None
     except ValueError as error:
         problem, line_of_error = _split_position(str(error), decoded)
-        raise location.error(f"invalid TOML: {problem}", line=line_of_error) from None
-    return parse_scenario(values, Source(name, decoded), title or name)
+        raise error_at(name, f"invalid TOML: {problem}", line_of_error) from None
+    return parse_scenario(values, name, decoded, title or name)
 
 
 def _parse_toml(text: str) -> dict[str, Any]:
@@ -91,16 +86,6 @@ def _parse_decimal(digits: str) -> Decimal:
         return Decimal(digits)
     except InvalidOperation:
         raise ValueError("the exponent of a number is out of range") from None
-
-
-def _check_depth(values: Any) -> None:
-    """Raise RecursionError if tables and lists are nested too deeply. Finding their lines would need much memory."""
-    level = [values]
-    for _ in range(MAX_DEPTH):
-        groups = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
-        level = [value for group in groups for value in group]
-    if any(isinstance(value, dict | list) for value in level):
-        raise RecursionError
 
 
 def _split_position(problem: str, text: str) -> tuple[str, int | None]:

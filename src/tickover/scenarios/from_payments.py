@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from tickover.api.plans import PlannedAccount
 from tickover.scenarios import phrases
-from tickover.scenarios.adjustments import Calendar, Weekend
+from tickover.scenarios.adjustments import Weekend, to_working_day
 from tickover.scenarios.recurrences import Recurrence
 from tickover.scenarios.statements.history import CardPayment, History, Movement
 from tickover.scenarios.statements.statement import Payment, plain_number
@@ -154,10 +154,9 @@ def _recurrence(group: Sequence[Payment], start: date, end: date) -> Iterator[st
 
 def _nominal_days(recurrence: Recurrence, days: Sequence[date], weekend: Weekend) -> list[int]:
     """Return the first days of a recurrence if they are the given ones. Most recurrences differ on an early one."""
-    calendar = Calendar(weekend)
     nominal: list[int] = []
     for ordinal, day in zip(recurrence.ordinals(days[0].toordinal(), days[-1].toordinal() + 3), days, strict=False):
-        if calendar.move(date.fromordinal(ordinal)) != day:
+        if to_working_day(date.fromordinal(ordinal), weekend) != day:
             return []
         nominal.append(ordinal)
     return nominal if len(nominal) == len(days) else []

@@ -2,10 +2,11 @@
 
 import json
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 Path = tuple[str | int, ...]
 """Keys, and indexes of list entries, from the top of the file."""
@@ -14,91 +15,92 @@ _KEY: Final = r"""(?:[\w-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*')"""
 _DOTTED_KEY: Final = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
 _HEADER: Final = rf"^[ \t]*(?:\[\[[ \t]*{_DOTTED_KEY}[ \t]*\]\]|\[[ \t]*{_DOTTED_KEY}[ \t]*\])(?=[ \t\r]*(?:#|$))"
 _STRINGS: Final = r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\])*"|\'[^\']*\''
+_SPACED_INSTANT: Final = r"[0-9-]{10} [0-9:]{5,}[^\s\[\]{},#]*"
 _TOKENS: Final = re.compile(
-    rf"{_HEADER}|{_STRINGS}|#[^\n]*|[\[\]{{}},=]|[^\s\[\]{{}},=\"'#]+", re.DOTALL | re.MULTILINE
+    rf"{_HEADER}|{_STRINGS}|#[^\n]*|[\[\]{{}}=]|{_SPACED_INSTANT}|[^\s\[\]{{}},=\"'#]+", re.DOTALL | re.MULTILINE
 )
 
 
-@lru_cache(maxsize=1)
-def find_lines(text: str) -> dict[Path, int]:
-    """Return the line of each table, key and list entry. The text must be valid."""
-    reader, line, position = _Reader(), 1, 0
-    for symbol in _TOKENS.finditer(text):
-        line += text.count("\n", position, symbol.start())
-        position = symbol.start()
-        if not symbol[0].startswith("#"):
-            reader.read(symbol[0], line)
-    return reader.lines
+class _Node(Struct):
+    """A table, a list or a single value."""
 
-
-class _Container(Struct):
-    """An open table or list. A list counts its entries."""
-
-    path: Path
+    line: int = 0
     is_list: bool = False
-    index: int = 0
+    children: dict[str | int, "_Node"] = field(default_factory=dict)
+
+    def child(self, key: str | int, line: int) -> "_Node":
+        """Return the value of a key, or the entry of a list. Add it if it's new."""
+        return self.children.setdefault(key, _Node(line))
 
 
-class _Reader:
-    def __init__(self) -> None:
-        self.lines: dict[Path, int] = {}
-        self._stack = [_Container(())]
-        self._keys: list[str] = []
-        self._key_line = 0
-        self._value: Path | None = None
-        """The path of the value that follows."""
-        self._counts: dict[Path, int] = {}
-        """The number of `[[headers]]` of each list."""
+def find_line(text: str, path: Path) -> int | None:
+    """Return the line of a key or an entry, or else of the table that it belongs to. The text must be valid."""
+    node = _read_lines(text)
+    for key in path:
+        if key not in node.children:
+            break
+        node = node.children[key]
+    return node.line or None
 
-    def read(self, symbol: str, line: int) -> None:
-        top = self._stack[-1]
-        if symbol == ",":
-            top.index += 1
-        elif symbol in ("]", "}"):
-            self._stack.pop()
-        elif self._value is not None or top.is_list:
-            self._read_value(symbol, line)
-        elif symbol.lstrip().startswith("["):
-            self._read_header(symbol.strip(), line)
+
+@lru_cache(maxsize=1)
+def _read_lines(text: str) -> _Node:
+    root = _Node()
+    stack = [root]
+    keys: list[str] = []
+    value: _Node | None = None
+    for symbol, line in _symbols(text):
+        top = stack[-1]
+        if symbol in ("]", "}"):
+            stack.pop()
+        elif value is not None or top.is_list:
+            value = value or top.child(len(top.children), line)
+            if symbol in ("[", "{"):
+                value.is_list = symbol == "["
+                stack.append(value)
+            value = None
+        elif symbol.startswith("["):
+            stack = [_read_header(root, symbol, line)]
         elif symbol == "=":
-            self._value = (*top.path, *self._keys)
-            self.lines.setdefault(self._value, self._key_line)
-            self._keys = []
+            value = top
+            for key in keys:
+                value = value.child(key, line)
+            keys = []
         else:
-            self._keys += _split_key(symbol)
-            self._key_line = line
+            keys += _split_key(symbol)
+    return root
 
-    def _read_value(self, symbol: str, line: int) -> None:
-        top = self._stack[-1]
-        path = (*top.path, top.index) if self._value is None else self._value
-        self._value = None
-        self.lines.setdefault(path, line)
-        if symbol in ("[", "{"):
-            self._stack.append(_Container(path, is_list=symbol == "["))
 
-    def _read_header(self, symbol: str, line: int) -> None:
-        path: Path = ()
-        for key in re.findall(_KEY, symbol):
-            if path in self._counts:
-                path = (*path, self._counts[path] - 1)
-            path = (*path, *_split_key(key))
-        if symbol.startswith("[["):
-            self._counts[path] = self._counts.get(path, 0) + 1
-        if path in self._counts:
-            path = (*path, self._counts[path] - 1)
-        self._stack = [_Container(path)]
-        self.lines.setdefault(path, line)
+def _symbols(text: str) -> Iterator[tuple[str, int]]:
+    """Yield all but commas and comments, each with its line."""
+    line, position = 1, 0
+    for token in _TOKENS.finditer(text):
+        line += text.count("\n", position, token.start())
+        position = token.start()
+        if not token[0].startswith("#"):
+            yield token[0].strip(), line
+
+
+def _read_header(root: _Node, symbol: str, line: int) -> _Node:
+    """Return the table that a header opens."""
+    node = root
+    for key in re.findall(_KEY, symbol):
+        if node.is_list:
+            node = node.children[len(node.children) - 1]
+        node = node.child(_split_key(key)[0], line)
+    if not symbol.startswith("[["):
+        return node
+    node.is_list = True
+    return node.child(len(node.children), line)
 
 
 def _split_key(symbol: str) -> list[str]:
-    if not symbol.startswith(('"', "'")):
+    if symbol.startswith("'"):
+        return [symbol[1:-1]]
+    if not symbol.startswith('"'):
         return [part for part in symbol.split(".") if part]
-    return [_unescape(symbol) if symbol.startswith('"') else symbol[1:-1]]
-
-
-def _unescape(symbol: str) -> str:
     try:
-        return str(json.loads(symbol))
+        return [str(json.loads(symbol))]
     except ValueError:
         # TOML has more escapes than JSON. Such a key is unknown, so only its table's line is found.
-        return symbol
+        return [symbol]

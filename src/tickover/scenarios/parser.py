@@ -1,171 +1,149 @@
-"""Builds a Scenario from the parsed tables of a file, and checks all its rules."""
+"""Builds a Scenario from the parsed tables of a file, and checks the rules that concern several tables."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import datetime, time
-from decimal import Decimal
-from typing import Final, TypeVar
+from typing import Any
 
-from tickover.api.durations import Duration
+from msgspec.structs import replace
+
 from tickover.api.limits import MAX_OPENING_BALANCES
-from tickover.scenarios import readers
-from tickover.scenarios.account_parser import Accounts, parse_accounts, parse_transfer
-from tickover.scenarios.errors import Location, Source, quote
-from tickover.scenarios.expectation_parser import KnownNames, parse_expectation
-from tickover.scenarios.item_parser import (
-    DEFAULT_KEYS,
-    ITEM_KEYS,
-    Defaults,
-    parse_currency,
-    parse_defaults,
-    parse_payments,
-)
-from tickover.scenarios.limits import CLOCK, EXPECTATIONS, Limit
-from tickover.scenarios.scenario import GoalItem, Scenario, TransactionItem
-from tickover.scenarios.tables import Table
+from tickover.api.suggestions import suggest
+from tickover.scenarios.errors import Mistakes, quote
+from tickover.scenarios.items import Account, Expect, Transaction, Transfer
+from tickover.scenarios.scenario import Scenario
+from tickover.scenarios.tables import Source, Table, read_table
 from tickover.scenarios.timings import LocalTime
 
-T = TypeVar("T")
 
-SCENARIO_KEYS: Final = (
-    "title", "about", "currency", "start", "length", "opening", *DEFAULT_KEYS,
-    "accounts", "transactions", "transfers", "goals", "expect",
-)  # fmt: skip
-_AUTHORIZED_KEYS: Final = ("authorized_amount", "authorized_name")
-TRANSACTION_KEYS: Final = (
-    "name", "type", "currency", "category", "account", *ITEM_KEYS, "reversed_after", "pending", *_AUTHORIZED_KEYS,
-)  # fmt: skip
-GOAL_KEYS: Final = ("name", "target", "initial", "contributions")
-CONTRIBUTION_KEYS: Final = ITEM_KEYS
-
-_ANY_CURRENCY: Final = "XXX"
-"""Replaces an invalid currency of the file, so that its items don't report it again."""
-_DEFAULT_LENGTH: Final = Duration(months=6)
-
-
-def parse_scenario(values: object, source: Source, title: str) -> Scenario:
+def parse_scenario(values: Mapping[str, Any], name: str, text: str, title: str) -> Scenario:
     """Build a scenario. `title` is the default title."""
-    location = Location(source)
-    table = Table(values, location, SCENARIO_KEYS)
-    currency = table.optional("currency", readers.CURRENCY) or (_ANY_CURRENCY if "currency" in table else None)
-    defaults = parse_defaults(table)
-    accounts = parse_accounts(table, currency)
-    transactions = _parse_each(table, CLOCK.transactions, _parse_transaction, currency, defaults, accounts)
-    transfers = _parse_each(table, CLOCK.transfers, parse_transfer, defaults, accounts)
-    goals = _parse_each(table, CLOCK.goals, _parse_goal, defaults)
-    opening: dict[str, Decimal] = {}
-    if "opening" in table:
-        with table.mistakes.collect():
-            opening = _parse_opening(table.get("opening"), location)
-        if "accounts" in table:
-            table.report("opening can't be used with accounts; set the opening_balance of each account", "opening")
-    # An invalid item may have the name that an expectation is about.
-    known = None if table.mistakes else _known_names(transactions, goals, opening, accounts)
-    expectations = _parse_each(table, EXPECTATIONS, parse_expectation, currency, known, defaults, key="expect")
-    start = None
-    with table.mistakes.collect():
-        start = _parse_start(table, defaults)
-    scenario = Scenario(
-        location=location,
-        title=table.optional("title", readers.NAME) or title,
-        about=table.optional("about", readers.ABOUT) or "",
-        start=start,
-        length=table.optional("length", readers.LENGTH) or _DEFAULT_LENGTH,
-        opening=opening,
-        transactions=tuple(transactions),
-        goals=tuple(goals),
-        transfers=tuple(transfers),
-        accounts=accounts.items,
-        expectations=tuple(expectations),
+    mistakes = Mistakes()
+    table = Table(Source(name, text, mistakes), values)
+    scenario = read_table(Scenario, table)
+    currencies = {account.key: account.currency for account in scenario.accounts}
+    scenario = replace(
+        scenario,
+        title=scenario.title or title,
+        transactions=tuple(_with_currency(item, currencies) for item in scenario.transactions),
     )
-    table.mistakes.raise_all()
+    if scenario.start is not None and not isinstance(scenario.start, datetime):
+        with mistakes.collect(), table.wrap_errors():
+            scenario = replace(scenario, start=LocalTime(time(), scenario.timezone).on(scenario.start))
+    _check_opening(scenario)
+    _check_currencies(scenario)
+    declared = values.get("accounts", [])
+    if isinstance(declared, list) and len(scenario.accounts) == len(declared):
+        _check_accounts(scenario, currencies)
+    if not mistakes:
+        # An invalid item may have the name that an expectation is about.
+        _check_expectations(scenario)
+    mistakes.raise_all()
     if not (scenario.transactions or scenario.transfers or scenario.goals):
-        raise location.error("the scenario is empty; add transactions or goals")
+        raise table.error("the scenario is empty; add transactions or goals")
     if scenario.start is not None:
         scenario.window()
     return scenario
 
 
-def _parse_each(table: Table, limit: Limit, parse: Callable[..., T], *arguments: object, key: str = "") -> list[T]:
-    """Return the parsed entries of a list of the file, and collect the mistakes of each."""
-    parsed = []
-    for item in table.items(limit, key):
-        with table.mistakes.collect():
-            parsed.append(parse(*item, *arguments))
-    return parsed
+def _with_currency(item: Transaction, currencies: Mapping[str, str]) -> Transaction:
+    """Return the transaction with the currency of its account, unless it has its own."""
+    if "currency" in item.table:
+        return item
+    return replace(item, currency=currencies.get(item.account or "", item.currency))
 
 
-def _known_names(
-    transactions: Sequence[TransactionItem],
-    goals: Sequence[GoalItem],
-    opening: Mapping[str, Decimal],
-    accounts: Accounts,
-) -> KnownNames:
-    return KnownNames(
-        transactions=[item.name for item in transactions],
-        goals=[item.name for item in goals],
-        currencies={*opening, *accounts.currency_of.values(), *(item.currency for item in transactions)},
-        accounts=list(accounts.currency_of),
-        categories={(type, item.currency, item.category) for item in transactions for type in item.types},
-    )
+def _check_opening(scenario: Scenario) -> None:
+    table = scenario.table
+    if len(scenario.opening) > MAX_OPENING_BALANCES:
+        problem = f"opening must have at most {MAX_OPENING_BALANCES} currencies, not {len(scenario.opening):,}"
+        table.report(problem, "opening")
+    if "opening" in table and "accounts" in table:
+        table.report("opening can't be used with accounts; set the opening_balance of each account", "opening")
 
 
-def _parse_start(table: Table, defaults: Defaults) -> datetime | None:
-    start = table.optional("start", readers.START)
-    if start is None or isinstance(start, datetime):
-        return start
-    with table.location.wrap_errors():
-        return LocalTime(time(), defaults.zone).on(start)
+def _check_currencies(scenario: Scenario) -> None:
+    """Report items without a currency. An invalid one is reported already."""
+    items: list[Account | Transaction | Expect] = [*scenario.accounts, *scenario.transactions]
+    items += [one for one in scenario.expect if one.needs_currency]
+    for item in items:
+        is_declared = "currency" in item.table or "currency" in scenario.table
+        if not item.currency and not is_declared and not item.table.has_unknown_keys:
+            item.table.report('currency is missing; set it here or for the whole scenario, for example "EUR"')
 
 
-def _parse_opening(values: object, location: Location) -> dict[str, Decimal]:
-    """Parse a table with the balance of each currency."""
-    if not isinstance(values, dict):
-        raise location.error(f"opening must be a table such as {{EUR = 1200}}, not {quote(values)}", "opening")
-    if len(values) > MAX_OPENING_BALANCES:
-        problem = f"opening must have at most {MAX_OPENING_BALANCES} currencies, not {len(values):,}"
-        raise location.error(problem, "opening")
-    for currency in values:
-        try:
-            readers.CURRENCY.read(currency)
-        except ValueError as error:
-            raise location.error(f"the key {quote(currency)} of opening {error}", "opening") from None
-    table = Table(values, location.within("opening"), None)
-    opening = {currency: table.required(currency, readers.BALANCE) for currency in values}
-    table.mistakes.raise_all()
-    return opening
+def _check_accounts(scenario: Scenario, currencies: Mapping[str, str]) -> None:
+    for index, account in enumerate(scenario.accounts):
+        if account.key in [other.key for other in scenario.accounts[:index]]:
+            account.table.report(f"another account has the key {quote(account.key)}", "key")
+    if not all(account.table.is_valid for account in scenario.accounts):
+        return
+    for item in scenario.transactions:
+        _check_account(item, currencies)
+    for transfer in scenario.transfers:
+        if transfer.table.is_valid:
+            _check_transfer(transfer, currencies)
 
 
-def _parse_transaction(
-    value: object, location: Location, default_currency: str | None, defaults: Defaults, accounts: Accounts
-) -> TransactionItem:
-    table = Table(value, location, TRANSACTION_KEYS)
-    name, type = table.required("name", readers.NAME), table.required("type", readers.TYPE)
-    account = table.optional("account", readers.ACCOUNT_KEY)
-    currency = parse_currency(table, accounts.currency_of.get(account or "", default_currency))
-    accounts.check_transaction(table, account, currency)
-    category = table.optional("category", readers.CATEGORY)
-    authorized_amount = table.optional("authorized_amount", readers.AMOUNT)
-    authorized_name = table.optional("authorized_name", readers.NAME)
-    if "pending" not in table:
-        for key in _AUTHORIZED_KEYS:
-            if key in table:
-                table.report(f'{key} requires pending, for example "2 days"', key)
-    payments = parse_payments(table, name, defaults)
-    return TransactionItem(
-        name=name, type=type, currency=currency, category=category, account=account, payments=payments,
-        authorized_amount=authorized_amount, authorized_name=authorized_name,
-    )  # fmt: skip
+def _check_account(item: Transaction, currencies: Mapping[str, str]) -> None:
+    """Report an account that the file doesn't have, or that has another currency."""
+    if item.account is not None:
+        if _has_key(item, "account", item.account, currencies) and currencies[item.account] != item.currency:
+            problem = f"the account {quote(item.account)} is in {currencies[item.account]}, not in {item.currency}"
+            item.table.report(problem, "account")
+    elif currencies and item.currency and "account" not in item.table and item.currency not in currencies.values():
+        problem = f"no account is in {item.currency}; add one, or use the currency of an account"
+        item.table.report(problem, "currency")
 
 
-def _parse_goal(value: object, location: Location, defaults: Defaults) -> GoalItem:
-    table = Table(value, location, GOAL_KEYS)
-    name, target = table.required("name", readers.NAME), table.required("target", readers.AMOUNT)
-    initial = table.optional("initial", readers.INITIAL_AMOUNT) or Decimal(0)
-    if not table.mistakes and initial > target:
-        table.report(f"initial must be at most the target of {quote(target)}, not {quote(initial)}", "initial")
-    contributions = []
-    for entry, where in table.items(CLOCK.contributions):
-        with table.mistakes.collect():
-            contributions.append(parse_payments(Table(entry, where, CONTRIBUTION_KEYS), name, defaults))
-    table.mistakes.raise_all()
-    return GoalItem(location=location, name=name, target=target, initial=initial, contributions=tuple(contributions))
+def _has_key(item: Transaction | Transfer | Expect, member: str, key: str, currencies: Mapping[str, str]) -> bool:
+    """Return whether the file has an account with this key, and report if it doesn't."""
+    if key not in currencies:
+        hint = suggest(key, currencies, '"{}"', fallback="" if currencies else "add it to accounts")
+        item.table.report(f"no account has the key {quote(key)}{hint}", member)
+    return key in currencies
+
+
+def _check_transfer(item: Transfer, currencies: Mapping[str, str]) -> None:
+    has_source = _has_key(item, "from_account", item.from_account, currencies)
+    if not _has_key(item, "to_account", item.to_account, currencies) or not has_source:
+        return
+    leaves, arrives = currencies[item.from_account], currencies[item.to_account]
+    if item.from_account == item.to_account:
+        item.table.report("to_account must be another account than from_account", "to_account")
+    elif leaves != arrives and not item.received:
+        item.table.report(f"received is missing; it is the amount that arrives in {arrives}")
+    elif leaves == arrives and item.received:
+        item.table.report("received is only for accounts with different currencies; remove it", "received")
+
+
+def _check_expectations(scenario: Scenario) -> None:
+    """Report expectations about names that the file doesn't have."""
+    items = scenario.transactions
+    goals = [goal.name for goal in scenario.goals]
+    accounts = {account.key: account.currency for account in scenario.accounts}
+    currencies = {*scenario.opening, *accounts.values(), *(item.currency for item in items)}
+    categories = {(type, item.currency, item.category) for item in items for type in item.types}
+    for one in scenario.expect:
+        if one.goal_reached is not None:
+            _check_name(one, "goal_reached", "goal", one.goal_reached, goals)
+            if goals.count(one.goal_reached) > 1:
+                one.table.report(f"several goals are named {quote(one.goal_reached)}; rename one")
+        elif one.posted is not None:
+            _check_name(one, "posted", "transaction", one.posted, [item.name for item in items])
+        elif one.account is not None:
+            _has_key(one, "account", one.account, accounts)
+        elif one.currency not in currencies:
+            hint = suggest(one.currency, currencies)
+            problem = f"no transaction, account or opening balance is in {one.currency}{hint}"
+            one.table.report(problem, "currency")
+        elif one.category is not None and (one.total, one.currency, one.category) not in categories:
+            names = [name for *key, name in categories if key == [one.total, one.currency] and name]
+            kind = f"{str(one.total).lower()} in {one.currency}"
+            hint = suggest(one.category, names, '"{}"')
+            one.table.report(f"no {kind} has the category {quote(one.category)}{hint}", "category")
+
+
+def _check_name(one: Expect, word: str, kind: str, name: str, names: Collection[str]) -> None:
+    if name not in names:
+        hint = suggest(name, names, '"{}"')
+        one.table.report(f"no {kind} is named {quote(name)}{hint}", word)

@@ -5,6 +5,7 @@ from calendar import monthrange
 from collections.abc import Callable
 from typing import Final, NamedTuple, TypeVar
 
+from tickover.scenarios.errors import Advice, quote
 from tickover.scenarios.recurrences import EVERY_DAY, LAST, Days, MonthDay, Months, Recurrence, Weeks, Years
 
 _T = TypeVar("_T")
@@ -54,14 +55,6 @@ _MONTHS: Final = {
     form: number for number, name in enumerate(map(str.lower, MONTH_NAMES), 1) for form in (name, name[:3])
 }
 
-WORDS: Final = frozenset(
-    {
-        *_ORDINALS, *_COUNTS, *_DAY_KINDS, *_MONTHS, "every", "each", "on", "the", "a", "and", "of", "last", "twice",
-        "week", "weeks", "fortnight", "month", "months", "quarter", "quarters", "year", "years", "business", "working",
-        "daily", "weekly", "biweekly", "fortnightly", "monthly", "quarterly", "yearly", "annually",
-    }
-)  # fmt: skip
-"""All words of phrases."""
 _ADVERBS: Final = {
     "daily": "day",
     "weekly": "week",
@@ -70,6 +63,18 @@ _ADVERBS: Final = {
     "quarterly": "quarter",
     **dict.fromkeys(("yearly", "annually"), "year"),
 }
+_UNSUPPORTED: Final = {
+    "bimonthly": ("2 months", "twice a month on the 1st and 15th"),
+    "bi-monthly": ("2 months", "twice a month on the 1st and 15th"),
+    "semimonthly": ("twice a month on the 1st and 15th",),
+    "semi-monthly": ("twice a month on the 1st and 15th",),
+    "biannually": ("6 months", "2 years"),
+    "semiannually": ("6 months",),
+    "half-yearly": ("6 months",),
+    "semiweekly": ("week on Monday and Thursday",),
+    "hourly": ("day",),
+}
+"""Words, and what can be written instead."""
 _WORKING_DAY: Final = re.compile(r"\b(?:business|working)[ -]?day|\bworkday")
 _OF_THE_MONTH: Final = re.compile(r"(.+) of (?:(?:the|a|each|every) )?month")
 _TWICE_A_MONTH: Final = re.compile(r"twice (?:a|each|every) month (.+)")
@@ -113,6 +118,7 @@ class _DayPhrase(NamedTuple):
 def parse(phrase: object) -> Recurrence:
     """Parse a recurrence. Raise ValueError if it is invalid or ambiguous."""
     text = _normalize(phrase) if isinstance(phrase, str) else ""
+    _check_supported(phrase, text)
     twice = _TWICE_A_MONTH.fullmatch(text)
     if twice:
         return _twice_a_month(twice[1].split())
@@ -124,6 +130,15 @@ def parse(phrase: object) -> Recurrence:
         return _weeks(step, rest)
     factor, parse_unit = _UNITS[unit]
     return parse_unit(factor * step, rest[1:])
+
+
+def _check_supported(phrase: object, text: str) -> None:
+    """Raise Advice if something else must be written instead."""
+    if "freq=" in text:
+        raise Advice(f"every takes a phrase; write rrule = {quote(phrase)}")
+    alternatives = [f'every = "{other}"' for other in _UNSUPPORTED.get(text.partition(" ")[0], ())]
+    if alternatives:
+        raise Advice(f"every {quote(phrase)} isn't supported; write {' or '.join(alternatives)}")
 
 
 def _normalize(phrase: str) -> str:

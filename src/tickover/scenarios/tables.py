@@ -1,93 +1,223 @@
-"""Tables of a scenario file. They check their keys, and report invalid values with the key's name."""
+"""Tables of a scenario file. A struct declares the keys of each kind of table, and how their values are read."""
 
-from collections.abc import Iterator
-from typing import Any, TypeVar, cast
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, TypeVar, get_args
+
+from msgspec import Struct, structs
 
 from tickover.api.suggestions import suggest
-from tickover.scenarios.errors import Advice, Location, Mistakes, ScenarioError, quote
-from tickover.scenarios.limits import Limit
-from tickover.scenarios.readers import Reader
+from tickover.scenarios.errors import Advice, Mistakes, ScenarioError, error_at, quote
+from tickover.scenarios.line_numbers import Path, find_line
 
-T = TypeVar("T")
+
+class Source(Struct, frozen=True):
+    """The text of a scenario, its name in error messages, and the mistakes in it."""
+
+    name: str
+    text: str
+    mistakes: Mistakes
 
 
 class Table:
-    """A table with a fixed set of allowed keys. If `allowed` is None, the keys are the user's.
+    """A table as it is in the file."""
 
-    It collects the mistakes of its keys. A key with a mistake reads as None, until `mistakes.raise_all()`.
-    """
-
-    def __init__(self, value: object, location: Location, allowed: tuple[str, ...] | None) -> None:
-        if not isinstance(value, dict):
-            assert allowed is not None
-            raise location.error(f"must be a table with the keys {', '.join(allowed)}, not {quote(value)}")
-        self.location = location
-        self.mistakes = Mistakes()
-        self._values: dict[str, Any] = value
-        self.has_unknown_keys = allowed is not None and not value.keys() <= set(allowed)
+    def __init__(self, source: Source, values: Mapping[str, Any], item: str = "", path: Path = ()) -> None:
+        self.source = source
+        self.values = values
+        self.item = item
+        """Its name in error messages."""
+        self.path = path
+        self.is_valid = True
+        self.has_unknown_keys = False
         """Then a key that seems to be missing may be misspelt."""
-        for key in value:
-            if allowed is not None and key not in allowed:
-                hint = suggest(key.lower(), allowed, '"{}"', fallback=f"available keys: {', '.join(allowed)}")
-                self.report(f"unknown key {quote(key)}{hint}", key)
+        self.found: dict[str, Any] = {}
+        """The fields that are read. The tables in this table inherit those that they don't have themselves."""
 
     def __contains__(self, key: str) -> bool:
-        return key in self._values
-
-    def get(self, key: str) -> object:
-        """Return the value as it is in the file, or None."""
-        return self._values.get(key)
-
-    def required(self, key: str, reader: Reader[T]) -> T:
-        """Read a value. If it is invalid, the result is None, and `mistakes.raise_all()` raises."""
-        with self.mistakes.collect():
-            if key in self._values:
-                return self._read(key, self._values[key], reader)
-            if not self.has_unknown_keys:
-                raise self.location.error(f"{key} is missing; it {reader.expected}")
-        return cast("T", None)
-
-    def optional(self, key: str, reader: Reader[T]) -> T | None:
-        return self.required(key, reader) if key in self._values else None
-
-    def one_or_more(self, key: str, reader: Reader[T]) -> tuple[T, ...]:
-        """Read a required value that is either one entry or a list."""
-        entries = self._values.get(key)
-        if not isinstance(entries, list):
-            return (self.required(key, reader),)
-        if not entries:
-            self.report(f"{key} must have at least one entry", key)
-        found = []
-        for number, entry in enumerate(entries, 1):
-            with self.mistakes.collect():
-                found.append(self._read(key, entry, reader, f"entry {number} of {key}"))
-        return tuple(found)
-
-    def report(self, problem: str, key: str = "") -> None:
-        """Add a mistake, and continue."""
-        with self.mistakes.collect():
-            raise self.error(problem, key)
-
-    def items(self, limit: Limit, key: str = "") -> Iterator[tuple[object, Location]]:
-        """Yield the entries of an optional list with their locations. The default key is the limit's plural noun."""
-        key, kind = key or limit.items, limit.items.removesuffix("s")
-        entries = self._values.get(key, [])
-        if not isinstance(entries, list):
-            raise self.error(f"{key} must be a list with a table for each {kind}, not {quote(entries)}", key)
-        if len(entries) > limit.maximum:
-            raise self.error(f"{limit.error_text(len(entries))}; remove some", key)
-        for number, entry in enumerate(entries, 1):
-            name = entry.get("name") if isinstance(entry, dict) else None
-            yield entry, self.location.child(kind, key, number, name)
+        return key in self.values
 
     def error(self, problem: str, key: str = "") -> ScenarioError:
         """Return an error about a key, or about the whole table."""
-        return self.location.error(problem, key)
+        return error_at(self.source.name, problem, find_line(self.source.text, (*self.path, key)), self.item)
 
-    def _read(self, key: str, value: object, reader: Reader[T], label: str = "") -> T:
+    def report(self, problem: str, key: str = "") -> None:
+        """Add a mistake, and continue."""
+        self.is_valid = False
+        self.source.mistakes.add(self.error(problem, key))
+
+    def within(self, key: str, values: Mapping[str, Any]) -> "Table":
+        """Return the table in a key of this item."""
+        return Table(self.source, values, self.item, (*self.path, key))
+
+    @contextmanager
+    def wrap_errors(self) -> Iterator[None]:
+        """Turn a ValueError, or a date out of range, into a ScenarioError about this table."""
         try:
-            return reader.read(value)
-        except Advice as advice:
-            raise self.error(str(advice), key) from None
+            yield
         except ValueError as error:
-            raise self.error(f"{label or key} {error}, not {quote(value)}", key) from None
+            raise self.error(str(error)) from None
+        except OverflowError:
+            raise self.error("a date is outside of the years 1 to 9999") from None
+
+
+class TableValues(Struct, frozen=True, kw_only=True):
+    """The values of a table. Fields with a reader are its keys. It inherits the others from the table that it is in."""
+
+    table: Table
+
+    def check(self) -> None:
+        """Report mistakes that concern several keys. An invalid key has its default, or is None if it is required."""
+
+
+ValuesT = TypeVar("ValuesT", bound=TableValues)
+
+
+class BaseReader(Struct, frozen=True, kw_only=True):
+    """Reads the values of a key."""
+
+    expected: str = ""
+    """The end of the sentence "KEY must be …"."""
+
+    @abstractmethod
+    def read(self, value: object, table: Table, key: str) -> Any:
+        """Return the value of a key. If it is invalid, report it and return None."""
+
+
+class Reader(BaseReader, frozen=True):
+    """Reads single values."""
+
+    parse: Callable[[object], object]
+    """Returns None for a value that isn't as expected. Raises ValueError with a more specific message."""
+
+    def read(self, value: object, table: Table, key: str, label: str = "") -> Any:
+        problem, parsed = self.expected, None
+        try:
+            parsed = self.parse(value)
+        except Advice as advice:
+            return table.report(str(advice), key)
+        except ValueError as error:
+            problem = str(error)
+        if parsed is None:
+            table.report(f"{label or key} {problem}, not {quote(value)}", key)
+        return parsed
+
+
+class OneOrMore(BaseReader, frozen=True):
+    """Reads one entry or a list."""
+
+    entry: Reader
+    minimum: int = 1
+    collect: type = tuple
+
+    def read(self, value: object, table: Table, key: str) -> Any:
+        if not isinstance(value, list):
+            return self.collect([self.entry.read(value, table, key)])
+        if len(value) < self.minimum:
+            table.report(f"{key} must have at least one entry", key)
+        labels = [f"entry {index} of {key}" for index in range(1, len(value) + 1)]
+        return self.collect(self.entry.read(one, table, key, label) for one, label in zip(value, labels, strict=True))
+
+
+class ByType(BaseReader, frozen=True):
+    """Reads values of one type with a reader of their own."""
+
+    type: type
+    reader: BaseReader
+    other: BaseReader
+
+    def read(self, value: object, table: Table, key: str) -> Any:
+        return (self.reader if isinstance(value, self.type) else self.other).read(value, table, key)
+
+
+class InnerTable(BaseReader, frozen=True):
+    """Reads a table in a key."""
+
+    kind: type[TableValues]
+
+    def read(self, value: Any, table: Table, key: str) -> TableValues:
+        return read_table(self.kind, table.within(key, value))
+
+
+class Mapped(BaseReader, frozen=True):
+    """Reads a table whose keys are the user's."""
+
+    keys: Reader
+    values: Reader
+    example: str
+
+    def read(self, value: object, table: Table, key: str) -> Any:
+        if not isinstance(value, dict):
+            return table.report(f"{key} must be a table such as {self.example}, not {quote(value)}", key)
+        inner = table.within(key, value)
+        read = self.keys.read, self.values.read
+        return {read[0](name, inner, name, f"a key of {key}"): read[1](one, inner, name) for name, one in value.items()}
+
+
+class Limit(Struct, frozen=True):
+    """The maximum number of items of one kind."""
+
+    items: str
+    maximum: int
+    owner: str = "scenario"
+
+    def excess(self, count: int, where: str = "") -> str:
+        return f"{count:,} {self.items}{where} exceed the limit of {self.maximum:,} per {self.owner}"
+
+
+class Tables(BaseReader, frozen=True):
+    """Reads a list of tables."""
+
+    kind: type[TableValues]
+    limit: Limit
+
+    def read(self, value: object, table: Table, key: str) -> Any:
+        noun = self.limit.items.removesuffix("s")
+        if not isinstance(value, list):
+            return table.report(f"{key} must be a list with a table for each {noun}, not {quote(value)}", key)
+        if len(value) > self.limit.maximum:
+            return table.report(f"{self.limit.excess(len(value))}; remove some", key)
+        found = []
+        for index, one in enumerate(value):
+            name = f" {quote(one['name'])}" if isinstance(one, dict) and isinstance(one.get("name"), str) else ""
+            item = ", ".join(filter(None, [table.item, f"{noun} {index + 1}{name}"]))
+            entry = Table(table.source, one, item, (*table.path, key, index))
+            entry.found = dict(table.found)
+            if isinstance(one, dict):
+                found.append(read_table(self.kind, entry))
+            else:
+                entry.report(f"must be a table with the keys {', '.join(_keys_of(self.kind))}, not {quote(one)}")
+        return tuple(found)
+
+
+@lru_cache
+def _keys_of(kind: type[TableValues]) -> dict[str, tuple[structs.FieldInfo, BaseReader]]:
+    """Return the field and the reader of each key of a table."""
+    annotated = [(field, get_args(field.type)[1:]) for field in structs.fields(kind)]
+    return {
+        field.encode_name: (field, found[0]) for field, found in annotated if found and isinstance(found[0], BaseReader)
+    }
+
+
+def read_table(kind: type[ValuesT], table: Table) -> ValuesT:
+    """Return the values of a table, and report its mistakes."""
+    keys = _keys_of(kind)
+    for key in table.values:
+        if key not in keys:
+            table.has_unknown_keys = True
+            hint = suggest(key.lower(), keys, '"{}"', fallback=f"available keys: {', '.join(keys)}")
+            table.report(f"unknown key {quote(key)}{hint}", key)
+    for key, (field, reader) in keys.items():
+        value = None
+        if key in table:
+            value = reader.read(table.values[key], table, key)
+        elif field.required and not table.has_unknown_keys:
+            table.report(f"{key} is missing; it {reader.expected}")
+        if field.required or value is not None:
+            table.found[field.name] = value
+    fields = {name: table.found[name] for name in kind.__struct_fields__ if name in table.found}
+    values = kind(table=table, **fields)
+    values.check()
+    return values

@@ -1,17 +1,14 @@
-"""Timings of a scenario's items: listed instants or a recurrence."""
+"""Points in time and times of day, as scenario files write them."""
 
 import re
 from datetime import UTC, date, datetime, time, tzinfo
-from itertools import islice
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from tickover.api import durations, timestamps
 from tickover.api.durations import Duration
-from tickover.api.limits import SPAN_YEARS
 from tickover.scenarios.errors import quote
-from tickover.scenarios.recurrences import Recurrence
 
 _End = Literal["start", "end"]
 _ENDS: Final[dict[str, _End]] = {"start": "start", "end": "end"}
@@ -25,6 +22,9 @@ class Window(Struct, frozen=True):
 
     start: datetime
     end: datetime
+
+    def __str__(self) -> str:
+        return f"{timestamps.write(self.start)} to {timestamps.write(self.end)}"
 
 
 class LocalTime(Struct, frozen=True):
@@ -102,66 +102,6 @@ class Point(Struct, frozen=True):
             return duration.add_to(start)
         except OverflowError:
             raise ValueError(f"{self.text} is after the year 9999") from None
-
-
-class ListedTiming(Struct, frozen=True):
-    """Instants in the order of the file."""
-
-    points: tuple[Point, ...]
-    local_time: LocalTime
-
-    def instants(self, window: Window) -> list[datetime]:
-        """Return all instants. Raise ValueError if one is outside of the window."""
-        return [self._check(point, window) for point in self.points]
-
-    def _check(self, point: Point, window: Window) -> datetime:
-        instant = point.instant(self.local_time, window)
-        if instant < window.start:
-            problem = f'before the start, {timestamps.write(window.start)}; use "start" or later'
-        elif instant > window.end:
-            problem = f"after the end, {timestamps.write(window.end)}; use an earlier time, or increase length"
-        else:
-            return instant
-        raise ValueError(f"at {point.text} is {timestamps.write(instant)}, {problem}")
-
-
-class RecurringTiming(Struct, frozen=True):
-    """A recurrence with optional bounds."""
-
-    recurrence: Recurrence
-    local_time: LocalTime
-    since: Point | None = None
-    until: Point | None = None
-    times: int | None = None
-
-    def instants(self, window: Window) -> list[datetime]:
-        """Return the instants inside of the window. Those before the start count towards `times`."""
-        begin, end = self._bounds(window)
-        days = self.recurrence.with_default_day(self.local_time.day_of(begin)).ordinals(*self._days(begin, end))
-        # Converting a day takes longer than finding it.
-        first = self.local_time.day_of(window.start).toordinal()
-        found = (self.local_time.on(date.fromordinal(day)) for day in islice(days, self.times) if day >= first)
-        return [instant for instant in found if instant >= window.start]
-
-    def _days(self, begin: datetime, end: datetime) -> tuple[int, int]:
-        """Return the first and the last day whose instant is between two instants."""
-        first, last = self.local_time.day_of(begin), self.local_time.day_of(end)
-        return (
-            first.toordinal() + (self.local_time.on(first) < begin),
-            last.toordinal() - (self.local_time.on(last) > end),
-        )
-
-    def _bounds(self, window: Window) -> tuple[datetime, datetime]:
-        begin = self.since.instant(self.local_time, window) if self.since else window.start
-        end = self.until.instant(self.local_time, window) if self.until else window.end
-        if self.since and begin < timestamps.years_after(window.start, -SPAN_YEARS):
-            raise ValueError(f"from {self.since.text} is more than {SPAN_YEARS} years before the start")
-        if self.since and self.until and end < begin:
-            raise ValueError(f"until {self.until.text} is before from {self.since.text}")
-        return begin, min(end, window.end)
-
-
-Timing = ListedTiming | RecurringTiming
 
 
 def parse_point(value: object) -> Point | None:

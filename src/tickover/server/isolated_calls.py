@@ -53,7 +53,7 @@ class ExpandRequest(Struct, frozen=True, tag="expand"):
     def run(self) -> IsolatedResult:
         """Return the parameters of createTestClock, and the expectations beside them unless they are stored."""
         from tickover.scenarios import ScenarioError, read
-        from tickover.scenarios.limits import CLOCK, ONE_CALL
+        from tickover.scenarios.scenario import CLOCK, ONE_CALL
 
         try:
             scenario = read(self.text, name="")

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.scenarios.strategies import to_toml
 from tickover.api.limits import MAX_ACCOUNTS, MAX_TRANSFERS
 from tickover.scenarios import ScenarioError, read
-from tickover.scenarios.limits import ONE_CALL
+from tickover.scenarios.scenario import ONE_CALL
 
 START = "2027-01-01T00:00:00Z"
 CHECKING = {"key": "checking", "name": "Everyday", "opening_balance": 100.5}

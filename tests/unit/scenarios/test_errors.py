@@ -109,7 +109,7 @@ def a_contribution(contribution: Any) -> dict[str, Any]:
         ({"start": "+1 day"}, f'start {DAY}, not "+1 day"'),
         ({"length": "0 days"}, f'length {LENGTH}, not "0 days"'),
         ({"goals": [TRIP], "opening": 5}, "opening must be a table such as {EUR = 1200}, not 5"),
-        ({"goals": [TRIP], "opening": {"eur": 1}}, f'the key "eur" of opening {CURRENCY}'),
+        ({"goals": [TRIP], "opening": {"eur": 1}}, f'a key of opening {CURRENCY}, not "eur"'),
         (
             {"goals": [TRIP], "opening": {f"A{one}{two}": 1 for one in ascii_uppercase for two in "ABCDEFGH"}},
             "opening must have at most 200 currencies, not 208",

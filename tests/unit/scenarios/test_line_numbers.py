@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from tickover.scenarios import ScenarioError, read
-from tickover.scenarios.line_numbers import Path, find_lines
+from tickover.scenarios.line_numbers import Path, find_line
 
 TEXT = '''\
 title = "A [[strange]] title # not a comment"  # [[goals]]
@@ -71,7 +71,7 @@ at = "start"
 )
 def test_lines_in_toml(path: Path, line: int) -> None:
     tomllib.loads(TEXT)
-    assert find_lines(TEXT)[path] == line
+    assert find_line(TEXT, path) == line
 
 
 def test_an_error_about_the_table_of_a_dotted_header_names_its_line() -> None:

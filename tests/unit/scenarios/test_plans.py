@@ -13,7 +13,7 @@ from tickover.api import plans
 from tickover.api.limits import MAX_CLOCK_TRANSACTIONS, MAX_GOAL_CONTRIBUTIONS
 from tickover.api.plans import Plan
 from tickover.scenarios import Scenario, ScenarioError, read
-from tickover.scenarios.limits import ONE_CALL
+from tickover.scenarios.scenario import ONE_CALL
 
 NEW_YEAR = "2027-01-01T00:00:00Z"
 MORNING = "2027-01-01T09:30:00Z"

@@ -1,0 +1,216 @@
+"""The tables in the lists of a scenario: accounts, transactions, transfers, goals and expectations."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, time, tzinfo
+from decimal import Decimal
+from typing import Annotated, Final
+
+from msgspec import UNSET, field
+from msgspec.structs import replace
+
+from tickover.api import expectations, plans, timestamps
+from tickover.api.clocks import TransactionEntry, TransferEntry
+from tickover.api.durations import Duration
+from tickover.api.expectations import BalanceExpectationEntry, Expectation, ExpectationEntry, Period
+from tickover.api.fields import AccountType, TransactionType
+from tickover.api.limits import MAX_GOAL_CONTRIBUTIONS, MAX_NAME
+from tickover.api.plans import PlannedAccount, PlannedContribution, PlannedTransaction, PlannedTransfer
+from tickover.scenarios import readers
+from tickover.scenarios.errors import quote
+from tickover.scenarios.payments import Payments, PlannedEntry, nth
+from tickover.scenarios.tables import Limit, OneOrMore, Tables, TableValues
+from tickover.scenarios.timings import LocalTime, Point, Window
+
+_OPPOSITES: Final[dict[TransactionType, TransactionType]] = {"INCOME": "EXPENSE", "EXPENSE": "INCOME"}
+
+
+class Account(TableValues, frozen=True, kw_only=True):
+    key: Annotated[str, readers.ACCOUNT_KEY]
+    name: Annotated[str, readers.NAME]
+    currency: Annotated[str, readers.CURRENCY] = ""
+    type: Annotated[AccountType, readers.ACCOUNT_TYPE] = "CHECKING"
+    opening_balance: Annotated[Decimal, readers.BALANCE] = Decimal(0)
+
+    def plan(self) -> PlannedAccount:
+        return plans.account(self.key, self.name, self.currency, self.type, self.opening_balance)
+
+
+class Transaction(Payments, frozen=True, kw_only=True):
+    name: Annotated[str, readers.NAME]
+    type: Annotated[TransactionType, readers.TYPE]
+    currency: Annotated[str, readers.CURRENCY] = ""
+    category: Annotated[str | None, readers.CATEGORY] = None
+    account: Annotated[str | None, readers.ACCOUNT_KEY] = None
+    reversed_after: Annotated[Duration | None, readers.DURATION] = None
+    pending: Annotated[Duration | None, readers.DURATION] = None
+    """How long before it the bank shows a card payment as pending."""
+    authorized_amount: Annotated[Decimal | None, readers.AMOUNT] = None
+    """What the bank shows before a card payment is booked."""
+    authorized_name: Annotated[str | None, readers.NAME] = None
+
+    def check(self) -> None:
+        super().check()
+        for key in ("authorized_amount", "authorized_name"):
+            if key in self.table and "pending" not in self.table:
+                self.table.report(f'{key} requires pending, for example "2 days"', key)
+
+    @property
+    def types(self) -> set[TransactionType]:
+        """The types of its transactions. A reversal has the opposite type."""
+        return {self.type} if self.reversed_after is None else {self.type, _OPPOSITES[self.type]}
+
+    def entry(self, at: datetime, amount: Decimal, index: int, window: Window) -> PlannedTransaction:
+        category = UNSET if self.category is None else self.category
+        account = UNSET if self.account is None else self.account
+        planned = TransactionEntry(at, self.name, amount, self.currency, self.type, category, account)
+        if self.pending is None:
+            return planned
+        return replace(
+            planned,
+            authorized_at=self.local_time.subtract(at, self.pending, window.start),
+            authorized_amount=UNSET if self.authorized_amount is None else self.authorized_amount,
+            authorized_name=UNSET if self.authorized_name is None else self.authorized_name,
+        )
+
+    def entries(self, nominal: Sequence[datetime], window: Window) -> list[PlannedEntry]:
+        found = super().entries(nominal, window)
+        if self.reversed_after is None:
+            return found
+        with self.table.wrap_errors():
+            reversals = [
+                replace(
+                    planned,
+                    at=self.local_time.add(planned.at, self.reversed_after),
+                    type=_OPPOSITES[self.type],
+                    name=f"Reversal: {self.name}"[:MAX_NAME],
+                    authorized_at=UNSET,
+                    authorized_amount=UNSET,
+                    authorized_name=UNSET,
+                )
+                for planned, _ in found
+            ]
+        pairs = zip(reversals, (instant for _, instant in found), strict=True)
+        return [*found, *(pair for pair in pairs if pair[0].at <= window.end)]
+
+
+class Transfer(Payments, frozen=True, kw_only=True):
+    name: Annotated[str, readers.NAME]
+    from_account: Annotated[str, readers.ACCOUNT_KEY]
+    to_account: Annotated[str, readers.ACCOUNT_KEY]
+    received: Annotated[tuple[Decimal, ...], OneOrMore(readers.AMOUNT)] = ()
+    """The amounts that arrive in another currency: one for all instants, or one for each."""
+
+    def check(self) -> None:
+        super().check()
+        count = len(self.amount) if isinstance(self.amount, tuple) else 0
+        if self.table.is_valid and self.received and len(self.received) != count:
+            self.table.report("received must have an amount for each amount that leaves", "received")
+
+    def entry(self, at: datetime, amount: Decimal, index: int, window: Window) -> PlannedTransfer:
+        received = nth(self.received, index) if self.received else UNSET
+        return TransferEntry(at, self.name, self.from_account, self.to_account, amount, received)
+
+
+class Contribution(Payments, frozen=True, kw_only=True):
+    def entry(self, at: datetime, amount: Decimal, index: int, window: Window) -> PlannedContribution:
+        return plans.contribution(amount, at)
+
+
+class Goal(TableValues, frozen=True, kw_only=True):
+    name: Annotated[str, readers.NAME]
+    target: Annotated[Decimal, readers.AMOUNT]
+    initial: Annotated[Decimal, readers.INITIAL_AMOUNT] = Decimal(0)
+    contributions: Annotated[
+        tuple[Contribution, ...], Tables(Contribution, Limit("contributions", MAX_GOAL_CONTRIBUTIONS, "goal"))
+    ] = ()
+
+    def check(self) -> None:
+        if self.table.is_valid and self.initial > self.target:
+            problem = f"initial must be at most the target of {quote(self.target)}, not {quote(self.initial)}"
+            self.table.report(problem, "initial")
+
+
+_RANGE_KEYS: Final = ("currency", "account", "from", "until", "time")
+_EXPECT_KEYS: Final = {
+    "never_below": _RANGE_KEYS,
+    "never_above": _RANGE_KEYS,
+    "goal_reached": ("by", "time"),
+    "total": ("currency", "category", "per", "at_least", "at_most"),
+    "posted": ("by", "count", "time"),
+}
+"""The keys of each kind of expectation."""
+_OPTIONAL_KEYS: Final = {key for keys in _EXPECT_KEYS.values() for key in keys}
+
+
+class Expect(TableValues, frozen=True, kw_only=True):
+    """One expectation. Its instants depend on the scenario's start."""
+
+    never_below: Annotated[Decimal | None, readers.BOUND] = None
+    never_above: Annotated[Decimal | None, readers.BOUND] = None
+    goal_reached: Annotated[str | None, readers.NAME] = None
+    total: Annotated[TransactionType | None, readers.TYPE] = None
+    posted: Annotated[str | None, readers.NAME] = None
+    currency: Annotated[str, readers.CURRENCY] = ""
+    account: Annotated[str | None, readers.ACCOUNT_KEY] = None
+    from_: Annotated[Point | None, readers.POINT] = field(default=None, name="from")
+    until: Annotated[Point | None, readers.POINT] = None
+    time_of_day: Annotated[time, readers.TIME_OF_DAY] = field(default=time(8), name="time")
+    by: Annotated[Point, readers.POINT] = Point('"end"', "end")
+    category: Annotated[str | None, readers.CATEGORY] = None
+    per: Annotated[Period, readers.PERIOD] = "ALL"
+    at_least: Annotated[Decimal | None, readers.TOTAL_BOUND] = None
+    at_most: Annotated[Decimal | None, readers.TOTAL_BOUND] = None
+    count: Annotated[int, readers.TIMES] = 1
+    timezone: tzinfo = UTC
+
+    def check(self) -> None:
+        words = [word for word in _EXPECT_KEYS if word in self.table]
+        if len(words) != 1:
+            if self.table.is_valid:
+                self.table.report(f"must have exactly one of {', '.join(_EXPECT_KEYS)}")
+            return
+        allowed = (words[0], *_EXPECT_KEYS[words[0]])
+        for key in self.table.values:
+            if key not in allowed and key in _OPTIONAL_KEYS:
+                self.table.report(f"{key} can't be used with {words[0]}; available keys: {', '.join(allowed)}", key)
+        if "account" in self.table and "currency" in self.table:
+            self.table.report("must have either account or currency", "account")
+        if words == ["total"] and "at_least" not in self.table and "at_most" not in self.table:
+            self.table.report("total requires at_least, at_most or both")
+        if self.at_least is not None and self.per != "ALL":
+            # Nothing happens after the scenario's end, but the clock continues for ten years.
+            self.table.report('at_least requires per = "all"')
+
+    @property
+    def needs_currency(self) -> bool:
+        """Whether it is about a currency, and not about an account."""
+        return "account" not in self.table and not {"never_below", "never_above", "total"}.isdisjoint(self.table.values)
+
+    def plan(self, window: Window) -> Expectation:
+        """Return the expectation. Raise ScenarioError if one of its instants is outside of the scenario."""
+        with self.table.wrap_errors():
+            if self.goal_reached is not None:
+                return expectations.goal_reached(self.goal_reached, self._instant("by", self.by, window))
+            if self.posted is not None:
+                return expectations.posted(self.posted, self._instant("by", self.by, window), self.count)
+            if self.total is not None:
+                return expectations.total(
+                    self.total, self.currency, per=self.per, category=self.category,
+                    at_least=self.at_least, at_most=self.at_most,
+                )  # fmt: skip
+            rule = BalanceExpectationEntry(
+                currency=UNSET if self.account else self.currency,
+                account=self.account or UNSET,
+                at_least=UNSET if self.never_below is None else self.never_below,
+                at_most=UNSET if self.never_above is None else self.never_above,
+                from_=self._instant("from", self.from_, window) if self.from_ else UNSET,
+                until=self._instant("until", self.until, window) if self.until else UNSET,
+            )
+            return ExpectationEntry(balance=rule)
+
+    def _instant(self, key: str, point: Point, window: Window) -> datetime:
+        instant = point.instant(LocalTime(self.time_of_day, self.timezone), window)
+        if not window.start <= instant <= window.end:
+            problem = f"{key} {point.text} is {timestamps.write(instant)}, outside of the scenario, {window}"
+            raise ValueError(problem)
+        return instant
