@@ -6,18 +6,17 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
 from hashlib import sha256
-from typing import Final, TypeVar
+from typing import Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from tickover.api.plans import PlannedAccount
 from tickover.scenarios import phrases
 from tickover.scenarios.adjustments import Weekend, to_working_day
 from tickover.scenarios.recurrences import Recurrence
-from tickover.scenarios.statements.history import CardPayment, History, Movement
+from tickover.scenarios.statements.history import History
 from tickover.scenarios.statements.statement import Payment, plain_number
-
-PaymentT = TypeVar("PaymentT", bound=Payment)
 
 _MIN_PAYMENTS: Final = 3
 _DEFAULT_TIME: Final = time(8)
@@ -34,8 +33,8 @@ def write_scenario(history: History, *, title: str, summarise: bool = False, ano
     """Return a TOML scenario whose plan has the same payments. With `summarise`, irregular ones become variety."""
     if anonymise:
         history = _anonymise(history)
-    days = [item.day for item in history.items]
-    authorized = [item.authorized_at.date() for item in history.payments if isinstance(item, CardPayment)]
+    days = [item.day for item in history.payments]
+    authorized = [item.authorized_at.date() for item in history.payments if item.authorized_at is not UNSET]
     start, end = min([days[0], *authorized]), days[-1]
     if summarise:
         # Jitter must not move payments out of the scenario.
@@ -50,7 +49,7 @@ def write_scenario(history: History, *, title: str, summarise: bool = False, ano
     for account in history.accounts:
         lines += ["", *_account(account)]
     currencies = {account.key: account.currency for account in history.accounts}
-    for group in _groups(history.items):
+    for group in _groups(history.payments):
         lines += ["", *_item(group, start, end, currencies, summarise=summarise)]
     return "\n".join(lines) + "\n"
 
@@ -78,10 +77,10 @@ def _item(
     group: Sequence[Payment], start: date, end: date, currencies: Mapping[str, str], *, summarise: bool
 ) -> Iterator[str]:
     first = group[0]
-    yield "[[transfers]]" if isinstance(first, Movement) else "[[transactions]]"
+    yield "[[transactions]]" if first.to is UNSET else "[[transfers]]"
     yield f"name = {_quote(first.name)}"
     amounts = [abs(one.amount) for one in group]
-    received = [one.received for one in group if isinstance(one, Movement) and one.received is not None]
+    received = [one.received for one in group if one.received is not UNSET]
     lowest, highest = (plain_number(find(amounts), first.currency) for find in (min, max))
     same_amount = lowest == highest and len(set(received)) < 2
     can_vary = summarise and len(amounts) >= _MIN_PAYMENTS and not received
@@ -95,7 +94,7 @@ def _item(
     else:
         yield f"amount = {_list_numbers(amounts, first.currency)}"
     yield from _members(first)
-    if isinstance(first, Movement) and received:
+    if first.to is not UNSET and received:
         currency = currencies[first.to]
         yield f"received = {_list_numbers(received[:1] if same_amount else received, currency)}"
     yield from timing or [f"at = [{', '.join(one.day.isoformat() for one in group)}]"]
@@ -105,7 +104,7 @@ def _item(
 
 def _members(item: Payment) -> Iterator[str]:
     """Yield the keys that all items of a group share, besides the name and the timing."""
-    if isinstance(item, Movement):
+    if item.to is not UNSET:
         yield f'from_account = "{item.account}"'
         yield f'to_account = "{item.to}"'
         return
@@ -113,12 +112,12 @@ def _members(item: Payment) -> Iterator[str]:
     yield f'account = "{item.account}"' if item.account else f'currency = "{item.currency}"'
     if item.category:
         yield f"category = {_quote(item.category)}"
-    if isinstance(item, CardPayment):
+    if item.authorized_at is not UNSET and isinstance(item.at, datetime):
         yield f'pending = "{_duration(item.at - item.authorized_at)}"'
-        if item.authorized_amount is not None:
-            yield f"authorized_amount = {plain_number(item.authorized_amount, item.currency)}"
-        if item.authorized_name is not None:
-            yield f"authorized_name = {_quote(item.authorized_name)}"
+    if item.authorized_amount is not UNSET:
+        yield f"authorized_amount = {plain_number(item.authorized_amount, item.currency)}"
+    if item.authorized_name is not UNSET:
+        yield f"authorized_name = {_quote(item.authorized_name)}"
 
 
 def _duration(delta: timedelta) -> str:
@@ -191,21 +190,21 @@ def _average_gap(group: Sequence[Payment]) -> Iterator[str]:
 
 def _anonymise(history: History) -> History:
     """Replace names with numbered ones, and scale amounts by a factor that depends on all items."""
-    digest = sha256(repr(history.items).encode()).digest()
+    digest = sha256(repr(history.payments).encode()).digest()
     factor = Decimal(50 + int.from_bytes(digest[:4], "big") % 49) / 100
     names: dict[str, str] = {}
 
     def scale(amount: Decimal) -> Decimal:
         return (amount * factor).quantize(_CENT) or _CENT.copy_sign(amount)
 
-    def rename(item: PaymentT) -> PaymentT:
-        kind = "Transfer" if isinstance(item, Movement) else "Income" if item.amount > 0 else "Expense"
+    def rename(item: Payment) -> Payment:
+        kind = "Transfer" if item.to is not UNSET else "Income" if item.amount > 0 else "Expense"
         changes: dict[str, object] = {"amount": scale(item.amount), "category": ""}
-        for field in ("name", "authorized_name"):
-            if name := getattr(item, field, None):
+        for field, name in (("name", item.name), ("authorized_name", item.authorized_name)):
+            if name:
                 changes[field] = names.setdefault(name, f"{kind} {len(names) + 1}")
-        for field in ("received", "authorized_amount"):
-            if (amount := getattr(item, field, None)) is not None:
+        for field, amount in (("received", item.received), ("authorized_amount", item.authorized_amount)):
+            if amount is not UNSET:
                 changes[field] = scale(amount)
         return replace(item, **changes)
 
@@ -216,7 +215,6 @@ def _anonymise(history: History) -> History:
             replace(account, name=f"Account {number}", opening_balance=scale(account.opening_balance))
             for number, account in enumerate(history.accounts, 1)
         ],
-        movements=[rename(item) for item in history.movements],
     )
 
 

@@ -168,10 +168,10 @@ date,name,amount,currency,balance
 def test_equal_amounts_of_two_files_within_three_days_are_transfers() -> None:
     files = {"checking": CHECKING, "savings": SAVINGS}
     history = join_accounts({key: read_statement(text.encode(), "a.csv") for key, text in files.items()})
-    assert [(one.name, one.account, one.to, one.day.day, one.amount) for one in history.movements] == [
+    assert [(one.name, one.account, one.to, one.day.day, one.amount) for one in history.payments if one.to] == [
         ("To savings", "checking", "savings", 4, Decimal(200))
     ]
-    assert [(one.name, one.account, one.amount) for one in history.payments] == [
+    assert [(one.name, one.account, one.amount) for one in history.payments if not one.to] == [
         ("Rent", "checking", Decimal(-700)),
         ("To savings", "checking", Decimal(-200)),
         ("From checking", "savings", Decimal(200)),

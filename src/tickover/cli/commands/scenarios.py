@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import click
@@ -129,27 +130,20 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     tickover scenarios from --account giro=giro.csv --account visa:credit-card=visa.csv > my.toml
     tickover clock create my.toml
     """
-    from tickover.cli.load_statement import (
-        FileOptions,
-        format_history,
-        limit_hint,
-        load_history,
-        parse_columns,
-        trim_history,
-    )
+    from tickover.cli.load_statement import format_history, limit_hint, load_history, parse_columns, trim_history
     from tickover.scenarios.from_payments import write_scenario
+    from tickover.scenarios.statements.read import read_statement
 
     if (source is None) == (not accounts):
         raise click.UsageError("Use either FILE, CLOCK or --account.")
-    options = FileOptions(parse_columns(columns), currency or "", is_day_first)
-    history = trim_history(load_history(session, source, accounts, options), start)
+    read = partial(read_statement, columns=parse_columns(columns), currency=currency or "", is_day_first=is_day_first)
+    history = trim_history(load_history(session, source, accounts, read), start)
     if preview:
-        items = {"payments": history.payments, **({"transfers": history.movements} if history.accounts else {})}
-        session.output.write(items, *format_history(history))
+        session.output.write({"payments": history.payments}, *format_history(history))
         return
     title = Path(source or "").stem[:120] or "Statement"
     text = write_scenario(history, title=title, summarise=summarise, anonymise=anonymise)
     session.output.write({"scenario": text}, *text.splitlines())
     is_file = source is None or Path(source).exists()
     where = "on this machine. Nothing was sent." if is_file else "of a clock from the server."
-    click.echo(f"Read {len(history.items):,} payments {where}{limit_hint(history)}", err=True)
+    click.echo(f"Read {len(history.payments):,} payments {where}{limit_hint(history)}", err=True)

@@ -34,6 +34,14 @@ class Payment(Struct, frozen=True):
     category: str = ""
     account: str | UnsetType = UNSET
     """The key of its account, if there are accounts."""
+    to: str | UnsetType = UNSET
+    """The key of the account in which a transfer arrives. Its amount is positive, and in the currency it leaves in."""
+    received: Decimal | UnsetType = UNSET
+    """The amount of a transfer that arrives, if it is in another currency."""
+    authorized_at: datetime | UnsetType = UNSET
+    """When the bank shows a card payment as pending, before it is booked."""
+    authorized_amount: Decimal | UnsetType = UNSET
+    authorized_name: str | UnsetType = UNSET
 
     @property
     def day(self) -> date:
