@@ -250,7 +250,7 @@ def test_columns_and_currency_can_be_given() -> None:
         (b"date,name,amount,currency\n2027-01-01,a,0,EUR\n", "the file has no payments"),
         (b"date,name,amount,currency\n2027-01-01,a,1000000001,EUR\n", "the amount '1000000001' exceeds 1,000,000,000"),
         (b"date,name,amount,currency\n2027-01-01,a,1,EUR\n2040-01-01,a,1,EUR\n", "they must span at most 9 years"),
-        (b"<OFX><STMTTRN><TRNAMT>x</STMTTRN></OFX>", "has an invalid date, amount or currency"),
+        (b"<OFX><STMTTRN><TRNAMT>x</STMTTRN></OFX>", "f, transaction '?': invalid date"),
         (b'<!DOCTYPE x [<!ENTITY a "b">]><OFX>&a;</OFX>', "the file has no payments"),
     ],
 )  # fmt: skip

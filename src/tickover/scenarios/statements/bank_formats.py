@@ -1,10 +1,10 @@
 """Statements in the formats of banks: OFX 2.1.1 and ISO 20022 camt.053.001.02."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from html import escape
-from typing import Final
+from typing import Any, Final
 
 from tickover.scenarios.statements.statement import Entry, Statement, plain_number
 
@@ -14,32 +14,31 @@ _OFX_HEADER: Final = (
 )
 _OFX_ACCOUNT_TYPES: Final = {"SAVINGS": "SAVINGS", "CREDIT_CARD": "CREDITLINE", "LOAN": "CREDITLINE"}
 """All other accounts are CHECKING."""
-_CAMT_NAMESPACE: Final = "urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"
+_OFX_STATUS: Final = {"CODE": "0", "SEVERITY": "INFO"}
+_CAMT_DOCUMENT: Final = 'Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"'
 _MAX_CAMT_DECIMALS: Final = 5
 _MAX_CAMT_DIGITS: Final = 18
 
 
-def _element(name: str, *content: str, **attributes: str) -> str:
-    """Return an XML element. Its content is XML already."""
-    written = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
-    return f"<{name}{written}>{''.join(content)}</{name}>"
-
-
-def _text(name: str, text: str, max_length: int = 255) -> str:
-    return _element(name, escape(text[:max_length], quote=False))
+def _xml(name: str, content: Any) -> str:
+    """Return an element with text, or with the elements of a dictionary. A list repeats it."""
+    if isinstance(content, list):
+        return "".join(_xml(name, one) for one in content)
+    is_text = isinstance(content, str)
+    inner = escape(content, quote=False) if is_text else "".join(_xml(key, one) for key, one in content.items())
+    return f"<{name}>{inner}</{name.partition(' ')[0]}>"
 
 
 def write_ofx(statements: Sequence[Statement]) -> str:
     """Return an OFX file with the statements."""
     _require_any(statements)
-    status = _element("STATUS", _text("CODE", "0"), _text("SEVERITY", "INFO"))
-    sign_on = _element("SONRS", status, _text("DTSERVER", _ofx_time(statements[0].end)), _text("LANGUAGE", "ENG"))
+    sign_on = {"STATUS": _OFX_STATUS, "DTSERVER": _ofx_time(statements[0].end), "LANGUAGE": "ENG"}
     responses = [
-        _element("STMTTRNRS", _text("TRNUID", str(number)), status, _ofx_statement(statement, number))
+        {"TRNUID": str(number), "STATUS": _OFX_STATUS, "STMTRS": _ofx_statement(statement, number)}
         for number, statement in enumerate(statements, 1)
     ]
-    document = _element("OFX", _element("SIGNONMSGSRSV1", sign_on), _element("BANKMSGSRSV1", *responses))
-    return f"{_OFX_HEADER}{document}\n"
+    document = {"SIGNONMSGSRSV1": {"SONRS": sign_on}, "BANKMSGSRSV1": {"STMTTRNRS": responses}}
+    return f"{_OFX_HEADER}{_xml('OFX', document)}\n"
 
 
 def _require_any(statements: Sequence[Statement]) -> None:
@@ -47,48 +46,44 @@ def _require_any(statements: Sequence[Statement]) -> None:
         raise ValueError("the clock has no transactions, and this format needs one; use csv, or include pending ones")
 
 
-def _ofx_statement(statement: Statement, number: int) -> str:
-    account = _element(
-        "BANKACCTFROM",
-        _text("BANKID", "TICKOVER"),
-        _text("ACCTID", _account_id(statement, number, 22)),
-        _text("ACCTTYPE", _OFX_ACCOUNT_TYPES.get(statement.account_type, "CHECKING")),
-    )
-    entries = _element(
-        "BANKTRANLIST",
-        _text("DTSTART", _ofx_time(statement.start)),
-        _text("DTEND", _ofx_time(statement.end)),
-        *(_ofx_entry(entry, statement.currency) for entry in statement.entries),
-    )
-    closing = _element(
-        "LEDGERBAL",
-        _text("BALAMT", plain_number(statement.closing, statement.currency)),
-        _text("DTASOF", _ofx_time(statement.end)),
-    )
-    opening = _element(
-        "BAL",
-        _text("NAME", "Opening balance"),
-        _text("DESC", "The balance before the first transaction"),
-        _text("BALTYPE", "DOLLAR"),
-        _text("VALUE", plain_number(statement.opening, statement.currency)),
-        _text("DTASOF", _ofx_time(statement.start)),
-    )
-    currency = _text("CURDEF", statement.currency)
-    return _element("STMTRS", currency, account, entries, closing, _element("BALLIST", opening))
+def _ofx_statement(statement: Statement, number: int) -> dict[str, Any]:
+    start, end = _ofx_time(statement.start), _ofx_time(statement.end)
+    return {
+        "CURDEF": statement.currency,
+        "BANKACCTFROM": {
+            "BANKID": "TICKOVER",
+            "ACCTID": _account_id(statement, number, 22),
+            "ACCTTYPE": _OFX_ACCOUNT_TYPES.get(statement.account_type, "CHECKING"),
+        },
+        "BANKTRANLIST": {
+            "DTSTART": start,
+            "DTEND": end,
+            "STMTTRN": [_ofx_entry(entry) for entry in statement.entries],
+        },
+        "LEDGERBAL": {"BALAMT": plain_number(statement.closing, statement.currency), "DTASOF": end},
+        "BALLIST": {
+            "BAL": {
+                "NAME": "Opening balance",
+                "DESC": "The balance before the first transaction",
+                "BALTYPE": "DOLLAR",
+                "VALUE": plain_number(statement.opening, statement.currency),
+                "DTASOF": start,
+            }
+        },
+    }
 
 
-def _ofx_entry(entry: Entry, currency: str) -> str:
+def _ofx_entry(entry: Entry) -> dict[str, str]:
     # NAME has at most 32 characters, and MEMO at most 255.
     memo = entry.name if len(entry.name) > 32 else entry.category
-    return _element(
-        "STMTTRN",
-        _text("TRNTYPE", "CREDIT" if entry.amount > 0 else "DEBIT"),
-        _text("DTPOSTED", _ofx_time(entry.at)),
-        _text("TRNAMT", plain_number(entry.amount, currency)),
-        _text("FITID", entry.id),
-        _text("NAME", (entry.name or "-")[:32].strip()),
-        *([_text("MEMO", memo)] if memo else []),
-    )
+    return {
+        "TRNTYPE": "CREDIT" if entry.amount > 0 else "DEBIT",
+        "DTPOSTED": _ofx_time(entry.at),
+        "TRNAMT": plain_number(entry.amount, entry.currency),
+        "FITID": entry.id,
+        "NAME": (entry.name or "-")[:32].strip(),
+        **({"MEMO": memo} if memo else {}),
+    }
 
 
 def _ofx_time(at: datetime) -> str:
@@ -98,60 +93,55 @@ def _ofx_time(at: datetime) -> str:
 def write_camt053(statements: Sequence[Statement]) -> str:
     """Return a camt.053 document with the statements. Raise ValueError for too many decimals."""
     _require_any(statements)
-    created = _text("CreDtTm", _camt_time(statements[0].end))
-    header = _element("GrpHdr", _text("MsgId", _short_id(statements[0].clock_id)), created)
-    written = [_camt_statement(one, number, created) for number, one in enumerate(statements, 1)]
-    message = _element("BkToCstmrStmt", header, *written)
-    document = _element("Document", message, xmlns=_CAMT_NAMESPACE)
+    created = _camt_time(statements[0].end)
+    message = {
+        "GrpHdr": {"MsgId": _short_id(statements[0].clock_id), "CreDtTm": created},
+        "Stmt": [_camt_statement(one, number, created) for number, one in enumerate(statements, 1)],
+    }
+    document = _xml(_CAMT_DOCUMENT, {"BkToCstmrStmt": message})
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{document}\n'
 
 
-def _camt_statement(statement: Statement, number: int, created: str) -> str:
-    period = _element(
-        "FrToDt", _text("FrDtTm", _camt_time(statement.start)), _text("ToDtTm", _camt_time(statement.end))
-    )
+def _camt_statement(statement: Statement, number: int, created: str) -> dict[str, Any]:
     id = _account_id(statement, number, 34)
-    account_id = _element("Id", _element("Othr", _text("Id", id)))
-    return _element(
-        "Stmt",
-        _text("Id", id),
-        created,
-        period,
-        _element("Acct", account_id, _text("Ccy", statement.currency)),
-        _camt_balance(statement, "OPBD", statement.opening, statement.start),
-        _camt_balance(statement, "CLBD", statement.closing, statement.end),
-        *(_camt_entry(statement, entry) for entry in statement.entries),
-    )
+    return {
+        "Id": id,
+        "CreDtTm": created,
+        "FrToDt": {"FrDtTm": _camt_time(statement.start), "ToDtTm": _camt_time(statement.end)},
+        "Acct": {"Id": {"Othr": {"Id": id}}, "Ccy": statement.currency},
+        "Bal": [
+            _camt_balance(statement, "OPBD", statement.opening, statement.start),
+            _camt_balance(statement, "CLBD", statement.closing, statement.end),
+        ],
+        "Ntry": [_camt_entry(entry) for entry in statement.entries],
+    }
 
 
-def _camt_balance(statement: Statement, code: str, amount: Decimal, at: datetime) -> str:
-    kind = _element("Tp", _element("CdOrPrtry", _text("Cd", code)))
-    return _element("Bal", kind, *_camt_amount(statement, amount), _element("Dt", _text("Dt", f"{at:%Y-%m-%d}")))
+def _camt_balance(statement: Statement, code: str, amount: Decimal, at: datetime) -> dict[str, Any]:
+    kind = {"CdOrPrtry": {"Cd": code}}
+    return {"Tp": kind, **_camt_amount(amount, statement.currency), "Dt": {"Dt": f"{at:%Y-%m-%d}"}}
 
 
-def _camt_entry(statement: Statement, entry: Entry) -> str:
-    remittance = _element("RmtInf", _text("Ustrd", entry.name or "-", 140))
-    return _element(
-        "Ntry",
-        _text("NtryRef", _short_id(entry.id)),
-        *_camt_amount(statement, entry.amount),
-        _text("Sts", "PDNG" if entry.pending else "BOOK"),
-        _element("BookgDt", _text("DtTm", _camt_time(entry.at))),
-        _element("ValDt", _text("Dt", f"{entry.at:%Y-%m-%d}")),
-        _text("AcctSvcrRef", _short_id(entry.id)),
-        _element("BkTxCd", _element("Prtry", _text("Cd", entry.category or "Other", 35))),
-        _element("NtryDtls", _element("TxDtls", remittance)),
-    )
+def _camt_entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "NtryRef": _short_id(entry.id),
+        **_camt_amount(entry.amount, entry.currency),
+        "Sts": "PDNG" if entry.pending else "BOOK",
+        "BookgDt": {"DtTm": _camt_time(entry.at)},
+        "ValDt": {"Dt": f"{entry.at:%Y-%m-%d}"},
+        "AcctSvcrRef": _short_id(entry.id),
+        "BkTxCd": {"Prtry": {"Cd": (entry.category or "Other")[:35]}},
+        "NtryDtls": {"TxDtls": {"RmtInf": {"Ustrd": entry.name or "-"}}},
+    }
 
 
-def _camt_amount(statement: Statement, amount: Decimal) -> Iterator[str]:
-    digits = plain_number(abs(amount), statement.currency)
+def _camt_amount(amount: Decimal, currency: str) -> dict[str, str]:
+    digits = plain_number(abs(amount), currency)
     whole, _, decimals = digits.partition(".")
     if len(decimals) > _MAX_CAMT_DECIMALS or len(whole) + len(decimals) > _MAX_CAMT_DIGITS:
         shown = digits if len(digits) <= 30 else f"{digits[:30]}…"
         raise ValueError(f"camt.053 allows {_MAX_CAMT_DECIMALS} decimals, and {shown} has more; use another format")
-    yield _element("Amt", digits, Ccy=statement.currency)
-    yield _text("CdtDbtInd", "DBIT" if amount < 0 else "CRDT")
+    return {f'Amt Ccy="{currency}"': digits, "CdtDbtInd": "DBIT" if amount < 0 else "CRDT"}
 
 
 def _camt_time(at: datetime) -> str:

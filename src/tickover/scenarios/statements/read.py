@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import islice
 from typing import Final
@@ -137,7 +137,11 @@ def _read_ofx(text: str, name: str) -> Iterator[Payment]:
             fields = {}
         elif tag == "STMTTRN":
             if not _ZERO.fullmatch(fields.get("TRNAMT", "")):
-                yield _ofx_payment(fields, currency, name)
+                try:
+                    yield _payment(_ofx_cells(fields, currency))
+                except ValueError as error:
+                    id = fields.get("FITID", "?")[:40]
+                    raise StatementError(f"{name}, transaction {id!r}: {error}") from None
         elif not closing:
             fields[tag] = html.unescape(value.strip())
             currency = fields[tag] if tag == "CURDEF" else currency
@@ -155,24 +159,20 @@ def _escape_cdata(text: str) -> str:
     return first + "".join(f"{html.escape(content)}{rest}" for content, _, rest in parts)
 
 
-def _ofx_payment(fields: Mapping[str, str], currency: str, name: str) -> Payment:
+def _ofx_cells(fields: Mapping[str, str], currency: str) -> dict[str, str]:
+    """Return the fields of a transaction as cells of a CSV file."""
     label, memo = clean_text(fields.get("NAME", "")), clean_text(fields.get("MEMO", ""))
-    digits = fields.get("DTPOSTED", "")[:14]
-    try:
-        if not CURRENCY.fullmatch(currency):
-            raise ValueError
-        amount = _parse_amount(fields.get("TRNAMT", ""))
-        at: datetime | date
-        if len(digits) == 14:
-            at = datetime.strptime(digits, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-        else:
-            at = datetime.strptime(digits[:8], "%Y%m%d").date()  # noqa: DTZ007 - a date has no zone
-    except ValueError:
-        shown = fields.get("FITID", "?")[:40]
-        raise StatementError(f"{name}: transaction {shown!r} has an invalid date, amount or currency") from None
     # NAME has at most 32 characters, so a longer name is in MEMO.
     is_truncated = len(memo) > 32 and memo.startswith(label)
-    return Payment(at, (memo if is_truncated else label or memo or "Payment")[:120], amount, currency, "")
+    digits = fields.get("DTPOSTED", "")[:14]
+    day = f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}"
+    return {
+        **dict.fromkeys(COLUMNS, ""),
+        "date": f"{day}T{digits[8:10]}:{digits[10:12]}:{digits[12:]}Z" if len(digits) == 14 else day,
+        "name": memo if is_truncated else label or memo,
+        "amount": fields.get("TRNAMT", ""),
+        "currency": currency,
+    }
 
 
 def _read_csv(
@@ -206,7 +206,7 @@ def _read_csv(
     payments = []
     for line, cells in found:
         try:
-            payments.append(_csv_payment(cells, is_day_first, decimal_mark, currency))
+            payments.append(_payment(cells, is_day_first, decimal_mark, currency))
         except ValueError as error:
             raise StatementError(f"{name}, line {line:,}: {error}") from None
     balances = [_parse_balance(cells["balance"], decimal_mark) for _, cells in found]
@@ -314,7 +314,9 @@ def _is_day_first(dates: Sequence[str], name: str) -> bool:
     return is_day_first
 
 
-def _csv_payment(cells: Mapping[str, str], is_day_first: bool, decimal_mark: str, currency: str) -> Payment:
+def _payment(
+    cells: Mapping[str, str], is_day_first: bool = True, decimal_mark: str = ".", currency: str = ""
+) -> Payment:
     at = _parse_date(cells["date"], is_day_first)
     amount = _row_amount(cells, decimal_mark)
     code = (cells["currency"] or currency).upper()
@@ -379,7 +381,7 @@ def _full_year(digits: str) -> int:
     return int(digits) + (2000 if len(digits) == 2 else 0)
 
 
-def _parse_amount(text: str, decimal_mark: str = ".") -> Decimal:
+def _parse_amount(text: str, decimal_mark: str) -> Decimal:
     """Parse 1,234.56 and 1.234,56. `decimal_mark` decides about 1,234 and 1.234."""
     digits = _plain_digits(text)
     mark = _mark_of(digits) or decimal_mark
