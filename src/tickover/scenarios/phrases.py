@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, TypeVar
 
 from tickover.scenarios.errors import Advice, quote
-from tickover.scenarios.recurrences import EVERY_DAY, LAST, Days, MonthDay, Months, Recurrence, Weeks, Years
+from tickover.scenarios.recurrences import EVERY_DAY, LAST, Days, MonthDay, Months, Recurrence, Weeks
 
 _T = TypeVar("_T")
 
@@ -202,8 +202,8 @@ def _twice_a_month(words: list[str]) -> Months:
     return months
 
 
-def _years(step: int, words: list[str]) -> Years:
-    return Years(step, tuple(_parse_each(words, _parse_year_day)))
+def _years(step: int, words: list[str]) -> Months:
+    return Months(step, tuple(_parse_each(words, _parse_year_day)), 12)
 
 
 _UNITS: Final[dict[str, tuple[int, Callable[[int, list[str]], Recurrence]]]] = {
@@ -283,12 +283,12 @@ def _parse_month_day(words: list[str]) -> _DayPhrase:
     raise ValueError(EXPECTED)
 
 
-def _parse_year_day(words: list[str]) -> tuple[int, MonthDay]:
+def _parse_year_day(words: list[str]) -> MonthDay:
     number, month = _split_date(_strip_articles(words))
     day = _day_number(number)
     if day > monthrange(_LEAP_YEAR, month)[1]:
         raise ValueError(f"must name a day that exists in {MONTH_NAMES[month - 1]}")
-    return month, MonthDay(day)
+    return MonthDay(day, month=month - 1)
 
 
 def _split_date(words: list[str]) -> tuple[str, int]:

@@ -77,38 +77,30 @@ class MonthDay(Struct, frozen=True):
 
     position: int
     weekdays: frozenset[int] = EVERY_DAY
+    month: int = 0
+    """The number of months before this one in the period."""
 
-    def in_month(self, year: int, month: int) -> int:
-        """Return the ordinal of this day in a month."""
-        first_weekday, length = monthrange(year, month)
+    def in_period(self, first_month: int) -> int:
+        """Return the ordinal of this day, given the number of months before the period."""
+        year, month = divmod(first_month + self.month, 12)
+        first_weekday, length = monthrange(year, month + 1)
         matching = [day for day in range(1, length + 1) if (first_weekday + day - 1) % 7 in self.weekdays]
-        return date(year, month, matching[min(self.position, len(matching)) - 1]).toordinal()
+        return date(year, month + 1, matching[min(self.position, len(matching)) - 1]).toordinal()
 
 
 class Months(_Periods, frozen=True):
+    """Days of months, or of years, which are periods of 12 months."""
+
     days: tuple[MonthDay, ...] = ()
+    length: int = 1
 
     def with_default_day(self, day: date) -> Recurrence:
-        return self if self.days else Months(self.step, (MonthDay(day.day),))
+        default = MonthDay(day.day, month=(day.month - 1) % self.length)
+        return self if self.days else Months(self.step, (default,), self.length)
 
     def _period_of(self, ordinal: int) -> int:
         day = date.fromordinal(ordinal)
-        return 12 * day.year + day.month - 1
+        return (12 * day.year + day.month - 1) // self.length
 
     def _days_in(self, period: int) -> list[int]:
-        year, month = divmod(period, 12)
-        return [day.in_month(year, month + 1) for day in self.days]
-
-
-class Years(_Periods, frozen=True):
-    days: tuple[tuple[int, MonthDay], ...] = ()
-    """Pairs of a month and a day."""
-
-    def with_default_day(self, day: date) -> Recurrence:
-        return self if self.days else Years(self.step, ((day.month, MonthDay(day.day)),))
-
-    def _period_of(self, ordinal: int) -> int:
-        return date.fromordinal(ordinal).year
-
-    def _days_in(self, period: int) -> list[int]:
-        return [day.in_month(period, month) for month, day in self.days]
+        return [day.in_period(self.length * period) for day in self.days]

@@ -4,7 +4,7 @@ import pytest
 
 from tickover.scenarios.errors import Advice
 from tickover.scenarios.phrases import EXPECTED, parse
-from tickover.scenarios.recurrences import Days, MonthDay, Months, Recurrence, Weeks, Years
+from tickover.scenarios.recurrences import Days, MonthDay, Months, Recurrence, Weeks
 
 MONDAY, FRIDAY = frozenset({0}), frozenset({4})
 WEEKDAY = frozenset(range(5))
@@ -45,9 +45,15 @@ def fridays(*positions: int) -> Months:
         (Months(2, (MonthDay(5),)), ["second month on the 5th", "2 months on the 5th", "other month on the 5th"]),
         (Months(3, (MonthDay(15),)), ["quarter on the 15th", "3 months on the 15th", "third month on the 15th"]),
         (Months(6), ["every second quarter", "every 6 months", "every sixth month"]),
-        (Years(), ["every year", "annually"]),
-        (Years(1, ((4, MonthDay(1)),)), ["year on April 1", "every year on the 1st of April", "year on April the 1st"]),
-        (Years(5, ((9, MonthDay(3)), (12, MonthDay(24)))), ["fifth year on 3 sep and 24 dec", "5 years 3 sep, dec 24"]),
+        (Months(1, (), 12), ["every year", "annually"]),
+        (
+            Months(1, (MonthDay(1, month=3),), 12),
+            ["year on April 1", "every year on the 1st of April", "year on April the 1st"],
+        ),
+        (
+            Months(5, (MonthDay(3, month=8), MonthDay(24, month=11)), 12),
+            ["fifth year on 3 sep and 24 dec", "5 years 3 sep, dec 24"],
+        ),
     ],
 )
 def test_synonyms(recurrence: Recurrence, phrases: list[str]) -> None:
