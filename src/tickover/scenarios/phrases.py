@@ -2,13 +2,10 @@
 
 import re
 from calendar import monthrange
-from collections.abc import Callable
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from tickover.scenarios.errors import Advice, quote
 from tickover.scenarios.recurrences import EVERY_DAY, LAST, Days, MonthDay, Months, Recurrence, Weeks
-
-_T = TypeVar("_T")
 
 EXPECTED: Final = (
     'must be a recurrence such as "day", "3 days", "weekday", "second Friday", "2 weeks on Friday", '
@@ -63,6 +60,8 @@ _ADVERBS: Final = {
     "quarterly": "quarter",
     **dict.fromkeys(("yearly", "annually"), "year"),
 }
+_FACTORS: Final = {"fortnight": 2, "quarter": 3}
+"""The number of weeks or months."""
 _UNSUPPORTED: Final = {
     "bimonthly": ("2 months", "twice a month on the 1st and 15th"),
     "bi-monthly": ("2 months", "twice a month on the 1st and 15th"),
@@ -121,15 +120,23 @@ def parse(phrase: object) -> Recurrence:
     _check_supported(phrase, text)
     twice = _TWICE_A_MONTH.fullmatch(text)
     if twice:
-        return _twice_a_month(twice[1].split())
-    step, rest = _parse_step(text.split())
-    if not rest:
+        return Months(1, _two_month_days(twice[1].split()))
+    step, words = _parse_step(text.split())
+    if not words:
         raise ValueError(EXPECTED)
-    unit = rest[0].removesuffix("s")
-    if unit not in _UNITS:
-        return _weeks(step, rest)
-    factor, parse_unit = _UNITS[unit]
-    return parse_unit(factor * step, rest[1:])
+    unit, parts = words[0].removesuffix("s"), _split(words[1:])
+    step *= _FACTORS.get(unit, 1)
+    match unit:
+        case "day" if not parts:
+            return Days(step)
+        case "week" | "fortnight":
+            return Weeks(step, _weekdays(parts))
+        case "month" | "quarter":
+            return Months(step, _month_days(parts))
+        case "year":
+            return Months(step, tuple(dict.fromkeys(map(_parse_year_day, parts))), 12)
+    is_weekday = unit == "weekday" and not parts and step == 1
+    return Weeks(step, _MONDAY_TO_FRIDAY if is_weekday else _weekdays(_split(words)))
 
 
 def _check_supported(phrase: object, text: str) -> None:
@@ -175,55 +182,8 @@ def _missing_period_error(position: str, words: list[str]) -> str:
     return f'is ambiguous: write "every {kind}" or "month on the {position} {kind}"'
 
 
-def _days(step: int, words: list[str]) -> Days:
-    if words:
-        raise ValueError(EXPECTED)
-    return Days(step)
-
-
-def _weekdays(step: int, words: list[str]) -> Weeks:
-    if words or step > 1:
-        raise ValueError(EXPECTED)
-    return Weeks(step, _MONDAY_TO_FRIDAY)
-
-
-def _weeks(step: int, words: list[str]) -> Weeks:
-    return Weeks(step, frozenset(_parse_each(words, _parse_weekday)))
-
-
-def _months(step: int, words: list[str]) -> Months:
-    return Months(step, _resolve_month_days([_parse_month_day(part) for part in _split_parts(words)]))
-
-
-def _twice_a_month(words: list[str]) -> Months:
-    months = _months(1, words)
-    if len(months.days) != 2:
-        raise ValueError(EXPECTED)
-    return months
-
-
-def _years(step: int, words: list[str]) -> Months:
-    return Months(step, tuple(_parse_each(words, _parse_year_day)), 12)
-
-
-_UNITS: Final[dict[str, tuple[int, Callable[[int, list[str]], Recurrence]]]] = {
-    "day": (1, _days),
-    "weekday": (1, _weekdays),
-    "week": (1, _weeks),
-    "fortnight": (2, _weeks),
-    "month": (1, _months),
-    "quarter": (3, _months),
-    "year": (1, _years),
-}
-"""The number of periods in each unit, and the parser of the words after it."""
-
-
-def _parse_each(words: list[str], parse_part: Callable[[list[str]], _T]) -> list[_T]:
-    """Parse each part of a list joined by `and`. Remove duplicates."""
-    return list(dict.fromkeys(map(parse_part, _split_parts(words))))
-
-
-def _split_parts(words: list[str]) -> list[list[str]]:
+def _split(words: list[str]) -> list[list[str]]:
+    """Return the parts of a list joined by `and`."""
     return [part.split() for part in re.split(r"\band\b", " ".join(words))] if words else []
 
 
@@ -233,19 +193,19 @@ def _strip_articles(words: list[str]) -> list[str]:
     return after_on[1:] if after_on[:1] in (["the"], ["a"]) else after_on
 
 
-def _parse_weekday(words: list[str]) -> int:
-    match _strip_articles(words):
-        case [name] if name in _WEEKDAYS:
-            return _WEEKDAYS[name]
-    raise ValueError(EXPECTED)
+def _weekdays(parts: list[list[str]]) -> frozenset[int]:
+    names = [" ".join(_strip_articles(part)) for part in parts]
+    if not _WEEKDAYS.keys() >= set(names):
+        raise ValueError(EXPECTED)
+    return frozenset(_WEEKDAYS[name] for name in names)
 
 
-def _resolve_month_days(parts: list[_DayPhrase]) -> tuple[MonthDay, ...]:
+def _month_days(parts: list[list[str]]) -> tuple[MonthDay, ...]:
     """Return the days without duplicates. An ordinal without a kind of day gets it from its neighbours."""
     days: list[MonthDay] = []
     bare: list[_DayPhrase] = []
     previous = EVERY_DAY
-    for part in parts:
+    for part in map(_parse_month_day, parts):
         if part.kind is None:
             bare.append(part)
             continue
@@ -253,6 +213,13 @@ def _resolve_month_days(parts: list[_DayPhrase]) -> tuple[MonthDay, ...]:
         days += [*_resolve_bare(bare, previous, part.kind, joined), part.month_day(part.kind)]
         bare, previous = [], part.kind
     return tuple(dict.fromkeys([*days, *_resolve_bare(bare, previous, EVERY_DAY, joined=False)]))
+
+
+def _two_month_days(words: list[str]) -> tuple[MonthDay, ...]:
+    days = _month_days(_split(words))
+    if len(days) != 2:
+        raise ValueError(EXPECTED)
+    return days
 
 
 def _resolve_bare(
