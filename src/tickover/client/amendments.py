@@ -1,6 +1,6 @@
 """The parameters of amendments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tickover.api.clocks import Contribution, Goal, GoalEntry, Transaction, TransactionEntry, Transfer, TransferEntry
@@ -10,23 +10,23 @@ Item = Transaction | Transfer | Contribution | str
 """A transaction, a transfer or a contribution of a clock, or its ID."""
 
 
-def amendment_params(
-    id: str, add: Sequence[PlannedItem], cancel: Sequence[Item], goals: Sequence[Goal]
-) -> dict[str, Any]:
-    """Return the parameters of amendTestClock. `goals` are those of the clock, to find a goal by its name."""
+Additions = Sequence[PlannedItem] | Mapping[str, Any]
+"""Items to add, or the parameter `add` of amendTestClock as in JSON."""
+
+
+def added_items(items: Additions, goals: Sequence[Goal]) -> Mapping[str, Any]:
+    """Return the parameter `add`. `goals` are those of the clock, to find a goal by its name."""
+    if isinstance(items, Mapping):
+        return items
     return {
-        "id": id,
-        "add": {
-            "transactions": [item for item in add if isinstance(item, TransactionEntry)],
-            "transfers": [item for item in add if isinstance(item, TransferEntry)],
-            "goals": [item for item in add if isinstance(item, GoalEntry)],
-            "contributions": [
-                {"goalId": _goal_id(item, goals), "at": item.at, "amount": item.amount}
-                for item in add
-                if isinstance(item, PlannedContribution)
-            ],
-        },
-        "cancel": [item if isinstance(item, str) else item.id for item in cancel],
+        "transactions": [item for item in items if isinstance(item, TransactionEntry)],
+        "transfers": [item for item in items if isinstance(item, TransferEntry)],
+        "goals": [item for item in items if isinstance(item, GoalEntry)],
+        "contributions": [
+            {"goalId": _goal_id(item, goals), "at": item.at, "amount": item.amount}
+            for item in items
+            if isinstance(item, PlannedContribution)
+        ],
     }
 
 

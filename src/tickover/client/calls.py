@@ -21,7 +21,6 @@ from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_EVENTS
 from tickover.api.plans import (
     ExpandedPlan,
     Plan,
-    PlannedItem,
     PlanParts,
     StatementScenario,
     encode_json,
@@ -39,7 +38,7 @@ from tickover.api.tokens import (
     SignedIn,
     StoredEmail,
 )
-from tickover.client.amendments import Item, amendment_params
+from tickover.client.amendments import Additions, Item, added_items
 from tickover.client.books import Books, read_books
 from tickover.client.messages import Request, Response, decode_document, decode_result
 
@@ -50,6 +49,8 @@ PlanLike = Plan | Mapping[str, Any]
 """A plan, or parameters of createTestClock as in JSON, which the server checks."""
 FaultLike = BankFault | Mapping[str, Any]
 """A fault of a bank, or its members as in JSON. Its times can be all that `InstantLike` allows."""
+ExpectationLike = Expectation | Mapping[str, Any]
+"""An expectation, or its members as in JSON."""
 
 _IDEMPOTENCY_KEY: Final = re.compile("[!-~]([ -~]{0,253}[!-~])?")
 _IDS: Final = count(1)
@@ -188,13 +189,15 @@ def fork_clock(id: str, at: InstantLike | None = None, **changes: Unpack[ClockCh
 
 
 def amend_clock(
-    id: str, *, add: Sequence[PlannedItem] = (), cancel: Sequence[Item] = (), goals: Sequence[Goal] = ()
+    id: str, *, add: Additions = (), cancel: Sequence[Item] = (), goals: Sequence[Goal] = ()
 ) -> Call[Snapshot]:
     """Add items to a clock, and cancel items that haven't happened yet.
 
     Name the goals of contributions by ID, or pass the goals of the clock and use their names.
     """
-    return _clock_call("amendTestClock", amendment_params(id, add, cancel, goals), _idempotency_key(None))
+    ids = [item if isinstance(item, str) else item.id for item in cancel]
+    params = {"id": id, "add": added_items(add, goals), "cancel": ids}
+    return _clock_call("amendTestClock", params, _idempotency_key(None))
 
 
 def update_clock(id: str, **changes: Unpack[ClockChanges]) -> Call[Snapshot]:
@@ -266,7 +269,7 @@ def get_balances(
 
 def check_clock(
     id: str,
-    expectations: Sequence[Expectation] | None = None,
+    expectations: Sequence[ExpectationLike] | None = None,
     *,
     until: InstantLike | None = None,
     opening_balances: Mapping[str, Amount] | None = None,

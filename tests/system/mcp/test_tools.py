@@ -171,6 +171,9 @@ async def test_rejection_reaches_the_model_with_reason_path_and_hint(server: "MC
         "INVALID_PARAMS",
         [{"path": "expectations[0].balance.currency", "message": "must be a currency of this clock (EUR)"}],
     )
+    misspelled = {"nam" if name == "name" else name: value for name, value in RENT.items()}
+    error = await error_of(server, "amend_clock", id=id, transactions=[misspelled])
+    assert [fault["path"] for fault in error["errors"]] == ["transactions[0].nam", "transactions[0].name"]
     error = await error_of(server, "advance_clock", id=id, to="2026-12-31")
     assert error["reason"] == "TIME_BEFORE_CURRENT"
     assert "fork_clock" in error["hint"]
@@ -199,15 +202,8 @@ async def test_wrong_argument_is_explained(server: "MCPServer", subtests: pytest
         ("list_scenarios", {"x": 1}, {"x": "is unknown"}, "Arguments of list_scenarios: none."),
         (
             "create_clock",
-            {"start": START, "transactions": [{"at": START, "nam": "Rent", "amount": "x"}], "goals": 5},
-            {
-                "transactions[0].name": "is missing",
-                "transactions[0].amount": "must be a valid number, unable to parse string as a number",
-                "transactions[0].currency": "is missing",
-                "transactions[0].type": "is missing",
-                "transactions[0].nam": "is unknown",
-                "goals": "must be a valid list",
-            },
+            {"start": START, "transactions": [5], "goals": 5},
+            {"transactions[0]": "must be a valid dictionary", "goals": "must be a valid list"},
             (
                 "Arguments of create_clock: scenario, scenario_text, start, transactions, goals, accounts, transfers, "
                 "opening_balances, expectations, name, labels."

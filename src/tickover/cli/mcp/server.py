@@ -32,8 +32,8 @@ class _Server(MCPServer):
     """An MCP server that explains invalid arguments in its own words, and whose errors are JSON alone."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        known = next((tool.input_schema["properties"] for tool in await self.list_tools() if tool.name == name), None)
-        if known is not None and (unknown := [argument for argument in arguments if argument not in known]):
+        known = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}.get(name, arguments)
+        if unknown := [argument for argument in arguments if argument not in known]:
             raise argument_error(name, known, [(each, f"is unknown{suggest(each, known)}") for each in unknown])
         try:
             return await super().call_tool(name, arguments, context)
@@ -41,16 +41,16 @@ class _Server(MCPServer):
             # The library puts a sentence before the text of an error.
             if isinstance(error.__cause__, ToolError):
                 raise error.__cause__ from None
-            if known is None or not isinstance(error.__cause__, ValidationError):
-                raise
-            raise argument_error(name, known, map(_describe, error.__cause__.errors())) from None
+            if isinstance(error.__cause__, ValidationError):
+                raise argument_error(name, known, map(_describe, error.__cause__.errors())) from None
+            raise
 
 
 def _describe(error: ErrorDetails) -> tuple[str, str]:
     """Return the path and the message of an invalid argument."""
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"])
-    messages = {"missing": "is missing", "extra_forbidden": "is unknown"}
-    return path.removeprefix("."), messages.get(error["type"], error["msg"].replace("Input should", "must"))
+    message = "is missing" if error["type"] == "missing" else error["msg"].replace("Input should", "must")
+    return path.removeprefix("."), message
 
 
 def build_server(make_session: Callable[[], Session]) -> MCPServer:

@@ -3,17 +3,15 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 from mcp.server.mcpserver.exceptions import ToolError
-from msgspec import ValidationError, convert, json, structs
+from msgspec import json, structs
 from pydantic import Field
 
 from tickover.api.arguments import to_instant
 from tickover.api.connections import BankProtocol
 from tickover.api.durations import parse as parse_duration
-from tickover.api.expectations import Expectation
-from tickover.api.plans import PlannedGoal, PlannedItem, PlannedTransaction, PlannedTransfer
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.mcp.inputs import (
     Accounts,
@@ -32,10 +30,8 @@ from tickover.cli.mcp.inputs import (
 )
 from tickover.cli.output import to_json
 from tickover.cli.session import Session
-from tickover.client import Event, Reason, Snapshot, Tickover, contribution
+from tickover.client import Event, Reason, Snapshot, Tickover
 from tickover.scenarios import load, names
-
-T = TypeVar("T")
 
 MAX_EVENTS: Final = 100
 """More would fill the model's context."""
@@ -85,15 +81,14 @@ class Tools:
         Nothing after `start` has happened yet. Move the clock with advance_clock. The clock keeps its `expectations`,
         which check_clock checks.
         """
-        parts = {
-            "transactions": transactions,
-            "goals": goals,
-            "accounts": accounts,
-            "transfers": transfers,
-            "openingBalances": opening_balances,
-            "expectations": expectations,
-        }
-        params: Json = {key: value for key, value in parts.items() if value is not None}
+        params = _without_none(
+            transactions=transactions,
+            goals=goals,
+            accounts=accounts,
+            transfers=transfers,
+            openingBalances=opening_balances,
+            expectations=expectations,
+        )
         with self._client() as client:
             if sum(map(bool, (scenario, scenario_text, params))) > 1:
                 raise ValueError("pass only one: a scenario, a scenario_text, or transactions and goals")
@@ -169,8 +164,7 @@ class Tools:
         A violation names the first instant and its items.
         """
         with self._client() as client:
-            rules = None if expectations is None else _read(expectations, Expectation)
-            return _json(client.check_clock(id, rules, until=until, opening_balances=opening_balances))
+            return _json(client.check_clock(id, expectations, until=until, opening_balances=opening_balances))
 
     def reconcile_clock(  # noqa: PLR0913 - one parameter for each argument
         self,
@@ -208,14 +202,10 @@ class Tools:
         Added items can't be before the clock's time. All changes are made together, or none.
         """
         with self._client() as client:
-            added: list[PlannedItem] = [
-                *_read(transactions, PlannedTransaction),
-                *_read(transfers, PlannedTransfer),
-                *_read(goals, PlannedGoal),
-                *(contribution(one["amount"], one["at"], one["goalId"]) for one in contributions or ()),
-            ]
-            clock = client.amend_clock(id, add=added, cancel=cancel or ())
-            return _clock(clock.snapshot)
+            added = _without_none(
+                transactions=transactions, goals=goals, contributions=contributions, transfers=transfers
+            )
+            return _clock(client.amend_clock(id, add=added, cancel=cancel or ()).snapshot)
 
     def fork_clock(self, id: ClockId, at: Time | None = None, name: str | None = None) -> Json:
         """Copy a clock at any time, by default at its start. Use it to go back in time. The original doesn't change."""
@@ -258,7 +248,7 @@ class Tools:
                 for each in error.document["error"].get("errors", ())
             ]
             raise _tool_error(error.reason, error.message, _sign_in_hint(error, session), errors) from None
-        except (ValidationError, ValueError) as error:
+        except ValueError as error:
             raise _tool_error("INVALID_ARGUMENT", f"{error}.") from None
 
 
@@ -282,8 +272,8 @@ def _tool_error(reason: str, message: str, hint: str = "", errors: Sequence[Any]
     return ToolError(to_json({name: value for name, value in error.items() if value}))
 
 
-def _read(values: Sequence[Any] | None, kind: type[T]) -> list[T]:
-    return convert(values or [], list[kind], strict=False)  # type: ignore[valid-type]
+def _without_none(**params: Any) -> Json:
+    return {name: value for name, value in params.items() if value is not None}
 
 
 def _clock(snapshot: Snapshot) -> Json:
