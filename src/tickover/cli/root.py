@@ -11,11 +11,11 @@ import click
 
 from tickover import __version__
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.options import JSON, URL
+from tickover.cli.options import JSON, URL, LocalCommand
 from tickover.cli.output import configure_streams, discard_output, report_error
 from tickover.cli.session import Session
 
-COMPLETE_VARIABLE: Final = "_TICKOVER_COMPLETE"
+_COMPLETE_VARIABLE: Final = "_TICKOVER_COMPLETE"
 _WRITE_ERRORS: Final = {errno.EBADF, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC}
 """Errors of writing to an open file. Without a file name, the file is standard output."""
 
@@ -27,9 +27,10 @@ class LazyGroup(click.Group):
     """
 
     def __init__(self, name: str, *, sections: Mapping[str, Mapping[str, tuple[str, str]]], **attributes: Any) -> None:
-        super().__init__(name, **attributes)
         self._sections = sections
         self._locations = {name: command[0] for section in sections.values() for name, command in section.items()}
+        # Click suggests these names for an unknown one.
+        super().__init__(name, commands={name: click.Command(name) for name in self._locations}, **attributes)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._locations)
@@ -52,18 +53,6 @@ class LazyGroup(click.Group):
             ctx.exit()
         return super().parse_args(ctx, args)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in self._locations and not name.startswith("-") and not ctx.resilient_parsing:
-            from tickover.api.suggestions import suggest
-
-            available = f"available commands: {', '.join(self._locations)}."
-            hint = suggest(name, self._locations, "'{}'", fallback=available)
-            raise click.UsageError(f"Unknown command '{name}'{hint}", ctx)
-        return super().resolve_command(ctx, args)
-
 
 @click.group(
     cls=LazyGroup,
@@ -82,12 +71,12 @@ class LazyGroup(click.Group):
         "Server": {
             "serve": ("commands.serve:serve", "Run the server until Ctrl-C."),
             "migrate": ("commands.serve:migrate", "Migrate the database to the current schema."),
-            "doctor": ("commands.doctor:doctor", "Check everything that the server needs."),
+            "doctor": ("commands.serve:doctor", "Check everything that the server needs."),
             "users": ("root:users", "List, show and delete users in the database."),
             "copy": ("commands.serve:copy", "Copy all data from one database to another."),
         },
         "Other": {
-            "completion": ("commands.completion:completion", "Print a shell completion script."),
+            "completion": ("root:completion", "Print a shell completion script."),
         },
     },
 )
@@ -120,9 +109,9 @@ def root() -> None:
             "connect": ("commands.bank:connect", "Let an app read a clock as if it were a bank."),
             "connections": ("commands.bank:connections", "List the apps that read a clock."),
             "disconnect": ("commands.bank:disconnect", "End the connection of an app."),
-            "export": ("commands.export:export", "Write statements for other programs."),
+            "export": ("commands.money:export", "Write statements for other programs."),
             "check": ("commands.money:check", "Check expectations about balances and goals."),
-            "reconcile": ("commands.reconcile:reconcile", "Compare the books of an app with a clock."),
+            "reconcile": ("commands.bank:reconcile", "Compare the books of an app with a clock."),
             "fork": ("commands.clocks:fork", "Copy a clock at its start or at another time."),
             "rename": ("commands.clocks:rename", "Set the name of a clock."),
             "list": ("commands.list_clocks:list_", "List your clocks, newest first."),
@@ -183,6 +172,26 @@ def users() -> None:
     """
 
 
+@click.command(cls=LocalCommand)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(session: Session, shell: str) -> None:
+    """Print a shell completion script.
+
+    It completes commands, options and scenario names. To load it in every new shell, add the line to the file:
+
+    \b
+    bash   eval "$(tickover completion bash)"     ~/.bashrc
+    zsh    eval "$(tickover completion zsh)"      ~/.zshrc, after compinit
+    fish   tickover completion fish | source      ~/.config/fish/config.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None, "click supports all three shells"
+    script = completion_class(root, {}, "tickover", _COMPLETE_VARIABLE).source()
+    session.output.write({"shell": shell, "script": script}, *script.split("\n"))
+
+
 def run(arguments: list[str]) -> int:
     """Run a command, report its error, and return its exit code."""
     configure_streams()
@@ -216,11 +225,11 @@ def _run(arguments: list[str]) -> int:
     # Python decodes invalid bytes to surrogates. Later checks would report them less clearly.
     if any("\ud800" <= character <= "\udfff" for argument in arguments for character in argument):
         raise CliError(Exit.WRONG_COMMAND, "The arguments aren't valid UTF-8.")
-    instruction = os.environ.get(COMPLETE_VARIABLE)
+    instruction = os.environ.get(_COMPLETE_VARIABLE)
     if instruction:
         from click.shell_completion import shell_complete
 
-        return shell_complete(root, {}, "tickover", COMPLETE_VARIABLE, instruction)
+        return shell_complete(root, {}, "tickover", _COMPLETE_VARIABLE, instruction)
     try:
         with root.make_context("tickover", list(arguments), obj=Session()) as context:
             root.invoke(context)
