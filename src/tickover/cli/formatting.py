@@ -1,6 +1,6 @@
 """Formatting of text, amounts, times and IDs for people."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from typing import Final
 
@@ -9,13 +9,12 @@ from tickover.api.terminal import sanitize
 
 MINUS: Final = "\N{MINUS SIGN}"
 _SHORT_ID_LENGTH: Final = 8
-_UNITS: Final = (("d", timedelta(days=1)), ("h", timedelta(hours=1)), ("min", timedelta(minutes=1)))
 
 
 def amount(value: Decimal) -> str:
     """Format an amount with at least two decimals and spaces between thousands: `1 150.00`."""
-    decimals = max(2, -_exponent(value))
-    return f"{value:,.{decimals}f}".replace(",", " ").replace("-", MINUS)
+    decimals = f"{value.normalize():f}".partition(".")[2]
+    return f"{value:,.{max(2, len(decimals))}f}".replace(",", " ").replace("-", MINUS)
 
 
 def signed_amount(value: Decimal) -> str:
@@ -23,18 +22,12 @@ def signed_amount(value: Decimal) -> str:
     return f"+{amount(value)}" if value > 0 else amount(value)
 
 
-def _exponent(value: Decimal) -> int:
-    exponent = value.normalize().as_tuple().exponent
-    # The exponent of NaN and infinity is a string. A server never returns them.
-    return exponent if isinstance(exponent, int) else 0
-
-
 def timestamp(at: datetime) -> str:
     """Format the date, and the time of day unless it is midnight: `2027-02-01`, `2027-02-01 09:30 UTC`."""
     at = at.astimezone(UTC)
-    if (at.hour, at.minute, at.second, at.microsecond) == (0, 0, 0, 0):
-        return f"{at:%Y-%m-%d}"
-    precision = "microseconds" if at.microsecond else "seconds" if at.second else "minutes"
+    if at.time() == time():
+        return date(at)
+    precision = "auto" if at.second or at.microsecond else "minutes"
     return f"{at.replace(tzinfo=None).isoformat(' ', precision)} UTC"
 
 
@@ -47,14 +40,9 @@ def date_and_minute(at: datetime) -> str:
 
 
 def duration(length: timedelta) -> str:
-    """Format a duration with its two largest units: `6 d 23 h`, `5 min`."""
-    rest, parts = length, list[tuple[int, str]]()
-    for name, unit in _UNITS:
-        count, rest = divmod(rest, unit)
-        if count or parts:
-            parts.append((count, name))
-    shown = [f"{count} {name}" for count, name in parts[:2] if count]
-    return " ".join(shown) if shown else "< 1 min"
+    """Format a duration with two units: `6 d 23 h`, `1 h 5 min`."""
+    hours, minutes = divmod(length // timedelta(minutes=1), 60)
+    return f"{hours // 24} d {hours % 24} h" if hours >= 24 else f"{hours} h {minutes} min"
 
 
 def short_id(id: str) -> str:
@@ -68,5 +56,5 @@ def sentence(error: Exception) -> str:
     return f"{message[:1].upper()}{message[1:]}{'' if message.endswith('?') else '.'}"
 
 
-def count(number: int, singular: str, plural: str = "") -> str:
-    return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
+def count(number: int, noun: str) -> str:
+    return f"{number} {noun if number == 1 else f'{noun}s'}"

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any, Final, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
 
@@ -33,12 +33,11 @@ class Output:
     @property
     def width(self) -> int:
         """The width of COLUMNS or of the terminal, in cells."""
+        # As shutil.get_terminal_size, which takes long to import.
         if (columns := os.environ.get("COLUMNS", "")).isdecimal():
             return int(columns)
-        for stream in range(3):
-            # A terminal that doesn't know its width says 0.
-            with suppress(OSError):
-                return os.get_terminal_size(stream).columns or _DEFAULT_WIDTH
+        with suppress(OSError):
+            return os.get_terminal_size(sys.stdout.fileno()).columns or _DEFAULT_WIDTH
         return _DEFAULT_WIDTH
 
     def write_json(self, value: Any) -> None:
@@ -69,11 +68,10 @@ class Output:
             sys.stdout.write(f"{to_ansi(line) if has_colours else line.plain}\n")
         sys.stdout.flush()
 
-    def note(self, *lines: str) -> None:
+    def note(self, line: str) -> None:
         """Write to standard error, unless the user wants JSON."""
         if not self.wants_json:
-            for line in lines:
-                _echo_error(sanitize(line))
+            _echo_error(sanitize(line))
 
 
 def report_error(error: CliError, *, as_json: bool) -> None:
@@ -108,18 +106,12 @@ def to_json(value: Any, indent: int = 0) -> str:
 def configure_streams() -> None:
     """Open /dev/null for closed standard streams, and replace characters that a stream can't encode."""
     # The order matters: each open takes the lowest free file descriptor, which is the stream's own.
-    sys.stdin = sys.stdin or _open_null("r")
-    sys.stdout = sys.stdout or _open_null("w")
-    sys.stderr = sys.stderr or _open_null("w")
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r" if name == "stdin" else "w"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-
-
-def _open_null(mode: Literal["r", "w"]) -> TextIO:
-    from pathlib import Path
-
-    return Path(os.devnull).open(mode, encoding="utf-8")
 
 
 def discard_output(stream: TextIO) -> None:

@@ -80,9 +80,9 @@ def test_violation_names_the_item_and_exits_with_9(shell: Shell, clock: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["check", "--never-below", "EUR=0", "--never-above", "USD=0"], "--never-above USD=0: currency must be"),
+        (["check", "--never-below", "EUR=0", "--never-above", "USD=0"], "--never-above USD: currency must be"),
         (["check", "--goal-reached", f"Bikes={YEAR}-02-01"], '(Bike); did you mean "Bike"?'),
-        (["check", "--never-below", "visa=0"], "--never-below visa=0: account must be the key of an account"),
+        (["check", "--never-below", "visa=0"], "--never-below visa: account must be the key of an account"),
         (["check", "--never-below", "EUR=0", "--until", f"{YEAR + 90}-01-01"], "--until must be"),
         (["balance", "--opening", "EUR=999999999999999"], "--opening: EUR must be"),
         (["events", "--after", f"{YEAR}-02-01"], f"clock's time, {YEAR}-01-01.\n  For scheduled events, add --until"),

@@ -191,17 +191,18 @@ def show_clock(
 def _advance_document(snapshot: "Snapshot", result: "AdvanceResult") -> dict[str, Any]:
     """Return the clock as JSON, with a field `happened`."""
 
-    def plain(value: Any) -> Any:
-        return to_builtins(value, builtin_types=(Decimal, datetime))
+    def members(value: Any) -> dict[str, Any]:
+        found: dict[str, Any] = to_builtins(value, builtin_types=(Decimal, datetime))
+        return found
 
-    contributions = [
-        {"goalId": goal.id, "goalName": goal.name, **plain(contribution)} for goal, contribution in result.contributions
-    ]
     happened = {
         "before": result.before,
         "after": result.after,
-        "transactions": plain(result.transactions),
-        **({} if snapshot.accounts is None else {"transfers": plain(result.transfers)}),
-        "contributions": contributions,
+        "transactions": result.transactions,
+        **({} if snapshot.accounts is None else {"transfers": result.transfers}),
+        "contributions": [
+            {"goalId": goal.id, "goalName": goal.name, **members(contribution)}
+            for goal, contribution in result.contributions
+        ],
     }
-    return {**plain(snapshot), "happened": happened}
+    return {**members(snapshot), "happened": happened}

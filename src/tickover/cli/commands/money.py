@@ -1,10 +1,10 @@
 """The commands `tickover clock balance`, `events`, `check` and `export`."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import click
 
@@ -118,36 +118,18 @@ def _write_events(session: Session, clock: "Clock", events: "Sequence[Event]", *
         session.output.write({}, "No events in this period.")
 
 
+def _expectation_option(
+    name: str, parse: Callable[[str], Any], metavar: str, help: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return click.option(name, type=parse, multiple=True, metavar=metavar, help=help)
+
+
 @click.command(cls=ClientCommand)
 @clock_argument
-@click.option(
-    "--never-below",
-    type=parse_balance,
-    multiple=True,
-    metavar="EUR=0|ACCOUNT=0",
-    help="The balance of the currency or of the account is never below the amount.",
-)
-@click.option(
-    "--never-above",
-    type=parse_balance,
-    multiple=True,
-    metavar="EUR=5000|ACCOUNT=5000",
-    help="The balance of the currency or of the account is never above the amount.",
-)
-@click.option(
-    "--goal-reached",
-    type=parse_name_and_time,
-    multiple=True,
-    metavar="GOAL=TIME",
-    help="The goal with this name or ID is reached by this time.",
-)
-@click.option(
-    "--posted",
-    type=parse_name_and_time,
-    multiple=True,
-    metavar="NAME=TIME",
-    help="A transaction with this name is posted by this time.",
-)
+@_expectation_option("--never-below", parse_balance, "EUR=0|ACCOUNT=0", "The balance is never below the amount.")
+@_expectation_option("--never-above", parse_balance, "EUR=5000|ACCOUNT=5000", "The balance is never above the amount.")
+@_expectation_option("--goal-reached", parse_name_and_time, "GOAL=TIME", "The goal is reached by this time.")
+@_expectation_option("--posted", parse_name_and_time, "NAME=TIME", "A transaction is posted by this time.")
 @time_option("--until", help="End of the check. [default: the clock's maximum time]")
 @opening_option
 def check(  # noqa: PLR0913 - one parameter for each option
@@ -178,14 +160,8 @@ def check(  # noqa: PLR0913 - one parameter for each option
     from tickover import client as expect
 
     checks: list[tuple[str, Expectation]] = [
-        *(
-            (f"--never-below {book}={amount}", expect.never_below(**_book(book), amount=amount))
-            for book, amount in never_below
-        ),
-        *(
-            (f"--never-above {book}={amount}", expect.never_above(**_book(book), amount=amount))
-            for book, amount in never_above
-        ),
+        *((f"--never-below {book}", expect.never_below(**_book(book), amount=amount)) for book, amount in never_below),
+        *((f"--never-above {book}", expect.never_above(**_book(book), amount=amount)) for book, amount in never_above),
         *((f"--goal-reached {name}", expect.goal_reached(name, by)) for name, by in goal_reached),
         *((f"--posted {name}", expect.posted(name, by)) for name, by in posted),
     ]
