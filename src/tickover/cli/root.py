@@ -21,31 +21,27 @@ _WRITE_ERRORS: Final = {errno.EBADF, errno.EDQUOT, errno.EFBIG, errno.EIO, errno
 
 
 class LazyGroup(click.Group):
-    """A group that lists its commands under headings without importing them, so that help is fast.
+    """A group that imports a command when it runs, so that help is fast.
 
     Each command has its location below `tickover.cli`, as `module:attribute`, and its help.
     """
 
-    def __init__(self, name: str, *, sections: Mapping[str, Mapping[str, tuple[str, str]]], **attributes: Any) -> None:
-        self._sections = sections
-        self._locations = {name: command[0] for section in sections.values() for name, command in section.items()}
-        # Click suggests these names for an unknown one.
-        super().__init__(name, commands={name: click.Command(name) for name in self._locations}, **attributes)
+    def __init__(self, name: str, *, lazy: Mapping[str, tuple[str, str]], **attributes: Any) -> None:
+        listed = {command: click.Command(command, short_help=help) for command, (_, help) in lazy.items()}
+        super().__init__(name, commands=listed, **attributes)
+        self._locations = {command: location for command, (location, _) in lazy.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._locations)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self._locations:
-            return None
-        module, _, attribute = self._locations[cmd_name].partition(":")
-        command: click.Command = getattr(importlib.import_module(f"tickover.cli.{module}"), attribute)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading, section in self._sections.items():
-            with formatter.section(heading):
-                formatter.write_dl([(name, help) for name, (_, help) in section.items()])
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, listed, rest = super().resolve_command(ctx, args)
+        if name is None or listed is None:
+            return name, listed, rest
+        module, _, attribute = self._locations[name].partition(":")
+        return name, getattr(importlib.import_module(f"tickover.cli.{module}"), attribute), rest
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args and not ctx.resilient_parsing:
@@ -58,26 +54,20 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     params=[URL, JSON],
-    sections={
-        "Client": {
-            "login": ("commands.auth:login", "Sign in by email."),
-            "logout": ("commands.auth:logout", "Sign out."),
-            "clock": ("root:clock", "Create, advance and inspect clocks."),
-            "scenarios": ("commands.scenarios:scenarios", "List ready-made scenarios."),
-            "token": ("root:token", "Create access tokens for programs."),
-            "listen": ("commands.listen:listen", "Deliver events to a webhook handler."),
-            "mcp": ("commands.mcp:mcp", "Let coding agents use clocks."),
-        },
-        "Server": {
-            "serve": ("commands.serve:serve", "Run the server until Ctrl-C."),
-            "migrate": ("commands.serve:migrate", "Migrate the database to the current schema."),
-            "doctor": ("commands.serve:doctor", "Check everything that the server needs."),
-            "users": ("root:users", "List, show and delete users in the database."),
-            "copy": ("commands.serve:copy", "Copy all data from one database to another."),
-        },
-        "Other": {
-            "completion": ("root:completion", "Print a shell completion script."),
-        },
+    lazy={
+        "login": ("commands.auth:login", "Sign in by email."),
+        "logout": ("commands.auth:logout", "Sign out."),
+        "clock": ("root:clock", "Create, advance and inspect clocks."),
+        "scenarios": ("commands.scenarios:scenarios", "List ready-made scenarios."),
+        "token": ("root:token", "Create access tokens for programs."),
+        "listen": ("commands.listen:listen", "Deliver events to a webhook handler."),
+        "mcp": ("commands.mcp:mcp", "Let coding agents use clocks."),
+        "serve": ("commands.serve:serve", "Run the server until Ctrl-C."),
+        "migrate": ("commands.serve:migrate", "Migrate the database to the current schema."),
+        "doctor": ("commands.serve:doctor", "Check everything that the server needs."),
+        "users": ("root:users", "List, show and delete users in the database."),
+        "copy": ("commands.serve:copy", "Copy all data from one database to another."),
+        "completion": ("root:completion", "Print a shell completion script."),
     },
 )
 @click.version_option(__version__, prog_name="tickover")
@@ -96,27 +86,25 @@ def root() -> None:
 @click.group(
     cls=LazyGroup,
     params=[URL, JSON],
-    sections={
-        "Commands": {
-            "create": ("commands.clocks:create", "Create a clock from a scenario or from parameters."),
-            "show": ("commands.clocks:show", "Show a clock, or preview it at a later time."),
-            "advance": ("commands.clocks:advance", "Move a clock forward and show what happened."),
-            "add": ("commands.amend:add", "Add items to a clock."),
-            "cancel": ("commands.amend:cancel", "Cancel items that haven't happened yet."),
-            "balance": ("commands.money:balance", "Show balances and their lowest points."),
-            "events": ("commands.money:events", "List what happened, or follow it."),
-            "follow": ("commands.follow:follow", "Keep programs under libfaketime at a clock's time."),
-            "connect": ("commands.bank:connect", "Let an app read a clock as if it were a bank."),
-            "connections": ("commands.bank:connections", "List the apps that read a clock."),
-            "disconnect": ("commands.bank:disconnect", "End the connection of an app."),
-            "export": ("commands.money:export", "Write statements for other programs."),
-            "check": ("commands.money:check", "Check expectations about balances and goals."),
-            "reconcile": ("commands.bank:reconcile", "Compare the books of an app with a clock."),
-            "fork": ("commands.clocks:fork", "Copy a clock at its start or at another time."),
-            "rename": ("commands.clocks:rename", "Set the name of a clock."),
-            "list": ("commands.list_clocks:list_", "List your clocks, newest first."),
-            "delete": ("commands.list_clocks:delete", "Delete clocks permanently."),
-        }
+    lazy={
+        "create": ("commands.clocks:create", "Create a clock from a scenario or from parameters."),
+        "show": ("commands.clocks:show", "Show a clock, or preview it at a later time."),
+        "advance": ("commands.clocks:advance", "Move a clock forward and show what happened."),
+        "add": ("commands.amend:add", "Add items to a clock."),
+        "cancel": ("commands.amend:cancel", "Cancel items that haven't happened yet."),
+        "balance": ("commands.money:balance", "Show balances and their lowest points."),
+        "events": ("commands.money:events", "List what happened, or follow it."),
+        "follow": ("commands.follow:follow", "Keep programs under libfaketime at a clock's time."),
+        "connect": ("commands.bank:connect", "Let an app read a clock as if it were a bank."),
+        "connections": ("commands.bank:connections", "List the apps that read a clock."),
+        "disconnect": ("commands.bank:disconnect", "End the connection of an app."),
+        "export": ("commands.money:export", "Write statements for other programs."),
+        "check": ("commands.money:check", "Check expectations about balances and goals."),
+        "reconcile": ("commands.bank:reconcile", "Compare the books of an app with a clock."),
+        "fork": ("commands.clocks:fork", "Copy a clock at its start or at another time."),
+        "rename": ("commands.clocks:rename", "Set the name of a clock."),
+        "list": ("commands.list_clocks:list_", "List your clocks, newest first."),
+        "delete": ("commands.list_clocks:delete", "Delete clocks permanently."),
     },
 )
 def clock() -> None:
@@ -137,12 +125,10 @@ def clock() -> None:
 @click.group(
     cls=LazyGroup,
     params=[URL, JSON],
-    sections={
-        "Commands": {
-            "create": ("commands.tokens:create", "Create an access token, and print it."),
-            "list": ("commands.tokens:list_", "List your access tokens."),
-            "revoke": ("commands.tokens:revoke", "Revoke an access token."),
-        }
+    lazy={
+        "create": ("commands.tokens:create", "Create an access token, and print it."),
+        "list": ("commands.tokens:list_", "List your access tokens."),
+        "revoke": ("commands.tokens:revoke", "Revoke an access token."),
     },
 )
 def token() -> None:
@@ -156,13 +142,11 @@ def token() -> None:
 @click.group(
     cls=LazyGroup,
     params=[JSON],
-    sections={
-        "Commands": {
-            "list": ("commands.users:list_", "List users, newest first."),
-            "show": ("commands.users:show", "Show what a user has."),
-            "revoke-sessions": ("commands.users:revoke_sessions", "Sign a user out everywhere."),
-            "delete": ("commands.users:delete", "Delete a user and all of the user's data."),
-        }
+    lazy={
+        "list": ("commands.users:list_", "List users, newest first."),
+        "show": ("commands.users:show", "Show what a user has."),
+        "revoke-sessions": ("commands.users:revoke_sessions", "Sign a user out everywhere."),
+        "delete": ("commands.users:delete", "Delete a user and all of the user's data."),
     },
 )
 def users() -> None:
