@@ -23,7 +23,7 @@ from tickover.cli.select_clock import remember_clock, selected_clock
 from tickover.cli.session import Session
 
 if TYPE_CHECKING:
-    from tickover.client import Clock, Event, Expectation
+    from tickover.client import Event, Expectation, Tickover
 
 _FOLLOW_SECONDS: Final = 1.0
 
@@ -85,26 +85,20 @@ def events(
     if follow and until:
         raise click.UsageError("Use either --follow or --until.")
     with selected_clock(session, id) as (client, clock_id):
-        clock = client.get_clock(clock_id)
-        if after and not until and after > clock.frozen_time:
-            hint = "" if follow else "For scheduled events, add --until TIME."
-            at = formatting.timestamp(clock.frozen_time)
-            raise CliError(Exit.REFUSED, f"--after is later than the clock's time, {at}.", hint)
         queue = EventQueue(after)
-        until = until or clock.frozen_time
-        found = list(clock.events(after=after, until=until, opening_balances=opening_balances))
-        _write_events(session, clock, queue.find_new(found), follow=follow)
-        # Ctrl-C ends the block.
-        remember_clock(session, clock_id)
-        while follow:
+        while True:
+            found = client.list_events(clock_id, after=queue.after, until=until, opening_balances=opening_balances)
+            _write_events(session, client, clock_id, queue.find_new(list(found)), follow=follow)
+            if not follow:
+                break
+            # Ctrl-C ends the block.
+            remember_clock(session, clock_id)
             time.sleep(_FOLLOW_SECONDS)
-            if new := queue.find_new(list(clock.events(after=queue.after, opening_balances=opening_balances))):
-                # An amendment may have added goals.
-                clock.refresh()
-                _write_events(session, clock, new, follow=True)
 
 
-def _write_events(session: Session, clock: "Clock", events: "Sequence[Event]", *, follow: bool) -> None:
+def _write_events(
+    session: Session, client: "Tickover", clock_id: str, events: "Sequence[Event]", *, follow: bool
+) -> None:
     if session.output.wants_json and follow:
         for event in events:
             session.output.write_json_line(event)
@@ -113,7 +107,9 @@ def _write_events(session: Session, clock: "Clock", events: "Sequence[Event]", *
     elif events:
         from tickover.cli.render.money import render_events
 
-        session.output.draw(render_events(clock.snapshot, events, session.output.width))
+        # Read now, because an amendment may have added items.
+        snapshot = client.get_clock(clock_id).snapshot
+        session.output.draw(render_events(snapshot, events, session.output.width))
     elif not follow:
         session.output.write({}, "No events in this period.")
 

@@ -1,7 +1,7 @@
 """A whole clock: header, timeline, goals, items and the next command. A table of clocks."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
@@ -127,23 +127,22 @@ def _bar(goal: Goal, cells: int) -> Text:
 
 def item_list(items: Sequence[Item], width: int) -> list[Text]:
     """Render one line per item."""
-    if not items:
-        return []
-    shows_times = items[-1].at - items[0].at < _SHOWS_TIMES and width >= _MIN_WIDTH_FOR_TIMES
-    format_time = formatting.date_and_minute if shows_times else formatting.date
-    rows = []
+    rows = list(item_rows(items, width))
+    for item, row in zip(items, rows, strict=True):
+        row[2].append(f" {item.currency or '   '}", FAINT)
+        row.append(Text(item.account, FAINT))
+    return table(rows, [Column(), Column(min_width=4), Column("right"), Column(min_width=0)], width)
+
+
+def item_rows(items: Sequence[Item], width: int) -> Iterator[list[Text]]:
+    """Yield the time, the name and the amount of each item."""
+    is_short = bool(items) and items[-1].at - items[0].at < _SHOWS_TIMES
+    format_time = formatting.date_and_minute if is_short and width >= _MIN_WIDTH_FOR_TIMES else formatting.date
     for item in items:
         style = "" if item.happened else SCHEDULED
+        time = Text.assemble((f"{item.mark} ", style or HAPPENED), (format_time(item.at), style))
         money_style = style or ("" if item.lane == "moves" else GOOD if item.amount > 0 else BAD)
-        rows.append(
-            [
-                Text.assemble((f"{item.mark} ", style or HAPPENED), (format_time(item.at), style)),
-                Text(item.name, style),
-                Text.assemble((_format_amount(item), money_style), (f" {item.currency or '   '}", FAINT)),
-                Text(item.account, FAINT),
-            ]
-        )
-    return table(rows, [Column(), Column(min_width=4), Column("right"), Column(min_width=0)], width)
+        yield [time, Text(item.name, style), Text(_format_amount(item) if item.amount else "", money_style)]
 
 
 def _next_step(items: Sequence[Item], width: int) -> list[Text]:

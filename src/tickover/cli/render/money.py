@@ -1,7 +1,6 @@
 """Balances, events and checked expectations as tables."""
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -11,13 +10,11 @@ from tickover.api.clocks import Balance, Balances, Event, Snapshot
 from tickover.api.expectations import CheckResult, Violation
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
-from tickover.cli.render.clock import item_list, summarize_check
-from tickover.cli.render.layout import BAD, FAINT, GOOD, HAPPENED, SCHEDULED, Column, table, wrap
+from tickover.cli.render.clock import item_list, item_rows, summarize_check
+from tickover.cli.render.layout import BAD, FAINT, GOOD, HAPPENED, Column, table, wrap
 from tickover.client import Expectation
-from tickover.client.clocks import signed_amount
-from tickover.client.timeline import HAPPENED_MARK, SCHEDULED_MARK, clock_items
+from tickover.client.timeline import Item, clock_items
 
-_SHOWS_TIMES: Final = timedelta(days=2)
 _MAX_ITEMS: Final = 5
 
 
@@ -59,37 +56,28 @@ def _amount(value: Decimal) -> Text:
 
 def render_events(snapshot: Snapshot, events: Sequence[Event], width: int) -> list[Text]:
     """Render one line for each event, with the balances after it."""
+    by_id = {item.id: item for item in clock_items(snapshot)}
     goals = {goal.id: sanitize(goal.name) for goal in snapshot.goals}
-    shows_times = events[-1].at - events[0].at < _SHOWS_TIMES
-    format_time = formatting.date_and_minute if shows_times else formatting.date
-    rows = [_event_row(event, goals, format_time(event.at)) for event in events]
+    items = []
+    for event in events:
+        cause = event.transaction or event.transfer or event.contribution
+        # An amendment may have just cancelled the item.
+        name = event.type if cause else f"✓ {goals.get(event.goal_id or '')} reached"
+        other = Item(event.id, event.at, name, Decimal(0), "", "goals", not event.pending)
+        items.append(by_id.get(cause.id, other) if cause else other)
+    rows = [[*cells, _balance_after(event)] for cells, event in zip(item_rows(items, width), events, strict=True)]
     return table(rows, [Column(), Column(min_width=4), Column("right"), Column("right")], width)
 
 
-def _event_row(event: Event, goals: Mapping[str, str], at: str) -> list[Text]:
-    style = SCHEDULED if event.pending else ""
-    mark = SCHEDULED_MARK if event.pending else HAPPENED_MARK
-    when = Text.assemble((f"{mark} ", style or HAPPENED), (at, style))
-    goal = goals.get(event.goal_id or "", "")
+def _balance_after(event: Event) -> Text:
     if event.transaction is not None and event.balance is not None:
-        is_income = event.transaction.type == "INCOME"
-        amount = formatting.signed_amount(signed_amount(event.transaction))
-        money = Text(amount, style or (GOOD if is_income else BAD))
-        after = event.balance if event.account_balance is None else event.account_balance
+        balance = event.balance if event.account_balance is None else event.account_balance
         labels = (event.transaction.currency, event.transaction.account)
-        balance = _amount(after).append(f" {sanitize(' '.join(filter(None, labels)))}", FAINT)
-        return [when, Text(sanitize(event.transaction.name), style), money, balance]
+        return _amount(balance).append(f" {sanitize(' '.join(filter(None, labels)))}", FAINT)
     if event.transfer is not None and event.from_balance is not None and event.to_balance is not None:
-        transfer = event.transfer
-        leaves, arrives = (f" {sanitize(key)}" for key in (transfer.from_, transfer.to))
-        balances = _amount(event.from_balance).append(f"{leaves} → ", FAINT)
-        balances.append_text(_amount(event.to_balance)).append(arrives, FAINT)
-        return [when, Text(sanitize(transfer.name), style), Text(formatting.amount(transfer.amount), style), balances]
-    if event.contribution is not None and event.current_amount is not None:
-        money = Text(formatting.signed_amount(event.contribution.amount), style or GOOD)
-        saved = Text(formatting.amount(event.current_amount)).append("    ")
-        return [when, Text(goal, style), money, saved]
-    return [when, Text(f"✓ {goal} reached", style or GOOD), Text(), Text()]
+        from_balance = _amount(event.from_balance).append(f" {sanitize(event.transfer.from_)} → ", FAINT)
+        return from_balance.append_text(_amount(event.to_balance)).append(f" {sanitize(event.transfer.to)}", FAINT)
+    return Text() if event.current_amount is None else Text(f"{formatting.amount(event.current_amount)}    ")
 
 
 def render_check(
