@@ -45,7 +45,7 @@ def test_link_from_an_email_signs_in_once(
     assert (result.code, result.out) == (3, "")
     assert result.err.splitlines() == [
         f"tickover: The server has sent a login link to {email}.",
-        f"  Open it, or sign in here: tickover login {email} --link 'LINK'",
+        f"  Sign in with it: tickover login {email} --link 'LINK'",
     ]
     link = program.result("sendLoginCodeEmail", link_params(email))["loginUrl"]
     assert signed_out_shell("login", email, "--link", link).code == 0

@@ -1,6 +1,6 @@
 """The commands `tickover clock add` and `cancel`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ import click
 from tickover.cli import formatting
 from tickover.cli.commands.clocks import show_clock
 from tickover.cli.errors import CliError, Exit
-from tickover.cli.options import ClientCommand, clock_option, complete_scenario, parse_amount, time_option
+from tickover.cli.options import ClientCommand, F, clock_option, complete_scenario, parse_amount, time_option
 from tickover.cli.select_clock import selected_clock
 from tickover.cli.session import Session
 
@@ -21,27 +21,18 @@ if TYPE_CHECKING:
 _Money = tuple[str, Decimal, str]
 
 
+def _item_option(name: str, parameter: str, metavar: str, help: str) -> Callable[[F], F]:
+    types = tuple(parse_amount if word == "AMOUNT" else str for word in metavar.split())
+    return click.option(name, parameter, type=types, multiple=True, metavar=metavar, help=help)
+
+
 @click.command(cls=ClientCommand)
 @click.argument("file", required=False, shell_complete=complete_scenario)
-@click.option(
-    "--expense", "expenses", type=(str, parse_amount, str), multiple=True, metavar="NAME AMOUNT CURRENCY",
-    help="Add an expense. Repeatable.",
-)  # fmt: skip
-@click.option(
-    "--income", "incomes", type=(str, parse_amount, str), multiple=True, metavar="NAME AMOUNT CURRENCY",
-    help="Add income. Repeatable.",
-)  # fmt: skip
-@click.option(
-    "--transfer", "transfers", type=(str, parse_amount, str, str), multiple=True, metavar="NAME AMOUNT FROM TO",
-    help="Add a transfer between accounts. Repeatable.",
-)  # fmt: skip
-@click.option(
-    "--account", metavar="KEY", help="Account of --expense and --income. [default: the first of the currency]"
-)
-@click.option(
-    "--contribution", "contributions", type=(str, parse_amount), multiple=True, metavar="GOAL AMOUNT",
-    help="Add a contribution. GOAL is a name or ID. Repeatable.",
-)  # fmt: skip
+@_item_option("--expense", "expenses", "NAME AMOUNT CURRENCY", "Add an expense. Repeatable.")
+@_item_option("--income", "incomes", "NAME AMOUNT CURRENCY", "Add income. Repeatable.")
+@_item_option("--transfer", "transfers", "NAME AMOUNT FROM TO", "Add a transfer between accounts. Repeatable.")
+@click.option("--account", metavar="KEY", help="Account of --expense and --income. [default: the currency's first]")
+@_item_option("--contribution", "contributions", "GOAL AMOUNT", "Add to a goal with this name or ID. Repeatable.")
 @time_option("--at", help="Time of the items that options add. [default: the clock's time]")
 @clock_option
 def add(  # noqa: PLR0913 - one parameter for each option

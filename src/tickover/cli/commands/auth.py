@@ -74,12 +74,7 @@ def _log_in_by_email(session: Session, client: "Tickover", email: str) -> "Signe
     except NoCode:
         if sys.stdin.isatty():
             return _prompt_for_code(client, email)
-        raise CliError(
-            Exit.NOT_SIGNED_IN,
-            f"The server has sent a code to {email}.",
-            f"Sign in with it: {session.login_command} {email} --code CODE",
-            reason="CODE_NEEDED",
-        ) from None
+        raise _sent(session, "CODE_NEEDED", "code", "--code CODE") from None
     session.output.note("✓ Found the code in the server's development mailbox.")
     return signed_in
 
@@ -88,13 +83,14 @@ def _request_link(session: Session, client: "Tickover", email: str) -> str:
     """Request a login link. A development server returns it."""
     link = client.send_link(email)
     if link is None:
-        raise CliError(
-            Exit.NOT_SIGNED_IN,
-            f"The server has sent a login link to {email}.",
-            f"Open it, or sign in here: {session.login_command} {email} --link 'LINK'",
-            reason="LINK_NEEDED",
-        )
+        raise _sent(session, "LINK_NEEDED", "link", "--link 'LINK'")
     return link
+
+
+def _sent(session: Session, reason: str, what: str, option: str) -> CliError:
+    message = f"The server has sent a login {what} to {session.email}."
+    hint = f"Sign in with it: {session.login_command} {session.email} {option}"
+    return CliError(Exit.NOT_SIGNED_IN, message, hint, reason=reason)
 
 
 def _prompt_for_code(client: "Tickover", email: str) -> "SignedIn":

@@ -13,6 +13,7 @@ from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import (
     ClientCommand,
+    F,
     clock_argument,
     opening_option,
     parse_balance,
@@ -114,9 +115,7 @@ def _write_events(
         session.output.write({}, "No events in this period.")
 
 
-def _expectation_option(
-    name: str, parse: Callable[[str], Any], metavar: str, help: str
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def _expectation_option(name: str, parse: Callable[[str], Any], metavar: str, help: str) -> Callable[[F], F]:
     return click.option(name, type=parse, multiple=True, metavar=metavar, help=help)
 
 
