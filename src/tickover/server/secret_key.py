@@ -5,6 +5,7 @@ import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Final
 
 from tickover.server.logs import Log
@@ -39,16 +40,13 @@ def load_secret_key(settings: Settings, log: Log) -> bytes:
 def _write_new_key(path: Path) -> None:
     """Create the file atomically, unless another process has created it."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+    # Only the owner can read a temporary file.
+    with NamedTemporaryFile("w", dir=path.parent) as file:
         file.write(secrets.token_hex(32) + "\n")
         file.flush()
         os.fsync(file.fileno())
-    try:
         with suppress(FileExistsError):
-            os.link(temporary, path)
-    finally:
-        temporary.unlink()
+            os.link(file.name, path)
 
 
 def _read(path: Path, log: Log) -> bytes:

@@ -171,17 +171,16 @@ class Connection(asyncio.Protocol):
             self._pool.start_call(self._finish(message, response), len(message.body or b""))
 
     async def _finish(self, request: Request, response: Coroutine[Any, Any, Response]) -> None:
-        is_written = False
         try:
             self._write(request, await response)
-            is_written = True
+        except BaseException:
+            self._transport.abort()
+            raise
         finally:
             self._is_handling = False
             task = asyncio.current_task()
             assert task is not None, "this is a task"
             self._pool.tasks.discard(task)
-            if not is_written:
-                self._transport.abort()
             self._pool.check_empty()
         self._resume()
 

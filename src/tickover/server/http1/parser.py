@@ -61,7 +61,6 @@ class RequestParser:
         self._headers: list[Header] = []
         self._request: Request | None = None
         self._pieces: list[bytes] = []
-        self._error = BAD_REQUEST
         self._packet_size = 0
         self._non_body_bytes = 0
         """Bytes since the last complete head or piece of a body: a head, trailers or blank lines."""
@@ -94,13 +93,15 @@ class RequestParser:
             except HttpParserUpgrade as upgrade:
                 self._ignore_upgrade(memoryview(data)[upgrade.args[0] :])
         except HttpParserError as error:
-            if isinstance(error, HttpParserCallbackError) and not isinstance(error.__context__, RejectedError):
+            rejected = error.__context__
+            if isinstance(error, HttpParserCallbackError) and not isinstance(rejected, RejectedError):
                 # A bug in a callback.
                 raise
             if self.is_done:
                 return
-            is_too_large = self._error is BAD_REQUEST and self._non_body_bytes > self._max_head
-            raise RejectedError(HEAD_TOO_LARGE if is_too_large else self._error) from None
+            if isinstance(rejected, RejectedError):
+                raise rejected from None
+            raise RejectedError(HEAD_TOO_LARGE if self._non_body_bytes > self._max_head else BAD_REQUEST) from None
         if self._non_body_bytes > self._max_head and not self.is_done:
             raise RejectedError(HEAD_TOO_LARGE)
 
@@ -142,7 +143,7 @@ class RequestParser:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if len(self._headers) >= _MAX_HEADERS:
-            self._reject(HEAD_TOO_LARGE)
+            raise RejectedError(HEAD_TOO_LARGE)
         self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
@@ -155,7 +156,7 @@ class RequestParser:
             self._non_body_bytes + self._head_excess > self._max_head
             and len(self._target) + _size(headers) > self._max_head
         ):
-            self._reject(HEAD_TOO_LARGE)
+            raise RejectedError(HEAD_TOO_LARGE)
         self._non_body_bytes = 0
         # Trailers are discarded. They must not change the headers.
         self._headers = []
@@ -176,13 +177,13 @@ class RequestParser:
 
     def _read_target(self, method: str, fields: dict[bytes, bytes]) -> Request:
         if method == "CONNECT":
-            self._reject(BAD_REQUEST)
+            raise RejectedError(BAD_REQUEST)
         try:
             url = parse_url(self._target)
             # A target without a path, such as `GET http://localhost`, means "/".
             path = unquote((url.path or b"/").decode("ascii"))
         except (HttpParserInvalidURLError, UnicodeDecodeError):
-            self._reject(BAD_REQUEST)
+            raise RejectedError(BAD_REQUEST) from None
         return Request(method, path, url.query or b"", fields, self._client)
 
     def _check_special_headers(self, request: Request, version: str) -> None:
@@ -190,7 +191,7 @@ class RequestParser:
         if b"transfer-encoding" in fields and (
             fields[b"transfer-encoding"].strip().lower() != b"chunked" or version != "1.1"
         ):
-            self._reject(UNSUPPORTED_CODING)
+            raise RejectedError(UNSUPPORTED_CODING)
         if version != "1.1":
             # The parser doesn't see `close` beside `keep-alive`. A repeated header is empty here.
             options = {option.strip(b" \t").lower() for option in fields.get(b"connection", b"").split(b",")}
@@ -237,7 +238,7 @@ class RequestParser:
         request.body, request.keep_alive = None, False
         self._complete(request)
         # This error stops the parser and is not sent.
-        self._reject(BAD_REQUEST)
+        raise RejectedError(BAD_REQUEST)
 
     def _complete(self, request: Request) -> None:
         self.is_arriving = False
@@ -246,10 +247,6 @@ class RequestParser:
         self._pieces = []
         self.body_size = 0
         self._connection.request_received(request)
-
-    def _reject(self, error: RequestError) -> NoReturn:
-        self._error = error
-        raise RejectedError(error)
 
 
 def _size(headers: list[Header]) -> int:
