@@ -42,8 +42,8 @@ class SignedIn(Result, frozen=True):
         return f"{type(self).__name__}(user_id={self.user_id!r})"
 
 
-class StoredEmail(Result, frozen=True, kw_only=True):
-    """An email in the development mailbox. Newer emails have greater IDs."""
+class EmailSummary(Result, frozen=True, kw_only=True):
+    """An email in the list of the development mailbox. Newer emails have greater IDs."""
 
     id: str
     to: str
@@ -51,6 +51,11 @@ class StoredEmail(Result, frozen=True, kw_only=True):
     sent_at: Timestamp
     code: str | None = None
     login_url: str | None = None
+
+
+class StoredEmail(EmailSummary, frozen=True, kw_only=True):
+    """An email in the development mailbox."""
+
     text: str
 
 

@@ -9,8 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from tickover.api.fields import Result, Timestamp
-from tickover.api.tokens import StoredEmail
+from tickover.api.tokens import EmailSummary, StoredEmail
 from tickover.server.sign_in.mail.outbox import CODE_HEADER, LINK_HEADER
 
 ID: Final = re.compile(r"n[0-9]{12}-[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
@@ -20,17 +19,6 @@ _MAX_READ: Final = 1000
 _MAX_LISTED: Final = 100
 _MAX_EMAIL_BYTES: Final = 1024 * 1024
 """The rest of a longer file is not read. Emails of this server have a few thousand bytes."""
-
-
-class EmailSummary(Result, frozen=True, kw_only=True):
-    """An email in the list."""
-
-    id: str
-    to: str
-    subject: str
-    sent_at: Timestamp
-    code: str | None = None
-    login_url: str | None = None
 
 
 class EmailDetails(StoredEmail, frozen=True, kw_only=True):
