@@ -7,12 +7,11 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from importlib.resources import files
 from shlex import quote
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 _WIDTH: Final = 58
@@ -30,21 +29,16 @@ Values = dict[str, Any]
 """Values for the template, which escapes text other than Markup."""
 
 
-@cache
-def _template() -> Template:
+def render(description: bytes, *, has_mailbox: bool) -> bytes:
+    """Return the page as HTML. Its header links to the pages of the console."""
     pages = PackageLoader("tickover", "console")
     templates = Environment(loader=pages, autoescape=True, undefined=StrictUndefined, trim_blocks=True, optimized=False)
     templates.filters.update(breakable=_breakable, prose=_prose, response=_response)
-    return templates.get_template("docs.html")
-
-
-def render(description: bytes, *, has_mailbox: bool) -> bytes:
-    """Return the page as HTML. Its header links to the pages of the console."""
     document = json.loads(description)
     reader = _Reader(document)
     methods = document["methods"]
     listing = next(method for method in methods if method["name"] == "listTestClocks")
-    page = _template().render(
+    page = templates.get_template("docs.html").render(
         title=document["info"]["title"],
         version=document["info"]["version"],
         has_mailbox=has_mailbox,
@@ -86,11 +80,10 @@ class _Reader:
             "result": [] if link else list(self.fields(result["schema"])),
             # The form for a call shows the parameters of the first example.
             "example": _encode(_params(method["examples"][0]) if method["examples"] else {}),
-            "examples": [self._example(method, example) for example in method["examples"]],
+            "examples": [
+                {**example, "requests": dict(self.requests(method, example))} for example in method["examples"]
+            ],
         }
-
-    def _example(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Values:
-        return {**example, "requests": dict(self.requests(method, example))}
 
     def requests(self, method: Mapping[str, Any], example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield the request of an example in each language. Only the first example has others than curl."""
