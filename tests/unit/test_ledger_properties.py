@@ -15,7 +15,7 @@ from tickover.api.expectations import BalanceExpectationEntry, TotalExpectationE
 from tickover.api.timestamps import Instant
 from tickover.server.schedule import clocks
 from tickover.server.schedule.events import EventQuery, Events, read_cursor
-from tickover.server.schedule.expectations import Scope, check
+from tickover.server.schedule.expectations import Check
 from tickover.server.schedule.ledger import Ledger, balances
 from tickover.server.schedule.schedule import Expectation, decode_stored, encode_schedule, encode_stored
 from tickover.server.schedule.totals import Totals
@@ -141,8 +141,8 @@ def test_balance_expectations_equal_the_model() -> None:
         bounds = dice.bound(*BOUNDS), dice.bound(*BOUNDS), dice.bound(low), dice.bound(high)
         account: Any = dice.choice((UNSET, *ACCOUNTS)) if ledger.accounts else UNSET
         expected = BalanceExpectationEntry(dice.currency() if account is UNSET else UNSET, *bounds, account)
-        scope = Scope(START, until, ledger.opening_balances(model.opening))
-        violation = check(Expectation(balance=expected), ledger, Totals(ledger), scope)
+        check = Check(ledger, Totals(ledger), START, until, ledger.opening_balances(model.opening))
+        violation = check.run(Expectation(balance=expected))
         outcome = violation and (violation.at, violation.actual, violation.item_ids)
         assert outcome == model.check_balance(expected, until), seed
 
@@ -155,7 +155,7 @@ def test_total_expectations_equal_the_model() -> None:
         per: Any = dice.choice(("DAY", "WEEK", "MONTH", "ALL"))
         bounds = dice.bound(0, 1e-9, 0.3, 12, 40), dice.bound(0, 0.3, 12.34, 40, 1e13)
         expected = TotalExpectationEntry(dice.type(), dice.currency(), per, dice.category(), *bounds)
-        violation = check(Expectation(total=expected), ledger, Totals(ledger), Scope(START, until, {}))
+        violation = Check(ledger, Totals(ledger), START, until, {}).run(Expectation(total=expected))
         outcome = violation and (violation.at, violation.actual, violation.item_ids)
         assert outcome == model.check_total(expected, until), seed
 

@@ -103,6 +103,14 @@ class PostedExpectationEntry(Params, frozen=True):
         return f'"{self.name}" is posted{times} by {timestamps.write(self.by)}'
 
 
+_Rule = (
+    BalanceExpectationEntry[Bound_co]
+    | GoalReachedExpectationEntry
+    | TotalExpectationEntry[Total_co]
+    | PostedExpectationEntry
+)
+
+
 class ExpectationEntry(Params, Generic[Bound_co, Total_co], frozen=True):
     """One expectation. It has exactly one member."""
 
@@ -115,22 +123,26 @@ class ExpectationEntry(Params, Generic[Bound_co, Total_co], frozen=True):
 
     def __str__(self) -> str:
         """Return the expectation as a sentence."""
-        text = "".join(str(rule) for rule in (self.balance, self.goal_reached, self.total, self.posted) if rule)
+        text = str(self.rule)
         return f"{text[0].upper()}{text[1:]}."
+
+    @property
+    def rule(self) -> _Rule[Bound_co, Total_co]:
+        """The only member."""
+        rule = self.balance or self.goal_reached or self.total or self.posted
+        assert rule is not UNSET, "an expectation has exactly one member"
+        return rule
 
     def instants(self) -> Iterator[Instant]:
         """Return the instants that the expectation names."""
-        rules = self.balance, self.goal_reached, self.posted
         for name in ("from_", "until", "by"):
-            for at in (getattr(rule, name, UNSET) for rule in rules):
-                if at is not UNSET:
-                    yield at
+            if at := getattr(self.rule, name, UNSET):
+                yield at
 
-    def currencies(self) -> Iterator[str]:
-        """Return the currency that the expectation names."""
-        for rule in (self.balance, self.total):
-            if rule and rule.currency:
-                yield rule.currency
+    @property
+    def currency(self) -> str | None:
+        """The currency that the expectation names, if it names one."""
+        return getattr(self.rule, "currency", None) or None
 
     def own_faults(self) -> Iterator[Fault]:
         """Return the faults that don't depend on a clock."""

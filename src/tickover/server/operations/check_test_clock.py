@@ -13,7 +13,7 @@ from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
 from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults
 from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
-from tickover.server.schedule.expectations import Scope, check, scope_faults, time_faults
+from tickover.server.schedule.expectations import Check, time_faults
 from tickover.server.schedule.schedule import Expectation, decode_expectations
 
 _MANY_ITEMS: Final = 100
@@ -72,18 +72,18 @@ async def check_test_clock(params: CheckEntry, caller: Caller, services: Service
     faults = list(time_faults("until", until, clock.start_time, clock.max_time, CLOCK_RANGE))
     faults += opening_faults(schedule, params.opening_balances)
     opening = cached.ledger.opening_balances(params.opening_balances)
-    scope = Scope(clock.start_time, clock.max_time if faults else until, opening)
+    check = Check(cached.ledger, cached.totals, clock.start_time, clock.max_time if faults else until, opening)
     expectations: Sequence[Expectation]
     if isinstance(params.expectations, UnsetType):
         expectations = decode_expectations(schedule)
-        faults += _stored_faults(expectations, scope)
+        faults += _stored_faults(expectations, check.until)
     else:
         expectations = params.expectations
-        faults += scope_faults(expectations, cached.ledger, cached.totals, scope)
+        faults += check.faults(expectations)
     reject(faults)
     results: list[bytes] = []
     for each in expectations:
-        found = check(each, cached.ledger, cached.totals, scope)
+        found = check.run(each)
         results.append(_HOLDS if found is None else json.encode({"ok": False, "violation": found}))
         if found is not None and len(found.item_ids) > _MANY_ITEMS:
             # The next one can take as long.
@@ -93,11 +93,11 @@ async def check_test_clock(params: CheckEntry, caller: Caller, services: Service
     return b'{"ok":%b,"until":%b,"results":[%b]%b}' % (ok, json.encode(until), b",".join(results), stored)
 
 
-def _stored_faults(expectations: Sequence[Expectation], scope: Scope) -> Iterator[Fault]:
+def _stored_faults(expectations: Sequence[Expectation], until: Instant) -> Iterator[Fault]:
     """Return the faults of a check of stored expectations, which were valid when they were stored."""
     if not expectations:
         yield Fault("expectations", "required", "is required, because the clock has no expectations of its own")
-    latest = max([at for expectation in expectations for at in expectation.instants()], default=scope.until)
-    if latest > scope.until:
+    latest = max([at for expectation in expectations for at in expectation.instants()], default=until)
+    if latest > until:
         message = f"must not be before the last instant of the clock's expectations ({timestamps.write(latest)})"
-        yield Fault("until", "range", message, timestamps.write(scope.until))
+        yield Fault("until", "range", message, timestamps.write(until))

@@ -16,7 +16,7 @@ from tickover.server.lru_cache import LruCache
 from tickover.server.schedule.bank_view import BankView
 from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.events import Events
-from tickover.server.schedule.expectations import Scope, scope_faults
+from tickover.server.schedule.expectations import Check
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.schedule import Schedule, decode_expectations, decode_opening_balances
 from tickover.server.schedule.totals import Totals
@@ -85,8 +85,8 @@ class Ledgers:
         opening = cached.ledger.opening_balances({} if params.opening_balances is None else params.opening_balances)
         if expectations is UNSET:
             return faults + _lost_currency_faults(schedule, cached.ledger, opening)
-        scope = Scope(clock.start_time, clock.max_time, opening)
-        return faults + list(scope_faults(expectations, cached.ledger, cached.totals, scope))
+        check = Check(cached.ledger, cached.totals, clock.start_time, clock.max_time, opening)
+        return faults + list(check.faults(expectations))
 
 
 def opening_faults(schedule: Schedule, given: Mapping[str, Number] | UnsetType | None) -> list[Fault]:
@@ -99,7 +99,7 @@ def opening_faults(schedule: Schedule, given: Mapping[str, Number] | UnsetType |
 def _lost_currency_faults(schedule: Schedule, ledger: Ledger, opening: Mapping[str, Fraction]) -> list[Fault]:
     """Return a fault if stored expectations are about currencies that only the old opening balances have."""
     lost = {*decode_opening_balances(schedule)}.difference(ledger.currencies, opening)
-    needed = {currency for each in decode_expectations(schedule) for currency in each.currencies()}
+    needed = {each.currency for each in decode_expectations(schedule) if each.currency}
     if not lost & needed:
         return []
     names = ", ".join(sorted(lost & needed))
