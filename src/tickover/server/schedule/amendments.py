@@ -35,7 +35,6 @@ from tickover.server.schedule.schedule import (
     Schedule,
     WithdrawnPayment,
     amend_schedule,
-    goal_ids,
 )
 
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -67,7 +66,7 @@ def amend(clock: Clock, schedule: Schedule, add: AddEntry, cancel: Sequence[str]
         *_added_faults(clock, schedule, add),
         *_total_faults(schedule, add, counts, len(withdrawn)),
         *_currency_faults(schedule, add, cancelled.get(TRANSACTIONS, set()), withdrawn),
-        *_cancel_faults(cancel, found, goal_ids(schedule)),
+        *_cancel_faults(cancel, found, schedule),
     ]
     if faults:
         posted = [_not_pending_fault(index, id) for index, id in enumerate(cancel) if id in not_pending]
@@ -121,7 +120,7 @@ def _added_faults(clock: Clock, schedule: Schedule, add: AddEntry) -> Iterator[F
     bounds = ClockBounds((clock.frozen_time, clock.max_time), "frozenTime", currencies)
     yield from bounds.faults("add.", add)
     yield from faults_of_each("add.contributions", add.contributions, bounds.time_faults)
-    known_goals = set(goal_ids(schedule))
+    known_goals = {goal.id for goal in schedule.goals}
     for index, item in enumerate(add.contributions):
         if item.goal_id not in known_goals:
             message = "is not a goal of this clock"
@@ -140,10 +139,11 @@ def _total_faults(schedule: Schedule, add: AddEntry, cancelled: Mapping[int, int
     if goals > MAX_CLOCK_GOALS:
         yield _total_fault("add.goals", MAX_CLOCK_GOALS, "goals", goals)
     added = Counter(item.goal_id for item in add.contributions)
-    for group, id in enumerate(goal_ids(schedule), start=TRANSACTIONS + 1):
-        counts[group] += added[id]
+    for group, goal in enumerate(schedule.goals, start=TRANSACTIONS + 1):
+        counts[group] += added[goal.id]
         if counts[group] > MAX_GOAL_CONTRIBUTIONS:
-            yield _total_fault("add.contributions", MAX_GOAL_CONTRIBUTIONS, f"contributions to {id}", counts[group])
+            items = f"contributions to {goal.id}"
+            yield _total_fault("add.contributions", MAX_GOAL_CONTRIBUTIONS, items, counts[group])
     total = sum(counts.values()) + sum(len(goal.contributions) for goal in add.goals)
     if total > MAX_CLOCK_ITEMS:
         yield _total_fault("add", MAX_CLOCK_ITEMS, "items in total", total)
@@ -169,7 +169,8 @@ def _total_fault(path: str, limit: int, items: str, count: int) -> Fault:
     return Fault(path, "count", f"must leave the clock with at most {limit} {items}", count)
 
 
-def _cancel_faults(ids: Sequence[str], found: Mapping[str, _Item], goal_ids: Sequence[str]) -> Iterator[Fault]:
+def _cancel_faults(ids: Sequence[str], found: Mapping[str, _Item], schedule: Schedule) -> Iterator[Fault]:
+    goal_ids = {goal.id for goal in schedule.goals}
     seen: set[str] = set()
     for index, id in enumerate(ids):
         path = f"cancel[{index}]"

@@ -1,21 +1,24 @@
-"""Items as they are stored: each as a JSON object with its ID, sorted by instant."""
+"""Items and accounts as they are stored: as JSON, sorted by instant, and with the balance after each item."""
 
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache
+from operator import itemgetter
 from typing import Final, TypeVar
 
-from msgspec import Struct, json
+from msgspec import UNSET, Struct, json
+from msgspec.structs import replace
 
-from tickover.api.clocks import ContributionEntry, TransactionEntry
-from tickover.api.fields import TransactionType
+from tickover.api.arguments import int_if_whole
+from tickover.api.clocks import AccountEntry, ContributionEntry, TransactionEntry, TransferEntry
+from tickover.api.fields import AccountType, TransactionType
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.money import Amount
+from tickover.server.schedule.money import Amount, Sums, compute_sums
 
 _T = TypeVar("_T")
 ENCODER: Final = json.Encoder()
-SOURCE: Final = "SIMULATED_TEST_CLOCK"
+_SOURCE: Final = b',"source":"SIMULATED_TEST_CLOCK"}'
 
 
 class ScheduledItems(Struct, frozen=True, array_like=True, gc=False):
@@ -77,10 +80,10 @@ class StoredTransaction(Struct, frozen=True, rename="camel", gc=False):
         return 1 if self.type == "INCOME" else -1
 
 
-class TransferMembers(
+class StoredTransfer(
     Struct, frozen=True, rename={"from_": "from", "received_currency": "receivedCurrency"}, omit_defaults=True, gc=False
 ):
-    """A transfer without its `id` and `source`."""
+    """An encoded transfer, without the members that a ledger doesn't need."""
 
     at: Instant
     name: str
@@ -90,17 +93,13 @@ class TransferMembers(
     currency: str
     received: Amount | None = None
     received_currency: str | None = None
+    id: str = ""
+    """Empty before it is encoded."""
 
     @property
     def arriving(self) -> Amount:
         """The amount in the currency of `to`."""
         return self.amount if self.received is None else self.received
-
-
-class StoredTransfer(TransferMembers, frozen=True, kw_only=True, gc=False):
-    """An encoded transfer."""
-
-    id: str
 
 
 _Decoded = TypeVar("_Decoded", StoredTransaction, StoredTransfer)
@@ -129,15 +128,15 @@ def find_currencies(encoded: Sequence[bytes]) -> set[bytes]:
     return set(_CURRENCY.findall(b"".join(encoded)))
 
 
-# An amount is followed by `currency` or `authorizedName`, or it ends an item. Text can't match, because JSON escapes
-# quotes and line breaks.
-_WHOLE_AMOUNT_FRACTION: Final = re.compile(rb'\.0(?=,"(?:currency|authorizedName)":|}\n)')
+# An amount is followed by one of these members, or it ends an item. Text can't match, because JSON escapes quotes and
+# line breaks.
+_WHOLE_AMOUNT_FRACTION: Final = re.compile(rb'\.0(?=,"(?:currency|authorizedName|receivedCurrency)":|}\n)')
 
 
 def encode_items(
     prefix: str,
     suffix: str,
-    items: Sequence[TransactionEntry[Amount] | ContributionEntry[Amount] | TransferMembers],
+    items: Sequence[TransactionEntry[Amount] | ContributionEntry[Amount] | StoredTransfer],
     first: int = 0,
 ) -> ScheduledItems:
     """Encode all items in one call. Add `id` before the members of each item.
@@ -147,26 +146,13 @@ def encode_items(
     if not items:
         return ScheduledItems([], [])
     lines = ENCODER.encode_lines(items)
-    # JSON escapes line breaks and U+0000, so the text of an item contains neither.
+    # JSON escapes line breaks, so the text of an item contains none.
     members = _WHOLE_AMOUNT_FRACTION.sub(b"", lines)[1:-2].split(b"}\n{")
-    # Numbers of amendments rarely repeat, so their templates are not cached.
-    template = _new_template(first, prefix, len(members)) if first else _template(prefix, len(members))
-    objects = template % tuple(members)
-    encoded = objects.replace(b"\0", suffix.encode()).split(b"\n")
+    start = f'{{"id":"{prefix}_{suffix}_'.encode()
+    end = b"}" if prefix == "ctb" else _SOURCE
+    encoded = [b'%b%d",%b%b' % (start, number, each, end) for number, each in enumerate(members, first)]
     instants = [item.at for item in items]
     return ScheduledItems(sorted(instants), sort_by(instants, encoded))
-
-
-@lru_cache(maxsize=256)
-def _template(prefix: str, count: int) -> bytes:
-    return _new_template(0, prefix, count)
-
-
-def _new_template(first: int, prefix: str, count: int) -> bytes:
-    """Return `count` lines, each with a placeholder for an item's members. U+0000 stands for the suffix of the IDs."""
-    source = "" if prefix == "ctb" else f',"source":"{SOURCE}"'
-    numbers = range(first, first + count)
-    return "\n".join([f'{{"id":"{prefix}_\0_{number}",%b{source}}}' for number in numbers]).encode()
 
 
 def sort_by(instants: list[Instant], items: list[_T]) -> list[_T]:
@@ -178,3 +164,83 @@ def sort_by(instants: list[Instant], items: list[_T]) -> list[_T]:
 
 def without_braces(encoded: bytes) -> bytes:
     return encoded[1:-1]
+
+
+class AccountHead(Struct, frozen=True, rename="camel"):
+    """The members of an account that are the same at every instant."""
+
+    key: str
+    name: str
+    currency: str
+    type: AccountType
+    opening_balance: Amount
+
+
+class ScheduledAccount(Struct, frozen=True, array_like=True, gc=False):
+    encoded_head: bytes
+    """An AccountHead in JSON, without braces."""
+    instants: list[Instant]
+    """Of the account's transactions and transfers."""
+    balances: Sums
+    """The opening balance, and the balance after each of them."""
+
+    @property
+    def head(self) -> AccountHead:
+        return _decode_head(b"{%b}" % self.encoded_head)
+
+    def encode_at(self, frozen_time: Instant) -> bytes:
+        """Return the account as JSON, with its balance at `frozen_time`."""
+        balance = self.balances.number(bisect_right(self.instants, frozen_time))
+        return b'{%b,"balance":%b}' % (self.encoded_head, ENCODER.encode(balance))
+
+
+_decode_head: Final = json.Decoder(AccountHead).decode
+
+
+def head_of(account: AccountEntry[Amount]) -> AccountHead:
+    opening = int_if_whole(account.opening_balance)
+    return AccountHead(account.key, account.name, account.currency, account.type, opening)
+
+
+def with_accounts(
+    transactions: Sequence[TransactionEntry[Amount]], heads: Sequence[AccountHead]
+) -> Sequence[TransactionEntry[Amount]]:
+    """Return each transaction with its account: by default, the first one of its currency."""
+    if not heads:
+        return transactions
+    defaults = {head.currency: head.key for head in reversed(heads)}
+    return [replace(item, account=defaults[item.currency]) if item.account is UNSET else item for item in transactions]
+
+
+def encode_transfers(
+    suffix: str, transfers: Sequence[TransferEntry[Amount]], heads: Sequence[AccountHead], first: int = 0
+) -> ScheduledItems:
+    """Encode transfers with the currencies of their accounts."""
+    currencies = {head.key: head.currency for head in heads}
+    items = []
+    for each in transfers:
+        received = () if each.received is UNSET else (each.received, currencies[each.to])
+        currency = currencies[each.from_]
+        items.append(StoredTransfer(each.at, each.name, each.from_, each.to, each.amount, currency, *received))
+    return encode_items("tfr", suffix, items, first)
+
+
+def schedule_accounts(
+    heads: Sequence[AccountHead], transactions: ScheduledItems, transfers: ScheduledItems
+) -> list[ScheduledAccount]:
+    if not heads:
+        return []
+    changes: dict[str, list[tuple[Instant, Amount]]] = {head.key: [] for head in heads}
+    decoded = decode_items(StoredTransaction, transactions.encoded)
+    for at, transaction in zip(transactions.instants, decoded, strict=True):
+        assert transaction.account is not None, "a clock with accounts assigns one to each transaction"
+        changes[transaction.account].append((at, transaction.sign * transaction.amount))
+    for transfer in decode_items(StoredTransfer, transfers.encoded):
+        changes[transfer.from_].append((transfer.at, -transfer.amount))
+        changes[transfer.to].append((transfer.at, transfer.arriving))
+    return [_schedule_account(head, sorted(changes[head.key], key=itemgetter(0))) for head in heads]
+
+
+def _schedule_account(head: AccountHead, changes: Sequence[tuple[Instant, Amount]]) -> ScheduledAccount:
+    balances = compute_sums([head.opening_balance, *(amount for _, amount in changes)])
+    return ScheduledAccount(without_braces(ENCODER.encode(head)), [at for at, _ in changes], balances)

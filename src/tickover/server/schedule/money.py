@@ -64,19 +64,20 @@ class Sums(Struct, frozen=True, array_like=True, gc=False):
 def compute_sums(amounts: list[Amount]) -> Sums:
     """Return exact sums. Amounts can be negative."""
     counts, unit = to_common_unit(amounts)
-    sums = list(accumulate(counts))
-    if max(unit, *map(abs, sums)) > _MAX_STORED_INT:
-        return Sums(str(unit), [str(sum) for sum in sums])
-    return Sums(unit, [*sums])
+    stored_unit, *sums = _to_stored([unit, *accumulate(counts)])
+    return Sums(stored_unit, sums)
 
 
 def compute_savings(target: Amount, initial: Amount, contributions: Sequence[Amount]) -> Savings:
     """Return a goal's savings. The sums are exact for all amounts."""
     (goal, *steps), unit = to_common_unit([target, initial, *contributions])
-    sums = list(accumulate(steps))
-    if max(unit, goal, sums[-1]) > _MAX_STORED_INT:
-        return Savings(str(unit), str(goal), [str(sum) for sum in sums])
-    return Savings(unit, goal, [*sums])
+    stored_unit, stored_goal, *sums = _to_stored([unit, goal, *accumulate(steps)])
+    return Savings(stored_unit, stored_goal, sums)
+
+
+def _to_stored(integers: list[int]) -> list[int | str]:
+    """Return the integers, or all of them as text if one is too large to be stored."""
+    return [str(each) for each in integers] if max(map(abs, integers)) > _MAX_STORED_INT else [*integers]
 
 
 def to_common_unit(amounts: list[Amount]) -> tuple[list[int], int]:

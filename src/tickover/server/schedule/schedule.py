@@ -16,21 +16,19 @@ from tickover.api.arguments import int_if_whole
 from tickover.api.clocks import AddEntry, ContributionEntry, GoalEntry, NewClock
 from tickover.api.expectations import ExpectationEntry
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.accounts import (
-    ScheduledAccount,
-    encode_transfers,
-    head_of,
-    schedule_accounts,
-    with_accounts,
-)
 from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.items import (
     ENCODER,
     NO_ITEMS,
+    ScheduledAccount,
     ScheduledItems,
     encode_items,
+    encode_transfers,
+    head_of,
     item_id,
+    schedule_accounts,
     sort_by,
+    with_accounts,
     without_braces,
 )
 from tickover.server.schedule.money import Amount, Savings, compute_savings
@@ -51,6 +49,10 @@ class ScheduledGoal(Struct, frozen=True, array_like=True, gc=False):
     """A GoalHead in JSON, without braces."""
     savings: Savings
     contributions: ScheduledItems
+
+    @property
+    def id(self) -> str:
+        return item_id(b"{%b" % self.head)
 
 
 class WithdrawnPayment(Struct, frozen=True, array_like=True, gc=False):
@@ -129,28 +131,19 @@ def update_schedule(
 ) -> Schedule:
     """Return a schedule with other opening balances and expectations. UNSET keeps the old ones, None removes them."""
     if not isinstance(opening_balances, UnsetType):
-        schedule = replace(schedule, opening_balances=_encode_opening_balances(opening_balances))
+        whole = {currency: int_if_whole(amount) for currency, amount in (opening_balances or {}).items()}
+        schedule = replace(schedule, opening_balances=None if opening_balances is None else ENCODER.encode(whole))
     if not isinstance(expectations, UnsetType):
-        schedule = replace(schedule, expectations=_encode_expectations(expectations))
+        encoded = None if expectations is None else ENCODER.encode([_with_whole_numbers(each) for each in expectations])
+        schedule = replace(schedule, expectations=encoded)
     return schedule
 
 
-def _encode_opening_balances(balances: Mapping[str, Amount] | None) -> bytes | None:
-    if balances is None:
-        return None
-    return ENCODER.encode({currency: int_if_whole(amount) for currency, amount in balances.items()})
-
-
-def _encode_expectations(expectations: Sequence[Expectation] | None) -> bytes | None:
-    """Return the expectations as they were sent, except that times are in UTC, and whole numbers have no fraction."""
-    return None if expectations is None else ENCODER.encode([_with_whole_numbers(each) for each in expectations])
-
-
 def _with_whole_numbers(expectation: Expectation) -> Expectation:
-    for name in ("balance", "total"):
-        rule = getattr(expectation, name)
-        if rule is not UNSET:
-            given = {bound: getattr(rule, bound) for bound in ("at_least", "at_most")}
+    """Return the expectation as it was sent, except that whole numbers have no fraction."""
+    for name, rule in (("balance", expectation.balance), ("total", expectation.total)):
+        if rule:
+            given = {"at_least": rule.at_least, "at_most": rule.at_most}
             whole = {bound: int_if_whole(amount) for bound, amount in given.items() if amount is not UNSET}
             return replace(expectation, **{name: replace(rule, **whole)})
     return expectation
@@ -168,11 +161,7 @@ def fork_schedule(schedule: Schedule, original_key: bytes, fork: Clock) -> Sched
         ScheduledGoal(goal.head.replace(old, new, 1), goal.savings, replace_keys(goal.contributions))
         for goal in schedule.goals
     ]
-    expectations = schedule.expectations
-    if expectations is not None:
-        for goal in schedule.goals:
-            named = b'"goal":"%b"' % _goal_id(goal).encode()
-            expectations = expectations.replace(named, named.replace(old, new))
+    goal = b'"goal":"goal_%b_'
     return replace(
         schedule,
         head=_encode_head(fork.key),
@@ -180,18 +169,10 @@ def fork_schedule(schedule: Schedule, original_key: bytes, fork: Clock) -> Sched
         transactions=replace_keys(schedule.transactions),
         goals=goals,
         transfers=replace_keys(schedule.transfers),
-        expectations=expectations,
+        expectations=schedule.expectations and schedule.expectations.replace(goal % old, goal % new),
         # A fork has no connections, so nobody has seen them.
         withdrawn=[],
     )
-
-
-def goal_ids(schedule: Schedule) -> list[str]:
-    return [_goal_id(goal) for goal in schedule.goals]
-
-
-def _goal_id(goal: ScheduledGoal) -> str:
-    return item_id(b"{%b}" % goal.head)
 
 
 def amend_schedule(
