@@ -10,8 +10,8 @@ import jinja2  # noqa: F401
 import tickover.cli.call_errors
 import tickover.cli.commands.auth
 import tickover.cli.commands.clocks
+import tickover.cli.commands.follow
 import tickover.cli.commands.list_clocks
-import tickover.cli.commands.listen
 import tickover.cli.commands.money
 import tickover.cli.commands.serve
 import tickover.cli.credentials

@@ -60,7 +60,7 @@ class LazyGroup(click.Group):
         "clock": ("root:clock", "Create, advance and inspect clocks."),
         "scenarios": ("commands.scenarios:scenarios", "List ready-made scenarios."),
         "token": ("root:token", "Create access tokens for programs."),
-        "listen": ("commands.listen:listen", "Deliver events to a webhook handler."),
+        "listen": ("commands.follow:listen", "Deliver events to a webhook handler."),
         "mcp": ("commands.mcp:mcp", "Let coding agents use clocks."),
         "serve": ("commands.serve:serve", "Run the server until Ctrl-C."),
         "migrate": ("commands.serve:migrate", "Migrate the database to the current schema."),
@@ -90,8 +90,8 @@ def root() -> None:
         "create": ("commands.clocks:create", "Create a clock from a scenario or from parameters."),
         "show": ("commands.clocks:show", "Show a clock, or preview it at a later time."),
         "advance": ("commands.clocks:advance", "Move a clock forward and show what happened."),
-        "add": ("commands.amend:add", "Add items to a clock."),
-        "cancel": ("commands.amend:cancel", "Cancel items that haven't happened yet."),
+        "add": ("commands.clocks:add", "Add items to a clock."),
+        "cancel": ("commands.clocks:cancel", "Cancel items that haven't happened yet."),
         "balance": ("commands.money:balance", "Show balances and their lowest points."),
         "events": ("commands.money:events", "List what happened, or follow it."),
         "follow": ("commands.follow:follow", "Keep programs under libfaketime at a clock's time."),
@@ -112,13 +112,6 @@ def clock() -> None:
 
     Most commands take the ID or the name of a clock. The default is the clock that you used last on that server. The
     first or last characters of an ID are enough if they match only one clock.
-
-    Examples:
-
-    \b
-    tickover clock create salary-and-rent --from 2027-01-01
-    tickover clock advance --next
-    tickover clock show --at 2027-06-01
     """
 
 
@@ -126,9 +119,9 @@ def clock() -> None:
     cls=LazyGroup,
     params=[URL, JSON],
     lazy={
-        "create": ("commands.tokens:create", "Create an access token, and print it."),
-        "list": ("commands.tokens:list_", "List your access tokens."),
-        "revoke": ("commands.tokens:revoke", "Revoke an access token."),
+        "create": ("commands.auth:create_token", "Create an access token, and print it."),
+        "list": ("commands.auth:list_tokens", "List your access tokens."),
+        "revoke": ("commands.auth:revoke_token", "Revoke an access token."),
     },
 )
 def token() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tickover.api.clocks import Event
 from tickover.cli.clock_webhooks import EventWebhooks
-from tickover.cli.commands import listen
+from tickover.cli.commands import follow
 from tickover.cli.session import Session
 from tickover.client import Answer, Unreachable, Webhook, webhooks
 
@@ -53,6 +53,6 @@ def test_deliveries_and_the_delays_between_them(
     clock = EventWebhooks(client, "clock_1", b"key", **faults)
     client.list_events = lambda *_, **__: iter(EVENTS)
     for delivery in clock.due():
-        listen._deliver(Session(), "localhost", delivery, **{"retries": 3, "fail_first": False, **options})
+        follow._deliver(Session(), "localhost", delivery, **{"retries": 3, "fail_first": False, **options})
     assert happened == expected
     assert responses == []

@@ -67,14 +67,7 @@ def connections(session: Session, id: str | None) -> None:
 @click.argument("connection")
 @clock_option
 def disconnect(session: Session, connection: str, id: str | None) -> None:
-    """End a connection. The app can't read the clock any more.
-
-    Examples:
-
-    \b
-    tickover clock connections
-    tickover clock disconnect CONNECTION
-    """
+    """End a connection. The app can't read the clock any more."""
     session.inputs = {"connectionId": "CONNECTION"}
     with selected_clock(session, id) as (client, clock_id):
         client.disconnect_clock(clock_id, connection)

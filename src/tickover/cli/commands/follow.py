@@ -1,20 +1,32 @@
-"""The command `tickover clock follow`."""
+"""Commands that follow clocks until Ctrl-C: `tickover clock follow` and `tickover listen`."""
 
 import os
 import shlex
 import time
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from tickover.api.errors import Reason
+from tickover.api.terminal import sanitize
 from tickover.cli import formatting
+from tickover.cli.errors import CliError, Exit
 from tickover.cli.options import ClientCommand, clock_argument
 from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session
 
-_POLL_SECONDS: Final = 0.25
+if TYPE_CHECKING:
+    from tickover.cli.clock_webhooks import Delivery, EventWebhooks
+
+SECRET_VARIABLE: Final = "TICKOVER_WEBHOOK_SECRET"  # noqa: S105 - the name isn't secret
+_GONE: Final = {Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED}
+_POLL_SECONDS: Final = 0.5
+_RETRY_SECONDS: Final = 1
+"""The delay before the first retry. It doubles with each retry."""
+_FAKETIME_SECONDS: Final = 0.25
 _FAKETIME_OPTIONS: Final = {"FAKETIME_FMT": "%s", "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 """The file has Unix seconds, is read at every call, and doesn't change timeouts."""
 
@@ -33,30 +45,25 @@ def follow(session: Session, id: str | None, file: Path) -> None:
     """Keep programs under libfaketime at the clock's time, until Ctrl-C.
 
     The command prints the variables that make a program read the file. The time of the program moves with the clock.
-
-    Examples:
-
-    \b
-    tickover clock follow --faketime /tmp/clock-time
     """
     with session.signed_in_client() as client:
         clock = client.get_clock(resolve_clock_id(session, client, id))
         remember_clock(session, clock.id)
-        _write(file, clock.frozen_time)
+        _write_time(file, clock.frozen_time)
         variables = {"FAKETIME_TIMESTAMP_FILE": str(file.resolve()), **_FAKETIME_OPTIONS}
         exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
         session.output.write(variables, f"export {exports}")
         session.output.note(f"Ready. Following {clock.id}. Press Ctrl-C to stop.")
         while True:
-            time.sleep(_POLL_SECONDS)
+            time.sleep(_FAKETIME_SECONDS)
             before = clock.frozen_time
             clock.refresh()
             if clock.frozen_time != before:
-                _write(file, clock.frozen_time)
+                _write_time(file, clock.frozen_time)
                 session.output.note(formatting.timestamp(clock.frozen_time))
 
 
-def _write(file: Path, instant: datetime) -> None:
+def _write_time(file: Path, instant: datetime) -> None:
     """Replace the file in one step, so that no program reads half of it."""
     new = file.with_name(f"{file.name}.{os.getpid()}.new")
     try:
@@ -65,3 +72,137 @@ def _write(file: Path, instant: datetime) -> None:
     except OSError as error:
         new.unlink(missing_ok=True)
         raise click.UsageError(f"Can't write '{file}': {error.strerror}.") from None
+
+
+@click.command(cls=ClientCommand)
+@click.option("--forward-to", "target", required=True, metavar="URL", help="URL of the webhook handler.")
+@click.option(
+    "--clock", "ids", multiple=True, metavar="ID", help="Clock to follow. Repeatable. [default: the one used last]"
+)
+@click.option(
+    "--secret-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help=f"File with the signing secret. [{SECRET_VARIABLE}, default: a new secret]",
+)
+@click.option(
+    "--as",
+    "provider",
+    type=click.Choice(["plaid"]),
+    help="Post the provider's webhooks instead: SYNC_UPDATES_AVAILABLE for each Plaid item.",
+)
+@click.option(
+    "--retries", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Retries of a delivery."
+)
+@click.option("--duplicate", is_flag=True, help="Deliver every event twice.")
+@click.option("--reorder", is_flag=True, help="Deliver the events of one advance in reverse order.")
+@click.option("--fail-first", is_flag=True, help="Ignore the first response to each event, and deliver it again.")
+def listen(  # noqa: PLR0913 - one parameter for each option
+    session: Session,
+    target: str,
+    ids: Sequence[str],
+    *,
+    secret_file: Path | None,
+    provider: str | None,
+    retries: int,
+    duplicate: bool,
+    reorder: bool,
+    fail_first: bool,
+) -> None:
+    """Deliver the events of clocks to a webhook handler, in order, as they happen.
+
+    Each request is signed as in Standard Webhooks. The time in its headers is real. The time in its payload is
+    simulated. --duplicate, --reorder and --fail-first imitate the faults of networks. With --json, print each payload
+    on one line. Press Ctrl-C to stop.
+
+    Examples:
+
+    \b
+    tickover listen --forward-to localhost:3000/hook
+    tickover listen --forward-to localhost:3000/hook --duplicate
+    tickover listen --forward-to localhost:3000/plaid --as plaid
+    """
+    from tickover.cli.clock_webhooks import EventWebhooks, PlaidWebhooks
+    from tickover.client.webhooks import decode_secret, new_secret, parse_url
+
+    given = _read_secret(secret_file)
+    secret = new_secret() if given is None else given
+    try:
+        key = decode_secret(secret)
+        parse_url(target)
+    except ValueError as error:
+        raise click.UsageError(formatting.sentence(error)) from None
+    with session.signed_in_client(retries=0) as client:
+        found = list(dict.fromkeys(resolve_clock_id(session, client, id) for id in ids or (None,)))
+        clocks: Sequence[EventWebhooks]
+        if provider == "plaid":
+            clocks = plaid = [PlaidWebhooks(client, id) for id in found]
+            for id in [each.id for each in plaid if not each.connections()]:
+                _note(f"{id} has no Plaid connection. Create one: tickover clock connect --plaid {id}")
+        else:
+            clocks = [EventWebhooks(client, id, key, duplicate=duplicate, reorder=reorder) for id in found]
+            _note(f"Signing secret: {secret}" if given is None else "Signing with your secret.")
+        _note(f"Ready. Forwarding events of {', '.join(found)}. Press Ctrl-C to stop.")
+        while clocks:
+            time.sleep(_POLL_SECONDS)
+            due = [(clock, _due(session, clock)) for clock in clocks]
+            for delivery in (each for _, deliveries in due for each in deliveries or ()):
+                _deliver(session, target, delivery, retries, fail_first=fail_first)
+            clocks = [clock for clock, deliveries in due if deliveries is not None]
+    raise CliError(
+        Exit.NOT_FOUND, "All clocks have been deleted or have expired.", "List your clocks: tickover clock list"
+    )
+
+
+def _note(text: str) -> None:
+    """Print progress, which isn't output, even with --json."""
+    click.echo(sanitize(text), err=True)
+
+
+def _read_secret(file: Path | None) -> str | None:
+    """Return the secret of the file, or else of the environment, or None."""
+    if file is None:
+        return os.environ.get(SECRET_VARIABLE) or None
+    try:
+        return file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise click.UsageError(f"Can't read a secret from '{file}'.") from None
+
+
+def _due(session: Session, clock: "EventWebhooks") -> "list[Delivery] | None":
+    """Return the deliveries of a clock that are due, or None if the clock has ended."""
+    try:
+        with session.translate_errors():
+            return clock.due()
+    except CliError as error:
+        if error.reason in _GONE:
+            _note(f"{clock.id} has been deleted or has expired.")
+            return None
+        if error.exit != Exit.UNAVAILABLE:
+            raise
+        _note(f"{error.message} Retrying.")
+        return []
+
+
+def _deliver(session: Session, target: str, delivery: "Delivery", retries: int, *, fail_first: bool) -> None:
+    """Post a request until it succeeds, and print the results."""
+    from tickover.client import Unreachable
+    from tickover.client.sync_client import run
+    from tickover.client.webhooks import post_to_url
+
+    title, make_webhook = delivery
+    if session.output.wants_json:
+        click.echo(make_webhook().body)
+    for attempt in range(1 + fail_first + retries):
+        if attempt > fail_first:
+            time.sleep(_RETRY_SECONDS * 2 ** (attempt - 1 - fail_first))
+        try:
+            status: int | None = run(post_to_url(target, make_webhook(), blocking=True)).status
+        except Unreachable:
+            status = None
+        is_lost = fail_first and attempt == 0
+        line = f"{title}  [{status or 'no response'}{', ignored' if is_lost else ''}]"
+        click.echo(sanitize(line), err=session.output.wants_json)
+        if status in range(200, 300) and not is_lost:
+            return
+    _note(f"Gave up on {title.rsplit(maxsplit=1)[-1]}. Continuing with the next event.")

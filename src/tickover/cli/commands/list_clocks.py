@@ -31,12 +31,6 @@ def list_(session: Session, limit: int, list_all: bool, labels: Sequence[tuple[s
     """List your clocks, newest first. An asterisk marks the last used one.
 
     ✓ and ✗ say whether the expectations of a clock hold.
-
-    Examples:
-
-    \b
-    tickover clock list
-    tickover clock list --all --json
     """
     with session.signed_in_client() as client:
         # One more than the limit shows whether there are more.

@@ -34,14 +34,7 @@ _FOLLOW_SECONDS: Final = 1.0
 @time_option("--at", help="Time of the balance. [default: the clock's time]")
 @opening_option
 def balance(session: Session, id: str | None, at: datetime | None, opening_balances: dict[str, Decimal] | None) -> None:
-    """Show the balance of each currency, and its lowest point up to that time.
-
-    Examples:
-
-    \b
-    tickover clock balance
-    tickover clock balance --at 2027-06-01 --opening EUR=1200
-    """
+    """Show the balance of each currency, and its lowest point up to that time."""
     with selected_clock(session, id) as (client, clock_id):
         balances = client.get_balances(clock_id, at, opening_balances=opening_balances)
     if session.output.wants_json:
