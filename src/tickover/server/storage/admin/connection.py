@@ -40,6 +40,10 @@ class _PostgresConnection:
     async def read_version(self) -> int:
         return await read_schema_version(self._connection)
 
+    async def columns(self, table: str) -> list[str]:
+        prepared = await self._connection.prepare(f"select * from {table}")
+        return [attribute.name for attribute in prepared.get_attributes()]
+
     async def fetch(self, statement: str, *values: object) -> list[Row]:
         return [tuple(row) for row in await self._connection.fetch(statement, *values)]
 
@@ -78,6 +82,9 @@ class _SqliteConnection:
     async def read_version(self) -> int:
         version: int = self._connection.pragma("user_version")
         return version
+
+    async def columns(self, table: str) -> list[str]:
+        return [name for (name,) in await self.fetch("select name from pragma_table_info($1)", table)]
 
     async def fetch(self, statement: str, *values: object) -> list[Row]:
         await asyncio.sleep(0)

@@ -18,46 +18,17 @@ Report = Callable[[str, int, int], None]
 """Called with the current step, the number of finished rows and the total. If it raises, nothing is copied."""
 
 
-class Table(Struct, frozen=True):
-    name: str
-    columns: tuple[str, ...]
-    condition: str = "true"
-    """Selects the rows to copy. The others are needed by one database only, such as decoy rows."""
-
-
-TABLES: Final = (
-    Table("users", ("key", "email", "created_at")),
-    Table(
-        "tokens",
-        ("digest", "user_key", "expires_at", "token_key", "name", "read_only", "created_at", "last_used_on"),
-    ),
-    Table("schedules", ("key", "body")),
-    Table(
-        "clocks",
-        ("key", "owner", "start_time", "frozen_time", "max_time", "bytes", "name", "labels", "revision"),
-    ),
-    Table("creations", ("digest", "params", "clock_key")),
-    Table(
-        "connections",
-        (
-            "key",
-            "clock_key",
-            "protocol",
-            "institution",
-            "created_at",
-            "faults",
-            "setup_digest",
-            "access_digest",
-            "login_required",
-        ),
-    ),
-    Table("login_failures", ("email", "count"), condition="email like '%@%'"),
-    Table(
-        "login_sends",
-        ("digest", "email", "kind", "sent_at", "expires_at", "network", "tries", "spent", "holds_slot", "number"),
-        condition="email <> ''",
-    ),
-)
+TABLES: Final = {
+    "users": "true",
+    "tokens": "true",
+    "schedules": "true",
+    "clocks": "true",
+    "creations": "true",
+    "connections": "true",
+    "login_failures": "email like '%@%'",
+    "login_sends": "email <> ''",
+}
+"""The tables, and the condition of the rows to copy. One database only needs the others, such as decoy rows."""
 
 
 class CopiedTable(Struct, frozen=True):
@@ -93,13 +64,11 @@ async def copy(source_url: str, target_url: str, report: Report) -> list[CopiedT
 async def _check_empty(target: AdminConnection, name: str) -> None:
     for table in TABLES:
         if await _count(target, table):
-            raise SettingError(
-                f"The database {name} isn't empty: its table {table.name} has rows. Use an empty database."
-            )
+            raise SettingError(f"The database {name} isn't empty: its table {table} has rows. Use an empty database.")
 
 
-async def _count(connection: AdminConnection, table: Table) -> int:
-    [(count,)] = await connection.fetch(f"select count(*) from {table.name} where {table.condition}")
+async def _count(connection: AdminConnection, table: str) -> int:
+    [(count,)] = await connection.fetch(f"select count(*) from {table} where {TABLES[table]}")
     return int(count)
 
 
@@ -119,42 +88,45 @@ class _Copy:
             found = await self._read(self._target, table)
             if found != expected:
                 raise SettingError(
-                    f"The copy differs in the table {table.name}: the source has {expected.rows} rows with the "
+                    f"The copy differs in the table {table}: the source has {expected.rows} rows with the "
                     f"checksum {expected.checksum[:16]}, the target {found.rows} with {found.checksum[:16]}. A server "
                     "wrote to the target during the copy. Stop all servers, and use an empty database."
                 )
         return copied
 
     async def _read(
-        self, connection: AdminConnection, table: Table, target: AdminConnection | None = None
+        self, connection: AdminConnection, table: str, target: AdminConnection | None = None
     ) -> CopiedTable:
         """Return the checksum of the table. Write its rows to the target, if any."""
-        step = f"{'copying' if target else 'checking'} {table.name}"
+        step = f"{'copying' if target else 'checking'} {table}"
         self._report(step, self._done, self._total)
         count = checksum = 0
-        columns = ", ".join(_columns(connection, table))
-        async for rows in connection.chunks(f"select {columns} from {table.name} where {table.condition}"):
+        columns = ", ".join(await _columns(connection, table))
+        target_columns = await _columns(target, table) if target else []
+        async for rows in connection.chunks(f"select {columns} from {table} where {TABLES[table]}"):
             if target:
-                await _insert(target, table, rows)
+                await _insert(target, table, target_columns, rows)
             count += len(rows)
             checksum += sum(int.from_bytes(hashlib.sha256(msgpack.encode(row)).digest()) for row in rows)
             self._done += len(rows)
             self._report(step, self._done, self._total)
-        return CopiedTable(table.name, count, f"{checksum % 2**256:064x}")
+        return CopiedTable(table, count, f"{checksum % 2**256:064x}")
 
 
-def _columns(connection: AdminConnection, table: Table) -> tuple[str, ...]:
-    is_other_name = table.name == "schedules" and not connection.is_postgres
-    return ("clock_key", "body") if is_other_name else table.columns
+async def _columns(connection: AdminConnection, table: str) -> list[str]:
+    """Return the columns that both databases have, in the same order."""
+    columns = set(await connection.columns(table)) - {"slot"}
+    # SQLite names the key of a schedule clock_key.
+    return sorted(columns, key=lambda name: "key" if name == "clock_key" and table == "schedules" else name)
 
 
-async def _insert(target: AdminConnection, table: Table, rows: list[Row]) -> None:
-    columns = _columns(target, table)
-    if target.is_postgres and table.name in ("schedules", "clocks"):
-        columns = ("slot", *columns)
-        rows = [(slot_of(row[0]), *row) for row in rows]
-    await target.insert(table.name, columns, rows)
-    if target.is_postgres and table.name == "login_sends":
+async def _insert(target: AdminConnection, table: str, columns: list[str], rows: list[Row]) -> None:
+    if target.is_postgres and table in ("schedules", "clocks"):
+        key = columns.index("key")
+        await target.insert(table, [*columns, "slot"], [(*row, slot_of(row[key])) for row in rows])
+    else:
+        await target.insert(table, columns, rows)
+    if target.is_postgres and table == "login_sends":
         # New numbers must be greater than the copied ones.
-        last = max(row[-1] for row in rows)
+        last = max(row[columns.index("number")] for row in rows)
         await target.fetch("select setval('login_sends_number', greatest(nextval('login_sends_number'), $1))", last)
