@@ -31,57 +31,48 @@ class Usage(Struct, frozen=True):
 class ClockQuota:
     """Caches the usage of owners, so that their clocks are seldom counted.
 
-    An upper bound is valid because only this process creates clocks in the file. Expiry, deletion and rollbacks only
-    make it higher than the usage. The exact count of an owner at the limit makes further rejections cheap. It is valid
-    until the owner's clocks change, the oldest one expires, or a transaction is rolled back.
+    The usage is exact, because only this process creates and changes clocks in the file, and a rollback empties the
+    cache. It is too high when the oldest clock has expired, or after a deletion.
     """
 
     def __init__(self, db: apsw.Connection) -> None:
-        self._upper_bounds: LruCache[bytes, Usage] = LruCache(_MAX_OWNERS)
-        self._counts: LruCache[bytes, tuple[Usage, bytes | None]] = LruCache(_MAX_OWNERS)
-        db.set_rollback_hook(self._counts.clear)
+        self._known: LruCache[bytes, tuple[Usage, bytes | None]] = LruCache(_MAX_OWNERS)
+        """The usage, and the key of the oldest clock. Without a key, the usage may be too high."""
+        db.set_rollback_hook(self._known.clear)
 
     def reserve(
         self, db: apsw.Connection, owner: bytes, key: bytes, more: Usage, min_live_key: bytes, quota: Quota
     ) -> QuotaExceeded | None:
-        """Reserve quota for a new or growing clock, and return None. Or return why the clock doesn't fit."""
-        bound = self._upper_bounds.get(owner)
-        if quota != _NO_QUOTA and (bound is None or bound.plus(more).exceeded(quota)):
-            bound, oldest = self._count(db, owner, min_live_key)
-            if limit := bound.plus(more).exceeded(quota):
-                return QuotaExceeded(limit, oldest or key)
-        self.on_change(owner)
-        if bound is not None:
-            self._upper_bounds.put(owner, bound.plus(more))
+        """Reserve quota for a new or changed clock, and return None. Or return why the clock doesn't fit."""
+        known = self._known.get(owner)
+        if known is None and quota == _NO_QUOTA:
+            return None
+        if known is None or known[0].plus(more).exceeded(quota):
+            if known is None or known[1] is None or known[1] < min_live_key:
+                known = _count(db, owner, min_live_key)
+            if limit := known[0].plus(more).exceeded(quota):
+                self._known.put(owner, known)
+                return QuotaExceeded(limit, known[1] or key)
+        usage, oldest = known
+        self._known.put(owner, (usage.plus(more), oldest and min(oldest, key)))
         return None
 
-    def reserve_growth(  # noqa: PLR0913, PLR0917 - like `reserve`
-        self,
-        db: apsw.Connection,
-        owner: bytes,
-        key: bytes,
-        growth: int,
-        min_live_key: bytes,
-        quota: Quota,
-        min_growth: int = 1,
-    ) -> QuotaExceeded | None:
-        """Reserve quota for an amendment or new names. Return None, or why they don't fit. Less growth always fits."""
-        limits = Quota(bytes=quota.bytes) if growth >= min_growth else _NO_QUOTA
-        return self.reserve(db, owner, key, Usage(0, max(growth, 0)), min_live_key, limits)
+    def on_deleted(self, owner: bytes) -> None:
+        known = self._known.get(owner)
+        if known is not None:
+            self._known.put(owner, (known[0], None))
 
-    def on_change(self, owner: bytes) -> None:
-        """Forget the count. Call it for each created, changed or deleted clock."""
-        self._counts.remove(owner)
 
-    def _count(self, db: apsw.Connection, owner: bytes, min_live_key: bytes) -> tuple[Usage, bytes | None]:
-        """Return the exact usage of an owner, and the key of the oldest clock."""
-        known = self._counts.get(owner)
-        if known is not None and known[1] is not None and known[1] >= min_live_key:
-            return known
-        found: Any = db.execute(
-            "select count(*), coalesce(sum(bytes), 0), min(key) from clocks where owner = ? and key >= ?",
-            (owner, min_live_key),
-        ).fetchone()
-        clocks, size, oldest = found
-        self._counts.put(owner, (Usage(clocks, size), oldest))
-        return Usage(clocks, size), oldest
+def limits_of_growth(quota: Quota, growth: int, min_growth: int = 1) -> Quota:
+    """Return the limits on an amendment or new names. Less growth than `min_growth` always fits."""
+    return Quota(bytes=quota.bytes) if growth >= min_growth else _NO_QUOTA
+
+
+def _count(db: apsw.Connection, owner: bytes, min_live_key: bytes) -> tuple[Usage, bytes | None]:
+    """Return the exact usage of an owner, and the key of the oldest clock."""
+    found: Any = db.execute(
+        "select count(*), coalesce(sum(bytes), 0), min(key) from clocks where owner = ? and key >= ?",
+        (owner, min_live_key),
+    ).fetchone()
+    clocks, size, oldest = found
+    return Usage(clocks, size), oldest

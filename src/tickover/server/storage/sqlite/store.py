@@ -27,7 +27,7 @@ from tickover.server.storage.rows import (
 )
 from tickover.server.storage.sqlite import jobs, logins, statements
 from tickover.server.storage.sqlite.connection import LOCK_WAIT_SECONDS, Reader, connect, migrate
-from tickover.server.storage.sqlite.quota import ClockQuota, Usage
+from tickover.server.storage.sqlite.quota import ClockQuota, Usage, limits_of_growth
 from tickover.server.storage.sqlite.writer import Writer, to_rejection
 from tickover.server.storage.store import (
     Amended,
@@ -185,7 +185,8 @@ class SqliteStore(BaseStore):
             old = stored_clock(key, *columns).clock
             new = rename(old, changes)
             growth = stored_bytes(new) - stored_bytes(old)
-            if over := self._quota.reserve_growth(db, user_of(owner), key, growth, min_live_key, quota):
+            limits = limits_of_growth(quota, growth)
+            if over := self._quota.reserve(db, user_of(owner), key, Usage(0, growth), min_live_key, limits):
                 return over
             db.execute(statements.UPDATE_NAMES, (new.name, new.labels, growth, key))
             return StoredClock(new, jobs.read_schedule(db, key, new.revision, known_revision))
@@ -209,9 +210,8 @@ class SqliteStore(BaseStore):
             amended = replace(rename(clock, amendment.names), revision=clock.revision + 1)
             size = stored_bytes(amended, amendment.schedule)
             growth = size - old_size
-            if over := self._quota.reserve_growth(
-                db, user_of(owner), key, growth, min_live_key, quota, AMENDMENT_BYTES
-            ):
+            limits = limits_of_growth(quota, growth, AMENDMENT_BYTES)
+            if over := self._quota.reserve(db, user_of(owner), key, Usage(0, growth), min_live_key, limits):
                 return over
             db.execute(statements.AMEND_CLOCK, (size, amended.name, amended.labels, key))
             db.execute(statements.AMEND_SCHEDULE, (amendment.schedule, key))
@@ -225,7 +225,7 @@ class SqliteStore(BaseStore):
         def job(db: apsw.Connection) -> bool:
             deleted = jobs.delete_clock(db, key, owner)
             if deleted:
-                self._quota.on_change(user_of(owner))
+                self._quota.on_deleted(user_of(owner))
             return deleted
 
         return await self._writer.submit(job)
