@@ -119,7 +119,7 @@ export interface ExpectationEntry {
 export interface BalanceExpectationEntry {
   /** Three uppercase letters, such as `EUR`. */
   currency?: string;
-  /** The smallest value that is allowed. */
+  /** The smallest value that is allowed. You need `atLeast`, `atMost` or both. */
   atLeast?: number;
   /** The largest value that is allowed. */
   atMost?: number;
@@ -149,7 +149,7 @@ export interface TotalExpectationEntry {
   per: "ALL" | "DAY" | "MONTH" | "WEEK";
   /** Counts only transactions with this category. Default: all transactions. */
   category?: string;
-  /** The smallest value that is allowed. */
+  /** The smallest value that is allowed. You need `atLeast`, `atMost` or both. */
   atLeast?: number;
   /** The largest value that is allowed. */
   atMost?: number;

@@ -6,7 +6,7 @@ types of parameters are generic, so that each is declared once.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -160,10 +160,6 @@ class GoalEntry(Params, Generic[Amount_co, Initial_co], frozen=True):
 
 class ScheduleEntry(Params, Generic[Amount_co, Initial_co, Opening_co, Bound_co, Total_co], frozen=True):
     """The parameters of createTestClock."""
-
-    combinations: ClassVar[dict[str, Any]] = {
-        "not": {"required": ["accounts", "openingBalances"], "properties": {"accounts": {"minItems": 1}}}
-    }
 
     frozen_time: Annotated[
         Instant | UnsetType,

@@ -6,7 +6,7 @@ As in `clocks`, amounts are doubles in the server and decimals in the client.
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 from msgspec import UNSET, Meta, UnsetType, field
 
@@ -21,19 +21,13 @@ Period = Literal["DAY", "WEEK", "MONTH", "ALL"]
 Bound_co = TypeVar("Bound_co", covariant=True)
 Total_co = TypeVar("Total_co", covariant=True)
 
-_AT_LEAST: Final = doc("The smallest value that is allowed.")
+_AT_LEAST: Final = doc("The smallest value that is allowed. You need `atLeast`, `atMost` or both.")
 _AT_MOST: Final = doc("The largest value that is allowed.")
-_HAS_BOUND: Final = {"anyOf": [{"required": ["atLeast"]}, {"required": ["atMost"]}]}
 _By = Annotated[Instant, doc("An instant from the clock's start to `until` of the call.")]
 
 
 class BalanceExpectationEntry(Params, Generic[Bound_co], frozen=True):
     """The balance stays within bounds at every instant from `from` to `until`."""
-
-    combinations: ClassVar[dict[str, Any]] = {
-        **_HAS_BOUND,
-        "oneOf": [{"required": ["currency"]}, {"required": ["account"]}],
-    }
 
     currency: Currency | UnsetType = UNSET
     at_least: Annotated[Bound_co | UnsetType, _AT_LEAST] = UNSET
@@ -63,8 +57,6 @@ class GoalReachedExpectationEntry(Params, frozen=True):
 
 class TotalExpectationEntry(Params, Generic[Total_co], frozen=True):
     """The total of transactions stays within bounds in every period."""
-
-    combinations: ClassVar[dict[str, Any]] = _HAS_BOUND
 
     type: Annotated[TransactionType, doc("Whether money comes in or goes out.")]
     currency: Currency
@@ -113,8 +105,6 @@ _Rule = (
 
 class ExpectationEntry(Params, Generic[Bound_co, Total_co], frozen=True):
     """One expectation. It has exactly one member."""
-
-    combinations: ClassVar[dict[str, Any]] = {"minProperties": 1, "maxProperties": 1}
 
     balance: BalanceExpectationEntry[Bound_co] | UnsetType = UNSET
     goal_reached: GoalReachedExpectationEntry | UnsetType = UNSET

@@ -6,7 +6,7 @@ Decoders, explanations of faults, JSON Schemas, TypeScript types and the referen
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 from msgspec import Meta, Struct, UnsetType
 from msgspec.structs import replace
@@ -40,9 +40,6 @@ def expected(text: str) -> Meta:
 
 class Params(Struct, frozen=True, forbid_unknown_fields=True, rename="camel", omit_defaults=True, gc=False):
     """The parameters of an operation, or a part of them. Unknown names are invalid, so that typos are noticed."""
-
-    combinations: ClassVar[dict[str, Any]] = {}
-    """The rules of `faults` about several members, in JSON Schema."""
 
     def faults(self, now: Instant) -> Iterable[Fault]:
         """Return the faults that the types of single fields can't express, such as wrong combinations.
@@ -78,7 +75,9 @@ class Result(Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
 
 # U+0000 is invalid because databases and terminals disagree about it. Lone surrogates arrive here as U+0000. The
 # decoder doesn't check each string for it; `rpc.decode` checks the whole request at once, which is faster.
-Text = Annotated[str, expected("text without U+0000 and lone surrogates")]
+Text = Annotated[
+    str, Meta(extra_json_schema={"pattern": r"^[^\u0000]*$"}), expected("text without U+0000 and lone surrogates")
+]
 Timestamp = Annotated[datetime, Meta(tz=True)]
 Number = int | float
 TransactionType = Literal["INCOME", "EXPENSE"]

@@ -1,5 +1,5 @@
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -15,23 +15,8 @@ from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.schedule import Schedule
 
 
-def _with_items(name: str) -> dict[str, Any]:
-    """Require a list that isn't empty."""
-    return {"required": [name], "properties": {name: {"minItems": 1}}}
-
-
 class AmendEntry(ClockParams, frozen=True):
     """The parameters of amendTestClock."""
-
-    combinations: ClassVar[dict[str, Any]] = {
-        "anyOf": [
-            {
-                "required": ["add"],
-                "properties": {"add": {"anyOf": [*map(_with_items, AddEntry.__struct_fields__)]}},
-            },
-            _with_items("cancel"),
-        ]
-    }
 
     add: AddEntry | UnsetType = UNSET
     cancel: Annotated[

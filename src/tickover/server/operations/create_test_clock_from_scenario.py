@@ -1,5 +1,5 @@
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, UnsetType, json
 from msgspec.structs import replace
@@ -33,8 +33,6 @@ never_below = -1000
 
 class FromScenarioEntry(Params, frozen=True):
     """The parameters of createTestClockFromScenario."""
-
-    combinations: ClassVar[dict[str, Any]] = {"oneOf": [{"required": ["scenario"]}, {"required": ["text"]}]}
 
     scenario: Annotated[Text | UnsetType, doc("The name of an included scenario, instead of a text.")] = UNSET
     text: Annotated[

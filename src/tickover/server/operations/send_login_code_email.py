@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Final, Literal
 
 from tickover.api.errors import Fault, Reason, Rejection
 from tickover.api.fields import Params, doc
@@ -17,13 +17,6 @@ _REQUIRED_CODE_TYPE: Final = {"WEB_LOGIN_LINK": "LONG_LIVED", "LOGIN_CODE": "SHO
 
 class SendEntry(Params, frozen=True):
     """The parameters of sendLoginCodeEmail."""
-
-    combinations: ClassVar[dict[str, Any]] = {
-        "anyOf": [
-            {"properties": {"loginCodeType": {"const": code_type}, "emailType": {"const": email_type}}}
-            for email_type, code_type in _REQUIRED_CODE_TYPE.items()
-        ]
-    }
 
     email: Address
     login_code_type: Annotated[
