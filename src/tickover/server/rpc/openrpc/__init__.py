@@ -5,7 +5,7 @@ that OpenRPC doesn't define start with `x-`. OpenRPC implies `rpc.discover`, and
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
@@ -72,18 +72,14 @@ def describe(public_url: str) -> bytes:
 
 def _document(public_url: str) -> dict[str, Any]:
     recorded = _recorded(public_url)
-    head = {
+    operations = DESCRIBED_OPERATIONS.values()
+    results = [operation.result for operation in operations if operation.result]
+    schemas = schemas_of([*(operation.params for operation in operations), *results, Fault])
+    groups = {group for operation in operations for group in _groups(_all_reasons(operation))}
+    return {
         "openrpc": "1.2.6",
         "info": {"title": "Tickover", "version": __version__, "description": _ABOUT},
         "servers": [{"name": "this server", "url": f"{public_url}/rpc"}],
-    }
-    operations = DESCRIBED_OPERATIONS.values()
-    params = [operation.params for operation in operations]
-    results = [operation.result for operation in operations if operation.result]
-    schemas = schemas_of([*params, *results, Fault])
-    groups = {group for operation in operations for group in _groups(_all_reasons(operation))}
-    return {
-        **head,
         "methods": [
             _method(operation, schemas, recorded["results"].get(operation.name, {}), public_url)
             for operation in operations
@@ -106,47 +102,40 @@ def _recorded(public_url: str) -> Any:
 def _method(
     operation: Operation, schemas: dict[str, Schema], results: dict[str, Any], public_url: str
 ) -> dict[str, Any]:
-    name, params = operation.name, schemas[operation.params.__name__]
+    assert operation.result, "only rpc.discover has no type"
+    name, params, result = operation.name, operation.params.__name__, operation.result.__name__
     reasons = _all_reasons(operation)
+    needs_token = operation.needs is not None
+    about = [operation.description, _BEARER if needs_token else _PUBLIC]
     return {
         "name": name,
         "summary": operation.summary,
-        "description": " ".join(_description(operation)),
-        "tags": [{"$ref": f"#/components/tags/{tag}"} for tag in _tags(operation)],
+        "description": " ".join([*about, _TAKES_KEY] if operation.takes_idempotency_key else about),
+        "tags": [
+            {"$ref": f"#/components/tags/{tag}"}
+            for tag, applies in (("extension", operation.is_extension), ("token", needs_token))
+            if applies
+        ],
         "paramStructure": "by-name",
         "params": [
-            _parameter(field, schema, schemas, is_required=field in params.get("required", ()))
-            for field, schema in params["properties"].items()
+            _parameter(field, schema, schemas, is_required=field in schemas[params].get("required", ()))
+            for field, schema in schemas[params]["properties"].items()
         ],
-        "result": _result(operation, schemas),
+        "result": {"name": result, "description": schemas[result]["description"], "schema": reference(result)},
         "errors": [{"$ref": f"#/components/errors/{_error_name(group)}"} for group in _groups(reasons)],
         # A test records the results, and notices if one is missing.
         "examples": [
             _example(title, given, results[title]) for title, given in operation.examples.items() if title in results
         ],
         "externalDocs": {"description": "Reference page", "url": f"{public_url}/docs#{name}"},
-        "x-params": reference(operation.params.__name__),
+        "x-params": reference(params),
         "x-group": next(group for group, pattern in _METHOD_GROUPS.items() if re.search(pattern, name)),
         "x-extension": operation.is_extension,
-        "x-needs-token": operation.needs is not None,
+        "x-needs-token": needs_token,
         "x-idempotent": operation.is_idempotent,
         "x-takes-idempotency-key": operation.takes_idempotency_key,
         "x-reasons": reasons,
     }
-
-
-def _description(operation: Operation) -> Iterator[str]:
-    yield operation.description
-    yield _BEARER if operation.needs is not None else _PUBLIC
-    if operation.takes_idempotency_key:
-        yield _TAKES_KEY
-
-
-def _tags(operation: Operation) -> Iterator[str]:
-    if operation.is_extension:
-        yield "extension"
-    if operation.needs is not None:
-        yield "token"
 
 
 def _parameter(name: str, schema: Schema, schemas: dict[str, Schema], *, is_required: bool) -> dict[str, Any]:
@@ -155,18 +144,13 @@ def _parameter(name: str, schema: Schema, schemas: dict[str, Schema], *, is_requ
     return {"name": name, "description": described["description"], "required": is_required, "schema": schema}
 
 
-def _result(operation: Operation, schemas: dict[str, Schema]) -> dict[str, Any]:
-    assert operation.result, "only rpc.discover has no type"
-    name = operation.result.__name__
-    return {"name": name, "description": schemas[name]["description"], "schema": reference(name)}
-
-
 def _all_reasons(operation: Operation) -> list[Reason]:
-    needs = operation.needs or 0
-    token = {Reason.UNAUTHENTICATED} if needs else set()
-    # Every token has the permission to read.
-    permission = {Reason.FORBIDDEN} if needs > Permission.READ else set()
-    return [reason for reason in Reason if reason in {*_EVERY_CALL, *token, *permission, *operation.reasons}]
+    reasons = {*_EVERY_CALL, *operation.reasons}
+    if operation.needs is not None:
+        reasons.add(Reason.UNAUTHENTICATED)
+        # Every token has the permission to read.
+        reasons |= {Reason.FORBIDDEN} if operation.needs > Permission.READ else set()
+    return [reason for reason in Reason if reason in reasons]
 
 
 def _groups(reasons: Iterable[Reason]) -> list[tuple[Reason, ...]]:
