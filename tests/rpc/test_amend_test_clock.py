@@ -1,5 +1,6 @@
 """amendTestClock: new items from the frozen time on, and fewer items that have not happened yet."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -207,7 +208,7 @@ async def test_amendment_gives_up_if_others_take_too_long(
 ) -> None:
     clock = await world.create(token, **SCHEDULE)
     monkeypatch.setattr(clocks, "_MAX_WAIT_SECONDS", 0.0)
-    async with world.services.clocks._lock(clock["id"]):
+    async with world.services.clocks._locks.setdefault(clock["id"], asyncio.Lock()):
         params = {"id": clock["id"], "cancel": [clock["pendingTransactions"][0]["id"]]}
         assert reason_of(await world.call(AMEND, params, token)) == "UNAVAILABLE"
         response = await world.post(call(AMEND, params), token, **idempotency_header("k"))

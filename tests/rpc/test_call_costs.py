@@ -101,8 +101,9 @@ async def test_size_of_a_clock_is_known_after_every_change(world: World, token: 
         cancel = [item["id"] for item in clock["pendingTransactions"]]
         await world.result("amendTestClock", {"id": clock["id"], "cancel": cancel}, token)
     if how == "read by another process":
-        clocks._schedules.remove(ids.read("clock", clock["id"]) or b"")
-        clocks._large_sizes.remove(clock["id"])
+        key = ids.read("clock", clock["id"]) or b""
+        clocks._schedules.remove(key)
+        clocks._large_sizes.remove(key)
         await world.result("getTestClock", {"id": clock["id"]}, token)
     occupied = await occupy(world, token)
     call = await start(world, "getTestClock", {"id": clock["id"]}, token)

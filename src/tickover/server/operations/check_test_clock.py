@@ -11,9 +11,9 @@ from tickover.api.expectations import CheckResult, ExpectationEntry
 from tickover.api.fields import OpeningBalances, doc, faults_of_each
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
-from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults
+from tickover.server.operations.ledgers import opening_faults, range_faults
 from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
-from tickover.server.schedule.expectations import Check, time_faults
+from tickover.server.schedule.expectations import Check
 from tickover.server.schedule.schedule import Expectation, decode_expectations
 
 _MANY_ITEMS: Final = 100
@@ -69,7 +69,7 @@ async def check_test_clock(params: CheckEntry, caller: Caller, services: Service
     clock, schedule = await services.clocks.find(params.id, caller)
     cached = await services.ledgers.get(clock, schedule)
     until = params.until or clock.max_time
-    faults = list(time_faults("until", until, clock.start_time, clock.max_time, CLOCK_RANGE))
+    faults = range_faults("until", until, clock)
     faults += opening_faults(schedule, params.opening_balances)
     opening = cached.ledger.opening_balances(params.opening_balances)
     check = Check(cached.ledger, cached.totals, clock.start_time, clock.max_time if faults else until, opening)

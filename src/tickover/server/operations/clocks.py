@@ -1,8 +1,7 @@
 """Clocks as operations need them: loaded, stored and returned, with a cache of their schedules."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from math import ceil
 from typing import Final
 from weakref import WeakValueDictionary
@@ -83,8 +82,7 @@ class Clocks:
         self._store = store
         self._quota = quota
         self._schedules: LruCache[bytes, CachedSchedule] = LruCache(_MAX_CACHED_BYTES)
-        self._large_sizes: LruCache[str, int] = LruCache(_MAX_LARGE_CLOCKS)
-        """By the ID of the clock."""
+        self._large_sizes: LruCache[bytes, int] = LruCache(_MAX_LARGE_CLOCKS)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def find(self, id: str, caller: Caller) -> tuple[Clock, Schedule]:
@@ -146,13 +144,21 @@ class Clocks:
         revision, and a frozen time at which it is valid. Otherwise it is computed again. Amendments of one clock wait
         for each other in a process, so only another process can make this compute one again.
         """
-        async with self._lock(id):
+        lock = self._locks.setdefault(id, asyncio.Lock())
+        try:
+            async with asyncio.timeout(_MAX_WAIT_SECONDS):
+                await lock.acquire()
+        except TimeoutError:
+            raise _too_many_amendments() from None
+        try:
             clock, schedule = await self.find(id, caller)
             for _ in range(_MAX_ATTEMPTS):
                 outcome = await self._amend(clock, await compute(clock, schedule), names, caller)
                 if isinstance(outcome, bytes):
                     return outcome
                 clock, schedule = self.decode(outcome.stored)
+        finally:
+            lock.release()
         raise _too_many_amendments()
 
     async def _amend(self, clock: Clock, amended: NextSchedule, names: NameChanges, caller: Caller) -> bytes | Conflict:
@@ -189,20 +195,6 @@ class Clocks:
             raise KeyReused
         return clock_result(*self.decode(existing.stored))
 
-    @asynccontextmanager
-    async def _lock(self, id: str) -> AsyncIterator[None]:
-        """Wait until no other call of this process amends the clock."""
-        lock = self._locks.setdefault(id, asyncio.Lock())
-        try:
-            async with asyncio.timeout(_MAX_WAIT_SECONDS):
-                await lock.acquire()
-        except TimeoutError:
-            raise _too_many_amendments() from None
-        try:
-            yield
-        finally:
-            lock.release()
-
     def decode(self, stored: StoredClock) -> tuple[Clock, Schedule]:
         """Return the stored clock and its decoded schedule, and add that to the cache."""
         schedule = decode_stored(stored.schedule)
@@ -212,26 +204,23 @@ class Clocks:
         return stored.clock, schedule
 
     def size_of(self, params: bytes) -> int:
-        """Return the bytes of the schedule of the clock in these parameters, or 0 if it is small or unknown.
-
-        The parameters may be invalid.
-        """
+        """Return the size of the clock with the ID in these parameters, which may be invalid."""
         if not self._large_sizes:
             return 0
         try:
-            return self._large_sizes.get(_decode_id(params).id) or 0
+            return self.size_of_key(ids.read("clock", _decode_id(params).id))
         except DecodeError:
             return 0
 
-    def size_of_key(self, key: bytes) -> int:
+    def size_of_key(self, key: bytes | None) -> int:
         """Return the bytes of the clock's schedule, or 0 if it is small or unknown."""
-        return self._large_sizes.get(ids.write("clock", key)) or 0
+        return self._large_sizes.get(key) or 0 if key else 0
 
     def _note_size(self, key: bytes, size: int, revision: int = 0) -> None:
         if size > _MAX_SMALL_SCHEDULE:
-            self._large_sizes.put(ids.write("clock", key), size)
+            self._large_sizes.put(key, size)
         elif revision:
-            self._large_sizes.remove(ids.write("clock", key))
+            self._large_sizes.remove(key)
 
 
 def _quota_exceeded(exceeded: QuotaExceeded, quota: Quota, now: Instant) -> Rejection:

@@ -60,5 +60,5 @@ async def create_test_clock(params: NewClock, caller: Caller, services: Services
     clock = new_clock(services.mint.new_key(caller.now), params, caller.now)
     schedule = encode_schedule(clock, params)
     if params.expectations is not UNSET:
-        reject(await services.ledgers.expectation_faults(clock, schedule, params))
+        reject(await services.ledgers.expectation_faults(clock, schedule, params.opening_balances, params.expectations))
     return await services.clocks.create(clock, schedule, caller)

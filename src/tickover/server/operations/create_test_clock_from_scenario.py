@@ -99,7 +99,7 @@ async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Cal
     clock = new_clock(services.mint.new_key(caller.now), given, caller.now)
     if not faults:
         schedule = encode_schedule(clock, given)
-        faults = await services.ledgers.expectation_faults(clock, schedule, given)
+        faults = await services.ledgers.expectation_faults(clock, schedule, given.opening_balances, given.expectations)
     if faults:
         reject([_of_scenario(fault, path) for fault in faults])
     return await services.clocks.create(clock, schedule, caller)

@@ -9,10 +9,9 @@ from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import ClockName, Labels, OpeningBalances, doc, faults_of_each
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
-from tickover.server.operations.ledgers import CLOCK_RANGE
+from tickover.server.operations.ledgers import range_faults
 from tickover.server.operations.operation import COPY, Caller, Operation, Permission, Services
 from tickover.server.schedule.clocks import Clock, encode_labels
-from tickover.server.schedule.expectations import time_faults
 from tickover.server.schedule.schedule import fork_schedule, update_schedule
 
 
@@ -56,8 +55,10 @@ async def fork_test_clock(params: ForkEntry, caller: Caller, services: Services)
     """
     original, schedule = await services.clocks.find(params.id, caller)
     at = params.at or original.start_time
-    faults = list(time_faults("at", at, original.start_time, original.max_time, CLOCK_RANGE))
-    faults += await services.ledgers.expectation_faults(original, schedule, params)
+    faults = range_faults("at", at, original)
+    faults += await services.ledgers.expectation_faults(
+        original, schedule, params.opening_balances, params.expectations
+    )
     reject(faults)
     name = params.name or original.name
     labels = original.labels if params.labels is UNSET else encode_labels(params.labels)

@@ -7,9 +7,8 @@ from tickover.api.errors import reject
 from tickover.api.fields import OpeningBalances, doc
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
-from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults
+from tickover.server.operations.ledgers import opening_faults, range_faults
 from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
-from tickover.server.schedule.expectations import time_faults
 from tickover.server.schedule.ledger import balances
 
 
@@ -40,7 +39,7 @@ async def get_test_clock_balances(params: BalancesEntry, caller: Caller, service
     """
     clock, schedule = await services.clocks.find(params.id, caller)
     at = params.at or clock.frozen_time
-    faults = list(time_faults("at", at, clock.start_time, clock.max_time, CLOCK_RANGE))
+    faults = range_faults("at", at, clock)
     reject(faults + opening_faults(schedule, params.opening_balances))
     ledger = (await services.ledgers.get(clock, schedule)).ledger
     opening = ledger.opening_balances(params.opening_balances)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import UNSET, UnsetType
 
@@ -12,11 +12,12 @@ from tickover.api.clocks import OPENING_WITH_ACCOUNTS
 from tickover.api.errors import Fault
 from tickover.api.expectations import ExpectationEntry
 from tickover.api.fields import Number
+from tickover.api.timestamps import Instant
 from tickover.server.lru_cache import LruCache
 from tickover.server.schedule.bank_view import BankView
 from tickover.server.schedule.clocks import Clock
 from tickover.server.schedule.events import Events
-from tickover.server.schedule.expectations import Check
+from tickover.server.schedule.expectations import Check, time_faults
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.schedule import Schedule, decode_expectations, decode_opening_balances
 from tickover.server.schedule.totals import Totals
@@ -25,7 +26,6 @@ _MAX_CACHED_BYTES: Final = 8_000_000
 _BYTES_PER_ITEM: Final = 850
 """The approximate size of an item in a ledger, including the indexes."""
 _BYTES_PER_LEDGER: Final = 4_000
-CLOCK_RANGE: Final = "the clock's start and its maxTime"
 
 
 class CachedLedger:
@@ -48,13 +48,8 @@ class CachedLedger:
         return BankView(self.ledger, self._clock_key)
 
 
-class ExpectedParams(Protocol):
-    """Parameters with opening balances and expectations."""
-
-    @property
-    def opening_balances(self) -> Mapping[str, Number] | UnsetType | None: ...
-    @property
-    def expectations(self) -> Sequence[ExpectationEntry[Number, Number]] | UnsetType | None: ...
+OpeningBalances = Mapping[str, Number] | UnsetType | None
+Expectations = Sequence[ExpectationEntry[Number, Number]] | UnsetType | None
 
 
 class Ledgers:
@@ -74,22 +69,28 @@ class Ledgers:
             self._ledgers.put(key, cached, _BYTES_PER_LEDGER + _BYTES_PER_ITEM * items)
         return cached
 
-    async def expectation_faults(self, clock: Clock, schedule: Schedule, params: ExpectedParams) -> list[Fault]:
+    async def expectation_faults(
+        self, clock: Clock, schedule: Schedule, balances: OpeningBalances, expectations: Expectations
+    ) -> list[Fault]:
         """Return the faults of new opening balances and expectations that depend on the clock."""
-        faults = opening_faults(schedule, params.opening_balances)
-        expectations = params.expectations
-        still_fit = params.opening_balances is UNSET or schedule.expectations is None
+        faults = opening_faults(schedule, balances)
+        still_fit = balances is UNSET or schedule.expectations is None
         if expectations is None or (expectations is UNSET and still_fit):
             return faults
         cached = await self.get(clock, schedule)
-        opening = cached.ledger.opening_balances({} if params.opening_balances is None else params.opening_balances)
+        opening = cached.ledger.opening_balances({} if balances is None else balances)
         if expectations is UNSET:
             return faults + _lost_currency_faults(schedule, cached.ledger, opening)
         check = Check(cached.ledger, cached.totals, clock.start_time, clock.max_time, opening)
         return faults + list(check.faults(expectations))
 
 
-def opening_faults(schedule: Schedule, given: Mapping[str, Number] | UnsetType | None) -> list[Fault]:
+def range_faults(name: str, at: Instant | UnsetType, clock: Clock) -> list[Fault]:
+    """Return a fault if an instant is given and the clock doesn't have it."""
+    return list(time_faults(name, at, clock.start_time, clock.max_time, "the clock's start and its maxTime"))
+
+
+def opening_faults(schedule: Schedule, given: OpeningBalances) -> list[Fault]:
     """Return a fault if the accounts of a clock have opening balances already."""
     if given is UNSET or not schedule.accounts:
         return []

@@ -9,7 +9,7 @@ from tickover.api.fields import OpeningBalances, Text, doc
 from tickover.api.limits import DEFAULT_EVENTS, MAX_EVENTS
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
-from tickover.server.operations.ledgers import CLOCK_RANGE, opening_faults
+from tickover.server.operations.ledgers import opening_faults, range_faults
 from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
 from tickover.server.schedule.events import EventQuery, read_cursor
 from tickover.server.schedule.expectations import time_faults
@@ -64,7 +64,7 @@ async def list_test_clock_events(params: EventsEntry, caller: Caller, services: 
     """
     clock, schedule = await services.clocks.find(params.id, caller)
     until = params.until or clock.frozen_time
-    faults = list(time_faults("until", params.until, clock.start_time, clock.max_time, CLOCK_RANGE))
+    faults = range_faults("until", params.until, clock)
     latest = clock.max_time if faults else until
     faults += time_faults("after", params.after, clock.start_time, latest, "the clock's start and until")
     reject(faults + opening_faults(schedule, params.opening_balances))

@@ -13,9 +13,8 @@ from tickover.api.reconciliation import BooksEntry, ComparedBalance, Divergence,
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams
-from tickover.server.operations.ledgers import CLOCK_RANGE
+from tickover.server.operations.ledgers import range_faults
 from tickover.server.operations.operation import LEDGER, Caller, Operation, Permission, Services
-from tickover.server.schedule.expectations import time_faults
 from tickover.server.schedule.ledger import Ledger, fraction_to_number
 from tickover.server.schedule.reconciliation import Comparison, shown_items
 
@@ -73,7 +72,7 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
     at = params.at or clock.frozen_time
     cached = await services.ledgers.get(clock, schedule)
     ledger = cached.ledger
-    faults = list(time_faults("at", at, clock.start_time, clock.max_time, CLOCK_RANGE))
+    faults = range_faults("at", at, clock)
     reject(faults + _selector_faults(params, ledger))
     account = params.account or None
     currency = ledger.accounts[account].currency if account else _currency(params, ledger)

@@ -63,7 +63,7 @@ async def update_test_clock(params: UpdateEntry, caller: Caller, services: Servi
         return clock_result(*await services.clocks.rename(params.id, names, caller))
 
     async def compute(clock: Clock, schedule: Schedule) -> NextSchedule:
-        reject(await services.ledgers.expectation_faults(clock, schedule, params))
+        reject(await services.ledgers.expectation_faults(clock, schedule, params.opening_balances, params.expectations))
         return NextSchedule(
             update_schedule(schedule, params.opening_balances, params.expectations), valid_until=clock.max_time
         )
