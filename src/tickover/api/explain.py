@@ -12,7 +12,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from msgspec import NODEFAULT, UNSET, UnsetType, inspect
+from msgspec import UNSET, UnsetType, inspect
 
 from tickover.api import timestamps
 from tickover.api.errors import Fault, truncate
@@ -73,26 +73,25 @@ class _Walk:
         # The number of unknown names has no other limit.
         for name in islice((name for name in value if name not in fields), _MAX_UNKNOWN_NAMES):
             self._add_fault(prefix + truncate(name), "unknown", f"is not a known parameter{self._hint(name, fields)}")
-        decoded = {field.name: self._visit_field(field, value, prefix) for field in info.fields}
+        decoded: dict[str, Any] = {}
+        for field in info.fields:
+            member_path = prefix + field.encode_name
+            if field.encode_name in value:
+                decoded[field.name] = self._visit_member(field, value[field.encode_name], member_path)
+            elif field.required:
+                decoded[field.name] = None
+                self._add_fault(member_path, "required", "is required")
         return info.cls(**decoded)
 
-    def _visit_field(self, field: inspect.Field, value: Mapping[str, Any], prefix: str) -> Any:
-        path = prefix + field.encode_name
-        if field.encode_name not in value:
-            if field.required:
-                self._add_fault(path, "required", "is required")
-                return None
-            if field.default_factory is not NODEFAULT:
-                return field.default_factory()
-            # msgspec doesn't report UNSET as a default.
-            return UNSET if field.default is NODEFAULT else field.default
-        kind, is_nullable = _without_null(field.type)
-        if value[field.encode_name] is None and not field.required:
-            if is_nullable:
-                return None
+    def _visit_member(self, field: inspect.Field, value: Any, path: str) -> Any:
+        kind, _ = _unwrap(field.type)
+        if isinstance(kind, inspect.UnionType) and kind.includes_none:
+            [kind] = [choice for choice in kind.types if not isinstance(choice, inspect.NoneType)]
+            return None if value is None else self.visit(kind, value, path)
+        if value is None and not field.required:
             self._add_fault(path, "null", "must not be null; omit it", None)
             return None
-        return self.visit(kind, value[field.encode_name], path)
+        return self.visit(field.type, value, path)
 
     def _visit_list(self, info: inspect.ListType, value: Any, path: str) -> Any:
         if not isinstance(value, list):
@@ -149,15 +148,6 @@ def _unwrap(info: inspect.Type) -> tuple[inspect.Type, dict[str, Any]]:
         extra |= info.extra or {}
         info = info.type
     return info, extra
-
-
-def _without_null(info: inspect.Type) -> tuple[inspect.Type, bool]:
-    """Return the type without null, and whether null is valid."""
-    union, _ = _unwrap(info)
-    if not isinstance(union, inspect.UnionType) or not union.includes_none:
-        return info, False
-    [kind] = [choice for choice in union.types if not isinstance(choice, inspect.NoneType)]
-    return kind, True
 
 
 def _violated_rule(info: inspect.Type, value: Any) -> tuple[str, str] | None:

@@ -43,7 +43,6 @@ class CheckEntry(ClockParams, frozen=True):
     "checkTestClock",
     CheckResult,
     needs=Permission.READ,
-    is_idempotent=True,
     cost=LEDGER,
     max_result=6_600_000,
     examples={

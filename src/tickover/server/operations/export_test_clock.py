@@ -28,7 +28,6 @@ class ExportEntry(ClockParams, frozen=True):
     "exportTestClock",
     ExportedClock,
     needs=Permission.READ,
-    is_idempotent=True,
     max_result=MAX_EXPORT,
     reasons=(Reason.RATE_LIMITED,),
     examples={"As CSV": {"id": EXAMPLE_CLOCK, "format": "csv", "openingBalances": {"EUR": 1000}}},

@@ -6,9 +6,7 @@ from tickover.api.tokens import CurrentUser, TokenInfo
 from tickover.server.operations.operation import Caller, NoParams, Operation, Permission, Services
 
 
-@Operation(
-    "getCurrentUser", CurrentUser, needs=Permission.READ, is_idempotent=True, examples={"The token of a sign-in": {}}
-)
+@Operation("getCurrentUser", CurrentUser, needs=Permission.READ, examples={"The token of a sign-in": {}})
 async def get_current_user(params: NoParams, caller: Caller, services: Services) -> CurrentUser:
     """Return your user and the token in use.
 

@@ -26,7 +26,6 @@ class GetEntry(ClockParams, frozen=True):
     "getTestClock",
     OneClock,
     needs=Permission.READ,
-    is_idempotent=True,
     cost=VIEW,
     reasons=TIME_REASONS,
     examples={"As it would be in March": {"id": EXAMPLE_CLOCK, "at": "2027-03-01T00:00:00Z"}},

@@ -25,7 +25,6 @@ class BalancesEntry(ClockParams, frozen=True):
     "getTestClockBalances",
     Balances,
     needs=Permission.READ,
-    is_idempotent=True,
     cost=LEDGER,
     max_result=165_000,
     examples={"Now": {"id": EXAMPLE_CLOCK, "openingBalances": {"EUR": 1000}}},

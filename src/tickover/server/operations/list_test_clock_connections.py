@@ -8,7 +8,6 @@ from tickover.server.operations.operation import Caller, Operation, Permission, 
     "listTestClockConnections",
     Connections,
     needs=Permission.READ,
-    is_idempotent=True,
     max_result=72_000,
     examples={"Two connections": {"id": EXAMPLE_CLOCK}},
 )

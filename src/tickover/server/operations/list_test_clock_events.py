@@ -42,7 +42,6 @@ class EventsEntry(ClockParams, frozen=True):
     "listTestClockEvents",
     EventPage,
     needs=Permission.READ,
-    is_idempotent=True,
     cost=LEDGER,
     max_result=1_320_000,
     examples={

@@ -38,7 +38,6 @@ class ListEntry(Params, frozen=True):
     "listTestClocks",
     ClockPage,
     needs=Permission.READ,
-    is_idempotent=True,
     cost=lambda *_: _MAX_RESULT,
     max_result=_MAX_RESULT,
     examples={

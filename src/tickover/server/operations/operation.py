@@ -64,7 +64,7 @@ class Operation:
     is_extension: bool = True
     """Whether the operation is an addition to the interface."""
     is_idempotent: bool = False
-    """Whether a client can send the call again without a key if the response is lost."""
+    """Whether a client can send the call again without a key if the response is lost. Those that only read are."""
     takes_idempotency_key: bool = False
     limited_per_client: bool = False
     """Whether the rate limit of the client's network counts the call. It counts invalid parameters too."""
@@ -85,6 +85,7 @@ class Operation:
         summary, _, text = cleandoc(handler.__doc__ or "").partition("\n\n")
         self.summary = summary.removesuffix(".")
         self.description = " ".join(text.split()).format_map(vars(limits))
+        self.is_idempotent |= self.needs is Permission.READ
         if self.needs is Permission.SESSION:
             self.description += _NEEDS_SIGN_IN
         if issubclass(self.params, ClockParams):

@@ -49,7 +49,6 @@ class ReconcileEntry(ClockParams, frozen=True):
     "reconcileTestClock",
     Reconciliation[Number],
     needs=Permission.READ,
-    is_idempotent=True,
     cost=lambda services, params: LEDGER(services, params) + _COST_PER_BYTE * len(params),
     max_result=13_600_000,
     examples={

@@ -64,7 +64,6 @@ def _decode(content: str) -> bytes | None:
     "scenarioFromStatement",
     StatementScenario,
     needs=Permission.READ,
-    is_idempotent=True,
     max_result=530_000,
     reasons=(Reason.RATE_LIMITED,),
     examples={
