@@ -15,7 +15,7 @@ from tickover.api.timestamps import Instant
 from tickover.server.http1.messages import Request
 from tickover.server.lru_cache import LruCache
 from tickover.server.operations.access import Caller
-from tickover.server.operations.connections import decode_faults
+from tickover.server.operations.connect_test_clock import decode_faults
 from tickover.server.operations.services import Services
 from tickover.server.rpc.admission import Admission
 from tickover.server.schedule.bank_view import BankView, Row

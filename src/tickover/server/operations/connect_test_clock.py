@@ -1,18 +1,17 @@
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from math import ceil
-from typing import Annotated
+from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, UnsetType, field, json
 
 from tickover.api import ids, timestamps
-from tickover.api.connections import BankFault, Connected, Protocol
+from tickover.api.connections import BankFault, Connected, Connection, Protocol
 from tickover.api.errors import Fault, Reason, Rejection
 from tickover.api.fields import Text, doc
 from tickover.api.limits import MAX_BANK_FAULTS, MAX_CONNECTIONS, MAX_INSTITUTION
 from tickover.api.timestamps import Instant
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
-from tickover.server.operations.connections import to_result
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.sign_in import tokens
 from tickover.server.storage.store import StoredConnection, TooManyConnections
@@ -37,6 +36,15 @@ class ConnectEntry(ClockParams, frozen=True):
             if fault.until <= fault.from_:
                 message = f"must be after from ({timestamps.write(fault.from_)})"
                 yield Fault(f"faults[{index}].until", "range", message, timestamps.write(fault.until))
+
+
+decode_faults: Final = json.Decoder(Sequence[BankFault]).decode
+
+
+def to_result(stored: StoredConnection) -> Connection:
+    faults = UNSET if stored.faults is None else decode_faults(stored.faults)
+    id = ids.write("conn", stored.key)
+    return Connection(id, stored.protocol, stored.institution, stored.created_at, faults, stored.is_claimed)
 
 
 @Operation(

@@ -1,6 +1,6 @@
 from tickover.api.connections import Connections
 from tickover.server.operations.clocks import EXAMPLE_CLOCK, ClockParams, live_key, not_found
-from tickover.server.operations.connections import to_result
+from tickover.server.operations.connect_test_clock import to_result
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 
 

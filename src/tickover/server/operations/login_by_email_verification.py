@@ -3,12 +3,17 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from tickover.api.errors import Reason
+from tickover.api import ids
+from tickover.api.errors import Reason, Rejection
 from tickover.api.fields import Params, doc, expected
-from tickover.api.limits import CODE_DIGITS
+from tickover.api.limits import CODE_DIGITS, TOKEN_LIFETIME
+from tickover.api.timestamps import Instant
 from tickover.api.tokens import SignedIn
 from tickover.server.operations.operation import Caller, Operation, Services
-from tickover.server.operations.sign_in import Address, new_session, signed_in
+from tickover.server.operations.send_login_code_email import Address
+from tickover.server.sign_in import tokens
+from tickover.server.sign_in.tokens import Mint
+from tickover.server.storage.store import NewSession
 
 
 class VerificationEntry(Params, frozen=True):
@@ -24,6 +29,21 @@ class VerificationEntry(Params, frozen=True):
         doc(f"The {CODE_DIGITS} digits from the email, including leading zeros."),
     ]
     authentication_method: Annotated[Literal["EMAIL_CODE"], doc("The only supported method.")]
+
+
+def new_session(mint: Mint, now: Instant) -> tuple[str, NewSession]:
+    """Return a bearer token, and what the database stores about it."""
+    token = mint.new_bearer_token()
+    return token, NewSession(mint.new_key(now), tokens.digest(token), now, now + TOKEN_LIFETIME)
+
+
+def signed_in(token: str, user: bytes | None) -> SignedIn:
+    """Return the result of a sign-in. Raise LOGIN_REFUSED if there is no user."""
+    if user is None:
+        # The response doesn't say which, so that it reveals nothing about the address.
+        message = "This code or link is wrong, used or expired. Request a new one."
+        raise Rejection(Reason.LOGIN_REFUSED, message)
+    return SignedIn(token, ids.write("user", user))
 
 
 @Operation(

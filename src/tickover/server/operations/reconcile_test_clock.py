@@ -71,10 +71,8 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
     at = params.at or clock.frozen_time
     cached = await services.ledgers.get(clock, schedule)
     ledger = cached.ledger
-    faults = range_faults("at", at, clock)
-    reject(faults + _selector_faults(params, ledger))
-    account = params.account or None
-    currency = ledger.accounts[account].currency if account else _currency(params, ledger)
+    faults, account, currency = _select(params, ledger)
+    reject(range_faults("at", at, clock) + faults)
     observed = params.observed
     compared = Comparison((), (), (), 0)
     if observed.transactions is not UNSET:
@@ -83,7 +81,12 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
         compared = Comparison(booked, pending, observed.transactions, params.tolerance_days, view.row_ids)
         for _ in compared.run():
             await asyncio.sleep(0)
-    divergences = _divergences(compared)
+    divergences = [
+        *(Divergence(item.at, "missing") for item in compared.missing),
+        *(Divergence(item.expected.at, "changed") for item in compared.changed),
+        *(Divergence(item.at, "duplicated") for item in compared.duplicated),
+        *(Divergence(item.at, "unexpected") for item in compared.unexpected),
+    ]
     balance: ComparedBalance[Number] | UnsetType = UNSET
     if observed.balance is not UNSET:
         balance = ComparedBalance(_balance(ledger, at, account, currency), observed.balance)
@@ -94,43 +97,24 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
     return Reconciliation(not divergences, *found, balance, first)
 
 
-def _divergences(compared: Comparison) -> list[Divergence]:
-    return [
-        *(Divergence(item.at, "missing") for item in compared.missing),
-        *(Divergence(item.expected.at, "changed") for item in compared.changed),
-        *(Divergence(item.at, "duplicated") for item in compared.duplicated),
-        *(Divergence(item.at, "unexpected") for item in compared.unexpected),
-    ]
-
-
 def _balance(ledger: Ledger, at: Instant, account: str | None, currency: str) -> Number:
     book = ledger.account_book(account) if account else ledger.currency_book(currency)
     opening = Fraction(0) if account else ledger.opening_balances(UNSET).get(currency, Fraction(0))
     return fraction_to_number(opening + Fraction(book.balances[book.index_at(at)], book.unit))
 
 
-def _selector_faults(params: ReconcileEntry, ledger: Ledger) -> list[Fault]:
-    """Return a fault if the clock doesn't have the account or currency, or if there is a choice and none was made."""
-    currencies = _currencies(ledger)
+def _select(params: ReconcileEntry, ledger: Ledger) -> tuple[list[Fault], str | None, str]:
+    """Return the faults of the selection, its account, and its currency, which is empty if the clock has none."""
+    currencies = sorted({*ledger.currencies, *ledger.opening_balances(UNSET)})
     if params.account is not UNSET:
         if params.account in ledger.accounts:
-            return []
-        return [unknown_account("account", params.account, ledger.accounts)]
+            return [], params.account, ledger.accounts[params.account].currency
+        return [unknown_account("account", params.account, ledger.accounts)], None, ""
     if params.currency is not UNSET and params.currency not in currencies:
         hint = suggest(params.currency, currencies, fallback=f"currencies: {', '.join(currencies) or 'none'}")
-        return [Fault("currency", "currency", f"must be a currency of the clock{hint}", params.currency)]
+        fault = Fault("currency", "currency", f"must be a currency of the clock{hint}", params.currency)
+        return [fault], None, ""
     if params.currency is UNSET and len(currencies) > 1:
         message = f"must be there, because the clock has several currencies ({', '.join(currencies)}), or account"
-        return [Fault("currency", "required", message)]
-    return []
-
-
-def _currencies(ledger: Ledger) -> list[str]:
-    return sorted({*ledger.currencies, *ledger.opening_balances(UNSET)})
-
-
-def _currency(params: ReconcileEntry, ledger: Ledger) -> str:
-    """Return the chosen currency, or the only one, or an empty string if the clock has none."""
-    if params.currency is not UNSET:
-        return params.currency
-    return next(iter(_currencies(ledger)), "")
+        return [Fault("currency", "required", message)], None, ""
+    return [], None, params.currency or "".join(currencies)

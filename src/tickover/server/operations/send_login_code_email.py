@@ -7,11 +7,12 @@ from tickover.api.fields import Params, doc
 from tickover.api.timestamps import Instant
 from tickover.api.tokens import Sent
 from tickover.server.operations.operation import Caller, Operation, Services
-from tickover.server.operations.sign_in import Address
 from tickover.server.sign_in import tokens
+from tickover.server.sign_in.email_addresses import EmailAddress
 from tickover.server.sign_in.logins import LIFETIMES, Claimed, LoginEmail, SecretKind, TooSoon
 from tickover.server.sign_in.mail.mailer import Email, EmailKind, Mailer, MailOutcomeUnknown, MailRejected
 
+Address = Annotated[EmailAddress, doc("One email address.")]
 _REQUIRED_CODE_TYPE: Final = {"WEB_LOGIN_LINK": "LONG_LIVED", "LOGIN_CODE": "SHORT_LIVED"}
 
 
