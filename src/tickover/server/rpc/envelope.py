@@ -1,7 +1,8 @@
 """The JSON-RPC 2.0 envelope: calls, results and errors."""
 
 import re
-from typing import Any, Final, Literal
+from collections.abc import Mapping
+from typing import Final, Literal
 
 from msgspec import DecodeError, Raw, Struct, ValidationError, json
 
@@ -11,16 +12,15 @@ from tickover.api.nesting import is_nested_too_deeply
 from tickover.server.rpc.reasons import REASONS
 
 NULL: Final = b"null"
-_ABSENT: Final = Raw(b"")
 
 
 class FastEnvelope(Struct, gc=False):
-    """A usual call, which takes one pass of the decoder. `_Envelope` is for all others."""
+    """A usual call, which takes one pass of the decoder. `decode_call` is for all others."""
 
     jsonrpc: Literal["2.0"]
     method: str
     params: Raw = Raw(b"{}")
-    id: Raw = _ABSENT
+    id: Raw = Raw(b"")
 
 
 class Call(Struct, frozen=True, gc=False):
@@ -32,24 +32,9 @@ class Call(Struct, frozen=True, gc=False):
     """Empty for a notification, which has no response."""
 
 
-class _Envelope(Struct):
-    """Any JSON object. Its members are checked one by one, so that an error can name the member and repeat the id."""
-
-    jsonrpc: Raw = _ABSENT
-    method: Raw = _ABSENT
-    params: Raw = Raw(b"{}")
-    id: Raw = _ABSENT
-
-
-class ErrorObject(Struct, frozen=True):
-    code: int
-    message: str
-    data: dict[str, Any]
-
-
 _decode_list: Final = json.Decoder(list[Raw]).decode
 _decode_fast_envelope: Final = json.Decoder(FastEnvelope).decode
-_decode_envelope: Final = json.Decoder(_Envelope).decode
+_decode_object: Final = json.Decoder(dict[str, Raw]).decode
 _decode_string: Final = json.Decoder(str).decode
 _encode: Final = json.Encoder().encode
 
@@ -117,19 +102,19 @@ class InvalidRequest(Rejection):
 
 
 def decode_call(text: str | Raw) -> Call:
-    """Decode one call. Raise InvalidRequest if it isn't one."""
+    """Decode one call. Raise InvalidRequest, which names the wrong member, if it isn't one."""
     try:
-        envelope = _decode_envelope(text)
+        envelope = _decode_object(text)
     except ValidationError:
         raise InvalidRequest("it must be an object") from None
-    id, params = bytes(envelope.id), bytes(envelope.params)
+    id, params = bytes(envelope.get("id", b"")), bytes(envelope.get("params", b"{}"))
     if id and id[:1] not in _ID_STARTS:
         raise InvalidRequest("id must be a string, a number or null")
     if b"u0000" in id and "\0" in _decode_string(id):
         raise InvalidRequest("id must not contain U+0000 or lone surrogates")
-    if _string(envelope.jsonrpc) != "2.0":
+    if _string(envelope, "jsonrpc") != "2.0":
         raise InvalidRequest('jsonrpc must be the string "2.0"', id or NULL)
-    method = _string(envelope.method)
+    method = _string(envelope, "method")
     if method is None:
         raise InvalidRequest("method must be a string", id or NULL)
     if params[:1] not in (b"{", b"["):
@@ -140,8 +125,9 @@ def decode_call(text: str | Raw) -> Call:
 _ID_STARTS: Final = frozenset({b'"', b"n", b"-", *(b"%d" % digit for digit in range(10))})
 
 
-def _string(encoded: Raw) -> str | None:
-    return _decode_string(encoded) if bytes(encoded).startswith(b'"') else None
+def _string(envelope: Mapping[str, Raw], name: str) -> str | None:
+    encoded = bytes(envelope.get(name, b""))
+    return _decode_string(encoded) if encoded.startswith(b'"') else None
 
 
 def encode_result(id: bytes, result: bytes | Struct) -> bytes:
@@ -150,7 +136,6 @@ def encode_result(id: bytes, result: bytes | Struct) -> bytes:
 
 
 def encode_error(id: bytes, rejection: Rejection) -> bytes:
-    error = ErrorObject(
-        REASONS[rejection.reason].code, rejection.message, {"reason": rejection.reason, **rejection.details}
-    )
+    data = {"reason": rejection.reason, **rejection.details}
+    error = {"code": REASONS[rejection.reason].code, "message": rejection.message, "data": data}
     return b'{"jsonrpc":"2.0","error":%b,"id":%b}' % (_encode(error), id)
