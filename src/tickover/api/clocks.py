@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from tickover.api import timestamps
+from tickover.api import limits, timestamps
 from tickover.api.arguments import int_if_whole
 from tickover.api.errors import Fault, truncate
 from tickover.api.expectations import Bound_co, Expectation, ExpectationEntry, Total_co
@@ -41,21 +41,12 @@ from tickover.api.fields import (
     doc,
     faults_of_each,
 )
-from tickover.api.limits import (
-    MAX_ACCOUNTS,
-    MAX_ADDED,
-    MAX_CONTRIBUTIONS,
-    MAX_EXPECTATIONS,
-    MAX_GOALS,
-    MAX_TRANSACTIONS,
-    MAX_TRANSFERS,
-    SPAN_YEARS,
-)
+from tickover.api.limits import SPAN_YEARS
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
 
 OPENING_WITH_ACCOUNTS: Final = "must not be there, because the clock has accounts with their own opening balances"
-_EXPECTATIONS: Final = Meta(min_length=1, max_length=MAX_EXPECTATIONS)
+_EXPECTATIONS: Final = Meta(min_length=1, max_length=limits.MAX_EXPECTATIONS)
 Expectations = Annotated[Sequence[ExpectationEntry[Bound, TotalBound]], _EXPECTATIONS]
 Amount_co = TypeVar("Amount_co", covariant=True)
 Initial_co = TypeVar("Initial_co", covariant=True)
@@ -70,10 +61,7 @@ class TransactionEntry(Params, Generic[Amount_co], frozen=True):
     amount: Annotated[Amount_co, doc("The amount of money.")]
     currency: CurrencyOfTransaction
     type: Annotated[TransactionType, doc("Whether money comes in or goes out.")]
-    category: Annotated[
-        Category | UnsetType,
-        doc("Your own label. It may be empty."),
-    ] = UNSET
+    category: Annotated[Category | UnsetType, doc("Your own label. It may be empty.")] = UNSET
     account: Annotated[
         AccountKey | UnsetType, doc("The key of an account. Default: the first account with this currency.")
     ] = UNSET
@@ -147,7 +135,7 @@ class GoalEntry(Params, Generic[Amount_co, Initial_co], frozen=True):
     initial_amount: Annotated[Initial_co, doc("The amount at the start. It must not exceed `targetAmount`.")] = 0  # type: ignore[assignment]
     contributions: Annotated[
         Sequence[ContributionEntry[Amount_co]],
-        Meta(max_length=MAX_CONTRIBUTIONS),
+        Meta(max_length=limits.MAX_CONTRIBUTIONS),
         doc("Payments towards the goal, in any order."),
     ] = ()
 
@@ -170,20 +158,22 @@ class ScheduleEntry(Params, Generic[Amount_co, Initial_co, Opening_co, Bound_co,
     ] = UNSET
     transactions: Annotated[
         Sequence[TransactionEntry[Amount_co]],
-        Meta(max_length=MAX_TRANSACTIONS),
+        Meta(max_length=limits.MAX_TRANSACTIONS),
         doc("Income and expenses, in any order."),
     ] = ()
-    goals: Annotated[Sequence[GoalEntry[Amount_co, Initial_co]], Meta(max_length=MAX_GOALS), doc("Savings goals.")] = ()
+    goals: Annotated[
+        Sequence[GoalEntry[Amount_co, Initial_co]], Meta(max_length=limits.MAX_GOALS), doc("Savings goals.")
+    ] = ()
     name: Annotated[ClockName | UnsetType, doc("Your own name for the clock.")] = UNSET
     labels: Labels | UnsetType = UNSET
     accounts: Annotated[
         Sequence[AccountEntry[Opening_co]],
-        Meta(max_length=MAX_ACCOUNTS),
+        Meta(max_length=limits.MAX_ACCOUNTS),
         doc("The accounts of the clock. They can't change later."),
     ] = ()
     transfers: Annotated[
         Sequence[TransferEntry[Amount_co]],
-        Meta(max_length=MAX_TRANSFERS),
+        Meta(max_length=limits.MAX_TRANSFERS),
         doc("Transfers between the accounts, in any order."),
     ] = ()
     opening_balances: Annotated[dict[Currency, Opening_co], OPENING_BALANCES] | UnsetType = UNSET
@@ -326,28 +316,25 @@ class NewClock(ScheduleEntry[PositiveAmount, InitialAmount, OpeningBalance, Boun
     """The parameters of createTestClock."""
 
 
+_ADDED: Final = Meta(max_length=limits.MAX_ADDED)
+
+
 class AddEntry(Params, frozen=True):
     """Items to add. You need `add`, `cancel` or both."""
 
     transactions: Annotated[
-        Sequence[TransactionEntry[PositiveAmount]],
-        Meta(max_length=MAX_ADDED),
-        doc("Income and expenses, in any order."),
+        Sequence[TransactionEntry[PositiveAmount]], _ADDED, doc("Income and expenses, in any order.")
     ] = ()
     goals: Annotated[
-        Sequence[GoalEntry[PositiveAmount, InitialAmount]],
-        Meta(max_length=MAX_ADDED),
-        doc("New savings goals, with their contributions."),
+        Sequence[GoalEntry[PositiveAmount, InitialAmount]], _ADDED, doc("New savings goals, with their contributions.")
     ] = ()
     contributions: Annotated[
         Sequence[AddedContributionEntry],
-        Meta(max_length=MAX_ADDED),
+        _ADDED,
         doc("Payments towards goals that the clock already has, in any order."),
     ] = ()
     transfers: Annotated[
-        Sequence[TransferEntry[PositiveAmount]],
-        Meta(max_length=MAX_ADDED),
-        doc("Transfers between accounts of the clock, in any order."),
+        Sequence[TransferEntry[PositiveAmount]], _ADDED, doc("Transfers between accounts of the clock, in any order.")
     ] = ()
 
 

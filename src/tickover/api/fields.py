@@ -11,20 +11,8 @@ from typing import Annotated, Final, Literal, TypeVar
 from msgspec import Meta, Struct, UnsetType
 from msgspec.structs import replace
 
+from tickover.api import limits
 from tickover.api.errors import Fault
-from tickover.api.limits import (
-    MAX_ACCOUNT_KEY,
-    MAX_AMOUNT,
-    MAX_BOUND,
-    MAX_CATEGORY,
-    MAX_CLOCK_NAME,
-    MAX_LABEL_NAME,
-    MAX_LABEL_VALUE,
-    MAX_LABELS,
-    MAX_NAME,
-    MAX_OPENING_BALANCE,
-    MAX_OPENING_BALANCES,
-)
 from tickover.api.timestamps import Instant
 
 
@@ -85,14 +73,14 @@ AccountType = Literal["CHECKING", "SAVINGS", "CREDIT_CARD", "CASH", "LOAN"]
 ExportFormat = Literal["csv", "json", "hledger", "beancount", "ofx", "camt053"]
 
 ClockId = Annotated[Text, doc("The clock's ID. It starts with `clock_`.")]
-Name = Annotated[Text, Meta(min_length=1, max_length=MAX_NAME), doc("The name of the transaction or goal.")]
-Category = Annotated[Text, Meta(max_length=MAX_CATEGORY)]
+Name = Annotated[Text, Meta(min_length=1, max_length=limits.MAX_NAME), doc("The name of the transaction or goal.")]
+Category = Annotated[Text, Meta(max_length=limits.MAX_CATEGORY)]
 ACCOUNT_KEY: Final = re.compile("[a-z0-9][a-z0-9-]*")
 # The pattern excludes a line break at the end, which `$` would allow.
 AccountKey = Annotated[
     str,
-    Meta(min_length=1, max_length=MAX_ACCOUNT_KEY, pattern=rf"^{ACCOUNT_KEY.pattern}(?!\n)$"),
-    expected(f"1 to {MAX_ACCOUNT_KEY} characters of a-z, 0-9 and '-', starting with a letter or a digit"),
+    Meta(min_length=1, max_length=limits.MAX_ACCOUNT_KEY, pattern=rf"^{ACCOUNT_KEY.pattern}(?!\n)$"),
+    expected(f"1 to {limits.MAX_ACCOUNT_KEY} characters of a-z, 0-9 and '-', starting with a letter or a digit"),
 ]
 
 CURRENCY: Final = re.compile("[A-Z]{3}")
@@ -104,38 +92,38 @@ Currency = Annotated[_ThreeCharacters, Meta(pattern=f"^{CURRENCY.pattern}$")]
 # A pattern would make the decoder more than twice as slow, and a clock can have many transactions.
 CurrencyOfTransaction = Annotated[_ThreeCharacters, Meta(extra_json_schema={"pattern": f"^{CURRENCY.pattern}$"})]
 
-_POSITIVE: Final = Meta(gt=0, le=MAX_AMOUNT)
-_NOT_NEGATIVE: Final = Meta(ge=0, le=MAX_AMOUNT)
-_OPENING: Final = Meta(ge=-MAX_OPENING_BALANCE, le=MAX_OPENING_BALANCE)
-_BOUND: Final = Meta(ge=-MAX_BOUND, le=MAX_BOUND)
-_TOTAL: Final = Meta(ge=0, le=MAX_BOUND)
+_POSITIVE: Final = Meta(gt=0, le=limits.MAX_AMOUNT)
+_NOT_NEGATIVE: Final = Meta(ge=0, le=limits.MAX_AMOUNT)
+_OPENING: Final = Meta(ge=-limits.MAX_OPENING_BALANCE, le=limits.MAX_OPENING_BALANCE)
+_BOUND: Final = Meta(ge=-limits.MAX_BOUND, le=limits.MAX_BOUND)
+_TOTAL: Final = Meta(ge=0, le=limits.MAX_BOUND)
 PositiveAmount = Annotated[int, _POSITIVE] | Annotated[float, _POSITIVE]
 InitialAmount = Annotated[int, _NOT_NEGATIVE] | Annotated[float, _NOT_NEGATIVE]
 OpeningBalance = Annotated[int, _OPENING] | Annotated[float, _OPENING]
 Bound = Annotated[int, _BOUND] | Annotated[float, _BOUND]
 TotalBound = Annotated[int, _TOTAL] | Annotated[float, _TOTAL]
 OPENING_BALANCES: Final = Meta(
-    max_length=MAX_OPENING_BALANCES,
+    max_length=limits.MAX_OPENING_BALANCES,
     description=(
-        "The balance of each currency before the clock's start, "
-        f"from -{MAX_OPENING_BALANCE:,} to {MAX_OPENING_BALANCE:,}. A missing one is 0. A clock with accounts has none."
+        f"The balance of each currency before the clock's start, from -{limits.MAX_OPENING_BALANCE:,} to "
+        f"{limits.MAX_OPENING_BALANCE:,}. A missing one is 0. A clock with accounts has none."
     ),
 )
 OpeningBalances = Annotated[dict[Currency, OpeningBalance], OPENING_BALANCES]
 
-ClockName = Annotated[Text, Meta(min_length=1, max_length=MAX_CLOCK_NAME)]
+ClockName = Annotated[Text, Meta(min_length=1, max_length=limits.MAX_CLOCK_NAME)]
 # The pattern excludes a line break at the end, which `$` would allow.
 LabelName = Annotated[
     str,
-    Meta(min_length=1, max_length=MAX_LABEL_NAME, pattern=r"^[A-Za-z0-9._/-]+(?!\n)$"),
-    expected(f"1 to {MAX_LABEL_NAME} characters of A-Z, a-z, 0-9, '.', '_', '-' and '/'"),
+    Meta(min_length=1, max_length=limits.MAX_LABEL_NAME, pattern=r"^[A-Za-z0-9._/-]+(?!\n)$"),
+    expected(f"1 to {limits.MAX_LABEL_NAME} characters of A-Z, a-z, 0-9, '.', '_', '-' and '/'"),
 ]
-LabelValue = Annotated[Text, Meta(max_length=MAX_LABEL_VALUE)]
+LabelValue = Annotated[Text, Meta(max_length=limits.MAX_LABEL_VALUE)]
 Labels = Annotated[
     dict[LabelName, LabelValue],
-    Meta(max_length=MAX_LABELS),
+    Meta(max_length=limits.MAX_LABELS),
     doc(
-        f"Your own labels. A name has 1 to {MAX_LABEL_NAME} characters of `A-Z a-z 0-9 . _ - /`. A value is a string "
-        f"of at most {MAX_LABEL_VALUE} characters."
+        f"Your own labels. A name has 1 to {limits.MAX_LABEL_NAME} characters of `A-Z a-z 0-9 . _ - /`. A value is a "
+        f"string of at most {limits.MAX_LABEL_VALUE} characters."
     ),
 ]
