@@ -17,7 +17,7 @@ from tickover.api.clocks import (
     TransferEntry,
 )
 from tickover.api.expectations import Expectation
-from tickover.api.fields import AccountType, Result, TransactionType, doc
+from tickover.api.fields import AccountType, Result, doc
 
 PlannedTransaction = TransactionEntry[Decimal]
 PlannedGoal = GoalEntry[Decimal, Decimal]
@@ -89,15 +89,10 @@ def plan_of(expanded: ExpandedPlan) -> Plan:
 
 
 def income(
-    name: str,
-    amount: Amount,
-    currency: str,
-    at: InstantLike,
-    category: str | None = None,
-    account: str | None = None,
+    name: str, amount: Amount, currency: str, at: InstantLike, category: str | None = None, account: str | None = None
 ) -> PlannedTransaction:
     """Return a transaction of type INCOME. `account` is the key of an account of the clock."""
-    return _transaction("INCOME", name, amount, currency, at, category, account)
+    return structs.replace(expense(name, amount, currency, at, category, account), type="INCOME")
 
 
 def expense(  # noqa: PLR0913 - one parameter for each member
@@ -113,9 +108,14 @@ def expense(  # noqa: PLR0913 - one parameter for each member
     authorized_name: str | None = None,
 ) -> PlannedTransaction:
     """Return a transaction of type EXPENSE. Its amount is positive. A bank shows it as pending from `authorized_at`."""
-    item = _transaction("EXPENSE", name, amount, currency, at, category, account)
-    return structs.replace(
-        item,
+    return TransactionEntry(
+        at=to_instant(at),
+        name=name,
+        amount=to_exact_decimal(amount),
+        currency=currency,
+        type="EXPENSE",
+        category=UNSET if category is None else category,
+        account=UNSET if account is None else account,
         authorized_at=UNSET if authorized_at is None else to_instant(authorized_at),
         authorized_amount=UNSET if authorized_amount is None else to_exact_decimal(authorized_amount),
         authorized_name=UNSET if authorized_name is None else authorized_name,
@@ -159,26 +159,6 @@ def goal(
 def to_exact_balances(balances: Mapping[str, Amount]) -> dict[str, Decimal]:
     """Convert opening balances, one for each currency, to decimals."""
     return {currency: to_exact_decimal(amount) for currency, amount in balances.items()}
-
-
-def _transaction(  # noqa: PLR0913, PLR0917 - one parameter for each member
-    type: TransactionType,
-    name: str,
-    amount: Amount,
-    currency: str,
-    at: InstantLike,
-    category: str | None,
-    account: str | None,
-) -> PlannedTransaction:
-    return TransactionEntry(
-        at=to_instant(at),
-        name=name,
-        amount=to_exact_decimal(amount),
-        currency=currency,
-        type=type,
-        category=UNSET if category is None else category,
-        account=UNSET if account is None else account,
-    )
 
 
 encode_json: Final = json.Encoder(decimal_format="number").encode
