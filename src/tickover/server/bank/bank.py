@@ -87,7 +87,7 @@ class Bank:
         """Open the clock of a connection, when its cost fits beside the other calls of its owner."""
         clocks, digest = self.services.clocks, tokens.digest(secret)
         user, key = self._known.get(digest) or (request.network, None)
-        size = clocks.size_of_key(key)
+        size = clocks.size_of_key(key) if key else 0
         async with self._admission.turn(user, CALL_COST + _COST_PER_BYTE * size):
             min_live_key = ids.first_live_key(request.now)
             found = await clocks.find_connected(digest, protocol, min_live_key, key)

@@ -208,13 +208,13 @@ class Clocks:
         if not self._large_sizes:
             return 0
         try:
-            return self.size_of_key(ids.read("clock", _decode_id(params).id))
+            return self.size_of_key(ids.read("clock", _decode_id(params).id) or b"")
         except DecodeError:
             return 0
 
-    def size_of_key(self, key: bytes | None) -> int:
+    def size_of_key(self, key: bytes) -> int:
         """Return the bytes of the clock's schedule, or 0 if it is small or unknown."""
-        return self._large_sizes.get(key) or 0 if key else 0
+        return self._large_sizes.get(key) or 0
 
     def _note_size(self, key: bytes, size: int, revision: int = 0) -> None:
         if size > _MAX_SMALL_SCHEDULE:
