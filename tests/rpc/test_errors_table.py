@@ -50,7 +50,6 @@ TABLE = {
 }
 _HEADERS_OF_EVERY_RESPONSE = {
     "cache-control",
-    "content-length",
     "content-type",
     "date",
     "x-content-type-options",

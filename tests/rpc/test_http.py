@@ -90,7 +90,6 @@ async def test_every_response_has_its_own_request_id(world: World, token: str) -
     for response in responses:
         assert {"date", "x-content-type-options"} <= response.headers.keys()
         assert response.headers["cache-control"] == "no-store"
-        assert response.status == 204 or int(response.headers["content-length"]) == len(response.body)
     ids = {response.headers["x-request-id"] for response in responses}
     assert len(ids) == len(responses)
     assert "" not in ids

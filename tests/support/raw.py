@@ -200,7 +200,7 @@ class EchoServer:
 
 
 def _response(body: bytes, status: int = 200) -> Response:
-    return status, [(b"content-length", b"%d" % len(body))], body
+    return status, [], body
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 Header = tuple[bytes, bytes]
 Response = tuple[int, Sequence[Header], bytes]
-"""Status, headers and body. `encode` adds only the Connection header."""
+"""Status, headers and body. `encode` adds the headers Content-Length and Connection."""
 SAFE_HEADERS: Final[tuple[Header, ...]] = (
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
@@ -60,6 +60,10 @@ Reject = Callable[[RequestError], Response]
 """Returns the response to an error."""
 
 
+def text_response(status: int, text: bytes, *headers: Header) -> Response:
+    return status, [(b"content-type", b"text/plain; charset=utf-8"), *SAFE_HEADERS, *headers], text
+
+
 def merge(headers: Iterable[Header]) -> dict[bytes, bytes]:
     """Return headers by name. A repeated header becomes empty, because proxies may use the other value."""
     fields: dict[bytes, bytes] = {}
@@ -79,6 +83,8 @@ def encode(response: Response, connection: bytes = b"", *, is_head: bool = False
     parts = [_STATUS_LINES[status]]
     for name, value in headers:
         parts += (name, b": ", value, b"\r\n")
+    if status != 204:
+        parts.append(b"content-length: %d\r\n" % len(body))
     if connection:
         parts += (b"connection: ", connection, b"\r\n")
     parts += (b"\r\n", b"" if is_head else body)

@@ -11,7 +11,7 @@ from tickover import __version__
 from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
 from tickover.server.background import repeating
-from tickover.server.http1.messages import Request, RequestError, Response
+from tickover.server.http1.messages import Request, RequestError, Response, text_response
 from tickover.server.http1.pool import Limits
 from tickover.server.http1.server import Server
 from tickover.server.logs import Log
@@ -25,8 +25,7 @@ _LIMITS: Final = Limits(head_bytes=32 * 1024, body_bytes=1024, deadline_seconds=
 _GAUGE_SECONDS: Final = 1.0
 _STATISTICS_SECONDS: Final = 60.0
 """Statistics of the database are read rarely, because counting rows takes long."""
-_TEXT: Final = b"text/plain; charset=utf-8"
-_METRICS: Final = b"text/plain; version=0.0.4; charset=utf-8"
+_CONTENT_TYPE: Final = b"text/plain; version=0.0.4; charset=utf-8"
 
 
 class DatabaseFacts:
@@ -108,19 +107,15 @@ class MetricsServer:
 
     def _handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
         if request.path != "/metrics":
-            return _respond(404, _TEXT, b"Not found. The metrics are at GET /metrics.\n")
+            return text_response(404, b"Not found. The metrics are at GET /metrics.\n")
         if request.method not in ("GET", "HEAD"):
-            return _respond(405, _TEXT, b"Use GET.\n")
+            return text_response(405, b"Use GET.\n")
         return self._respond()
 
     async def _respond(self) -> Response:
         await self._publish()
         facts = [fact async for fact in self._facts.read()]
-        return _respond(200, _METRICS, render([*facts, *self._numbers.read()]))
+        return 200, [(b"content-type", _CONTENT_TYPE)], render([*facts, *self._numbers.read()])
 
     def _reject(self, error: RequestError) -> Response:
-        return _respond(error.status, _TEXT, error.message.encode() + b"\n")
-
-
-def _respond(status: int, content_type: bytes, body: bytes) -> Response:
-    return status, [(b"content-type", content_type), (b"content-length", b"%d" % len(body))], body
+        return text_response(error.status, error.message.encode() + b"\n")

@@ -18,14 +18,14 @@ from tickover.api.limits import MAX_BODY
 from tickover.api.timestamps import Instant
 from tickover.server.bank.bank import BankRequest
 from tickover.server.bank.routes import BankRoutes
-from tickover.server.http1.messages import SAFE_HEADERS, Header, Request, RequestError, Response
+from tickover.server.http1.messages import SAFE_HEADERS, Header, Request, RequestError, Response, text_response
 from tickover.server.logs import Log
 from tickover.server.networks import ClientNetworks, host_name
 from tickover.server.rpc.dispatch import CallResponse, Context, Dispatcher, error_response
 from tickover.server.rpc.reasons import REASONS
 from tickover.server.settings import OUTBOX, Settings, is_address, is_loopback
 from tickover.server.sign_in import tokens
-from tickover.server.web.pages import Site, text_response
+from tickover.server.web.pages import Site
 
 HEALTH_CHECKS: Final = frozenset({"/healthz", "/readyz"})
 _MAX_HOST: Final = 300
@@ -188,8 +188,6 @@ class Handler:
         all_headers = [self._date_header(), *headers, (b"x-request-id", request_id.encode())]
         if self._cors_origins:
             all_headers += self._cors_headers(request.fields.get(b"origin"))
-        if status != 204:
-            all_headers.append((b"content-length", b"%d" % len(body)))
         if self._access_log is not None:
             self._log_response(self._access_log, request, status, len(body), request_id)
         return status, all_headers, body

@@ -14,7 +14,7 @@ from msgspec import Raw, Struct, json
 import tickover
 from tickover.api import plans
 from tickover.api.timestamps import Instant, first_of_month
-from tickover.server.http1.messages import SAFE_HEADERS, Header, Response
+from tickover.server.http1.messages import Header, Response, text_response
 from tickover.server.sign_in import email_addresses
 from tickover.server.web.mailbox import ID, Mailbox
 
@@ -223,10 +223,6 @@ def _get_latest_email(mailbox: Mailbox, query: bytes) -> Response:
 
 
 # Responses
-
-
-def text_response(status: int, text: bytes, *headers: Header) -> Response:
-    return status, [(b"content-type", b"text/plain; charset=utf-8"), *SAFE_HEADERS, *headers], text
 
 
 def _make_page(
