@@ -152,8 +152,9 @@ class EchoServer:
     HUGE = 50_000_000
 
     def __init__(self, limits: Limits) -> None:
-        self.port = 0
-        self.http_server = Server(self.handle, self.reject, limits)
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.port = listener.getsockname()[1]
+        self.http_server = Server(listener, self.handle, self.reject, limits)
         self.pool = self.http_server._pool
         self.bodies: list[bytes | None] = []
         """Bodies of the calls that have started."""
@@ -207,11 +208,10 @@ def _response(body: bytes, status: int = 200) -> Response:
 async def run_echo_server(keep_alive_seconds: float = 60, **limits: Any) -> AsyncIterator[EchoServer]:
     given = {"deadline_seconds": WAIT_SECONDS, "keep_alive_seconds": keep_alive_seconds, **limits}
     server = EchoServer(Limits(MAX_HEAD, MAX_BODY, health_checks=frozenset({"/healthz"}), **given))
-    listener = socket.create_server(("127.0.0.1", 0))
-    server.port = listener.getsockname()[1]
-    server.http_server.start(listener)
+    server.http_server.start()
     try:
         yield server
     finally:
         server.may_respond.set()
-        await server.http_server.stop(0)
+        if not server.pool.is_stopping:
+            await server.http_server.stop(0)

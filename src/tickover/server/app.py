@@ -91,7 +91,7 @@ class TickoverServer:
         handle: Handle = self._handler.handle
         if self._tracing is not None:
             handle = self._tracing.handle(handle, self._handler.route)
-        self._server = Server(handle, self._handler.reject, _http_limits(settings, log))
+        self._server = Server(listeners.calls, handle, self._handler.reject, _http_limits(settings, log))
         self._metrics = self._open_metrics(listeners.metrics) if listeners.metrics else None
 
     @classmethod
@@ -121,7 +121,7 @@ class TickoverServer:
         gc.freeze()
         async with self._background.running(), self._metrics.running(self._log) if self._metrics else nullcontext():
             try:
-                self._server.start(self._listeners.calls)
+                self._server.start()
                 self._log_start()
                 when_ready()
                 await self._stop_requested.wait()

@@ -37,42 +37,42 @@ def raise_file_limit(connections: int) -> int:
 class Server:
     """Serves requests over HTTP."""
 
-    def __init__(self, handle: Handle, reject: Reject, limits: Limits) -> None:
+    def __init__(self, listener: socket.socket, handle: Handle, reject: Reject, limits: Limits) -> None:
+        """`listener` is a bound socket."""
+        self._listener = listener
         self._pool = Pool(limits)
         self._connect = partial(Connection, handle, reject, self._pool)
-        self._listener: socket.socket | None = None
         self._accepting: set[asyncio.Task[None]] = set()
 
-    def start(self, listener: socket.socket) -> None:
-        """Accept connections on a bound socket."""
-        self._listener = listener
-        listener.setblocking(False)
-        listener.listen(_BACKLOG)
-        asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+    def start(self) -> None:
+        """Accept connections."""
+        self._listener.setblocking(False)
+        self._listener.listen(_BACKLOG)
+        self._resume_accepting()
 
-    def _accept(self, listener: socket.socket) -> None:
+    def _accept(self) -> None:
         # uvloop's own server accepts one connection per iteration of the loop. Under load, a health check would wait
         # for all connections before it.
         loop = asyncio.get_running_loop()
         for _ in range(_MAX_ACCEPTS):
             try:
-                accepted, _ = listener.accept()
+                accepted, _ = self._listener.accept()
             except BlockingIOError:
                 return
             except OSError as error:
                 if error.errno in _OUT_OF_FILES:
                     # Without a pause, every iteration of the loop would try again.
-                    loop.remove_reader(listener)
-                    loop.call_later(_ACCEPT_RETRY_SECONDS, self._resume_accepting, listener)
+                    loop.remove_reader(self._listener)
+                    loop.call_later(_ACCEPT_RETRY_SECONDS, self._resume_accepting)
                     return
                 continue
             task = loop.create_task(self._open(accepted))
             self._accepting.add(task)
             task.add_done_callback(self._accepting.discard)
 
-    def _resume_accepting(self, listener: socket.socket) -> None:
+    def _resume_accepting(self) -> None:
         if not self._pool.is_stopping:
-            asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+            asyncio.get_running_loop().add_reader(self._listener, self._accept)
 
     async def _open(self, accepted: socket.socket) -> None:
         accepted.setblocking(False)
@@ -94,12 +94,10 @@ class Server:
         """Stop listening, finish accepted requests, and close. Return the number of unfinished calls."""
         pool = self._pool
         was_draining, pool.is_draining, pool.is_stopping = pool.is_draining, True, True
-        if self._listener is not None:
-            asyncio.get_running_loop().remove_reader(self._listener)
-            # Closing the socket resets the connections that wait in its backlog.
-            self._accept(self._listener)
-            self._listener.close()
-            self._listener = None
+        asyncio.get_running_loop().remove_reader(self._listener)
+        # Closing the socket resets the connections that wait in its backlog.
+        self._accept()
+        self._listener.close()
         await asyncio.gather(*self._accepting, return_exceptions=True)
         if was_draining and pool.connections:
             # Clients whose connections were closed have connected again, and their requests may be on the way.

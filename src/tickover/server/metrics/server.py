@@ -86,11 +86,10 @@ class MetricsServer:
         facts: DatabaseFacts,
     ) -> None:
         """`publish` writes the gauges of this process."""
-        self._listener = listener
         self._numbers = numbers
         self._publish = publish
         self._facts = facts
-        self._server = Server(self._handle, self._reject, _LIMITS)
+        self._server = Server(listener, self._handle, self._reject, _LIMITS)
 
     @asynccontextmanager
     async def running(self, log: Log) -> AsyncIterator[None]:
@@ -99,7 +98,7 @@ class MetricsServer:
             repeating(_GAUGE_SECONDS, "publication of gauges", self._publish, log),
             repeating(_STATISTICS_SECONDS, "statistics of the database", self._facts.update_statistics, log),
         ):
-            self._server.start(self._listener)
+            self._server.start()
             try:
                 yield
             finally:
