@@ -11,7 +11,6 @@ from tickover.scenarios.errors import Advice, quote
 
 _COUNTRY: Final = re.compile(r"([A-Z]{2})(?:-([A-Z0-9]{1,4}))?")
 _SATURDAY: Final = 5
-_MAX_DAYS_OFF: Final = 60
 
 Weekend = Literal["before", "after", "keep"]
 
@@ -31,11 +30,9 @@ def to_working_day(day: date, weekend: Weekend, holidays: Container[date] = ()) 
     if weekend == "keep":
         return day
     step = timedelta(days=-1 if weekend == "before" else 1)
-    for _ in range(_MAX_DAYS_OFF):
-        if day.weekday() < _SATURDAY and day not in holidays:
-            return day
+    while day.weekday() >= _SATURDAY or day in holidays:
         day += step
-    raise ValueError(f"holidays leave no working day near {day.isoformat()}")
+    return day
 
 
 @lru_cache(maxsize=64)

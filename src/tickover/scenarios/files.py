@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from tickover.api.limits import MAX_SCENARIO_BYTES
-from tickover.api.suggestions import closest_match
 from tickover.scenarios.errors import error_at, quote
 from tickover.scenarios.parser import parse_scenario
 from tickover.scenarios.scenario import Scenario
@@ -42,18 +41,21 @@ def load(name_or_path: str | Path) -> Scenario:
 
 
 def read_file(name: str) -> bytes:
-    """Return the content of a scenario file. Raise ScenarioError if it can't be one."""
+    """Return the content of a scenario file, up to one byte over the limit. Raise ScenarioError if it can't be one."""
     path, label = Path(name), name or quote(name)
     try:
-        content = _read_file(path) if name else None
+        if not name or not path.exists():
+            raise error_at(label, f"no scenario or file has this name; included scenarios: {', '.join(names())}")
+        if not path.is_file():
+            # Reading a pipe or a device may block forever.
+            raise ValueError("it isn't a regular file")
+        if path.suffix.lower() != ".toml":
+            raise error_at(label, "the file name must end with .toml")
+        with path.open("rb") as file:
+            return file.read(MAX_SCENARIO_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or error
         raise error_at(label, f"can't be read: {reason}") from None
-    if content is None:
-        raise error_at(label, f"no scenario or file has this name; {_suggest(name)}")
-    if path.suffix.lower() != ".toml":
-        raise error_at(label, "the file name must end with .toml")
-    return content
 
 
 def read(text: str | bytes, name: str = "scenario", title: str = "") -> Scenario:
@@ -96,23 +98,3 @@ def _split_position(problem: str, text: str) -> tuple[str, int | None]:
     if not position:
         return "a number has too many digits" if _TOO_MANY_DIGITS in problem else problem, None
     return f"{problem[: position.start()]} at column {int(position[2]):,}", int(position[1])
-
-
-def _read_file(path: Path) -> bytes | None:
-    """Return the content up to one byte over the limit, or None if the file doesn't exist."""
-    if path.is_dir():
-        raise ValueError("it is a folder")
-    if not path.exists():
-        return None
-    if not path.is_file():
-        # Reading a pipe or a device may block forever.
-        raise ValueError("it isn't a regular file")
-    with path.open("rb") as file:
-        return file.read(MAX_SCENARIO_BYTES + 1)
-
-
-def _suggest(name: str) -> str:
-    by_word = {word: shipped for shipped in names() for word in (shipped, *shipped.split("-"))}
-    closest = closest_match(Path(name).stem, by_word)
-    included = f"included scenarios: {', '.join(names())}"
-    return f'did you mean "{by_word[closest]}"? {included.capitalize()}' if closest else included

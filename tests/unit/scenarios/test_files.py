@@ -63,21 +63,17 @@ def test_an_included_scenario_overrides_a_file_of_the_same_name(
 # Load errors
 
 
-def test_an_unknown_name_suggests_the_closest_and_lists_all() -> None:
-    included = f"Included scenarios: {', '.join(names())}"
-    assert load_error("studnet") == f'studnet: no scenario or file has this name; did you mean "student"? {included}.'
-    assert load_error("no/such/Student.toml").endswith(f'did you mean "student"? {included}.')
-    assert load_error("salry").endswith(f'did you mean "salary-and-rent"? {included}.')
-    included = included.replace("I", "i", 1)
-    assert load_error("qqqqq") == f"qqqqq: no scenario or file has this name; {included}."
+def test_error_about_an_unknown_name_lists_all() -> None:
+    included = f"included scenarios: {', '.join(names())}"
+    assert load_error("studnet") == f"studnet: no scenario or file has this name; {included}."
     assert load_error("") == f'"": no scenario or file has this name; {included}.'
 
 
 @pytest.mark.parametrize(
     ("name", "create", "problem"),
     [
-        ("a", Path.mkdir, "can't be read: it is a folder."),
-        ("a.toml", Path.mkdir, "can't be read: it is a folder."),
+        ("a", Path.mkdir, "can't be read: it isn't a regular file."),
+        ("a.toml", Path.mkdir, "can't be read: it isn't a regular file."),
         ("a.json", Path.touch, "the file name must end with .toml."),
         ("a.toml", os.mkfifo, "can't be read: it isn't a regular file."),
         ("a.toml", lambda path: path.symlink_to("/dev/zero"), "can't be read: it isn't a regular file."),
