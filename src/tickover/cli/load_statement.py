@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from tickover.api.limits import MAX_CLOCK_TRANSACTIONS
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
 from tickover.cli.errors import CliError, Exit
@@ -80,17 +79,6 @@ def trim_history(history: History, start: datetime | None) -> History:
         last = history.payments[-1].day
         raise CliError(Exit.WRONG_COMMAND, f"All payments are before --from. The last one is on {last}.")
     return trimmed
-
-
-def limit_hint(history: History) -> str:
-    """Return how to trim payments that don't fit into one clock, or an empty string."""
-    days = [one.day for one in history.payments]
-    if len(days) <= MAX_CLOCK_TRANSACTIONS:
-        return ""
-    # A day is kept or ignored as a whole.
-    last_ignored = days[-MAX_CLOCK_TRANSACTIONS - 1]
-    first = next((day for day in days if day > last_ignored), last_ignored)
-    return f" A clock holds {MAX_CLOCK_TRANSACTIONS:,}. Ignore the earlier ones with --from {first}."
 
 
 def format_history(history: History) -> Iterator[str]:

@@ -33,20 +33,14 @@ def scenario_source(name: str) -> dict[str, Any]:
         raise CliError(Exit.WRONG_COMMAND, f"{name} isn't valid UTF-8. Save the file as UTF-8.") from None
 
 
-def load_scenario(name: str) -> "Scenario":
-    """Load an included scenario or a file. Raise `CliError` if it is invalid."""
+def plan_scenario(name: str, start: datetime | None, now: datetime) -> "tuple[Scenario, Plan]":
+    """Load an included scenario or a file, and plan it from `start`, its own start or the first of this month."""
+    from tickover.api.timestamps import first_of_month
     from tickover.scenarios import load
 
     with _translate_errors():
-        return load(name)
-
-
-def plan_scenario(scenario: "Scenario", start: datetime | None, now: datetime) -> "Plan":
-    """Return the scenario's plan. It starts at `start`, at the file's own start, or on the first of this month."""
-    from tickover.api.timestamps import first_of_month
-
-    with _translate_errors():
-        return scenario.plan(start or scenario.start or first_of_month(now))
+        scenario = load(name)
+        return scenario, scenario.plan(start or scenario.start or first_of_month(now))
 
 
 @contextmanager

@@ -205,7 +205,7 @@ def add(  # noqa: PLR0913 - one parameter for each option
     tickover clock add more-bills.toml
     """
     from tickover.api import plans
-    from tickover.cli.scenario_files import load_scenario, plan_scenario
+    from tickover.cli.scenario_files import plan_scenario
 
     if not (file or expenses or incomes or transfers or contributions):
         raise click.UsageError("Use FILE, --expense, --income, --transfer or --contribution.")
@@ -228,7 +228,7 @@ def add(  # noqa: PLR0913 - one parameter for each option
         items = [item for named in added.values() for _, item in named]
         if file:
             # Accounts and balances of a scenario are for new clocks only.
-            plan = plan_scenario(load_scenario(file), clock.frozen_time, clock.frozen_time)
+            _, plan = plan_scenario(file, clock.frozen_time, clock.frozen_time)
             items += [*plan.transactions, *plan.transfers, *plan.goals]
         if not items:
             raise CliError(Exit.WRONG_COMMAND, f"{file} has no items from {clock.frozen_time:%Y-%m-%d} on.")

@@ -73,10 +73,9 @@ def show(session: Session, name: str, start: datetime | None, dates: bool) -> No
     tickover scenarios show family --dates
     tickover scenarios show salary-and-rent --from 2027-01-01 --json
     """
-    from tickover.cli.scenario_files import load_scenario, plan_scenario
+    from tickover.cli.scenario_files import plan_scenario
 
-    scenario = load_scenario(name)
-    plan = plan_scenario(scenario, start, session.now())
+    scenario, plan = plan_scenario(name, start, session.now())
     if dates and not session.output.wants_json:
         from tickover.cli.render.scenarios import render_occurrences
 
@@ -130,7 +129,7 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     tickover scenarios from --account giro=giro.csv --account visa:credit-card=visa.csv > my.toml
     tickover clock create my.toml
     """
-    from tickover.cli.load_statement import format_history, limit_hint, load_history, parse_columns, trim_history
+    from tickover.cli.load_statement import format_history, load_history, parse_columns, trim_history
     from tickover.scenarios.from_payments import write_scenario
     from tickover.scenarios.statements.read import read_statement
 
@@ -146,4 +145,4 @@ def from_(  # noqa: PLR0913 - one parameter for each option
     session.output.write({"scenario": text}, *text.splitlines())
     is_file = source is None or Path(source).exists()
     where = "on this machine. Nothing was sent." if is_file else "of a clock from the server."
-    click.echo(f"Read {len(history.payments):,} payments {where}{limit_hint(history)}", err=True)
+    click.echo(f"Read {len(history.payments):,} payments {where}", err=True)
