@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from itertools import islice
 from typing import Final
 
 from tickover.api import timestamps
@@ -22,8 +21,6 @@ from tickover.scenarios.statements.table_formats import unescape_formulas
 
 MAX_STATEMENT_BYTES: Final = 4 * 1024 * 1024
 MAX_PAYMENTS: Final = 20_000
-MAX_LINES: Final = 100_000
-"""Of a CSV file. Banks write more lines than payments."""
 _HEADERS: Final[Mapping[str, tuple[str, ...]]] = {
     "date": (
         "at", "date", "booking date", "transaction date", "posting date", "posted date", "posted", "completed date",
@@ -103,9 +100,10 @@ def read_statement(
     if "\0" in text:
         raise StatementError(f"{name}: the file is binary; export a CSV or OFX file")
     is_ofx = "<OFX>" in text[:10_000].upper()
-    opening: dict[str, Decimal] = {}
-    read = _read_ofx(text, name) if is_ofx else _read_csv(text, name, columns, currency, is_day_first, opening)
-    payments = list(islice(read, MAX_PAYMENTS + 1))
+    if is_ofx:
+        payments, opening = list(_read_ofx(text, name)), dict[str, Decimal]()
+    else:
+        payments, opening = _read_csv(text, name, columns, currency, is_day_first)
     if len(payments) > MAX_PAYMENTS:
         raise StatementError(f"{name}: more than {MAX_PAYMENTS:,} payments; split the file")
     if not payments:
@@ -176,30 +174,21 @@ def _ofx_cells(fields: Mapping[str, str], currency: str) -> dict[str, str]:
 
 
 def _read_csv(
-    text: str,
-    name: str,
-    columns: Mapping[str, str],
-    currency: str,
-    is_day_first: bool | None,
-    opening: dict[str, Decimal],
-) -> Iterator[Payment]:
-    """Yield the payments. Fill `opening` with the balances before the first ones."""
+    text: str, name: str, columns: Mapping[str, str], currency: str, is_day_first: bool | None
+) -> tuple[list[Payment], dict[str, Decimal]]:
+    """Return the payments, and the balances before the first ones."""
     lines = text.splitlines()
-    if len(lines) > MAX_LINES:
-        raise StatementError(f"{name}: more than {MAX_LINES:,} lines; split the file")
     delimiter = max(",;\t", key=text[:5000].count)
-    header_line, header = _find_header(lines, delimiter, columns, name)
-    positions = _find_columns(header, columns, name)
+    header_line, header, positions = _find_header(lines, delimiter, columns, name)
     currency = currency or _currency_of(header[positions.get("amount", positions.get("debit", [0]))[0]])
     reader = csv.reader(io.StringIO("\n".join(lines[header_line:])), delimiter=delimiter)
     try:
         # A quoted cell can have several lines.
-        rows = [(header_line + reader.line_num, row) for row in reader if not _is_balance_row(row, header)]
+        rows = [(header_line + reader.line_num, _cells(row, positions)) for row in reader]
     except csv.Error:
         line = header_line + reader.line_num
         raise StatementError(f"{name}, line {line:,}: a cell is too long; check the quotes before it") from None
-    found = [(line, _cells(row, positions)) for line, row in rows]
-    found = [(line, cells) for line, cells in found if _has_amount(cells) and cells["state"].lower() not in _NOT_BOOKED]
+    found = [(line, cells) for line, cells in rows if _has_amount(cells) and cells["state"].lower() not in _NOT_BOOKED]
     if is_day_first is None:
         is_day_first = _is_day_first([cells["date"] for _, cells in found], name)
     decimal_mark = _decimal_mark(cells[key] for _, cells in found for key in _AMOUNT_COLUMNS)
@@ -210,8 +199,7 @@ def _read_csv(
         except ValueError as error:
             raise StatementError(f"{name}, line {line:,}: {error}") from None
     balances = [_parse_balance(cells["balance"], decimal_mark) for _, cells in found]
-    opening |= _opening_balances(payments, balances)
-    yield from payments
+    return payments, _opening_balances(payments, balances)
 
 
 def _cells(row: Sequence[str], positions: Mapping[str, Sequence[int]]) -> dict[str, str]:
@@ -235,48 +223,46 @@ def _opening_balances(payments: Sequence[Payment], balances: Sequence[Decimal | 
     return opening
 
 
-def _find_header(lines: Sequence[str], delimiter: str, columns: Mapping[str, str], name: str) -> tuple[int, list[str]]:
-    """Return the number of lines up to the header, and its cells. Banks put other lines before it."""
+def _find_header(
+    lines: Sequence[str], delimiter: str, columns: Mapping[str, str], name: str
+) -> tuple[int, list[str], dict[str, list[int]]]:
+    """Return the number of lines up to the header, its cells, and the positions of each kind of column.
+
+    Banks put other lines before it. The positions are in the order of preference.
+    """
+    names = {key: (_plain_header(columns[key]),) if key in columns else _HEADERS[key] for key in COLUMNS}
     candidates = [[cell.strip().strip('"').strip() for cell in line.split(delimiter)] for line in lines[:30]]
-    for number, cells in enumerate(candidates, 1):
-        lowered = set(map(_plain_header, cells))
-        found = {key for key in COLUMNS if lowered.intersection(_header_names(key, columns))}
-        if "date" in found and ("amount" in found or {"debit", "credit"} <= found):
-            return number, cells
-    longest = max(candidates, key=len, default=[])
+    for number, header in enumerate(candidates, 1):
+        plain = list(map(_plain_header, header))
+        found = {key: [plain.index(one) for one in names[key] if one in plain] for key in COLUMNS}
+        if found["date"] and (found["amount"] or (found["debit"] and found["credit"])):
+            return number, header, _check_columns(found, header, columns, name)
     raise StatementError(
         f"{name}: no line has the headers of a date and an amount; name them with --columns date=HEADER,amount=HEADER, "
-        f"or with debit=HEADER,credit=HEADER for two columns; columns found: {_list_names(longest)}"
+        "or with debit=HEADER,credit=HEADER for two columns; columns found: "
+        f"{_list_names(max(candidates, key=len, default=[]))}"
     )
+
+
+def _check_columns(
+    found: Mapping[str, list[int]], header: Sequence[str], columns: Mapping[str, str], name: str
+) -> dict[str, list[int]]:
+    """Return the positions that are used. Raise StatementError if a column is missing."""
+    for key in columns:
+        if not found[key]:
+            raise StatementError(f"{name}: no column {columns[key]!r}; columns found: {_list_names(header)}")
+    if not found["name"]:
+        raise StatementError(
+            f"{name}: no column has the name or the description of a payment; name it with --columns name=HEADER; "
+            f"columns found: {_list_names(header)}"
+        )
+    unused = {"payer"} if "name" in columns else set[str]()
+    return {key: found[key] if key == "name" else found[key][:1] for key in found if found[key] and key not in unused}
 
 
 def _plain_header(header: str) -> str:
     """Return a header in lower case, and without a currency as in `Betrag (€)` or `Umsatz in EUR`."""
     return _CURRENCY_OF_HEADER.sub("", header).lower()
-
-
-def _header_names(key: str, columns: Mapping[str, str]) -> tuple[str, ...]:
-    return (_plain_header(columns[key]),) if key in columns else _HEADERS[key]
-
-
-def _find_columns(header: Sequence[str], columns: Mapping[str, str], name: str) -> dict[str, list[int]]:
-    """Return the positions of the columns of each kind, in order of preference."""
-    plain = list(map(_plain_header, header))
-    positions = {}
-    for key in COLUMNS:
-        found = [plain.index(one) for one in _header_names(key, columns) if one in plain]
-        if key in columns and not found:
-            raise StatementError(f"{name}: no column {columns[key]!r}; columns found: {_list_names(header)}")
-        if found:
-            positions[key] = found if key == "name" else found[:1]
-    if "name" in columns:
-        positions.pop("payer", None)
-    if "name" not in positions:
-        raise StatementError(
-            f"{name}: no column has the name or the description of a payment; name it with --columns name=HEADER; "
-            f"columns found: {_list_names(header)}"
-        )
-    return positions
 
 
 def _list_names(header: Sequence[str]) -> str:
@@ -294,11 +280,6 @@ def _currency_of(header: str) -> str:
 def _has_amount(cells: Mapping[str, str]) -> bool:
     """Return whether the row has an amount other than 0. Banks also write balances and notes."""
     return any(re.search(r"[^0\s.,+-]", cells[key]) for key in _AMOUNT_COLUMNS)
-
-
-def _is_balance_row(row: list[str], header: Sequence[str]) -> bool:
-    """Return whether the row is the opening or closing balance of an exported clock."""
-    return header[0] == "type" and row[:1] in (["opening"], ["closing"])
 
 
 def _is_day_first(dates: Sequence[str], name: str) -> bool:
@@ -362,12 +343,10 @@ def _parse_balance(text: str, decimal_mark: str) -> Decimal | None:
 
 def _parse_date(text: str, is_day_first: bool) -> datetime | date:
     try:
-        numeric = _NUMERIC_DATE.match(text)
+        numeric, named = _NUMERIC_DATE.match(text), _NAMED_MONTH_DATE.match(text)
         if numeric:
-            first, second = int(numeric[1]), int(numeric[2])
-            day, month = (first, second) if is_day_first else (second, first)
-            return date(_full_year(numeric[3]), month, day)
-        named = _NAMED_MONTH_DATE.match(text)
+            day, month = (numeric[1], numeric[2]) if is_day_first else (numeric[2], numeric[1])
+            return date(_full_year(numeric[3]), int(month), int(day))
         if named:
             return date(_full_year(named[3]), _MONTHS.index(named[2].lower()) + 1, int(named[1]))
         if len(text) > 10 and "T" in text:
