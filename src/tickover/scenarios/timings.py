@@ -38,11 +38,11 @@ class LocalTime(Struct, frozen=True):
 
     def on(self, day: date) -> datetime:
         """Return the instant on a day."""
-        return _to_utc(datetime.combine(day, self.time, self.zone))
+        return datetime.combine(day, self.time, self.zone).astimezone(UTC)
 
     def to_instant(self, local: datetime) -> datetime:
         """Return the instant of a local time without a zone."""
-        return _to_utc(local.replace(tzinfo=self.zone))
+        return local.replace(tzinfo=self.zone).astimezone(UTC)
 
     def to_local(self, instant: datetime) -> datetime:
         """Return the local time of an instant, without a zone."""
@@ -54,26 +54,16 @@ class LocalTime(Struct, frozen=True):
 
     def add(self, instant: datetime, duration: Duration) -> datetime:
         """Return the instant whose local time is `duration` later."""
-        try:
-            return self.to_instant(duration.add_to(self.to_local(instant)))
-        except OverflowError:
-            raise ValueError(f"{timestamps.write(instant)} plus the duration is after the year 9999") from None
+        return self.to_instant(duration.add_to(self.to_local(instant)))
 
     def subtract(self, instant: datetime, duration: Duration, earliest: datetime) -> datetime:
         """Return the instant whose local time is `duration` earlier, but not before `earliest`."""
         try:
             moved = self.to_instant(duration.subtract_from(self.to_local(instant)))
-        except (OverflowError, ValueError):
+        except OverflowError:
             return earliest
         # A local time that the clocks skip is later.
         return max(earliest, min(moved, instant))
-
-
-def _to_utc(local: datetime) -> datetime:
-    try:
-        return local.astimezone(UTC)
-    except OverflowError:
-        raise ValueError(f"{local.replace(tzinfo=None).isoformat()} is outside of the years 1 to 9999 in UTC") from None
 
 
 class Point(Struct, frozen=True):
@@ -94,14 +84,8 @@ class Point(Struct, frozen=True):
             case date():
                 return local_time.on(self.value)
         if self.value.has_time:
-            return self._add_to(self.value, window.start)
-        return local_time.on(self._add_to(self.value, local_time.to_local(window.start)))
-
-    def _add_to(self, duration: Duration, start: datetime) -> datetime:
-        try:
-            return duration.add_to(start)
-        except OverflowError:
-            raise ValueError(f"{self.text} is after the year 9999") from None
+            return self.value.add_to(window.start)
+        return local_time.on(self.value.add_to(local_time.to_local(window.start)))
 
 
 def parse_point(value: object) -> Point | None:

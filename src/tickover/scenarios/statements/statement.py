@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from tickover.api.arguments import Amount, add_exactly
-from tickover.api.clocks import Snapshot, Transaction, Transfer
+from tickover.api.clocks import Snapshot
 from tickover.api.fields import AccountType
 from tickover.api.plans import to_exact_balances
 
@@ -80,8 +80,8 @@ class Statement(Struct, frozen=True, rename="camel", omit_defaults=True):
 def build_statements(clock: Snapshot, opening: Mapping[str, Amount], *, pending: bool) -> list[Statement]:
     """Return a statement for each account in their order, or for each currency of a clock without accounts."""
     books: dict[str, list[Entry]] = {}
-    for book, entry in sorted(_entries(clock, pending=pending), key=lambda pair: pair[1].at):
-        books.setdefault(book, []).append(entry)
+    for entry in sorted(_entries(clock, pending=pending), key=lambda entry: entry.at):
+        books.setdefault(entry.account or entry.currency, []).append(entry)
     instants = [entry.at for entries in books.values() for entry in entries]
     start = min([clock.start_time or clock.frozen_time, *instants])
     end = max([clock.frozen_time, *instants])
@@ -99,37 +99,37 @@ def build_statements(clock: Snapshot, opening: Mapping[str, Amount], *, pending:
     return [statement(currency, balances.get(currency, Decimal(0))) for currency in sorted({*balances, *books})]
 
 
-def _entries(clock: Snapshot, *, pending: bool) -> Iterator[tuple[str, Entry]]:
-    """Yield transactions and the two ends of transfers, each with its account, or its currency if it has none."""
-
-    def entry(
-        id: str,
-        item: Transaction | Transfer,
-        amount: Decimal,
-        currency: str,
-        account: str | UnsetType,
-        category: str = "",
-    ) -> Entry:
-        return Entry(
-            id=id,
+def _entries(clock: Snapshot, *, pending: bool) -> Iterator[Entry]:
+    """Yield transactions and the two ends of transfers."""
+    for item in (*clock.transactions, *(clock.pending_transactions if pending else ())):
+        yield Entry(
+            id=item.id,
             at=item.at,
             name=clean_text(item.name),
-            amount=amount,
-            currency=currency,
-            category=clean_text(category),
-            account=account,
+            amount=item.amount if item.type == "INCOME" else -item.amount,
+            currency=item.currency,
+            category=clean_text(item.category or ""),
+            account=item.account or UNSET,
             pending=item.at > clock.frozen_time,
         )
-
-    for item in (*clock.transactions, *(clock.pending_transactions if pending else ())):
-        amount = item.amount if item.type == "INCOME" else -item.amount
-        account = item.account or UNSET
-        yield account or item.currency, entry(item.id, item, amount, item.currency, account, item.category or "")
     for transfer in (*(clock.transfers or ()), *((clock.pending_transfers or ()) if pending else ())):
-        received = transfer.amount if transfer.received is None else transfer.received
-        currency = transfer.received_currency or transfer.currency
-        yield transfer.from_, entry(f"{transfer.id}_out", transfer, -transfer.amount, transfer.currency, transfer.from_)
-        yield transfer.to, entry(f"{transfer.id}_in", transfer, received, currency, transfer.to)
+        leaves = Entry(
+            id=f"{transfer.id}_out",
+            at=transfer.at,
+            name=clean_text(transfer.name),
+            amount=-transfer.amount,
+            currency=transfer.currency,
+            account=transfer.from_,
+            pending=transfer.at > clock.frozen_time,
+        )
+        yield leaves
+        yield replace(
+            leaves,
+            id=f"{transfer.id}_in",
+            amount=transfer.amount if transfer.received is None else transfer.received,
+            currency=transfer.received_currency or transfer.currency,
+            account=transfer.to,
+        )
 
 
 def _with_balances(entries: Sequence[Entry], balance: Decimal) -> Iterator[Entry]:
