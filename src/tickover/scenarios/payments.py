@@ -47,7 +47,20 @@ class AmountRange(TableValues, frozen=True, kw_only=True):
         return int((self.between[1] - self.between[0]) / self.step) + 1
 
 
-class Payments(TableValues, frozen=True, kw_only=True):
+class Defaults(TableValues, frozen=True, kw_only=True):
+    """The keys of a scenario that its items can override."""
+
+    timezone: Annotated[tzinfo, readers.ZONE] = UTC
+    weekend: Annotated[Weekend, readers.WEEKEND] = "keep"
+    holidays: Annotated[Container[date], readers.HOLIDAYS] = frozenset()
+    seed: Annotated[int, readers.SEED] = 0
+
+    def check(self) -> None:
+        if "holidays" in self.table and self.weekend == "keep" and self.table.is_valid:
+            self.table.report('holidays requires weekend = "before" or weekend = "after"', "holidays")
+
+
+class Payments(Defaults, frozen=True, kw_only=True):
     """The keys that transactions, transfers and contributions share."""
 
     name: str
@@ -63,12 +76,8 @@ class Payments(TableValues, frozen=True, kw_only=True):
     times: Annotated[int | None, readers.TIMES] = None
     at: Annotated[tuple[Point, ...], OneOrMore(readers.POINT)] = ()
     time_of_day: Annotated[time, readers.TIME_OF_DAY] = field(default=time(8), name="time")
-    timezone: Annotated[tzinfo, readers.ZONE] = UTC
-    weekend: Annotated[Weekend, readers.WEEKEND] = "keep"
-    holidays: Annotated[Container[date], readers.HOLIDAYS] = frozenset()
     jitter_days: Annotated[int, readers.JITTER_DAYS] = 0
     chance: Annotated[Decimal | None, readers.CHANCE] = None
-    seed: Annotated[int, readers.SEED] = 0
     late_by: Annotated[
         Duration | Mapping[Point, Duration] | None,
         ByType(dict, Mapped(readers.DATE_KEY, readers.DURATION, '{2027-02-25 = "3 days"}'), readers.DURATION),
@@ -85,8 +94,7 @@ class Payments(TableValues, frozen=True, kw_only=True):
             for key in _RECURRENCE_KEYS:
                 if key in self.table:
                     self.table.report(f"{key} requires every or rrule and can't be used with at; remove it", key)
-        elif "holidays" in self.table and self.weekend == "keep" and self.table.is_valid:
-            self.table.report('holidays requires weekend = "before" or weekend = "after"', "holidays")
+        super().check()
         if self.table.is_valid and isinstance(self.table.values["amount"], list):
             self._check_amounts(self.table.values["amount"])
 

@@ -1,8 +1,8 @@
 """Scenarios, and their expansion into plans for a given start."""
 
-from collections.abc import Container, Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from contextlib import suppress
-from datetime import UTC, date, datetime, tzinfo
+from datetime import datetime
 from decimal import Decimal
 from itertools import chain
 from typing import Annotated, Final
@@ -28,11 +28,10 @@ from tickover.api.limits import (
 )
 from tickover.api.plans import Plan
 from tickover.scenarios import readers
-from tickover.scenarios.adjustments import Weekend
 from tickover.scenarios.errors import Mistakes, ScenarioError
 from tickover.scenarios.items import Account, Expect, Goal, Transaction, Transfer
-from tickover.scenarios.payments import Payments, PlannedEntry
-from tickover.scenarios.tables import Limit, Mapped, Table, Tables, TableValues
+from tickover.scenarios.payments import Defaults, Payments, PlannedEntry
+from tickover.scenarios.tables import Limit, Mapped, Table, Tables
 from tickover.scenarios.timings import Window
 
 _MAX_DATES: Final = 5_000
@@ -65,7 +64,7 @@ ONE_CALL: Final = Limits(
 """What createTestClock accepts."""
 
 
-class Scenario(TableValues, frozen=True, kw_only=True):
+class Scenario(Defaults, frozen=True, kw_only=True):
     """Transactions, transfers and goals over a length of time. `plan` expands them for a start."""
 
     title: Annotated[str, readers.NAME] = ""
@@ -76,10 +75,6 @@ class Scenario(TableValues, frozen=True, kw_only=True):
     length: Annotated[Duration, readers.LENGTH] = Duration(months=6)
     opening: Annotated[Mapping[str, Decimal], Mapped(readers.CURRENCY, readers.BALANCE, "{EUR = 1200}")] = {}
     """Balances before the start."""
-    timezone: Annotated[tzinfo, readers.ZONE] = UTC
-    weekend: Annotated[Weekend, readers.WEEKEND] = "keep"
-    holidays: Annotated[Container[date], readers.HOLIDAYS] = frozenset()
-    seed: Annotated[int, readers.SEED] = 0
     accounts: Annotated[tuple[Account, ...], Tables(Account, Limit("accounts", MAX_ACCOUNTS))] = ()
     transactions: Annotated[tuple[Transaction, ...], Tables(Transaction, CLOCK.transactions)] = ()
     transfers: Annotated[tuple[Transfer, ...], Tables(Transfer, CLOCK.transfers)] = ()

@@ -22,7 +22,7 @@ TEXT = "must be text of 1 to 120 characters"
 TIMES = "must be a whole number from 1 to 10,000"
 CURRENCY = 'must be three uppercase letters such as "EUR"'
 ITEM_KEYS = (
-    "amount, every, rrule, from, until, times, at, time, timezone, weekend, holidays, jitter_days, chance, seed,"
+    "timezone, weekend, holidays, seed, amount, every, rrule, from, until, times, at, time, jitter_days, chance,"
     " late_by, skipped"
 )
 ONE_TIMING = 'must have only one of every, for example "month on the 25th", at, for example "+10 days", and rrule'
@@ -105,6 +105,7 @@ def a_contribution(contribution: Any) -> dict[str, Any]:
             f'goal 1 "Trip", contribution 2: unknown key "nam"; available keys: {ITEM_KEYS}',
         ),
         ({}, "the scenario is empty; add transactions or goals"),
+        ({"holidays": ["2027-01-01"]}, 'holidays requires weekend = "before" or weekend = "after"'),
         ({"about": "\0"}, 'about must be text without U+0000, not "\\u0000"'),
         ({"start": "+1 day"}, f'start {DAY}, not "+1 day"'),
         ({"length": "0 days"}, f'length {LENGTH}, not "0 days"'),
