@@ -166,7 +166,7 @@ class Expect(TableValues, frozen=True, kw_only=True):
     def check(self) -> None:
         words = [word for word in _EXPECT_KEYS if word in self.table]
         if len(words) != 1:
-            if self.table.is_valid:
+            if not self.table.has_unknown_keys:
                 self.table.report(f"must have exactly one of {', '.join(_EXPECT_KEYS)}")
             return
         allowed = (words[0], *_EXPECT_KEYS[words[0]])

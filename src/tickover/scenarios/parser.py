@@ -78,7 +78,8 @@ def _check_accounts(scenario: Scenario, currencies: Mapping[str, str]) -> None:
     if not all(account.table.is_valid for account in scenario.accounts):
         return
     for item in scenario.transactions:
-        _check_account(item, currencies)
+        if item.table.is_valid:
+            _check_account(item, currencies)
     for transfer in scenario.transfers:
         if transfer.table.is_valid:
             _check_transfer(transfer, currencies)
@@ -90,7 +91,7 @@ def _check_account(item: Transaction, currencies: Mapping[str, str]) -> None:
         if _has_key(item, "account", item.account, currencies) and currencies[item.account] != item.currency:
             problem = f"the account {quote(item.account)} is in {currencies[item.account]}, not in {item.currency}"
             item.table.report(problem, "account")
-    elif currencies and item.currency and "account" not in item.table and item.currency not in currencies.values():
+    elif currencies and item.currency and item.currency not in currencies.values():
         problem = f"no account is in {item.currency}; add one, or use the currency of an account"
         item.table.report(problem, "currency")
 

@@ -194,11 +194,13 @@ class Tables(BaseReader, frozen=True):
 
 @lru_cache
 def _keys_of(kind: type[TableValues]) -> dict[str, tuple[structs.FieldInfo, BaseReader]]:
-    """Return the field and the reader of each key of a table."""
-    annotated = [(field, get_args(field.type)[1:]) for field in structs.fields(kind)]
-    return {
-        field.encode_name: (field, found[0]) for field, found in annotated if found and isinstance(found[0], BaseReader)
-    }
+    """Return the field and the reader of each key of a table. Required keys are first."""
+    keys = {}
+    for field in sorted(structs.fields(kind), key=lambda field: not field.required):
+        for reader in get_args(field.type)[1:]:
+            if isinstance(reader, BaseReader):
+                keys[field.encode_name] = field, reader
+    return keys
 
 
 def read_table(kind: type[ValuesT], table: Table) -> ValuesT:

@@ -22,7 +22,7 @@ TEXT = "must be text of 1 to 120 characters"
 TIMES = "must be a whole number from 1 to 10,000"
 CURRENCY = 'must be three uppercase letters such as "EUR"'
 ITEM_KEYS = (
-    "timezone, weekend, holidays, seed, amount, every, rrule, from, until, times, at, time, jitter_days, chance,"
+    "amount, timezone, weekend, holidays, seed, every, rrule, from, until, times, at, time, jitter_days, chance,"
     " late_by, skipped"
 )
 ONE_TIMING = 'must have only one of every, for example "month on the 25th", at, for example "+10 days", and rrule'
