@@ -5,13 +5,19 @@ from datetime import UTC, datetime, time, tzinfo
 from decimal import Decimal
 from typing import Annotated, Final
 
-from msgspec import UNSET, field
+from msgspec import UNSET, UnsetType, field
 from msgspec.structs import replace
 
 from tickover.api import expectations, plans, timestamps
 from tickover.api.clocks import TransactionEntry, TransferEntry
 from tickover.api.durations import Duration
-from tickover.api.expectations import BalanceExpectationEntry, Expectation, ExpectationEntry, Period
+from tickover.api.expectations import (
+    BalanceExpectationEntry,
+    Expectation,
+    ExpectationEntry,
+    Period,
+    TotalExpectationEntry,
+)
 from tickover.api.fields import AccountType, TransactionType
 from tickover.api.limits import MAX_GOAL_CONTRIBUTIONS, MAX_NAME
 from tickover.api.plans import PlannedAccount, PlannedContribution, PlannedTransaction, PlannedTransfer
@@ -39,14 +45,14 @@ class Transaction(Payments, frozen=True, kw_only=True):
     name: Annotated[str, readers.NAME]
     type: Annotated[TransactionType, readers.TYPE]
     currency: Annotated[str, readers.CURRENCY] = ""
-    category: Annotated[str | None, readers.CATEGORY] = None
-    account: Annotated[str | None, readers.ACCOUNT_KEY] = None
+    category: Annotated[str | UnsetType, readers.CATEGORY] = UNSET
+    account: Annotated[str | UnsetType, readers.ACCOUNT_KEY] = UNSET
     reversed_after: Annotated[Duration | None, readers.DURATION] = None
     pending: Annotated[Duration | None, readers.DURATION] = None
     """How long before it the bank shows a card payment as pending."""
-    authorized_amount: Annotated[Decimal | None, readers.AMOUNT] = None
+    authorized_amount: Annotated[Decimal | UnsetType, readers.AMOUNT] = UNSET
     """What the bank shows before a card payment is booked."""
-    authorized_name: Annotated[str | None, readers.NAME] = None
+    authorized_name: Annotated[str | UnsetType, readers.NAME] = UNSET
 
     def check(self) -> None:
         super().check()
@@ -60,16 +66,14 @@ class Transaction(Payments, frozen=True, kw_only=True):
         return {self.type} if self.reversed_after is None else {self.type, _OPPOSITES[self.type]}
 
     def entry(self, at: datetime, amount: Decimal, index: int, window: Window) -> PlannedTransaction:
-        category = UNSET if self.category is None else self.category
-        account = UNSET if self.account is None else self.account
-        planned = TransactionEntry(at, self.name, amount, self.currency, self.type, category, account)
+        planned = TransactionEntry(at, self.name, amount, self.currency, self.type, self.category, self.account)
         if self.pending is None:
             return planned
         return replace(
             planned,
             authorized_at=self.local_time.subtract(at, self.pending, window.start),
-            authorized_amount=UNSET if self.authorized_amount is None else self.authorized_amount,
-            authorized_name=UNSET if self.authorized_name is None else self.authorized_name,
+            authorized_amount=self.authorized_amount,
+            authorized_name=self.authorized_name,
         )
 
     def entries(self, nominal: Sequence[datetime], window: Window) -> list[PlannedEntry]:
@@ -145,21 +149,21 @@ _OPTIONAL_KEYS: Final = {key for keys in _EXPECT_KEYS.values() for key in keys}
 class Expect(TableValues, frozen=True, kw_only=True):
     """One expectation. Its instants depend on the scenario's start."""
 
-    never_below: Annotated[Decimal | None, readers.BOUND] = None
-    never_above: Annotated[Decimal | None, readers.BOUND] = None
+    never_below: Annotated[Decimal | UnsetType, readers.BOUND] = UNSET
+    never_above: Annotated[Decimal | UnsetType, readers.BOUND] = UNSET
     goal_reached: Annotated[str | None, readers.NAME] = None
     total: Annotated[TransactionType | None, readers.TYPE] = None
     posted: Annotated[str | None, readers.NAME] = None
     currency: Annotated[str, readers.CURRENCY] = ""
-    account: Annotated[str | None, readers.ACCOUNT_KEY] = None
+    account: Annotated[str | UnsetType, readers.ACCOUNT_KEY] = UNSET
     from_: Annotated[Point | None, readers.POINT] = field(default=None, name="from")
     until: Annotated[Point | None, readers.POINT] = None
     time_of_day: Annotated[time, readers.TIME_OF_DAY] = field(default=time(8), name="time")
     by: Annotated[Point, readers.POINT] = Point('"end"', "end")
-    category: Annotated[str | None, readers.CATEGORY] = None
+    category: Annotated[str | UnsetType, readers.CATEGORY] = UNSET
     per: Annotated[Period, readers.PERIOD] = "ALL"
-    at_least: Annotated[Decimal | None, readers.TOTAL_BOUND] = None
-    at_most: Annotated[Decimal | None, readers.TOTAL_BOUND] = None
+    at_least: Annotated[Decimal | UnsetType, readers.TOTAL_BOUND] = UNSET
+    at_most: Annotated[Decimal | UnsetType, readers.TOTAL_BOUND] = UNSET
     count: Annotated[int, readers.TIMES] = 1
     timezone: tzinfo = UTC
 
@@ -177,7 +181,7 @@ class Expect(TableValues, frozen=True, kw_only=True):
             self.table.report("must have either account or currency", "account")
         if words == ["total"] and "at_least" not in self.table and "at_most" not in self.table:
             self.table.report("total requires at_least, at_most or both")
-        if self.at_least is not None and self.per != "ALL":
+        if self.at_least is not UNSET and self.per != "ALL":
             # Nothing happens after the scenario's end, but the clock continues for ten years.
             self.table.report('at_least requires per = "all"')
 
@@ -194,19 +198,19 @@ class Expect(TableValues, frozen=True, kw_only=True):
             if self.posted is not None:
                 return expectations.posted(self.posted, self._instant("by", self.by, window), self.count)
             if self.total is not None:
-                return expectations.total(
-                    self.total, self.currency, per=self.per, category=self.category,
-                    at_least=self.at_least, at_most=self.at_most,
-                )  # fmt: skip
-            rule = BalanceExpectationEntry(
+                total = TotalExpectationEntry(
+                    self.total, self.currency, self.per, self.category, self.at_least, self.at_most
+                )
+                return ExpectationEntry(total=total)
+            balance = BalanceExpectationEntry(
                 currency=UNSET if self.account else self.currency,
-                account=self.account or UNSET,
-                at_least=UNSET if self.never_below is None else self.never_below,
-                at_most=UNSET if self.never_above is None else self.never_above,
+                account=self.account,
+                at_least=self.never_below,
+                at_most=self.never_above,
                 from_=self._instant("from", self.from_, window) if self.from_ else UNSET,
                 until=self._instant("until", self.until, window) if self.until else UNSET,
             )
-            return ExpectationEntry(balance=rule)
+            return ExpectationEntry(balance=balance)
 
     def _instant(self, key: str, point: Point, window: Window) -> datetime:
         instant = point.instant(LocalTime(self.time_of_day, self.timezone), window)

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, time
 from typing import Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from tickover.api.limits import MAX_OPENING_BALANCES
@@ -11,7 +12,7 @@ from tickover.api.suggestions import suggest
 from tickover.scenarios.errors import Mistakes, quote
 from tickover.scenarios.items import Account, Expect, Transaction, Transfer
 from tickover.scenarios.scenario import Scenario
-from tickover.scenarios.tables import Source, Table, read_table
+from tickover.scenarios.tables import Source, Table, TableValues, read_table
 from tickover.scenarios.timings import LocalTime
 
 
@@ -87,8 +88,8 @@ def _check_accounts(scenario: Scenario, currencies: Mapping[str, str]) -> None:
 
 def _check_account(item: Transaction, currencies: Mapping[str, str]) -> None:
     """Report an account that the file doesn't have, or that has another currency."""
-    if item.account is not None:
-        if _has_key(item, "account", item.account, currencies) and currencies[item.account] != item.currency:
+    if item.account:
+        if _has_account(item, "account", item.account, currencies) and currencies[item.account] != item.currency:
             problem = f"the account {quote(item.account)} is in {currencies[item.account]}, not in {item.currency}"
             item.table.report(problem, "account")
     elif currencies and item.currency and item.currency not in currencies.values():
@@ -96,17 +97,21 @@ def _check_account(item: Transaction, currencies: Mapping[str, str]) -> None:
         item.table.report(problem, "currency")
 
 
-def _has_key(item: Transaction | Transfer | Expect, member: str, key: str, currencies: Mapping[str, str]) -> bool:
-    """Return whether the file has an account with this key, and report if it doesn't."""
-    if key not in currencies:
-        hint = suggest(key, currencies, '"{}"', fallback="" if currencies else "add it to accounts")
-        item.table.report(f"no account has the key {quote(key)}{hint}", member)
-    return key in currencies
+def _is_known(item: TableValues, key: str, name: str, known: Collection[str], problem: str, fallback: str = "") -> bool:
+    """Return whether the file has a name, and report if it doesn't."""
+    if name not in known:
+        hint = suggest(name, known, '"{}"', fallback=fallback)
+        item.table.report(f"{problem} {quote(name)}{hint}", key)
+    return name in known
+
+
+def _has_account(item: TableValues, key: str, account: str, known: Collection[str]) -> bool:
+    return _is_known(item, key, account, known, "no account has the key", "" if known else "add it to accounts")
 
 
 def _check_transfer(item: Transfer, currencies: Mapping[str, str]) -> None:
-    has_source = _has_key(item, "from_account", item.from_account, currencies)
-    if not _has_key(item, "to_account", item.to_account, currencies) or not has_source:
+    has_source = _has_account(item, "from_account", item.from_account, currencies)
+    if not _has_account(item, "to_account", item.to_account, currencies) or not has_source:
         return
     leaves, arrives = currencies[item.from_account], currencies[item.to_account]
     if item.from_account == item.to_account:
@@ -123,28 +128,22 @@ def _check_expectations(scenario: Scenario) -> None:
     goals = [goal.name for goal in scenario.goals]
     accounts = {account.key: account.currency for account in scenario.accounts}
     currencies = {*scenario.opening, *accounts.values(), *(item.currency for item in items)}
-    categories = {(type, item.currency, item.category) for item in items for type in item.types}
+    categories = [(type, item.currency, item.category) for item in items for type in item.types]
     for one in scenario.expect:
         if one.goal_reached is not None:
-            _check_name(one, "goal_reached", "goal", one.goal_reached, goals)
+            _is_known(one, "goal_reached", one.goal_reached, goals, "no goal is named")
             if goals.count(one.goal_reached) > 1:
                 one.table.report(f"several goals are named {quote(one.goal_reached)}; rename one")
         elif one.posted is not None:
-            _check_name(one, "posted", "transaction", one.posted, [item.name for item in items])
-        elif one.account is not None:
-            _has_key(one, "account", one.account, accounts)
+            _is_known(one, "posted", one.posted, [item.name for item in items], "no transaction is named")
+        elif one.account:
+            _has_account(one, "account", one.account, accounts)
         elif one.currency not in currencies:
             hint = suggest(one.currency, currencies)
             problem = f"no transaction, account or opening balance is in {one.currency}{hint}"
             one.table.report(problem, "currency")
-        elif one.category is not None and (one.total, one.currency, one.category) not in categories:
-            names = [name for *key, name in categories if key == [one.total, one.currency] and name]
-            kind = f"{str(one.total).lower()} in {one.currency}"
-            hint = suggest(one.category, names, '"{}"')
-            one.table.report(f"no {kind} has the category {quote(one.category)}{hint}", "category")
-
-
-def _check_name(one: Expect, word: str, kind: str, name: str, names: Collection[str]) -> None:
-    if name not in names:
-        hint = suggest(name, names, '"{}"')
-        one.table.report(f"no {kind} is named {quote(name)}{hint}", word)
+        elif one.total is not None and one.category is not UNSET:
+            kind = [one.total, one.currency]
+            names = [name for *key, name in categories if key == kind and name is not UNSET]
+            problem = f"no {one.total.lower()} in {one.currency} has the category"
+            _is_known(one, "category", one.category, names, problem)
