@@ -7,8 +7,7 @@ from pathlib import Path
 
 from tickover.server.logs import Log
 from tickover.server.settings import OUTBOX, SettingError
-from tickover.server.sign_in.mail.compose import Composer
-from tickover.server.sign_in.mail.mailer import Mailer
+from tickover.server.sign_in.mail.mailer import Composer, Mailer
 from tickover.server.sign_in.mail.outbox import Outbox
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from tickover.api.terminal import escape
 from tickover.server.settings import SettingError
-from tickover.server.sign_in.mail.compose import Composer
-from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailRejected
+from tickover.server.sign_in.mail.mailer import Composer, Email, EmailKind, MailRejected
 
 TIMESTAMP_FORMAT = "%Y%m%dT%H%M%S.%fZ"
 SEQUENCE_FILE = ".sequence"

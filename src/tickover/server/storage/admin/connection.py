@@ -32,11 +32,6 @@ class _PostgresConnection:
         self._connection = connection
         self._read_only = read_only
 
-    async def set_codecs(self) -> None:
-        await self._connection.set_type_codec(
-            "bool", schema="pg_catalog", encoder=lambda value: bytes((value,)), decoder=ord, format="binary"
-        )
-
     async def read_version(self) -> int:
         return await read_schema_version(self._connection)
 
@@ -130,8 +125,10 @@ async def open_admin_connection(url: str, *, read_only: bool = False) -> AsyncIt
             if is_postgres(url):
                 # No timeout: commands on a large database take long.
                 driver = await opened.enter_async_context(open_connection(url, command_seconds=None))
+                await driver.set_type_codec(
+                    "bool", schema="pg_catalog", encoder=lambda value: bytes((value,)), decoder=ord, format="binary"
+                )
                 connection = _PostgresConnection(driver, read_only=read_only)
-                await connection.set_codecs()
             else:
                 connection = _SqliteConnection(sqlite_path(url), read_only=read_only)
                 opened.callback(connection.close)

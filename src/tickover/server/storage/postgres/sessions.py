@@ -76,11 +76,6 @@ class Sessions:
         missing = {name: self._settings[name] for name, value in rows if value != self._settings[name]}
         if not missing:
             return
-        if not self.are_pooled:
-            raise SettingError(
-                f"{self._database} doesn't keep session settings ({', '.join(missing)}). If it is behind a pooler, set "
-                "pool_mode = session in the pooler."
-            )
         role = await connection.fetchval("select quote_ident(current_user)")
         commands = " ".join(f"alter role {role} set {name} = '{value}';" for name, value in missing.items())
         raise SettingError(
