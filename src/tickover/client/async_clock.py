@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from tickover.api.arguments import Amount, InstantLike, to_instant
 from tickover.api.clocks import Balance, Event, Snapshot
@@ -12,24 +12,23 @@ from tickover.api.errors import Rejection
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import PlannedItem, expense
 from tickover.api.reconciliation import Reconciliation
+from tickover.client import calls
 from tickover.client.amendments import Item, ids_in_fork
 from tickover.client.books import Books
-from tickover.client.calls import ClockChanges, FaultLike
+from tickover.client.calls import Call, ClockChanges, FaultLike
 from tickover.client.clocks import AdvanceResult, ClockState, ClockView, diff_snapshots
 from tickover.client.errors import BooksDiffer, ExpectationFailed, NothingLeft
+from tickover.client.session import Session
 from tickover.client.timeline import accounts_hint, format_differences, format_violations
 from tickover.client.webhooks import Delivery, Handler, decode_secret, post, sign_event
-
-if TYPE_CHECKING:
-    from tickover.client.async_client import AsyncClient
 
 
 class AsyncClock(ClockView):
     """A clock. Its properties are from the last response; its methods call the server."""
 
-    def __init__(self, client: "AsyncClient", snapshot: Snapshot) -> None:
+    def __init__(self, session: Session, snapshot: Snapshot) -> None:
         super().__init__(ClockState(snapshot))
-        self._client = client
+        self._session = session
 
     async def advance(  # noqa: PLR0913 - one parameter for each unit of time
         self,
@@ -63,11 +62,11 @@ class AsyncClock(ClockView):
 
     async def preview(self, at: InstantLike) -> Snapshot:
         """Return the clock as it would be at an instant, without moving it."""
-        return (await self._client.get_clock(self.id, at)).snapshot
+        return await self._session.send(calls.get_clock(self.id, at))
 
     async def refresh(self) -> None:
         """Load the clock's current state from the server."""
-        self._update(await self._client.get_clock(self.id))
+        await self._update(calls.get_clock(self.id))
 
     async def fork(
         self,
@@ -83,15 +82,14 @@ class AsyncClock(ClockView):
         `cancel` amend the fork in a second call. `cancel` has items of this clock. If the server rejects the amendment,
         the fork is deleted.
         """
-        fork = await self._client.fork_clock(self.id, at, **changes)
-        if not add and not cancel:
-            return fork
-        try:
-            cancelled = ids_in_fork(cancel, self.id, fork.id)
-            return await self._client.amend_clock(fork.id, add=add, cancel=cancelled, goals=fork.goals)
-        except Rejection:
-            await fork.delete()
-            raise
+        fork = AsyncClock(self._session, await self._session.send(calls.fork_clock(self.id, at, **changes)))
+        if add or cancel:
+            try:
+                await fork._amend(add, ids_in_fork(cancel, self.id, fork.id))
+            except Rejection:
+                await fork.delete()
+                raise
+        return fork
 
     async def add(self, *items: PlannedItem) -> AdvanceResult:
         """Add items to the clock. Items at the frozen time happen at once. Return what happened."""
@@ -109,16 +107,16 @@ class AsyncClock(ClockView):
 
     async def update(self, **changes: Unpack[ClockChanges]) -> None:
         """Replace the name, labels, opening balances or expectations that you pass. None removes them."""
-        self._update(await self._client.update_clock(self.id, **changes))
+        await self._update(calls.update_clock(self.id, **changes))
 
     async def connect(
         self, protocol: BankProtocol, *, institution: str | None = None, faults: Sequence[FaultLike] | None = None
     ) -> Connected:
         """Let a program that speaks the protocol of a bank read the clock. The token is shown only once."""
-        return await self._client.connect_clock(self.id, protocol, institution=institution, faults=faults)
+        return await self._session.send(calls.connect_clock(self.id, protocol, institution=institution, faults=faults))
 
     async def delete(self) -> None:
-        await self._client.delete_clock(self.id)
+        await self._session.send(calls.delete_clock(self.id))
 
     async def events(
         self,
@@ -128,7 +126,7 @@ class AsyncClock(ClockView):
         opening_balances: Mapping[str, Amount] | None = None,
     ) -> AsyncIterator[Event]:
         """Iterate over the events after `after` and until `until`, which is the frozen time by default."""
-        found = self._client.list_events(self.id, after=after, until=until, opening_balances=opening_balances)
+        found = self._session.list_events(self.id, after=after, until=until, opening_balances=opening_balances)
         async for event in found:
             yield event
 
@@ -150,7 +148,7 @@ class AsyncClock(ClockView):
         event waits for the next call. If the handler raises an error, the next call starts with that event.
         """
         key, queue = decode_secret(secret), self._state.events
-        is_blocking = self._client._transport.is_blocking  # noqa: SLF001 - the public client doesn't show it
+        is_blocking = self._session.is_blocking
         found = [event async for event in self.events(after=queue.after)]
         events = queue.arrange(queue.find_new(found), duplicate=duplicate, reorder=reorder, delay=delay, seed=seed)
         deliveries: list[Delivery] = []
@@ -173,7 +171,7 @@ class AsyncClock(ClockView):
         """Return the balance of a currency or of an account at an instant, which is the frozen time by default."""
         if (currency is None) == (account is None):
             raise ValueError("pass either a currency or an account")
-        result = await self._client.get_balances(self.id, at, opening_balances=opening_balances)
+        result = await self._session.send(calls.get_balances(self.id, at, opening_balances=opening_balances))
         found = {each.currency: each.balance for each in result.balances}
         accounts = {each.account: each.balance for each in result.accounts or ()}
         if currency is not None:
@@ -186,7 +184,7 @@ class AsyncClock(ClockView):
         self, at: InstantLike | None = None, *, opening_balances: Mapping[str, Amount] | None = None
     ) -> dict[str, Balance]:
         """Return the balance of each currency at an instant, with its lowest and highest point until then."""
-        result = await self._client.get_balances(self.id, at, opening_balances=opening_balances)
+        result = await self._session.send(calls.get_balances(self.id, at, opening_balances=opening_balances))
         return {balance.currency: balance for balance in result.balances}
 
     async def check(
@@ -197,8 +195,8 @@ class AsyncClock(ClockView):
     ) -> CheckResult:
         """Check expectations, by default those of the clock. Raise ExpectationFailed if one doesn't hold."""
         __tracebackhide__ = True
-        result = await self._client.check_clock(
-            self.id, expectations or None, until=until, opening_balances=opening_balances
+        result = await self._session.send(
+            calls.check_clock(self.id, expectations or None, until=until, opening_balances=opening_balances)
         )
         if not result.ok:
             checked = expectations or result.expectations or ()
@@ -221,8 +219,16 @@ class AsyncClock(ClockView):
         database, CSV as text, or the path of a CSV file. An amount is negative if money went out.
         """
         __tracebackhide__ = True
-        result = await self._client.reconcile_clock(
-            self.id, books, balance=balance, at=at, account=account, currency=currency, tolerance_days=tolerance_days
+        result = await self._session.send(
+            calls.reconcile_clock(
+                self.id,
+                books,
+                balance=balance,
+                at=at,
+                account=account,
+                currency=currency,
+                tolerance_days=tolerance_days,
+            )
         )
         if not result.ok:
             time = self.frozen_time if at is None else to_instant(at)
@@ -231,15 +237,16 @@ class AsyncClock(ClockView):
             raise BooksDiffer(f"{text}\n\n{hint}" if hint else text, result)
         return result
 
-    def _update(self, clock: "AsyncClock") -> AdvanceResult:
-        """Replace the snapshot by that of a later response, and return the difference."""
-        before, self._state.snapshot = self.snapshot, clock.snapshot
+    async def _update(self, call: Call[Snapshot]) -> AdvanceResult:
+        """Send the call, replace the snapshot by its result, and return the difference."""
+        after = await self._session.send(call)
+        before, self._state.snapshot = self.snapshot, after
         for move_to in self._state.on_move:
             move_to(self.frozen_time)
-        return diff_snapshots(before, self.snapshot)
+        return diff_snapshots(before, after)
 
     async def _advance(self, to: InstantLike) -> AdvanceResult:
-        return self._update(await self._client.advance_clock(self.id, to))
+        return await self._update(calls.advance_clock(self.id, to))
 
     async def _amend(self, add: Sequence[PlannedItem], cancel: Sequence[Item]) -> AdvanceResult:
-        return self._update(await self._client.amend_clock(self.id, add=add, cancel=cancel, goals=self.goals))
+        return await self._update(calls.amend_clock(self.id, add=add, cancel=cancel, goals=self.goals))

@@ -9,11 +9,12 @@ from functools import wraps
 from inspect import signature
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, get_args
 
-from tickover.client.async_client import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL, AsyncClient
+from tickover.client.async_client import AsyncClient
 from tickover.client.async_clock import AsyncClock
 from tickover.client.clocks import ClockView
+from tickover.client.session import DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_URL
 
-A = TypeVar("A")
+A_co = TypeVar("A_co", covariant=True)
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -29,17 +30,17 @@ def run(awaitable: Awaitable[T]) -> T:
     raise RuntimeError("the coroutine waits for an event loop")
 
 
-class _Blocking(Generic[A]):
+class _Blocking(Generic[A_co]):
     """An object whose methods run those of an asyncio object."""
 
-    _async: A
+    _async: A_co
 
 
 def _method(
-    method: Callable[Concatenate[A, P], Coroutine[Any, Any, T]],
-) -> Callable[Concatenate[_Blocking[A], P], T]:
+    method: Callable[Concatenate[A_co, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[_Blocking[A_co], P], T]:
     @wraps(method)
-    def blocking(self: _Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def blocking(self: _Blocking[A_co], /, *args: P.args, **kwargs: P.kwargs) -> T:
         __tracebackhide__ = True
         return run(method(self._async, *args, **kwargs))
 
@@ -47,10 +48,10 @@ def _method(
 
 
 def _clock_method(
-    method: Callable[Concatenate[A, P], Coroutine[Any, Any, AsyncClock]],
-) -> Callable[Concatenate[_Blocking[A], P], "Clock"]:
+    method: Callable[Concatenate[A_co, P], Coroutine[Any, Any, AsyncClock]],
+) -> Callable[Concatenate[_Blocking[A_co], P], "Clock"]:
     @wraps(method)
-    def blocking(self: _Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> "Clock":
+    def blocking(self: _Blocking[A_co], /, *args: P.args, **kwargs: P.kwargs) -> "Clock":
         __tracebackhide__ = True
         return Clock(run(method(self._async, *args, **kwargs)))
 
@@ -59,10 +60,10 @@ def _clock_method(
 
 
 def _iterator(
-    method: Callable[Concatenate[A, P], AsyncIterator[T]],
-) -> Callable[Concatenate[_Blocking[A], P], Iterator[T]]:
+    method: Callable[Concatenate[A_co, P], AsyncIterator[T]],
+) -> Callable[Concatenate[_Blocking[A_co], P], Iterator[T]]:
     @wraps(method)
-    def blocking(self: _Blocking[A], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+    def blocking(self: _Blocking[A_co], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
         iterator = method(self._async, *args, **kwargs)
         while True:
             try:

@@ -23,7 +23,7 @@ MakeCall = Callable[[AsyncClient], Any]
 
 async def advance(client: AsyncClient) -> None:
     clock = await ScriptedTransport(respond_normally).client().get_clock("clock_1")
-    clock._client = client
+    clock._session = client
     await clock.advance(days=1)
 
 

@@ -1,0 +1,101 @@
+"""What clients and their clocks share: the server, the token, and the retries."""
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from typing import Final, TypeVar
+
+from tickover.api.arguments import Amount, InstantLike
+from tickover.api.clocks import Event
+from tickover.api.errors import Reason, Rejection
+from tickover.client import calls
+from tickover.client.calls import Call
+from tickover.client.errors import Unreachable
+from tickover.client.messages import Transport
+
+T = TypeVar("T")
+
+DEFAULT_URL: Final = "http://127.0.0.1:8000"
+DEFAULT_TIMEOUT: Final = 15.0
+DEFAULT_RETRIES: Final = 2
+_FIRST_DELAY: Final = 0.1
+_MAX_DELAY: Final = 3.0
+_TOKEN: Final = re.compile("[!-~]+")
+
+
+class Session:
+    """Sends calls to one server, with the token of one user."""
+
+    def __init__(self, url: str, token: str | None, transport: Transport, retries: int) -> None:
+        if retries < 0:
+            raise ValueError("retries must be 0 or more")
+        self.url: Final = url.rstrip("/")
+        self.token = token
+        self._transport = transport
+        self.is_blocking: Final = transport.is_blocking
+        self._retries = retries
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r}, {'not signed in' if self.token is None else 'signed in'})"
+
+    @property
+    def token(self) -> str | None:
+        """The bearer token, or None if the client isn't signed in."""
+        return self._token
+
+    @token.setter
+    def token(self, token: str | None) -> None:
+        if token is not None and not _TOKEN.fullmatch(token):
+            raise ValueError("a token must consist of printable ASCII characters without spaces")
+        self._token = token
+
+    async def send(self, call: Call[T]) -> T:
+        """Return the result of the call. Retry it if that is safe, and raise the error of the last attempt."""
+        retries = 0
+        may_be_done = False
+        """Whether the server may have completed an earlier attempt."""
+        while True:
+            try:
+                return call.decode(await self._transport.send(call.request, self._token))
+            except Unreachable as error:
+                if error.may_have_arrived and not call.idempotent:
+                    raise Unreachable(f"{error} The server may or may not have processed the call.") from None
+                if retries == self._retries:
+                    raise
+                may_have_arrived, delay = error.may_have_arrived, 0.0
+            except Rejection as rejection:
+                if may_be_done and rejection.reason in call.already_done:
+                    return call.already_done[rejection.reason]
+                if rejection.reason is not Reason.UNAVAILABLE or not call.idempotent or retries == self._retries:
+                    raise
+                may_have_arrived, delay = True, _requested_delay(rejection)
+            await self._transport.sleep(min(delay or _FIRST_DELAY * 2**retries, _MAX_DELAY))
+            retries += 1
+            may_be_done = may_be_done or may_have_arrived
+
+    async def list_events(
+        self,
+        id: str,
+        *,
+        after: InstantLike | None = None,
+        until: InstantLike | None = None,
+        opening_balances: Mapping[str, Amount] | None = None,
+    ) -> AsyncIterator[Event]:
+        """Iterate over a clock's events after `after` and until `until`, which is the frozen time by default."""
+        cursor = None
+        while True:
+            page = await self.send(calls.list_events(id, after, until, opening_balances, cursor))
+            for event in page.events:
+                yield event
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    async def close(self) -> None:
+        """Close all connections. The client can't be used afterwards."""
+        await self._transport.close()
+
+
+def _requested_delay(rejection: Rejection) -> float:
+    """Return the delay that the server asks for, or 0."""
+    seconds = rejection.details.get("retryAfterSeconds")
+    return max(seconds, 0) if isinstance(seconds, int | float) else 0
