@@ -10,7 +10,7 @@ from msgspec import DecodeError, Struct, json
 
 from tickover.api import ids, timestamps
 from tickover.api.connections import BankProtocol
-from tickover.api.errors import Reason, Rejection, unavailable
+from tickover.api.errors import Fault, Reason, Rejection, invalid_params, unavailable
 from tickover.api.fields import ClockId, Params
 from tickover.api.timestamps import Instant
 from tickover.server.lru_cache import LruCache
@@ -66,10 +66,6 @@ class ClockParams(Params, frozen=True):
     """The parameters of an operation on a clock."""
 
     id: ClockId
-
-
-class KeyReused(Exception):
-    """An earlier call with the same idempotency key had other parameters, and its clock is live."""
 
 
 ComputeNext = Callable[[Clock, Schedule], Awaitable[NextSchedule]]
@@ -182,7 +178,7 @@ class Clocks:
     async def find_existing(self, caller: Caller) -> bytes | None:
         """Return the live clock that an earlier call with the caller's idempotency key created or amended.
 
-        Raise KeyReused if that call had other parameters.
+        Raise a Rejection if that call had other parameters.
         """
         assert caller.idempotency_record is not None
         key_digest, min_live_key = caller.idempotency_record.key_digest, ids.first_live_key(caller.now)
@@ -192,7 +188,8 @@ class Clocks:
     def _repeat(self, existing: ExistingClock, caller: Caller) -> bytes:
         assert caller.idempotency_record is not None
         if existing.params_digest != caller.idempotency_record.params_digest:
-            raise KeyReused
+            message = "was already used with other parameters for a live clock; use a new key"
+            raise invalid_params([Fault("Idempotency-Key", "reused", message)])
         return clock_result(*self.decode(existing.stored))
 
     def decode(self, stored: StoredClock) -> tuple[Clock, Schedule]:

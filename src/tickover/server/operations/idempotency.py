@@ -8,11 +8,10 @@ from contextlib import suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tickover.api.errors import Fault, Reason, Rejection, invalid_params
+from tickover.api.errors import Fault, Reason, Rejection
 from tickover.api.fields import Params
 from tickover.api.limits import MAX_IDEMPOTENCY_KEY
 from tickover.server.operations.access import Caller
-from tickover.server.operations.clocks import KeyReused
 from tickover.server.operations.operation import Operation
 from tickover.server.operations.services import Services
 from tickover.server.storage.store import IdempotencyRecord
@@ -29,21 +28,13 @@ async def run_once(
         params = decode(_header_faults(header))
     except Rejection as rejection:
         # Instants in the parameters may have been in range when an earlier call created the clock.
-        if any(fault.rule != "range" for fault in rejection.faults):
-            raise
-        with suppress(KeyReused):
-            existing = await services.clocks.find_existing(_with_record(operation, encoded, header, caller))
-            if existing is not None:
-                return existing
+        if all(fault.rule == "range" for fault in rejection.faults):
+            with suppress(Rejection):
+                existing = await services.clocks.find_existing(_with_record(operation, encoded, header, caller))
+                if existing is not None:
+                    return existing
         raise
-    try:
-        return await _run_or_find(operation, params, _with_record(operation, encoded, header, caller), services)
-    except KeyReused:
-        message = "was already used with other parameters for a live clock; use a new key"
-        raise invalid_params([Fault("Idempotency-Key", "reused", message)]) from None
-
-
-async def _run_or_find(operation: Operation, params: Params, caller: Caller, services: Services) -> bytes | Struct:
+    caller = _with_record(operation, encoded, header, caller)
     try:
         return await operation.handler(params, caller, services)
     except Rejection as rejection:
