@@ -95,7 +95,9 @@ async def create_test_clock_from_scenario(params: FromScenarioEntry, caller: Cal
     given = json.decode(await expand(path, request, caller, services), type=_GrownClock)
     given = replace(given, labels=params.labels, name=params.name or given.name)
     faults = [] if given.passes_fast_checks(caller.now) else list(given.faults(caller.now))
-    faults += _currency_faults(given)
+    currencies = len({item.currency for item in given.transactions})
+    if currencies > MAX_CLOCK_CURRENCIES:
+        faults.append(Fault("currencies", "count", f"must be at most {MAX_CLOCK_CURRENCIES}", currencies))
     clock = new_clock(services.mint.new_key(caller.now), given, caller.now)
     if not faults:
         schedule = encode_schedule(clock, given)
@@ -124,9 +126,3 @@ def _of_scenario(fault: Fault, path: str) -> Fault:
     if fault.path == "frozenTime":
         return replace(fault, path="start")
     return Fault(path, "scenario", f"makes a clock whose {fault.path} {fault.message}")
-
-
-def _currency_faults(given: _GrownClock) -> Iterator[Fault]:
-    currencies = len({item.currency for item in given.transactions})
-    if currencies > MAX_CLOCK_CURRENCIES:
-        yield Fault("currencies", "count", f"must be at most {MAX_CLOCK_CURRENCIES}", currencies)

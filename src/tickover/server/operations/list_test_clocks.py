@@ -1,4 +1,4 @@
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Annotated, Final
 
@@ -52,26 +52,24 @@ async def list_test_clocks(params: ListEntry, caller: Caller, services: Services
     most {MAX_SCANNED_CLOCKS:,} clocks. So a page can have fewer clocks than `limit`, or none, and still have a
     `nextCursor`.
     """
-    limit, min_live_key = int(params.limit), ids.first_live_key(caller.now)
+    limit = int(params.limit)
     before = ids.read_cursor(params.cursor) if isinstance(params.cursor, str) else None
     # One more than the limit tells whether there is a next page.
-    page = (caller.token, min_live_key, before, limit + 1)
-    if not params.labels:
-        return _page(await services.store.list_clocks(*page), limit, details=params.details)
-    members = [encode_label(name, value) for name, value in params.labels.items()]
-    # It may find few clocks if there are many without these labels.
-    scan = await services.store.search_clocks(*page, LabelSearch(members, MAX_SCANNED_CLOCKS))
-    return _page(scan.clocks, limit, scan.last_key, details=params.details)
-
-
-def _page(found: Sequence[Clock], limit: int, last_key: bytes | None = None, *, details: bool) -> ClockPage:
-    """Return a page, and the cursor after its last clock if there are more, or after `last_key`."""
+    query = (caller.token, ids.first_live_key(caller.now), before, limit + 1)
+    if params.labels:
+        members = [encode_label(name, value) for name, value in params.labels.items()]
+        # It may find few clocks if there are many without these labels.
+        scan = await services.store.search_clocks(*query, LabelSearch(members, MAX_SCANNED_CLOCKS))
+        found, last_key = scan.clocks, scan.last_key
+    else:
+        found, last_key = await services.store.list_clocks(*query), None
     sizes = accumulate(len(encode_names(clock)) for clock in found[:limit])
-    count = sum(size <= MAX_PAGE_NAMES for size in sizes)
     # One clock always fits.
-    page = found[: max(count, 1)]
-    last = page[-1].key if len(page) < len(found) else last_key
-    return ClockPage([_summary(clock, details=details) for clock in page], ids.write_cursor(last) if last else None)
+    page = found[: max(sum(size <= MAX_PAGE_NAMES for size in sizes), 1)]
+    if len(page) < len(found):
+        last_key = page[-1].key
+    clocks = [_summary(clock, details=params.details) for clock in page]
+    return ClockPage(clocks, ids.write_cursor(last_key) if last_key else None)
 
 
 def _summary(clock: Clock, *, details: bool) -> Summary:

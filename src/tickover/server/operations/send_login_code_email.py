@@ -87,15 +87,14 @@ def _compose(send: LoginEmail, secret: str, claim: Claimed, public_url: str) -> 
 
 
 async def _deliver(email: Email, send: LoginEmail, services: Services) -> None:
-    message = "The mail server didn't accept the email. Try again."
     try:
         await services.mailer.deliver(email)
+        return
     except MailRejected:
         await services.store.undo_send(send)
-        raise Rejection(Reason.MAIL_NOT_SENT, message) from None
     except MailOutcomeUnknown:
         await services.store.allow_resend(send)
-        raise Rejection(Reason.MAIL_NOT_SENT, message) from None
+    raise Rejection(Reason.MAIL_NOT_SENT, "The mail server didn't accept the email. Try again.")
 
 
 def _too_soon(too_soon: TooSoon, now: Instant, mailer: Mailer) -> Rejection:
