@@ -32,11 +32,10 @@ from tickover.server.rpc.dispatch import Dispatcher
 from tickover.server.rpc.openrpc import describe
 from tickover.server.settings import Settings, read_settings
 from tickover.server.sign_in.mail.mailer import Composer, Mailer
-from tickover.server.sign_in.mail.outbox import Outbox
+from tickover.server.sign_in.mail.outbox import Mailbox, Outbox
 from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage.store import Store
 from tickover.server.web.handler import Handler
-from tickover.server.web.mailbox import Mailbox
 from tickover.server.web.pages import Site
 
 NOW = datetime(2027, 1, 1, 12, 0, tzinfo=UTC)

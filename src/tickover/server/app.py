@@ -27,12 +27,12 @@ from tickover.server.rpc.dispatch import Dispatcher, Observe
 from tickover.server.secret_key import load_secret_key
 from tickover.server.settings import SettingError, Settings, exposure_reason, is_loopback
 from tickover.server.sign_in.mail import open_mailer
+from tickover.server.sign_in.mail.outbox import Mailbox
 from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage import open_store, schema_version
 from tickover.server.storage.store import Store
 from tickover.server.storage.urls import redact_url
 from tickover.server.web.handler import HEALTH_CHECKS, Handler, wall_clock
-from tickover.server.web.mailbox import Mailbox
 from tickover.server.web.pages import Site
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from msgspec import json
 from tests.support.emails import ANA, NOW, SENDER, make_email
 from tickover.api.tokens import StoredEmail
 from tickover.server.sign_in.mail.mailer import Composer
-from tickover.server.sign_in.mail.outbox import TIMESTAMP_FORMAT, Outbox
-from tickover.server.web.mailbox import Mailbox
+from tickover.server.sign_in.mail.outbox import TIMESTAMP_FORMAT, Mailbox, Outbox
 
 BO = "bo@example.test"
 LATER = "n990000000000-20990101T000000.000000Z"

@@ -16,7 +16,7 @@ from tickover.api import plans
 from tickover.api.timestamps import Instant, first_of_month
 from tickover.server.http1.messages import Header, Response, text_response
 from tickover.server.sign_in import email_addresses
-from tickover.server.web.mailbox import ID, Mailbox
+from tickover.server.sign_in.mail.outbox import ID, Mailbox
 
 _HTML: Final = b"text/html; charset=utf-8"
 _JSON: Final = b"application/json"
