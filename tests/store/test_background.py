@@ -150,7 +150,7 @@ async def test_rejected_calls_are_logged_in_one_line(world: World) -> None:
         await wait_for(logged.events)
         background.count_rejection(Reason.RATE_LIMITED)
     assert logged.lines == [
-        ("info", "calls rejected", {"login_refused": 3, "unauthenticated": 2}),
+        ("info", "calls rejected", {"invalid_params": 5, "login_refused": 3, "unauthenticated": 2}),
         ("info", "calls rejected", {"rate_limited": 1}),
     ]
 

@@ -14,17 +14,6 @@ from tickover.server.storage.store import Store
 
 _SWEEP_ROWS: Final = 200
 _CHECK_SECONDS: Final = 1.0
-_REPORTED: Final = frozenset(
-    {
-        Reason.LOGIN_REFUSED,
-        Reason.UNAUTHENTICATED,
-        Reason.RESEND_TOO_SOON,
-        Reason.RATE_LIMITED,
-        Reason.MAIL_NOT_SENT,
-        Reason.UNAVAILABLE,
-    }
-)
-"""Reasons that may indicate guessing, flooding or an outage. Other reasons are mistakes of callers."""
 
 
 class Background:
@@ -64,8 +53,7 @@ class Background:
 
     def count_rejection(self, reason: Reason) -> None:
         """Count a rejected call for one log line a minute, which has no data of callers."""
-        if reason in _REPORTED:
-            self._rejected[reason] += 1
+        self._rejected[reason] += 1
         if reason is Reason.UNAVAILABLE:
             self._suspects_database.set()
 
