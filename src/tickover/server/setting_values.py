@@ -1,7 +1,7 @@
 """Reads the values of settings. Each function raises ValueError with the rest of a sentence: "must be …"."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Final
@@ -9,8 +9,6 @@ from urllib.parse import SplitResult, urlsplit
 
 from tickover.server.networks import Network, host_name
 
-LOG_LEVELS: Final = ("debug", "info", "warning", "error")
-LOG_FORMATS: Final = ("auto", "text", "json")
 SQLITE_PREFIX: Final = "sqlite:///"
 _TEST_CODE: Final = re.compile(
     r"((?:[a-z0-9-]+\.)+(?:test|example|invalid)|example\.(?:com|net|org))=([0-9]{6})", re.ASCII
@@ -138,14 +136,10 @@ def switch(value: str) -> bool:
     return value.lower() == "on"
 
 
-def one_of(choices: Sequence[str]) -> Callable[[str], str]:
+def one_of(*choices: str) -> Callable[[str], str]:
     def read(value: str) -> str:
         if value.lower() not in choices:
             raise ValueError(f"must be one of {', '.join(choices)}")
         return value.lower()
 
     return read
-
-
-log_level: Final = one_of(LOG_LEVELS)
-log_format: Final = one_of(LOG_FORMATS)

@@ -30,8 +30,8 @@ class Setting(Struct, frozen=True):
     """One setting: its name, help text, default and parser."""
 
     help: str
-    default: str
     read: Callable[[str], Any]
+    default: str = ""
     has_flag: bool = True
     may_hold_a_secret: bool = False
     name: str = ""
@@ -54,97 +54,92 @@ setting: Final[Any] = Setting
 class Settings(Struct, frozen=True):
     """The values of all settings."""
 
-    host: str = setting("Address to listen on.", "127.0.0.1", values.text)
-    port: int = setting("Port to listen on. 0 picks a free port.", "8000", values.port)
-    data_dir: Path = setting("Folder for the database, the secret key and the outbox.", ".tickover", values.folder)
+    host: str = setting("Address to listen on.", values.text, "127.0.0.1")
+    port: int = setting("Port to listen on. 0 picks a free port.", values.port, "8000")
+    data_dir: Path = setting("Folder for the database, the secret key and the outbox.", values.folder, ".tickover")
     database_url: str = setting(
         "Database: sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME. Default: tickover.db in the data folder.",
-        "",
         lambda value: values.database_url(value) if value else "",
         may_hold_a_secret=True,
     )
-    database_connections: int = setting("Maximum PostgreSQL connections per process.", "10", values.between(1, 1000))
+    database_connections: int = setting("Maximum PostgreSQL connections per process.", values.between(1, 1000), "10")
     workers: int = setting(
-        "Number of server processes. More than one requires PostgreSQL.", "1", values.between(1, 256)
+        "Number of server processes. More than one requires PostgreSQL.", values.between(1, 256), "1"
     )
     mail_url: str = setting(
         "Mail server: smtp://USER:PASSWORD@HOST:587 or smtps://…, or outbox: to write emails to files.",
-        "",
         values.text,
         may_hold_a_secret=True,
     )
-    mail_from: str = setting("Sender of emails.", "Tickover <tickover@localhost>", values.text)
+    mail_from: str = setting("Sender of emails.", values.text, "Tickover <tickover@localhost>")
     public_url: str = setting(
-        "Base URL of login links. Default: the address that the server listens on.", "", values.public_url
+        "Base URL of login links. Default: the address that the server listens on.", values.public_url
     )
     """Empty means the address that the server listens on."""
     secret_key: str = setting(
         "Key that protects stored codes. Default: secret.key in the data folder.",
-        "",
         values.secret_key,
         has_flag=False,
         may_hold_a_secret=True,
     )
     """Empty means the key file in the data folder."""
-    log_level: str = setting(f"Lowest level to log: {', '.join(values.LOG_LEVELS)}.", "info", values.log_level)
-    log_format: str = setting(
-        "Format of the log: text, json, or auto for text on a terminal.", "auto", values.log_format
+    log_level: str = setting(
+        "Lowest level to log: debug, info, warning, error.", values.one_of("debug", "info", "warning", "error"), "info"
     )
-    access_log: bool = setting("Log every HTTP request: on or off.", "off", values.switch)
-    tracing: bool = setting("Send traces by OpenTelemetry: on or off.", "off", values.switch)
-    max_clocks_per_user: int = setting("Maximum live clocks per user; 0 for no limit.", "10000", values.count)
+    log_format: str = setting(
+        "Format of the log: text, json, or auto for text on a terminal.", values.one_of("auto", "text", "json"), "auto"
+    )
+    access_log: bool = setting("Log every HTTP request: on or off.", values.switch, "off")
+    tracing: bool = setting("Send traces by OpenTelemetry: on or off.", values.switch, "off")
+    max_clocks_per_user: int = setting("Maximum live clocks per user; 0 for no limit.", values.count, "10000")
     max_bytes_per_user: int = setting(
-        "Maximum stored bytes of a user's live clocks; 0 for no limit.", "268435456", values.count
+        "Maximum stored bytes of a user's live clocks; 0 for no limit.", values.count, "268435456"
     )
     allowed_hosts: Sequence[str] = setting(
         "Accepted Host names, separated by commas. Default on loopback: loopback names and the public URL's host; "
         "elsewhere with the outbox: also IP addresses; otherwise any name.",
-        "",
         values.hosts,
     )
     """Empty means any name, unless the server listens on loopback or has an outbox. See `HostCheck`."""
     trusted_proxies: Sequence[Network] = setting(
-        "Proxies whose X-Forwarded-For is trusted: IP addresses or networks, separated by commas.", "", values.networks
+        "Proxies whose X-Forwarded-For is trusted: IP addresses or networks, separated by commas.", values.networks
     )
     cors_origins: Sequence[str] = setting(
-        "Origins that may call the API from a browser, separated by commas.", "", values.origins
+        "Origins that may call the API from a browser, separated by commas.", values.origins
     )
-    resend_seconds: int = setting("Minimum seconds between two emails to one address.", "60", values.between(1, 3600))
+    resend_seconds: int = setting("Minimum seconds between two emails to one address.", values.between(1, 3600), "60")
     sends_per_hour: int = setting(
-        "Maximum emails per hour to one address; a sign-in resets the count; 0 for no limit.", "30", values.count
+        "Maximum emails per hour to one address; a sign-in resets the count; 0 for no limit.", values.count, "30"
     )
     sends_per_hour_per_network: int = setting(
         "Maximum emails per hour to one address from one client network; a sign-in resets the count; 0 for no limit.",
-        "10",
         values.count,
+        "10",
     )
-    code_tries: int = setting("Attempts allowed per code.", "5", values.between(1, 10))
+    code_tries: int = setting("Attempts allowed per code.", values.between(1, 10), "5")
     code_failures: int = setting(
-        "Consecutive failed attempts after which only a login link works.", "100", values.between(1, 1000)
+        "Consecutive failed attempts after which only a login link works.", values.between(1, 1000), "100"
     )
     test_codes: Mapping[str, str] = setting(
         "Fixed codes for addresses in reserved domains, such as app.test=123456, separated by commas.",
-        "",
         values.test_codes,
         has_flag=False,
         may_hold_a_secret=True,
     )
     """By domain."""
     client_burst: int = setting(
-        "Sign-in calls that a client address may make in a burst; 0 for no limit.", "300", values.count
+        "Sign-in calls that a client address may make in a burst; 0 for no limit.", values.count, "300"
     )
     client_refill: float = setting(
-        "Sign-in calls per second that a client address may sustain; 0 for no limit.", "5", values.rate
+        "Sign-in calls per second that a client address may sustain; 0 for no limit.", values.rate, "5"
     )
-    max_connections: int = setting("Maximum open connections per process.", "5000", values.between(1, 1_000_000))
-    max_in_flight: int = setting("Maximum concurrent calls per process.", "512", values.between(1, 1_000_000))
-    keep_alive_seconds: int = setting("Seconds until an idle connection is closed.", "75", values.between(1, 3600))
-    drain_seconds: int = setting("Seconds to keep serving after SIGTERM.", "0", values.between(0, 3600))
-    metrics_port: int | None = setting(
-        "Port of the metrics for Prometheus. Default: no metrics.", "", values.optional_port
-    )
+    max_connections: int = setting("Maximum open connections per process.", values.between(1, 1_000_000), "5000")
+    max_in_flight: int = setting("Maximum concurrent calls per process.", values.between(1, 1_000_000), "512")
+    keep_alive_seconds: int = setting("Seconds until an idle connection is closed.", values.between(1, 3600), "75")
+    drain_seconds: int = setting("Seconds to keep serving after SIGTERM.", values.between(0, 3600), "0")
+    metrics_port: int | None = setting("Port of the metrics for Prometheus. Default: no metrics.", values.optional_port)
     """None means no metrics."""
-    metrics_host: str = setting("Address to serve the metrics on.", "127.0.0.1", values.text)
+    metrics_host: str = setting("Address to serve the metrics on.", values.text, "127.0.0.1")
 
 
 SETTINGS: Final[Sequence[Setting]] = [
