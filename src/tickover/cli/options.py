@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_args
 
 import click
 
-from tickover.cli.session import DEFAULT_URL, Session
+from tickover.cli.command_context import DEFAULT_URL
+from tickover.cli.session import Session
 
 if TYPE_CHECKING:
     from decimal import Decimal
