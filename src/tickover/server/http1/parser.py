@@ -1,6 +1,6 @@
 """Parses the bytes of one connection into requests, with limits on heads and bodies."""
 
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn, Protocol
 from urllib.parse import unquote
 
 from httptools import (
@@ -23,9 +23,6 @@ from tickover.server.http1.messages import (
 )
 from tickover.server.http1.pool import Limits
 
-if TYPE_CHECKING:
-    from tickover.server.http1.connection import Connection
-
 _MAX_HEADERS: Final = 256
 """Many small headers need much more memory than their bytes."""
 _MAX_PIECES: Final = 1024
@@ -40,11 +37,19 @@ class RejectedError(Exception):
         self.response = error
 
 
+class Receiver(Protocol):
+    """Gets the results of a parser."""
+
+    def continue_expected(self) -> None: ...
+    def body_received(self, size: int) -> None: ...
+    def request_received(self, request: Request) -> None: ...
+
+
 class RequestParser:
     """Parses requests. It ignores the Upgrade header, as HTTP allows."""
 
-    def __init__(self, connection: "Connection", client: str | None, limits: Limits) -> None:
-        self._connection = connection
+    def __init__(self, receiver: Receiver, client: str | None, limits: Limits) -> None:
+        self._receiver = receiver
         self._client = client
         self._max_head = limits.head_bytes
         self._max_body = limits.body_bytes
@@ -75,7 +80,7 @@ class RequestParser:
 
     def close(self) -> None:
         """Drop the references in circles, so that the memory is free without the garbage collector."""
-        del self._parser, self._connection
+        del self._parser, self._receiver
 
     def drop_body(self) -> int:
         """Discard the incomplete body, and return its size."""
@@ -202,7 +207,7 @@ class RequestParser:
         if length > (self._max_body if expects_continue else self._max_discarded):
             self._reject_body(request)
         if expects_continue:
-            self._connection.continue_expected()
+            self._receiver.continue_expected()
 
     def on_body(self, body: bytes) -> None:
         self._non_body_bytes = 0
@@ -212,10 +217,10 @@ class RequestParser:
             self._pieces.append(body)
             if len(self._pieces) > _MAX_PIECES:
                 self._pieces = [b"".join(self._pieces)]
-            self._connection.body_received(len(body))
+            self._receiver.body_received(len(body))
         elif before <= self._max_body:
             self._pieces = []
-            self._connection.body_received(-before)
+            self._receiver.body_received(-before)
         elif self.body_size > self._max_discarded:
             assert self._request is not None, "the head is complete"
             self._reject_body(self._request)
@@ -246,7 +251,7 @@ class RequestParser:
         self._request = None
         self._pieces = []
         self.body_size = 0
-        self._connection.request_received(request)
+        self._receiver.request_received(request)
 
 
 def _size(headers: list[Header]) -> int:

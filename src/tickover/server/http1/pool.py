@@ -3,10 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from tickover.server.http1.connection import Connection
+from typing import Any, Final, NamedTuple, Protocol
 
 RESERVED_CONNECTIONS: Final = 64
 """Connections over the limit that are still read, so that health checks get a response."""
@@ -33,19 +30,29 @@ class Limits(NamedTuple):
     """Total size of responses that clients have not read, besides the kernel's buffers."""
 
 
+class PooledConnection(Protocol):
+    """What a pool does with its connections."""
+
+    def reject_request(self) -> None: ...
+    def is_receiving(self) -> bool: ...
+    def close(self) -> None: ...
+    def abort(self) -> None: ...
+    def stop(self) -> None: ...
+
+
 class Pool:
     """The connections of one process. Each dictionary is ordered by insertion, oldest first."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self.connections: set[Connection] = set()
-        self.idle: dict[Connection, float] = {}
+        self.connections: set[PooledConnection] = set()
+        self.idle: dict[PooledConnection, float] = {}
         """Idle connections, with the time at which they became idle."""
-        self.receiving: dict[Connection, None] = {}
+        self.receiving: dict[PooledConnection, None] = {}
         """Connections with a body that arrives in several packets."""
-        self.unread: dict[Connection, int] = {}
+        self.unread: dict[PooledConnection, int] = {}
         """Connections with an unread response, with its size."""
-        self.over_limit: dict[Connection, None] = {}
+        self.over_limit: dict[PooledConnection, None] = {}
         self.request_bytes = 0
         self.tasks: set[asyncio.Task[Any]] = set()
         self._waiting_calls: deque[tuple[Coroutine[Any, Any, None], int]] = deque()
@@ -55,7 +62,7 @@ class Pool:
         self.is_stopping = False
         self.is_empty = asyncio.Event()
 
-    def admit(self, connection: "Connection", now: float) -> bool:
+    def admit(self, connection: PooledConnection, now: float) -> bool:
         """Add a connection. Return False if it is over the limit, and may only be used for health checks."""
         if len(self.connections) - len(self.over_limit) >= self.limits.connections and self.idle:
             longest_idle = next(iter(self.idle))
@@ -70,7 +77,7 @@ class Pool:
             next(iter(self.over_limit)).reject_request()
         return False
 
-    def remove(self, connection: "Connection") -> None:
+    def remove(self, connection: PooledConnection) -> None:
         """Remove a connection that is closed or closing."""
         self.connections.discard(connection)
         for order in (self.idle, self.receiving, self.unread, self.over_limit):
@@ -82,7 +89,7 @@ class Pool:
         while self.request_bytes > self.limits.request_bytes and self.receiving:
             next(iter(self.receiving)).reject_request()
 
-    def add_unread(self, connection: "Connection", size: int) -> None:
+    def add_unread(self, connection: PooledConnection, size: int) -> None:
         """Add an unread response. Close the connections with the oldest ones while the total is over the limit."""
         self.unread[connection] = size
         excess = sum(self.unread.values()) - self.limits.unread_bytes
