@@ -31,7 +31,8 @@ from tickover.server.operations.services import Services
 from tickover.server.rpc.dispatch import Dispatcher
 from tickover.server.rpc.openrpc import describe
 from tickover.server.settings import Settings, read_settings
-from tickover.server.sign_in.mail.mailer import Composer, Mailer
+from tickover.server.sign_in.mail.composer import Composer
+from tickover.server.sign_in.mail.mailer import Mailer
 from tickover.server.sign_in.mail.outbox import Mailbox, Outbox
 from tickover.server.sign_in.tokens import Mint
 from tickover.server.storage.store import Store

@@ -16,7 +16,8 @@ import pytest
 
 from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
 from tickover.server.settings import SettingError
-from tickover.server.sign_in.mail.mailer import Composer, Email, EmailKind, MailRejected
+from tickover.server.sign_in.mail.composer import Composer
+from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailRejected
 from tickover.server.sign_in.mail.outbox import SEQUENCE_FILE, Outbox
 
 

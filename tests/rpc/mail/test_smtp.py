@@ -16,7 +16,8 @@ from tests.support.log_capture import LogCapture
 from tests.support.mail_servers import MailServer, Misbehaviour, hang_up, mail_server, reply_with
 from tickover.server.settings import SettingError
 from tickover.server.sign_in.mail import open_mailer
-from tickover.server.sign_in.mail.mailer import Composer, Email, EmailKind, MailOutcomeUnknown, MailRejected
+from tickover.server.sign_in.mail.composer import Composer
+from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailOutcomeUnknown, MailRejected
 from tickover.server.sign_in.mail.smtp import SmtpMailer
 
 

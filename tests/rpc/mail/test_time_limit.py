@@ -11,7 +11,8 @@ import pytest
 from tests.support.emails import SENDER, make_email
 from tests.support.log_capture import LogCapture
 from tests.support.mail_servers import MailServer, Silence, mail_server
-from tickover.server.sign_in.mail.mailer import Composer, MailOutcomeUnknown, MailRejected
+from tickover.server.sign_in.mail.composer import Composer
+from tickover.server.sign_in.mail.mailer import MailOutcomeUnknown, MailRejected
 from tickover.server.sign_in.mail.smtp import SmtpMailer
 
 

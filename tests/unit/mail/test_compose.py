@@ -10,7 +10,8 @@ import pytest
 from tests.support.emails import ANA, LINK, NOW, SENDER, make_email, make_link_email
 from tickover.server.settings import SettingError
 from tickover.server.sign_in import email_addresses
-from tickover.server.sign_in.mail.mailer import Composer, Email, EmailKind
+from tickover.server.sign_in.mail.composer import Composer
+from tickover.server.sign_in.mail.mailer import Email, EmailKind
 
 _HEADERS = ["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tickover.server.logs import Log
 from tickover.server.settings import OUTBOX, SettingError
-from tickover.server.sign_in.mail.mailer import Composer, Mailer
+from tickover.server.sign_in.mail.composer import Composer
+from tickover.server.sign_in.mail.mailer import Mailer
 from tickover.server.sign_in.mail.outbox import Outbox
 
 

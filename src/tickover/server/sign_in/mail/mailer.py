@@ -1,14 +1,11 @@
-"""Emails from one sender, and the interface `Mailer`, which delivers them."""
+"""Emails, and the interface `Mailer`, which delivers them."""
 
-from email.utils import getaddresses
 from enum import StrEnum
 from typing import Protocol
 
 from msgspec import Struct
 
 from tickover.api.timestamps import Instant
-from tickover.server.settings import SettingError
-from tickover.server.sign_in import email_addresses
 
 
 class EmailKind(StrEnum):
@@ -28,26 +25,6 @@ class Email(Struct, frozen=True):
     """The code or the whole login link; empty for CODES_STOPPED."""
     lifetime_minutes: int
     sent_at: Instant
-
-
-class Composer:
-    """Composes emails from one sender. Raises SettingError if the sender's address is invalid."""
-
-    def __init__(self, sender: str) -> None:
-        try:
-            ((self._name, address),) = getaddresses([sender])
-            self.sender_address = email_addresses.parse(address)
-            if not self.sender_address.isascii() or not self._name.isprintable():
-                raise ValueError("invalid sender")
-        except ValueError:
-            raise SettingError(
-                f"TICKOVER_MAIL_FROM must look like Tickover <login@example.com>, not {sender!r}."
-            ) from None
-
-    def compose(self, email: Email) -> bytes:
-        from tickover.server.sign_in.mail.message import build_message
-
-        return build_message(self._name, self.sender_address, email)
 
 
 class MailRejected(Exception):

@@ -18,7 +18,8 @@ from typing import Any, Final
 from tickover.api.terminal import escape
 from tickover.api.tokens import EmailSummary, StoredEmail
 from tickover.server.settings import SettingError
-from tickover.server.sign_in.mail.mailer import Composer, Email, EmailKind, MailRejected
+from tickover.server.sign_in.mail.composer import Composer
+from tickover.server.sign_in.mail.mailer import Email, EmailKind, MailRejected
 
 TIMESTAMP_FORMAT = "%Y%m%dT%H%M%S.%fZ"
 SEQUENCE_FILE = ".sequence"

@@ -11,7 +11,8 @@ from aiosmtplib import SMTP, SMTPException, SMTPNotSupported, SMTPResponseExcept
 from tickover.api.limits import MAIL_TIMEOUT
 from tickover.server.logs import Log
 from tickover.server.settings import SettingError, is_loopback
-from tickover.server.sign_in.mail.mailer import Composer, Email, MailOutcomeUnknown, MailRejected
+from tickover.server.sign_in.mail.composer import Composer
+from tickover.server.sign_in.mail.mailer import Email, MailOutcomeUnknown, MailRejected
 
 _REUSE_TIMEOUT_SECONDS = 1.0
 _IDLE_SECONDS = 15.0
