@@ -181,7 +181,7 @@ async def test_amendment_is_computed_again_after_a_conflict(world: World, token:
             stored = await world.store.find_clock(key, owner)
             assert stored is not None
             same = Amendment(stored.clock.revision, stored.clock.max_time, stored.schedule)
-            await world.store.amend_clock(key, owner, same, bytes(16), Quota())
+            await world.store.amend_clock(key, owner, same, Quota())
 
     store: Any = _OtherServer(world.store, amend_without_a_change)
     world.services.clocks._store = store

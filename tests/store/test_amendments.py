@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from msgspec.structs import replace
 
-from tests.store.values import DAY, END, MICROSECOND, NOW, START, add_clock, clock, key, make_record, user
-from tickover.api.ids import first_live_key
+from tests.store.values import DAY, END, MICROSECOND, START, add_clock, clock, key, make_record, user
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.clocks import Clock
 from tickover.server.storage.rows import AMENDMENT_BYTES
@@ -44,7 +43,7 @@ async def _amend(  # noqa: PLR0917 - all but the store have defaults
     owner: int = 1,
 ) -> Outcome:
     amendment = Amendment(revision, valid_until, schedule, record)
-    return await store.amend_clock(key(number), user(owner), amendment, first_live_key(NOW), quota)
+    return await store.amend_clock(key(number), user(owner), amendment, quota)
 
 
 def _revision(number: int, of: Clock | None = None) -> Clock:
@@ -58,7 +57,7 @@ async def test_amended_clock_has_the_next_revision_and_the_new_schedule(store: S
         stored = StoredClock(_revision(revision + 1), schedule)
         assert await store.find_clock(key(1), user(1)) == stored
         assert await store.advance_clock(key(1), user(1), START) == stored
-        assert await store.update_clock(key(1), user(1), NameChanges(), bytes(16), Quota()) == stored
+        assert await store.update_clock(key(1), user(1), NameChanges(), Quota()) == stored
         assert await store.list_clocks(user(1), bytes(16), None, 9) == [_revision(revision + 1)]
     # No old revision stays.
     assert await rows_of("schedules") == 1
@@ -71,10 +70,7 @@ async def test_schedule_is_returned_unless_its_revision_is_known(store: Store, k
     expected = StoredClock(_revision(1), b"" if known_revision == 1 else b"amended")
     assert await store.find_clock(key(1), user(1), known_revision=known_revision) == expected
     assert await store.advance_clock(key(1), user(1), START, known_revision=known_revision) == expected
-    assert (
-        await store.update_clock(key(1), user(1), NameChanges(), bytes(16), Quota(), known_revision=known_revision)
-        == expected
-    )
+    assert await store.update_clock(key(1), user(1), NameChanges(), Quota(), known_revision=known_revision) == expected
 
 
 @pytest.mark.parametrize(
@@ -89,13 +85,13 @@ async def test_amendment_changes_names_too(
     store: Store, changes: NameChanges, name: str | None, labels: str | None
 ) -> None:
     named = replace(clock(1), name="Old", labels='{"a":"1"}')
-    await store.create_clock(named, user(1), b"schedule", bytes(16), _NO_QUOTA)
+    await store.create_clock(named, user(1), b"schedule", _NO_QUOTA)
     amendment = Amendment(0, END, b"amended", names=changes)
     expected = replace(named, name=name, labels=labels, revision=1)
-    assert await store.amend_clock(key(1), user(1), amendment, bytes(16), _NO_QUOTA) == Amended(expected)
+    assert await store.amend_clock(key(1), user(1), amendment, _NO_QUOTA) == Amended(expected)
     assert await store.find_clock(key(1), user(1)) == StoredClock(expected, b"amended")
     conflict = Amendment(0, END, b"late", names=NameChanges(name="late"))
-    outcome = await store.amend_clock(key(1), user(1), conflict, bytes(16), _NO_QUOTA)
+    outcome = await store.amend_clock(key(1), user(1), conflict, _NO_QUOTA)
     assert outcome == Conflict(StoredClock(expected, b"amended"))
 
 
@@ -103,9 +99,9 @@ async def test_names_of_an_amendment_count_for_the_quota(store: Store) -> None:
     await add_clock(store, clock(1), user(1))
     amendment = Amendment(0, END, b"", names=NameChanges(name="n" * 200, labels="l" * 1000))
     used = AMENDMENT_BYTES + 1200
-    refused = await store.amend_clock(key(1), user(1), amendment, bytes(16), Quota(bytes=used - 1))
+    refused = await store.amend_clock(key(1), user(1), amendment, Quota(bytes=used - 1))
     assert refused == QuotaExceeded("bytes", key(1))
-    assert isinstance(await store.amend_clock(key(1), user(1), amendment, bytes(16), Quota(bytes=used)), Amended)
+    assert isinstance(await store.amend_clock(key(1), user(1), amendment, Quota(bytes=used)), Amended)
 
 
 async def test_amendment_of_a_clock_that_was_advanced_too_far_is_a_conflict(store: Store) -> None:
@@ -175,7 +171,7 @@ async def test_concurrent_calls_see_a_clock_and_its_schedule_of_one_revision(
         known_revision = revision if known else None
         calls = [another.advance_clock(key(1), user(1), to, known_revision=known_revision) for _ in range(4)]
         reads = [another.find_clock(key(1), user(1), known_revision=known_revision) for _ in range(2)]
-        updates = [another.update_clock(key(1), user(1), names, bytes(16), Quota(), known_revision=known_revision)]
+        updates = [another.update_clock(key(1), user(1), names, Quota(), known_revision=known_revision)]
         amended, *seen = await asyncio.gather(amend(revision), *calls, *reads, *updates)
         assert isinstance(amended, Amended)
         for stored in seen:

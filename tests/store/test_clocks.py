@@ -117,7 +117,7 @@ async def test_deletion_leaves_no_rows(store: Store, rows_of: RowsOf) -> None:
     await add_clock(store, clock(3), user(1))
     # An amendment binds a second key to the first clock.
     amendment = Amendment(0, START, b"amended", make_record(4))
-    assert isinstance(await store.amend_clock(key(1), user(1), amendment, bytes(16), Quota()), Amended)
+    assert isinstance(await store.amend_clock(key(1), user(1), amendment, Quota()), Amended)
     for deleted, left in ((1, (2, 2, 1)), (3, (1, 1, 1)), (2, (0, 0, 0))):
         assert await store.delete_clock(key(deleted), user(1))
         assert [await rows_of(table) for table in ("clocks", "schedules", "creations")] == [*left]

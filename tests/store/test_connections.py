@@ -101,7 +101,7 @@ async def test_secrets_of_another_protocol_are_unknown(store: Store, method: str
 async def test_schedule_of_a_known_revision_is_left_out(store: Store) -> None:
     await connect(store, 3)
     await claim(store, 3)
-    await store.amend_clock(key(1), user(1), Amendment(0, START, b"amended"), bytes(16), Quota())
+    await store.amend_clock(key(1), user(1), Amendment(0, START, b"amended"), Quota())
     for known, schedule in ((1, b""), (0, b"amended"), (None, b"amended")):
         found = await store.find_connection(digest(103), "PLAID", LIVE, known_revision=known)
         assert found is not None

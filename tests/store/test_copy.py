@@ -66,7 +66,7 @@ async def test_quotas_and_the_order_of_codes_continue_in_the_copy(urls: tuple[st
     execute(source, "update login_sends set number = number + 1000000 where email <> ''")
     await make_copy(source, target)
     async with open_at(target) as store:
-        new = clock(9), user(1), bytes(10), bytes(16)
+        new = clock(9), user(1), bytes(10)
         assert await store.create_clock(*new, Quota(bytes=109)) == QuotaExceeded("bytes", key(0))
         assert await store.create_clock(*new, Quota(bytes=110)) == Created()
         for number in (4, 5, 6):

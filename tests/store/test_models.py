@@ -97,10 +97,8 @@ class _ModelClocks:
     creations: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
     """The parameters and the clock of each digest's last creation."""
 
-    def create(
-        self, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
-    ) -> Created | QuotaExceeded:
-        live = self.listed(owner, min_live_key)
+    def create(self, clock: Clock, owner: bytes, schedule: bytes, quota: Quota) -> Created | QuotaExceeded:
+        live = self.listed(owner, quota.min_live_key)
         oldest = live[-1].key if live else clock.key
         if quota.clocks and len(live) >= quota.clocks:
             return QuotaExceeded("clocks", oldest)
@@ -110,12 +108,12 @@ class _ModelClocks:
         return Created()
 
     def create_once(
-        self, record: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, quota: Quota
+        self, record: IdempotencyRecord, clock: Clock, owner: bytes, schedule: bytes, quota: Quota
     ) -> ExistingClock | Created | QuotaExceeded:
-        earlier = self.find_creation(record.key_digest, owner, min_live_key)
+        earlier = self.find_creation(record.key_digest, owner, quota.min_live_key)
         if earlier is not None:
             return earlier
-        outcome = self.create(clock, owner, schedule, min_live_key, quota)
+        outcome = self.create(clock, owner, schedule, quota)
         if isinstance(outcome, Created):
             self.creations[record.key_digest] = record.params_digest, clock.key
         return outcome
@@ -139,17 +137,17 @@ class _ModelClocks:
         return clock
 
     def amend(
-        self, key: bytes, owner: bytes, amendment: Amendment, min_live_key: bytes, quota: Quota
+        self, key: bytes, owner: bytes, amendment: Amendment, quota: Quota
     ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
         record = amendment.record
-        if record and (earlier := self.find_creation(record.key_digest, owner, min_live_key)):
+        if record and (earlier := self.find_creation(record.key_digest, owner, quota.min_live_key)):
             return earlier
         found = self.find(key, owner)
         if found is None:
             return None
         if found.clock.revision != amendment.revision or found.clock.frozen_time > amendment.valid_until:
             return Conflict(found)
-        live = self.listed(owner, min_live_key)
+        live = self.listed(owner, quota.min_live_key)
         growth = len(amendment.schedule) - len(found.schedule)
         used_bytes = self.used_bytes(live) + growth + AMENDMENT_BYTES
         if quota.bytes and growth >= 0 and used_bytes > quota.bytes:
@@ -192,12 +190,12 @@ class _Example:
             case "sweep", limit:
                 await self._store.sweep(self._now, limit)
             case "create", who, quota, schedules:
-                each = [(self._new(), self._owners[who], body, self._min_live_key, quota) for body in schedules]
+                each = [(self._new(), self._owners[who], body, self._at(quota)) for body in schedules]
                 outcomes = await asyncio.gather(*(self._store.create_clock(*args) for args in each))
                 assert outcomes == [self._model.create(*args) for args in each]
             case "create once", who, quota, which, params:
                 record = IdempotencyRecord(self._digests[who][which], params)
-                new = self._new(), self._owners[who], b"schedule of " + params, self._min_live_key, quota
+                new = self._new(), self._owners[who], b"schedule of " + params, self._at(quota)
                 assert await self._store.create_clock(*new, record) == self._model.create_once(record, *new)
             case "find creation", who, which:
                 sought = self._digests[which][0], self._owners[who], self._min_live_key
@@ -231,7 +229,7 @@ class _Example:
                 record = None if which is None else IdempotencyRecord(digests[which], schedule)
                 revision = max(0, stands.clock.revision - back // 2)
                 amendment = Amendment(revision, target(stands.clock), schedule, record)
-                args = named.key, owner, amendment, self._min_live_key, quota
+                args = named.key, owner, amendment, self._at(quota)
                 assert await self._store.amend_clock(*args) == self._model.amend(*args)
             case _:
                 deleted = await self._store.delete_clock(named.key, owner)
@@ -240,6 +238,9 @@ class _Example:
     @property
     def _min_live_key(self) -> bytes:
         return first_live_key(self._now)
+
+    def _at(self, quota: Quota) -> Quota:
+        return replace(quota, min_live_key=self._min_live_key)
 
     def _live(self) -> list[Clock]:
         """Return the clocks that have not expired, whether they were created, rejected or deleted."""

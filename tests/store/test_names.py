@@ -53,7 +53,7 @@ async def test_update_changes_only_what_is_given(
     await add_clock(store, named(1, "old", '{"a":"1"}'), user(1))
     await add_clock(store, named(2), user(1))
     expected = StoredClock(named(1, name, labels), b"schedule")
-    assert await store.update_clock(named(1).key, user(1), changes, bytes(16), Quota()) == expected
+    assert await store.update_clock(named(1).key, user(1), changes, Quota()) == expected
     assert await store.find_clock(named(1).key, user(1)) == expected
     found = await store.find_clock(named(2).key, user(1))
     assert found == StoredClock(named(2), b"schedule")
@@ -111,7 +111,7 @@ async def test_names_and_labels_count_towards_the_bytes(store: Store) -> None:
     size = len(b"schedule") + len("é".encode()) + len('{"a":"é"}'.encode())
     new = named(1, "é", '{"a":"é"}')
     oldest = QuotaExceeded("bytes", new.key)
-    values = user(1), b"schedule", bytes(16)
+    values = user(1), b"schedule"
     assert await store.create_clock(new, *values, Quota(bytes=size - 1)) == oldest
     assert await store.create_clock(new, *values, Quota(bytes=size)) == Created()
     bare = named(2, None, None)
@@ -122,10 +122,10 @@ async def test_names_and_labels_count_towards_the_bytes(store: Store) -> None:
 async def test_new_names_stay_within_the_byte_limit(store: Store) -> None:
     first, limit = named(1, "12345", None), Quota(bytes=10)
     exceeded = QuotaExceeded("bytes", first.key)
-    assert await store.create_clock(first, user(1), b"", bytes(16), limit) == Created()
+    assert await store.create_clock(first, user(1), b"", limit) == Created()
 
     async def update(name: str | None, labels: str | None = None, quota: Quota = limit) -> StoredClock | object:
-        return await store.update_clock(first.key, user(1), NameChanges(name, labels), bytes(16), quota)
+        return await store.update_clock(first.key, user(1), NameChanges(name, labels), quota)
 
     assert await update("é" * 5 + "1") == exceeded
     assert await update("é" * 4 + "1", "{}") == exceeded
@@ -142,17 +142,16 @@ async def test_expired_clocks_use_no_bytes_of_new_names(store: Store) -> None:
     old, new = named(1, "12345", None), named(2, "1", None)
     for each in (old, new):
         await add_clock(store, each, user(1), b"")
-    changes, limit = NameChanges("123456"), Quota(bytes=10)
-    assert await store.update_clock(new.key, user(1), changes, old.key, limit) == QuotaExceeded("bytes", old.key)
-    assert isinstance(await store.update_clock(new.key, user(1), changes, new.key, limit), StoredClock)
+    changes = NameChanges("123456")
+    assert await store.update_clock(new.key, user(1), changes, Quota(0, 10, old.key)) == QuotaExceeded("bytes", old.key)
+    assert isinstance(await store.update_clock(new.key, user(1), changes, Quota(0, 10, new.key)), StoredClock)
 
 
 async def test_concurrent_new_names_stay_within_the_byte_limit(store: Store) -> None:
     for number in (1, 2, 3):
         await add_clock(store, named(number, None, None), user(1), b"")
     updates = [
-        store.update_clock(named(number).key, user(1), NameChanges("12345"), bytes(16), Quota(bytes=10))
-        for number in (1, 2, 3)
+        store.update_clock(named(number).key, user(1), NameChanges("12345"), Quota(bytes=10)) for number in (1, 2, 3)
     ]
     outcomes = await asyncio.gather(*updates)
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["QuotaExceeded", "StoredClock", "StoredClock"]
@@ -160,11 +159,11 @@ async def test_concurrent_new_names_stay_within_the_byte_limit(store: Store) -> 
 
 async def test_clock_that_becomes_smaller_makes_room(store: Store) -> None:
     first, limit = named(1, None, None), Quota(bytes=1_000)
-    assert await store.create_clock(first, user(1), bytes(1_000), bytes(16), limit) == Created()
+    assert await store.create_clock(first, user(1), bytes(1_000), limit) == Created()
     for _ in range(2):
-        second = await store.create_clock(named(2, None, None), user(1), bytes(500), bytes(16), limit)
+        second = await store.create_clock(named(2, None, None), user(1), bytes(500), limit)
         assert second == QuotaExceeded("bytes", first.key)
     amendment = Amendment(0, START, bytes(1_000 - 500 - AMENDMENT_BYTES))
-    assert isinstance(await store.amend_clock(first.key, user(1), amendment, bytes(16), limit), Amended)
-    assert await store.create_clock(named(2, None, None), user(1), bytes(501), bytes(16), limit) != Created()
-    assert await store.create_clock(named(2, None, None), user(1), bytes(500), bytes(16), limit) == Created()
+    assert isinstance(await store.amend_clock(first.key, user(1), amendment, limit), Amended)
+    assert await store.create_clock(named(2, None, None), user(1), bytes(501), limit) != Created()
+    assert await store.create_clock(named(2, None, None), user(1), bytes(500), limit) == Created()

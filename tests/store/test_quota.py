@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from tests.store.values import NOW, clock, key, listed, make_record, user
-from tickover.api.ids import first_live_key
+from tests.store.values import clock, key, listed, make_record, user
 from tickover.server.storage.store import Created, ExistingClock, Quota, QuotaExceeded, Store
 
 _CONCURRENT = 50
@@ -12,7 +11,7 @@ _CONCURRENT = 50
 
 async def _create(store: Store, number: int, quota: Quota, owner: int) -> ExistingClock | Created | QuotaExceeded:
     """Create a clock of 1000 bytes. Every third one has an idempotency key."""
-    new = clock(number), user(owner), bytes(1000), first_live_key(NOW), quota
+    new = clock(number), user(owner), bytes(1000), quota
     return await store.create_clock(*new, None if number % 3 else make_record(number))
 
 

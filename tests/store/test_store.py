@@ -40,9 +40,9 @@ OWNED: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "find_clock": lambda store, owner: store.find_clock(key(1), owner),
     "find_creation": lambda store, owner: store.find_creation(digest(1), owner, bytes(16)),
     "advance_clock": lambda store, owner: store.advance_clock(key(1), owner, START),
-    "update_clock": lambda store, owner: store.update_clock(key(1), owner, NameChanges("x"), bytes(16), Quota()),
+    "update_clock": lambda store, owner: store.update_clock(key(1), owner, NameChanges("x"), Quota()),
     "amend_clock": lambda store, owner: store.amend_clock(
-        key(1), owner, Amendment(0, START, b"amended", make_record(2)), bytes(16), Quota(100, 10**6)
+        key(1), owner, Amendment(0, START, b"amended", make_record(2)), Quota(100, 10**6)
     ),
     "create_connection": lambda store, owner: store.create_connection(connection(6), digest(6), key(1), owner, 20),
     "list_connections": lambda store, owner: store.list_connections(key(1), owner),
@@ -54,8 +54,8 @@ OWNED: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "list_clocks": lambda store, owner: store.list_clocks(owner, bytes(16), None, 10),
     "search_clocks": lambda store, owner: store.search_clocks(owner, bytes(16), None, 10, LabelSearch([], 10)),
     "create_clock": lambda store, owner: asyncio.gather(
-        store.create_clock(clock(1000), owner, b"schedule", bytes(16), Quota(100, 10**6)),
-        store.create_clock(clock(1001), owner, b"schedule", bytes(16), Quota(100, 10**6), make_record(1000)),
+        store.create_clock(clock(1000), owner, b"schedule", Quota(100, 10**6)),
+        store.create_clock(clock(1001), owner, b"schedule", Quota(100, 10**6), make_record(1000)),
     ),
 }
 """A call of each method of clocks and access tokens as their owner."""

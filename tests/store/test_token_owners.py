@@ -46,7 +46,7 @@ async def sign_in(store: Store, number: int, email: str = ANA) -> Token:
 @pytest.fixture
 async def token(store: Store) -> Token:
     token = await sign_in(store, 1)
-    await store.create_clock(clock(1), user(1), b"schedule", bytes(16), Quota(), make_record(1))
+    await store.create_clock(clock(1), user(1), b"schedule", Quota(), make_record(1))
     await store.create_access_token(access_token(5), user(1), 50)
     await store.create_connection(connection(5), digest(5), key(1), user(1), 20)
     return token
@@ -87,10 +87,7 @@ async def test_revoked_token_does_not_disturb_concurrent_creations(store: Store,
     await store.revoke_token(revoked.digest)
     owners = [revoked if number % 5 == 0 else token for number in range(50)]
     outcomes = await asyncio.gather(
-        *(
-            store.create_clock(clock(100 + number), owner, b"schedule", bytes(16), quota)
-            for number, owner in enumerate(owners)
-        ),
+        *(store.create_clock(clock(100 + number), owner, b"schedule", quota) for number, owner in enumerate(owners)),
         return_exceptions=True,
     )
     created = [isinstance(outcome, Created) for outcome in outcomes]

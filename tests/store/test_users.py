@@ -130,7 +130,7 @@ async def test_running_call_leaves_no_clock_of_a_deleted_user(postgres_url: str)
     other = await asyncpg.connect(postgres_url)
     waiting = "select count(*) from pg_locks where not granted"
     await other.execute(f"select pg_advisory_lock(pg_catalog.uuid_hash_extended('{user(1).hex()}', 2))")
-    creation = asyncio.ensure_future(store.create_clock(clock(9), token, b"schedule", bytes(16), Quota(clocks=10)))
+    creation = asyncio.ensure_future(store.create_clock(clock(9), token, b"schedule", Quota(clocks=10)))
     while not await other.fetchval(waiting):
         assert not creation.done()
     async with open_users(postgres_url) as users:

@@ -92,13 +92,13 @@ async def create(
     store: Store, new: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, limit: int
 ) -> bytes | None:
     """Create a clock with a limit on the number only. Return the oldest clock if the limit is exceeded."""
-    return oldest(await store.create_clock(new, owner, schedule, min_live_key, Quota(clocks=limit)))
+    return oldest(await store.create_clock(new, owner, schedule, Quota(limit, 0, min_live_key)))
 
 
 async def create_once(  # noqa: PLR0917 - as many as the method of the store has
     store: Store, known: IdempotencyRecord, new: Clock, owner: bytes, schedule: bytes, min_live_key: bytes, limit: int
 ) -> ExistingClock | bytes | None:
-    outcome = await store.create_clock(new, owner, schedule, min_live_key, Quota(clocks=limit), known)
+    outcome = await store.create_clock(new, owner, schedule, Quota(limit, 0, min_live_key), known)
     return outcome if isinstance(outcome, ExistingClock) else oldest(outcome)
 
 

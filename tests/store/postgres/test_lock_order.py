@@ -91,7 +91,7 @@ async def test_advances_of_the_same_clocks_in_opposite_orders(stores: list[Store
 async def test_creations_for_the_same_owners_in_opposite_orders(stores: list[Store], other: asyncpg.Connection) -> None:
     async def create(store: Store, number: int) -> object:
         new = clock(number + 100 * stores.index(store))
-        return await store.create_clock(new, user(number), b"schedule", bytes(16), Quota(clocks=1000))
+        return await store.create_clock(new, user(number), b"schedule", Quota(clocks=1000))
 
     results = await _run_in_opposite_orders(
         stores,

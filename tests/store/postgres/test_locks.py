@@ -43,7 +43,7 @@ _CALLS: dict[str, tuple[str, Callable[[Store], Awaitable[object]]]] = {
     "redeem_link": (_HOLD_ADDRESS, lambda store: store.redeem_link(digest(2), session(1))),
     "create_clock": (
         _HOLD_OWNER,
-        lambda store: store.create_clock(clock(1), user(1), b"schedule", bytes(16), Quota(clocks=1)),
+        lambda store: store.create_clock(clock(1), user(1), b"schedule", Quota(clocks=1)),
     ),
     "create_clock_once": (_HOLD_KEY, lambda store: add_clock_once(store, make_record(1), clock(1), user(1))),
     "share_key": (_HOLD_SECRET_KEYS, lambda store: store.share_key(b"fingerprint", NOW)),

@@ -9,6 +9,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from msgspec.structs import replace
 
 from tests.store.bulk_data import BUSY, COLLECTOR, BulkData, address
 from tests.store.recorded_plans import ExplainedConnections, open_explained
@@ -68,17 +69,17 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
         return sha256(data.key(number)).digest()
 
     def create(owner: int, quota: Quota) -> Awaitable[object]:
-        return store.create_clock(clock(next(new)), user(owner), b"schedule", _LIVE, quota)
+        return store.create_clock(clock(next(new)), user(owner), b"schedule", replace(quota, min_live_key=_LIVE))
 
     def create_once(record: int, owner: int, limit: int) -> Awaitable[object]:
-        values = clock(next(new)), user(owner), b"schedule", _LIVE, Quota(limit)
+        values = clock(next(new)), user(owner), b"schedule", Quota(limit, 0, _LIVE)
         return store.create_clock(*values, make_record(record))
 
     async def amend(record: int | None, quota: Quota) -> object:
         found = await store.find_clock(*clock_of(last))
         known = None if record is None else make_record(record)
         amendment = Amendment(found.clock.revision if found else 0, END, bytes(300), known)
-        return await store.amend_clock(*clock_of(last), amendment, _LIVE, quota)
+        return await store.amend_clock(*clock_of(last), amendment, replace(quota, min_live_key=_LIVE))
 
     def create_and_revoke_access_token() -> list[Awaitable[Any]]:
         created = access_token(next(new))
@@ -122,7 +123,7 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
             for owner in (COLLECTOR, 1, next(new))
         ],
         "update_clock": lambda: [
-            store.update_clock(*clock_of(last), changes, bytes(16), Quota())
+            store.update_clock(*clock_of(last), changes, Quota())
             for changes in (NameChanges("x", '{"ci":"1"}'), NameChanges(None))
         ],
         # With and without a record and a quota, and conflicts.
@@ -130,7 +131,7 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
             *(amend(None, quota) for quota in (Quota(), Quota(bytes=10**9), Quota(bytes=1))),
             *(amend(record, Quota()) for record in (next(new), few[0])),
             *(
-                store.amend_clock(*clock_of(number), Amendment(10**6, END, b"schedule"), _LIVE, Quota())
+                store.amend_clock(*clock_of(number), Amendment(10**6, END, b"schedule"), Quota(0, 0, _LIVE))
                 for number in (last, last + 1)
             ),
         ],

@@ -316,8 +316,8 @@ async def test_large_schedules_are_not_written_on_the_event_loop(store: SqliteSt
         return True
 
     store._writing.exec_trace = trace
-    await store.create_clock(clock(1), user(1), schedule, bytes(16), Quota())
-    await store.create_clock(clock(2), user(1), schedule, bytes(16), Quota(), make_record(1))
+    await store.create_clock(clock(1), user(1), schedule, Quota())
+    await store.create_clock(clock(2), user(1), schedule, Quota(), make_record(1))
     amendment = Amendment(0, START, schedule)
-    assert isinstance(await store.amend_clock(key(1), user(1), amendment, bytes(16), Quota()), Amended)
+    assert isinstance(await store.amend_clock(key(1), user(1), amendment, Quota()), Amended)
     assert on_the_loop == [not is_large] * 3

@@ -85,8 +85,10 @@ class Clocks:
         return await self.load(id, caller, self._store.find_clock)
 
     async def rename(self, id: str, changes: NameChanges, caller: Caller) -> tuple[Clock, Schedule]:
-        min_live_key = ids.first_live_key(caller.now)
-        return await self.load(id, caller, self._store.update_clock, changes, min_live_key, self._quota)
+        return await self.load(id, caller, self._store.update_clock, changes, self._quota_at(caller.now))
+
+    def _quota_at(self, now: Instant) -> Quota:
+        return Quota(self._quota.clocks, self._quota.bytes, ids.first_live_key(now))
 
     async def load(
         self,
@@ -123,8 +125,8 @@ class Clocks:
 
     async def create(self, clock: Clock, schedule: Schedule, caller: Caller) -> bytes:
         """Store a new clock and return it, or the clock of an earlier call with the same key and parameters."""
-        body, min_live_key, record = encode_stored(schedule), ids.first_live_key(caller.now), caller.idempotency_record
-        outcome = await self._store.create_clock(clock, caller.token, body, min_live_key, self._quota, record)
+        body, quota, record = encode_stored(schedule), self._quota_at(caller.now), caller.idempotency_record
+        outcome = await self._store.create_clock(clock, caller.token, body, quota, record)
         match outcome:
             case QuotaExceeded():
                 raise _quota_exceeded(outcome, self._quota, caller.now)
@@ -160,8 +162,7 @@ class Clocks:
     async def _amend(self, clock: Clock, amended: NextSchedule, names: NameChanges, caller: Caller) -> bytes | Conflict:
         body = encode_stored(amended.schedule)
         amendment = Amendment(clock.revision, amended.valid_until, body, caller.idempotency_record, names)
-        min_live_key = ids.first_live_key(caller.now)
-        outcome = await self._store.amend_clock(clock.key, caller.token, amendment, min_live_key, self._quota)
+        outcome = await self._store.amend_clock(clock.key, caller.token, amendment, self._quota_at(caller.now))
         match outcome:
             case Amended(new):
                 self._schedules.put(new.key, CachedSchedule(new.revision, amended.schedule), len(body))

@@ -1,7 +1,7 @@
 """The interface `Store`, and the types of its results."""
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -51,12 +51,18 @@ class IdempotencyRecord(Struct, frozen=True):
     """A digest of the operation and its parameters."""
 
 
+_Key = bytes
+_MIN_KEY: Final = bytes(16)
+
+
 class Quota(Struct, frozen=True):
     """The limits on one owner's live clocks. 0 means no limit."""
 
     clocks: int = 0
     bytes: int = 0
     """The total size of the stored schedules, names, labels and amendments."""
+    min_live_key: _Key = _MIN_KEY
+    """Clocks with smaller keys have expired. They don't count, and neither do their idempotency records."""
 
 
 class Created(Struct, frozen=True):
@@ -240,15 +246,9 @@ class Store(Protocol):
         """Return the session if the token is valid."""
 
     async def create_clock(
-        self,
-        clock: Clock,
-        owner: Owner,
-        schedule: bytes,
-        min_live_key: bytes,
-        quota: Quota,
-        record: IdempotencyRecord | None = None,
+        self, clock: Clock, owner: Owner, schedule: bytes, quota: Quota, record: IdempotencyRecord | None = None
     ) -> Created | ExistingClock | QuotaExceeded:
-        """Store a new clock if it fits into the quota together with the owner's clocks from key `min_live_key` on.
+        """Store a new clock if it fits into the quota together with the owner's other clocks.
 
         If a live clock was created with the same record, return that one instead. Of concurrent calls with the same
         record, one creates the clock, and the others return it.
@@ -278,14 +278,7 @@ class Store(Protocol):
         """
 
     async def update_clock(
-        self,
-        key: bytes,
-        owner: Owner,
-        changes: NameChanges,
-        min_live_key: bytes,
-        quota: Quota,
-        *,
-        known_revision: int | None = None,
+        self, key: bytes, owner: Owner, changes: NameChanges, quota: Quota, *, known_revision: int | None = None
     ) -> StoredClock | QuotaExceeded | None:
         """Change a clock's name and labels. Return the clock, or None if the owner has no such clock.
 
@@ -293,7 +286,7 @@ class Store(Protocol):
         """
 
     async def amend_clock(
-        self, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota
+        self, key: bytes, owner: Owner, amendment: Amendment, quota: Quota
     ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
         """Replace the schedule, and change names, if the clock has the expected revision and was not advanced too far.
 

@@ -68,7 +68,6 @@ class _NewClock(NamedTuple):
     clock: Clock
     owner: Owner
     schedule: bytes
-    min_live_key: bytes
     quota: Quota
 
 
@@ -98,7 +97,7 @@ class PostgresStore(BaseStore):
         self._tokens = Batcher(self._find_tokens, group_key=lambda _: None, rolled_back_on=PostgresError)
         self._new_clocks = Batcher(
             self._create_clocks,
-            group_key=lambda new: (slot_of(new.clock.key), new.quota),
+            group_key=lambda new: (slot_of(new.clock.key), new.quota.clocks, new.quota.bytes),
             size=lambda new: len(new.schedule),
             rolled_back_on=PostgresError,
         )
@@ -151,15 +150,9 @@ class PostgresStore(BaseStore):
         return [found.get(position) for position in range(1, len(lookups) + 1)]
 
     async def create_clock(
-        self,
-        clock: Clock,
-        owner: Owner,
-        schedule: bytes,
-        min_live_key: bytes,
-        quota: Quota,
-        record: IdempotencyRecord | None = None,
+        self, clock: Clock, owner: Owner, schedule: bytes, quota: Quota, record: IdempotencyRecord | None = None
     ) -> Created | ExistingClock | QuotaExceeded:
-        new = _NewClock(clock, owner, schedule, min_live_key, quota)
+        new = _NewClock(clock, owner, schedule, quota)
         if record is not None:
             return await self._create_clock_once(new, record)
         try:
@@ -180,7 +173,7 @@ class PostgresStore(BaseStore):
             [new.schedule for new in new_clocks],
             [clock.name for clock in clocks],
             [clock.labels for clock in clocks],
-            [new.min_live_key for new in new_clocks],
+            [new.quota.min_live_key for new in new_clocks],
             new_clocks[0].quota.clocks,
             new_clocks[0].quota.bytes,
         )
@@ -206,7 +199,7 @@ class PostgresStore(BaseStore):
             new.schedule,
             clock.name,
             clock.labels,
-            new.min_live_key,
+            new.quota.min_live_key,
             new.quota.clocks,
             new.quota.bytes,
         )
@@ -222,24 +215,17 @@ class PostgresStore(BaseStore):
         return stored_clock(key, *rows[0]) if rows else None
 
     async def update_clock(
-        self,
-        key: bytes,
-        owner: Owner,
-        changes: NameChanges,
-        min_live_key: bytes,
-        quota: Quota,
-        *,
-        known_revision: int | None = None,
+        self, key: bytes, owner: Owner, changes: NameChanges, quota: Quota, *, known_revision: int | None = None
     ) -> StoredClock | QuotaExceeded | None:
         values = (*owner_values(owner), slot_of(key), key, *_name_values(changes))
-        limits = known_revision, min_live_key, quota.bytes
+        limits = known_revision, quota.min_live_key, quota.bytes
         [(outcome, oldest, *columns)] = await self._fetch_with_lock(statements.UPDATE_CLOCK, *values, *limits)
         if outcome is None:
             return None
         return stored_clock(key, *columns) if oldest is None else QuotaExceeded("bytes", oldest)
 
     async def amend_clock(
-        self, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota
+        self, key: bytes, owner: Owner, amendment: Amendment, quota: Quota
     ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
         record = amendment.record
         [(outcome, oldest, *columns)] = await self._fetch_with_lock(
@@ -253,7 +239,7 @@ class PostgresStore(BaseStore):
             *_name_values(amendment.names),
             record and record.key_digest,
             record and record.params_digest,
-            min_live_key,
+            quota.min_live_key,
             quota.bytes,
             AMENDMENT_BYTES,
             MAX_AMENDMENT_BYTES,

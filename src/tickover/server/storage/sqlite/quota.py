@@ -9,7 +9,6 @@ from tickover.server.lru_cache import LruCache
 from tickover.server.storage.store import Quota, QuotaExceeded
 
 _MAX_OWNERS = 10_000
-_NO_QUOTA = Quota()
 
 
 class Usage(Struct, frozen=True):
@@ -40,16 +39,14 @@ class ClockQuota:
         """The usage, and the key of the oldest clock. Without a key, the usage may be too high."""
         db.set_rollback_hook(self._known.clear)
 
-    def reserve(
-        self, db: apsw.Connection, owner: bytes, key: bytes, more: Usage, min_live_key: bytes, quota: Quota
-    ) -> QuotaExceeded | None:
+    def reserve(self, db: apsw.Connection, owner: bytes, key: bytes, more: Usage, quota: Quota) -> QuotaExceeded | None:
         """Reserve quota for a new or changed clock, and return None. Or return why the clock doesn't fit."""
         known = self._known.get(owner)
-        if known is None and quota == _NO_QUOTA:
+        if known is None and not (quota.clocks or quota.bytes):
             return None
         if known is None or known[0].plus(more).exceeded(quota):
-            if known is None or known[1] is None or known[1] < min_live_key:
-                known = _count(db, owner, min_live_key)
+            if known is None or known[1] is None or known[1] < quota.min_live_key:
+                known = _count(db, owner, quota.min_live_key)
             if limit := known[0].plus(more).exceeded(quota):
                 self._known.put(owner, known)
                 return QuotaExceeded(limit, known[1] or key)
@@ -65,7 +62,7 @@ class ClockQuota:
 
 def limits_of_growth(quota: Quota, growth: int, min_growth: int = 1) -> Quota:
     """Return the limits on an amendment or new names. Less growth than `min_growth` always fits."""
-    return Quota(bytes=quota.bytes) if growth >= min_growth else _NO_QUOTA
+    return Quota(0, quota.bytes if growth >= min_growth else 0, quota.min_live_key)
 
 
 def _count(db: apsw.Connection, owner: bytes, min_live_key: bytes) -> tuple[Usage, bytes | None]:

@@ -132,22 +132,16 @@ class SqliteStore(BaseStore):
         return token_of(digest, *found) if found else None
 
     async def create_clock(
-        self,
-        clock: Clock,
-        owner: Owner,
-        schedule: bytes,
-        min_live_key: bytes,
-        quota: Quota,
-        record: IdempotencyRecord | None = None,
+        self, clock: Clock, owner: Owner, schedule: bytes, quota: Quota, record: IdempotencyRecord | None = None
     ) -> Created | ExistingClock | QuotaExceeded:
         def job(db: apsw.Connection) -> Created | ExistingClock | QuotaExceeded | None:
-            if record is not None and (found := jobs.find_creation(db, record.key_digest, owner, min_live_key)):
+            if record is not None and (found := jobs.find_creation(db, record.key_digest, owner, quota.min_live_key)):
                 return found
             user = jobs.find_owner(db, owner)
             if user is None:
                 return None
             size = stored_bytes(clock, schedule)
-            if over := self._quota.reserve(db, user, clock.key, Usage(1, size), min_live_key, quota):
+            if over := self._quota.reserve(db, user, clock.key, Usage(1, size), quota):
                 return over
             instants = (to_micros(clock.start_time), to_micros(clock.frozen_time), to_micros(clock.max_time))
             db.execute(statements.INSERT_CLOCK, (clock.key, user, *instants, size, clock.name, clock.labels))
@@ -169,14 +163,7 @@ class SqliteStore(BaseStore):
         return StoredClock(stored_clock(key, *columns).clock, schedule)
 
     async def update_clock(
-        self,
-        key: bytes,
-        owner: Owner,
-        changes: NameChanges,
-        min_live_key: bytes,
-        quota: Quota,
-        *,
-        known_revision: int | None = None,
+        self, key: bytes, owner: Owner, changes: NameChanges, quota: Quota, *, known_revision: int | None = None
     ) -> StoredClock | QuotaExceeded | None:
         def job(db: apsw.Connection) -> StoredClock | QuotaExceeded | None:
             columns: Any = db.execute(statements.FIND_CLOCK, (*owner_values(owner), key)).fetchone()
@@ -186,7 +173,7 @@ class SqliteStore(BaseStore):
             new = rename(old, changes)
             growth = stored_bytes(new) - stored_bytes(old)
             limits = limits_of_growth(quota, growth)
-            if over := self._quota.reserve(db, user_of(owner), key, Usage(0, growth), min_live_key, limits):
+            if over := self._quota.reserve(db, user_of(owner), key, Usage(0, growth), limits):
                 return over
             db.execute(statements.UPDATE_NAMES, (new.name, new.labels, growth, key))
             return StoredClock(new, jobs.read_schedule(db, key, new.revision, known_revision))
@@ -194,11 +181,11 @@ class SqliteStore(BaseStore):
         return await self._writer.submit(job)
 
     async def amend_clock(
-        self, key: bytes, owner: Owner, amendment: Amendment, min_live_key: bytes, quota: Quota
+        self, key: bytes, owner: Owner, amendment: Amendment, quota: Quota
     ) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
         def job(db: apsw.Connection) -> Amended | Conflict | ExistingClock | QuotaExceeded | None:
             record = amendment.record
-            if record is not None and (found := jobs.find_creation(db, record.key_digest, owner, min_live_key)):
+            if record is not None and (found := jobs.find_creation(db, record.key_digest, owner, quota.min_live_key)):
                 return found
             row: Any = db.execute(statements.FIND_CLOCK_AND_BYTES, (*owner_values(owner), key)).fetchone()
             if row is None:
@@ -211,7 +198,7 @@ class SqliteStore(BaseStore):
             size = stored_bytes(amended, amendment.schedule)
             growth = size - old_size
             limits = limits_of_growth(quota, growth, AMENDMENT_BYTES)
-            if over := self._quota.reserve(db, user_of(owner), key, Usage(0, growth), min_live_key, limits):
+            if over := self._quota.reserve(db, user_of(owner), key, Usage(0, growth), limits):
                 return over
             db.execute(statements.AMEND_CLOCK, (size, amended.name, amended.labels, key))
             db.execute(statements.AMEND_SCHEDULE, (amendment.schedule, key))
