@@ -15,8 +15,7 @@ from tests.support.forked_programs import ForkedProcess, open_nothing
 from tests.support.program import Program, wait_until
 from tests.system.shells import Shell
 from tests.system.webhook_receivers import Receiver
-from tickover.cli.clock_webhooks import EventWebhooks
-from tickover.client import Unreachable
+from tickover.client import Clock, Unreachable
 
 SECRET = "whsec_" + "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 START = "2027-01-01T00:00:00Z"
@@ -70,9 +69,9 @@ def test_events_arrive_in_order_and_are_signed(
 ) -> None:
     with listening(program, token, tmp_path, receiver.url, TICKOVER_WEBHOOK_SECRET=SECRET) as (id, _):
         advance(program, token, id, "2027-01-03T08:00:00Z")
-        wait_until(lambda: len(receiver.received) == 2)
+        wait_until(lambda: len(receiver.received) >= 2)
         advance(program, token, id, "2027-02-01T00:00:00Z")
-        wait_until(lambda: len(receiver.received) == 3)
+        wait_until(lambda: len(receiver.received) >= 3)
     assert names_in(receiver) == ["Rent", "Gym", "Food"]
     for headers, body in receiver.received:
         verified: Any = Webhook(SECRET).verify(body, headers)
@@ -100,14 +99,14 @@ def test_faults_and_retries_are_simulated(program: Program, token: str, tmp_path
 def test_unavailable_server_does_not_end_the_command(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes: list[Any] = [[], Unreachable("Gone."), KeyboardInterrupt()]
 
-    def next_outcome(_: EventWebhooks) -> Any:
+    def next_outcome(*_: Any, **__: Any) -> Any:
         outcome = outcomes.pop(0)
         if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
     shell("clock", "create")
-    monkeypatch.setattr(EventWebhooks, "new_events", next_outcome)
+    monkeypatch.setattr(Clock, "deliver", next_outcome)
     monkeypatch.setattr(time, "sleep", lambda _: None)
     result = shell("listen", "--forward-to", "localhost:9")
     assert (result.code, outcomes) == (130, [])

@@ -3,12 +3,14 @@
 import os
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+from msgspec import json
 
 from tickover.api.errors import Reason
 from tickover.api.terminal import sanitize
@@ -19,7 +21,8 @@ from tickover.cli.select_clock import remember_clock, resolve_clock_id
 from tickover.cli.session import Session
 
 if TYPE_CHECKING:
-    from tickover.cli.clock_webhooks import Delivery, EventWebhooks
+    from tickover.client import Clock, Connection, Tickover
+    from tickover.client.webhooks import Webhook
 
 SECRET_VARIABLE: Final = "TICKOVER_WEBHOOK_SECRET"  # noqa: S105 - the name isn't secret
 _GONE: Final = {Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED}
@@ -122,33 +125,34 @@ def listen(  # noqa: PLR0913 - one parameter for each option
     tickover listen --forward-to localhost:3000/hook --duplicate
     tickover listen --forward-to localhost:3000/plaid --as plaid
     """
-    from tickover.cli.clock_webhooks import EventWebhooks, PlaidWebhooks
-    from tickover.client.webhooks import decode_secret, new_secret, parse_url
+    from tickover.client.webhooks import Webhook, decode_secret, new_secret, parse_url
 
     given = _read_secret(secret_file)
     secret = new_secret() if given is None else given
     try:
-        key = decode_secret(secret)
+        decode_secret(secret)
         parse_url(target)
     except ValueError as error:
         raise click.UsageError(formatting.sentence(error)) from None
+
+    def send(webhook: Webhook) -> None:
+        _send(session, target, webhook, retries, fail_first=fail_first)
+
     with session.signed_in_client(retries=0) as client:
-        found = list(dict.fromkeys(resolve_clock_id(session, client, id) for id in ids or (None,)))
-        clocks: Sequence[EventWebhooks]
+        found = dict.fromkeys(resolve_clock_id(session, client, id) for id in ids or (None,))
+        clocks = [client.get_clock(id) for id in found]
         if provider == "plaid":
-            clocks = plaid = [PlaidWebhooks(client, id) for id in found]
-            for id in [each.id for each in plaid if not each.connections()]:
-                _note(f"{id} has no Plaid connection. Create one: tickover clock connect --plaid {id}")
+            forward = _plaid_forwarder(client, clocks, send)
         else:
-            clocks = [EventWebhooks(client, id, key, duplicate=duplicate, reorder=reorder) for id in found]
+            forward = methodcaller("deliver", send, secret=secret, duplicate=duplicate, reorder=reorder)
+            for clock in clocks:
+                # Earlier events aren't forwarded.
+                clock.deliver(lambda _: None, secret=secret)
             _note(f"Signing secret: {secret}" if given is None else "Signing with your secret.")
         _note(f"Ready. Forwarding events of {', '.join(found)}. Press Ctrl-C to stop.")
         while clocks:
             time.sleep(_POLL_SECONDS)
-            due = [(clock, _due(session, clock)) for clock in clocks]
-            for delivery in (each for _, deliveries in due for each in deliveries or ()):
-                _deliver(session, target, delivery, retries, fail_first=fail_first)
-            clocks = [clock for clock, deliveries in due if deliveries is not None]
+            clocks = [clock for clock in clocks if _try(session, forward, clock)]
     raise CliError(
         Exit.NOT_FOUND, "All clocks have been deleted or have expired.", "List your clocks: tickover clock list"
     )
@@ -169,40 +173,88 @@ def _read_secret(file: Path | None) -> str | None:
         raise click.UsageError(f"Can't read a secret from '{file}'.") from None
 
 
-def _due(session: Session, clock: "EventWebhooks") -> "list[Delivery] | None":
-    """Return the deliveries of a clock that are due, or None if the clock has ended."""
+def _try(session: Session, forward: "Callable[[Clock], None]", clock: "Clock") -> bool:
+    """Forward what is new. Return whether to follow the clock further."""
     try:
         with session.translate_errors():
-            return clock.due()
+            forward(clock)
     except CliError as error:
         if error.reason in _GONE:
             _note(f"{clock.id} has been deleted or has expired.")
-            return None
+            return False
         if error.exit != Exit.UNAVAILABLE:
             raise
         _note(f"{error.message} Retrying.")
-        return []
+    return True
 
 
-def _deliver(session: Session, target: str, delivery: "Delivery", retries: int, *, fail_first: bool) -> None:
-    """Post a request until it succeeds, and print the results."""
+def _plaid_forwarder(
+    client: "Tickover", clocks: "Sequence[Clock]", send: "Callable[[Webhook], None]"
+) -> "Callable[[Clock], None]":
+    """Return a function that sends a webhook for each Plaid item if the bank of a clock shows something new."""
+
+    def connections(clock: "Clock") -> "list[Connection]":
+        return [found for found in client.list_connections(clock.id) if found.protocol == "PLAID"]
+
+    def forward(clock: "Clock") -> None:
+        clock.refresh()
+        if (items := _bank_items(clock)) != shown[clock.id]:
+            for connection in connections(clock):
+                # A connection is an item once an app has exchanged its token.
+                if connection.claimed:
+                    send(_updates_available(connection.id))
+            shown[clock.id] = items
+
+    for clock in clocks:
+        if not connections(clock):
+            _note(f"{clock.id} has no Plaid connection. Create one: tickover clock connect --plaid {clock.id}")
+    shown = {clock.id: _bank_items(clock) for clock in clocks}
+    return forward
+
+
+def _bank_items(clock: "Clock") -> set[str]:
+    """Return what a bank shows: booked items, and pending payments."""
+    booked = {item.id for item in clock.transactions} | {item.id for item in clock.transfers}
+    starts = {f"{item.id}_p": item.authorized_at for item in clock.pending_transactions}
+    return booked | {id for id, start in starts.items() if start is not None and start <= clock.frozen_time}
+
+
+def _updates_available(item_id: str) -> "Webhook":
+    """Return Plaid's webhook for an item."""
+    from tickover.client.webhooks import Webhook
+
+    payload = {
+        "webhook_type": "TRANSACTIONS",
+        "webhook_code": "SYNC_UPDATES_AVAILABLE",
+        "item_id": item_id,
+        "initial_update_complete": True,
+        "historical_update_complete": True,
+        "environment": "sandbox",
+    }
+    return Webhook({"Content-Type": "application/json"}, json.encode(payload))
+
+
+def _send(session: Session, target: str, webhook: "Webhook", retries: int, *, fail_first: bool) -> None:
+    """Post a webhook until it succeeds, and print the results."""
     from tickover.client import Unreachable
     from tickover.client.sync_client import run
     from tickover.client.webhooks import post_to_url
 
-    title, make_webhook = delivery
+    payload = json.decode(webhook.body)
+    id = payload.get("item_id") or webhook.headers["webhook-id"]
+    what = payload.get("webhook_code") or f"{payload['timestamp']}  {payload['type']}"
     if session.output.wants_json:
-        click.echo(make_webhook().body)
+        click.echo(webhook.body)
     for attempt in range(1 + fail_first + retries):
         if attempt > fail_first:
             time.sleep(_RETRY_SECONDS * 2 ** (attempt - 1 - fail_first))
         try:
-            status: int | None = run(post_to_url(target, make_webhook(), blocking=True)).status
+            status: int | None = run(post_to_url(target, webhook, blocking=True)).status
         except Unreachable:
             status = None
         is_lost = fail_first and attempt == 0
-        line = f"{title}  [{status or 'no response'}{', ignored' if is_lost else ''}]"
+        line = f"{what}  {id}  [{status or 'no response'}{', ignored' if is_lost else ''}]"
         click.echo(sanitize(line), err=session.output.wants_json)
         if status in range(200, 300) and not is_lost:
             return
-    _note(f"Gave up on {title.rsplit(maxsplit=1)[-1]}. Continuing with the next event.")
+    _note(f"Gave up on {id}. Continuing with the next event.")
