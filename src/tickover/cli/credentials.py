@@ -5,15 +5,13 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
 import click
 from msgspec import DecodeError, Struct, json
 
 from tickover.cli.errors import CliError, Exit
 
-_FILE_MODE: Final = 0o600
-_FOLDER_MODE: Final = 0o700
+_FOLDER_MODE, _FILE_MODE = 0o700, 0o600
 
 
 class ServerProfile(Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -78,11 +76,8 @@ class Credentials:
         except OSError as error:
             raise CliError(Exit.WRONG_COMMAND, f"Can't read {self.path}: {error.strerror}.") from None
         except (DecodeError, UnicodeDecodeError):
-            raise CliError(
-                Exit.WRONG_COMMAND,
-                f"{self.path} is damaged.",
-                "Delete the file and sign in again: tickover login EMAIL",
-            ) from None
+            hint = "Delete the file and sign in again: tickover login EMAIL"
+            raise CliError(Exit.WRONG_COMMAND, f"{self.path} is damaged.", hint) from None
 
     def _write(self, file: _File) -> None:
         temporary = self.path.with_suffix(".new")

@@ -27,10 +27,6 @@ class Output:
         self.wants_json = False
 
     @property
-    def is_terminal(self) -> bool:
-        return sys.stdout.isatty()
-
-    @property
     def width(self) -> int:
         """The width of COLUMNS or of the terminal, in cells."""
         # As shutil.get_terminal_size, which takes long to import.
@@ -42,7 +38,7 @@ class Output:
 
     def write_json(self, value: Any) -> None:
         """Write one JSON document: indented at a terminal, else on one line."""
-        text = to_json(value, indent=2 if self.is_terminal else 0)
+        text = to_json(value, indent=2 if sys.stdout.isatty() else 0)
         click.echo(text.encode())
 
     def write_json_line(self, value: Any) -> None:
@@ -61,7 +57,7 @@ class Output:
         """Write styled lines without wrapping them."""
         from tickover.cli.render.layout import to_ansi
 
-        has_colours = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        has_colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         for line in lines:
             # Renderers sanitize text before they measure it. This catches text that they missed.
             line.plain = sanitize(line.plain)

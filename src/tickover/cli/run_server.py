@@ -80,16 +80,16 @@ def _call_when_closed(pipe: int, stop: Callable[[], None]) -> None:
 
 def stop_when_input_ends() -> None:
     """Stop this process when its standard input ends."""
+
+    def wait() -> None:
+        # Input that can't be read counts as ended.
+        with suppress(OSError):
+            while os.read(_STDIN, 4096):
+                pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
     # A thread, because an event loop can't wait for every kind of file.
-    threading.Thread(target=_wait_for_end_of_input, daemon=True).start()
-
-
-def _wait_for_end_of_input() -> None:
-    # Input that can't be read counts as ended.
-    with suppress(OSError):
-        while os.read(_STDIN, 4096):
-            pass
-    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def banner(settings: Settings, url: str) -> str:

@@ -38,70 +38,63 @@ def render_clock(
     check: CheckResult | None = None,
 ) -> list[Text]:
     """Render a clock with all items, or with those around its time. `check` is that of its expectations."""
-    items, time_label = clock_items(snapshot), "preview" if is_preview else "now"
-    shown = items
+    items = shown = clock_items(snapshot)
     if not show_all:
-        happened = [item for item in items if item.happened]
-        shown = [*happened[-_ITEMS_AROUND_NOW:], *items[len(happened) :][:_ITEMS_AROUND_NOW]]
-    return [
-        *_header(snapshot, width, now, is_preview=is_preview),
-        *([] if check is None else _check_summary(check, width)),
-        *_separate(
-            timeline(items, opening_books(snapshot), snapshot.frozen_time, width, time_label),
-            _goal_bars(snapshot.goals, width),
-            item_list(shown, width),
-            [] if is_preview else _next_step(items, width),
-        ),
-    ]
+        happened = sum(item.happened for item in items)
+        shown = items[max(0, happened - _ITEMS_AROUND_NOW) : happened + _ITEMS_AROUND_NOW]
+    return _render(snapshot, items, item_list(shown, width), width, now, is_preview=is_preview, check=check)
 
 
 def render_advance(snapshot: Snapshot, result: AdvanceResult, width: int, now: datetime) -> list[Text]:
     """Render a clock after an advance, with the items that happened."""
-    items = clock_items(snapshot)
     ids = {one.id for one in result.transactions} | {one.id for one in result.transfers}
     ids |= {one.id for _, one in result.contributions}
+    items = clock_items(snapshot)
     happened = [item for item in items if item.id in ids]
     moved = f"{formatting.timestamp(result.before)} → {formatting.timestamp(result.after)}"
     nouns = Counter({"moves": "transfer", "goals": "contribution"}.get(item.lane, "transaction") for item in happened)
     summary = " and ".join(formatting.count(number, noun) for noun, number in nouns.items()) or "nothing happened"
-    listed = wrap([Text.assemble(("✓ ", GOOD), (moved, HAPPENED)), Text(summary)], width)
+    lines = wrap([Text.assemble(("✓ ", GOOD), (moved, HAPPENED)), Text(summary)], width)
     # "… and 1 more" would take the line of the last item.
     shown = happened if len(happened) <= _MAX_ITEMS + 1 else happened[:_MAX_ITEMS]
-    listed += item_list(shown, width)
+    lines += item_list(shown, width)
     if more := len(happened) - len(shown):
         command = f"tickover clock events --after {timestamps.write(result.before)}"
-        listed += wrap([Text(f"… and {more} more", FAINT), Text.assemble(("Show all: ", FAINT), command)], width)
-    return [
-        *_header(snapshot, width, now),
-        *_separate(
-            timeline(items, opening_books(snapshot), snapshot.frozen_time, width),
-            _goal_bars(snapshot.goals, width),
-            listed,
-            _next_step(items, width),
-        ),
-    ]
+        lines += wrap([Text(f"… and {more} more", FAINT), Text.assemble(("Show all: ", FAINT), command)], width)
+    return _render(snapshot, items, lines, width, now)
 
 
-def _separate(*parts: list[Text]) -> list[Text]:
-    return [line for part in parts if part for line in (Text(), *part)]
-
-
-def _header(snapshot: Snapshot, width: int, now: datetime, *, is_preview: bool = False) -> list[Text]:
-    """Render the clock's ID, name, status, time, the number of its scheduled items, and its expiry."""
-    number = sum(not item.happened for item in clock_items(snapshot))
+def _render(  # noqa: PLR0913 - one parameter for each part
+    snapshot: Snapshot,
+    items: Sequence[Item],
+    listed: list[Text],
+    width: int,
+    now: datetime,
+    *,
+    is_preview: bool = False,
+    check: CheckResult | None = None,
+) -> list[Text]:
+    """Render a clock with `listed`, lines about some of its items."""
+    time_label = "preview" if is_preview else "now"
+    to_come = sum(not item.happened for item in items)
     left = snapshot.expires_at - now
-    expiry = Text(f"expires in {formatting.duration(left)}", NOW if left < _EXPIRES_SOON else FAINT)
-    return wrap(
-        [
-            Text(formatting.short_id(snapshot.id), HAPPENED),
-            *([truncate(Text(sanitize(snapshot.name), HAPPENED), 24)] if snapshot.name else []),
-            Text("PREVIEW", NOW) if is_preview else Text(sanitize(snapshot.status), GOOD),
-            Text.assemble(("at " if is_preview else "now ", FAINT), (formatting.timestamp(snapshot.frozen_time), NOW)),
-            Text(f"{number or 'nothing'} to come"),
-            expiry,
-        ],
-        width,
-    )
+    header = [
+        Text(formatting.short_id(snapshot.id), HAPPENED),
+        *([truncate(Text(sanitize(snapshot.name), HAPPENED), 24)] if snapshot.name else []),
+        Text("PREVIEW", NOW) if is_preview else Text(sanitize(snapshot.status), GOOD),
+        Text.assemble(("at " if is_preview else "now ", FAINT), (formatting.timestamp(snapshot.frozen_time), NOW)),
+        Text(f"{to_come or 'nothing'} to come"),
+        Text(f"expires in {formatting.duration(left)}", NOW if left < _EXPIRES_SOON else FAINT),
+    ]
+    lines = [*wrap(header, width), *([] if check is None else _check_summary(check, width))]
+    for part in (
+        timeline(items, opening_books(snapshot), snapshot.frozen_time, width, time_label),
+        _goal_bars(snapshot.goals, width),
+        listed,
+        [] if is_preview else _next_step(items, width),
+    ):
+        lines += [Text(), *part] if part else []
+    return lines
 
 
 def _goal_bars(goals: Sequence[Goal], width: int) -> list[Text]:
