@@ -83,8 +83,8 @@ def test_names_are_listed_and_changed(shell: Shell) -> None:
     assert (created["name"], created["labels"]) == ("Rent check", {"ci": "1", "app": "web"})
     short, now = f"clock_…{created['id'][-8:]}", created["frozenTime"][:16].replace("T", " ")
     assert shell("clock", "list").out.splitlines() == [
-        "  ID               NAME        NOW               EXPIRES",
-        f"* {short}  Rent check  {now}  6 d 23 h",
+        "  ID               NOW               EXPIRES    HOLDS  NAME",
+        f"* {short}  {now}  6 d 23 h          Rent check",
     ]
     assert shell("clock", "show").out.splitlines()[0].startswith(f"  {short}  Rent check  READY  ")
     assert shell("clock", "rename", "Other").out == f"✓ Renamed {created['id']} to Other\n"

@@ -38,18 +38,19 @@ def list_(session: Session, limit: int, list_all: bool, labels: Sequence[tuple[s
         has_more = not list_all and len(found) > limit
         clocks = found[:limit] if has_more else found
         holds = {} if session.output.wants_json else _check(client, clocks)
-    if session.output.wants_json:
-        session.output.write_json({"clocks": clocks, "hasMore": has_more})
-    elif not clocks:
+    lines = ["  ID               NOW               EXPIRES    HOLDS  NAME"]
+    last_used, now = session.profile.clock, session.now()
+    for clock in clocks:
+        id = f"{'*' if clock.id == last_used else ' '} {formatting.short_id(clock.id)}"
+        frozen_time, left = formatting.date_and_minute(clock.frozen_time), formatting.duration(clock.expires_at - now)
+        held = {None: "", True: "✓", False: "✗"}[holds.get(clock.id)]
+        lines.append(f"{id}  {frozen_time}  {left:9}  {held:5}  {clock.name or ''}".rstrip())
+    if has_more:
+        lines.append("  … and more. List all: tickover clock list --all")
+    if not clocks:
         which = " with these labels" if labels else ""
-        session.output.write({}, f"You have no clocks{which}. Create one: tickover clock create salary-and-rent")
-    else:
-        from tickover.cli.render.clock import render_clock_list
-
-        last_used, now = session.profile.clock, session.now()
-        session.output.draw(render_clock_list(clocks, holds, last_used, session.output.width, now))
-        if has_more:
-            session.output.write({}, "  … and more. List all: tickover clock list --all")
+        lines = [f"You have no clocks{which}. Create one: tickover clock create salary-and-rent"]
+    session.output.write({"clocks": clocks, "hasMore": has_more}, *lines)
 
 
 def _check(client: "Tickover", clocks: "Sequence[Summary]") -> dict[str, bool]:

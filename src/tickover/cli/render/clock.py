@@ -1,7 +1,7 @@
-"""A whole clock: header, timeline, goals, items and the next command. A table of clocks."""
+"""A whole clock: header, timeline, goals, items and the next command."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 from rich.text import Text
 
 from tickover.api import timestamps
-from tickover.api.clocks import Goal, Snapshot, Summary
+from tickover.api.clocks import Goal, Snapshot
 from tickover.api.expectations import CheckResult
 from tickover.api.terminal import sanitize
 from tickover.cli import formatting
@@ -167,24 +167,3 @@ def summarize_check(result: CheckResult) -> str:
     if number == 1:
         return "the expectation holds" if held else "the expectation doesn't hold"
     return f"{held} of {number} expectations hold"
-
-
-def render_clock_list(
-    clocks: Sequence[Summary], holds: Mapping[str, bool], last_used: str, width: int, now: datetime
-) -> list[Text]:
-    """Render a row for each clock. An asterisk marks the last used one. `holds` has those with expectations."""
-    rows = [[Text(title, FAINT) for title in ("ID", "NAME", "NOW", "EXPIRES", "HOLDS" if holds else "")]]
-    checks = {None: Text(), True: Text("✓", GOOD), False: Text("✗", BAD)}
-    rows += [
-        [
-            Text(formatting.short_id(clock.id)),
-            Text(sanitize(clock.name or ""), HAPPENED),
-            Text(formatting.date_and_minute(clock.frozen_time)),
-            Text(formatting.duration(clock.expires_at - now)),
-            checks[holds.get(clock.id)],
-        ]
-        for clock in clocks
-    ]
-    header, *lines = table(rows, [Column(min_width=15), Column(min_width=4), Column(), Column(), Column()], width)
-    marks = ["* " if clock.id == last_used else "  " for clock in clocks]
-    return [header, *(Text(mark).append_text(line[2:]) for mark, line in zip(marks, lines, strict=True))]
