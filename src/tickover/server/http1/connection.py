@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, Final, cast
 
 from tickover.server.http1.messages import (
@@ -289,25 +290,18 @@ class Connection(asyncio.Protocol):
     def _check_deadlines(self) -> None:
         """Close or reject if a deadline has passed. One timer per connection is cheaper than one per request."""
         limits, now = self._pool.limits, self._loop.time()
-        idle_since = self._pool.idle.get(self)
-        due = now + self._shortest_wait()
+        due, expire = now + self._shortest_wait(), self._check_deadlines
         if self._unread_since is not None:
-            due = min(due, self._unread_since + limits.deadline_seconds)
-            if due <= now:
-                self._transport.abort()
-                return
+            due, expire = self._unread_since + limits.deadline_seconds, self.abort
         elif self._arriving_since is not None:
             if self._is_reading and not self._is_handling:
-                due = min(due, self._arriving_since + limits.deadline_seconds)
-                if due <= now:
-                    self._reject(REQUEST_TIMEOUT)
-                    return
-        elif idle_since is not None:
-            due = min(due, idle_since + limits.keep_alive_seconds)
-            if due <= now:
-                self.close()
-                return
-        self._timer = self._loop.call_at(due, self._check_deadlines)
+                due, expire = self._arriving_since + limits.deadline_seconds, partial(self._reject, REQUEST_TIMEOUT)
+        elif self in self._pool.idle:
+            due, expire = self._pool.idle[self] + limits.keep_alive_seconds, self.close
+        if due <= now:
+            expire()
+        else:
+            self._timer = self._loop.call_at(min(due, now + self._shortest_wait()), self._check_deadlines)
 
     def _shortest_wait(self) -> float:
         """Return the shortest time until a deadline that starts now."""
