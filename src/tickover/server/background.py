@@ -43,6 +43,7 @@ class Background:
         """Run the tasks. On exit, stop them and log the last rejected calls."""
         async with (
             repeating(self._seconds, "sweep", self._sweep, self._log),
+            repeating(self._seconds, "check of the secret key", self._share_key, self._log),
             repeating(self._seconds, "report of rejected calls", self._report, self._log),
             repeating(_CHECK_SECONDS, "check of the database", self._check_database, self._log),
         ):
@@ -69,12 +70,8 @@ class Background:
         """Delete all expired rows in steps, so that calls don't wait long."""
         swept = 0
         try:
-            if not await self._share_key():
-                self._log.error("another server uses this database with another secret key")
             while found := await self._store.sweep(self._now(), _SWEEP_ROWS):
                 swept += found
-                # A sweep can take long, and the key must be recorded every minute.
-                await self._share_key()
         except Rejection:
             self._suspects_database.set()
             raise
@@ -82,8 +79,10 @@ class Background:
         if swept:
             self._log.info("swept", rows=swept)
 
-    async def _share_key(self) -> bool:
-        return await self._store.share_key(self._fingerprint, self._now())
+    async def _share_key(self) -> None:
+        """Record the key, so that no server with another key starts in the next minutes."""
+        if not await self._store.share_key(self._fingerprint, self._now()):
+            self._log.error("another server uses this database with another secret key")
 
     async def _report(self) -> None:
         if self._rejected:
