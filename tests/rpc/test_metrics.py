@@ -172,8 +172,7 @@ async def run_metrics_server(published: list[None], facts: DatabaseFacts) -> Asy
     async def publish() -> None:
         published.append(None)
 
-    metrics = server.MetricsServer(listener, SharedNumbers(), publish, facts)
-    async with metrics.running(LogCapture().log):
+    async with server.serve_metrics(listener, SharedNumbers(), publish, facts, LogCapture().log):
         yield listener.getsockname()[1]
 
 

@@ -5,7 +5,7 @@ import errno
 import gc
 import socket
 from collections.abc import Callable
-from contextlib import AsyncExitStack, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,7 +36,6 @@ from tickover.server.web.handler import HEALTH_CHECKS, Handler, wall_clock
 from tickover.server.web.pages import Site
 
 if TYPE_CHECKING:
-    from tickover.server.metrics.server import MetricsServer
     from tickover.server.tracing import Tracing
 
 _GRACE_SECONDS = 15
@@ -92,7 +91,6 @@ class TickoverServer:
         if self._tracing is not None:
             handle = self._tracing.handle(handle, self._handler.route)
         self._server = Server(listeners.calls, handle, self._handler.reject, _http_limits(settings, log))
-        self._metrics = self._open_metrics(listeners.metrics) if listeners.metrics else None
 
     @classmethod
     async def open(cls, settings: Settings, log: Log, recorder: Recorder | None = None) -> "TickoverServer":
@@ -117,9 +115,10 @@ class TickoverServer:
         """Serve until `stop` is called or the task is cancelled, then finish accepted requests."""
         if self._stop_requested.is_set():
             return
+        metrics = self._serve_metrics()
         # The objects so far are permanent, so the garbage collector can ignore them.
         gc.freeze()
-        async with self._background.running(), self._metrics.running(self._log) if self._metrics else nullcontext():
+        async with self._background.running(), metrics:
             try:
                 self._server.start()
                 self._log_start()
@@ -129,12 +128,14 @@ class TickoverServer:
             finally:
                 await self._stop_serving()
 
-    def _open_metrics(self, listener: socket.socket) -> "MetricsServer":
-        from tickover.server.metrics.server import DatabaseFacts, MetricsServer
+    def _serve_metrics(self) -> AbstractAsyncContextManager[None]:
+        if self._listeners.metrics is None:
+            return nullcontext()
+        from tickover.server.metrics.server import DatabaseFacts, serve_metrics
 
-        settings = self.settings
-        facts = DatabaseFacts(settings.database_url, settings.data_dir, self._background.ping, wall_clock)
-        return MetricsServer(listener, self._recorder.shared, self._publish_gauges, facts)
+        url, data_dir = self.settings.database_url, self.settings.data_dir
+        facts = DatabaseFacts(url, data_dir, self._background.ping, wall_clock)
+        return serve_metrics(self._listeners.metrics, self._recorder.shared, self._publish_gauges, facts, self._log)
 
     async def _drain(self) -> None:
         """Serve for `drain_seconds` more. `/readyz` returns 503, so load balancers choose other servers."""

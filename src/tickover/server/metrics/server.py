@@ -75,46 +75,36 @@ class DatabaseFacts:
             yield Metric("clock_skew_seconds", "gauge", "How far the server's clock is ahead of PostgreSQL's."), [skew]
 
 
-class MetricsServer:
-    """Serves the metrics."""
+@asynccontextmanager
+async def serve_metrics(
+    listener: socket.socket,
+    numbers: SharedNumbers,
+    publish: Callable[[], Awaitable[None]],
+    facts: DatabaseFacts,
+    log: Log,
+) -> AsyncIterator[None]:
+    """Serve the metrics. `publish` writes the gauges of this process, once a second for the other workers."""
 
-    def __init__(
-        self,
-        listener: socket.socket,
-        numbers: SharedNumbers,
-        publish: Callable[[], Awaitable[None]],
-        facts: DatabaseFacts,
-    ) -> None:
-        """`publish` writes the gauges of this process."""
-        self._numbers = numbers
-        self._publish = publish
-        self._facts = facts
-        self._server = Server(listener, self._handle, self._reject, _LIMITS)
+    async def respond() -> Response:
+        await publish()
+        metrics = [metric async for metric in facts.read()]
+        return 200, [(b"content-type", _CONTENT_TYPE)], render([*metrics, *numbers.read()])
 
-    @asynccontextmanager
-    async def running(self, log: Log) -> AsyncIterator[None]:
-        """Serve, and publish the gauges of this process once a second for the other workers."""
-        async with (
-            repeating(_GAUGE_SECONDS, "publication of gauges", self._publish, log),
-            repeating(_STATISTICS_SECONDS, "statistics of the database", self._facts.update_statistics, log),
-        ):
-            self._server.start()
-            try:
-                yield
-            finally:
-                await self._server.stop(_GAUGE_SECONDS)
-
-    def _handle(self, request: Request) -> Response | Coroutine[Any, Any, Response]:
+    def handle(request: Request) -> Response | Coroutine[Any, Any, Response]:
         if request.path != "/metrics":
             return text_response(404, b"Not found. The metrics are at GET /metrics.\n")
-        if request.method not in ("GET", "HEAD"):
-            return text_response(405, b"Use GET.\n")
-        return self._respond()
+        return respond() if request.method in ("GET", "HEAD") else text_response(405, b"Use GET.\n")
 
-    async def _respond(self) -> Response:
-        await self._publish()
-        facts = [fact async for fact in self._facts.read()]
-        return 200, [(b"content-type", _CONTENT_TYPE)], render([*facts, *self._numbers.read()])
-
-    def _reject(self, error: RequestError) -> Response:
+    def reject(error: RequestError) -> Response:
         return text_response(error.status, error.message.encode() + b"\n")
+
+    server = Server(listener, handle, reject, _LIMITS)
+    async with (
+        repeating(_GAUGE_SECONDS, "publication of gauges", publish, log),
+        repeating(_STATISTICS_SECONDS, "statistics of the database", facts.update_statistics, log),
+    ):
+        server.start()
+        try:
+            yield
+        finally:
+            await server.stop(_GAUGE_SECONDS)
