@@ -10,11 +10,8 @@ Network = IPv4Network | IPv6Network
 
 MAX_FORWARDED_FOR: Final = 500
 """Bytes at the end of X-Forwarded-For. The rest is ignored."""
-_UNKNOWN: Final = "unknown"
 # IPv6 with a port has brackets. Without brackets, the last group of digits belongs to the address.
 _WITH_PORT: Final = re.compile(r"\[(?P<ipv6>[^\]]*)\](?::[0-9]{1,5})?|(?P<ipv4>[0-9.]+):[0-9]{1,5}")
-
-
 _HOST: Final = re.compile(rb"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]*)?")
 
 
@@ -46,24 +43,20 @@ class ClientNetworks:
         address = _read_address(peer or "")
         hops = forwarded_for.decode("latin-1").split(",")
         while hops and address is not None and any(address in network for network in self._trusted):
-            nearer = _read_address(_without_port(hops.pop().strip()))
+            nearer = _read_address(hops.pop().strip())
             if nearer is None:
                 break
             address = nearer
         if address is None:
-            return _UNKNOWN
+            return "unknown"
         return str(address) if address.version == 4 else str(ip_network((address, 64), strict=False))
 
 
-def _without_port(entry: str) -> str:
-    """Return the address in an entry of X-Forwarded-For. Some proxies add the client's port."""
-    match = _WITH_PORT.fullmatch(entry)
-    return (match["ipv6"] or match["ipv4"]) if match else entry
-
-
 def _read_address(text: str) -> IPv4Address | IPv6Address | None:
+    # Some proxies add the client's port to X-Forwarded-For.
+    with_port = _WITH_PORT.fullmatch(text)
     try:
-        address = ip_address(text)
+        address = ip_address((with_port["ipv6"] or with_port["ipv4"]) if with_port else text)
     except ValueError:
         return None
     return address.ipv4_mapped or address if address.version == 6 else address
