@@ -224,7 +224,7 @@ export interface ListEntry {
   details?: boolean;
 }
 
-/** The parameters of updateTestClock. None removes a member. */
+/** The parameters of updateTestClock. */
 export interface UpdateEntry {
   /** The clock's ID. It starts with `clock_`. */
   id: string;

@@ -8,8 +8,6 @@ from tickover.server.operations.operation import VIEW, Caller, Operation, Permis
 
 
 class AdvanceEntry(ClockParams, frozen=True):
-    """The parameters of advanceTestClock."""
-
     frozen_time: Annotated[
         Instant, doc("The new simulated time, from the clock's `frozenTime` to its `maxTime` inclusive.")
     ]

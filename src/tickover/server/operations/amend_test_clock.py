@@ -16,8 +16,6 @@ from tickover.server.schedule.schedule import Schedule
 
 
 class AmendEntry(ClockParams, frozen=True):
-    """The parameters of amendTestClock."""
-
     add: AddEntry | UnsetType = UNSET
     cancel: Annotated[
         Annotated[Sequence[Text], Meta(max_length=MAX_CANCELLED)] | UnsetType,

@@ -21,8 +21,6 @@ _HOLDS: Final = b'{"ok":true}'
 
 
 class CheckEntry(ClockParams, frozen=True):
-    """The parameters of checkTestClock."""
-
     expectations: Annotated[
         Expectations | UnsetType, doc("Each has exactly one member. Default: the expectations of the clock.")
     ] = UNSET

@@ -18,8 +18,6 @@ from tickover.server.storage.store import StoredConnection, TooManyConnections
 
 
 class ConnectEntry(ClockParams, frozen=True):
-    """The parameters of connectTestClock."""
-
     protocol: Protocol
     institution: Annotated[
         Text, Meta(min_length=1, max_length=MAX_INSTITUTION), doc("The name of the bank that the program shows.")

@@ -17,8 +17,6 @@ from tickover.server.storage.store import NewAccessToken, Owner, Store, TooManyT
 
 
 class CreateAccessTokenEntry(Params, frozen=True):
-    """The parameters of createAccessToken."""
-
     name: Annotated[
         Text,
         Meta(min_length=1, max_length=MAX_TOKEN_NAME),

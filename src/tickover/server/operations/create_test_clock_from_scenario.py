@@ -32,8 +32,6 @@ never_below = -1000
 
 
 class FromScenarioEntry(Params, frozen=True):
-    """The parameters of createTestClockFromScenario."""
-
     scenario: Annotated[Text | UnsetType, doc("The name of an included scenario, instead of a text.")] = UNSET
     text: Annotated[
         Annotated[Text, Meta(min_length=1, max_length=MAX_SCENARIO_BYTES)] | UnsetType,

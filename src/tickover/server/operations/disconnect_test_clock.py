@@ -9,8 +9,6 @@ from tickover.server.operations.operation import Caller, Operation, Permission, 
 
 
 class DisconnectEntry(ClockParams, frozen=True):
-    """The parameters of disconnectTestClock."""
-
     connection_id: Annotated[Text, doc("The ID of a connection of this clock.")]
 
 

@@ -15,8 +15,6 @@ from tickover.server.operations.operation import Caller, Operation, Permission, 
 
 
 class ExpandEntry(Params, frozen=True):
-    """The parameters of expandScenario."""
-
     text: Annotated[
         Text,
         Meta(min_length=1, max_length=MAX_SCENARIO_TEXT),

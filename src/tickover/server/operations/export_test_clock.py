@@ -14,8 +14,6 @@ from tickover.server.schedule.schedule import decode_opening_balances, view
 
 
 class ExportEntry(ClockParams, frozen=True):
-    """The parameters of exportTestClock."""
-
     format: Annotated[ExportFormat, doc("The format of the file.")]
     pending: Annotated[bool, doc("Whether to include transactions after the clock's `frozenTime`.")] = False
     opening_balances: OpeningBalances | UnsetType = UNSET

@@ -16,8 +16,6 @@ from tickover.server.schedule.schedule import fork_schedule, update_schedule
 
 
 class ForkEntry(ClockParams, frozen=True):
-    """The parameters of forkTestClock."""
-
     at: Annotated[
         Instant | UnsetType,
         doc(

@@ -13,8 +13,6 @@ from tickover.server.schedule.ledger import balances
 
 
 class BalancesEntry(ClockParams, frozen=True):
-    """The parameters of getTestClockBalances."""
-
     at: Annotated[
         Instant | UnsetType, doc("An instant from the clock's start to its `maxTime`. Default: its `frozenTime`.")
     ] = UNSET

@@ -16,8 +16,6 @@ from tickover.server.schedule.expectations import time_faults
 
 
 class EventsEntry(ClockParams, frozen=True):
-    """The parameters of listTestClockEvents."""
-
     after: Annotated[
         Instant | UnsetType, doc("Returns events after this instant. Default: from the clock's start on.")
     ] = UNSET

@@ -18,8 +18,6 @@ _MAX_RESULT: Final = 130_000
 
 
 class ListEntry(Params, frozen=True):
-    """The parameters of listTestClocks."""
-
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE), doc("The maximum number of clocks.")] = DEFAULT_PAGE
     cursor: Annotated[
         Text | UnsetType,

@@ -11,8 +11,6 @@ from tickover.server.sign_in import tokens
 
 
 class LinkEntry(Params, frozen=True):
-    """The parameters of loginByEmailLink."""
-
     token: Annotated[Text, Meta(extra={"secret": True}), doc("The text after `#token=` in the link.")]
 
 

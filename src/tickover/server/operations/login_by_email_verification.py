@@ -17,8 +17,6 @@ from tickover.server.storage.store import NewSession
 
 
 class VerificationEntry(Params, frozen=True):
-    """The parameters of loginByEmailVerification."""
-
     email: Address
     # The pattern alone would accept a final line break, because `$` matches before it.
     code: Annotated[

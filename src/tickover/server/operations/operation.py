@@ -50,7 +50,7 @@ class Operation:
     """An operation, as the decorator of its handler.
 
     The handler's annotations have the type of the parameters, and its docstring has the summary and the description.
-    In the docstring, the name of a limit in braces stands for its value.
+    In the docstring, the name of a limit in braces stands for its value. Parameters without a docstring get one.
     """
 
     name: str
@@ -82,6 +82,7 @@ class Operation:
     def __call__(self, handler: Handler) -> Handler:
         """Add the operation to `OPERATIONS`."""
         self.handler, self.params = handler, handler.__annotations__["params"]
+        self.params.__doc__ = self.params.__doc__ or f"The parameters of {self.name}."
         summary, _, text = cleandoc(handler.__doc__ or "").partition("\n\n")
         self.summary = summary.removesuffix(".")
         self.description = " ".join(text.split()).format_map(vars(limits))

@@ -23,8 +23,6 @@ _COST_PER_BYTE: Final = 40
 
 
 class ReconcileEntry(ClockParams, frozen=True):
-    """The parameters of reconcileTestClock."""
-
     observed: BooksEntry
     at: Annotated[
         Instant | UnsetType, doc("An instant from the clock's start to its `maxTime`. Default: its `frozenTime`.")

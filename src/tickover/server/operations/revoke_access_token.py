@@ -8,8 +8,6 @@ from tickover.server.operations.operation import Caller, Operation, Permission, 
 
 
 class RevokeAccessTokenEntry(Params, frozen=True):
-    """The parameters of revokeAccessToken."""
-
     id: Annotated[Text, doc("The ID of one of your access tokens.")]
 
 

@@ -23,8 +23,6 @@ Date,Description,Amount
 
 
 class StatementEntry(Params, frozen=True):
-    """The parameters of scenarioFromStatement."""
-
     content: Annotated[
         Text,
         Meta(min_length=1, max_length=(MAX_STATEMENT_UPLOAD + 2) // 3 * 4),

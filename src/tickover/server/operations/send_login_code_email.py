@@ -17,8 +17,6 @@ _REQUIRED_CODE_TYPE: Final = {"WEB_LOGIN_LINK": "LONG_LIVED", "LOGIN_CODE": "SHO
 
 
 class SendEntry(Params, frozen=True):
-    """The parameters of sendLoginCodeEmail."""
-
     email: Address
     login_code_type: Annotated[
         Literal["SHORT_LIVED", "LONG_LIVED"],

@@ -17,8 +17,6 @@ from tickover.server.storage.store import NameChanges
 
 
 class UpdateEntry(ClockParams, frozen=True):
-    """The parameters of updateTestClock. None removes a member."""
-
     name: Annotated[ClockName | None | UnsetType, doc("The new name, or null to remove it.")] = UNSET
     labels: Annotated[
         Labels | None | UnsetType, doc("The new labels, which replace all old ones, or null to remove them.")
