@@ -43,7 +43,8 @@ def to_exact_decimal(amount: Amount) -> Decimal:
     if isinstance(amount, bool) or not isinstance(amount, Decimal | int | float):
         raise ValueError(f"invalid amount {amount!r}; use a Decimal, an int or a float")
     decimal = Decimal(repr(amount)) if isinstance(amount, float) else Decimal(amount)
-    if not decimal.is_finite() or not _is_exact_double(decimal):
+    # Only the shortest decimal form of a double is exact.
+    if not decimal.is_finite() or Decimal(repr(float(decimal))) != decimal:
         raise ValueError(f"{amount} is not finite or has too many digits for a JSON number")
     return decimal
 
@@ -84,8 +85,3 @@ def _zone(zone: tzinfo | str) -> tzinfo:
     except (ValueError, OSError, KeyError):
         # ZoneInfo raises OSError for folders and KeyError for missing zones.
         raise ValueError(f"unknown time zone {zone!r}; use a name such as Europe/Berlin") from None
-
-
-def _is_exact_double(amount: Decimal) -> bool:
-    """Return whether the amount is the shortest decimal form of a double."""
-    return Decimal(repr(float(amount))) == amount

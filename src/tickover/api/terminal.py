@@ -15,13 +15,11 @@ def escape(text: str, keep: str = "") -> str:
     if text.isprintable():
         return text
     return "".join(
-        _escaped(character) if unicodedata.category(character) in _ESCAPED and character not in keep else character
+        character.encode("unicode_escape").decode()
+        if unicodedata.category(character) in _ESCAPED and character not in keep
+        else character
         for character in text
     )
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode()
 
 
 def sanitize(text: str) -> str:

@@ -32,7 +32,7 @@ class Call(Struct, frozen=True, gc=False):
     """Empty for a notification, which has no response."""
 
 
-_decode_list: Final = json.Decoder(list[Raw]).decode
+decode_batch: Final = json.Decoder(list[Raw]).decode
 _decode_fast_envelope: Final = json.Decoder(FastEnvelope).decode
 _decode_object: Final = json.Decoder(dict[str, Raw]).decode
 _decode_string: Final = json.Decoder(str).decode
@@ -87,10 +87,6 @@ def try_fast_decode(body: bytes) -> Call | None:
     if not id or id[:1] not in _ID_STARTS or b"u0000" in id or not params.startswith(b"{"):
         return None
     return Call(call.method, params, id)
-
-
-def decode_batch(text: str) -> list[Raw]:
-    return _decode_list(text)
 
 
 class InvalidRequest(Rejection):
