@@ -174,11 +174,11 @@ class Connection(asyncio.Protocol):
     async def _finish(self, request: Request, response: Coroutine[Any, Any, Response]) -> None:
         try:
             self._write(request, await response)
-        except BaseException:
-            self._transport.abort()
-            raise
-        finally:
             self._is_handling = False
+        finally:
+            if self._is_handling:
+                # It failed, or was cancelled.
+                self._transport.abort()
             task = asyncio.current_task()
             assert task is not None, "this is a task"
             self._pool.tasks.discard(task)
