@@ -63,12 +63,7 @@ class Reader:
         self._connection = connection
         self._loop = asyncio.get_running_loop()
 
-    def fetch_one(self, statement: str, *bindings: object) -> Any:
-        """Return the first row, or None."""
-        found = self.fetch_all(statement, *bindings)
-        return found[0] if found else None
-
-    def fetch_all(self, statement: str, *bindings: object) -> list[Any]:
+    def fetch(self, statement: str, *bindings: object) -> list[Any]:
         try:
             if not self._connection.in_transaction:
                 self._connection.execute("begin")

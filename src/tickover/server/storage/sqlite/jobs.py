@@ -6,13 +6,14 @@ import apsw
 
 from tickover.api.ids import first_live_key
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.storage.rows import existing_clock, owner_values
+from tickover.server.storage.rows import connections_of, existing_clock, owner_values, stored_clock
 from tickover.server.storage.sqlite import logins, statements
 from tickover.server.storage.store import (
     Created,
     ExistingClock,
     NewAccessToken,
     Owner,
+    StoredClock,
     StoredConnection,
     TooManyConnections,
     TooManyTokens,
@@ -31,19 +32,15 @@ def find_creation(db: apsw.Connection, digest: bytes, owner: Owner, min_live_key
     return None if found is None else existing_clock(*found)
 
 
-def read_schedule(db: apsw.Connection, key: bytes, revision: int = 0, known_revision: int | None = None) -> bytes:
-    """Return the clock's schedule, or nothing if its revision is known."""
-    if revision == known_revision:
-        return b""
-    row: Any = db.execute(statements.FIND_SCHEDULE, (key,)).fetchone()
-    schedule: bytes = row[0]
-    return schedule
+def find_clock(db: apsw.Connection, key: bytes, owner: Owner, known_revision: int | None = None) -> StoredClock | None:
+    found: Any = db.execute(statements.FIND_CLOCK, (*owner_values(owner), key, known_revision)).fetchone()
+    return None if found is None else stored_clock(key, *found)
 
 
 def delete_clock(db: apsw.Connection, key: bytes, owner: Owner) -> bool:
-    if db.execute(statements.FIND_CLOCK, (*owner_values(owner), key)).fetchone() is None:
+    db.execute(statements.DELETE_CLOCK, (*owner_values(owner), key))
+    if not db.changes():
         return False
-    db.execute("delete from clocks where key = ?", (key,))
     db.execute("delete from schedules where clock_key = ?", (key,))
     db.execute("delete from creations where clock_key = ?", (key,))
     db.execute("delete from connections where clock_key = ?", (key,))
@@ -70,10 +67,10 @@ def create_access_token(
 def create_connection(
     db: apsw.Connection, new: StoredConnection, setup_digest: bytes, clock_key: bytes, owner: Owner, limit: int
 ) -> Created | TooManyConnections | None:
-    if db.execute(statements.FIND_CLOCK, (*owner_values(owner), clock_key)).fetchone() is None:
+    found = _list_connections(db, clock_key, owner)
+    if found is None:
         return None
-    counted: Any = db.execute("select count(*) from connections where clock_key = ?", (clock_key,)).fetchone()
-    if counted[0] >= limit:
+    if len(found) >= limit:
         return TooManyConnections()
     values = new.protocol, new.institution, to_micros(new.created_at), new.faults
     db.execute(statements.INSERT_CONNECTION, (new.key, clock_key, *values, setup_digest))
@@ -81,11 +78,14 @@ def create_connection(
 
 
 def delete_connection(db: apsw.Connection, key: bytes, clock_key: bytes, owner: Owner) -> bool | None:
-    if db.execute(statements.FIND_CLOCK, (*owner_values(owner), clock_key)).fetchone() is None:
+    if _list_connections(db, clock_key, owner) is None:
         return None
-    return bool(
-        db.execute("delete from connections where key = ? and clock_key = ? returning 1", (key, clock_key)).fetchall()
-    )
+    db.execute("delete from connections where key = ? and clock_key = ?", (key, clock_key))
+    return bool(db.changes())
+
+
+def _list_connections(db: apsw.Connection, clock_key: bytes, owner: Owner) -> list[StoredConnection] | None:
+    return connections_of(db.execute(statements.LIST_CONNECTIONS, (*owner_values(owner), clock_key)).fetchall())
 
 
 def sweep(db: apsw.Connection, now: Instant, limit: int) -> int:

@@ -19,10 +19,11 @@ FIND_OWNER = f"select {OWNER}"
 
 # Changes a decoy row that belongs to no address. The value must change, because SQLite skips writes of equal pages.
 PROBE = "update login_failures set count = count + 1 where email = ''"
-FIND_SCHEDULE = "select body from schedules where clock_key = ?"
 FIND_CLOCK = f"""
-    select start_time, frozen_time, max_time, name, labels, revision from clocks where key = ?3 and owner = {OWNER}"""
-FIND_CLOCK_AND_BYTES = FIND_CLOCK.replace(" from clocks", ", bytes from clocks")
+    select start_time, frozen_time, max_time, name, labels, revision,
+      case when revision is not ?4 then (select body from schedules where clock_key = ?3) end
+    from clocks where key = ?3 and owner = {OWNER}"""
+DELETE_CLOCK = f"delete from clocks where key = ?3 and owner = {OWNER}"
 INSERT_CLOCK = """
     insert into clocks (key, owner, start_time, frozen_time, max_time, bytes, name, labels)
     values (?, ?, ?, ?, ?, ?, ?, ?)"""
