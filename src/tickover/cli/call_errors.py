@@ -1,15 +1,16 @@
 """Errors of calls as errors of the command line, in the words of the user who typed the command."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final
 
 import click
 from msgspec.structs import replace
 
 from tickover.api.errors import Fault, Reason, Rejection
-from tickover.cli.command_context import CommandContext
 from tickover.cli.errors import CliError, Exit
+from tickover.cli.session import Session
 from tickover.client import ClientError, InvalidResponse, NothingLeft
 
 _EXIT_CODES: Final[Mapping[Reason, Exit]] = {
@@ -51,29 +52,38 @@ _PARAMETERS: Final = {"frozenTime": "start", "openingBalances": "opening_balance
 """Parameters of the API that have another name in the commands."""
 
 
-def to_cli_error(error: Rejection | ClientError, command: CommandContext) -> CliError:
+@contextmanager
+def translate_errors(session: Session) -> Iterator[None]:
+    """Raise a `CliError` for every error of a call."""
+    try:
+        yield
+    except (ClientError, Rejection) as error:
+        raise to_cli_error(error, session) from None
+
+
+def to_cli_error(error: Rejection | ClientError, session: Session) -> CliError:
     """Convert an error of the server or of the client."""
     if isinstance(error, Rejection):
-        return _from_rejection(error, command)
+        return _from_rejection(error, session)
     if isinstance(error, NothingLeft):
         message = "Nothing is left to happen on this clock."
         return CliError(Exit.NOTHING_LEFT, message, "Start over with a copy: tickover clock fork")
     reason = "INVALID_RESPONSE" if isinstance(error, InvalidResponse) else "UNREACHABLE"
-    hint = f"If your server isn't at {command.url}, pass its address with --url."
+    hint = f"If your server isn't at {session.url}, pass its address with --url."
     return CliError(Exit.UNAVAILABLE, str(error), hint, reason=reason)
 
 
-def _from_rejection(rejection: Rejection, command: CommandContext) -> CliError:
+def _from_rejection(rejection: Rejection, session: Session) -> CliError:
     reason = rejection.reason
     message = _MESSAGES.get(reason, rejection.message)
-    email = command.email or command.profile.email or "EMAIL"
-    hint = _HINTS.get(reason, "").format(login=command.login_command, email=email)
-    if reason in (Reason.UNAUTHENTICATED, Reason.FORBIDDEN) and command.environment_token:
+    email = session.email or session.profile.email or "EMAIL"
+    hint = _HINTS.get(reason, "").format(login=session.login_command, email=email)
+    if reason in (Reason.UNAUTHENTICATED, Reason.FORBIDDEN) and session.environment_token:
         hint = "The token comes from TICKOVER_TOKEN. Unset the variable or change it."
-    if reason in (Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED) and command.uses_last_clock:
+    if reason in (Reason.CLOCK_NOT_FOUND, Reason.CLOCK_EXPIRED) and session.uses_last_clock:
         message = "The clock that you used last has been deleted or has expired."
         hint = "List your clocks: tickover clock list. Create one: tickover clock create salary-and-rent"
-    faults = [_name_fault(fault, command.inputs) for fault in rejection.faults]
+    faults = [_name_fault(fault, session.inputs) for fault in rejection.faults]
     return CliError(_EXIT_CODES.get(reason, Exit.REFUSED), message, hint, reason=str(reason), faults=faults)
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_args
 
 import click
 
-from tickover.cli.command_context import DEFAULT_URL
-from tickover.cli.session import Session
+from tickover.cli.session import DEFAULT_URL, Session
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -58,6 +57,12 @@ class ClientCommand(LocalCommand):
     """A command that calls the server. It has --url too."""
 
     shared = (URL, JSON)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from tickover.cli.call_errors import translate_errors
+
+        with translate_errors(ctx.ensure_object(Session)):
+            return super().invoke(ctx)
 
 
 clock_argument: Final = click.argument("id", required=False)

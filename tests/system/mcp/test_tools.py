@@ -32,7 +32,7 @@ def token(program: Program) -> str:
 def built_server() -> "MCPServer":
     from tickover.cli.mcp.server import build_server
 
-    return build_server(Session)
+    return build_server(Session())
 
 
 @pytest.fixture

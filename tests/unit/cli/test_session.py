@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tickover.cli.command_context import DEFAULT_URL
 from tickover.cli.credentials import Credentials, ServerProfile, config_folder
-from tickover.cli.session import Session
+from tickover.cli.session import DEFAULT_URL, Session
 
 LAST = "https://last.example.test"
 OTHER = "https://other.example.test"

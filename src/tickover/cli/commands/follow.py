@@ -175,8 +175,10 @@ def _read_secret(file: Path | None) -> str | None:
 
 def _try(session: Session, forward: "Callable[[Clock], None]", clock: "Clock") -> bool:
     """Forward what is new. Return whether to follow the clock further."""
+    from tickover.cli.call_errors import translate_errors
+
     try:
-        with session.translate_errors():
+        with translate_errors(session):
             forward(clock)
     except CliError as error:
         if error.reason in _GONE:

@@ -29,9 +29,4 @@ def mcp(session: Session) -> None:
             Exit.WRONG_COMMAND, "The MCP server isn't installed.", "Install it from a checkout: pip install 'PATH[mcp]'"
         ) from None
 
-    def make_session() -> Session:
-        fresh = Session()
-        fresh.url_option = session.url_option
-        return fresh
-
-    build_server(make_session).run("stdio")
+    build_server(session).run("stdio")

@@ -12,6 +12,7 @@ from tickover.cli.options import (
     URL,
     AccountFile,
     ClientCommand,
+    LocalCommand,
     complete_scenario,
     parse_account_file,
     parse_time,
@@ -50,7 +51,7 @@ def _list(session: Session) -> None:
         session.output.draw(render_scenarios(shipped, session.output.width))
 
 
-@scenarios.command(cls=ClientCommand)
+@scenarios.command(cls=LocalCommand)
 @click.argument("name", shell_complete=complete_scenario)
 @click.option(
     "--from",

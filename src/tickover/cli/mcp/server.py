@@ -1,6 +1,5 @@
 """Registers tools and resources, and serves them on standard input and output."""
 
-from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
 from typing import Any, Final
@@ -53,12 +52,11 @@ def _describe(error: ErrorDetails) -> tuple[str, str]:
     return path.removeprefix("."), message
 
 
-def build_server(make_session: Callable[[], Session]) -> MCPServer:
-    """Return the server. `make_session` is called for every request that needs the Tickover server."""
+def build_server(session: Session) -> MCPServer:
     server: MCPServer = _Server(
         "tickover", version=__version__, instructions=_GUIDE.read_text("utf-8"), log_level="WARNING"
     )
-    tools = Tools(make_session)
+    tools = Tools(session)
     for tool, title, annotations in (
         (tools.list_scenarios, "List scenarios", _READS),
         (tools.create_clock, "Create a clock", _CREATES),

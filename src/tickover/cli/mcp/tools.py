@@ -1,6 +1,6 @@
 """The tools: what an agent can do with clocks."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Annotated, Any, Final
@@ -12,6 +12,7 @@ from pydantic import Field
 from tickover.api.arguments import to_instant
 from tickover.api.connections import BankProtocol
 from tickover.api.durations import parse as parse_duration
+from tickover.cli.call_errors import translate_errors
 from tickover.cli.errors import CliError, Exit
 from tickover.cli.mcp.inputs import (
     Accounts,
@@ -48,9 +49,8 @@ _HINTS: Final = {
 class Tools:
     """Each public method is a tool. Its docstring and annotations describe it to the model."""
 
-    def __init__(self, make_session: Callable[[], Session]) -> None:
-        # A new session for each call, so that a sign-in or a new token counts at once.
-        self._make_session = make_session
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def list_scenarios(self) -> Json:
         """List the ready-made schedules that create_clock accepts: salaries, rent and goals."""
@@ -237,9 +237,10 @@ class Tools:
     @contextmanager
     def _client(self) -> Iterator[Tickover]:
         """Open a signed-in client. Errors reach the model with their reason, paths and hint, and without the token."""
-        session = self._make_session()
+        session = self._session
         try:
-            with session.signed_in_client() as client:
+            # The session reads the token for each call, so that a sign-in or a new token counts at once.
+            with translate_errors(session), session.signed_in_client() as client:
                 yield client
         except CliError as error:
             errors = [
