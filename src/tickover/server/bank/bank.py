@@ -44,7 +44,11 @@ class BankRequest(Struct, frozen=True):
     request_id: str
 
 
-class UnknownSecret(Exception):
+class BankError(Exception):
+    """An error that the protocol of the program has."""
+
+
+class UnknownSecret(BankError):
     """The secret opens nothing, or not anymore."""
 
 

@@ -87,28 +87,26 @@ class Plaid:
         return path if path in self._endpoints else None
 
     async def run(self, request: BankRequest) -> Response:
-        try:
-            endpoint = self._endpoints.get(request.path)
-            if endpoint is None or request.http.method != "POST":
-                message = f"not found. Send POST requests to one of these endpoints: {', '.join(self._endpoints)}"
-                raise PlaidError("NOT_FOUND", message)
-            members = await endpoint(_read_call(request.http), request)
-        except PlaidError as error:
-            return _error_response(error, request)
-        except UnknownSecret:
-            message = "could not find matching access token"
-            return _error_response(PlaidError("INVALID_ACCESS_TOKEN", message, "INVALID_INPUT"), request)
+        endpoint = self._endpoints.get(request.path)
+        if endpoint is None or request.http.method != "POST":
+            message = f"not found. Send POST requests to one of these endpoints: {', '.join(self._endpoints)}"
+            raise PlaidError("NOT_FOUND", message)
+        members = await endpoint(_read_call(request.http), request)
         return 200, _HEADERS, _encode({**members, "request_id": request.request_id})
 
-    def reject(self, request: BankRequest, rejection: Rejection | None) -> Response:
-        match rejection and rejection.reason:
-            case Reason.RATE_LIMITED:
-                error = fault_error("RATE_LIMITED", request.path)
-            case Reason.INVALID_REQUEST:
-                error = PlaidError("INVALID_HEADERS", str(rejection))
+    def reject(self, request: BankRequest, error: Exception) -> Response:
+        match error:
+            case PlaidError():
+                found = error
+            case UnknownSecret():
+                found = PlaidError("INVALID_ACCESS_TOKEN", "could not find matching access token", "INVALID_INPUT")
+            case Rejection(reason=Reason.RATE_LIMITED):
+                found = fault_error("RATE_LIMITED", request.path)
+            case Rejection(reason=Reason.INVALID_REQUEST):
+                found = PlaidError("INVALID_HEADERS", str(error))
             case _:
-                error = fault_error("INTERNAL_ERROR", request.path)
-        return _error_response(error, request)
+                found = fault_error("INTERNAL_ERROR", request.path)
+        return found.status, _HEADERS, _encode({**found.members, "request_id": request.request_id})
 
     async def _exchange(self, call: _Call, request: BankRequest) -> Members:
         public_token = _require(call.public_token, "public_token")
@@ -121,7 +119,7 @@ class Plaid:
         return {"access_token": access_token, "item_id": ids.write("conn", key)}
 
     async def _get_item(self, call: _Call, request: BankRequest) -> Members:
-        async with self._bank.open(_access_token(call), "PLAID", request) as clock:
+        async with self._bank.open(_require(call.access_token, "access_token"), "PLAID", request) as clock:
             updates = {"last_successful_update": clock.at, "last_failed_update": None}
             return {"item": self._item(clock), "status": {"transactions": updates, "last_webhook": None}}
 
@@ -134,7 +132,7 @@ class Plaid:
         return {"reset_login": True}
 
     async def _change_item(self, call: _Call, request: BankRequest, change: _Change) -> None:
-        access_token = _access_token(call)
+        access_token = _require(call.access_token, "access_token")
         async with self._bank.open(access_token, "PLAID", request):
             if not await change(tokens.digest(access_token), "PLAID", ids.first_live_key(request.now)):
                 raise UnknownSecret
@@ -219,7 +217,7 @@ class Plaid:
     @asynccontextmanager
     async def _open(self, call: _Call, request: BankRequest) -> AsyncIterator[OpenClock]:
         """Open the clock for a call that reads data. Raise the error of a fault that holds."""
-        async with self._bank.open(_access_token(call), "PLAID", request) as clock:
+        async with self._bank.open(_require(call.access_token, "access_token"), "PLAID", request) as clock:
             if clock.fault is not None:
                 raise fault_error(clock.fault.kind, request.path)
             yield clock
@@ -250,10 +248,6 @@ def _read_call(request: Request) -> _Call:
     return call
 
 
-def _access_token(call: _Call) -> str:
-    return _require(call.access_token, "access_token")
-
-
 def _require(value: _T | None, name: str) -> _T:
     if value is None:
         raise PlaidError("MISSING_FIELDS", f"the following required fields are missing: {name}")
@@ -271,7 +265,3 @@ def _find_accounts(clock: OpenClock, account_ids: Sequence[str] | None) -> list[
         message = "one of the account IDs is not an account of this item"
         raise PlaidError("INVALID_ACCOUNT_ID", message, "INVALID_INPUT")
     return found
-
-
-def _error_response(error: PlaidError, request: BankRequest) -> Response:
-    return error.status, _HEADERS, _encode({**error.members, "request_id": request.request_id})

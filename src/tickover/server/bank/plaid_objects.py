@@ -9,7 +9,7 @@ from msgspec import json
 from tickover.api import ids
 from tickover.api.connections import BankFaultKind
 from tickover.api.fields import AccountType
-from tickover.server.bank.bank import OpenClock
+from tickover.server.bank.bank import BankError, OpenClock
 from tickover.server.schedule.bank_view import BankAccount, Row
 from tickover.server.schedule.ledger import fraction_to_number
 from tickover.server.storage.store import StoredConnection
@@ -142,7 +142,7 @@ _LIMIT_CODES: Final = {
 }
 
 
-class PlaidError(Exception):
+class PlaidError(BankError):
     """An error that a response has. `display` is for the user of the app."""
 
     def __init__(

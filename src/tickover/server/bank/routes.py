@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from tickover.api.errors import Rejection
-from tickover.server.bank.bank import Bank, BankRequest
+from tickover.server.bank.bank import Bank, BankError, BankRequest
 from tickover.server.http1.messages import Response
 from tickover.server.operations.services import Services
 from tickover.server.rpc.dispatch import Dispatcher
@@ -53,12 +53,12 @@ class BankRoutes:
         try:
             self._rpc.check_running()
             return await protocol.run(request)
-        except Rejection as rejection:
-            self._rpc.note_rejection(prefix, rejection, began, request.request_id)
-            return protocol.reject(request, rejection.with_traceback(None))
-        except Exception:
-            self._rpc.report_bug(request.request_id)
-            return protocol.reject(request, None)
+        except Exception as error:
+            if isinstance(error, Rejection):
+                self._rpc.note_rejection(prefix, error, began, request.request_id)
+            elif not isinstance(error, BankError):
+                self._rpc.report_bug(request.request_id)
+            return protocol.reject(request, error)
 
 
 def _split(path: str) -> tuple[str, str]:

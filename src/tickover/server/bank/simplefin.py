@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from tickover.api import ids
 from tickover.api.errors import Rejection
 from tickover.api.timestamps import Instant
-from tickover.server.bank.bank import Bank, BankRequest, OpenClock, UnknownSecret
+from tickover.server.bank.bank import Bank, BankError, BankRequest, OpenClock, UnknownSecret
 from tickover.server.http1.messages import SAFE_HEADERS, Header, Response
 from tickover.server.rpc.reasons import REASONS
 from tickover.server.schedule.bank_view import BankAccount, Row
@@ -43,7 +43,7 @@ _FAULTS: Final = {
 """By kind: the code of version 2, and the message. The others are HTTP statuses."""
 
 
-class SimplefinError(Exception):
+class SimplefinError(BankError):
     def __init__(self, status: int, message: str, *headers: Header) -> None:
         super().__init__(message)
         self.response: Response = (status, (*_TEXT, *headers), message.encode())
@@ -71,27 +71,11 @@ class Simplefin:
         return path if path in ("/info", "/create", "/accounts") else None
 
     async def run(self, request: BankRequest) -> Response:
-        try:
-            return await self._run(request)
-        except SimplefinError as error:
-            return error.response
-        except UnknownSecret:
-            # Apps such as Actual compare the whole body.
-            return SimplefinError(403, "Forbidden").response
-
-    def reject(self, request: BankRequest, rejection: Rejection | None) -> Response:
-        if rejection is None:
-            return SimplefinError(500, "The server failed because of a bug.").response
-        seconds = rejection.details.get("retryAfterSeconds")
-        headers = [] if seconds is None else [(b"retry-after", b"%d" % seconds)]
-        return SimplefinError(REASONS[rejection.reason].http_status, str(rejection), *headers).response
-
-    async def _run(self, request: BankRequest) -> Response:
         if self.route(request.path) is None:
             raise SimplefinError(404, "Not found. Resources: /info, /create, /claim and /accounts.")
-        method = "POST" if request.path.startswith(_CLAIM) else "GET"
-        if request.http.method != method and not (request.http.method == "HEAD" and method == "GET"):
-            raise SimplefinError(405, f"Use {method}.", (b"allow", method.encode()))
+        methods = ("POST",) if request.path.startswith(_CLAIM) else ("GET", "HEAD")
+        if request.http.method not in methods:
+            raise SimplefinError(405, f"Use {methods[0]}.", (b"allow", methods[0].encode()))
         if request.http.body is None:
             raise SimplefinError(413, "The body is too large.")
         match request.path:
@@ -102,6 +86,19 @@ class Simplefin:
             case "/accounts":
                 return await self._accounts(request)
         return await self._claim(request)
+
+    def reject(self, request: BankRequest, error: Exception) -> Response:
+        match error:
+            case SimplefinError():
+                return error.response
+            case UnknownSecret():
+                # Apps such as Actual compare the whole body.
+                return SimplefinError(403, "Forbidden").response
+            case Rejection():
+                seconds = error.details.get("retryAfterSeconds")
+                headers = [] if seconds is None else [(b"retry-after", b"%d" % seconds)]
+                return SimplefinError(REASONS[error.reason].http_status, str(error), *headers).response
+        return SimplefinError(500, "The server failed because of a bug.").response
 
     async def _claim(self, request: BankRequest) -> Response:
         setup, password = request.path.removeprefix(_CLAIM), self._bank.services.mint.new_connection_secret()
