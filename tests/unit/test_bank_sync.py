@@ -109,7 +109,10 @@ class Client:
             assert self.cursor != self.first
             self.cursor = self.first
             return False
-        added, removed = {bank.view.rows[position].id for position in page.added}, {row.id for row in page.removed}
+        added, removed = (
+            {bank.view.rows[position].id for position in page.added},
+            {row.transaction_id for row in page.removed},
+        )
         assert 0 < len(page.added) + len(page.removed) <= count or not page.has_more
         assert len(added) == len(page.added)
         assert not added & self._next, "each row is added once"

@@ -203,7 +203,7 @@ class Plaid:
                 "has_more": page.has_more,
                 "modified": [],
                 "next_cursor": write_cursor(page.next, sign),
-                "removed": [{"account_id": row.account.id, "transaction_id": row.id} for row in page.removed],
+                "removed": page.removed,
                 "transactions_update_status": "HISTORICAL_UPDATE_COMPLETE",
             }
 

@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.schedule.bank_view import BankView, Row, WithdrawnRow
+from tickover.server.schedule.bank_view import BankView, Row
 
 _STATE: Final = struct.Struct(">qIII")
 _OFFSET: Final = struct.Struct(">I")
@@ -31,10 +33,10 @@ class State(NamedTuple):
     """The numbers that the schedule had given to transactions."""
     transfers: int = 0
     withdrawn: int = 0
-    """The number of rows that had been withdrawn."""
+    """The number of payments that had been withdrawn."""
 
     def had(self, row: Row) -> bool:
-        return row.is_shown(self.at) and row.number < (self.transfers if row.transfer else self.transactions)
+        return row.is_shown(self.at) and _number(row.id) < (self.transfers if row.transfer else self.transactions)
 
 
 START: Final = State(datetime.min.replace(tzinfo=UTC))
@@ -54,9 +56,16 @@ def state_of(view: BankView, at: Instant) -> State:
     return State(at, schedule.transactions.next_number, schedule.transfers.next_number, len(schedule.withdrawn))
 
 
+class RemovedRow(Struct, frozen=True):
+    """A row that the bank no longer shows: its payment was booked under another ID, or cancelled."""
+
+    account_id: str
+    transaction_id: str
+
+
 def changes(
     view: BankView, seen: State, at: Instant, account_id: str | None = None
-) -> tuple[Sequence[int], list[WithdrawnRow]]:
+) -> tuple[Sequence[int], list[RemovedRow]]:
     """Return what a client that was there at `seen` doesn't know at `at`, of one account or of all.
 
     Returns the positions of added rows, and the removed rows. Rows never change otherwise.
@@ -69,12 +78,16 @@ def changes(
     added: Sequence[int] = view.between(seen.at, at)
     if hidden:
         added = [position for position in added if position not in hidden]
-    removed: list[WithdrawnRow] = [rows[position] for position in sorted(ended) if seen.had(rows[position])]
-    withdrawn = view.withdrawn[seen.withdrawn :]
-    removed += [row for row in withdrawn if row.at <= seen.at and row.number < seen.transactions]
+    gone = [rows[position] for position in sorted(ended)]
+    removed = [RemovedRow(row.account.id, row.id) for row in gone if seen.had(row)]
+    removed += [
+        RemovedRow(view.accounts[payment.account.lower()].id, f"{payment.id}_p")
+        for payment in view.schedule.withdrawn[seen.withdrawn :]
+        if payment.authorized_at <= seen.at and _number(payment.id) < seen.transactions
+    ]
     if account_id is not None:
         added = [position for position in added if rows[position].account.id == account_id]
-        removed = [row for row in removed if row.account.id == account_id]
+        removed = [row for row in removed if row.account_id == account_id]
     return added, removed
 
 
@@ -83,7 +96,7 @@ class Page(NamedTuple):
 
     added: Sequence[int]
     """Positions of rows."""
-    removed: list[WithdrawnRow]
+    removed: list[RemovedRow]
     next: Cursor
     has_more: bool
 
@@ -132,6 +145,11 @@ def read_cursor(text: str, sign: Sign) -> Cursor | None:
         return Cursor(seen, seen)
     [offset] = _OFFSET.unpack(payload[2 * _STATE.size :])
     return Cursor(seen, _read_state(payload[_STATE.size :]), offset)
+
+
+def _number(id: str) -> int:
+    """Return the last number in the ID of an item or of its row. Transactions and transfers have their own numbers."""
+    return int(id.split("_")[2])
 
 
 def _encode(decoded: bytes) -> str:

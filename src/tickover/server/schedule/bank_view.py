@@ -31,23 +31,13 @@ class BankAccount(Struct, frozen=True):
         return self.opening + Fraction(self.book.balances[self.book.index_at(at)], self.book.unit)
 
 
-class WithdrawnRow(Struct, frozen=True, gc=False):
-    """A row of an account. It ended because its payment was cancelled, unless it is a `Row`."""
+class Row(Struct, frozen=True, gc=False):
+    """An item that is booked, or a payment that is authorized until it is booked."""
 
     id: str
     account: BankAccount
     at: Instant
     """The instant from which it is shown."""
-
-    @property
-    def number(self) -> int:
-        """The last number of the item's ID. Transactions and transfers have their own numbers."""
-        return int(self.id.split("_")[2])
-
-
-class Row(WithdrawnRow, frozen=True, gc=False):
-    """An item that is booked, or a payment that is authorized until it is booked."""
-
     name: str
     amount: Amount
     """Negative if money goes out."""
@@ -119,14 +109,6 @@ class BankView:
         for position in self.pending_rows:
             found.setdefault(self.rows[position].account.id, []).append(self.rows[position])
         return found
-
-    @cached_property
-    def withdrawn(self) -> list[WithdrawnRow]:
-        """In the order of the cancellations."""
-        return [
-            WithdrawnRow(f"{payment.id}_p", self.accounts[payment.account.lower()], payment.authorized_at)
-            for payment in self.schedule.withdrawn
-        ]
 
     def between(self, first: Instant, last: Instant) -> range:
         """Return the positions of rows that begin at or between these instants."""
