@@ -1,10 +1,12 @@
 """Readers of single values in a scenario file."""
 
-import re
+from contextlib import suppress
 from datetime import date, datetime, tzinfo
 from decimal import Decimal
-from typing import Any, Final, get_args
+from typing import Annotated, Any, Final, get_args
 from zoneinfo import ZoneInfo, available_timezones
+
+from msgspec import Meta, ValidationError, convert
 
 from tickover.api import durations, fields
 from tickover.api.arguments import to_exact_decimal
@@ -30,22 +32,22 @@ _MAX_ABOUT: Final = 2_000
 _MAX_ZONE: Final = 100
 
 
-def _text_reader(minimum: int, maximum: int) -> Reader:
-    def parse(value: object) -> str | None:
-        if not isinstance(value, str) or not minimum <= len(value) <= maximum:
-            return None
-        if "\0" in value:
+def _typed_reader(type: Any, expected: str) -> Reader:
+    """Return a reader of the values of a type, which may have bounds."""
+
+    def parse(value: object) -> object:
+        if isinstance(value, str) and "\0" in value:
             raise ValueError("must be text without U+0000")
-        return value
-
-    return Reader(parse, expected=f"must be text of {minimum} to {maximum:,} characters")
-
-
-def _pattern_reader(pattern: str, expected: str) -> Reader:
-    def parse(value: object) -> str | None:
-        return value if isinstance(value, str) and re.fullmatch(pattern, value) else None
+        with suppress(ValidationError):
+            return convert(value, type)
+        return None
 
     return Reader(parse, expected=expected)
+
+
+def _text_reader(minimum: int, maximum: int) -> Reader:
+    type = Annotated[str, Meta(min_length=minimum, max_length=maximum)]
+    return _typed_reader(type, f"must be text of {minimum} to {maximum:,} characters")
 
 
 def _choice_reader(kind: Any) -> Reader:
@@ -74,12 +76,8 @@ def _amount_reader(minimum: int, maximum: int) -> Reader:
 
 
 def _whole_number_reader(minimum: int, maximum: int) -> Reader:
-    def parse(value: object) -> int | None:
-        if isinstance(value, bool) or not isinstance(value, int):
-            return None
-        return value if minimum <= value <= maximum else None
-
-    return Reader(parse, expected=f"must be a whole number from {minimum:,} to {maximum:,}")
+    type = Annotated[int, Meta(ge=minimum, le=maximum)]
+    return _typed_reader(type, f"must be a whole number from {minimum:,} to {maximum:,}")
 
 
 def _parse_zone(value: object) -> tzinfo | None:
@@ -112,12 +110,12 @@ NAME: Final = _text_reader(1, MAX_NAME)
 CATEGORY: Final = _text_reader(0, MAX_CATEGORY)
 ABOUT: Final = _text_reader(0, _MAX_ABOUT)
 TYPE: Final = _choice_reader(TransactionType)
-ACCOUNT_KEY: Final = _pattern_reader(
-    rf"(?=.{{1,{MAX_ACCOUNT_KEY}}}$){fields.ACCOUNT_KEY.pattern}",
+ACCOUNT_KEY: Final = _typed_reader(
+    fields.AccountKey,
     f"must be 1 to {MAX_ACCOUNT_KEY} lower-case letters, digits and hyphens, and not start with a hyphen",
 )
 ACCOUNT_TYPE: Final = _choice_reader(AccountType)
-CURRENCY: Final = _pattern_reader(fields.CURRENCY.pattern, 'must be three uppercase letters such as "EUR"')
+CURRENCY: Final = _typed_reader(fields.Currency, 'must be three uppercase letters such as "EUR"')
 INITIAL_AMOUNT: Final = _amount_reader(0, MAX_AMOUNT)
 AMOUNT: Final = Reader(
     lambda value: INITIAL_AMOUNT.parse(value) or None,
