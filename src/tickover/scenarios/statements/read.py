@@ -64,11 +64,10 @@ _AMOUNT_COLUMNS: Final = ("amount", "debit", "credit")
 _SYMBOLS: Final = {"€": "EUR", "£": "GBP"}
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MAX_SPAN: Final = timedelta(days=9 * 365)
-_AMOUNT: Final = re.compile(
+_NUMBER: Final = re.compile(
     r"[+-]?[0-9]{1,3}(?:[.,'’][0-9]{3}){0,5}(?:[.,][0-9]{1,4})?|[+-]?[0-9]{1,15}(?:[.,][0-9]{1,10})?"
 )
 _NUMERIC_DATE: Final = re.compile(r"([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4}|[0-9]{2})(?![0-9])")
-_ZERO: Final = re.compile(r"[+-]?0+(?:[.,]0*)?")
 _NAMED_MONTH_DATE: Final = re.compile(r"([0-9]{1,2})[ -]([A-Za-z]{3})[a-z]*[ -]([0-9]{4}|[0-9]{2})(?![0-9])")
 _OFX_ACCOUNT: Final = re.compile(r"<(CCACCTFROM)>|<ACCTTYPE>\s*([A-Z]+)")
 """What tells the type of an account. Credit cards have statements of their own."""
@@ -134,7 +133,7 @@ def _read_ofx(text: str, name: str) -> Iterator[Payment]:
         if tag == "STMTTRN" and not closing:
             fields = {}
         elif tag == "STMTTRN":
-            if not _ZERO.fullmatch(fields.get("TRNAMT", "")):
+            if _parse_number(fields.get("TRNAMT", "")) != 0:
                 try:
                     yield _payment(_ofx_cells(fields, currency))
                 except ValueError as error:
@@ -198,7 +197,7 @@ def _read_csv(
             payments.append(_payment(cells, is_day_first, decimal_mark, currency))
         except ValueError as error:
             raise StatementError(f"{name}, line {line:,}: {error}") from None
-    balances = [_parse_balance(cells["balance"], decimal_mark) for _, cells in found]
+    balances = [_parse_number(cells["balance"], decimal_mark) for _, cells in found]
     return payments, _opening_balances(payments, balances)
 
 
@@ -323,22 +322,12 @@ def _row_amount(cells: Mapping[str, str], decimal_mark: str) -> Decimal:
         amount = abs(_parse_amount(cells["credit"], decimal_mark))
     else:
         amount = -abs(_parse_amount(cells["debit"], decimal_mark))
-    fee = _parse_balance(cells["fee"], decimal_mark)
+    fee = _parse_number(cells["fee"], decimal_mark)
     if not fee:
         return amount
     if amount == fee:
         raise ValueError(f"the fee {cells['fee'][:30]!r} leaves no amount; remove the row")
     return _in_range(amount - fee, str(amount - fee))
-
-
-def _parse_balance(text: str, decimal_mark: str) -> Decimal | None:
-    """Parse a balance, which can be 0. Return None if it isn't a number."""
-    if _ZERO.fullmatch(_plain_digits(text)):
-        return Decimal(0)
-    try:
-        return _parse_amount(text, decimal_mark)
-    except ValueError:
-        return None
 
 
 def _parse_date(text: str, is_day_first: bool) -> datetime | date:
@@ -361,14 +350,19 @@ def _full_year(digits: str) -> int:
 
 
 def _parse_amount(text: str, decimal_mark: str) -> Decimal:
-    """Parse 1,234.56 and 1.234,56. `decimal_mark` decides about 1,234 and 1.234."""
+    """Parse an amount. Raise ValueError if a clock can't have it."""
+    amount = _parse_number(text, decimal_mark)
+    if not amount:
+        raise ValueError(f"invalid amount {text[:30]!r}; use a number other than 0, such as -12.50")
+    return _in_range(amount, text)
+
+
+def _parse_number(text: str, decimal_mark: str = ".") -> Decimal | None:
+    """Parse 1,234.56 and 1.234,56. Return None for other text. `decimal_mark` decides about 1,234 and 1.234."""
     digits = _plain_digits(text)
     mark = _mark_of(digits) or decimal_mark
     number = re.sub(f"[^0-9{mark}+-]", "", digits).replace(mark, ".")
-    is_valid = _AMOUNT.fullmatch(digits) and number.count(".") <= 1
-    if not is_valid or not any(char in "123456789" for char in digits):
-        raise ValueError(f"invalid amount {text[:30]!r}; use a number other than 0, such as -12.50")
-    return _in_range(Decimal(number), text)
+    return Decimal(number) if _NUMBER.fullmatch(digits) and number.count(".") <= 1 else None
 
 
 def _in_range(amount: Decimal, text: str) -> Decimal:
