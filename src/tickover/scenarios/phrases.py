@@ -22,11 +22,7 @@ _ORDINAL_WORDS: Final = (
 )  # fmt: skip
 _ORDINALS: Final = {word: number for number, word in enumerate(_ORDINAL_WORDS, 1)}
 _NUMBER_WORDS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_COUNTS: Final = {
-    "single": 1,
-    "other": 2,
-    **{word: number for number, word in enumerate(_NUMBER_WORDS, 1)},
-}
+_COUNTS: Final = {"single": 1, "other": 2, **{word: number for number, word in enumerate(_NUMBER_WORDS, 1)}}
 # Many months have no fifth Friday, so phrases can't name it.
 _MAX_POSITION: Final = 4
 # The names in Python's calendar module depend on the locale.
@@ -107,11 +103,10 @@ class _DayPhrase(NamedTuple):
         return kind != EVERY_DAY and (self.ordinal == "last" or self.position <= _MAX_IN_A_MONTH[len(kind)])
 
     def ambiguity_error(self, kind: frozenset[int]) -> str:
-        position = "last" if self.ordinal == "last" else _ORDINAL_WORDS[self.position - 1]
-        other = f'"{position} {_kind_name(kind)}"'
-        is_supported = position == "last" or self.position <= _MAX_POSITION
-        end = f" or {other}" if is_supported else f" ({other} is not supported)"
-        return f'is ambiguous: for "{self.ordinal}" write "{position} day"{end}'
+        word = "last" if self.ordinal == "last" else _ORDINAL_WORDS[self.position - 1]
+        is_supported = word == "last" or self.position <= _MAX_POSITION
+        other = f' or "{word} {_kind_name(kind)}"' if is_supported else ""
+        return f'is ambiguous: for "{self.ordinal}" write "{word} day"{other}'
 
 
 def parse(phrase: object) -> Recurrence:
@@ -120,7 +115,7 @@ def parse(phrase: object) -> Recurrence:
     _check_supported(phrase, text)
     twice = _TWICE_A_MONTH.fullmatch(text)
     if twice:
-        return Months(1, _two_month_days(twice[1].split()))
+        return Months(1, _month_days(_split(twice[1].split()), count=2))
     step, words = _parse_step(text.split())
     if not words:
         raise ValueError(EXPECTED)
@@ -200,7 +195,7 @@ def _weekdays(parts: list[list[str]]) -> frozenset[int]:
     return frozenset(_WEEKDAYS[name] for name in names)
 
 
-def _month_days(parts: list[list[str]]) -> tuple[MonthDay, ...]:
+def _month_days(parts: list[list[str]], count: int | None = None) -> tuple[MonthDay, ...]:
     """Return the days without duplicates. An ordinal without a kind of day gets it from its neighbours."""
     days: list[MonthDay] = []
     bare: list[_DayPhrase] = []
@@ -212,14 +207,10 @@ def _month_days(parts: list[list[str]]) -> tuple[MonthDay, ...]:
         joined = not any(one.has_article for one in [*bare, part][1:])
         days += [*_resolve_bare(bare, previous, part.kind, joined), part.month_day(part.kind)]
         bare, previous = [], part.kind
-    return tuple(dict.fromkeys([*days, *_resolve_bare(bare, previous, EVERY_DAY, joined=False)]))
-
-
-def _two_month_days(words: list[str]) -> tuple[MonthDay, ...]:
-    days = _month_days(_split(words))
-    if len(days) != 2:
+    found = tuple(dict.fromkeys([*days, *_resolve_bare(bare, previous, EVERY_DAY, joined=False)]))
+    if count and len(found) != count:
         raise ValueError(EXPECTED)
-    return days
+    return found
 
 
 def _resolve_bare(
