@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from tickover.api import ids, timestamps
 from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault
-from tickover.api.explain import explain
 from tickover.api.timestamps import Instant
+from tickover.server.rpc.decode import explain
 from tickover.server.schedule import clocks
 from tickover.server.schedule import schedule as schedule_json
 from tickover.server.schedule.clocks import Clock

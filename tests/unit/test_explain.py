@@ -8,11 +8,11 @@ from msgspec import UNSET, Raw, json
 
 from tickover.api.clocks import NewClock
 from tickover.api.errors import Fault
-from tickover.api.explain import explain
 from tickover.api.fields import Params
 from tickover.api.limits import MAX_BODY, MAX_FAULTS
 from tickover.server.operations.login_by_email_verification import VerificationEntry
 from tickover.server.operations.send_login_code_email import SendEntry
+from tickover.server.rpc.decode import explain
 
 NOW = datetime(2027, 1, 1, 12, tzinfo=UTC)
 EXPECTED_TIME = "must be an RFC 3339 timestamp with an offset, such as 2027-01-31T09:00:00Z"

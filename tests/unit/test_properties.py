@@ -31,11 +31,10 @@ from tests.unit.strategies import (
 )
 from tickover.api import ids, timestamps
 from tickover.api.clocks import ContributionEntry, GoalEntry, NewClock, Snapshot, TransactionEntry
-from tickover.api.explain import explain
 from tickover.api.fields import Params
 from tickover.api.limits import MAX_EMAIL
 from tickover.api.timestamps import Instant
-from tickover.server.rpc.decode import decode, try_fast_decode
+from tickover.server.rpc.decode import decode, explain, try_fast_decode
 from tickover.server.schedule import clocks
 from tickover.server.schedule import schedule as schedule_json
 from tickover.server.schedule.clocks import Clock

@@ -1,23 +1,31 @@
 """Decodes parameters: a fast path for valid ones, and `explain` for the rest.
 
-The types state the rules, and the decoder checks most of them in one pass. `needs_full_check` and `passes_fast_checks`
-check the others. If the fast path fails, `explain` decides whether the parameters are valid.
+The types are the only statement of the rules. The decoder checks most of them in one pass, but stops at the first
+fault. `needs_full_check` and `passes_fast_checks` check the others. If the fast path fails, `explain` walks the types,
+decides whether the parameters are valid, and returns every fault.
 """
 
+import json
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Final, TypeVar
+from itertools import islice
+from typing import Any, Final, TypeVar
 
-from msgspec import DecodeError, json
+import msgspec
+from msgspec import UNSET, DecodeError, inspect
 
-from tickover.api.errors import Fault, invalid_params
-from tickover.api.explain import explain
+from tickover.api import timestamps
+from tickover.api.errors import Fault, invalid_params, truncate
 from tickover.api.fields import Params
 from tickover.api.limits import MAX_FAULTS
+from tickover.api.suggestions import MAX_LENGTH, suggest
 from tickover.api.timestamps import USUAL_AFTER_YEAR, Instant
 from tickover.server.sign_in.email_addresses import EmailAddress, parse_plain
 
+_MAX_HINTS = 20
+_MAX_UNKNOWN_NAMES = 100
 _Params = TypeVar("_Params", bound=Params)
 
 
@@ -52,8 +60,8 @@ def try_fast_decode(kind: type[_Params], encoded: bytes, now: Instant) -> _Param
 
 
 @cache
-def _decoder(kind: type[_Params]) -> json.Decoder[_Params]:
-    return json.Decoder(kind, dec_hook=_decode_plain_address)
+def _decoder(kind: type[_Params]) -> msgspec.json.Decoder[_Params]:
+    return msgspec.json.Decoder(kind, dec_hook=_decode_plain_address)
 
 
 def _decode_plain_address(kind: type, value: object) -> EmailAddress:
@@ -77,3 +85,181 @@ def needs_full_check(encoded: bytes) -> bool:
     if b"\\" in encoded and _UNUSUAL_ESCAPE.search(encoded):
         return True
     return _UNUSUAL_TIMESTAMP.search(encoded) is not None
+
+
+def explain(kind: type[Params], encoded: bytes) -> tuple[list[Fault], Any]:
+    """Return the faults of parameters, and the parameters with None in place of invalid fields."""
+    value = json.loads(encoded, parse_int=_parse_int)
+    walk = _Walk()
+    return walk.faults, walk.visit(_type_info(kind), value, "")
+
+
+_type_info = cache(inspect.type_info)
+
+
+def _parse_int(digits: str) -> int | float:
+    """Parse long integers as floats. They are invalid in every field, and parsing millions of digits takes minutes."""
+    return int(digits) if len(digits) <= 18 else float(digits)
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+        self._hints_left = _MAX_HINTS
+
+    def visit(self, info: inspect.Type, value: Any, path: str) -> Any:
+        """Record the faults of a value. Return the decoded value, or None if it is invalid."""
+        bare, extra = _unwrap(info)
+        violated: tuple[str, str] | None = None
+        match bare:
+            case inspect.StructType() as struct:
+                return self._visit_struct(struct, value, path)
+            case inspect.ListType() as array:
+                return self._visit_list(array, value, path)
+            case inspect.DictType() as mapping:
+                return self._visit_dict(mapping, value, path)
+            case inspect.DateTimeType() | inspect.CustomType() as custom:
+                try:
+                    value = getattr(custom, "cls", timestamps).parse(value)
+                except ValueError as error:
+                    violated = "format" if isinstance(value, str) else "type", str(error)
+            case _:
+                violated = _violated_rule(info, value)
+        if violated is None:
+            return value
+        self._add_fault(path, *violated, UNSET if extra.get("secret") else value)
+        return None
+
+    def _visit_struct(self, info: inspect.StructType, value: Any, path: str) -> Any:
+        if not isinstance(value, dict):
+            hint = "; send parameters by name, not by position" if path == "" and isinstance(value, list) else ""
+            self._add_fault(path or "params", "type", f"must be an object{hint}", value)
+            return None
+        prefix = f"{path}." if path else ""
+        fields = {field.encode_name: field for field in info.fields}
+        # The number of unknown names has no other limit.
+        for name in islice((name for name in value if name not in fields), _MAX_UNKNOWN_NAMES):
+            self._add_fault(prefix + truncate(name), "unknown", f"is not a known parameter{self._hint(name, fields)}")
+        decoded: dict[str, Any] = {}
+        for field in info.fields:
+            member_path = prefix + field.encode_name
+            if field.encode_name in value:
+                decoded[field.name] = self._visit_member(field, value[field.encode_name], member_path)
+            elif field.required:
+                decoded[field.name] = None
+                self._add_fault(member_path, "required", "is required")
+        return info.cls(**decoded)
+
+    def _visit_member(self, field: inspect.Field, value: Any, path: str) -> Any:
+        kind, _ = _unwrap(field.type)
+        if isinstance(kind, inspect.UnionType) and kind.includes_none:
+            [kind] = [choice for choice in kind.types if not isinstance(choice, inspect.NoneType)]
+            return None if value is None else self.visit(kind, value, path)
+        if value is None and not field.required:
+            self._add_fault(path, "null", "must not be null; omit it", None)
+            return None
+        return self.visit(field.type, value, path)
+
+    def _visit_list(self, info: inspect.ListType, value: Any, path: str) -> Any:
+        if not isinstance(value, list):
+            self._add_fault(path, "type", "must be an array", value)
+            return None
+        if info.max_length is not None and len(value) > info.max_length:
+            self._add_fault(path, "count", f"must have at most {info.max_length} entries", len(value))
+        if info.min_length is not None and len(value) < info.min_length:
+            self._add_fault(path, "count", f"must have at least {info.min_length} entry", len(value))
+        return [
+            self.visit(info.item_type, item, f"{path}[{index}]") for index, item in enumerate(value[: info.max_length])
+        ]
+
+    def _visit_dict(self, info: inspect.DictType, value: Any, path: str) -> Any:
+        if not isinstance(value, dict):
+            self._add_fault(path, "type", "must be an object", value)
+            return None
+        if info.max_length is not None and len(value) > info.max_length:
+            self._add_fault(path, "count", f"must have at most {info.max_length} members", len(value))
+        decoded = {}
+        for name, member in islice(value.items(), info.max_length):
+            member_path = f"{path}.{truncate(name)}"
+            violated = _violated_rule(info.key_type, name)
+            if violated is not None:
+                self._add_fault(member_path, "name", f"has an invalid name; a name {violated[1]}")
+            decoded[name] = self.visit(info.value_type, member, member_path)
+        return decoded
+
+    def _hint(self, name: str, fields: Mapping[str, Any]) -> str:
+        if len(name) > MAX_LENGTH or self._hints_left == 0:
+            return ""
+        self._hints_left -= 1
+        return suggest(name, fields, fallback=f"available: {', '.join(fields)}" if fields else "there are none")
+
+    def _add_fault(self, path: str, rule: str, message: str, got: Any = UNSET) -> None:
+        if isinstance(got, str):
+            got = truncate(got)
+        elif isinstance(got, dict | list) or (isinstance(got, float) and not math.isfinite(got)):
+            got = UNSET
+        if len(self.faults) < MAX_FAULTS:
+            self.faults.append(Fault(path, rule, message, got))
+
+
+def _unwrap(info: inspect.Type) -> tuple[inspect.Type, dict[str, Any]]:
+    """Return the type without its annotations, and their extra members."""
+    extra: dict[str, Any] = {}
+    while isinstance(info, inspect.Metadata):
+        extra |= info.extra or {}
+        info = info.type
+    return info, extra
+
+
+def _violated_rule(info: inspect.Type, value: Any) -> tuple[str, str] | None:
+    """Return the rule that the value violates and a message, or None if the value is valid."""
+    info, extra = _unwrap(info)
+    match info:
+        case inspect.StrType():
+            return _violated_text_rule(info, value, extra.get("expected", ""))
+        case inspect.LiteralType():
+            one_of = " or ".join(str(allowed) for allowed in info.values)
+            return None if value in info.values and isinstance(value, str) else ("oneOf", f"must be {one_of}")
+        case inspect.BoolType():
+            return None if isinstance(value, bool) else ("type", "must be true or false")
+        case inspect.IntType():
+            return _violated_number_rule(info, value) if _is_integer(value) else ("type", "must be a whole number")
+    assert isinstance(info, inspect.UnionType), f"no rule for {info}"
+    # The union of an integer and a float with the same bounds.
+    return _violated_number_rule(next(choice for choice in info.types if isinstance(choice, inspect.FloatType)), value)
+
+
+def _is_integer(value: Any) -> bool:
+    """Return whether a JSON number is an integer. 20.0 is one. So is infinity, which stands for very long integers."""
+    if isinstance(value, float):
+        return math.isinf(value) or value.is_integer()
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _violated_text_rule(info: inspect.StrType, value: Any, expected: str) -> tuple[str, str] | None:
+    has_fixed_length = info.min_length is not None and info.min_length == info.max_length
+    if not isinstance(value, str):
+        return "type", f"must be a string{f' of {expected}' if has_fixed_length else ''}"
+    if (
+        "\0" in value
+        or not re.search(info.pattern or "", value)
+        or (has_fixed_length and len(value) != info.min_length)
+    ):
+        return "format", f"must be {expected}"
+    if info.min_length is not None and len(value) < info.min_length:
+        return "minLength", f"must have at least {info.min_length} character"
+    if info.max_length is not None and len(value) > info.max_length:
+        return "maxLength", f"must have at most {info.max_length} characters"
+    return None
+
+
+def _violated_number_rule(info: inspect.IntType | inspect.FloatType, value: Any) -> tuple[str, str] | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return "type", "must be a number"
+    if info.gt is not None and not value > info.gt:
+        return "positive", f"must be greater than {info.gt:g}"
+    if info.ge is not None and not value >= info.ge:
+        return "min", f"must be at least {info.ge:g}"
+    if info.le is not None and not value <= info.le:
+        return "max", f"must be at most {info.le:.0f}"
+    return None
