@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tickover.testing.settings import SETTINGS
+from tickover.testing import SETTINGS
 
 if TYPE_CHECKING:
     from tickover.pytest_plugin.server import Server
@@ -72,7 +72,7 @@ def run_server(
         subprocess.Popen(  # noqa: S603 - the command is trusted
             command,
             cwd=folder,
-            env=environment | dict(SETTINGS),
+            env=environment | SETTINGS,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=file,

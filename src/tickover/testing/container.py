@@ -8,7 +8,7 @@ from testcontainers.core.wait_strategies import HttpWaitStrategy
 
 from tickover import __version__
 from tickover.client import Tickover
-from tickover.testing.settings import LIMITS
+from tickover.testing import LIMITS
 
 IMAGE: Final = f"tickover:{__version__}"
 PORT: Final = 8000
@@ -23,7 +23,7 @@ class TickoverContainer(DockerContainer):
     def __init__(self, image: str = IMAGE, **options: Any) -> None:
         super().__init__(image, **options)
         settings = {"TICKOVER_HOST": "0.0.0.0", "TICKOVER_PORT": str(PORT), "TICKOVER_MAIL_URL": "outbox:"}  # noqa: S104
-        self.env = settings | dict(LIMITS) | self.env
+        self.env = settings | LIMITS | self.env
         self.with_exposed_ports(PORT)
         self.waiting_for(HttpWaitStrategy(PORT, "/readyz"))
 
