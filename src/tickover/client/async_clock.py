@@ -19,7 +19,7 @@ from tickover.client.calls import Call, ClockChanges, FaultLike
 from tickover.client.clocks import AdvanceResult, ClockState, ClockView, diff_snapshots
 from tickover.client.errors import BooksDiffer, ExpectationFailed, NothingLeft
 from tickover.client.session import Session
-from tickover.client.timeline import accounts_hint, format_differences, format_violations
+from tickover.client.timeline import format_differences, format_violations
 from tickover.client.webhooks import Delivery, Handler, decode_secret, post, sign_event
 
 
@@ -148,14 +148,13 @@ class AsyncClock(ClockView):
         event waits for the next call. If the handler raises an error, the next call starts with that event.
         """
         key, queue = decode_secret(secret), self._state.events
-        is_blocking = self._session.is_blocking
         found = [event async for event in self.events(after=queue.after)]
         events = queue.arrange(queue.find_new(found), duplicate=duplicate, reorder=reorder, delay=delay, seed=seed)
         deliveries: list[Delivery] = []
         try:
             for event in events:
                 webhook = sign_event(self.id, event, key)
-                deliveries.append(Delivery(event, await post(to, path, webhook, blocking=is_blocking)))
+                deliveries.append(Delivery(event, await post(to, path, webhook, blocking=self._session.is_blocking)))
         finally:
             queue.put_back(events[len(deliveries) :])
         return deliveries
@@ -232,9 +231,7 @@ class AsyncClock(ClockView):
         )
         if not result.ok:
             time = self.frozen_time if at is None else to_instant(at)
-            text = format_differences(self.snapshot, result, time, account, currency)
-            hint = accounts_hint(self.snapshot, account or currency, "account")
-            raise BooksDiffer(f"{text}\n\n{hint}" if hint else text, result)
+            raise BooksDiffer(format_differences(self.snapshot, result, time, account, currency), result)
         return result
 
     async def _update(self, call: Call[Snapshot]) -> AdvanceResult:

@@ -23,7 +23,7 @@ SCHEDULED_MARK: Final = "○"
 _MAX_ITEMS: Final = 6
 """On each side of the frozen time, or of a violation."""
 _MAX_NAME: Final = 40
-MAX_DIFFERENCES: Final = 10
+_MAX_DIFFERENCES: Final = 10
 """Of the books of an app."""
 _ComparedItem = ExpectedItem[Decimal] | ObservedItem[Decimal]
 
@@ -183,13 +183,18 @@ def format_differences(
     first_at, first = found[0]
     count = "1 difference" if len(found) == 1 else f"{len(found):,} differences"
     lines = [f"{first} {count} between the books and {clock.id}."]
-    lines += [f"  {timestamps.write(time)}  {text}" for time, text in found[:MAX_DIFFERENCES]]
-    if len(found) > MAX_DIFFERENCES:
-        lines.append(f"  … {len(found) - MAX_DIFFERENCES:,} more")
+    lines += [f"  {timestamps.write(time)}  {text}" for time, text in found[:_MAX_DIFFERENCES]]
+    if len(found) > _MAX_DIFFERENCES:
+        lines.append(f"  … {len(found) - _MAX_DIFFERENCES:,} more")
     marker = f"  ✗ {timestamps.write(first_at)}  {first}"
     items, opening = _compared_items(clock, account, currency)
     balances = running_balances(items, {"": opening})
-    return "\n".join([*lines, "", *_items_around(first_at, items, balances, [marker])])
+    lines += ["", *_items_around(first_at, items, balances, [marker])]
+    keys = [sanitize(each.key) for each in clock.accounts or ()]
+    if len(keys) > 1 and not (account or currency):
+        hint = f"The clock has the accounts {', '.join(keys)}. Compare each by itself, with account."
+        lines += ["", hint]
+    return "\n".join(lines)
 
 
 def _compared_items(clock: Snapshot, account: str | None, currency: str | None) -> tuple[list[Item], Decimal]:
@@ -208,14 +213,6 @@ def _compared_items(clock: Snapshot, account: str | None, currency: str | None) 
             lane: Lane = "in" if amount > 0 else "out"
             items.append(item._replace(amount=amount, currency=currencies[book], lane=lane, changes=(("", amount),)))
     return items, reduce(add_exactly, (openings[book] for book in books), Decimal(0))
-
-
-def accounts_hint(clock: Snapshot, selected: str | None, parameter: str) -> str:
-    """Return how to compare one account, if the clock has several and none was selected, or else an empty string."""
-    keys = [sanitize(each.key) for each in clock.accounts or ()]
-    if selected or len(keys) < 2:
-        return ""
-    return f"The clock has the accounts {', '.join(keys)}. Compare each by itself, with {parameter}."
 
 
 def _items_around(at: datetime, items: Sequence[Item], balances: Mapping[str, Decimal], marker: list[str]) -> list[str]:
