@@ -11,7 +11,8 @@ import pytest
 
 from tickover.client import AsyncTickover, ClientError, Email, Reason, Rejection, SignedIn, Tickover
 from tickover.client.connections import Connections
-from tickover.client.messages import Request, Response
+from tickover.client.messages import Request
+from tickover.client.session import DEFAULT_TIMEOUT
 from tickover.client.sync_client import run
 from tickover.client.timeline import format_clock
 
@@ -19,7 +20,6 @@ _MAX_RESEND_SECONDS: Final = 5
 """The longest wait before another email to the same address. A private server requires one second."""
 _MAX_CLOCKS: Final = 5
 _REPORT_SECONDS: Final = 2.0
-_MAILBOX_SECONDS: Final = 15.0
 _POLL_SECONDS: Final = 0.05
 
 
@@ -62,7 +62,7 @@ class Server:
 
     def __init__(self, client: Tickover, exit_message: Callable[[], str]) -> None:
         """`exit_message` returns an empty string while the server runs."""
-        self.url = client.url.rstrip("/")
+        self.url = client.url
         self.mailbox = Mailbox(client.latest_email, self._fail_if_exited)
         self._exit_message = exit_message
         self._tokens: list[str] = []
@@ -143,10 +143,10 @@ def _find_problem(url: str) -> str:
 
 def _has_mailbox(url: str) -> bool:
     """Return whether the development mailbox is enabled. Without `to` it returns 400; if disabled, 404."""
-    connections = Connections(url, _MAILBOX_SECONDS)
+    connections = Connections(url, DEFAULT_TIMEOUT)
     response = run(connections.send(Request("GET", "/mailbox/latest"), None))
     run(connections.close())
-    return isinstance(response, Response) and response.status == HTTPStatus.BAD_REQUEST
+    return response.status == HTTPStatus.BAD_REQUEST
 
 
 def _sign_in(client: Tickover, address: str) -> SignedIn:
