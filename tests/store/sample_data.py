@@ -83,10 +83,10 @@ async def _create_access_tokens(store: Store, person: int) -> None:
     """Create a token for every third person. Some of them are read-only or used."""
     if person % 3:
         return
-    new = access_token(300_000 + person, NOW, days=30, read_only=person % 2 == 0)
-    await store.create_access_token(new, user(person), 50)
+    new, digest = access_token(300_000 + person, NOW, days=30, read_only=person % 2 == 0)
+    await store.create_access_token(new, digest, user(person), 50)
     if person % 4 == 0:
-        await store.record_token_use(new.digest, NOW.replace(hour=0))
+        await store.record_token_use(digest, NOW.replace(hour=0))
 
 
 async def _connect(store: Store, number: int, clock_key: bytes, owner: bytes) -> None:

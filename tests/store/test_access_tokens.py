@@ -21,7 +21,7 @@ from tests.store.values import (
     user,
 )
 from tickover.server.sign_in.tokens import Permission
-from tickover.server.storage.store import Created, Store, StoredAccessToken, Token, TooManyTokens
+from tickover.server.storage.store import Created, Store, Token, TooManyTokens
 
 LIMIT = 50
 TODAY = NOW.replace(hour=0)
@@ -31,11 +31,11 @@ TODAY = NOW.replace(hour=0)
     ("read_only", "permission"), [(False, Permission.WRITE), (True, Permission.READ)], ids=["read-write", "read-only"]
 )
 async def test_access_token_is_found_by_its_digest(store: Store, read_only: bool, permission: Permission) -> None:
-    new = access_token(1, read_only=read_only)
-    assert await store.create_access_token(new, user(1), LIMIT) == Created()
-    expected = Token(new.digest, user(1), new.expires_at, permission)
-    assert await store.find_token(new.digest, new.expires_at - MICROSECOND) == expected
-    assert await store.find_token(new.digest, new.expires_at) is None
+    new, token_digest = access_token(1, read_only=read_only)
+    assert await store.create_access_token(new, token_digest, user(1), LIMIT) == Created()
+    expected = Token(token_digest, user(1), new.expires_at, permission)
+    assert await store.find_token(token_digest, new.expires_at - MICROSECOND) == expected
+    assert await store.find_token(token_digest, new.expires_at) is None
     assert not await store.revoke_access_token(new.key, user(1), new.expires_at)
     assert await store.revoke_access_token(new.key, user(1), new.expires_at - MICROSECOND)
 
@@ -53,12 +53,9 @@ async def test_list_has_the_users_live_tokens_newest_first(store: Store) -> None
     tokens = {number: access_token(number, NOW - age * DAY, read_only=number == 2) for number, age in ages.items()}
     expired = access_token(4, NOW - 10 * DAY, days=10)
     for new in (*tokens.values(), expired):
-        await store.create_access_token(new, user(1), LIMIT)
-    await store.create_access_token(access_token(5), user(2), LIMIT)
-    assert await store.list_access_tokens(user(1), NOW) == [
-        StoredAccessToken(new.key, new.name, new.read_only, new.created_at, new.expires_at, None)
-        for new in (tokens[3], tokens[2], tokens[1])
-    ]
+        await store.create_access_token(*new, user(1), LIMIT)
+    await store.create_access_token(*access_token(5), user(2), LIMIT)
+    assert await store.list_access_tokens(user(1), NOW) == [tokens[3][0], tokens[2][0], tokens[1][0]]
     assert await store.list_access_tokens(user(3), NOW) == []
     assert len(await store.list_access_tokens(user(1), NOW - MICROSECOND)) == 4
 
@@ -67,13 +64,13 @@ async def test_list_has_the_users_live_tokens_newest_first(store: Store) -> None
 
 
 async def test_live_tokens_of_a_user_are_limited(store: Store) -> None:
-    await store.create_access_token(access_token(1, NOW - DAY, days=1), user(1), 2)  # expired
-    await store.create_access_token(access_token(2, days=30), user(1), 2)
-    assert await store.create_access_token(access_token(3, days=20), user(1), 2) == Created()
-    assert await store.create_access_token(access_token(4), user(1), 2) == TooManyTokens(NOW + 20 * DAY)
-    assert await store.create_access_token(access_token(4), user(2), 2) == Created()
+    await store.create_access_token(*access_token(1, NOW - DAY, days=1), user(1), 2)  # expired
+    await store.create_access_token(*access_token(2, days=30), user(1), 2)
+    assert await store.create_access_token(*access_token(3, days=20), user(1), 2) == Created()
+    assert await store.create_access_token(*access_token(4), user(1), 2) == TooManyTokens(NOW + 20 * DAY)
+    assert await store.create_access_token(*access_token(4), user(2), 2) == Created()
     assert await store.revoke_access_token(key(2), user(1), NOW)
-    assert await store.create_access_token(access_token(5), user(1), 2) == Created()
+    assert await store.create_access_token(*access_token(5), user(1), 2) == Created()
 
 
 async def test_concurrent_creations_stay_within_the_limit(
@@ -81,7 +78,7 @@ async def test_concurrent_creations_stay_within_the_limit(
 ) -> None:
     stores = [store, await open_another()]
     outcomes = await asyncio.gather(
-        *(stores[number % 2].create_access_token(access_token(number), user(1), 7) for number in range(40))
+        *(stores[number % 2].create_access_token(*access_token(number), user(1), 7) for number in range(40))
     )
     assert outcomes.count(Created()) == 7
     assert len(await store.list_access_tokens(user(1), NOW)) == 7
@@ -100,7 +97,7 @@ async def test_concurrent_creations_stay_within_the_limit(
     ],
 )
 async def test_last_day_of_use_is_recorded(store: Store, days: list[int], expected: int) -> None:
-    await store.create_access_token(access_token(1), user(1), LIMIT)
+    await store.create_access_token(*access_token(1), user(1), LIMIT)
     for day in days:
         await store.record_token_use(digest(1), TODAY + day * DAY)
     (found,) = await store.list_access_tokens(user(1), NOW)

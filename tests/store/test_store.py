@@ -49,7 +49,7 @@ OWNED: dict[str, Callable[[Store, Owner], Awaitable[object]]] = {
     "delete_connection": lambda store, owner: store.delete_connection(key(5), key(1), owner),
     "delete_clock": lambda store, owner: store.delete_clock(key(1), owner),
     "revoke_access_token": lambda store, owner: store.revoke_access_token(key(5), owner, NOW),
-    "create_access_token": lambda store, owner: store.create_access_token(access_token(9), owner, 50),
+    "create_access_token": lambda store, owner: store.create_access_token(*access_token(9), owner, 50),
     "list_access_tokens": lambda store, owner: store.list_access_tokens(owner, NOW),
     "list_clocks": lambda store, owner: store.list_clocks(owner, bytes(16), None, 10),
     "search_clocks": lambda store, owner: store.search_clocks(owner, bytes(16), None, 10, LabelSearch([], 10)),

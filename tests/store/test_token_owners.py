@@ -47,7 +47,7 @@ async def sign_in(store: Store, number: int, email: str = ANA) -> Token:
 async def token(store: Store) -> Token:
     token = await sign_in(store, 1)
     await store.create_clock(clock(1), user(1), b"schedule", Quota(), make_record(1))
-    await store.create_access_token(access_token(5), user(1), 50)
+    await store.create_access_token(*access_token(5), user(1), 50)
     await store.create_connection(connection(5), digest(5), key(1), user(1), 20)
     return token
 

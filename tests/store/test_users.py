@@ -54,7 +54,7 @@ async def add_user(store: Store, number: int, email: str) -> User:
     await store.allow_resend(link(number + 100, email=email))
     await sent(store, code(number + 200, email=email))
     assert await store.count_attempt(email, code_limits(), NOW)
-    await store.create_access_token(access_token(number + 300), key, 50)
+    await store.create_access_token(*access_token(number + 300), key, 50)
     await add_clock_once(store, make_record(number), clock(number), key)
     await store.create_connection(connection(number), digest(number), clock(number).key, key, 20)
     await add_clock_once(store, make_record(number + 400), clock(number + 400, NOW - WEEK), key)

@@ -15,11 +15,11 @@ from tickover.server.storage.store import (
     Created,
     ExistingClock,
     IdempotencyRecord,
-    NewAccessToken,
     NewSession,
     Quota,
     QuotaExceeded,
     Store,
+    StoredAccessToken,
     StoredConnection,
 )
 
@@ -77,9 +77,12 @@ def connection(number: int, protocol: BankProtocol = "PLAID") -> StoredConnectio
     return StoredConnection(key(number), protocol, f"Bank {number}", NOW, "[]" if number % 2 else None)
 
 
-def access_token(number: int, created_at: Instant = NOW, days: int = 90, read_only: bool = False) -> NewAccessToken:
+def access_token(
+    number: int, created_at: Instant = NOW, days: int = 90, read_only: bool = False
+) -> tuple[StoredAccessToken, bytes]:
+    """Return a new access token and its digest."""
     name, expires_at = f"token {number}", created_at + days * DAY
-    return NewAccessToken(key(number, created_at), digest(number), name, read_only, created_at, expires_at)
+    return StoredAccessToken(key(number, created_at), name, read_only, created_at, expires_at), digest(number)
 
 
 async def user_of_token(store: Store, token_digest: bytes, now: Instant) -> bytes | None:

@@ -82,9 +82,9 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
         return await store.amend_clock(*clock_of(last), amendment, replace(quota, min_live_key=_LIVE))
 
     def create_and_revoke_access_token() -> list[Awaitable[Any]]:
-        created = access_token(next(new))
+        created, token_digest = access_token(next(new))
         revocations = [store.revoke_access_token(created.key, user(owner), NOW) for owner in (2, 1)]
-        return [store.create_access_token(created, user(2), 1000), *revocations]
+        return [store.create_access_token(created, token_digest, user(2), 1000), *revocations]
 
     return {
         "ping": lambda: [store.ping()],
@@ -171,10 +171,10 @@ def _calls(store: Store, data: BulkData) -> dict[str, Callable[[], list[Awaitabl
         ],
         # Below and above the limit.
         "create_access_token": lambda: [
-            store.create_access_token(access_token(next(new)), user(1), 2) for _ in range(3)
+            store.create_access_token(*access_token(next(new)), user(1), 2) for _ in range(3)
         ],
         "list_access_tokens": lambda: [
-            store.create_access_token(access_token(next(new)), user(2), 1000),
+            store.create_access_token(*access_token(next(new)), user(2), 1000),
             *(store.list_access_tokens(user(owner), NOW) for owner in (2, next(new))),
         ],
         "revoke_access_token": create_and_revoke_access_token,

@@ -13,7 +13,7 @@ from tickover.api.tokens import CreatedAccessToken, ReadOnly
 from tickover.server.operations.operation import Caller, Operation, Permission, Services
 from tickover.server.sign_in import tokens
 from tickover.server.sign_in.tokens import Mint
-from tickover.server.storage.store import NewAccessToken, Owner, Store, TooManyTokens
+from tickover.server.storage.store import Owner, Store, StoredAccessToken, TooManyTokens
 
 
 class CreateAccessTokenEntry(Params, frozen=True):
@@ -50,8 +50,8 @@ async def create(
     token = mint.new_access_token()
     expires_at = now + timedelta(days=int(params.expires_in_days))
     key = mint.new_key(now)
-    new = NewAccessToken(key, tokens.digest(token), params.name, params.read_only, now, expires_at)
-    outcome = await store.create_access_token(new, owner, MAX_ACCESS_TOKENS)
+    new = StoredAccessToken(key, params.name, params.read_only, now, expires_at)
+    outcome = await store.create_access_token(new, tokens.digest(token), owner, MAX_ACCESS_TOKENS)
     if isinstance(outcome, TooManyTokens):
         wait = ceil((outcome.first_expires_at - now).total_seconds())
         message = f"You have {MAX_ACCESS_TOKENS} access tokens, which is the limit. Revoke one first."

@@ -137,22 +137,13 @@ def user_of(owner: Owner) -> bytes:
     return owner if isinstance(owner, bytes) else owner.user
 
 
-class NewAccessToken(Struct, frozen=True):
-    key: bytes
-    digest: bytes
-    name: str
-    read_only: bool
-    created_at: Instant
-    expires_at: Instant
-
-
 class StoredAccessToken(Struct, frozen=True):
     key: bytes
     name: str
     read_only: bool
     created_at: Instant
     expires_at: Instant
-    last_used_on: Instant | None
+    last_used_on: Instant | None = None
     """Midnight UTC of the last day of use."""
 
 
@@ -343,7 +334,9 @@ class Store(Protocol):
     async def find_or_create_user(self, email: str, new_key: bytes, now: Instant) -> bytes:
         """Return the key of the user with this address. Create the user if there is none."""
 
-    async def create_access_token(self, new: NewAccessToken, owner: Owner, limit: int) -> Created | TooManyTokens:
+    async def create_access_token(
+        self, new: StoredAccessToken, digest: bytes, owner: Owner, limit: int
+    ) -> Created | TooManyTokens:
         """Store a new access token, unless the user has `limit` live ones already."""
 
     async def list_access_tokens(self, owner: Owner, now: Instant) -> list[StoredAccessToken]:

@@ -39,11 +39,11 @@ from tickover.server.storage.store import (
     IdempotencyRecord,
     Load,
     NameChanges,
-    NewAccessToken,
     NewSession,
     Owner,
     Quota,
     QuotaExceeded,
+    StoredAccessToken,
     StoredClock,
     StoredConnection,
     Token,
@@ -337,11 +337,13 @@ class PostgresStore(BaseStore):
         statement = statements.REVOKE_TOKEN_AND_ALLOW_RESEND if allow_resend else statements.REVOKE_TOKEN
         return bool(await self._connections.fetch(statement, digest))
 
-    async def create_access_token(self, new: NewAccessToken, owner: Owner, limit: int) -> Created | TooManyTokens:
+    async def create_access_token(
+        self, new: StoredAccessToken, digest: bytes, owner: Owner, limit: int
+    ) -> Created | TooManyTokens:
         rows = await self._fetch_with_lock(
             statements.CREATE_ACCESS_TOKEN,
             *owner_values(owner),
-            new.digest,
+            digest,
             new.key,
             new.name,
             new.read_only,

@@ -11,8 +11,8 @@ from tickover.server.storage.sqlite import logins, statements
 from tickover.server.storage.store import (
     Created,
     ExistingClock,
-    NewAccessToken,
     Owner,
+    StoredAccessToken,
     StoredClock,
     StoredConnection,
     TooManyConnections,
@@ -48,7 +48,7 @@ def delete_clock(db: apsw.Connection, key: bytes, owner: Owner) -> bool:
 
 
 def create_access_token(
-    db: apsw.Connection, new: NewAccessToken, owner: Owner, limit: int
+    db: apsw.Connection, new: StoredAccessToken, digest: bytes, owner: Owner, limit: int
 ) -> Created | TooManyTokens | None:
     """Return None if the owner's token was revoked."""
     user = find_owner(db, owner)
@@ -59,7 +59,7 @@ def create_access_token(
     count, first_expires_at = counted
     if count >= limit:
         return TooManyTokens(from_micros(first_expires_at))
-    values = new.digest, user, expires_at, new.key, new.name, new.read_only, created_at
+    values = digest, user, expires_at, new.key, new.name, new.read_only, created_at
     db.execute(statements.INSERT_ACCESS_TOKEN, values)
     return Created()
 

@@ -38,11 +38,11 @@ from tickover.server.storage.store import (
     IdempotencyRecord,
     Load,
     NameChanges,
-    NewAccessToken,
     NewSession,
     Owner,
     Quota,
     QuotaExceeded,
+    StoredAccessToken,
     StoredClock,
     StoredConnection,
     Token,
@@ -244,8 +244,10 @@ class SqliteStore(BaseStore):
     async def revoke_token(self, digest: bytes, *, allow_resend: bool = False) -> bool:
         return await self._writer.submit(lambda db: logins.revoke_token(db, digest, allow_resend))
 
-    async def create_access_token(self, new: NewAccessToken, owner: Owner, limit: int) -> Created | TooManyTokens:
-        result = await self._writer.submit(lambda db: jobs.create_access_token(db, new, owner, limit))
+    async def create_access_token(
+        self, new: StoredAccessToken, digest: bytes, owner: Owner, limit: int
+    ) -> Created | TooManyTokens:
+        result = await self._writer.submit(lambda db: jobs.create_access_token(db, new, digest, owner, limit))
         if result is None:
             raise unauthenticated()
         return result
