@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 import pytest
+from asyncpg import PostgresError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ class _Call(NamedTuple):
     fate: str = "done"
 
 
-class _CallError(Exception):
+class _CallError(PostgresError):
     """An error of one call."""
 
 
@@ -53,6 +54,8 @@ class _Database:
             raise unavailable("The database is not responding.")
         if "fault" in fates:
             raise _CallError
+        if "lost" in fates:
+            raise LookupError
         return [_result(call) for call in batch]
 
 
@@ -265,11 +268,8 @@ async def test_too_many_waiting_bytes_are_rejected(database: _Database) -> None:
     assert [isinstance(outcome, Rejection) for outcome in outcomes] == [False, False, False, True]
 
 
-async def test_batch_that_may_have_run_is_not_retried(database: _Database) -> None:
-    calls: _Calls = Batcher(
-        database.run, group_key=lambda call: call.kind, rolled_back_on=LookupError, max_concurrent=2
-    )
+async def test_batch_that_may_have_run_is_not_retried(calls: _Calls, database: _Database) -> None:
     async with _busy(calls, database):
-        tasks = await _submit(calls, [_Call(0), _Call(1, fate="fault"), _Call(2)])
-    assert all(isinstance(outcome, _CallError) for outcome in await _outcomes(tasks))
+        tasks = await _submit(calls, [_Call(0), _Call(1, fate="lost"), _Call(2)])
+    assert all(isinstance(outcome, LookupError) for outcome in await _outcomes(tasks))
     assert len(database.batches) == 1

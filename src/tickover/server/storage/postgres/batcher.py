@@ -5,6 +5,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
+from asyncpg import PostgresError
+
 from tickover.api.errors import Rejection
 from tickover.server.storage.store import overloaded
 
@@ -37,7 +39,8 @@ class _WaitingCall(Generic[_Call, _Result]):
 class Batcher(Generic[_Call, _Result]):
     """Collects calls while earlier batches run, so a busy server spends less on each call.
 
-    `run` executes a batch and returns one result for each call, in the same order.
+    `run` executes a batch and returns one result for each call, in the same order. A PostgresError proves that the
+    batch changed nothing.
     """
 
     def __init__(
@@ -46,20 +49,17 @@ class Batcher(Generic[_Call, _Result]):
         group_key: Callable[[_Call], Hashable],
         conflict_key: Callable[[_Call], Hashable] = id,
         size: Callable[[_Call], int] = lambda _: 0,
-        rolled_back_on: type[Exception] = Exception,
         max_concurrent: int = 4,
     ) -> None:
         """Create a batcher.
 
         All calls of a batch have the same `group_key` and different `conflict_key`s, because a statement can change a
-        row only once. `size` returns a call's size in bytes. An exception of the type `rolled_back_on` proves that
-        the batch changed nothing. At most `max_concurrent` batches run at the same time.
+        row only once. `size` returns a call's size in bytes. At most `max_concurrent` batches run at the same time.
         """
         self._run = run
         self._group_key = group_key
         self._conflict_key = conflict_key
         self._size = size
-        self._rolled_back_on = rolled_back_on
         self._max_concurrent = max_concurrent
         self._waiting: deque[_WaitingCall[_Call, _Result]] = deque()
         self._bytes_waiting = 0
@@ -125,7 +125,7 @@ class Batcher(Generic[_Call, _Result]):
         try:
             results = await self._run([entry.call for entry in batch])
         except Exception as failure:
-            if len(batch) == 1 or isinstance(failure, Rejection) or not isinstance(failure, self._rolled_back_on):
+            if len(batch) == 1 or isinstance(failure, Rejection) or not isinstance(failure, PostgresError):
                 for entry in batch:
                     entry.fail(failure)
             else:

@@ -94,18 +94,16 @@ class PostgresStore(BaseStore):
         self._probe = WriteProbe(lambda: connections.fetch(statements.PROBE))
         self._locking_calls = asyncio.Semaphore(max_locking)
         """Limits the calls that may wait for a lock of the database."""
-        self._tokens = Batcher(self._find_tokens, group_key=lambda _: None, rolled_back_on=PostgresError)
+        self._tokens = Batcher(self._find_tokens, group_key=lambda _: None)
         self._new_clocks = Batcher(
             self._create_clocks,
             group_key=lambda new: (slot_of(new.clock.key), new.quota.clocks, new.quota.bytes),
             size=lambda new: len(new.schedule),
-            rolled_back_on=PostgresError,
         )
         self._advances = Batcher(
             self._advance_clocks,
             group_key=lambda advance: (slot_of(advance.key), advance.known_revision is None),
             conflict_key=lambda advance: advance.key,
-            rolled_back_on=PostgresError,
         )
 
     @classmethod
