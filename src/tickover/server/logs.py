@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
+from click import style
+
 from tickover.api.terminal import escape
 
-_GREEN, _YELLOW, _RED = "\x1b[32m", "\x1b[33m", "\x1b[31m"
-_CYAN, _MAGENTA, _BOLD, _DIM, _PLAIN = "\x1b[36m", "\x1b[35m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
-_LEVEL_COLOURS: Final = {"debug": _GREEN, "info": _GREEN, "warning": _YELLOW}
+_LEVEL_COLOURS: Final = {"debug": "green", "info": "green", "warning": "yellow"}
 
 
 class Entry(NamedTuple):
@@ -79,10 +79,10 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         entry, level = _entry(record), _level(record)
-        colour = _LEVEL_COLOURS.get(level, _RED)
-        head = f"{_DIM}{_timestamp(record)}{_PLAIN} [{colour}{_BOLD}{level:9}{_PLAIN}] "
-        fields = [f"{_CYAN}{name}{_PLAIN}={_MAGENTA}{_quote(value)}{_PLAIN}" for name, value in entry.fields.items()]
-        line = head + " ".join([f"{_BOLD}{escape(entry.event):30}{_PLAIN}", *sorted(fields)])
+        head = f"[{style(f'{level:9}', _LEVEL_COLOURS.get(level, 'red'), bold=True)}]"
+        event = style(f"{escape(entry.event):30}", bold=True)
+        fields = [f"{style(name, 'cyan')}={style(_quote(value), 'magenta')}" for name, value in entry.fields.items()]
+        line = " ".join([style(_timestamp(record), dim=True), head, event, *sorted(fields)])
         if record.exc_info:
             line += "\n" + escape(self.formatException(record.exc_info), keep="\n")
         return line
