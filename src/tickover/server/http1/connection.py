@@ -39,7 +39,6 @@ class Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._queue: deque[Request | RequestError] = deque()
         self._is_handling = False
-        self._is_over_limit = False
         self._is_reading = True
         self._ignores_input = False
         """True after the last request or an error."""
@@ -63,7 +62,7 @@ class Connection(asyncio.Protocol):
         transport.set_write_buffer_limits(high=0)
         peer = transport.get_extra_info("peername")
         self._parser = RequestParser(self, peer[0] if isinstance(peer, tuple) else None, self._pool.limits)
-        self._is_over_limit = not self._pool.admit(self, self._loop.time())
+        self._pool.add(self, self._loop.time())
         self._timer = self._loop.call_later(self._shortest_wait(), self._check_deadlines)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -142,7 +141,7 @@ class Connection(asyncio.Protocol):
             self._pool.receiving.pop(self, None)
         if not request.keep_alive:
             self._ignores_input = True
-        if self._is_over_limit:
+        if self in self._pool.over_limit:
             request.keep_alive = False
             self._ignores_input = True
             if request.path not in self._pool.limits.health_checks:

@@ -53,6 +53,7 @@ class Pool:
         self.unread: dict[PooledConnection, int] = {}
         """Connections with an unread response, with its size."""
         self.over_limit: dict[PooledConnection, None] = {}
+        """Connections that may only be used for health checks."""
         self.request_bytes = 0
         self.tasks: set[asyncio.Task[Any]] = set()
         self._waiting_calls: deque[tuple[Coroutine[Any, Any, None], int]] = deque()
@@ -62,8 +63,7 @@ class Pool:
         self.is_stopping = False
         self.is_empty = asyncio.Event()
 
-    def admit(self, connection: PooledConnection, now: float) -> bool:
-        """Add a connection. Return False if it is over the limit, and may only be used for health checks."""
+    def add(self, connection: PooledConnection, now: float) -> None:
         if len(self.connections) - len(self.over_limit) >= self.limits.connections and self.idle:
             longest_idle = next(iter(self.idle))
             longest_idle.close()
@@ -71,11 +71,10 @@ class Pool:
         self.connections.add(connection)
         if len(self.connections) - len(self.over_limit) <= self.limits.connections:
             self.idle[connection] = now
-            return True
-        self.over_limit[connection] = None
-        if len(self.over_limit) > self.limits.reserved_connections:
-            next(iter(self.over_limit)).reject_request()
-        return False
+        else:
+            self.over_limit[connection] = None
+            if len(self.over_limit) > self.limits.reserved_connections:
+                next(iter(self.over_limit)).reject_request()
 
     def remove(self, connection: PooledConnection) -> None:
         """Remove a connection that is closed or closing."""
