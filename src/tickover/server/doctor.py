@@ -43,13 +43,14 @@ class Check(NamedTuple):
 
 
 async def run_checks(
-    settings: Settings, environment: Mapping[str, str], now: Callable[[], Instant]
+    read_settings: Callable[[], Settings], environment: Mapping[str, str], now: Callable[[], Instant]
 ) -> AsyncIterator[tuple[str, Check]]:
     """Yield the name and the result of each check as soon as it is known."""
     try:
+        settings = read_settings()
         redact_url(settings.database_url)
     except SettingError as failure:
-        yield "settings", wrong_setting(failure)
+        yield "settings", Check("error", str(failure), "Correct the setting. Then run this command again.")
         return
     yield "settings", Check("ok", "All settings are valid.")
     url, folder = settings.database_url, data_folder(settings.database_url, settings.data_dir)
@@ -70,10 +71,6 @@ async def run_checks(
     yield "proxies", check_proxies(settings)
     for check in check_permissions(settings, environment):
         yield "permissions", check
-
-
-def wrong_setting(error: SettingError) -> Check:
-    return Check("error", str(error), "Correct the setting. Then run this command again.")
 
 
 async def _check_database(url: str, found: Statistics | None) -> Check:
@@ -154,15 +151,13 @@ async def check_mail(settings: Settings) -> Check:
 
 
 def _mail_error(host: str | None, failure: Exception) -> Check:
-    if isinstance(failure, SMTPAuthenticationError):
-        advice = "Correct the user and password in TICKOVER_MAIL_URL."
-    elif isinstance(failure, SMTPResponseException):
-        advice = "Use a TICKOVER_MAIL_FROM that the mail server accepts, or look at its log."
-    else:
-        advice = "Check the host, port and TLS in TICKOVER_MAIL_URL, and firewalls. SSL_CERT_FILE can add an authority."
     reason = describe_error(failure)
+    advice = "Check the host, port and TLS in TICKOVER_MAIL_URL, and firewalls. SSL_CERT_FILE can add an authority."
     if isinstance(failure, SMTPResponseException):
         reason = f"{failure.code} {describe_error(Exception(failure.message))}"
+        advice = "Use a TICKOVER_MAIL_FROM that the mail server accepts, or look at its log."
+    if isinstance(failure, SMTPAuthenticationError):
+        advice = "Correct the user and password in TICKOVER_MAIL_URL."
     return Check("error", f"The mail server {host} can't be used: {reason}.", advice)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -19,7 +20,7 @@ from tickover.cli.errors import Exit
 from tickover.cli.options import LocalCommand
 from tickover.cli.output import to_json
 from tickover.cli.session import Session
-from tickover.server.settings import SETTINGS, SettingError
+from tickover.server.settings import SETTINGS
 
 _MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 
@@ -104,27 +105,19 @@ def doctor(session: Session, /, **flags: Any) -> None:
     The exit code is 0 if there are only warnings, and 9 if there is an error.
     """
     with translate_errors():
-        from tickover.server import doctor as checks
+        from tickover.server.doctor import run_checks
         from tickover.server.web.handler import wall_clock
 
         found = []
 
-        def report(name: str, check: checks.Check) -> None:
-            found.append({"name": name, **check._asdict()})
-            if not session.output.wants_json:
-                advice = [f"  {'':13} {check.advice}"] if check.advice else []
-                session.output.write(None, f"{_MARKS[check.status]} {name:13} {check.message}", *advice)
+        async def report() -> None:
+            async for name, check in run_checks(partial(read_server_settings, session, flags), os.environ, wall_clock):
+                found.append({"name": name, **check._asdict()})
+                if not session.output.wants_json:
+                    advice = [f"  {'':13} {check.advice}"] if check.advice else []
+                    session.output.write(None, f"{_MARKS[check.status]} {name:13} {check.message}", *advice)
 
-        async def report_all() -> None:
-            async for name, check in checks.run_checks(settings, os.environ, wall_clock):
-                report(name, check)
-
-        try:
-            settings = read_server_settings(session, flags)
-        except SettingError as failure:
-            report("settings", checks.wrong_setting(failure))
-        else:
-            asyncio.run(report_all())
+        asyncio.run(report())
         has_error = any(check["status"] == "error" for check in found)
     if session.output.wants_json:
         session.output.write_json({"ok": not has_error, "checks": found})
