@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tests.unit.snapshots import NOW, contribution, day, goal, snapshot, transaction
 from tests.unit.strategies import CHARACTERS
 from tickover.api.clocks import Account, Snapshot, Transfer
-from tickover.cli.render.clock import render_advance, render_clock
+from tickover.cli.render.clock import render_clock
 from tickover.client.clocks import diff_snapshots
 
 
@@ -46,7 +46,7 @@ def test_accounts_have_curves_and_transfers_a_lane() -> None:
         "",
     ]
     later = with_accounts(day(1, 5))
-    advanced = [line.plain for line in render_advance(later, diff_snapshots(clock, later), 80, NOW)]
+    advanced = [line.plain for line in render_clock(later, 80, NOW, result=diff_snapshots(clock, later))]
     assert "  ✓ 2027-01-03 → 2027-01-05  1 transfer" in advanced
 
 
@@ -83,7 +83,7 @@ def test_lines_of_any_clock_are_sanitized_and_fit_the_width(
         return replace(made, id=text, status=text)
 
     before, clock = map(at, sorted(times))
-    advanced = render_advance(clock, diff_snapshots(before, clock), width, NOW)
+    advanced = render_clock(clock, width, NOW, result=diff_snapshots(before, clock))
     lines = [*render_clock(clock, width, NOW), *advanced]
     assert [line.plain for line in lines if line.cell_len > width] == []
     assert {unicodedata.category(sign) for line in lines for sign in line.plain} & {"Cc", "Zl", "Zp", "Cs"} == set()

@@ -125,9 +125,9 @@ def advance(session: Session, id: str | None, to: datetime | None, by: Duration 
     if session.output.wants_json:
         session.output.write_json(_advance_document(clock.snapshot, result))
     else:
-        from tickover.cli.render.clock import render_advance
+        from tickover.cli.render.clock import render_clock
 
-        session.output.draw(render_advance(clock.snapshot, result, session.output.width, session.now()))
+        session.output.draw(render_clock(clock.snapshot, session.output.width, session.now(), result=result))
 
 
 @click.command(cls=ClientCommand)

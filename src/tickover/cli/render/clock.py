@@ -28,7 +28,7 @@ _SHOWS_TIMES: Final = timedelta(days=2)
 _MIN_WIDTH_FOR_TIMES: Final = 60
 
 
-def render_clock(
+def render_clock(  # noqa: PLR0913 - one parameter for each part
     snapshot: Snapshot,
     width: int,
     now: datetime,
@@ -36,20 +36,40 @@ def render_clock(
     is_preview: bool = False,
     show_all: bool = False,
     check: CheckResult | None = None,
+    result: AdvanceResult | None = None,
 ) -> list[Text]:
-    """Render a clock with all items, or with those around its time. `check` is that of its expectations."""
-    items = shown = clock_items(snapshot)
-    if not show_all:
-        happened = sum(item.happened for item in items)
-        shown = items[max(0, happened - _ITEMS_AROUND_NOW) : happened + _ITEMS_AROUND_NOW]
-    return _render(snapshot, items, item_list(shown, width), width, now, is_preview=is_preview, check=check)
+    """Render a clock with the items around its time, with all items, or with those that an advance posted.
+
+    `check` is that of its expectations.
+    """
+    time_label = "preview" if is_preview else "now"
+    items = clock_items(snapshot)
+    happened = sum(item.happened for item in items)
+    around_now = items[max(0, happened - _ITEMS_AROUND_NOW) : happened + _ITEMS_AROUND_NOW]
+    left = snapshot.expires_at - now
+    header = [
+        Text(formatting.short_id(snapshot.id), HAPPENED),
+        *([truncate(Text(sanitize(snapshot.name), HAPPENED), 24)] if snapshot.name else []),
+        Text("PREVIEW", NOW) if is_preview else Text(sanitize(snapshot.status), GOOD),
+        Text.assemble(("at " if is_preview else "now ", FAINT), (formatting.timestamp(snapshot.frozen_time), NOW)),
+        Text(f"{len(items) - happened or 'nothing'} to come"),
+        Text(f"expires in {formatting.duration(left)}", NOW if left < _EXPIRES_SOON else FAINT),
+    ]
+    lines = [*wrap(header, width), *([] if check is None else _check_summary(check, width))]
+    for part in (
+        timeline(items, opening_books(snapshot), snapshot.frozen_time, width, time_label),
+        _goal_bars(snapshot.goals, width),
+        _advance(items, result, width) if result else item_list(items if show_all else around_now, width),
+        [] if is_preview else _next_step(items, width),
+    ):
+        lines += [Text(), *part] if part else []
+    return lines
 
 
-def render_advance(snapshot: Snapshot, result: AdvanceResult, width: int, now: datetime) -> list[Text]:
-    """Render a clock after an advance, with the items that happened."""
+def _advance(items: Sequence[Item], result: AdvanceResult, width: int) -> list[Text]:
+    """Render how far the clock moved, and the items that happened."""
     ids = {one.id for one in result.transactions} | {one.id for one in result.transfers}
     ids |= {one.id for _, one in result.contributions}
-    items = clock_items(snapshot)
     happened = [item for item in items if item.id in ids]
     moved = f"{formatting.timestamp(result.before)} → {formatting.timestamp(result.after)}"
     nouns = Counter({"moves": "transfer", "goals": "contribution"}.get(item.lane, "transaction") for item in happened)
@@ -61,39 +81,6 @@ def render_advance(snapshot: Snapshot, result: AdvanceResult, width: int, now: d
     if more := len(happened) - len(shown):
         command = f"tickover clock events --after {timestamps.write(result.before)}"
         lines += wrap([Text(f"… and {more} more", FAINT), Text.assemble(("Show all: ", FAINT), command)], width)
-    return _render(snapshot, items, lines, width, now)
-
-
-def _render(  # noqa: PLR0913 - one parameter for each part
-    snapshot: Snapshot,
-    items: Sequence[Item],
-    listed: list[Text],
-    width: int,
-    now: datetime,
-    *,
-    is_preview: bool = False,
-    check: CheckResult | None = None,
-) -> list[Text]:
-    """Render a clock with `listed`, lines about some of its items."""
-    time_label = "preview" if is_preview else "now"
-    to_come = sum(not item.happened for item in items)
-    left = snapshot.expires_at - now
-    header = [
-        Text(formatting.short_id(snapshot.id), HAPPENED),
-        *([truncate(Text(sanitize(snapshot.name), HAPPENED), 24)] if snapshot.name else []),
-        Text("PREVIEW", NOW) if is_preview else Text(sanitize(snapshot.status), GOOD),
-        Text.assemble(("at " if is_preview else "now ", FAINT), (formatting.timestamp(snapshot.frozen_time), NOW)),
-        Text(f"{to_come or 'nothing'} to come"),
-        Text(f"expires in {formatting.duration(left)}", NOW if left < _EXPIRES_SOON else FAINT),
-    ]
-    lines = [*wrap(header, width), *([] if check is None else _check_summary(check, width))]
-    for part in (
-        timeline(items, opening_books(snapshot), snapshot.frozen_time, width, time_label),
-        _goal_bars(snapshot.goals, width),
-        listed,
-        [] if is_preview else _next_step(items, width),
-    ):
-        lines += [Text(), *part] if part else []
     return lines
 
 
