@@ -23,20 +23,17 @@ _PAGE_SIZE = 1000
 
 
 @click.command("list", cls=LocalCommand)
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="List at most N users. Default: all.")
 @database_url_option
-def list_(session: Session, limit: int | None, database_url: str | None) -> None:
+def list_(session: Session, database_url: str | None) -> None:
     """List users, newest first. With --json, print one document per line."""
-    left = limit or sys.maxsize
     last: User | None = None
     with _open_users(session, database_url) as (users, runner):
-        while page := runner.run(users.page(last, min(left, _PAGE_SIZE))):
+        while page := runner.run(users.page(last, _PAGE_SIZE)):
             for user in page:
                 if session.output.wants_json:
                     session.output.write_json_line(_document(user))
                 else:
                     session.output.write(None, f"  {_id(user)}  {formatting.date(user.created_at)}  {user.email}")
-            left -= len(page)
             last = page[-1]
     if last is None:
         session.output.note("There are no users.")
