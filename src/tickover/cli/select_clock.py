@@ -49,14 +49,11 @@ def resolve_clock_id(session: Session, client: "Tickover", id: str | None) -> st
         return f"{_PREFIX}{part}"
     clocks = list(client.list_clocks())
     matches = [clock.id for clock in clocks if clock.name == id]
-    if not matches and len(part) < _MIN_LENGTH:
-        message = f"None of your clocks has the name '{id}', and it is too short for an ID."
-        raise CliError(Exit.WRONG_COMMAND, message, f"Use at least {_MIN_LENGTH} characters of the ID. {_HINT}")
-    if not matches:
+    if not matches and len(part) >= _MIN_LENGTH:
         ids = [clock.id for clock in clocks]
         matches = [each for each in ids if each.removeprefix(_PREFIX).startswith(part) or each.endswith(part)]
     if not matches:
-        message = f"None of your clocks has the name '{id}', or an ID that starts or ends with it."
+        message = f"'{id}' isn't the name of one of your clocks, or at least {_MIN_LENGTH} characters of an ID."
         raise CliError(Exit.NOT_FOUND, message, _HINT)
     if len(matches) > 1:
         number = formatting.count(len(matches), "clock")

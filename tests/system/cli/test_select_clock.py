@@ -40,8 +40,8 @@ def test_last_used_clock_is_the_default(shell: Shell, clock: str) -> None:
 @pytest.mark.parametrize(
     ("id", "exit", "message"),
     [
-        ("abc", 2, "None of your clocks has the name 'abc', and it is too short for an ID."),
-        ("zzzz", 5, "None of your clocks has the name 'zzzz', or an ID that starts or ends with it."),
+        ("abc", 5, "'abc' isn't the name of one of your clocks, or at least 4 characters of an ID."),
+        ("zzzz", 5, "'zzzz' isn't the name of one of your clocks"),
         ("clock_01a2d11f-0200-7129-903a-c1d45597fdf1", 5, "You have no clock with this ID."),
         ("clock_00000000-0200-7129-903a-c1d45597fdf1", 5, "This clock has expired; clocks live for seven days."),
     ],
