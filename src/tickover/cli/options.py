@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from tickover.api.durations import Duration
-    from tickover.api.fields import AccountType
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -146,28 +145,6 @@ def parse_label(text: str) -> tuple[str, str]:
     if not key or not equals:
         raise click.BadParameter(f"'{text}' isn't a label. Use KEY=VALUE, for example ci=1.")
     return key, value
-
-
-class AccountFile(NamedTuple):
-    key: str
-    type: "AccountType | None"
-    """None if the file tells it."""
-    path: str
-
-
-def parse_account_file(text: str) -> AccountFile:
-    """Parse the key of an account, its type, if any, and a file: `visa:credit-card=visa.csv`."""
-    from tickover.api.fields import ACCOUNT_KEY, AccountType
-    from tickover.api.limits import MAX_ACCOUNT_KEY
-
-    account, _, path = text.partition("=")
-    key, separator, type = account.partition(":")
-    if not ACCOUNT_KEY.fullmatch(key) or len(key) > MAX_ACCOUNT_KEY or not path:
-        raise click.BadParameter(f"'{text}' isn't an account with a file. Use KEY=FILE, for example savings=bank.csv.")
-    types = {each.lower().replace("_", "-"): each for each in get_args(AccountType)}
-    if separator and type not in types:
-        raise click.BadParameter(f"'{type}' isn't a type of account. Use {', '.join(types)}.")
-    return AccountFile(key, types.get(type), path)
 
 
 def complete_scenario(_: click.Context, __: click.Parameter, incomplete: str) -> "list[CompletionItem]":

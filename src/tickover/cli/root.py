@@ -44,7 +44,7 @@ class LazyGroup(click.Group):
         return name, getattr(importlib.import_module(f"tickover.cli.{module}"), attribute), rest
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args and not ctx.resilient_parsing:
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
             click.echo(ctx.get_help())
             ctx.exit()
         return super().parse_args(ctx, args)
@@ -58,7 +58,7 @@ class LazyGroup(click.Group):
         "login": ("commands.auth:login", "Sign in by email."),
         "logout": ("commands.auth:logout", "Sign out."),
         "clock": ("root:clock", "Create, advance and inspect clocks."),
-        "scenarios": ("commands.scenarios:scenarios", "List ready-made scenarios."),
+        "scenarios": ("root:scenarios", "List ready-made scenarios."),
         "token": ("root:token", "Create access tokens for programs."),
         "listen": ("commands.follow:listen", "Deliver events to a webhook handler."),
         "mcp": ("commands.mcp:mcp", "Let coding agents use clocks."),
@@ -113,6 +113,35 @@ def clock() -> None:
     Most commands take the ID or the name of a clock. The default is the clock that you used last on that server. The
     first or last characters of an ID are enough if they match only one clock.
     """
+
+
+@click.group(
+    cls=LazyGroup,
+    params=[URL, JSON],
+    invoke_without_command=True,
+    subcommand_metavar="[show NAME | from FILE]",
+    lazy={
+        "show": ("commands.scenarios:show", "Print a scenario's file, or its transactions and transfers."),
+        "from": ("commands.statements:from_", "Write a scenario from a bank statement or a clock."),
+    },
+)
+@click.pass_context
+def scenarios(context: click.Context) -> None:
+    """List the scenarios that come with Tickover.
+
+    A scenario is a ready-made schedule for a clock.
+
+    Examples:
+
+    \b
+    tickover scenarios
+    tickover scenarios show salary-and-rent > mine.toml
+    tickover clock create mine.toml
+    """
+    if context.invoked_subcommand is None:
+        from tickover.cli.commands.scenarios import list_scenarios
+
+        list_scenarios(context.ensure_object(Session))
 
 
 @click.group(

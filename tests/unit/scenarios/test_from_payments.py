@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from tickover.api.clocks import NewClock, Snapshot
 from tickover.api.ids import uuid7
 from tickover.api.plans import Plan, encode_json
-from tickover.cli.load_statement import trim_history
 from tickover.scenarios import load, names, read
 from tickover.scenarios.from_payments import write_scenario
 from tickover.scenarios.statements import export
@@ -190,9 +189,6 @@ def test_account_with_several_currencies_is_rejected() -> None:
         join_accounts({"checking": history})
 
 
-# Options of the command
-
-
 def test_opening_balance_includes_the_payments_that_are_ignored() -> None:
     payments = [
         Payment(date(2027, 1, 1), "Rent", Decimal("-40.50"), "EUR"),
@@ -200,6 +196,5 @@ def test_opening_balance_includes_the_payments_that_are_ignored() -> None:
         Payment(date(2027, 2, 1), "Rent", Decimal(-40), "EUR"),
     ]
     history = History(payments=payments, opening={"EUR": Decimal(100)})
-    kept = trim_history(history, datetime(2027, 2, 1, 9, tzinfo=UTC))
+    kept = history.since(date(2027, 2, 1))
     assert (kept.payments, kept.opening) == (payments[2:], {"EUR": Decimal("59.50")})
-    assert trim_history(history, None) == history
