@@ -6,9 +6,8 @@ database. Parameters of statements are $1, $2 and so on.
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final
 
 import apsw
@@ -17,6 +16,7 @@ import asyncpg
 from tickover.server.settings import SettingError
 from tickover.server.storage import schema_version, translate_errors
 from tickover.server.storage.postgres.pool import open_connection, read_schema_version
+from tickover.server.storage.sqlite.writer import transaction
 from tickover.server.storage.urls import is_postgres, redact_url, sqlite_path
 
 Row = tuple[Any, ...]
@@ -68,10 +68,8 @@ class _SqliteConnection:
 
     is_postgres = False
 
-    def __init__(self, path: Path, *, read_only: bool) -> None:
-        mode = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
-        self._connection = apsw.Connection(str(path), mode)
-        self._connection.set_busy_timeout(_LOCK_WAIT_MILLISECONDS)
+    def __init__(self, connection: apsw.Connection, *, read_only: bool) -> None:
+        self._connection = connection
         self._begin = "begin" if read_only else "begin immediate"
 
     async def read_version(self) -> int:
@@ -97,17 +95,8 @@ class _SqliteConnection:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
-        self._connection.execute(self._begin)
-        try:
+        with transaction(self._connection, self._begin):
             yield
-            self._connection.execute("commit")
-        finally:
-            # After an error. SQLite rolls back by itself after some, such as a full disk.
-            if self._connection.in_transaction:
-                self._connection.execute("rollback")
-
-    def close(self) -> None:
-        self._connection.close()
 
 
 AdminConnection = _PostgresConnection | _SqliteConnection
@@ -130,8 +119,10 @@ async def open_admin_connection(url: str, *, read_only: bool = False) -> AsyncIt
                 )
                 connection = _PostgresConnection(driver, read_only=read_only)
             else:
-                connection = _SqliteConnection(sqlite_path(url), read_only=read_only)
-                opened.callback(connection.close)
+                mode = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
+                file = opened.enter_context(closing(apsw.Connection(str(sqlite_path(url)), mode)))
+                file.set_busy_timeout(_LOCK_WAIT_MILLISECONDS)
+                connection = _SqliteConnection(file, read_only=read_only)
             _check_version(url, await connection.read_version())
         yield connection
 

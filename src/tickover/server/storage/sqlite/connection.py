@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from tickover.server.storage.migrations import migrations, pending
-from tickover.server.storage.sqlite.writer import immediate_transaction, to_rejection
+from tickover.server.storage.sqlite.writer import to_rejection, transaction
 
 LOCK_WAIT_SECONDS = 5.0
 _CACHE_KIBIBYTES = 8_000
@@ -47,7 +47,7 @@ def migrate(connection: apsw.Connection) -> None:
     """Apply pending migrations, one transaction each. Another process may do the same at the same time."""
     known = migrations("sqlite")
     while True:
-        with immediate_transaction(connection):
+        with transaction(connection):
             version = connection.pragma("user_version")
             missing = pending(known, version)
             if not missing:

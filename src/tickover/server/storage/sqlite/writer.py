@@ -8,7 +8,8 @@ commits while the next batch collects.
 import asyncio
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import Enum, auto
 from queue import SimpleQueue
 from threading import Thread
@@ -227,7 +228,7 @@ class Writer:
         self._connection.set_busy_timeout(self._lock_wait_milliseconds)
         try:
             self._check_file()
-            with immediate_transaction(self._connection):
+            with transaction(self._connection):
                 for job in batch:
                     job.result = job.run(self._connection)
         except Exception as failure:
@@ -261,24 +262,16 @@ def _file_identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-class immediate_transaction:  # noqa: N801 - used like a statement
-    """A database transaction that takes the write lock at its start."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-
-    def __enter__(self) -> None:
-        self._connection.execute("begin immediate")
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            try:
-                self._connection.execute("commit")
-                return
-            except apsw.Error:
-                _roll_back(self._connection)
-                raise
-        _roll_back(self._connection)
+@contextmanager
+def transaction(connection: apsw.Connection, begin: str = "begin immediate") -> Iterator[None]:
+    """Commit at the end, or roll back after an error. By default, it takes the write lock at its start."""
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("commit")
+    except BaseException:
+        _roll_back(connection)
+        raise
 
 
 def _roll_back(connection: apsw.Connection) -> None:
