@@ -30,10 +30,10 @@ def test_code_has_six_digits(number: int, code: str) -> None:
 
 def test_secrets_are_256_random_bits() -> None:
     mint = Mint(KEY, counting)
-    for secret in (mint.new_link_secret(), mint.new_bearer_token().removeprefix("tko_")):
+    for secret in (mint.new_secret(), mint.new_bearer_token().removeprefix("tko_")):
         assert base64.urlsafe_b64decode(secret + "=") == bytes(range(32))
     assert read_bearer_token(b"Bearer " + mint.new_bearer_token().encode()) == mint.new_bearer_token()
-    assert Mint(KEY).new_link_secret() != Mint(KEY).new_link_secret()
+    assert Mint(KEY).new_secret() != Mint(KEY).new_secret()
 
 
 SENT = ("ana@example.test", NOW, "123456")

@@ -110,7 +110,7 @@ class Plaid:
 
     async def _exchange(self, call: _Call, request: BankRequest) -> Members:
         public_token = _require(call.public_token, "public_token")
-        access_token = f"access-sandbox-{self._services.mint.new_connection_secret()}"
+        access_token = f"access-sandbox-{self._services.mint.new_secret()}"
         try:
             key = await self._bank.claim(public_token, access_token, "PLAID", request)
         except UnknownSecret:

@@ -101,7 +101,7 @@ class Simplefin:
         return SimplefinError(500, "The server failed because of a bug.").response
 
     async def _claim(self, request: BankRequest) -> Response:
-        setup, password = request.path.removeprefix(_CLAIM), self._bank.services.mint.new_connection_secret()
+        setup, password = request.path.removeprefix(_CLAIM), self._bank.services.mint.new_secret()
         key = await self._bank.claim(setup, password, "SIMPLEFIN", request)
         scheme, rest = self._url.split("://", 1)
         return 200, _TEXT, f"{scheme}://{ids.write('conn', key)}:{password}@{rest}".encode()

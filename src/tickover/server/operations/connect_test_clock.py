@@ -69,7 +69,7 @@ async def connect_test_clock(params: ConnectEntry, caller: Caller, services: Ser
     with the clock. A clock can have {MAX_CONNECTIONS} connections.
     """
     clock_key = live_key(params.id, caller.now)
-    secret = services.mint.new_connection_secret()
+    secret = services.mint.new_secret()
     if params.protocol == "PLAID":
         secret = f"public-sandbox-{secret}"
     faults = None if params.bank_faults is UNSET else json.encode(params.bank_faults).decode()

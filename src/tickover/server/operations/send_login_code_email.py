@@ -59,7 +59,7 @@ async def send_login_code_email(params: SendEntry, caller: Caller, services: Ser
     mint, settings = services.mint, services.settings
     is_code = params.kind is SecretKind.CODE
     fixed_code = settings.test_codes.get(params.email.rpartition("@")[2]) if is_code else None
-    secret = fixed_code or (mint.new_code() if is_code else mint.new_link_secret())
+    secret = fixed_code or (mint.new_code() if is_code else mint.new_secret())
     digest = mint.code_digest(params.email, caller.now, secret) if is_code else tokens.digest(secret)
     network = mint.network_digest(caller.network)
     send = LoginEmail(digest, params.email, params.kind, caller.now, network, is_mailed=fixed_code is None)

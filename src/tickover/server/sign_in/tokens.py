@@ -50,17 +50,15 @@ class Mint:
         number = int.from_bytes(self._entropy(8), "big") % 10**CODE_DIGITS
         return f"{number:0{CODE_DIGITS}}"
 
-    def new_link_secret(self) -> str:
-        return self._random_text()
+    def new_secret(self) -> str:
+        """Return the secret of a link or a connection."""
+        return base64.urlsafe_b64encode(self._entropy(32)).rstrip(b"=").decode()
 
     def new_bearer_token(self) -> str:
-        return "tko_" + self._random_text()
+        return "tko_" + self.new_secret()
 
     def new_access_token(self) -> str:
-        return "tka_" + self._random_text()
-
-    def new_connection_secret(self) -> str:
-        return self._random_text()
+        return "tka_" + self.new_secret()
 
     def code_digest(self, email: str, sent_at: Instant, code: str) -> bytes:
         """Return the stored digest of a code. It depends on the email, so that equal codes have different digests."""
@@ -78,9 +76,6 @@ class Mint:
     def key_fingerprint(self) -> bytes:
         """Return a digest that identifies the secret key without revealing it."""
         return hmac.digest(self._secret_key, b"fingerprint", "sha256")[:16]
-
-    def _random_text(self) -> str:
-        return base64.urlsafe_b64encode(self._entropy(32)).rstrip(b"=").decode()
 
 
 def digest(secret: str) -> bytes:
