@@ -96,9 +96,9 @@ async def reconcile_test_clock(params: ReconcileEntry, caller: Caller, services:
 
 
 def _balance(ledger: Ledger, at: Instant, account: str | None, currency: str) -> Number:
-    book = ledger.account_book(account) if account else ledger.currency_book(currency)
-    opening = Fraction(0) if account else ledger.opening_balances(UNSET).get(currency, Fraction(0))
-    return fraction_to_number(opening + Fraction(book.balances[book.index_at(at)], book.unit))
+    name = account or currency
+    book, opening = ledger.book(name), ledger.opening_balances(UNSET).get(name, Fraction(0))
+    return fraction_to_number(book.balance(book.index_at(at), opening))
 
 
 def _select(params: ReconcileEntry, ledger: Ledger) -> tuple[list[Fault], str | None, str]:

@@ -28,7 +28,7 @@ class BankAccount(Struct, frozen=True):
     """In addition to the balances of the book."""
 
     def balance(self, at: Instant) -> Fraction:
-        return self.opening + Fraction(self.book.balances[self.book.index_at(at)], self.book.unit)
+        return self.book.balance(self.book.index_at(at), self.opening)
 
 
 class Row(Struct, frozen=True, gc=False):
@@ -71,7 +71,7 @@ class BankView:
         ledger, prefix = self._ledger, self._prefix
         if ledger.accounts:
             return {
-                key: BankAccount(prefix + key, head.name, head.currency, head.type, ledger.account_book(key), _ZERO)
+                key: BankAccount(prefix + key, head.name, head.currency, head.type, ledger.book(key), _ZERO)
                 for key, head in ledger.accounts.items()
             }
         opening = ledger.opening_balances(UNSET)
@@ -79,7 +79,7 @@ class BankView:
         withdrawn = [payment.account for payment in self.schedule.withdrawn]
         accounts = {}
         for currency in sorted({*ledger.currencies, *opening, *withdrawn}):
-            key, book = currency.lower(), ledger.currency_book(currency)
+            key, book = currency.lower(), ledger.book(currency)
             balance = opening.get(currency, _ZERO)
             accounts[key] = BankAccount(prefix + key, currency, currency, "CHECKING", book, balance)
         return accounts

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import Raw, Struct
 
 from tickover.api.timestamps import Instant, from_micros, to_micros
-from tickover.server.schedule.items import ENCODER, item_id
+from tickover.server.schedule.items import ENCODER, StoredTransaction, item_id
 from tickover.server.schedule.ledger import Ledger
 from tickover.server.schedule.money import Amount, to_number
 from tickover.server.schedule.schedule import TRANSACTIONS
@@ -45,9 +45,18 @@ class Event(NamedTuple):
     position: int
     """The position of the item in its group. Transfers follow transactions."""
     step: int
+    encoded: bytes
+    """The item."""
+
+    @property
+    def key(self) -> EventKey:
+        id = item_id(self.encoded)
+        number = int(id.rpartition("_")[2]) + (_TRANSFERS_OFFSET if id.startswith("tfr_") else 0)
+        return EventKey(self.at, self.group, number, self.step)
 
 
 _instant_of: Final = attrgetter("at")
+_key_of: Final = attrgetter("key")
 
 
 class EventQuery(Struct, frozen=True):
@@ -84,15 +93,18 @@ class Events:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         schedule = ledger.schedule
-        instants = [*schedule.transactions.instants, *schedule.transfers.instants]
-        events = [Event(at, TRANSACTIONS, position, _POSTED) for position, at in enumerate(instants)]
+        transactions, transfers = schedule.transactions, schedule.transfers
+        instants, encoded = transactions.instants + transfers.instants, transactions.encoded + transfers.encoded
+        positions = range(len(instants))
+        events = [Event(instants[each], TRANSACTIONS, each, _POSTED, encoded[each]) for each in positions]
         for group, (goal, savings) in enumerate(zip(schedule.goals, ledger.goals, strict=True), start=1):
             # A goal that starts at its target is not reached by a contribution.
             reached = bisect_left(savings.sums, savings.target)
-            for position, at in enumerate(goal.contributions.instants):
-                events.append(Event(at, group, position, _POSTED))
+            instants, encoded = goal.contributions.instants, goal.contributions.encoded
+            for position, at in enumerate(instants):
+                events.append(Event(at, group, position, _POSTED, encoded[position]))
                 if position + 1 == reached:
-                    events.append(Event(at, group, position, _REACHED))
+                    events.append(Event(at, group, position, _REACHED, encoded[position]))
         # The sort is stable, so events of one instant stay in the order above.
         self._events = sorted(events, key=_instant_of)
 
@@ -100,61 +112,41 @@ class Events:
         """Return a page of events and the cursor of the next page, as JSON."""
         first = 0 if query.after is None else bisect_right(self._events, query.after, key=_instant_of)
         if query.cursor is not None:
-            first = max(first, bisect_right(self._events, query.cursor, key=self._key))
+            first = max(first, bisect_right(self._events, query.cursor, key=_key_of))
         end = bisect_right(self._events, query.until, key=_instant_of)
         last = min(first + query.limit, end)
         page: dict[str, Any] = {"events": [self._describe(event, query) for event in self._events[first:last]]}
         if last < end:
-            page["nextCursor"] = write_cursor(self._key(self._events[last - 1]))
+            page["nextCursor"] = write_cursor(self._events[last - 1].key)
         return ENCODER.encode(page)
-
-    def _encoded(self, event: Event) -> bytes:
-        """Return the item of an event."""
-        schedule = self._ledger.schedule
-        if event.group != TRANSACTIONS:
-            return schedule.goals[event.group - 1].contributions.encoded[event.position]
-        count = len(self._ledger.transactions)
-        if event.position < count:
-            return schedule.transactions.encoded[event.position]
-        return schedule.transfers.encoded[event.position - count]
-
-    def _key(self, event: Event) -> EventKey:
-        number = int(item_id(self._encoded(event)).rpartition("_")[2])
-        if event.group == TRANSACTIONS and event.position >= len(self._ledger.transactions):
-            number += _TRANSFERS_OFFSET
-        return EventKey(event.at, event.group, number, event.step)
 
     def _describe(self, event: Event, query: EventQuery) -> dict[str, Any]:
         """Return the members of the event."""
-        ledger, position, encoded = self._ledger, event.position, self._encoded(event)
-        item = Raw(encoded)
-        count = len(ledger.transactions)
-        members: dict[str, Any]
+        ledger, item = self._ledger, Raw(event.encoded)
+        id, members = item_id(event.encoded), dict[str, Any]()
         if event.group != TRANSACTIONS:
             goal = ledger.goals[event.group - 1]
-            id, type, members = goal.id, "goal.reached", {"goalId": goal.id}
-            if event.step == _POSTED:
-                id, type = item_id(encoded), "contribution.posted"
-                members |= {"contribution": item, "currentAmount": to_number(goal.sums[position + 1], goal.unit)}
-        elif position < count:
-            transaction = ledger.transactions[position]
-            id, type, members = transaction.id, "transaction.posted", {"transaction": item}
-            members["balance"] = self._currency_balance(transaction.currency, position, query.opening)
-            if transaction.account is not None:
-                members["accountBalance"] = self._account_balance(transaction.account, position)
+            members["goalId"] = goal.id
+            if event.step == _REACHED:
+                id, type = goal.id, "goal.reached"
+            else:
+                type = "contribution.posted"
+                amount = to_number(goal.sums[event.position + 1], goal.unit)
+                members |= {"contribution": item, "currentAmount": amount}
+        elif isinstance(found := ledger.items[event.position], StoredTransaction):
+            type, members["transaction"] = "transaction.posted", item
+            members["balance"] = self._balance(found.currency, event, query)
+            if found.account is not None:
+                members["accountBalance"] = self._balance(found.account, event, query)
         else:
-            transfer = ledger.transfers[position - count]
-            id, type, members = transfer.id, "transfer.posted", {"transfer": item}
-            members["fromBalance"] = self._account_balance(transfer.from_, position)
-            members["toBalance"] = self._account_balance(transfer.to, position)
+            type, members["transfer"] = "transfer.posted", item
+            members["fromBalance"] = self._balance(found.from_, event, query)
+            members["toBalance"] = self._balance(found.to, event, query)
         pending = {"pending": True} if event.at > query.frozen_time else {}
         return {"id": f"evt_{id}", "at": event.at, "type": type, **pending, **members}
 
-    def _currency_balance(self, currency: str, position: int, openings: Mapping[str, Fraction]) -> Amount:
-        book, opening = self._ledger.currency_book(currency), openings.get(currency, _ZERO)
-        balance = book.running_balances[position] * opening.denominator + opening.numerator * book.unit
+    def _balance(self, name: str, event: Event, query: EventQuery) -> Amount:
+        """Return the balance of a currency or an account after the event."""
+        book, opening = self._ledger.book(name), query.opening.get(name, _ZERO)
+        balance = book.running_balances[event.position] * opening.denominator + opening.numerator * book.unit
         return to_number(balance, opening.denominator * book.unit)
-
-    def _account_balance(self, key: str, position: int) -> Amount:
-        book = self._ledger.account_book(key)
-        return to_number(book.running_balances[position], book.unit)

@@ -19,7 +19,7 @@ from tickover.api.expectations import (
 )
 from tickover.api.suggestions import suggest
 from tickover.api.timestamps import Instant
-from tickover.server.schedule.items import item_id
+from tickover.server.schedule.items import StoredTransaction, item_id
 from tickover.server.schedule.ledger import Ledger, fraction_to_number
 from tickover.server.schedule.money import Amount, to_fraction, to_number
 from tickover.server.schedule.schedule import Expectation
@@ -153,41 +153,34 @@ class Check:
 
     def _check_balance(self, expected: BalanceExpectationEntry[Amount]) -> Violation | None:
         ledger = self._ledger
-        if expected.currency is not UNSET:
-            name, book = f"{expected.currency} balance", ledger.currency_book(expected.currency)
-            opening = self._opening.get(expected.currency, _ZERO)
-        else:
-            assert expected.account is not UNSET, "an expectation has a currency or an account"
-            name, book, opening = f"balance of {expected.account}", ledger.account_book(expected.account), _ZERO
+        key = expected.currency or expected.account
+        assert key is not UNSET, "an expectation has a currency or an account"
+        name = f"{key} balance" if expected.currency else f"balance of {key}"
+        book, opening = ledger.book(key), self._opening.get(key, _ZERO)
         start = expected.from_ or self._start
         low, high = book.index_at(start), book.index_at(expected.until or self.until) + 1
-        lowest, highest = (book.balances[indexes[high - 1]] for indexes in (book.lowest, book.highest))
         violations: list[tuple[int, str]] = []
         if expected.at_least is not UNSET:
             minimum = ceil((to_fraction(expected.at_least) - opening) * book.unit)
-            if lowest < minimum:
-                index = first_beyond(book.balances, low, high, minimum, min, int.__lt__)
-                violations += [] if index is None else [(index, f"below {_text(expected.at_least)}")]
+            if (below := first_beyond(book.balances, low, high, minimum, min)) is not None:
+                violations.append((below, f"below {_text(expected.at_least)}"))
         if expected.at_most is not UNSET:
             maximum = floor((to_fraction(expected.at_most) - opening) * book.unit)
-            if highest > maximum:
-                index = first_beyond(book.balances, low, high, maximum, max, int.__gt__)
-                violations += [] if index is None else [(index, f"above {_text(expected.at_most)}")]
+            if (above := first_beyond(book.balances, low, high, maximum, max)) is not None:
+                violations.append((above, f"above {_text(expected.at_most)}"))
         if not violations:
             return None
         index, bound = min(violations)
         at = start if index == low else book.instants[index - 1]
-        actual = fraction_to_number(opening + Fraction(book.balances[index], book.unit))
+        actual = fraction_to_number(book.balance(index, opening))
         # The balance at the start of the range can be older than the range.
         is_new = index > 0 and book.instants[index - 1] == at
         positions = book.positions[book.ends[index - 1] : book.ends[index]] if is_new else []
-        if expected.currency is not UNSET:
+        items = [ledger.items[position] for position in positions]
+        if expected.currency:
             # A transfer inside a currency doesn't change that currency's balance.
-            count = len(ledger.transactions)
-            positions = [
-                each for each in positions if each < count or ledger.transfers[each - count].received is not None
-            ]
-        return Violation(at, f"The {name} is {_text(actual)}, {bound}.", actual, ledger.item_ids(positions))
+            items = [item for item in items if isinstance(item, StoredTransaction) or item.received is not None]
+        return Violation(at, f"The {name} is {_text(actual)}, {bound}.", actual, [item.id for item in items])
 
     def _check_goal(self, expected: GoalReachedExpectationEntry) -> Violation | None:
         # A goal that was added later may have the same name as that of a stored expectation.
@@ -207,11 +200,13 @@ class Check:
         if expected.at_most is not UNSET:
             limit = floor(to_fraction(expected.at_most) * series.unit)
             above = first_above(series, expected.per, self.until, limit)
-            found += [] if above is None else [(above, f"above {_text(expected.at_most)}")]
+            if above is not None:
+                found.append((above, f"above {_text(expected.at_most)}"))
         if expected.at_least is not UNSET:
             minimum = ceil(to_fraction(expected.at_least) * series.unit)
             below = first_below(series, expected.per, self._start, self.until, minimum)
-            found += [] if below is None else [(below, f"below {_text(expected.at_least)}")]
+            if below is not None:
+                found.append((below, f"below {_text(expected.at_least)}"))
         if not found:
             return None
         violation, bound = min(found)

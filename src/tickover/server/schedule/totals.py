@@ -1,9 +1,8 @@
 """Totals of transactions for each calendar day, week or month in UTC, and over all."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
@@ -13,6 +12,7 @@ from tickover.api.expectations import Period
 from tickover.api.fields import TransactionType
 from tickover.api.timestamps import Instant
 from tickover.server.schedule.ledger import Ledger
+from tickover.server.schedule.money import Amount, to_common_unit
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -63,10 +63,10 @@ class Periods(Struct, frozen=True):
 class Series:
     """Transactions of one type and currency, in order, and possibly of one category."""
 
-    def __init__(self, unit: int, positions: Sequence[int], instants: Sequence[Instant], counts: Sequence[int]) -> None:
-        self.unit = unit
+    def __init__(self, positions: Sequence[int], instants: Sequence[Instant], amounts: list[Amount]) -> None:
         self.positions = positions
         self.instants = instants
+        counts, self.unit = to_common_unit(amounts)
         self.sums = list(accumulate(counts, initial=0))
         self._periods: dict[str, Periods] = {}
 
@@ -87,35 +87,26 @@ class Totals:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._positions: dict[tuple[str, str, str | None], list[int]] = {}
+        self._positions: dict[tuple[str, str], dict[str | None, list[int]]] = {}
+        """By type and currency, and then by category. Those of None have any category, or none."""
         for position, transaction in enumerate(ledger.transactions):
-            categories = {None, transaction.category}
-            for category in categories:
-                key = transaction.type, transaction.currency, category
-                self._positions.setdefault(key, []).append(position)
+            by_category = self._positions.setdefault((transaction.type, transaction.currency), {})
+            for category in {None, transaction.category}:
+                by_category.setdefault(category, []).append(position)
         self._series: dict[tuple[str, str, str | None], Series] = {}
 
     def categories(self, type: TransactionType, currency: str) -> Sequence[str]:
         """Return the categories of the transactions of this type and currency."""
-        return self._categories.get((type, currency), ())
-
-    @cached_property
-    def _categories(self) -> Mapping[tuple[str, str], Sequence[str]]:
-        categories: dict[tuple[str, str], list[str]] = {}
-        for type, currency, category in self._positions:
-            if category is not None:
-                categories.setdefault((type, currency), []).append(category)
-        return categories
+        return [category for category in self._positions.get((type, currency), ()) if category is not None]
 
     def series(self, type: TransactionType, currency: str, category: str | None) -> Series:
         """Return the transactions of this type, currency and category; of any category if it is None."""
         key = type, currency, category
         found = self._series.get(key)
         if found is None:
-            positions = self._positions.get(key, ())
+            positions = self._positions.get((type, currency), {}).get(category, ())
             instants = [self._ledger.schedule.transactions.instants[position] for position in positions]
-            counts = [self._ledger.counts[position] for position in positions]
-            found = Series(self._ledger.currency_book(currency).unit, positions, instants, counts)
+            found = Series(positions, instants, [self._ledger.transactions[position].amount for position in positions])
             if positions:
                 self._series[key] = found
         return found
@@ -137,7 +128,7 @@ def first_above(series: Series, per: Period, until: Instant, limit: int) -> Tota
         return _first_excess(series, 0, count, limit, "in total")
     periods = series.periods(per)
     # The last period can have transactions after `until`.
-    index = first_beyond(periods.totals, 0, bisect_left(periods.bounds, count), limit, max, int.__gt__)
+    index = first_beyond(periods.totals, 0, bisect_left(periods.bounds, count), limit, max)
     if index is None:
         return None
     end = min(periods.bounds[index + 1], count)
@@ -165,7 +156,7 @@ def first_below(series: Series, per: Period, start: Instant, until: Instant, min
     low, high = bisect_left(periods.numbers, first), bisect_right(periods.numbers, last)
     # Up to `gap`, every period has transactions, so numbers and indexes grow together.
     gap = low + bisect_right(range(low, high), first - low, key=lambda index: periods.numbers[index] - index)
-    index = first_beyond(periods.totals, low, gap, minimum, min, int.__lt__)
+    index = first_beyond(periods.totals, low, gap, minimum, min)
     number = first + (gap if index is None else index) - low
     if number > last or minimum <= 0:
         return None
@@ -173,23 +164,20 @@ def first_below(series: Series, per: Period, start: Instant, until: Instant, min
     return TotalViolation(calendar.end(number), calendar.name(number), *(periods.bounds[bound] for bound in bounds))
 
 
-def first_beyond(
-    values: Sequence[int],
-    start: int,
-    end: int,
-    bound: int,
-    extreme: Callable[[Sequence[int]], int],
-    is_beyond: Callable[[int, int], bool],
-) -> int | None:
+def first_beyond(values: Sequence[int], start: int, end: int, bound: int, extreme: Callable[..., int]) -> int | None:
     """Return the index of the first value beyond a bound: below it with `min`, above it with `max`.
 
     Halves the range instead of looking at each value, because `min` and `max` are much faster than a loop.
     """
-    if start >= end or not is_beyond(extreme(values[start:end]), bound):
+
+    def has_beyond(start: int, end: int) -> bool:
+        return start < end and extreme(bound, extreme(values[start:end])) != bound
+
+    if not has_beyond(start, end):
         return None
     while end - start > 1:
         middle = (start + end) // 2
-        if is_beyond(extreme(values[start:middle]), bound):
+        if has_beyond(start, middle):
             end = middle
         else:
             start = middle
