@@ -34,7 +34,6 @@ class PlannedContribution(ContributionEntry[Decimal], frozen=True):
 
 PlannedItem = PlannedTransaction | PlannedTransfer | PlannedGoal | PlannedContribution
 """An item that can be added to a clock."""
-CreateClockParams = ScheduleEntry[Decimal, Decimal, Decimal, Decimal, Decimal]
 
 
 class Plan(ScheduleEntry[Decimal, Decimal, Decimal, Decimal, Decimal], frozen=True):
@@ -79,13 +78,6 @@ class StatementScenario(Result, frozen=True):
     """A scenario with the payments of a bank's file."""
 
     text: Annotated[str, doc("The scenario in TOML.")]
-
-
-ExpandedPlan = ExpandedScenario[CreateClockParams, Expectation]
-
-
-def plan_of(expanded: ExpandedPlan) -> Plan:
-    return Plan(**(structs.asdict(expanded.params) | {"expectations": expanded.expectations}))
 
 
 def income(

@@ -19,12 +19,11 @@ from tickover.api.errors import Reason
 from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.limits import DEFAULT_TOKEN_DAYS, MAX_EVENTS
 from tickover.api.plans import (
-    ExpandedPlan,
+    ExpandedScenario,
     Plan,
     PlanParts,
     StatementScenario,
     encode_json,
-    plan_of,
     to_exact_balances,
 )
 from tickover.api.reconciliation import Reconciliation
@@ -304,7 +303,9 @@ def reconcile_clock(  # noqa: PLR0913 - one parameter for each member
 
 def expand_scenario(text: str, start: InstantLike | None = None) -> Call[Plan]:
     """Return the plan of a scenario in TOML. The server expands it, and creates nothing."""
-    return _convert(_call("expandScenario", _without_none(text=text, start=_instant(start)), ExpandedPlan), plan_of)
+    params = _without_none(text=text, start=_instant(start))
+    call = _call("expandScenario", params, ExpandedScenario[Plan, Expectation])
+    return _convert(call, lambda result: replace(result.params, expectations=result.expectations))
 
 
 def scenario_from_statement(
