@@ -106,9 +106,7 @@ class Clocks:
             raise not_found()
         if isinstance(stored, QuotaExceeded):
             raise _quota_exceeded(stored, self._quota, caller.now)
-        if cached is None or cached.revision != stored.clock.revision:
-            return self.decode(stored)
-        return stored.clock, cached.schedule
+        return self.decode(stored, cached)
 
     async def find_connected(
         self, access_digest: bytes, protocol: BankProtocol, min_live_key: bytes, key: bytes | None
@@ -117,11 +115,7 @@ class Clocks:
         cached = None if key is None else self._schedules.get(key)
         known = None if cached is None else cached.revision
         found = await self._store.find_connection(access_digest, protocol, min_live_key, known_revision=known)
-        if found is None:
-            return None
-        if cached is None or cached.revision != found.stored.clock.revision:
-            return found, self.decode(found.stored)[1]
-        return found, cached.schedule
+        return None if found is None else (found, self.decode(found.stored, cached)[1])
 
     async def create(self, clock: Clock, schedule: Schedule, caller: Caller) -> bytes:
         """Store a new clock and return it, or the clock of an earlier call with the same key and parameters."""
@@ -193,8 +187,10 @@ class Clocks:
             raise invalid_params([Fault("Idempotency-Key", "reused", message)])
         return clock_result(*self.decode(existing.stored))
 
-    def decode(self, stored: StoredClock) -> tuple[Clock, Schedule]:
-        """Return the stored clock and its decoded schedule, and add that to the cache."""
+    def decode(self, stored: StoredClock, cached: CachedSchedule | None = None) -> tuple[Clock, Schedule]:
+        """Return the stored clock and its schedule, which is decoded and cached unless `cached` has this revision."""
+        if cached is not None and cached.revision == stored.clock.revision:
+            return stored.clock, cached.schedule
         schedule = decode_stored(stored.schedule)
         cached = CachedSchedule(stored.clock.revision, schedule)
         self._schedules.put(stored.clock.key, cached, len(stored.schedule))
