@@ -73,21 +73,16 @@ class Dispatcher:
     async def dispatch(self, body: bytes, context: Context) -> CallResponse:
         """Run a call or a batch. The response body is empty if all calls are notifications."""
         try:
-            envelope.check_nesting(body)
-            call = envelope.try_fast_decode(body)
-            if call is None:
-                text = envelope.decode_text(body)
-                if text.lstrip(" \t\r\n").startswith("["):
-                    return await self._run_batch(text, context)
-                call = envelope.decode_call(text)
+            call = envelope.decode(body)
+            if isinstance(call, list):
+                return await self._run_batch(call, context)
         except InvalidRequest as rejection:
             return error_response(rejection, rejection.id)
         except Rejection as rejection:
             return error_response(rejection)
         return await self._run(call, context)
 
-    async def _run_batch(self, text: str, context: Context) -> CallResponse:
-        calls = envelope.decode_batch(text)
+    async def _run_batch(self, calls: list[Raw], context: Context) -> CallResponse:
         if not 1 <= len(calls) <= MAX_BATCH:
             raise InvalidRequest(f"a batch must have 1 to {MAX_BATCH} calls, not {len(calls)}")
         if context.idempotency_key is not None:

@@ -32,17 +32,22 @@ class Call(Struct, frozen=True, gc=False):
     """Empty for a notification, which has no response."""
 
 
-decode_batch: Final = json.Decoder(list[Raw]).decode
+_decode_batch: Final = json.Decoder(list[Raw]).decode
 _decode_fast_envelope: Final = json.Decoder(FastEnvelope).decode
 _decode_object: Final = json.Decoder(dict[str, Raw]).decode
 _decode_string: Final = json.Decoder(str).decode
 _encode: Final = json.Encoder().encode
 
 
-def check_nesting(body: bytes) -> None:
-    """Raise PARSE_ERROR if arrays and objects are nested too deeply."""
+def decode(body: bytes) -> Call | list[Raw]:
+    """Decode a call, or a batch of calls for `decode_call`. Raise PARSE_ERROR or InvalidRequest if it is neither."""
     if is_nested_too_deeply(body):
         raise _parse_error(f"it is nested more than {MAX_NESTING} levels deep")
+    call = _try_fast_decode(body)
+    if call is not None:
+        return call
+    text = decode_text(body)
+    return _decode_batch(text) if text.lstrip(" \t\r\n").startswith("[") else decode_call(text)
 
 
 def decode_text(body: bytes) -> str:
@@ -75,7 +80,7 @@ def _parse_error(why: str) -> Rejection:
     return Rejection(Reason.PARSE_ERROR, f"The body is not valid JSON: {why}.")
 
 
-def try_fast_decode(body: bytes) -> Call | None:
+def _try_fast_decode(body: bytes) -> Call | None:
     """Decode a usual call in one pass. Return None for a batch or an unusual call; unusual calls can be valid."""
     try:
         # The decoder doesn't check the UTF-8 of parameters.
