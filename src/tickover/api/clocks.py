@@ -434,16 +434,16 @@ class Snapshot(Summary, frozen=True):
     pending_transactions: Annotated[Sequence[Transaction], doc("Transactions after `frozenTime`, in order of time.")]
     goals: Annotated[Sequence[Goal], doc("Goals, in the order in which they were added.")]
     opening_balances: Annotated[
-        Mapping[str, Decimal] | None, doc("The balance of each currency before the clock's start, if it was given.")
-    ] = None
-    expectations: Annotated[Sequence[Expectation] | None, doc("The expectations of the clock, if it has any.")] = None
-    accounts: Annotated[Sequence[Account] | None, doc("The accounts, if the clock has any.")] = None
+        Mapping[str, Decimal], doc("The balance of each currency before the clock's start, if it was given.")
+    ] = {}
+    expectations: Annotated[Sequence[Expectation], doc("The expectations of the clock, if it has any.")] = ()
+    accounts: Annotated[Sequence[Account], doc("The accounts, if the clock has any.")] = ()
     transfers: Annotated[
-        Sequence[Transfer] | None, doc("Transfers at or before `frozenTime`. Only if the clock has accounts.")
-    ] = None
+        Sequence[Transfer], doc("Transfers at or before `frozenTime`. Only if the clock has accounts.")
+    ] = ()
     pending_transfers: Annotated[
-        Sequence[Transfer] | None, doc("Transfers after `frozenTime`. Only if the clock has accounts.")
-    ] = None
+        Sequence[Transfer], doc("Transfers after `frozenTime`. Only if the clock has accounts.")
+    ] = ()
 
 
 class OneClock(Result, frozen=True):
@@ -538,8 +538,8 @@ class Balances(Result, frozen=True):
     at: Annotated[Timestamp, doc("The instant of the balances.")]
     balances: Annotated[Sequence[Balance], doc("One for each currency, sorted by currency.")]
     accounts: Annotated[
-        Sequence[AccountBalance] | None, doc("One for each account of the clock, if it has any, in their order.")
-    ] = None
+        Sequence[AccountBalance], doc("One for each account of the clock, if it has any, in their order.")
+    ] = ()
 
 
 class ExportedClock(Result, frozen=True):

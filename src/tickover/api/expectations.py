@@ -187,8 +187,8 @@ class CheckResult(Result, frozen=True):
     until: Annotated[Timestamp, doc("The end of the check.")]
     results: Annotated[Sequence[ExpectationResult], doc("One for each expectation, in the order of the request.")]
     expectations: Annotated[
-        Sequence[Expectation] | None, doc("The expectations of the clock, if the call had none of its own.")
-    ] = None
+        Sequence[Expectation], doc("The expectations of the clock, if the call had none of its own.")
+    ] = ()
 
     def __bool__(self) -> bool:
         return self.ok

@@ -172,7 +172,7 @@ class AsyncClock(ClockView):
             raise ValueError("pass either a currency or an account")
         result = await self._session.send(calls.get_balances(self.id, at, opening_balances=opening_balances))
         found = {each.currency: each.balance for each in result.balances}
-        accounts = {each.account: each.balance for each in result.accounts or ()}
+        accounts = {each.account: each.balance for each in result.accounts}
         if currency is not None:
             return found.get(currency, Decimal(0))
         if account not in accounts:
@@ -198,7 +198,7 @@ class AsyncClock(ClockView):
             calls.check_clock(self.id, expectations or None, until=until, opening_balances=opening_balances)
         )
         if not result.ok:
-            checked = expectations or result.expectations or ()
+            checked = expectations or result.expectations
             raise ExpectationFailed(format_violations(self.snapshot, checked, result, opening_balances), result)
         return result
 

@@ -104,23 +104,23 @@ class ClockView:
 
     @property
     def accounts(self) -> Sequence[Account]:
-        return self.snapshot.accounts or ()
+        return self.snapshot.accounts
 
     @property
     def transfers(self) -> Sequence[Transfer]:
-        return self.snapshot.transfers or ()
+        return self.snapshot.transfers
 
     @property
     def pending_transfers(self) -> Sequence[Transfer]:
-        return self.snapshot.pending_transfers or ()
+        return self.snapshot.pending_transfers
 
     @property
     def opening_balances(self) -> Mapping[str, Decimal]:
-        return self.snapshot.opening_balances or {}
+        return self.snapshot.opening_balances
 
     @property
     def expectations(self) -> Sequence[Expectation]:
-        return self.snapshot.expectations or ()
+        return self.snapshot.expectations
 
     @property
     def next_at(self) -> datetime | None:
@@ -169,14 +169,14 @@ def _frozen_at(instant: datetime) -> Iterator[Callable[[datetime], object]]:
 
 def diff_snapshots(before: Snapshot, after: Snapshot) -> AdvanceResult:
     """Return the items posted between two snapshots of a clock."""
-    posted = {item.id for item in before.transactions} | {item.id for item in before.transfers or ()}
+    posted = {item.id for item in before.transactions} | {item.id for item in before.transfers}
     posted |= {item.id for goal in before.goals for item in goal.contributions}
     contributions = [(goal, item) for goal in after.goals for item in goal.contributions if item.id not in posted]
     return AdvanceResult(
         before=before.frozen_time,
         after=after.frozen_time,
         transactions=[item for item in after.transactions if item.id not in posted],
-        transfers=[item for item in after.transfers or () if item.id not in posted],
+        transfers=[item for item in after.transfers if item.id not in posted],
         contributions=sorted(contributions, key=lambda pair: pair[1].at),
         balances=_balances(after),
     )
@@ -184,8 +184,8 @@ def diff_snapshots(before: Snapshot, after: Snapshot) -> AdvanceResult:
 
 def _balances(clock: Snapshot) -> dict[str, Decimal]:
     """Return the balance of each currency, in order of currency."""
-    sums = dict(clock.opening_balances or {})
-    for account in clock.accounts or ():
+    sums = dict(clock.opening_balances)
+    for account in clock.accounts:
         sums[account.currency] = add_exactly(sums.get(account.currency, Decimal(0)), account.balance)
     if not clock.accounts:
         for item in clock.transactions:

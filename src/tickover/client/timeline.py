@@ -56,7 +56,7 @@ class Item(NamedTuple):
 def clock_items(clock: Snapshot) -> list[Item]:
     """Return all items of the clock in order of time."""
     now = clock.frozen_time
-    transfers = (*(clock.transfers or ()), *(clock.pending_transfers or ()))
+    transfers = (*clock.transfers, *clock.pending_transfers)
     items = [_transaction_item(item, now) for item in (*clock.transactions, *clock.pending_transactions)]
     items += [_transfer_item(item, now) for item in transfers]
     for goal in clock.goals:
@@ -94,7 +94,7 @@ def opening_books(clock: Snapshot, given: Mapping[str, Amount] | None = None) ->
     """
     if clock.accounts:
         return {sanitize(account.key): account.opening_balance for account in clock.accounts}
-    books = to_exact_balances(clock.opening_balances or {} if given is None else given)
+    books = to_exact_balances(clock.opening_balances if given is None else given)
     currencies = dict.fromkeys(item.currency for item in clock_items(clock) if item.currency)
     return {**dict.fromkeys(currencies, Decimal(0)), **books}
 
@@ -190,7 +190,7 @@ def format_differences(
     items, opening = _compared_items(clock, account, currency)
     balances = running_balances(items, {"": opening})
     lines += ["", *_items_around(first_at, items, balances, [marker])]
-    keys = [sanitize(each.key) for each in clock.accounts or ()]
+    keys = [sanitize(each.key) for each in clock.accounts]
     if len(keys) > 1 and not (account or currency):
         hint = f"The clock has the accounts {', '.join(keys)}. Compare each by itself, with account."
         lines += ["", hint]
@@ -203,7 +203,7 @@ def _compared_items(clock: Snapshot, account: str | None, currency: str | None) 
     Without either, it is the clock's only currency. A transfer within a currency is no item of the currency.
     """
     openings = opening_books(clock)
-    currencies = {book: book for book in openings} | {one.key: one.currency for one in clock.accounts or ()}
+    currencies = {book: book for book in openings} | {one.key: one.currency for one in clock.accounts}
     books = {book for book in openings if account in (None, book) and currency in (None, currencies[book])}
     items = []
     for item in clock_items(clock):

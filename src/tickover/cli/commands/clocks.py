@@ -313,7 +313,7 @@ def _advance_document(snapshot: "Snapshot", result: "AdvanceResult") -> dict[str
         "before": result.before,
         "after": result.after,
         "transactions": result.transactions,
-        **({} if snapshot.accounts is None else {"transfers": result.transfers}),
+        **({"transfers": result.transfers} if snapshot.accounts else {}),
         "contributions": [
             {"goalId": goal.id, "goalName": goal.name, **members(contribution)}
             for goal, contribution in result.contributions

@@ -29,7 +29,7 @@ def render_balances(id: str, result: Balances, width: int) -> list[Text]:
     header = ("", first, "EXPENSES" if result.accounts else "INCOME", third, "BALANCE", "LOWEST", "ON")
     rows = [[Text(title, FAINT) for title in header]]
     rows += [_balance_row(one.currency, one) for one in result.balances]
-    rows += [_balance_row(one.account, one) for one in result.accounts or ()]
+    rows += [_balance_row(one.account, one) for one in result.accounts]
     return [
         *lines,
         Text(),

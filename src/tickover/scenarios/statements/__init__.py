@@ -40,7 +40,7 @@ def export(
     """
     if format not in FORMATS:
         raise ValueError(f"unknown format {format!r}; available formats: {', '.join(FORMATS)}")
-    keys = [each.key for each in clock.accounts or ()]
+    keys = [each.key for each in clock.accounts]
     if account and account not in keys:
         raise ValueError(f"the clock has no account {account!r}; it has {', '.join(keys) or 'none'}")
     if opening and keys:

@@ -64,14 +64,13 @@ def history_of_clock(clock: Snapshot) -> History:
             to=item.to,
             received=UNSET if item.received is None else item.received,
         )
-        for item in (*(clock.transfers or ()), *(clock.pending_transfers or ()))
+        for item in (*clock.transfers, *clock.pending_transfers)
     ]
     return History(
         payments=sorted(payments, key=lambda payment: payment.at),
-        opening=clock.opening_balances or {},
+        opening=clock.opening_balances,
         accounts=[
-            plans.account(one.key, one.name, one.currency, one.type, one.opening_balance)
-            for one in clock.accounts or ()
+            plans.account(one.key, one.name, one.currency, one.type, one.opening_balance) for one in clock.accounts
         ],
     )
 

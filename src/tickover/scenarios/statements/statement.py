@@ -112,7 +112,7 @@ def _entries(clock: Snapshot, *, pending: bool) -> Iterator[Entry]:
             account=item.account or UNSET,
             pending=item.at > clock.frozen_time,
         )
-    for transfer in (*(clock.transfers or ()), *((clock.pending_transfers or ()) if pending else ())):
+    for transfer in (*clock.transfers, *(clock.pending_transfers if pending else ())):
         leaves = Entry(
             id=f"{transfer.id}_out",
             at=transfer.at,
