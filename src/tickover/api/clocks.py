@@ -337,6 +337,11 @@ class Transaction(Result, frozen=True, kw_only=True):
     authorized_name: Annotated[str | None, doc("As in the request, if it had one.")] = None
     source: Annotated[Literal["SIMULATED_TEST_CLOCK"], doc("Distinguishes simulated money from real money.")]
 
+    @property
+    def signed_amount(self) -> Decimal:
+        """The amount, negative for an expense."""
+        return self.amount if self.type == "INCOME" else -self.amount
+
 
 class Transfer(Result, frozen=True, kw_only=True):
     """A simulated transfer from one account to another at an instant."""

@@ -189,13 +189,8 @@ def _balances(clock: Snapshot) -> dict[str, Decimal]:
         sums[account.currency] = add_exactly(sums.get(account.currency, Decimal(0)), account.balance)
     if not clock.accounts:
         for item in clock.transactions:
-            sums[item.currency] = add_exactly(sums.get(item.currency, Decimal(0)), signed_amount(item))
+            sums[item.currency] = add_exactly(sums.get(item.currency, Decimal(0)), item.signed_amount)
     return {currency: nearest_double(sums[currency]) for currency in sorted(sums)}
-
-
-def signed_amount(transaction: Transaction) -> Decimal:
-    """Return the amount, negative for an expense."""
-    return transaction.amount if transaction.type == "INCOME" else -transaction.amount
 
 
 def nearest_double(exact: Decimal) -> Decimal:

@@ -16,7 +16,7 @@ from tickover.api.expectations import CheckResult, Expectation
 from tickover.api.plans import to_exact_balances
 from tickover.api.reconciliation import ExpectedItem, Field, ObservedItem, Reconciliation
 from tickover.api.terminal import sanitize
-from tickover.client.clocks import nearest_double, signed_amount
+from tickover.client.clocks import nearest_double
 
 HAPPENED_MARK: Final = "●"
 SCHEDULED_MARK: Final = "○"
@@ -66,7 +66,7 @@ def clock_items(clock: Snapshot) -> list[Item]:
 
 def _transaction_item(transaction: Transaction, now: datetime) -> Item:
     lane: Lane = "in" if transaction.type == "INCOME" else "out"
-    amount, account = signed_amount(transaction), sanitize(transaction.account or "")
+    amount, account = transaction.signed_amount, sanitize(transaction.account or "")
     name, currency = sanitize(transaction.name), sanitize(transaction.currency)
     changes = ((account or currency, amount),)
     return Item(transaction.id, transaction.at, name, amount, currency, lane, transaction.at <= now, account, changes)

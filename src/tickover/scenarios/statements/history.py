@@ -76,10 +76,8 @@ def history_of_clock(clock: Snapshot) -> History:
 
 
 def _payment(item: Transaction) -> Payment:
-    amount = item.amount if item.type == "INCOME" else -item.amount
-    payment = Payment(
-        item.at, clean_text(item.name), amount, item.currency, clean_text(item.category or ""), item.account or UNSET
-    )
+    name, category = clean_text(item.name), clean_text(item.category or "")
+    payment = Payment(item.at, name, item.signed_amount, item.currency, category, item.account or UNSET)
     if item.authorized_at is None or item.at - item.authorized_at < _MIN_PENDING:
         return payment
     return replace(

@@ -106,7 +106,7 @@ def _entries(clock: Snapshot, *, pending: bool) -> Iterator[Entry]:
             id=item.id,
             at=item.at,
             name=clean_text(item.name),
-            amount=item.amount if item.type == "INCOME" else -item.amount,
+            amount=item.signed_amount,
             currency=item.currency,
             category=clean_text(item.category or ""),
             account=item.account or UNSET,
